@@ -36,8 +36,7 @@
  *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
  *
  * Not modelled
- *   Frames of abandoned stacks end late, at the next call or return above them. Contexts are of programs with one
- *   thread; with several the run is refused.
+ *   Frames of abandoned stacks end late, at the next call or return above them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +96,7 @@ struct callgraph {
     struct stack **stacks; /* in the order in which their threads were met */
     uint32_t stack_count, stack_room;
     struct stack *on; /* of the thread that runs */
+    uint32_t told;    /* the thread of marks, whose records may be still to come */
 
     struct c2_map *number_of;  /* address -> number, of instructions that call and of callees */
     struct c2_map *context_of; /* with contexts: that number and the context's -> the number for both */
@@ -166,6 +166,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
         status = contexts_create(&graph->contexts, &contexts, err);
     if (status == C2_OK) {
         graph->on = graph->stacks[0];
+        graph->told = FIRST_THREAD;
         *out = &graph->base;
     } else {
         destroy(&graph->base);
@@ -589,19 +590,18 @@ static void leave_thread(struct callgraph *graph)
 static enum c2_status switch_thread(struct callgraph *graph, uint32_t tid, struct c2_error *err)
 {
     uint32_t i = 0;
-    if (graph->contexts)
-        return c2_fail(
-            err, C2_ERR_UNSUPPORTED,
-            "the program has several threads, and --separate-par, --separate-callers and --separate-recs tell "
-            "the functions of one apart: leave them out");
     leave_thread(graph);
     while (i < graph->stack_count && graph->stacks[i]->tid != tid)
         i++;
     enum c2_status status = i == graph->stack_count ? add_stack(graph, tid, err) : C2_OK;
+    if (status == C2_OK && graph->contexts)
+        status = contexts_thread(graph->contexts, tid, graph->now, err);
     if (status == C2_OK)
         go_on(graph, graph->stacks[i]);
     return status;
 }
+
+static void thread(void *self, uint32_t tid) { ((struct callgraph *)self)->told = tid; }
 
 static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
 {
@@ -679,16 +679,15 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     struct callgraph *graph = self;
     (void)sim;
     enum c2_status status = C2_OK;
-    leave_thread(graph);
-    for (uint32_t i = 0; i < graph->stack_count; i++) {
-        go_on(graph, graph->stacks[i]);
+    for (uint32_t i = 0; i < graph->stack_count && status == C2_OK; i++) {
+        status = switch_thread(graph, graph->stacks[i]->tid, err);
         while (status == C2_OK && graph->on->depth != 0)
             status = pop(graph, err);
+        if (status == C2_OK && graph->contexts && contexts_begun(graph->contexts))
+            contexts_pop(graph->contexts, graph->now);
     }
     if (status != C2_OK)
         return status;
-    if (graph->contexts && contexts_begun(graph->contexts))
-        contexts_pop(graph->contexts, graph->now);
     c2_free(graph->sorted);
     graph->sorted = c2_calloc(graph->arc_count + 1u, sizeof *graph->sorted);
     if (!graph->sorted)
@@ -775,7 +774,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
 static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
     struct callgraph *graph = self;
-    return mark == STREAM_ARGUMENTS ? contexts_arguments(graph->contexts, words, err) : C2_OK;
+    return mark == STREAM_ARGUMENTS ? contexts_arguments(graph->contexts, graph->told, words, err) : C2_OK;
 }
 
 static bool separates(const struct analyses_setup *setup) { return setup->separation; }
@@ -786,6 +785,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
     return (struct sim_subscriber){.self = analysis,
                                    .memory = memory,
                                    .mark = graph->contexts ? mark : NULL,
+                                   .thread = graph->contexts ? thread : NULL,
                                    .dropped = dropped,
                                    .record = record,
                                    .tlb_missed = tlb_missed,

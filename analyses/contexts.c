@@ -11,17 +11,20 @@
  *     the callers: the symbols further out, nearest first, as many as are told apart. Entries of one symbol that follow
  *     each other are one caller, and those above them of the same symbol are no callers of themselves.
  *   These are Callgrind's rules for the same options, but that a symbol there is a function alone.
+ *   Each thread has entries of its own, and levels and callers are those of one thread; contexts that are the same are
+ *   one, unless threads are told apart as well.
  *   An instruction is executed in the context of the newest entry. Where a frame is left without a return (longjmp, an
  *   exception), that shows when the guest is in a function again that lies further out, and then frames above are left:
  *   without that the rest of this function, up to its next call, would be the costs of what it has called.
  *
  * Counting
  *   Costs are those of the call graph, by context and instruction. A context's inclusive cost is what is counted while
- *   any of its entries is there. Cycles are the strongly connected parts of the contexts and their calls, of two and
- *   more: to make of a recursion no cycle, tell more levels of it apart.
+ *   any of its entries is there, thread by thread: what others do meanwhile is not in it. Cycles are the strongly
+ *   connected parts of the contexts and their calls, of two and more: to make of a recursion no cycle, tell more levels
+ *   of it apart.
  *
  * Invariants (contexts_check, contexts_finish)
- *   Of each symbol and each context as many are on the stack as it says. All costs together are the call graph's.
+ *   Of each symbol and each context as many are on each stack as that says. All costs together are the call graph's.
  *
  * Memory
  *   A cost (8 bytes an event) for each instruction of each block in each context that it was executed in; a run that
@@ -40,6 +43,7 @@
 
 #define CONTEXTS (1u << 20)
 #define NOBODY UINT32_MAX
+#define FIRST_THREAD 1u
 #define WORDS 64u /* of what is looked up by several words, at most */
 
 /* Numbers of things that are known by several words. */
@@ -50,19 +54,36 @@ struct numbers {
     uint32_t count, room, word_count, word_room;
 };
 
-struct symbol {
-    uint32_t function;
-    uint32_t here; /* entries of it */
-};
-
 struct context {
     uint32_t symbol, level;
-    uint32_t here; /* entries of it */
 };
 
 struct entry {
     uint32_t symbol, context;
     uint32_t caller; /* the nearest entry further out of another symbol; NOBODY: none is */
+    bool outermost;  /* of its context */
+};
+
+/* How many there are of each; those that the list does not reach: none. */
+struct tally {
+    uint32_t *list, room;
+};
+
+/* A thread's. */
+struct stack {
+    uint32_t tid;
+    struct entry *entries;
+    uint64_t *starts; /* [entry * width]: `now` when it began; of the outermost of their contexts */
+    uint32_t depth, entry_room, start_room;
+    struct tally symbols, contexts; /* entries of each */
+    struct tally functions;         /* may be fewer than there are, never more */
+    uint64_t *left;                 /* [event]: `now` when another thread went on */
+    struct {                        /* what the next function is entered with */
+        bool there;
+        uint64_t entry;
+        uint64_t functions; /* bit i: it is the one of number i */
+        uint64_t registers[STREAM_ARGUMENT_REGISTERS];
+    } arguments;
 };
 
 /* A block, and the first code number of its instructions. */
@@ -88,26 +109,19 @@ struct contexts {
 
     struct c2_map *function_of; /* entry -> number */
     uint64_t *function_entries;
-    uint32_t *function_here; /* entries of it; may be fewer than there are, never more */
     bool *function_known;
-    uint32_t function_count, function_room, here_room, known_room;
+    uint32_t function_count, function_room, known_room;
     struct numbers symbol_numbers, context_numbers;
-    struct symbol *symbols;
+    uint32_t *symbol_function; /* [symbol] */
     struct analyses_symbol *told_symbols;
     uint32_t symbol_room, told_room;
     struct context *contexts;
-    uint64_t *inclusive, *starts; /* [context * width] */
-    uint32_t context_room, inclusive_room, start_room;
+    uint64_t *inclusive; /* [context * width] */
+    uint32_t context_room, inclusive_room;
 
-    struct entry *entries;
-    uint32_t depth, entry_room;
-
-    struct { /* what the next function is entered with */
-        bool there;
-        uint64_t entry;
-        uint64_t functions; /* bit i: it is the one of number i */
-        uint64_t registers[STREAM_ARGUMENT_REGISTERS];
-    } arguments;
+    struct stack **stacks; /* in the order in which their threads were met */
+    uint32_t stack_count, stack_room;
+    struct stack *on; /* of the thread that runs */
 
     uint32_t *block_of; /* [number in the stream]: 1 + the one here; 0: it has not run */
     uint32_t stream_count, stream_room;
@@ -205,11 +219,9 @@ static enum c2_status function_of(struct contexts *contexts, uint64_t pc, uint32
     }
     const uint32_t number = *out = contexts->function_count;
     if (!c2_grow((void **)&contexts->function_entries, &contexts->function_room, number, sizeof(uint64_t)) ||
-        !c2_grow((void **)&contexts->function_here, &contexts->here_room, number, sizeof(uint32_t)) ||
         !c2_grow((void **)&contexts->function_known, &contexts->known_room, number, sizeof(bool)))
         return no_memory(err);
     contexts->function_entries[number] = entry.v;
-    contexts->function_here[number] = 0;
     contexts->function_known[number] = known;
     contexts->function_count++;
     return c2_map_put(contexts->function_of, entry.v, number, err);
@@ -221,7 +233,7 @@ static enum c2_status function_of(struct contexts *contexts, uint64_t pc, uint32
 static enum c2_status find_parameter(struct contexts *contexts, const struct analyses_parameter *parameter,
                                      unsigned *number, struct loader_parameter *out, struct c2_error *err)
 {
-    const struct guest_va entry = {contexts->arguments.entry};
+    const struct guest_va entry = {contexts->on->arguments.entry};
     struct loader_place place = {.function = NULL};
     *number = parameter->number;
     if (parameter->name)
@@ -292,7 +304,7 @@ static enum c2_status add_argument(struct contexts *contexts, const struct analy
     if (status != C2_OK)
         return status;
     snprintf(name, sizeof name, parameter.name ? "%.60s" : "p%.0s%u", parameter.name ? parameter.name : "", number);
-    const int64_t value = value_of(&parameter, contexts->arguments.registers[number - 1]);
+    const int64_t value = value_of(&parameter, contexts->on->arguments.registers[number - 1]);
     const uint64_t told = of->bound_count == 0 ? (uint64_t)value : range_of(of, &parameter, value);
     words[0] = (uint32_t)told;
     words[1] = (uint32_t)(told >> 32);
@@ -312,7 +324,7 @@ static enum c2_status add_arguments(struct contexts *contexts, uint32_t *words, 
     const struct analyses_separation *by = contexts->separation;
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < by->parameter_count && status == C2_OK; i++) {
-        if ((contexts->arguments.functions >> by->parameters[i].function & 1) == 0)
+        if ((contexts->on->arguments.functions >> by->parameters[i].function & 1) == 0)
             continue;
         status = *count + 2 <= WORDS
                      ? add_argument(contexts, &by->parameters[i], words + *count, text, err)
@@ -323,19 +335,20 @@ static enum c2_status add_arguments(struct contexts *contexts, uint32_t *words, 
     return status;
 }
 
-enum c2_status contexts_arguments(struct contexts *contexts, const uint64_t *words, struct c2_error *err)
+static enum c2_status take_arguments(struct contexts *contexts, const uint64_t *words, struct c2_error *err)
 {
-    const bool again = contexts->arguments.there && contexts->arguments.entry == words[0];
+    struct stack *on = contexts->on;
+    const bool again = on->arguments.there && on->arguments.entry == words[0];
     if (words[1] >= ANALYSES_ARGUED)
         return c2_fail(err, C2_ERR_FORMAT, "arguments are of a function that was not asked about");
-    contexts->arguments.there = true;
-    contexts->arguments.entry = words[0];
-    contexts->arguments.functions = (again ? contexts->arguments.functions : 0) | (uint64_t)1 << words[1];
-    memcpy(contexts->arguments.registers, words + 2, sizeof contexts->arguments.registers);
+    on->arguments.there = true;
+    on->arguments.entry = words[0];
+    on->arguments.functions = (again ? on->arguments.functions : 0) | (uint64_t)1 << words[1];
+    memcpy(on->arguments.registers, words + 2, sizeof on->arguments.registers);
     return C2_OK;
 }
 
-void contexts_entered(struct contexts *contexts) { contexts->arguments.there = false; }
+void contexts_entered(struct contexts *contexts) { contexts->on->arguments.there = false; }
 
 /* ------------------------------------------------------------------ symbols and contexts */
 
@@ -343,10 +356,10 @@ static enum c2_status add_symbol(struct contexts *contexts, uint32_t function, c
 {
     const uint32_t number = contexts->symbol_numbers.count - 1;
     const char *kept = c2_pool_format(&contexts->pool, "%s", text);
-    if (!kept || !c2_grow((void **)&contexts->symbols, &contexts->symbol_room, number, sizeof *contexts->symbols) ||
+    if (!kept || !c2_grow((void **)&contexts->symbol_function, &contexts->symbol_room, number, sizeof(uint32_t)) ||
         !c2_grow((void **)&contexts->told_symbols, &contexts->told_room, number, sizeof *contexts->told_symbols))
         return no_memory(err);
-    contexts->symbols[number] = (struct symbol){.function = function};
+    contexts->symbol_function[number] = function;
     contexts->told_symbols[number] = (struct analyses_symbol){{contexts->function_entries[function]}, kept};
     return C2_OK;
 }
@@ -358,7 +371,7 @@ static enum c2_status symbol_at(struct contexts *contexts, uint64_t to, uint32_t
     char buffer[512] = "";
     struct c2_words text = {buffer, sizeof buffer, 0};
     enum c2_status status = function_of(contexts, to, &words[0], err);
-    if (status == C2_OK && contexts->arguments.there && contexts->arguments.entry == to)
+    if (status == C2_OK && contexts->on->arguments.there && contexts->on->arguments.entry == to)
         status = add_arguments(contexts, words, &count, &text, err);
     const uint32_t before = contexts->symbol_numbers.count;
     if (status == C2_OK)
@@ -376,23 +389,27 @@ static enum c2_status add_context(struct contexts *contexts, const uint32_t *wor
                        "and --separate-recs",
                        CONTEXTS);
     if (!c2_grow((void **)&contexts->contexts, &contexts->context_room, number, sizeof *contexts->contexts) ||
-        !c2_grow((void **)&contexts->inclusive, &contexts->inclusive_room, number, bytes) ||
-        !c2_grow((void **)&contexts->starts, &contexts->start_room, number, bytes))
+        !c2_grow((void **)&contexts->inclusive, &contexts->inclusive_room, number, bytes))
         return no_memory(err);
     contexts->contexts[number] = (struct context){.symbol = words[0], .level = words[1]};
     memset(&contexts->inclusive[(size_t)number * contexts->width], 0, bytes);
     return C2_OK;
 }
 
+/* The words of a context: symbol, level, thread (0: not told apart), then callers. */
+#define FIXED 3u
+
 /* Of an entry that the symbol of has been counted. */
 static enum c2_status context_of(struct contexts *contexts, const struct entry *entry, uint32_t *out,
                                  struct c2_error *err)
 {
-    const uint32_t here = contexts->symbols[entry->symbol].here, most = contexts->separation->recursions;
-    uint32_t words[WORDS] = {entry->symbol, here < most ? here : most}, count = 2;
-    for (uint32_t at = entry->caller; at != NOBODY && count < 2 + contexts->separation->callers;
-         at = contexts->entries[at].caller)
-        words[count++] = contexts->entries[at].symbol;
+    const struct stack *on = contexts->on;
+    const uint32_t here = on->symbols.list[entry->symbol], most = contexts->separation->recursions;
+    uint32_t words[WORDS] = {entry->symbol, here < most ? here : most, contexts->separation->threads ? on->tid : 0};
+    uint32_t count = FIXED;
+    for (uint32_t at = entry->caller; at != NOBODY && count < FIXED + contexts->separation->callers;
+         at = on->entries[at].caller)
+        words[count++] = on->entries[at].symbol;
     const uint32_t before = contexts->context_numbers.count;
     enum c2_status status = number_of(&contexts->context_numbers, words, count, out, err);
     return status == C2_OK && *out == before ? add_context(contexts, words, err) : status;
@@ -405,45 +422,72 @@ static uint64_t *of_context(uint64_t *list, const struct contexts *contexts, uin
     return &list[(size_t)context * contexts->width];
 }
 
-static uint32_t caller_of(const struct contexts *contexts, uint32_t symbol)
+static uint32_t caller_of(const struct stack *on, uint32_t symbol)
 {
-    if (contexts->depth == 0)
+    if (on->depth == 0)
         return NOBODY;
-    const struct entry *below = &contexts->entries[contexts->depth - 1];
-    return below->symbol == symbol ? below->caller : contexts->depth - 1;
+    const struct entry *below = &on->entries[on->depth - 1];
+    return below->symbol == symbol ? below->caller : on->depth - 1;
 }
 
-bool contexts_begun(const struct contexts *contexts) { return contexts->depth != 0; }
+static bool reach_tally(struct tally *tally, uint32_t number)
+{
+    const uint32_t before = tally->room;
+    if (number < before)
+        return true;
+    if (!c2_reach((void **)&tally->list, &tally->room, number, sizeof *tally->list, C2_HOST_SIZE(64u, 1u)))
+        return false;
+    memset(tally->list + before, 0, (tally->room - before) * sizeof *tally->list);
+    return true;
+}
+
+bool contexts_begun(const struct contexts *contexts) { return contexts->on->depth != 0; }
+
+static enum c2_status push_entry(struct contexts *contexts, struct entry *entry, const uint64_t *now,
+                                 struct c2_error *err)
+{
+    struct stack *on = contexts->on;
+    const size_t bytes = contexts->width * sizeof *now;
+    on->symbols.list[entry->symbol]++;
+    enum c2_status status = context_of(contexts, entry, &entry->context, err);
+    if (status != C2_OK)
+        return status;
+    if (!reach_tally(&on->contexts, entry->context) ||
+        !c2_grow((void **)&on->starts, &on->start_room, on->depth, bytes))
+        return no_memory(err);
+    on->functions.list[contexts->symbol_function[entry->symbol]]++;
+    entry->outermost = on->contexts.list[entry->context]++ == 0;
+    memcpy(&on->starts[(size_t)on->depth * contexts->width], now, bytes);
+    on->entries[on->depth++] = *entry;
+    return C2_OK;
+}
 
 enum c2_status contexts_push(struct contexts *contexts, uint64_t to, const uint64_t *now, struct c2_error *err)
 {
+    struct stack *on = contexts->on;
     struct entry entry;
     enum c2_status status = symbol_at(contexts, to, &entry.symbol, err);
     if (status != C2_OK)
         return status;
-    if (!c2_grow((void **)&contexts->entries, &contexts->entry_room, contexts->depth, sizeof *contexts->entries))
+    if (!c2_grow((void **)&on->entries, &on->entry_room, on->depth, sizeof *on->entries) ||
+        !reach_tally(&on->symbols, entry.symbol) ||
+        !reach_tally(&on->functions, contexts->symbol_function[entry.symbol]))
         return no_memory(err);
-    entry.caller = caller_of(contexts, entry.symbol);
-    contexts->symbols[entry.symbol].here++;
-    status = context_of(contexts, &entry, &entry.context, err);
-    if (status != C2_OK)
-        return status;
-    contexts->function_here[contexts->symbols[entry.symbol].function]++;
-    if (contexts->contexts[entry.context].here++ == 0)
-        memcpy(of_context(contexts->starts, contexts, entry.context), now, contexts->width * sizeof *now);
-    contexts->entries[contexts->depth++] = entry;
-    return C2_OK;
+    entry.caller = caller_of(on, entry.symbol);
+    return push_entry(contexts, &entry, now, err);
 }
 
 void contexts_pop(struct contexts *contexts, const uint64_t *now)
 {
-    const struct entry *entry = &contexts->entries[--contexts->depth];
-    contexts->symbols[entry->symbol].here--;
-    contexts->function_here[contexts->symbols[entry->symbol].function]--;
-    if (--contexts->contexts[entry->context].here != 0)
+    struct stack *on = contexts->on;
+    const struct entry *entry = &on->entries[--on->depth];
+    on->symbols.list[entry->symbol]--;
+    on->functions.list[contexts->symbol_function[entry->symbol]]--;
+    on->contexts.list[entry->context]--;
+    if (!entry->outermost)
         return;
     uint64_t *inclusive = of_context(contexts->inclusive, contexts, entry->context);
-    const uint64_t *start = of_context(contexts->starts, contexts, entry->context);
+    const uint64_t *start = &on->starts[(size_t)on->depth * contexts->width];
     for (uint32_t i = 0; i < contexts->width; i++)
         inclusive[i] += now[i] - start[i];
 }
@@ -454,7 +498,59 @@ enum c2_status contexts_become(struct contexts *contexts, uint64_t to, const uin
     return contexts_push(contexts, to, now, err);
 }
 
-uint32_t contexts_at(const struct contexts *contexts, size_t entry) { return contexts->entries[entry].context; }
+uint32_t contexts_at(const struct contexts *contexts, size_t entry) { return contexts->on->entries[entry].context; }
+
+/* ------------------------------------------------------------------ threads */
+
+static enum c2_status add_stack(struct contexts *contexts, uint32_t tid, struct c2_error *err)
+{
+    struct stack *stack = c2_calloc(1, sizeof *stack);
+    if (!stack ||
+        !c2_grow((void **)&contexts->stacks, &contexts->stack_room, contexts->stack_count, sizeof *contexts->stacks)) {
+        c2_free(stack);
+        return no_memory(err);
+    }
+    stack->tid = tid;
+    contexts->stacks[contexts->stack_count++] = stack;
+    stack->left = c2_calloc(contexts->width, sizeof *stack->left);
+    return stack->left ? C2_OK : no_memory(err);
+}
+
+/* What others have counted since it left off is not in its entries. */
+static void go_on(struct contexts *contexts, struct stack *stack, const uint64_t *now)
+{
+    for (uint32_t i = 0; i < stack->depth; i++)
+        for (uint32_t event = 0; event < contexts->width; event++)
+            stack->starts[(size_t)i * contexts->width + event] += now[event] - stack->left[event];
+    contexts->on = stack;
+}
+
+enum c2_status contexts_thread(struct contexts *contexts, uint32_t tid, const uint64_t *now, struct c2_error *err)
+{
+    uint32_t i = 0;
+    memcpy(contexts->on->left, now, contexts->width * sizeof *now);
+    while (i < contexts->stack_count && contexts->stacks[i]->tid != tid)
+        i++;
+    enum c2_status status = i == contexts->stack_count ? add_stack(contexts, tid, err) : C2_OK;
+    if (status == C2_OK)
+        go_on(contexts, contexts->stacks[i], now);
+    return status;
+}
+
+enum c2_status contexts_arguments(struct contexts *contexts, uint32_t tid, const uint64_t *words, struct c2_error *err)
+{
+    struct stack *on = contexts->on;
+    uint32_t i = 0;
+    while (i < contexts->stack_count && contexts->stacks[i]->tid != tid)
+        i++;
+    enum c2_status status = i == contexts->stack_count ? add_stack(contexts, tid, err) : C2_OK;
+    if (status != C2_OK)
+        return status;
+    contexts->on = contexts->stacks[i];
+    status = take_arguments(contexts, words, err);
+    contexts->on = on;
+    return status;
+}
 
 /* ------------------------------------------------------------------ blocks */
 
@@ -494,14 +590,15 @@ enum c2_status contexts_left(struct contexts *contexts, const struct sim_execute
 {
     uint32_t number;
     enum c2_status status = find_block(contexts, record, &number, err);
-    *out = contexts->depth;
+    const struct stack *on = contexts->on;
+    *out = on->depth;
     if (status != C2_OK)
         return status;
     const uint32_t function = contexts->blocks[number].function;
-    if (!contexts->function_known[function] || contexts->function_here[function] == 0 ||
-        record->block->pc.v == contexts->function_entries[function])
+    const bool here = function < on->functions.room && on->functions.list[function] != 0;
+    if (!contexts->function_known[function] || !here || record->block->pc.v == contexts->function_entries[function])
         return C2_OK;
-    while (contexts->symbols[contexts->entries[*out - 1].symbol].function != function)
+    while (contexts->symbol_function[on->entries[*out - 1].symbol] != function)
         --*out;
     return C2_OK;
 }
@@ -593,7 +690,7 @@ enum c2_status contexts_record(struct contexts *contexts, const struct sim_execu
     uint32_t block;
     enum c2_status status = find_block(contexts, record, &block, err);
     if (status == C2_OK)
-        status = find_run(contexts, block, contexts->entries[contexts->depth - 1].context, err);
+        status = find_run(contexts, block, contexts->on->entries[contexts->on->depth - 1].context, err);
     if (status != C2_OK || !measured)
         return status;
     struct run *run = &contexts->runs[contexts->now];
@@ -621,9 +718,13 @@ void contexts_dropped(struct contexts *contexts, const uint64_t *now)
         memset(contexts->costs, 0, contexts->cost_count * bytes);
     for (uint32_t i = 0; i < contexts->run_count; i++)
         contexts->runs[i].whole = 0;
-    for (uint32_t i = 0; i < contexts->context_numbers.count; i++) {
+    for (uint32_t i = 0; i < contexts->context_numbers.count; i++)
         memset(of_context(contexts->inclusive, contexts, i), 0, bytes);
-        memcpy(of_context(contexts->starts, contexts, i), now, bytes);
+    for (uint32_t n = 0; n < contexts->stack_count; n++) {
+        struct stack *stack = contexts->stacks[n];
+        for (uint32_t i = 0; i < stack->depth; i++)
+            memcpy(&stack->starts[(size_t)i * contexts->width], now, bytes);
+        memcpy(stack->left, now, bytes);
     }
     memcpy(contexts->dropped, now, bytes);
 }
@@ -724,8 +825,10 @@ static enum c2_status tell_contexts(struct contexts *contexts, struct c2_error *
         const uint32_t *words = numbers->words + words_begin(numbers, i);
         contexts->told[i] = (struct analyses_context){.symbol = words[0],
                                                       .level = words[1],
-                                                      .callers = words + 2,
-                                                      .caller_count = numbers->ends[i] - words_begin(numbers, i) - 2,
+                                                      .thread = words[2],
+                                                      .callers = words + FIXED,
+                                                      .caller_count = numbers->ends[i] - words_begin(numbers, i) -
+                                                                      FIXED,
                                                       .inclusive = of_context(contexts->inclusive, contexts, i)};
     }
     return C2_OK;
@@ -822,7 +925,7 @@ enum c2_status contexts_create(struct contexts **out, const struct contexts_conf
     struct contexts *contexts = *out = c2_calloc(1, sizeof *contexts);
     if (!contexts)
         return no_memory(err);
-    C2_ASSERT(config->separation->callers + 2 <= WORDS && config->separation->recursions >= 1);
+    C2_ASSERT(config->separation->callers + FIXED <= WORDS && config->separation->recursions >= 1);
     contexts->separation = config->separation;
     contexts->loader = config->symbols;
     contexts->width = config->width;
@@ -833,11 +936,26 @@ enum c2_status contexts_create(struct contexts **out, const struct contexts_conf
     enum c2_status status = contexts->dropped ? C2_OK : no_memory(err);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0] && status == C2_OK; i++)
         status = c2_map_create(maps[i], err);
-    if (status != C2_OK) {
+    if (status == C2_OK)
+        status = add_stack(contexts, FIRST_THREAD, err);
+    if (status == C2_OK) {
+        contexts->on = contexts->stacks[0];
+    } else {
         contexts_destroy(contexts);
         *out = NULL;
     }
     return status;
+}
+
+static void release_stack(struct stack *stack)
+{
+    c2_free(stack->entries);
+    c2_free(stack->starts);
+    c2_free(stack->symbols.list);
+    c2_free(stack->contexts.list);
+    c2_free(stack->functions.list);
+    c2_free(stack->left);
+    c2_free(stack);
 }
 
 void contexts_destroy(struct contexts *contexts)
@@ -845,14 +963,12 @@ void contexts_destroy(struct contexts *contexts)
     if (!contexts)
         return;
     void *const arrays[] = {contexts->function_entries,
-                            contexts->function_here,
                             contexts->function_known,
-                            contexts->symbols,
+                            contexts->symbol_function,
                             contexts->told_symbols,
                             contexts->contexts,
                             contexts->inclusive,
-                            contexts->starts,
-                            contexts->entries,
+                            contexts->stacks,
                             contexts->blocks,
                             contexts->runs,
                             contexts->costs,
@@ -861,6 +977,8 @@ void contexts_destroy(struct contexts *contexts)
                             contexts->told,
                             contexts->rows,
                             contexts->cycles};
+    for (uint32_t i = 0; i < contexts->stack_count; i++)
+        release_stack(contexts->stacks[i]);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         c2_free(arrays[i]);
     c2_map_destroy(contexts->function_of);
@@ -877,17 +995,26 @@ void contexts_functions(struct contexts *contexts, const struct contexts_functio
     contexts->functions = *functions;
 }
 
-void contexts_check(const struct contexts *contexts)
+static uint32_t sum_of(const struct tally *tally)
 {
-    uint32_t symbols = 0, entries = 0;
-    for (uint32_t i = 0; i < contexts->symbol_numbers.count; i++)
-        symbols += contexts->symbols[i].here;
-    for (uint32_t i = 0; i < contexts->context_numbers.count; i++)
-        entries += contexts->contexts[i].here;
-    C2_ASSERT(symbols == contexts->depth && entries == contexts->depth);
-    for (uint32_t i = 0; i < contexts->depth; i++) {
-        const struct entry *entry = &contexts->entries[i];
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < tally->room; i++)
+        sum += tally->list[i];
+    return sum;
+}
+
+static void check_stack(const struct contexts *contexts, const struct stack *stack)
+{
+    C2_ASSERT(sum_of(&stack->symbols) == stack->depth && sum_of(&stack->contexts) == stack->depth);
+    for (uint32_t i = 0; i < stack->depth; i++) {
+        const struct entry *entry = &stack->entries[i];
         C2_ASSERT(entry->caller == NOBODY || entry->caller < i);
         C2_ASSERT(contexts->contexts[entry->context].symbol == entry->symbol);
     }
+}
+
+void contexts_check(const struct contexts *contexts)
+{
+    for (uint32_t i = 0; i < contexts->stack_count; i++)
+        check_stack(contexts, contexts->stacks[i]);
 }

@@ -23,6 +23,7 @@ struct analyses_separation {
     uint32_t parameter_count;
     uint32_t callers;    /* so many of them are part of a context */
     uint32_t recursions; /* so many levels, at least 1: the last has all that lie deeper */
+    bool threads;        /* each has contexts of its own */
 };
 
 /* A function, and what it was called with. */
@@ -33,6 +34,7 @@ struct analyses_symbol {
 struct analyses_context {
     uint32_t symbol;
     uint32_t level;          /* of recursion: 1 is the outermost */
+    uint32_t thread;         /* 0: not told apart */
     const uint32_t *callers; /* symbols, the nearest first */
     uint32_t caller_count;
     uint32_t cycle;            /* 1 + its number in the cycles; 0: in none */

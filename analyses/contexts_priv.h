@@ -36,8 +36,10 @@ void contexts_pop(struct contexts *contexts, const uint64_t *now);
 /* The newest entry goes on to `to`, and was not more than the way there. */
 enum c2_status contexts_become(struct contexts *contexts, uint64_t to, const uint64_t *now, struct c2_error *err);
 uint32_t contexts_at(const struct contexts *contexts, size_t entry);
-/* STREAM_ARGUMENTS: of the function that is entered next; done with when it has been. */
-enum c2_status contexts_arguments(struct contexts *contexts, const uint64_t *words, struct c2_error *err);
+/* Another thread goes on, or the first one of all, whose number is 1: each has a stack of its own. */
+enum c2_status contexts_thread(struct contexts *contexts, uint32_t tid, const uint64_t *now, struct c2_error *err);
+/* STREAM_ARGUMENTS: of the function that this thread enters next; done with when it has. */
+enum c2_status contexts_arguments(struct contexts *contexts, uint32_t tid, const uint64_t *words, struct c2_error *err);
 void contexts_entered(struct contexts *contexts);
 /* *out: how many entries there are when the record is executed; fewer than there were, where they had been left for its
  * block's function. */

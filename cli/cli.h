@@ -110,6 +110,7 @@ struct cli_options {
         const char **parameters; /* --separate-par */
         size_t parameter_count;
         uint64_t callers, recursions; /* --separate-callers, --separate-recs; 0: not given */
+        bool threads;                 /* --separate-threads */
     } separate;
     const char *restored;         /* `c2emu restore`: the checkpoint; command is NULL until it has been read */
     const char *checkpoint;       /* --checkpoint, NULL: not asked for */

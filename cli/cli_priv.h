@@ -21,6 +21,7 @@ struct cli_outputs {
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
     struct c2_outfile *pagemap;                           /* --dump-pagemap */
     struct c2_outfile *recording;                         /* --record, which the run writes itself */
+    const char *of_threads; /* --callgrind's name, where each thread has a file of its own; NULL: it is one */
 };
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, struct c2_error *err);
 /* Writes and commits all, those of the analyses first; goes on after a failure, whose first reason is *err. analyses:

@@ -23,6 +23,7 @@ const char *cli_contexts_option(const struct cli_separate *separate)
     return separate->parameter_count != 0 ? "separate-par"
            : separate->callers != 0       ? "separate-callers"
            : separate->recursions != 0    ? "separate-recs"
+           : separate->threads            ? "separate-threads"
                                           : NULL;
 }
 
@@ -136,7 +137,8 @@ enum c2_status cli_contexts_read(struct cli_contexts *out, const struct cli_sepa
                                                    .parameter_count = (uint32_t)asked->parameter_count,
                                                    .callers = (uint32_t)asked->callers,
                                                    .recursions = asked->recursions == 0 ? 1
-                                                                                        : (uint32_t)asked->recursions};
+                                                                                        : (uint32_t)asked->recursions,
+                                                   .threads = asked->threads};
     return status;
 }
 

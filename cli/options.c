@@ -88,6 +88,8 @@ const struct argp_option cli_run_options[] = {
      2},
     {"separate-callers", KEY_SEPARATE_CALLERS, "N", 0, "tell functions apart by their N nearest callers", 2},
     {"separate-recs", KEY_SEPARATE_RECS, "N", 0, "tell N levels of a function's recursion apart (1)", 2},
+    {"separate-threads", KEY_SEPARATE_THREADS, NULL, 0,
+     "tell threads apart: --callgrind FILE writes FILE-01, FILE-02 ..., a file a thread", 2},
     {"jobs", KEY_JOBS, "N", 0,
      "host threads that simulate: one a machine, then a second one for what is said of its misses, as far as they go "
      "(as many as processors)",

@@ -73,6 +73,7 @@ enum option_key {
     KEY_SEPARATE_PAR,
     KEY_SEPARATE_CALLERS,
     KEY_SEPARATE_RECS,
+    KEY_SEPARATE_THREADS,
     KEY_ANALYSES,                                /* one an analysis */
     KEY_SETTINGS = KEY_ANALYSES + ANALYSES_KINDS /* one a setting */
 };

@@ -150,6 +150,7 @@ static const struct kept {
     {KEY_RECORD, KEPT_TEXT, AT(record), 0, 0},
     {KEY_EVICTORS, KEPT_TEXT, AT(evictors), 0, 0},
     {KEY_CACHEGRIND, KEPT_TEXT, AT(cachegrind), 0, 0},
+    {KEY_SEPARATE_THREADS, KEPT_SWITCH, AT(separate.threads), 0, 0},
     {KEY_ZERO_PAGE, KEPT_SWITCH, AT(zero_page), 0, 0},
     {KEY_CHECKPOINT_STOP, KEPT_SWITCH, AT(checkpoint_stop), 0, 0},
     {KEY_CHECKPOINT_CACHES, KEPT_SWITCH, AT(checkpoint_caches), 0, 0},

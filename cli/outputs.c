@@ -3,7 +3,8 @@
  * outputs: the files of a run.
  *
  * Invariants
- *   Every file is open before the guest runs. A file appears under its name only when whole; one that cannot be
+ *   Every file is open before the guest runs, but those of threads behind the first (--separate-threads), of which it
+ *   is known at the end how many there are. A file appears under its name only when whole; one that cannot be
  *   finished (full disk) leaves the old one and an error, and does not keep the others from being finished.
  */
 #include <errno.h>
@@ -60,6 +61,19 @@ static enum c2_status open_report(struct c2_outfile **out, const struct cli_opti
     return cli_outputs_open_in(out, options->output_dir, name, err);
 }
 
+/* Of a thread: "calls.out-01", as Callgrind has it. */
+static enum c2_status open_callgrind(struct c2_outfile **out, const char *name, uint32_t thread, struct c2_error *err)
+{
+    if (thread == 0)
+        return c2_outfile_open(out, name, err);
+    char *own = c2_format("%s-%02u", name, thread);
+    if (!own)
+        return c2_fail_memory(err, "an output file's name");
+    enum c2_status status = c2_outfile_open(out, own, err);
+    c2_free(own);
+    return status;
+}
+
 static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_options *options, struct c2_error *err)
 {
     const char *callgrind = options->analyses[ANALYSIS_callgraph];
@@ -72,7 +86,8 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
     if (status == C2_OK && options->json)
         status = c2_outfile_open(&outputs->json, options->json, err);
     if (status == C2_OK && callgrind)
-        status = c2_outfile_open(&outputs->callgrind, callgrind, err);
+        status = open_callgrind(&outputs->callgrind, callgrind, options->separate.threads ? 1 : 0, err);
+    outputs->of_threads = options->separate.threads ? callgrind : NULL;
     if (status == C2_OK && options->evictors)
         status = c2_outfile_open(&outputs->evictors, options->evictors, err);
     if (status == C2_OK && options->cachegrind)
@@ -108,6 +123,30 @@ struct written {
     enum c2_status (*profile)(FILE *to, const struct report_run *run, struct c2_error *err);
 };
 
+static enum c2_status finish_thread(struct c2_outfile *file, const struct report_run *run, uint32_t thread,
+                                    struct c2_error *err)
+{
+    enum c2_status status = report_callgrind_of(c2_outfile_stream(file), run, thread, err);
+    if (status == C2_OK || status == C2_ERR_IO)
+        return c2_outfile_commit(file, err);
+    c2_outfile_abandon(file);
+    return status;
+}
+
+/* A file for each thread; that of the first one is open. */
+static enum c2_status finish_threads(struct cli_outputs *outputs, const struct report_run *run, struct c2_error *err)
+{
+    struct c2_outfile *file = outputs->callgrind;
+    outputs->callgrind = NULL;
+    enum c2_status status = finish_thread(file, run, 1, err);
+    for (uint32_t thread = 1; status == C2_OK && (thread = report_callgrind_thread_after(run, thread)) != 0;) {
+        status = open_callgrind(&file, outputs->of_threads, thread, err);
+        if (status == C2_OK)
+            status = finish_thread(file, run, thread, err);
+    }
+    return status;
+}
+
 /* The file is gone afterwards. */
 static enum c2_status finish(const struct written *written, const struct report *report, const struct report_run *run,
                              struct c2_error *err)
@@ -135,6 +174,8 @@ static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const
         {&outputs->json, report_json, NULL},         {&outputs->callgrind, NULL, report_callgrind},
         {&outputs->evictors, NULL, report_evictors}, {&outputs->cachegrind, NULL, report_cachegrind}};
     struct c2_error mine;
+    if (outputs->of_threads && outputs->callgrind)
+        keep_first(first, finish_threads(outputs, run, &mine), &mine, err);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         keep_first(first, finish(&files[i], report, run, &mine), &mine, err);
 }

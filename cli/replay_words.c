@@ -36,6 +36,7 @@ static const char *const taken[] = {"machine",
                                     "separate-par",
                                     "separate-callers",
                                     "separate-recs",
+                                    "separate-threads",
 #define X(name, option, argument, help) option,
                                     ANALYSES(X)
 #undef X

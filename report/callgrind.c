@@ -5,13 +5,14 @@
  * Model
  *   Costs are analyses_events'. Instructions come in ascending order of their addresses, each with its own cost and
  *   then the calls that it made; a function's lines may lie in several places of the file. Where functions are told
- *   apart, each context is a function of its own, and instructions come once for each context.
+ *   apart, each context is a function of its own, and instructions come once for each context. Where threads are told
+ *   apart there is a file for each, with the contexts of that thread.
  *   Where the use of lines is known (--line-use) it is there as Callgrind's --cacheuse=yes has it: AcCost1 and SpLoss1
  *   of L1D and L1I, AcCost2 and SpLoss2 of the last level. It belongs to the instructions that loaded the lines; when
  *   it is known which it was, the calls around that are over, so calls have none of it, and contexts neither.
  *
  * Invariants
- *   The costs of all instructions together are `summary` and `totals`.
+ *   The costs of all instructions together are `summary` and `totals`; those of all threads are the run's.
  *
  * Source: "Callgrind Format Specification", version 1, of Valgrind's documentation.
  */
@@ -30,6 +31,7 @@ struct line {
 
 struct writer {
     const struct report_run *run;
+    uint32_t thread; /* 0: all */
     struct analyses_events events;
     uint32_t call_width, use_width; /* events of calls; behind them those of the use of lines */
     struct export_names names;
@@ -44,6 +46,22 @@ struct writer {
 static const struct analyses_callgraph_result *calls_of(const struct report_run *run)
 {
     return run->found[ANALYSIS_callgraph];
+}
+
+static bool is_wanted(const struct writer *writer, uint32_t context)
+{
+    return writer->thread == 0 || calls_of(writer->run)->contexts->contexts[context].thread == writer->thread;
+}
+
+uint32_t report_callgrind_thread_after(const struct report_run *run, uint32_t thread)
+{
+    const struct analyses_contexts *contexts = calls_of(run) ? calls_of(run)->contexts : NULL;
+    uint32_t next = 0;
+    for (uint32_t i = 0; contexts && contexts->separation->threads && i < contexts->context_count; i++) {
+        const uint32_t own = contexts->contexts[i].thread;
+        next = own > thread && (next == 0 || own < next) ? own : next;
+    }
+    return next;
 }
 
 /* ------------------------------------------------------------------ the use of lines */
@@ -122,9 +140,11 @@ static enum c2_status add_contexts(struct writer *writer, const struct analyses_
     writer->lines = c2_calloc(contexts->row_count + 1, sizeof *writer->lines);
     if (!writer->lines)
         return c2_fail_memory(err, "a profile");
-    for (; writer->line_count < contexts->row_count && status == C2_OK; writer->line_count++) {
-        const struct analyses_context_row *row = &contexts->rows[writer->line_count];
-        struct line *line = &writer->lines[writer->line_count];
+    for (size_t i = 0; i < contexts->row_count && status == C2_OK; i++) {
+        const struct analyses_context_row *row = &contexts->rows[i];
+        if (!is_wanted(writer, row->context))
+            continue;
+        struct line *line = &writer->lines[writer->line_count++];
         *line = (struct line){row->context, row->pc,
                               writer->places[analyses_profile_insn(writer->run->profile, row->pc)], row->cost};
         status = export_in_context(&writer->names, row->context, &line->place, err);
@@ -168,9 +188,10 @@ static enum c2_status place_calls(struct writer *writer, struct c2_error *err)
     return status;
 }
 
-static enum c2_status prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
+static enum c2_status prepare(struct writer *writer, const struct report_run *run, uint32_t thread,
+                              struct c2_error *err)
 {
-    *writer = (struct writer){.run = run};
+    *writer = (struct writer){.run = run, .thread = thread};
     analyses_events_init(&writer->events, run->machine);
     writer->call_width = writer->events.count;
     add_use_events(writer);
@@ -195,8 +216,9 @@ static size_t write_calls(struct export_body *body, const struct writer *writer,
 {
     const struct analyses_callgraph_result *calls = calls_of(writer->run);
     for (; arc < calls->arc_count && is_before(&calls->arcs[arc], context, pc); arc++)
-        export_call(body, &writer->callers[arc], &writer->callees[arc], calls->arcs[arc].calls, calls->arcs[arc].cost,
-                    writer->call_width);
+        if (is_wanted(writer, calls->arcs[arc].from_context))
+            export_call(body, &writer->callers[arc], &writer->callees[arc], calls->arcs[arc].calls,
+                        calls->arcs[arc].cost, writer->call_width);
     return arc;
 }
 
@@ -217,12 +239,12 @@ static void write_body(FILE *to, struct writer *writer)
     export_totals(&body, writer->totals, width);
 }
 
-enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c2_error *err)
+enum c2_status report_callgrind_of(FILE *to, const struct report_run *run, uint32_t thread, struct c2_error *err)
 {
     struct writer writer;
-    enum c2_status status = prepare(&writer, run, err);
+    enum c2_status status = prepare(&writer, run, thread, err);
     if (status == C2_OK) {
-        export_header(to, run, false, writer.events.list, writer.events.count, writer.totals);
+        export_header(to, run, thread, false, writer.events.list, writer.events.count, writer.totals);
         write_body(to, &writer);
         status = export_written(to, err);
     }
@@ -233,4 +255,9 @@ enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c
     c2_free(writer.callers);
     c2_free(writer.callees);
     return status;
+}
+
+enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c2_error *err)
+{
+    return report_callgrind_of(to, run, 0, err);
 }

@@ -232,6 +232,8 @@ static void add_context(struct document *d, const struct report_run *run, const 
     if (*symbol->arguments != '\0')
         doc_string(d, DOC_JSON, "arguments", symbol->arguments + 1);
     doc_count(d, DOC_JSON, "level", context->level);
+    if (context->thread != 0)
+        doc_count(d, DOC_JSON, "thread", context->thread);
     add_callers(d, run, context);
     if (context->cycle != 0)
         doc_string(d, DOC_JSON, "cycle", cycle_name(d, context->cycle));
@@ -293,6 +295,8 @@ static void add_row(struct document *d, const struct analyses_context *context, 
     doc_count(d, DOC_TEXT, "cycles", ranked->cycles - context->self[ANALYSES_IR]);
     if (context->cycle != 0)
         name = doc_keep(d, "%s %s", name, cycle_name(d, context->cycle));
+    if (context->thread != 0)
+        name = doc_keep(d, "%s, thread %" PRIu32, name, context->thread);
     doc_string(d, DOC_TEXT, "words", name);
 }
 

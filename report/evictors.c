@@ -201,7 +201,7 @@ enum c2_status report_evictors(FILE *to, const struct report_run *run, struct c2
     struct writer writer;
     enum c2_status status = prepare(&writer, run, err);
     if (status == C2_OK) {
-        export_header(to, run, true, writer.events, writer.width, writer.totals);
+        export_header(to, run, 0, true, writer.events, writer.width, writer.totals);
         write_body(to, &writer);
         status = export_written(to, err);
     }

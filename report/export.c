@@ -270,12 +270,15 @@ static void write_formula(FILE *to, const struct analyses_event *events, uint32_
     fputs(" : Cycles of Misses\n", to);
 }
 
-void export_header(FILE *to, const struct report_run *run, bool lines_only, const struct analyses_event *events,
-                   uint32_t count, const uint64_t *totals)
+void export_header(FILE *to, const struct report_run *run, uint32_t thread, bool lines_only,
+                   const struct analyses_event *events, uint32_t count, const uint64_t *totals)
 {
     fputs("# callgrind format\nversion: 1\ncreator: c2emu\n", to);
     export_command(to, run);
-    fputs("part: 1\n\n", to);
+    fputs("part: 1\n", to);
+    if (thread != 0)
+        fprintf(to, "thread: %" PRIu32 "\n", thread);
+    putc('\n', to);
     export_caches(to, run);
     write_loops(to, run);
     fprintf(to, "\npositions: %sline\n", lines_only ? "" : "instr ");

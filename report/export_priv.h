@@ -63,8 +63,9 @@ struct export_body {
     uint32_t object, function, file; /* that the lines to come belong to; 0: none yet */
     bool lines_only;                 /* no addresses of instructions; the header has to say the same */
 };
-void export_header(FILE *to, const struct report_run *run, bool lines_only, const struct analyses_event *events,
-                   uint32_t count, const uint64_t *totals);
+/* thread: whose part this is; 0: that of all. */
+void export_header(FILE *to, const struct report_run *run, uint32_t thread, bool lines_only,
+                   const struct analyses_event *events, uint32_t count, const uint64_t *totals);
 /* What the instruction has cost by itself. */
 void export_self(struct export_body *body, const struct export_place *at, const uint64_t *cost, uint32_t count);
 /* What calls from one place to another have cost, all in all. */

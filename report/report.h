@@ -133,6 +133,9 @@ void report_warn_of_precision(FILE *to, const struct report_run *run);
  * by instruction and line, and calls; the same with conflict misses for costs, where a call is an eviction and goes
  * from the instruction that misses to the one that took its line away; Cachegrind's format: costs by line. */
 enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c2_error *err);
+/* The same of one thread, where threads are told apart; and the one whose number follows: 0: none does. */
+enum c2_status report_callgrind_of(FILE *to, const struct report_run *run, uint32_t thread, struct c2_error *err);
+uint32_t report_callgrind_thread_after(const struct report_run *run, uint32_t thread);
 enum c2_status report_evictors(FILE *to, const struct report_run *run, struct c2_error *err);
 enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct c2_error *err);
 

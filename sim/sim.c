@@ -69,6 +69,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->prefetches = caches_machine_prefetches(config->machine);
     sim->core_count = caches_machine_cores(config->machine);
     sim->now = &sim->core;
+    sim->told_thread = 1;
     enum c2_status status = sim_cores_create(sim, err);
     for (uint32_t i = 0; i < sim->core_count && status == C2_OK; i++)
         core_init(sim_core_at(sim, i), sim, i);
@@ -115,6 +116,8 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
     enum c2_status status = sim->core_count > 1 ? sim_cores_switch(sim, batch->tid, err) : C2_OK;
     if (status != C2_OK)
         return status;
+    if (C2_UNLIKELY(batch->tid != sim->told_thread))
+        sim_tell_thread(sim, batch->tid);
     return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim->consume(sim->now, batch, err);
 }
 

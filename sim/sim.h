@@ -186,6 +186,8 @@ struct sim_subscriber {
     /* Memory has appeared; or it is gone, and only the area's start and bytes say anything. */
     enum c2_status (*memory)(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err);
     enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
+    /* The marks and records that follow are of another thread, or of the first one that is not of number 1. */
+    void (*thread)(void *self, uint32_t tid);
     enum c2_status (*record)(void *self, const struct sim_executed *record, struct c2_error *err);
     /* A block is simulated for the first time. */
     void (*block)(void *self, const struct stream_block *block);

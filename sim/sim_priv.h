@@ -175,6 +175,7 @@ struct sim {
     struct stream_batch *piece; /* of a batch, between two records that are cut */
 
     uint32_t core_count;
+    uint32_t told_thread;    /* of the batch before */
     struct sim_core *now;    /* the one that makes accesses */
     struct sim_core *others; /* of several: all but the first */
     struct sim_thread *threads;
@@ -315,6 +316,7 @@ enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words,
                                struct c2_error *err);
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
+void sim_tell_thread(struct sim *sim, uint32_t tid);
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
 enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);

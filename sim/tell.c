@@ -91,6 +91,14 @@ enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t hea
     return status;
 }
 
+void sim_tell_thread(struct sim *sim, uint32_t tid)
+{
+    sim->told_thread = tid;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        if (s->thread)
+            s->thread(s->self, tid);
+}
+
 void sim_tell_block(const struct sim *sim, const struct stream_block *block)
 {
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)

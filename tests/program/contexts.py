@@ -6,6 +6,7 @@ fib2         guests/fib2.S: calls, own and inclusive instructions of each contex
 parameters   guests/parameters.cc: what debug information says of parameters
 cycles       guests/calls.c: functions that call each other
 loops        guests/walk.S: what contexts cost themselves, by loop
+threads      images/halo.c: a file a thread, as `valgrind --tool=callgrind --separate-threads=yes` has them
 valgrind     guests/calls.c: names, instructions and calls as `valgrind --tool=callgrind` has them with the same options
 refused      what contradicts
 """
@@ -20,6 +21,7 @@ import callgrind_file
 from common import check, contains, done, emulate, equal, need, run, skip
 
 GUESTS = os.environ["GUESTS"]
+IMAGES = os.environ["IMAGES"]
 directory = tempfile.TemporaryDirectory()
 
 
@@ -247,6 +249,50 @@ def compare(ours, theirs, what):
                 equal(got[pair][1], expected[pair][1], "cost of %s -> %s with %s" % (pair + (what,)))
 
 
+THREADS = 3
+
+
+def of_threads(name):
+    """The profiles of all threads; their file's head says whose they are."""
+    files = sorted(file for file in os.listdir(directory.name) if file.startswith(name + "-"))
+    equal(files, ["%s-%02d" % (name, thread + 1) for thread in range(THREADS)], "files of " + name)
+    for thread, file in enumerate(files):
+        with open(path(file)) as lines:
+            contains(lines.read(), ["\npart: 1\nthread: %d\n" % (thread + 1)], file)
+    return [callgrind_file.read(path(file)) for file in files]
+
+
+def threads():
+    """What each thread executes in the program's own functions, and who calls these; all threads together are the
+    profile that does not tell them apart. Each thread works on as many rows; the first one makes the grids."""
+    need("valgrind")
+    words = [os.path.join(IMAGES, "halo"), str(THREADS), "4", "32", "3"]
+    result = run(["valgrind", "--tool=callgrind", "--separate-threads=yes", "--skip-plt=no", "--dump-instr=yes",
+                  "--callgrind-out-file=" + path("theirs")] + words)
+    equal(result.returncode, 0, "status of valgrind")
+    if os.path.exists(path("theirs")):
+        os.remove(path("theirs"))
+    found, _ = report(["--separate-threads", "--callgrind", path("ours")] + words)
+    together, _ = report(["--separate-callers", "1", "--separate-recs", "2", "--callgrind", path("whole")] + words)
+    whole, ours, theirs = callgrind_file.read(path("whole")), of_threads("ours"), of_threads("theirs")
+    check(not os.path.exists(path("ours")), "no file of all")
+    equal([sum(column) for column in zip(*(profile.totals for profile in ours))], whole.totals, "all threads")
+    for function in ("work", "make_grid", "main"):
+        equal([profile.by_name(function) for profile in ours], [profile.by_name(function) for profile in theirs],
+              "instructions of %s by thread" % function)
+    for profiles in (ours, theirs):
+        equal([sum(count for (_, callee), (count, _) in profile.arcs().items() if callee == "work")
+               for profile in profiles], [1] * THREADS, "calls of work")
+    works = [context for context in found["contexts"] if context["name"] == "work"]
+    equal([(context["thread"], context["calls"], context["self"]["Ir"]) for context in
+           sorted(works, key=lambda context: context["thread"])],
+          [(thread + 1, 1, profile.by_name("work")) for thread, profile in enumerate(ours)], "contexts of the report")
+    # with callers the names are those of one thread
+    names = sorted((context["name"], context["calls"]) for context in together["contexts"]
+                   if context["function"] == "work")
+    equal(names, [("work'main", 1), ("work'start_thread", THREADS - 1)], "callers of work")
+
+
 # ---------------------------------------------------------------------------------------------- by loop
 
 def by_event(costs):
@@ -302,6 +348,7 @@ def refused():
     contains(text(result), ["a trace does not say which there are"], "a trace")
 
 
-{"fib2": fib2, "parameters": parameters, "cycles": cycles, "loops": loops, "valgrind": valgrind,
+{"fib2": fib2, "parameters": parameters, "cycles": cycles, "loops": loops, "threads": threads,
+ "valgrind": valgrind,
  "refused": refused}[sys.argv[1]]()
 done()

@@ -4,7 +4,8 @@
  * frames by longjmp, against a naive twin; bounds and arguments by thought; cycles against paths.
  *
  * The twin knows what the program does: it has a list of activations, and makes the whole name of a context from it
- * anew for each record. Costs are added to every context and call that is open then.
+ * anew for each record. Costs are added to every context and call that is open then. Each thread has a list of its own,
+ * and costs of all are one.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -63,11 +64,12 @@ struct bench {
     struct analyses_events events;
     struct made made[FUNCTIONS][PARTS];
     uint32_t codes;
+    uint32_t tid; /* that executes what follows */
 };
 
 static void set_up(struct bench *bench, const struct analyses_separation *by)
 {
-    *bench = (struct bench){.machine = {.line_bytes = 64, .level_count = 1}};
+    *bench = (struct bench){.machine = {.line_bytes = 64, .level_count = 1}, .tid = 1};
     strcpy(bench->machine.levels[0].name, "L1D");
     const struct analyses_setup setup = {.machine = &bench->machine, .separation = by};
     const struct contexts_functions functions = {NULL, function_entry};
@@ -90,12 +92,13 @@ static void arguments(struct bench *bench, unsigned function, uint64_t number, c
 {
     uint64_t words[8] = {BASE + 0x1000 * function, number};
     memcpy(words + 2, values, 6 * sizeof *values);
+    bench->subscriber.thread(bench->graph, bench->tid);
     assert_int_equal(C2_OK, bench->subscriber.mark(bench->graph, STREAM_ARGUMENTS, words, NULL));
 }
 
 static struct sim_executed executed(const struct bench *bench, const struct made *made, const uint64_t *slot)
 {
-    return (struct sim_executed){.tid = 1,
+    return (struct sim_executed){.tid = bench->tid,
                                  .block = &made->block,
                                  .number = made->number,
                                  .insns_run = 2,
@@ -143,8 +146,9 @@ struct twin {
     const struct analyses_separation *by;
     struct activation list[DEEP + 1];
     unsigned count;
-    struct count *counts;
-    size_t used;
+    struct count *counts; /* of all threads */
+    size_t *used;
+    uint32_t tid;
     bool break_it; /* every caller counts, also one that is called by itself */
 };
 
@@ -156,12 +160,12 @@ static struct count *count_of(struct twin *twin, const char *format, ...)
     va_start(values, format);
     vsnprintf(name, sizeof name, format, values);
     va_end(values);
-    for (size_t i = 0; i < twin->used; i++)
+    for (size_t i = 0; i < *twin->used; i++)
         if (strcmp(twin->counts[i].name, name) == 0)
             return &twin->counts[i];
-    assert_true(twin->used < MOST);
-    strcpy(twin->counts[twin->used].name, name);
-    return &twin->counts[twin->used++];
+    assert_true(*twin->used < MOST);
+    strcpy(twin->counts[*twin->used].name, name);
+    return &twin->counts[(*twin->used)++];
 }
 
 static void name_context(struct twin *twin)
@@ -172,6 +176,8 @@ static void name_context(struct twin *twin)
     for (unsigned i = 0; i < twin->count; i++)
         level += strcmp(twin->list[i].symbol, top->symbol) == 0;
     c2_say(&text, "%s'%u", top->symbol, level < twin->by->recursions ? level : twin->by->recursions);
+    if (twin->by->threads)
+        c2_say(&text, "@%u", twin->tid);
     const char *last = top->symbol;
     for (unsigned i = twin->count - 1; i-- > 0 && callers < twin->by->callers;) {
         if (strcmp(twin->list[i].symbol, last) == 0 && !twin->break_it)
@@ -223,13 +229,15 @@ static void twin_record(struct twin *twin, uint64_t pc, unsigned misses)
 
 /* ------------------------------------------------------------------ random programs */
 
+#define THREADS 3u
 struct program {
     struct bench bench;
-    struct twin twin;
+    struct twin *twin; /* of the thread that runs */
+    struct twin twins[THREADS];
     struct c2_rng rng;
 };
 
-static struct activation *top_of(struct program *p) { return &p->twin.list[p->twin.count - 1]; }
+static struct activation *top_of(struct program *p) { return &p->twin->list[p->twin->count - 1]; }
 static uint64_t slot_of(unsigned group) { return STACK - 16 * group; }
 
 static void run_part(struct program *p, unsigned function, enum part part, uint64_t slot)
@@ -237,7 +245,7 @@ static void run_part(struct program *p, unsigned function, enum part part, uint6
     struct made *made = &p->bench.made[function][part];
     const unsigned misses = (unsigned)c2_rng_below(&p->rng, 3);
     execute(&p->bench, made, slot, misses);
-    twin_record(&p->twin, made->block.pc.v, misses);
+    twin_record(p->twin, made->block.pc.v, misses);
 }
 
 /* Function 0 is told apart by its first argument's ranges, 1 by the values of its second and third. */
@@ -247,21 +255,21 @@ static void begin(struct program *p, unsigned function, unsigned group, uint64_t
     const int x = (int)c2_rng_below(&p->rng, 6) - 2, y = (int)c2_rng_below(&p->rng, 2);
     const uint64_t values[6] = {(uint32_t)x | (uint64_t)0xabc << 32, (uint64_t)x, (uint64_t)y};
     char args[NAME] = "";
-    if (p->twin.by->parameter_count != 0 && function < 2) {
+    if (p->twin->by->parameter_count != 0 && function < 2) {
         arguments(&p->bench, function, function, values);
         if (function == 0)
             strcpy(args, ranges[x <= -1 ? 0 : x <= 2 ? 1 : 2]);
         else
             snprintf(args, sizeof args, ":p2=%d:p3=%d", x, y);
     }
-    twin_enter(&p->twin, function, args, group, from);
+    twin_enter(p->twin, function, args, group, from);
     run_part(p, function, ENTRY, 0);
 }
 
 static void step_call(struct program *p)
 {
     const unsigned from = top_of(p)->function, group = top_of(p)->group + 1;
-    if (p->twin.count + 2 > DEEP)
+    if (p->twin->count + 2 > DEEP)
         return;
     run_part(p, from, CALL, slot_of(group));
     begin(p, (unsigned)c2_rng_below(&p->rng, FUNCTIONS), group, p->bench.made[from][CALL].block.pc.v + 4);
@@ -274,7 +282,7 @@ static void step_return(struct program *p)
         return;
     run_part(p, top_of(p)->function, RETURN, slot_of(group));
     while (top_of(p)->group == group)
-        twin_leave(&p->twin);
+        twin_leave(p->twin);
     run_part(p, top_of(p)->function, BEHIND, 0);
 }
 
@@ -284,20 +292,20 @@ static void step_tail(struct program *p)
     const unsigned from = top_of(p)->function, to = (unsigned)c2_rng_below(&p->rng, FUNCTIONS);
     const unsigned group = top_of(p)->group;
     const uint64_t source = p->bench.made[from][TAIL].block.pc.v + 4;
-    unsigned at = p->twin.count;
-    if (group == 0 || p->twin.count + 2 > DEEP)
+    unsigned at = p->twin->count;
+    if (group == 0 || p->twin->count + 2 > DEEP)
         return;
     run_part(p, from, TAIL, 0);
-    while (at > 0 && p->twin.list[at - 1].group == group && p->twin.list[at - 1].function != to)
+    while (at > 0 && p->twin->list[at - 1].group == group && p->twin->list[at - 1].function != to)
         at--;
-    if (at == 0 || p->twin.list[at - 1].group != group) {
+    if (at == 0 || p->twin->list[at - 1].group != group) {
         begin(p, to, group, source);
         return;
     }
-    if (at != p->twin.count)
-        count_of(&p->twin, "call %s %" PRIx64 " %s", top_of(p)->context, source, p->twin.list[at - 1].context)->calls++;
-    while (p->twin.count > at)
-        twin_leave(&p->twin);
+    if (at != p->twin->count)
+        count_of(p->twin, "call %s %" PRIx64 " %s", top_of(p)->context, source, p->twin->list[at - 1].context)->calls++;
+    while (p->twin->count > at)
+        twin_leave(p->twin);
     run_part(p, to, ENTRY, 0);
 }
 
@@ -305,14 +313,14 @@ static void step_tail(struct program *p)
 static void step_longjmp(struct program *p)
 {
     const unsigned from = top_of(p)->function, target = (unsigned)c2_rng_below(&p->rng, FUNCTIONS);
-    unsigned at = p->twin.count;
-    while (at > 0 && p->twin.list[at - 1].function != target)
+    unsigned at = p->twin->count;
+    while (at > 0 && p->twin->list[at - 1].function != target)
         at--;
     if (at == 0 || target == from)
         return;
     run_part(p, from, JUMP, 0);
-    while (p->twin.count > at)
-        twin_leave(&p->twin);
+    while (p->twin->count > at)
+        twin_leave(p->twin);
     run_part(p, target, PLAIN, 0);
 }
 
@@ -349,6 +357,8 @@ static void name_found(char *out, const struct analyses_contexts *of, uint32_t n
     struct c2_words text = {out, NAME, 0};
     name_symbol(&text, of, context->symbol);
     c2_say(&text, "'%" PRIu32, context->level);
+    if (context->thread != 0)
+        c2_say(&text, "@%" PRIu32, context->thread);
     for (uint32_t i = 0; i < context->caller_count; i++) {
         c2_say(&text, "'");
         name_symbol(&text, of, context->callers[i]);
@@ -371,28 +381,40 @@ static bool same_as_twin(struct program *p)
     assert_int_equal(C2_OK, p->bench.subscriber.finish(p->bench.graph, NULL, NULL));
     result = analysis_callgraph.result(p->bench.graph);
     const struct analyses_contexts *of = result->contexts;
-    while (p->twin.count > 1)
-        twin_leave(&p->twin);
-    const size_t expected = p->twin.used;
+    for (uint32_t i = 0; i < THREADS; i++)
+        while (p->twins[i].count > 1)
+            twin_leave(&p->twins[i]);
+    const size_t expected = *p->twin->used;
     for (uint32_t i = 0; i < of->context_count; i++) {
         name_found(name, of, i);
-        found(p, count_of(&p->twin, "context %s", name), &matched, 0, of->contexts[i].inclusive);
+        found(p, count_of(p->twin, "context %s", name), &matched, 0, of->contexts[i].inclusive);
     }
     for (size_t i = 0; i < of->row_count; i++) {
         name_found(name, of, of->rows[i].context);
-        found(p, count_of(&p->twin, "line %s %" PRIx64, name, of->rows[i].pc.v), &matched, 0, of->rows[i].cost);
+        found(p, count_of(p->twin, "line %s %" PRIx64, name, of->rows[i].pc.v), &matched, 0, of->rows[i].cost);
     }
     for (size_t i = 0; i < result->arc_count; i++) {
         const struct analyses_arc *arc = &result->arcs[i];
         name_found(name, of, arc->from_context);
         name_found(other, of, arc->to_context);
-        found(p, count_of(&p->twin, "call %s %" PRIx64 " %s", name, arc->from.v, other), &matched, arc->calls,
+        found(p, count_of(p->twin, "call %s %" PRIx64 " %s", name, arc->from.v, other), &matched, arc->calls,
               arc->cost);
     }
-    return matched == expected && p->twin.used == expected;
+    return matched == expected && *p->twin->used == expected;
 }
 
-static bool random_run(uint64_t seed, bool break_it)
+/* A thread that runs for the first time does something. */
+static void run_thread(struct program *p, uint32_t thread)
+{
+    p->twin = &p->twins[thread];
+    p->bench.tid = thread + 1;
+    if (p->twin->count != 0)
+        return;
+    twin_enter(p->twin, 5, "", 0, 0);
+    run_part(p, 5, PLAIN, 0);
+}
+
+static bool random_run(uint64_t seed, uint32_t threads, bool break_it)
 {
     static const int64_t bounds[] = {-1, 2};
     static const struct analyses_parameter parameters[] = {
@@ -402,18 +424,24 @@ static bool random_run(uint64_t seed, bool break_it)
     const struct analyses_separation by = {.parameters = parameters,
                                            .parameter_count = seed % 2 ? 3 : 0,
                                            .callers = (uint32_t)(seed / 2 % 4),
-                                           .recursions = 1 + (uint32_t)(seed / 8 % 3)};
+                                           .recursions = 1 + (uint32_t)(seed / 8 % 3),
+                                           .threads = threads > 1 && seed % 3 == 0};
+    size_t used = 0;
     struct program *p = calloc(1, sizeof *p);
     set_up(&p->bench, &by);
-    p->twin = (struct twin){.by = &by, .counts = calloc(MOST, sizeof *p->twin.counts), .break_it = break_it};
+    struct count *counts = calloc(MOST, sizeof *counts);
+    for (uint32_t i = 0; i < THREADS; i++)
+        p->twins[i] = (struct twin){.by = &by, .counts = counts, .used = &used, .tid = i + 1, .break_it = break_it};
     c2_rng_init(&p->rng, seed, "contexts");
-    twin_enter(&p->twin, 5, "", 0, 0);
-    run_part(p, 5, PLAIN, 0);
-    for (unsigned i = 0; i < 150; i++)
+    run_thread(p, 0);
+    for (unsigned i = 0; i < 150; i++) {
+        if (threads > 1 && c2_rng_below(&p->rng, 3) == 0)
+            run_thread(p, (uint32_t)c2_rng_below(&p->rng, threads));
         step(p);
+    }
     const bool same = same_as_twin(p);
     tear_down(&p->bench);
-    free(p->twin.counts);
+    free(counts);
     free(p);
     return same;
 }
@@ -422,7 +450,15 @@ static void as_its_twin(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 72; seed++)
-        if (!random_run(seed, false))
+        if (!random_run(seed, 1, false))
+            fail_msg("seed %llu", (unsigned long long)seed);
+}
+
+static void threads_as_their_twins(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 48; seed++)
+        if (!random_run(seed, THREADS, false))
             fail_msg("seed %llu", (unsigned long long)seed);
 }
 
@@ -431,7 +467,7 @@ static void not_as_a_broken_twin(void **state)
     (void)state;
     unsigned different = 0;
     for (uint64_t seed = 0; seed < 32; seed++)
-        different += !random_run(seed, true);
+        different += !random_run(seed, 1, true);
     assert_in_range(different, 12, 32);
 }
 
@@ -516,8 +552,8 @@ static void without_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_its_twin), cmocka_unit_test(not_as_a_broken_twin),
-                                       cmocka_unit_test(cycles_are_where_paths_lead_back),
-                                       cmocka_unit_test(without_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_its_twin), cmocka_unit_test(threads_as_their_twins), cmocka_unit_test(not_as_a_broken_twin),
+        cmocka_unit_test(cycles_are_where_paths_lead_back), cmocka_unit_test(without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
