@@ -9,6 +9,9 @@
  *       block hook:  close the record of the block before - look the block up - open its record
  *       load/store:  store the address into its slot (unicorn_inline.c)
  *
+ *   A translation whose block is known and asks for nothing else does without the hook: it counts the instructions,
+ *   writes the header of the record and makes room for the slots by itself. It calls the hook where the next pause or
+ *   the end of the batch comes first, or where what it does next depends on what was before (needs_hook).
  *   Where a translation makes other accesses than its block, and where Unicorn cannot be made to record so, a hook at
  *   each load and store appends the address instead, from there to the end of the run.
  *
@@ -16,15 +19,16 @@
  *   A translation is the block of the stream (unicorn_code.c), or its first part: then the record stays open and is
  *   joined with the translations behind it. Where a budget ends within a block, its first instructions are executed one
  *   by one, each in a translation of its own, and the record is closed there.
- *   Recording off: nothing but the block hook is called, which counts instructions, on request those of each block.
+ *   Recording off: instructions are counted in the same way; on request those of each block, by the hook.
  *   Unicorn has three sets of translations - those that record, those with hooks, those with neither - and uses the one
  *   of the time (unicorn_state.c): so a switch drops nothing.
  * Counting
  *   Instructions in unicorn_record.c; events become slots in unicorn_events.c.
  * Cost
- *   The block hook about 3 ns; a load or store one instruction of the host more than without recording, 2 to 3 ns with
- *   hooks (unicorn_access.c; 10 and 60 by Unicorn itself): bench/README.md. An instruction that is executed alone up to
- *   20 us; a switch of recording off and on 4 us, and nothing runs slower after it.
+ *   A block 2 to 3 ns, with the hook some 5 more; a load or store one instruction of the host more than without
+ *   recording, 2 to 3 ns with hooks (unicorn_access.c; 10 and 60 by Unicorn itself): bench/README.md. An instruction
+ *   that is executed alone up to 20 us; a switch of recording off and on 4 us with hooks, and nothing runs slower after
+ *   it.
  * Invariants
  *   current is null except while Unicorn runs its translations, or is stopped between two of them.
  * Not modelled
@@ -66,10 +70,10 @@ static int insn_at(const struct unicorn_block *block, uint64_t pc)
 /* Closes the record after a stop at rip, an instruction that did not complete or the first one behind the block. */
 static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 {
-    int insn = u->current ? insn_at(u->current, rip) : -1;
+    int insn = u->pace.current ? insn_at(u->pace.current, rip) : -1;
     if (insn < 0)
         return unicorn_record_close(u);
-    unicorn_code_mmx_leave(u->code, u->current, rip);
+    unicorn_code_mmx_leave(u->code, u->pace.current, rip);
     return unicorn_record_close_partly(u, (unsigned)insn);
 }
 
@@ -78,10 +82,10 @@ static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 /* Whether the guest has come to the block by a jump, call, return or from outside, and not by running on. */
 static bool arrives(struct unicorn *u, const struct unicorn_block *block)
 {
-    const bool again = block->pc == u->began_pc && u->instructions == u->began_at; /* it faulted */
+    const bool again = block->pc == u->began_pc && u->pace.instructions == u->began_at; /* it faulted */
     u->arrived = again ? u->arrived : block->pc != u->behind;
     u->began_pc = block->pc;
-    u->began_at = u->instructions;
+    u->began_at = u->pace.instructions;
     u->behind = block->pc + block->extent;
     return u->arrived;
 }
@@ -107,7 +111,7 @@ static bool tell(struct unicorn *u, const struct unicorn_block *block)
     if (!u->stopped)
         return true;
     u->cut_pc = block->pc;
-    u->cut_at = u->instructions;
+    u->cut_at = u->pace.instructions;
     pause_run(u, PAUSE_STOP);
     return false;
 }
@@ -120,7 +124,7 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
         pause_run(u, PAUSE_CHANGED);
         return false;
     }
-    const bool rest = block->pc == u->cut_pc && u->instructions == u->cut_at;
+    const bool rest = block->pc == u->cut_pc && u->pace.instructions == u->cut_at;
     if (!rest && (block->watched || u->beyond) && !tell(u, block))
         return false;
     if (block->special)
@@ -134,18 +138,18 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
 /* The block begins, if nothing keeps it from it; then the run pauses. */
 static inline void begin_block(struct unicorn *u, struct unicorn_block *block, bool guards)
 {
-    C2_PROMISE(!u->current && !block->stale);
+    C2_PROMISE(!u->pace.current && !block->stale);
     const bool beyond = guards && is_beyond(u, block);
     if (C2_UNLIKELY(block->rare || beyond) && !admit_rare(u, block))
         return;
-    if (u->recording && C2_UNLIKELY(!unicorn_record_open(u, block->slots))) {
+    if (u->recording && C2_UNLIKELY(!unicorn_record_open(u, block))) {
         pause_failed(u);
         return;
     }
     if (C2_UNLIKELY(u->counting) && !u->recording)
         block->executed += block->insns;
-    u->current = block;
-    u->instructions += block->insns;
+    u->pace.current = block;
+    u->pace.instructions += block->insns;
 }
 
 /* ------------------------------------------------------------------ hooks: what goes on within a block
@@ -181,7 +185,8 @@ static bool leave_changed(struct unicorn *u, uint64_t pc)
 static void aim(struct unicorn *u, uint64_t pc)
 {
     if (u->inlined)
-        u->access.next = u->header + 1 + unicorn_record_slots(u->current, (unsigned)insn_at(u->current, pc));
+        u->pace.base = u->pace.next - (1 + u->pace.current->slots) +
+                       unicorn_record_slots(u->pace.current, (unsigned)insn_at(u->pace.current, pc));
 }
 
 /* An instruction is about to be executed alone, or has been. */
@@ -194,9 +199,9 @@ static bool step_over(struct unicorn *u, uint64_t pc)
     u->step = STEP_BEHIND;
     if (!u->cut)
         return false;
-    if (!u->current)
+    if (!u->pace.current)
         begin_block(u, u->cut, true);
-    else if (!unicorn_code_fresh(u->current))
+    else if (!unicorn_code_fresh(u->pace.current))
         return leave_changed(u, pc);
     else
         aim(u, pc);
@@ -206,7 +211,7 @@ static bool step_over(struct unicorn *u, uint64_t pc)
 /* The current block goes on with the translation. */
 static bool join(struct unicorn *u, uint64_t pc, uint32_t size)
 {
-    const struct unicorn_block *whole = u->current;
+    const struct unicorn_block *whole = u->pace.current;
     C2_PROMISE(insn_at(whole, pc) > 0);
     if (!unicorn_code_fresh(whole))
         return leave_changed(u, pc);
@@ -234,7 +239,7 @@ static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, ui
     }
     if (u->step != STEP_NONE && step_over(u, pc))
         return true;
-    u->joined = u->joined && u->current;
+    u->joined = u->joined && u->pace.current;
     return u->joined && join(u, pc, size);
 }
 
@@ -250,18 +255,47 @@ static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t si
         return;
     }
     struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
-    if (C2_UNLIKELY(!block || u->instructions + block->cost > u->pause_at)) {
+    if (C2_UNLIKELY(!block || u->pace.instructions + block->cost > u->pace.pause_at)) {
         u->cut = block;
-        pause_run(u, block || u->instructions >= u->pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
+        pause_run(u, block || u->pace.instructions >= u->pace.pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
         return;
     }
     begin_block(u, block, guards);
 }
 
+/* What a translation has done by itself when it began is taken back. */
+static void take_back(struct unicorn *u, const struct unicorn_entry *entry)
+{
+    u->pace.current = u->pace.before;
+    u->pace.instructions -= entry->insns;
+    if (u->recording)
+        u->pace.next -= entry->bytes / sizeof *u->pace.next;
+}
+
+/* Whether the translation that begins next must call the block hook. */
+static int64_t needs_hook(const struct unicorn *u)
+{
+    return u->access.abandoned || u->step != STEP_NONE || u->joined || unicorn_code_refused(u->code) ? -1 : 0;
+}
+
+/* A translation with an entry, whose block has begun: from now on by itself. */
+static void enter_itself(struct unicorn *u, struct unicorn_entry *entry)
+{
+    take_back(u, entry);
+    enter_translation(u, entry->pc, entry->size, false);
+    struct unicorn_block *block = u->pace.current;
+    if (block && block->pc == entry->pc && block->size == entry->size && u->cause == PAUSE_NONE)
+        unicorn_code_attach(entry, block);
+    u->pace.stop = needs_hook(u);
+}
+
 static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
 {
     (void)uc;
-    enter_translation(self, pc, size, false);
+    if (size == 0)
+        enter_itself(self, (struct unicorn_entry *)(uintptr_t)pc);
+    else
+        enter_translation(self, pc, size, false);
 }
 
 /* The same where somebody may guard the stack pointer. */
@@ -332,11 +366,11 @@ static bool accesses(struct unicorn *u, const struct decode_insn *insn, uint64_t
 static bool faults_in_fetch(struct unicorn *u, uint64_t rip, uint64_t address)
 {
     struct decode_insn insn;
-    if (!u->current || insn_at(u->current, rip) < 0)
+    if (!u->pace.current || insn_at(u->pace.current, rip) < 0)
         return true;
     if (address != c2_align_down(rip, C2_PAGE_BYTES) + C2_PAGE_BYTES)
         return false;
-    uint64_t bytes = u->current->pc + u->current->extent - rip;
+    uint64_t bytes = u->pace.current->pc + u->pace.current->extent - rip;
     return decode_one(&insn, (struct guest_va){rip}, bytes) == DECODE_GOOD && !accesses(u, &insn, rip, address);
 }
 
@@ -401,7 +435,7 @@ static bool after_change(struct unicorn *u, struct engine_event *event, struct c
 /* The translation has to end where the current block does. */
 static bool after_trim(struct unicorn *u)
 {
-    const unsigned left = u->current->insns - (unsigned)insn_at(u->current, u->pause_pc);
+    const unsigned left = u->pace.current->insns - (unsigned)insn_at(u->pace.current, u->pause_pc);
     unicorn_code_trim(u->code, u->pause_pc, u->pause_size, left);
     return true;
 }
@@ -414,11 +448,11 @@ static bool after_page_fault(struct unicorn *u, struct engine_event *event, stru
     bool fetch = faults_in_fetch(u, rip, address);
     *event = (struct engine_event){.stop = ENGINE_FAULT, .address = {address}, .access = MMU_ACCESS_EXEC};
     if (!fetch)
-        event->access = access_of(u->current->block, (unsigned)insn_at(u->current, rip));
+        event->access = access_of(u->pace.current->block, (unsigned)insn_at(u->pace.current, rip));
     const bool complete = fetch && !u->joined; /* else a translation behind it belongs to the block, and is missing */
     if ((complete ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
         fail(u, event, err);
-    else if (fetch && u->instructions == u->budget_at) /* it comes again when the guest goes on */
+    else if (fetch && u->pace.instructions == u->budget_at) /* it comes again when the guest goes on */
         event->stop = ENGINE_BUDGET;
     unicorn_forget_exception(&u->state);
     return false;
@@ -518,7 +552,7 @@ static bool after_effect(struct unicorn *u, struct unicorn_special *special, con
 {
     switch (effect->status) {
     case INTERPRET_DONE:
-        u->instructions++;
+        u->pace.instructions++;
         special->executed += u->counting && !u->recording;
         unicorn_set(&u->state, UC_X86_REG_RIP,
                     effect->jumps ? effect->target.v : special->pc + special->insn.insn.length);
@@ -600,7 +634,7 @@ static bool after_budget(struct unicorn *u)
 {
     struct unicorn_block *block = u->cut;
     unicorn_code_left(u->code, u->pause_pc, u->pause_size);
-    const uint64_t left = u->budget_at - u->instructions;
+    const uint64_t left = u->budget_at - u->pace.instructions;
     if (!block || left == 0 || left >= block->cost)
         u->cut = NULL; /* out_of_budget() decides */
     u->steps = left;
@@ -641,7 +675,11 @@ static enum unicorn_set set_of(const struct unicorn *u)
 static void choose_set(struct unicorn *u)
 {
     unicorn_use_translations(&u->state, set_of(u), false);
-    unicorn_code_note(u->code, set_of(u) == UNICORN_INLINE ? &u->access.next : NULL);
+    const bool enters = u->state.layout.inlines && (u->inlined || !u->recording) && !u->base.config.watch.guards &&
+                        (u->recording || !u->counting);
+    const struct unicorn_way way = {
+        .records = set_of(u) == UNICORN_INLINE, .pace = &u->pace, .hook = enters ? (void *)on_block : NULL, .self = u};
+    unicorn_code_make(u->code, &way);
     u->access.record = set_of(u) == UNICORN_HOOKED;
     u->alone = false;
 }
@@ -649,7 +687,7 @@ static void choose_set(struct unicorn *u)
 /* From here on hooks record. What was recorded of a block that goes on would be slots in front of events. */
 static bool after_refusal(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    const bool amid = u->current && insn_at(u->current, u->pause_pc) > 0 && (u->joined || u->cut);
+    const bool amid = u->pace.current && insn_at(u->pace.current, u->pause_pc) > 0 && (u->joined || u->cut);
     enum c2_status status = C2_OK;
     if (amid)
         status = c2_fail(&u->failure, C2_ERR_INTERNAL,
@@ -721,6 +759,9 @@ static void choose_translations(struct unicorn *u, bool alone)
 static uc_err run_unicorn(struct unicorn *u)
 {
     u->cause = PAUSE_NONE;
+    u->pace.stop = needs_hook(u);
+    if (u->recording && !u->pace.current)
+        u->pace.next = u->words + u->batch->used;
     unicorn_access_run(&u->access);
     unicorn_code_run(u->code, u->step != STEP_NONE);
     unicorn_translate_for(u->code);
@@ -753,20 +794,20 @@ enum { FIRST_GROWTH = 1 << 20, LARGEST_GROWTH = 1 << 27 };
 
 static void set_pause(struct unicorn *u)
 {
-    u->pause_at = u->interrupted ? 0 : u->budget_at < u->grow_at ? u->budget_at : u->grow_at;
+    u->pace.pause_at = u->interrupted ? 0 : u->budget_at < u->grow_at ? u->budget_at : u->grow_at;
 }
 
 static bool out_of_budget(struct unicorn *u, struct engine_event *event)
 {
-    if (u->current || u->cut) /* in the middle of a block, all of which is counted already */
+    if (u->pace.current || u->cut) /* in the middle of a block, all of which is counted already */
         return false;
-    if (u->instructions + STREAM_BLOCK_INSNS > u->grow_at) {
+    if (u->pace.instructions + STREAM_BLOCK_INSNS > u->grow_at) {
         u->translations_stale = true;
         u->grow_step = u->grow_step < LARGEST_GROWTH ? 2 * u->grow_step : LARGEST_GROWTH;
-        u->grow_at = u->instructions + u->grow_step;
+        u->grow_at = u->pace.instructions + u->grow_step;
     }
     set_pause(u);
-    if (!u->interrupted && u->instructions < u->budget_at)
+    if (!u->interrupted && u->pace.instructions < u->budget_at)
         return false;
     event->stop = u->interrupted ? ENGINE_INTERRUPT : ENGINE_BUDGET;
     return true;
@@ -776,7 +817,7 @@ static void unicorn_run(struct engine *engine, uint64_t budget, struct engine_ev
 {
     struct unicorn *u = self_of(engine);
     *event = (struct engine_event){.stop = ENGINE_BUDGET};
-    u->budget_at = budget ? u->instructions + budget : UINT64_MAX;
+    u->budget_at = budget ? u->pace.instructions + budget : UINT64_MAX;
     if (u->failed) {
         fail(u, event, err);
         return;
@@ -791,39 +832,39 @@ static void unicorn_run(struct engine *engine, uint64_t budget, struct engine_ev
         execute(u);
     } while (after_pause(u, event, err));
     u->interrupted = u->interrupted && event->stop != ENGINE_INTERRUPT;
-    C2_PROMISE(event->stop == ENGINE_FAILED || (!u->current && !u->cut && u->instructions <= u->budget_at));
+    C2_PROMISE(event->stop == ENGINE_FAILED || (!u->pace.current && !u->cut && u->pace.instructions <= u->budget_at));
 }
 
 static uint64_t unicorn_instructions(const struct engine *engine)
 {
-    return ((const struct unicorn *)engine)->instructions;
+    return ((const struct unicorn *)engine)->pace.instructions;
 }
 
 static void unicorn_take_executed(struct engine *engine,
                                   void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
 {
-    C2_PROMISE(!self_of(engine)->current && !self_of(engine)->cut);
+    C2_PROMISE(!self_of(engine)->pace.current && !self_of(engine)->cut);
     unicorn_code_take_executed(self_of(engine)->code, take, self);
 }
 
 static bool unicorn_amid_block(const struct engine *engine)
 {
     const struct unicorn *u = (const struct unicorn *)engine;
-    return u->cut_pc != 0 && u->cut_at == u->instructions;
+    return u->cut_pc != 0 && u->cut_at == u->pace.instructions;
 }
 
 static void unicorn_set_amid_block(struct engine *engine, bool amid)
 {
     struct unicorn *u = self_of(engine);
     u->cut_pc = amid ? rip_of(u) : 0;
-    u->cut_at = u->instructions;
+    u->cut_at = u->pace.instructions;
 }
 
 static void unicorn_resume(struct engine *engine, uint64_t instructions)
 {
     struct unicorn *u = self_of(engine);
-    C2_ASSERT(u->instructions == 0);
-    u->instructions = instructions;
+    C2_ASSERT(u->pace.instructions == 0);
+    u->pace.instructions = instructions;
     u->grow_at += instructions;
 }
 
@@ -846,7 +887,7 @@ static void let_hooks_go(struct unicorn *u)
 static enum c2_status unicorn_set_recording(struct engine *engine, bool on, struct c2_error *err)
 {
     struct unicorn *u = self_of(engine);
-    C2_PROMISE(!u->current && !u->cut);
+    C2_PROMISE(!u->pace.current && !u->cut);
     if (on == u->recording)
         return C2_OK;
     if (!u->inlined && on && hook_accesses(u) != C2_OK)
@@ -884,7 +925,7 @@ static void unicorn_interrupt(struct engine *engine)
 {
     struct unicorn *u = self_of(engine);
     u->interrupted = 1;
-    u->pause_at = 0;
+    u->pace.pause_at = 0;
 }
 
 static void unicorn_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
@@ -1024,7 +1065,7 @@ static void unicorn_destroy(struct engine *engine)
 static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
 {
     unicorn_record_init(u);
-    enum c2_status status = unicorn_access_init(&u->access, u->base.config.mmu, &u->current, err);
+    enum c2_status status = unicorn_access_init(&u->access, u->base.config.mmu, &u->pace, err);
     if (status == C2_OK)
         status = open_unicorn(u, err);
     if (status == C2_OK)

@@ -47,8 +47,12 @@ struct unicorn_code {
     uint64_t trim_pc;
     unsigned trim_most;
     struct decode_block scratch;
-    uint64_t *const *slots; /* unicorn_code_note() */
-    bool refused;           /* unicorn_code_refused() */
+    struct unicorn_way way;
+    struct c2_map *entry_by_pc; /* twice the pc, and one more for those that record -> struct unicorn_entry * */
+    struct unicorn_entry **all_entries;
+    size_t entry_count, entry_capacity;
+    struct unicorn_entry *entry; /* of the translation that is made; may be NULL */
+    bool refused;                /* unicorn_code_refused() */
     unsigned event_count;
     struct unicorn_event events[UNICORN_EVENTS]; /* of `decoded` */
 };
@@ -71,6 +75,8 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, con
         status = c2_map_create(&code->specials, err);
     if (status == C2_OK)
         status = c2_map_create(&code->alone_by_pc, err);
+    if (status == C2_OK)
+        status = c2_map_create(&code->entry_by_pc, err);
     if (status == C2_OK)
         status = unicorn_mmx_init(&code->mmx, uc, err);
     if (status != C2_OK) {
@@ -96,12 +102,16 @@ void unicorn_code_destroy(struct unicorn_code *code)
         free_block(code->all[i]);
     for (size_t i = 0; i < code->special_count; i++)
         c2_free(code->all_specials[i]);
+    for (size_t i = 0; i < code->entry_count; i++)
+        c2_free(code->all_entries[i]);
+    c2_free(code->all_entries);
     c2_free(code->all);
     c2_free(code->all_specials);
     c2_map_destroy(code->by_pc);
     c2_map_destroy(code->watched);
     c2_map_destroy(code->specials);
     c2_map_destroy(code->alone_by_pc);
+    c2_map_destroy(code->entry_by_pc);
     c2_free(code->alone);
     unicorn_mmx_release(&code->mmx);
     c2_free(code);
@@ -361,19 +371,78 @@ void unicorn_code_run(struct unicorn_code *code, bool alone)
     code->stepping = alone;
 }
 
-void unicorn_code_note(struct unicorn_code *code, uint64_t *const *slots)
+void unicorn_code_make(struct unicorn_code *code, const struct unicorn_way *way)
 {
-    code->slots = slots;
+    code->way = *way;
     code->refused = false;
 }
 
 bool unicorn_code_refused(const struct unicorn_code *code) { return code->refused; }
 
+/* ------------------------------------------------------------------ translations that begin by themselves
+ * Unicorn has one translation of a pc and set at a time, but for those of one instruction, which have no entry: so a
+ * new one has the entry of the one before. */
+
+static void detach(struct unicorn_entry *entry)
+{
+    struct unicorn_block *block = entry->block;
+    if (block) {
+        struct unicorn_entry **at = &block->entries;
+        while (*at != entry)
+            at = &(*at)->next;
+        *at = entry->next;
+    }
+    *entry = (struct unicorn_entry){.stop = -1, .pc = entry->pc, .size = entry->size};
+}
+
+static void detach_all(struct unicorn_block *block)
+{
+    while (block->entries)
+        detach(block->entries);
+}
+
+void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *block)
+{
+    if (entry->block || block->rare || block->stale)
+        return;
+    *entry = (struct unicorn_entry){.insns = block->insns,
+                                    .bytes = sizeof(uint64_t) * (1u + block->slots),
+                                    .header = block->header,
+                                    .block = block,
+                                    .pc = entry->pc,
+                                    .size = entry->size,
+                                    .next = block->entries};
+    block->entries = entry;
+}
+
+/* NULL: there is no memory for one, and the block hook will be called always. */
+static struct unicorn_entry *entry_at(struct unicorn_code *code, uint64_t pc)
+{
+    const uint64_t key = pc << 1 | code->way.records;
+    struct unicorn_entry *entry = lookup(code->entry_by_pc, key);
+    if (!entry) {
+        entry = c2_calloc(1, sizeof *entry);
+        if (!entry)
+            return NULL;
+        if (append((void ***)&code->all_entries, &code->entry_count, &code->entry_capacity, entry, NULL) != C2_OK) {
+            c2_free(entry);
+            return NULL;
+        }
+        if (c2_map_put(code->entry_by_pc, key, (uint64_t)(uintptr_t)entry, NULL) != C2_OK)
+            return NULL;
+        entry->pc = pc;
+    }
+    detach(entry);
+    return entry;
+}
+
 void unicorn_code_begin(struct unicorn_code *code)
 {
-    const bool records = code->slots && code->decoded.block.insn_count > 0;
-    code->event_count = records ? unicorn_events_list(code->events, &code->decoded) : 0;
-    unicorn_inline_begin(code->events, code->event_count, records ? code->slots : NULL);
+    struct unicorn_way way = code->way;
+    way.records = way.records && code->decoded.block.insn_count > 0;
+    code->event_count = way.records ? unicorn_events_list(code->events, &code->decoded) : 0;
+    code->entry = way.hook && !code->single ? entry_at(code, code->decoded.block.pc.v) : NULL;
+    unicorn_inline_begin(&way, code->events, code->event_count, code->entry);
 }
 
 /* Events of the first `bytes` bytes of the block. */
@@ -390,7 +459,9 @@ void unicorn_code_end(struct unicorn_code *code, uint32_t size)
 {
     unsigned left;
     const bool good = unicorn_inline_end(&left) && code->event_count - left == events_within(code, size);
-    if (code->slots && size <= code->decoded.block.bytes)
+    if (code->entry)
+        code->entry->size = size;
+    if (code->way.records && size <= code->decoded.block.bytes)
         code->refused = code->refused || !good;
 }
 
@@ -494,8 +565,10 @@ void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size)
 
 enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err)
 {
-    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
+    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next) {
         block->watched = block->rare = true;
+        detach_all(block);
+    }
     return c2_map_put(code->watched, pc, 1, err);
 }
 
@@ -514,6 +587,7 @@ bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
         if (block->stale || !overlaps(start, bytes, block->pc, block->extent))
             continue;
         block->stale = block->translated = known = true;
+        detach_all(block);
     }
     for (size_t i = 0; i < code->special_count; i++)
         if (overlaps(start, bytes, code->all_specials[i]->pc, ZYDIS_MAX_INSTRUCTION_LENGTH))

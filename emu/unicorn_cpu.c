@@ -43,7 +43,7 @@ static uint64_t cpu_get_time_ns(void *self)
 {
     struct unicorn *u = self;
     const struct engine_config *config = &u->base.config;
-    return config->time_ns ? config->time_ns(config->time_self, u->instructions) : u->instructions;
+    return config->time_ns ? config->time_ns(config->time_self, u->pace.instructions) : u->pace.instructions;
 }
 static bool cpu_ready(void *self, struct guest_va va, enum mmu_access access)
 {

@@ -39,15 +39,13 @@ struct unicorn {
     struct unicorn_block **front; /* of code */
     struct stream_batch *batch;   /* the writer's */
     uint64_t *words;              /* of the batch, and STREAM_SLACK_WORDS more */
-    uint64_t *header;             /* of the current block's record */
+    uint64_t *header;             /* of the current block's record, unless inlined */
     struct unicorn_access access; /* access.next: where the next event goes */
-    struct unicorn_block *current;
+    struct unicorn_pace pace;
     bool joined; /* the current block goes on in the next translation */
-    uint64_t instructions;
     bool recording;
-    bool inlined;               /* by the translations themselves; false: by hooks */
-    bool counting;              /* count_blocks */
-    volatile uint64_t pause_at; /* instruction count not to go beyond; 0 asks for a pause now */
+    bool inlined;  /* by the translations themselves; false: by hooks */
+    bool counting; /* count_blocks */
     volatile sig_atomic_t interrupted;
     enum unicorn_pause cause;
     uint64_t pause_pc;
@@ -86,34 +84,43 @@ enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns);
 /* Slots of the block's first `insns` instructions. */
 unsigned unicorn_record_slots(const struct unicorn_block *block, unsigned insns);
 
-/* Begins a record of `slots` slots; false: the batch before it could not be handed on, and `failure` says why. */
-static inline bool unicorn_record_open(struct unicorn *u, unsigned slots)
+/* Begins the record of a block; false: the batch before it could not be handed on, and `failure` says why. */
+static inline bool unicorn_record_open(struct unicorn *u, const struct unicorn_block *block)
 {
-    if (C2_UNLIKELY(stream_writer_room(u->base.config.writer, slots, &u->failure) != C2_OK))
+    if (C2_UNLIKELY(stream_writer_room(u->base.config.writer, block->slots, &u->failure) != C2_OK))
         return false;
-    C2_PROMISE(!u->current && u->batch->used + slots < STREAM_BATCH_WORDS);
-    u->header = u->words + u->batch->used;
+    C2_PROMISE(!u->pace.current && u->batch->used + block->slots < STREAM_BATCH_WORDS);
+    u->header = u->pace.base = u->words + u->batch->used;
     u->access.next = u->header + 1;
+    if (u->inlined) {
+        *u->pace.base = block->header;
+        u->pace.next = u->pace.base + 1 + block->slots;
+    }
     return true;
 }
+
+/* What translations have recorded, all of it whole. */
+static inline void unicorn_record_take(struct unicorn *u) { u->batch->used = (uint32_t)(u->pace.next - u->words); }
 
 /* Ends the record of the current block, if there is one: all of it was executed. */
 static inline enum c2_status unicorn_record_close(struct unicorn *u)
 {
-    struct unicorn_block *block = u->current;
+    struct unicorn_block *block = u->pace.current;
     if (!block)
         return C2_OK;
-    if (!u->recording) {
-        u->current = NULL;
+    if (!u->recording || u->inlined) {
+        u->pace.current = NULL;
+        if (u->recording)
+            unicorn_record_take(u);
         return C2_OK;
     }
-    bool plain = u->inlined || (block->direct && (size_t)(u->access.next - u->header) == block->slots + 1u);
+    bool plain = block->direct && (size_t)(u->access.next - u->header) == block->slots + 1u;
     if (!SHORTCUT(plain))
         return unicorn_record_close_partly(u, block->insns);
     C2_PROMISE(u->header == u->words + u->batch->used);
     *u->header = block->header;
     u->batch->used += block->slots + 1u;
-    u->current = NULL;
+    u->pace.current = NULL;
     return C2_OK;
 }
 

@@ -10,6 +10,10 @@
  *   Accesses are compared with the block's plan while they are translated, each in its turn: whether it loads or
  *   stores, and how many bytes. A translation whose accesses are not those of the plan, or come behind a branch within
  *   it, is refused, and the engine goes over to hooks (engine_unicorn.c).
+ *   The call of the block hook, the first thing in a translation, is replaced by what the hook does most of the time: a
+ *   few additions in struct unicorn_pace, without a branch; one sign says whether any of them was not to be, and then
+ *   the hook is called, which takes them back. What a translation must know of its block stands in its entry, which the
+ *   hook fills in when it has found the block (unicorn_code_attach).
  *   Behind each access Unicorn asks whether it shall stop. Nobody stops it there, so that is left out.
  * Invariants
  *   A translation that is not refused writes each of its slots once, in the order of the program, before the access
@@ -34,70 +38,112 @@ static struct TCGTemp *variable(struct TCGContext *context, uintptr_t name)
 }
 
 /* Of Unicorn 2.0.1. */
-enum { TYPE_I64 = 1, OP_LD_I64 = 73, OP_ST_I64 = 77, MEMOP_SIZE = 3 };
+enum { TYPE_I64 = 1, MEMOP_SIZE = 3, CONDITION_GE = 3, LABEL_SET = 1 };
+enum { OP_SET_LABEL = 1, OP_LD_I64 = 73, OP_ST_I64 = 77, OP_ADD_I64 = 78, OP_SUB_I64 = 79, OP_OR_I64 = 88 };
 
 typedef struct TCGTemp *new_variable_function(struct TCGContext *context, int type, bool local);
 typedef uintptr_t constant_function(struct TCGContext *context, int64_t value);
+typedef uintptr_t constant_i32_function(struct TCGContext *context, int32_t value);
+typedef void *new_label_function(struct TCGContext *context);
+typedef void op1_function(struct TCGContext *context, int op, uintptr_t a);
 typedef void op3_function(struct TCGContext *context, int op, uintptr_t a, uintptr_t b, uintptr_t c);
+typedef void branch_function(struct TCGContext *context, int condition, uintptr_t a, uintptr_t b, void *label);
+typedef void call_function(struct TCGContext *context, void *function, struct TCGTemp *result, int count,
+                           struct TCGTemp **arguments);
 
-/* Those functions of Unicorn that the operations here are made with. NULL: this Unicorn has none. */
+/* Those functions of Unicorn that the operations here are made with. */
 static struct {
     new_variable_function *new_variable;
     constant_function *constant;
+    constant_i32_function *constant_i32;
+    new_label_function *new_label;
+    op1_function *op1;
     op3_function *op3;
+    branch_function *branch;
+    call_function *call;
 } make;
 
 bool unicorn_inline_possible(void)
 {
     make.new_variable = (new_variable_function *)unicorn_find("tcg_temp_new_internal_x86_64");
     make.constant = (constant_function *)unicorn_find("tcg_const_i64_x86_64");
+    make.constant_i32 = (constant_i32_function *)unicorn_find("tcg_const_i32_x86_64");
+    make.new_label = (new_label_function *)unicorn_find("gen_new_label_x86_64");
+    make.op1 = (op1_function *)unicorn_find("tcg_gen_op1_x86_64");
     make.op3 = (op3_function *)unicorn_find("tcg_gen_op3_x86_64");
-    const unsigned version = uc_version(NULL, NULL);
-    return SHORTCUT(version >> 8 == 0x020001 && make.new_variable && make.constant && make.op3);
+    make.branch = (branch_function *)unicorn_find("tcg_gen_brcond_i64_x86_64");
+    make.call = (call_function *)unicorn_find("tcg_gen_callN_x86_64");
+    const bool all = make.new_variable && make.constant && make.constant_i32 && make.new_label && make.op1 &&
+                     make.op3 && make.branch && make.call;
+    return SHORTCUT(uc_version(NULL, NULL) >> 8 == 0x020001 && all);
+}
+
+/* ------------------------------------------------------------------ operations */
+
+typedef struct TCGTemp *variable_t;
+
+static variable_t constant(struct TCGContext *context, const void *value)
+{
+    return variable(context, make.constant(context, (int64_t)(uintptr_t)value));
+}
+
+static variable_t operate(struct TCGContext *context, int op, variable_t a, variable_t b)
+{
+    variable_t result = make.new_variable(context, TYPE_I64, false);
+    make.op3(context, op, (uintptr_t)result, (uintptr_t)a, (uintptr_t)b);
+    return result;
+}
+
+static variable_t load(struct TCGContext *context, variable_t from, size_t offset)
+{
+    variable_t result = make.new_variable(context, TYPE_I64, false);
+    make.op3(context, OP_LD_I64, (uintptr_t)result, (uintptr_t)from, offset);
+    return result;
+}
+
+static void store(struct TCGContext *context, variable_t value, variable_t to, size_t offset)
+{
+    make.op3(context, OP_ST_I64, (uintptr_t)value, (uintptr_t)to, offset);
 }
 
 /* ------------------------------------------------------------------ the translation that is made */
 
 static struct {
-    bool records, branched, wrong;
+    struct unicorn_way way;
+    struct unicorn_entry *entry;
+    bool branched, wrong;
     const struct unicorn_event *next, *end;
-    uint64_t *const *slots;
-    struct TCGTemp *base;
+    variable_t base;
 } making;
 
-void unicorn_inline_begin(const struct unicorn_event *events, unsigned count, uint64_t *const *slots)
+void unicorn_inline_begin(const struct unicorn_way *way, const struct unicorn_event *events, unsigned count,
+                          struct unicorn_entry *entry)
 {
-    making.records = slots;
+    making.way = *way;
+    making.entry = entry;
     making.branched = making.wrong = false;
     making.next = events;
     making.end = events + count;
-    making.slots = slots;
     making.base = NULL;
 }
 
 bool unicorn_inline_end(unsigned *left)
 {
     *left = (unsigned)(making.end - making.next);
-    making.records = false;
+    making.way.records = false;
+    making.entry = NULL;
     return !making.wrong;
 }
 
-static void load_base(struct TCGContext *context)
-{
-    uintptr_t place = make.constant(context, (int64_t)(uintptr_t)making.slots);
-    making.base = make.new_variable(context, TYPE_I64, false);
-    make.op3(context, OP_LD_I64, (uintptr_t)making.base, (uintptr_t)variable(context, place), 0);
-}
-
-static void note(struct TCGContext *context, struct TCGTemp *address, unsigned slot)
+static void note(struct TCGContext *context, variable_t address, unsigned slot)
 {
     if (!making.base)
-        load_base(context);
-    make.op3(context, OP_ST_I64, (uintptr_t)address, (uintptr_t)making.base, sizeof(uint64_t) * slot);
+        making.base = load(context, constant(context, &making.way.pace->base), 0);
+    store(context, address, making.base, sizeof(uint64_t) * (1 + slot));
 }
 
 /* The next access of the plan is this one. */
-static bool take_turn(struct TCGContext *context, struct TCGTemp *address)
+static bool take_turn(struct TCGContext *context, variable_t address)
 {
     making.wrong = making.wrong || making.branched || making.next == making.end;
     if (making.wrong)
@@ -109,10 +155,70 @@ static bool take_turn(struct TCGContext *context, struct TCGTemp *address)
 
 static void expect(struct TCGContext *context, uintptr_t address, bool store, int how)
 {
-    if (!making.records || !take_turn(context, variable(context, address)))
+    if (!making.way.records || !take_turn(context, variable(context, address)))
         return;
     making.wrong = making.next->store != store || making.next->bytes != 1u << (how & MEMOP_SIZE);
     making.next++;
+}
+
+/* ------------------------------------------------------------------ the beginning
+ * As long as nobody branches everything is done at once, and taken back by the block hook if it was not to be done. */
+
+#define PACE(field) offsetof(struct unicorn_pace, field)
+#define ENTRY(field) offsetof(struct unicorn_entry, field)
+
+/* Counts the block's instructions; returns how many are left up to the next pause. */
+static variable_t count(struct TCGContext *context, variable_t pace, variable_t entry)
+{
+    variable_t insns = load(context, entry, ENTRY(insns));
+    variable_t sum = operate(context, OP_ADD_I64, load(context, pace, PACE(instructions)), insns);
+    store(context, sum, pace, PACE(instructions));
+    return operate(context, OP_SUB_I64, load(context, pace, PACE(pause_at)), sum);
+}
+
+static void make_current(struct TCGContext *context, variable_t pace, variable_t entry)
+{
+    store(context, load(context, pace, PACE(current)), pace, PACE(before));
+    store(context, load(context, entry, ENTRY(block)), pace, PACE(current));
+}
+
+/* Opens the record behind that of the block before; returns how much room is left behind it. */
+static variable_t open(struct TCGContext *context, variable_t pace, variable_t entry)
+{
+    variable_t header = load(context, pace, PACE(next));
+    variable_t next = operate(context, OP_ADD_I64, header, load(context, entry, ENTRY(bytes)));
+    store(context, header, pace, PACE(base));
+    store(context, next, pace, PACE(next));
+    store(context, load(context, entry, ENTRY(header)), header, 0);
+    return operate(context, OP_SUB_I64, load(context, pace, PACE(limit)), next);
+}
+
+static void call_hook(struct TCGContext *context)
+{
+    variable_t arguments[4] = {constant(context, NULL), constant(context, making.entry),
+                               variable(context, make.constant_i32(context, 0)), constant(context, making.way.self)};
+    make.call(context, making.way.hook, NULL, 4, arguments);
+}
+
+static uintptr_t name_of(const struct TCGContext *context, variable_t of)
+{
+    return (uintptr_t)((const char *)of - (const char *)context);
+}
+
+static void begin(struct TCGContext *context)
+{
+    variable_t pace = constant(context, making.way.pace), entry = constant(context, making.entry);
+    variable_t sign = count(context, pace, entry);
+    make_current(context, pace, entry);
+    if (making.way.records)
+        sign = operate(context, OP_OR_I64, sign, open(context, pace, entry));
+    sign = operate(context, OP_OR_I64, sign, load(context, pace, PACE(stop)));
+    sign = operate(context, OP_OR_I64, sign, load(context, entry, ENTRY(stop)));
+    uint8_t *label = make.new_label(context);
+    make.branch(context, CONDITION_GE, name_of(context, sign), make.constant(context, 0), label);
+    call_hook(context);
+    *label |= LABEL_SET;
+    make.op1(context, OP_SET_LABEL, (uintptr_t)label);
 }
 
 /* ------------------------------------------------------------------ loads and stores */
@@ -152,7 +258,7 @@ static bool accesses(const void *function)
 }
 
 /* All accesses of one slot. */
-static void expect_slot(struct TCGContext *context, struct TCGTemp *address)
+static void expect_slot(struct TCGContext *context, variable_t address)
 {
     if (!take_turn(context, address))
         return;
@@ -162,25 +268,26 @@ static void expect_slot(struct TCGContext *context, struct TCGTemp *address)
         making.next++;
 }
 
-EXPORT void tcg_gen_callN_x86_64(struct TCGContext *context, void *function, struct TCGTemp *result, int count,
-                                 struct TCGTemp **arguments);
+/* ------------------------------------------------------------------ calls, branches and stops */
+
+EXPORT call_function tcg_gen_callN_x86_64;
 EXPORT void tcg_gen_callN_x86_64(struct TCGContext *context, void *function, struct TCGTemp *result, int count,
                                  struct TCGTemp **arguments)
 {
     static void *unicorns;
-    typedef void call_function(struct TCGContext *, void *, struct TCGTemp *, int, struct TCGTemp **);
-    if (making.records && accesses(function))
+    if (making.entry && function == making.way.hook) {
+        begin(context);
+        return;
+    }
+    if (making.way.records && accesses(function))
         expect_slot(context, arguments[ADDRESS]);
     ((call_function *)unicorn_original(&unicorns, "tcg_gen_callN_x86_64"))(context, function, result, count, arguments);
 }
 
-/* ------------------------------------------------------------------ branches and stops */
-
-EXPORT void tcg_gen_brcond_i64_x86_64(struct TCGContext *context, int condition, uintptr_t a, uintptr_t b, void *label);
+EXPORT branch_function tcg_gen_brcond_i64_x86_64;
 EXPORT void tcg_gen_brcond_i64_x86_64(struct TCGContext *context, int condition, uintptr_t a, uintptr_t b, void *label)
 {
     static void *unicorns;
-    typedef void branch_function(struct TCGContext *, int, uintptr_t, uintptr_t, void *);
     making.branched = true;
     ((branch_function *)unicorn_original(&unicorns, "tcg_gen_brcond_i64_x86_64"))(context, condition, a, b, label);
 }

@@ -51,7 +51,7 @@ void unicorn_set(struct unicorn_state *state, int reg, uint64_t value);
 extern const int unicorn_gprs[16];
 /* interpret.h's view of the registers; `self` is the engine (unicorn_cpu.c). */
 
-/* ------------------------------------------------------------------ unicorn_code.c: what is known of guest code */
+/* ------------------------------------------------------------------ what is known of guest code */
 
 /* How the memory events of one slot look: `reads` load events, then `writes` store events. Part i lies at +8*i. */
 struct unicorn_pattern {
@@ -85,6 +85,7 @@ struct unicorn_block {
     uint16_t *first_event;            /* of each slot, unless direct */
     struct unicorn_pattern *patterns; /* in the order of events, one a slot */
     uint64_t executed;                /* instructions, since unicorn_code_take_executed() */
+    struct unicorn_entry *entries;    /* translations that know that they are of this block */
     uint8_t *bytes;                   /* the code, if it may change: compared at each execution */
     const struct stream_block *block; /* NULL if insns == 0 */
 };
@@ -101,6 +102,55 @@ struct unicorn_special {
     uint64_t executed; /* times, since unicorn_code_take_executed() */
 };
 
+/* ------------------------------------------------------------------ unicorn_inline.c: translations that record */
+/* How a block's loads and stores come from Unicorn, one by one, in the order of the program. */
+struct unicorn_event {
+    uint16_t insn, slot;
+    uint8_t bytes;
+    bool store;
+    bool first; /* of its slot, whose address it has */
+};
+#define UNICORN_EVENTS (4u * DECODE_MAX_SLOTS)
+
+/* What translations read and write when they begin. */
+struct unicorn_pace {
+    uint64_t instructions;
+    volatile uint64_t pause_at;             /* instruction count not to go beyond; 0 asks for a pause now */
+    int64_t stop;                           /* -1: the block hook is called for whatever begins next */
+    struct unicorn_block *current, *before; /* the block that is executed; may be NULL; the one before it */
+    uint64_t *next, *limit;                 /* the end of the record of the current block, and of the batch */
+    uint64_t *base;                         /* the slots of the translation that is executed lie behind this word */
+};
+
+/* A translation, as it knows itself. */
+struct unicorn_entry {
+    int64_t stop;                  /* -1: what it is a translation of is not known, or asks for the block hook */
+    uint64_t insns, bytes, header; /* of the block, of its record, and this one's first word; 0 while stop */
+    struct unicorn_block *block;   /* NULL while stop */
+    uint64_t pc;
+    uint32_t size;
+    struct unicorn_entry *next; /* of the same block */
+};
+
+/* How translations are made. */
+struct unicorn_way {
+    bool records;
+    struct unicorn_pace *pace;
+    void *hook, *self; /* the block hook, which is called only where it must be; NULL: always */
+};
+
+/* Whether this Unicorn can be made to; asked before the rest. */
+bool unicorn_inline_possible(void);
+/* Between begin and end Unicorn makes one translation. Where the way is to record, it stores the addresses of the
+ * events behind pace->base. With an entry it begins its block by itself, and calls the block hook where entry, pace, or
+ * what is left of budget and batch want it to: with the entry as pc and a size of 0. All that it has done is to be
+ * taken back then. */
+void unicorn_inline_begin(const struct unicorn_way *way, const struct unicorn_event *events, unsigned count,
+                          struct unicorn_entry *entry);
+/* How many events are left over; false if there were others, or more. */
+bool unicorn_inline_end(unsigned *left);
+
+/* ------------------------------------------------------------------ unicorn_code.c: finding, learning, forgetting */
 struct unicorn_code;
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
                                    struct stream_blocks *blocks, const struct engine_watch *watch,
@@ -138,8 +188,10 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
 enum c2_status unicorn_code_alone(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
 /* Before each run of Unicorn. alone: it executes one instruction, so translations need no more. */
 void unicorn_code_run(struct unicorn_code *code, bool alone);
-/* Translations made from now on store addresses into the slots that *slots points to; NULL: they record nothing. */
-void unicorn_code_note(struct unicorn_code *code, uint64_t *const *slots);
+/* How translations are made from now on. */
+void unicorn_code_make(struct unicorn_code *code, const struct unicorn_way *way);
+/* The translation is of the block, and need not ask again while the block is as it is. */
+void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *block);
 /* A translation is about to be made of what was decoded last; it has been made. */
 void unicorn_code_begin(struct unicorn_code *code);
 void unicorn_code_end(struct unicorn_code *code, uint32_t size);
@@ -166,23 +218,8 @@ bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
 void unicorn_code_take_executed(struct unicorn_code *code,
                                 void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self);
 
-/* How a block's loads and stores come from Unicorn, one by one, in the order of the program. */
-struct unicorn_event {
-    uint16_t insn, slot;
-    uint8_t bytes;
-    bool store;
-    bool first; /* of its slot, whose address it has */
-};
-#define UNICORN_EVENTS (4u * DECODE_MAX_SLOTS)
-
-/* ------------------------------------------------------------------ unicorn_inline.c: recording in translations
- * unicorn_inline_possible: whether this Unicorn can be made to; asked before the rest. Between begin and end Unicorn
- * makes one translation that stores the addresses of the events into the slots that *slots points to when it runs, or
- * one that records nothing (`slots` NULL). unicorn_inline_end: how many events are left over; false if there were
- * others, or more. */
-bool unicorn_inline_possible(void);
-void unicorn_inline_begin(const struct unicorn_event *events, unsigned count, uint64_t *const *slots);
-bool unicorn_inline_end(unsigned *left);
+/* ------------------------------------------------------------------ unicorn_float.c: arithmetic of SSE by the host */
+void unicorn_float_trust(bool trust);
 
 /* ------------------------------------------------------------------ unicorn_translate.c: where translations end */
 /* Translations are made for this code from now on. NULL: Unicorn ends them as it likes. */
@@ -221,14 +258,14 @@ struct unicorn_access {
     bool abandoned; /* the current block was left before an instruction that changes it; whoever sees it clears it */
     bool deaf;      /* Unicorn reports no stores until the next run: it left amid the bytes of one */
     const struct mmu *mmu;
-    struct CPUState *cpu;                 /* Unicorn's */
-    struct unicorn_block *const *current; /* the block that is executed; may be null */
+    struct CPUState *cpu; /* Unicorn's */
+    struct unicorn_pace *pace;
     struct c2_map *code_pages;            /* page numbers of decoded code */
     uint64_t loads[UNICORN_ACCESS_PAGES]; /* page numbers that Unicorn has admitted, by their low bits */
     uint64_t stores[UNICORN_ACCESS_PAGES];
 };
-enum c2_status unicorn_access_init(struct unicorn_access *access, const struct mmu *mmu,
-                                   struct unicorn_block *const *current, struct c2_error *err);
+enum c2_status unicorn_access_init(struct unicorn_access *access, const struct mmu *mmu, struct unicorn_pace *pace,
+                                   struct c2_error *err);
 void unicorn_access_release(struct unicorn_access *access);
 /* Accesses are done for this engine from now on; NULL: all by Unicorn itself. */
 void unicorn_access_run(struct unicorn_access *access);

@@ -326,13 +326,15 @@ static bool inline_works(struct probe *probe)
         {.slot = 0, .bytes = 1, .store = true, .first = true},
     };
     const uint64_t data = PROBE_DATA;
-    uint64_t slots[4] = {0}, *place = slots;
+    uint64_t record[5] = {0}, *slots = record + 1;
+    struct unicorn_pace pace = {.base = record};
+    const struct unicorn_way way = {.records = true, .pace = &pace};
     unsigned left;
     if (!unicorn_inline_possible())
         return false;
     uc_mem_write(probe->uc, PROBE_DATA, &data, sizeof data);
     uc_reg_write(probe->uc, UC_X86_REG_RBX, &data);
-    unicorn_inline_begin(events, sizeof events / sizeof *events, &place);
+    unicorn_inline_begin(&way, events, sizeof events / sizeof *events, NULL);
     probe_run(probe, code, sizeof code, 1);
     const bool good = unicorn_inline_end(&left) && left == 0;
     return good && slots[0] == data + 49 && slots[1] == data + 16 && slots[2] == data + 33 && slots[3] == data;
@@ -353,8 +355,28 @@ static const char *find_translations(struct unicorn_layout *out, struct probe *p
     return NULL;
 }
 
+/* A third, rounded to nearest, down, and to nearest again. */
+static bool rounding_works(struct probe *probe)
+{
+    static const float operands[] = {1.0f, 3.0f};
+    static const uint8_t third[] = {0xf3, 0x0f, 0x10, 0x04, 0x25, 0x00, 0x20, 0, 0,
+                                    0xf3, 0x0f, 0x5e, 0x04, 0x25, 0x04, 0x20, 0, 0};
+    static const uint32_t mxcsr[] = {0x1f80, 0x3f80, 0x1f80}, thirds[] = {0x3eaaaaab, 0x3eaaaaaa, 0x3eaaaaab};
+    bool good = true;
+    uc_mem_write(probe->uc, PROBE_DATA, operands, sizeof operands);
+    for (int i = 0; i < 3; i++) {
+        uint32_t xmm[4];
+        uc_reg_write(probe->uc, UC_X86_REG_MXCSR, &mxcsr[i]);
+        probe_run(probe, third, sizeof third, 1);
+        uc_reg_read(probe->uc, UC_X86_REG_XMM0, xmm);
+        good = good && xmm[0] == thirds[i];
+    }
+    return good;
+}
+
 static const char *find_all(struct unicorn_layout *out, struct probe *probe)
 {
+    unicorn_float_trust(uc_version(NULL, NULL) >> 8 == 0x020001);
     if (!probe_open(probe))
         return "it cannot be opened";
     if (!(out->old_exception = find_old_exception(probe)))
@@ -367,6 +389,8 @@ static const char *find_all(struct unicorn_layout *out, struct probe *probe)
     out->sse_ftz = out->sse_flags + (out->x87_ftz - x87_flags);
     if (!ftz_works(probe, out->sse_ftz))
         return "flush-to-zero cannot be switched on";
+    if (!rounding_works(probe))
+        return "floating-point numbers are rounded wrongly";
     return find_translations(out, probe);
 }
 
