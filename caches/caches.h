@@ -405,7 +405,8 @@ enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_
  * needs caches_keep_evictors(). */
 void caches_set_actor(struct caches *caches, uint64_t actor);
 /* Before the first access: each level remembers for each line who made it lose that line last. Costs 8 bytes a line
- * and level; where verdicts can be deferred 4, and as much again near words of more than 32 bits. */
+ * and level; where verdicts can be deferred 2, from the first word of more than 16 bits on 4, and as much again near
+ * words of more than 32. */
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err);
 
 /* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and

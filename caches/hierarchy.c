@@ -217,7 +217,7 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 {
     (void)err; /* rows get longer with the first line */
     if (caches->usual)
-        caches->verdicts->rows.has_evictors = true;
+        caches->verdicts->rows.evictors = CACHE_ROWS_NARROW;
     else
         cache_lines_keep_evictors(&caches->lines);
     return C2_OK;

@@ -5,13 +5,14 @@
  * Model
  *   Groups and slots are those of lines.c, and come in the same order. A line has in its row, for each level of the
  *   data path, the stamp of when the level was last asked for it, which is its shadow's, and, where evictors are kept,
- *   the low half of the word of whoever made the level lose it last. What few lines need is beside the rows, by group:
- *   both for L1I, made when L1I is first asked for a line of the group; and the high halves of words, made when one is
- *   not 0.
+ *   the word of whoever made the level lose it last: 16 bits of it, and from the first word on that does not fit the
+ *   low half. What few lines need is beside the rows, by group: both for L1I, made when L1I is first asked for a line
+ *   of the group; and the high halves of words, made when one is not 0.
  *
  * Price
- *   Each 4 bytes a line and level: with three levels 12 bytes a line, 24 with evictors; 512 bytes more for a group of
- *   64 lines that has code, and as much as the evictors again for one whose evictors have high halves.
+ *   4 bytes a line and level, and 2 for the evictor, or 4: with three levels 12 bytes a line, 18 or 24 with evictors;
+ *   512 bytes more for a group of 64 lines that has code, and as much as wide evictors again for one whose evictors
+ *   have high halves.
  *
  * Invariants (cache_rows_check)
  *   As many groups as there is room for at most. A stamp and an evictor of a level that was never asked for the line
@@ -37,14 +38,14 @@ void cache_rows_end(struct cache_rows *rows)
     c2_free(rows->high);
     c2_free(rows->stamps.word);
     c2_free(rows->evictor);
+    c2_free(rows->narrow);
     c2_free(rows->group_key);
 }
 
-static size_t row_bytes(const struct cache_rows *rows)
-{
-    return (size_t)LINES_GROUP * rows->columns * sizeof *rows->stamps.word;
-}
+/* What there is of each line and level in a group. */
+static size_t places(const struct cache_rows *rows) { return (size_t)LINES_GROUP * rows->columns; }
 
+/* Room for so many groups. */
 static bool make_part(void **part, uint32_t room, size_t bytes)
 {
     void *grown = c2_realloc(*part, room * bytes);
@@ -53,16 +54,27 @@ static bool make_part(void **part, uint32_t room, size_t bytes)
     return grown;
 }
 
+static bool make_evictors(struct cache_rows *rows, uint32_t room)
+{
+    switch (rows->evictors) {
+    case CACHE_ROWS_NARROW:
+        return make_part((void **)&rows->narrow, room, places(rows) * sizeof *rows->narrow);
+    case CACHE_ROWS_WIDE:
+        return make_part((void **)&rows->evictor, room, places(rows) * sizeof *rows->evictor);
+    default:
+        return true;
+    }
+}
+
 static bool make_room(struct cache_rows *rows)
 {
     if (rows->stamps.groups < rows->room)
         return true;
     const uint32_t room = rows->room ? 2 * rows->room : FIRST_ROOM;
-    if (!make_part((void **)&rows->stamps.word, room, row_bytes(rows)) ||
+    if (!make_part((void **)&rows->stamps.word, room, places(rows) * sizeof *rows->stamps.word) ||
         !make_part((void **)&rows->stamps.beside, room, sizeof *rows->stamps.beside) ||
         !make_part((void **)&rows->high, room, sizeof *rows->high) ||
-        !make_part((void **)&rows->group_key, room, sizeof *rows->group_key) ||
-        (rows->has_evictors && !make_part((void **)&rows->evictor, room, row_bytes(rows))))
+        !make_part((void **)&rows->group_key, room, sizeof *rows->group_key) || !make_evictors(rows, room))
         return false;
     rows->room = room;
     return true;
@@ -72,12 +84,14 @@ static bool make_room(struct cache_rows *rows)
 bool cache_rows_add(struct cache_rows *rows, uint64_t key)
 {
     const uint32_t group = rows->stamps.groups;
-    const size_t first = ((size_t)group << LINES_GROUP_SHIFT) * rows->columns;
+    const size_t first = group * places(rows);
     if (!make_room(rows))
         return false;
-    memset(&rows->stamps.word[first], 0, row_bytes(rows));
-    if (rows->has_evictors)
-        memset(&rows->evictor[first], 0, row_bytes(rows));
+    memset(&rows->stamps.word[first], 0, places(rows) * sizeof *rows->stamps.word);
+    if (rows->evictors == CACHE_ROWS_NARROW)
+        memset(&rows->narrow[first], 0, places(rows) * sizeof *rows->narrow);
+    if (rows->evictors == CACHE_ROWS_WIDE)
+        memset(&rows->evictor[first], 0, places(rows) * sizeof *rows->evictor);
     rows->stamps.beside[group] = NULL;
     rows->high[group] = NULL;
     rows->group_key[group] = key;
@@ -97,23 +111,52 @@ struct cache_beside *cache_rows_make_beside(struct cache_rows *rows, uint32_t gr
     return beside;
 }
 
-void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t column, uint64_t actor)
+/* Without memory they stay narrow. */
+static void widen(struct cache_rows *rows)
+{
+    const size_t used = rows->stamps.groups * places(rows);
+    uint32_t *evictor = c2_alloc(rows->room * places(rows) * sizeof *evictor);
+    rows->failed |= !evictor;
+    if (!evictor)
+        return;
+    for (size_t i = 0; i < used; i++)
+        evictor[i] = rows->narrow[i];
+    c2_free(rows->narrow);
+    rows->narrow = NULL;
+    rows->evictor = evictor;
+    rows->evictors = CACHE_ROWS_WIDE;
+}
+
+static void lose_high(struct cache_rows *rows, uint32_t slot, uint32_t column, uint32_t half)
 {
     uint32_t **high = &rows->high[slot >> LINES_GROUP_SHIFT];
     if (!*high)
         *high = c2_calloc((size_t)LINES_GROUP * (rows->columns + 1), sizeof **high);
     if (*high)
-        (*high)[cache_rows_high_at(rows, slot, column)] = (uint32_t)(actor >> 32);
+        (*high)[cache_rows_high_at(rows, slot, column)] = half;
     else
         rows->failed = true;
 }
 
+void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t column, uint64_t actor)
+{
+    if (rows->evictors == CACHE_ROWS_NARROW && actor > UINT16_MAX)
+        widen(rows);
+    if (rows->evictors == CACHE_ROWS_WIDE || column == rows->columns)
+        *cache_rows_evictor_low(rows, slot, column) = (uint32_t)actor;
+    if (C2_UNLIKELY(actor >> 32 != 0 || rows->high[slot >> LINES_GROUP_SHIFT]))
+        lose_high(rows, slot, column, (uint32_t)(actor >> 32));
+}
+
+static uint32_t kept(const struct cache_rows *rows, size_t at)
+{
+    return rows->evictors == CACHE_ROWS_NARROW ? rows->narrow[at] : rows->evictor[at];
+}
+
 void cache_rows_check(const struct cache_rows *rows)
 {
+    const size_t all = rows->stamps.groups * places(rows);
     C2_ASSERT(rows->stamps.groups <= rows->room && rows->stamps.width == rows->columns);
-    for (uint32_t slot = 0; rows->has_evictors && slot < rows->stamps.groups << LINES_GROUP_SHIFT; slot++)
-        for (uint32_t column = 0; column < rows->columns; column++) {
-            const size_t at = (size_t)slot * rows->columns + column;
-            C2_ASSERT(rows->stamps.word[at] != 0 || rows->evictor[at] == 0);
-        }
+    for (size_t i = 0; i < all && rows->evictors != CACHE_ROWS_NONE; i++)
+        C2_ASSERT(rows->stamps.word[i] != 0 || kept(rows, i) == 0);
 }

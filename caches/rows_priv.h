@@ -7,12 +7,16 @@
 
 #include "caches/lines_priv.h"
 
+/* How evictors are kept. NARROW: all words so far have 16 bits. */
+enum cache_rows_evictors { CACHE_ROWS_NONE, CACHE_ROWS_NARROW, CACHE_ROWS_WIDE };
+
 struct cache_rows {
     struct cache_stamps stamps; /* of the levels of the data path; beside them, of L1I */
     uint32_t columns;           /* of the data path: L1I's number is the next one */
-    bool has_evictors;
-    uint32_t *evictor;   /* [slot * columns + column]: low halves; NULL: they are not kept */
-    uint32_t **high;     /* [group]: the other halves, L1I's last in each row; NULL: all 0 */
+    enum cache_rows_evictors evictors;
+    uint16_t *narrow;    /* [slot * columns + column]: of NARROW, words */
+    uint32_t *evictor;   /* likewise of WIDE, low halves */
+    uint32_t **high;     /* [group]: of WIDE the other halves, L1I's last in each row; NULL: all 0 */
     uint64_t *group_key; /* as in struct cache_lines */
     uint32_t room;
     bool failed; /* there was no memory for something: nothing that is said is to be trusted */
@@ -25,7 +29,7 @@ void cache_rows_check(const struct cache_rows *rows);
 
 /* What is known beside, made now if need be; without memory it is `nowhere`. */
 struct cache_beside *cache_rows_make_beside(struct cache_rows *rows, uint32_t group);
-/* The level loses the line; its group has high halves, or needs them. */
+/* The level loses the line, and the word does not fit a narrow evictor, or they are wide. */
 void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t column, uint64_t actor);
 
 static inline struct cache_beside *cache_rows_beside(struct cache_rows *rows, uint32_t slot)
@@ -42,6 +46,13 @@ static inline uint32_t *cache_rows_stamp(struct cache_rows *rows, uint32_t slot,
     return &cache_rows_beside(rows, slot)->stamp[slot & (LINES_GROUP - 1)];
 }
 
+/* Of the group's high halves. */
+static inline uint32_t cache_rows_high_at(const struct cache_rows *rows, uint32_t slot, uint32_t column)
+{
+    return (slot & (LINES_GROUP - 1)) * (rows->columns + 1) + column;
+}
+
+/* The low half, as kept beside or of WIDE. */
 static inline uint32_t *cache_rows_evictor_low(struct cache_rows *rows, uint32_t slot, uint32_t column)
 {
     if (C2_LIKELY(column < rows->columns))
@@ -49,23 +60,26 @@ static inline uint32_t *cache_rows_evictor_low(struct cache_rows *rows, uint32_t
     return &cache_rows_beside(rows, slot)->evictor[slot & (LINES_GROUP - 1)];
 }
 
-/* Of the group's high halves. */
-static inline uint32_t cache_rows_high_at(const struct cache_rows *rows, uint32_t slot, uint32_t column)
-{
-    return (slot & (LINES_GROUP - 1)) * (rows->columns + 1) + column;
-}
-
-/* Who made the level lose the line last; 0: nobody known. */
-static inline uint64_t cache_rows_evictor(struct cache_rows *rows, uint32_t slot, uint32_t column)
+static inline uint64_t cache_rows_wide_evictor(struct cache_rows *rows, uint32_t slot, uint32_t column)
 {
     const uint32_t low = *cache_rows_evictor_low(rows, slot, column), *high = rows->high[slot >> LINES_GROUP_SHIFT];
     return C2_LIKELY(!high) ? low : (uint64_t)high[cache_rows_high_at(rows, slot, column)] << 32 | low;
 }
 
+/* Who made the level lose the line last; 0: nobody known. Not of NONE. */
+static inline uint64_t cache_rows_evictor(struct cache_rows *rows, uint32_t slot, uint32_t column)
+{
+    if (C2_LIKELY(rows->evictors == CACHE_ROWS_NARROW && column < rows->columns))
+        return rows->narrow[(size_t)slot * rows->columns + column];
+    return cache_rows_wide_evictor(rows, slot, column);
+}
+
+/* The level loses the line. Not of NONE. */
 static inline void cache_rows_lose(struct cache_rows *rows, uint32_t slot, uint32_t column, uint64_t actor)
 {
-    *cache_rows_evictor_low(rows, slot, column) = (uint32_t)actor;
-    if (C2_UNLIKELY(actor >> 32 != 0 || rows->high[slot >> LINES_GROUP_SHIFT]))
+    if (C2_LIKELY(rows->evictors == CACHE_ROWS_NARROW && actor <= UINT16_MAX && column < rows->columns))
+        rows->narrow[(size_t)slot * rows->columns + column] = (uint16_t)actor;
+    else
         cache_rows_lose_wide(rows, slot, column, actor);
 }
 

@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdict
                                                             const struct heard *heard, struct caches_outcome *outcome)
 {
     struct cache_rows *rows = &verdicts->rows;
-    const bool kept = heard && rows->has_evictors;
+    const bool kept = heard && rows->evictors != CACHE_ROWS_NONE;
     uint32_t depth = column == 0 ? 0 : tape_depth(verdicts, column), *const row = cache_rows_stamp(rows, slot, 0);
     uint32_t *stamp = column == 0 ? row : cache_rows_stamp(rows, slot, column);
     for (uint32_t i = 0; i < missed; i++) {
@@ -163,8 +163,9 @@ static inline __attribute__((always_inline)) void count_briefly(struct cache_ver
                                                                 uint32_t above)
 {
     struct cache_rows *rows = &verdicts->rows;
-    const uint64_t evictor = rows->has_evictors ? cache_rows_evictor(rows, slot, column) : 0;
-    if (rows->has_evictors && C2_LIKELY(victim != 0))
+    const bool kept = rows->evictors != CACHE_ROWS_NONE;
+    const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, column) : 0;
+    if (kept && C2_LIKELY(victim != 0))
         lose(rows, actor, column, victim, above);
     C2_PROMISE(class_ != CACHES_COLD || evictor == 0);
     verdicts->count[verdicts->counted] = (struct caches_brief){.actor = (uint32_t)actor,

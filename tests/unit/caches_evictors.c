@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <malloc.h>
+
 #include <cmocka.h>
 
 #include "caches/caches.h"
@@ -222,6 +224,45 @@ static void first_try(void **state)
     caches_destroy(caches);
 }
 
+/* Host memory in use, in bytes; under a sanitizer, whose allocator does not say, 0. */
+static uint64_t in_use(void)
+{
+    const struct mallinfo2 now = mallinfo2();
+    return now.uordblks + now.hblkhd;
+}
+
+static void load_lines(struct caches *caches, uint64_t actor, uint64_t from, uint64_t to)
+{
+    caches_set_actor(caches, actor);
+    for (uint64_t line = from; line < to; line++)
+        assert_int_equal(
+            caches_access(caches, CACHES_DATA, false, (struct line_no){line}, (struct line_no){line}, NULL, NULL),
+            C2_OK);
+}
+
+/* What a line more takes: three stamps of 4 bytes, three evictors of 2 as long as all words have 16 bits and of 4 from
+ * then on, and one or two for its group. Words that were kept before stay what they were. */
+static void host_memory(void **state)
+{
+    (void)state;
+    enum { LINES = 1 << 17 };
+    struct caches_machine machine = tiny(2, 4, CACHES_NON_INCLUSIVE);
+    machine.level_count = 3;
+    machine.levels[2] = machine.levels[1];
+    struct caches *caches = create(&machine, true);
+    load_lines(caches, 77, 0, LINES);
+    const uint64_t before = in_use();
+    load_lines(caches, UINT16_MAX, LINES, 2 * LINES);
+    const uint64_t narrow = in_use();
+    assert_in_range(narrow - before, 0, 20 * LINES);
+    load_lines(caches, UINT16_MAX + 1, 0, 1);
+    assert_in_range(in_use() - narrow, 0, 6 * 2 * LINES + 4096);
+    miss(caches, 78, 100, 77);
+    miss(caches, 78, LINES + 100, UINT16_MAX);
+    miss(caches, 78, 2 * LINES - 2, UINT16_MAX + 1);
+    caches_destroy(caches);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +274,7 @@ int main(void)
         cmocka_unit_test(walks_from_l2),
         cmocka_unit_test(walks_into_exclusive),
         cmocka_unit_test(first_try),
+        cmocka_unit_test(host_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

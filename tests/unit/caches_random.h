@@ -174,7 +174,9 @@ static struct step next_step(struct trace *trace, const struct caches_machine *m
     uint64_t page = step.virtual_ / trace->page_lines;
     step.physical = trace->frame[page % trace->frames] * trace->page_lines + step.virtual_ % trace->page_lines;
     step.other_actor = c2_rng_below(&trace->rng, 2) == 0;
-    step.actor = c2_rng_below(&trace->rng, 8) == 0 ? 0 : c2_rng_next(&trace->rng);
+    const uint64_t word = c2_rng_next(
+        &trace->rng); /* most words are narrow, so that some come before the first wide one */
+    step.actor = c2_rng_below(&trace->rng, 8) == 0 ? 0 : word % 64 == 0 ? word : word >> 48;
     step.pc = caches_machine_prefetches(machine) ? c2_rng_below(&trace->rng, 4) : 0;
     step.walk = c2_rng_below(&trace->rng, 10) == 0;
     if (step.walk)
