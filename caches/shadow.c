@@ -45,6 +45,7 @@
 
 #define RING_A_LINE C2_HOST_SIZE(4u, 2u)
 #define RING_AT_LEAST C2_HOST_SIZE(16384u, 64u) /* cleanings of a small level's ring are to be rare */
+#define RING_SMALL C2_HOST_SIZE(32768u, 64u)    /* up to here it may be longer, and is cleaned a third as often */
 #define FIRST_STAMP (SHADOW_TAKEN + 1)          /* 0: never asked, 1: long ago */
 #define WORD_BITS 64u
 
@@ -53,7 +54,7 @@ enum c2_status cache_shadow_init(struct cache_shadow *shadow, const struct cache
 {
     C2_ASSERT(capacity >= 1 && capacity <= SHADOW_MAX_CAPACITY);
     uint32_t ring = RING_AT_LEAST;
-    while (ring < RING_A_LINE * capacity)
+    while (ring < RING_A_LINE * capacity || (ring < RING_SMALL && ring < 2 * RING_A_LINE * capacity))
         ring *= 2;
     *shadow = (struct cache_shadow){.stamps = stamps,
                                     .at = at,
