@@ -5,10 +5,10 @@
  * Model
  *   One process runs at a time: the one that has the turn. It gives it on where a thread's turn is over, where
  *   all its threads wait, and at its end; to the next process in the order in which they were made, round and
- *   round. A process that waits looks, when it gets the turn, whether it need not any more, and gives it on if it
- *   does; it is passed over where only another one's doing could help it - a child's end, a signal - and none has
- *   done such a thing since. So who runs when follows from the guest alone. Guest time is one for all: it goes
- *   with the turn.
+ *   round, where one that is made takes the place of one that has ended. A process that waits looks, when it gets
+ *   the turn, whether it need not any more, and gives it on if it does; it is passed over where only another one's
+ *   doing could help it - a child's end, a signal - and none has done such a thing since. So who runs when follows
+ *   from the guest alone. Guest time is one for all: it goes with the turn.
  *   When a whole round has passed in which nobody has done anything, guest time goes on to the first moment that
  *   anybody waits for; or those look who wait for what comes from outside; or nobody will ever go on.
  *   All of it is in memory that the processes share. Who has not the turn sleeps on a word of its own (futex).

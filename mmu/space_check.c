@@ -88,9 +88,14 @@ void space_check(const struct space *space, const uint64_t *zero_frame)
     c2_free(audit.seen);
 }
 
-#define CHECKED_ONE_IN 64
+/* A look takes time in proportion to the areas; so where they are many it is taken less often. */
+enum { CHECKED_ONE_IN = 64, AREAS_A_CALL = 64 };
 
-bool space_look(struct space *space) { return ++space->calls % CHECKED_ONE_IN == 0; }
+bool space_look(struct space *space)
+{
+    const uint64_t calls = areas_count(&space->areas) / AREAS_A_CALL;
+    return ++space->calls % (calls > CHECKED_ONE_IN ? calls : CHECKED_ONE_IN) == 0;
+}
 
 /* ------------------------------------------------------------------ dump */
 

@@ -5,7 +5,7 @@ locks     mutexes, conditions, barriers, rwlocks, semaphores, spinning: as nativ
 owners    robust mutexes and those with priority inheritance; cancellation, detached threads, the first one leaving
 waits     sleeps overlap in guest time; pipes between threads; input from outside
 deadlock  is recognised, with what each thread waits for, and where
-same      reports are equal byte for byte
+same      reports and traces are equal byte for byte, on several cores too, while the host is busy
 stream    a trace has the thread of each reference
 programs  OpenMP with 1 to 64 threads, C++, Python, xz and zstd where they are installed: as natively
 torture   random futexes and random signals leave the same state as natively, under three quanta
@@ -81,15 +81,27 @@ def deadlock():
           [["deadlock", "main"], ["other_way"]], "their functions")
 
 
-def same():
-    reports = set()
-    for _ in range(2):
-        with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "report.json")
-            emulate(["-q", "--json", path, "-m", "teach", "--quantum", "500", GUEST, "locks", "8"])
+def files_of(options, what):
+    """What a run of 8 threads writes, and what it says."""
+    with tempfile.TemporaryDirectory() as directory:
+        out, trace = os.path.join(directory, "out"), os.path.join(directory, "trace")
+        result = emulate(["-q", "-o", out, "--trace", trace, "-m", "teach", "--quantum", "500", *options, GUEST, what,
+                          "8"])
+        found = [(result.returncode, result.stdout, result.stderr)]
+        for path in (os.path.join(out, "report.txt"), os.path.join(out, "report.json"), trace):
             with open(path, "rb") as file:
-                reports.add(file.read())
-    equal(len(reports), 1, "different reports of one program with threads")
+                found.append(without_receipt(file.read()) if path.endswith(".json") else file.read())
+        return tuple(found)
+
+
+# Threads that spin and yield, threads that sleep, and threads that wait for each other, on several cores and on one.
+def same():
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as load:
+        for cores, what, jobs in (("4", "spins", "123"), ("8", "sleeps", "123"), ("1", "locks", "12")):
+            runs = {files_of(["--set", "cores=" + cores, "--jobs", number], what) for number in jobs}
+            equal(len(runs), 1, "different reports of 8 threads on %s cores, %s" % (cores, what))
+        load.kill()
+    check(files_of(["--set", "cores=1", "--quantum", "501"], "locks") not in runs, "another quantum, the same reports")
 
 
 def stream():
