@@ -17,7 +17,8 @@ import paired
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "processes.c")
 SIMULATED = ["-q", "-m", "teach"]
 ROUNDS = "20000000"
-EACH = (("fork and wait", "fork", 100), ("posix_spawn of /bin/true", "spawn", 20), ("a byte there and back", "pipe", 1000))
+EACH = (("fork and wait", "fork", 100), ("posix_spawn of /bin/true", "spawn", 20),
+        ("a byte there and back", "pipe", 1000))
 
 
 def walls(commands, runs):
