@@ -102,6 +102,7 @@ struct analyses_setup {
     bool samples; /* the misses of each sample are wanted by themselves */
     const struct analyses_separation *separation; /* outlives them; NULL: functions are not told apart by contexts */
     uint64_t seed;                                /* master seed of what they draw */
+    uint64_t quantum; /* instructions of a thread's turn, where others want one; 0: not known */
 };
 
 /* The word of a setting; NULL: it is not given. */

@@ -15,7 +15,8 @@
  *   Level to the next one below, or to memory: read, a line for each miss of the level - fills, those for writes and
  *   those of L1I (with L1D's) and of page walks included; written, a line for each dirty victim that the level writes
  *   back, and where the level below is exclusive a line for each victim, clean ones too.
- *   Threads    Windows and curves of each, where there are several: bandwidth_threads.c.
+ *   Threads    Windows and curves of each, where there are several: bandwidth_threads.c. What the cores of a machine
+ *   ask of one path at one time: bandwidth_shared.c.
  *   FLOPs      of the instructions that completed (emu/flops.c); 0 in traces of other tools, which do not say them.
  *   Places     A window belongs to the block that executed most of its instructions, of equal ones the first. So the
  *   windows of functions, and of lines, add up to the run's, and what moves at a change of functions is one's.
@@ -26,8 +27,8 @@
  *   For each block that was executed 40 bytes, and about 900 where windows belong to it; curves: see there.
  * Not modelled
  *   Machines that prefetch, which are refused: their prefetches are no misses.
- *   Threads that move data on one path at a time: of each it is said how long it takes alone. What one core has from
- *   another, without memory (forwards of caches/coherence.c), counts on the path of the level that missed it.
+ *   What one core has from another, without memory (forwards of caches/coherence.c), counts on the path of the level
+ *   that missed it.
  *   Latencies and dependencies: the prediction is a lower bound. What fetches ask of L1I, and the 8 bytes of an entry
  *   that a walk reads where it enters. The way up of dirty copies that an inclusive level takes from those above it:
  *   they are on its own path down (at most back_invalidations lines are missing above). A line that an L1I fetch takes
@@ -82,6 +83,7 @@ struct bandwidth {
     uint64_t all_victims[CACHES_MAX_LEVELS];
     struct bandwidth_bins bins[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
     struct bandwidth_threads threads;
+    struct bandwidth_shared *shared; /* NULL: one core, or nothing to compare with */
     struct analyses_bandwidth_result result;
     struct bandwidth_step *steps[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
     struct bandwidth_place *functions, *lines, *loops;
@@ -114,6 +116,7 @@ static void destroy(struct analysis *analysis)
     release_places(b);
     release_bins(b);
     bandwidth_threads_release(&b->threads);
+    bandwidth_shared_destroy(b->shared);
     for (uint32_t unit = 0; unit < BANDWIDTH_UNITS; unit++)
         for (uint32_t i = 0; i < BANDWIDTH_FLOWS; i++)
             c2_free(b->steps[unit][i]);
@@ -169,6 +172,8 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     enum c2_status status = analyses_setting_number(&b->window, setup, ANALYSES_SETTING_bandwidth_window, WINDOW, 1,
                                                     WINDOW_MOST, err);
     b->result.window = (uint32_t)b->window;
+    if (status == C2_OK && b->result.limited && caches_machine_cores(setup->machine) > 1)
+        status = bandwidth_shared_create(&b->shared, &b->result, setup->machine, setup->quantum, err);
     if (status == C2_OK)
         status = analyses_open_file(&b->curves, setup, ANALYSES_SETTING_bandwidth_curves, err);
     b->threads.curves = b->curves;
@@ -411,6 +416,8 @@ static enum c2_status interval(void *self, const struct sim_interval *ended, str
     enum c2_status status = keep(b, &window, err);
     if (status == C2_OK)
         status = bandwidth_threads_keep(&b->threads, &window, left.instructions, b->result.flow_count, b->window, err);
+    if (status == C2_OK && b->shared)
+        status = bandwidth_shared_window(b->shared, b->threads.list[b->threads.kept].tid, &window, err);
     return status == C2_OK ? begin_next(b, &left, err) : status;
 }
 
@@ -420,6 +427,8 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     (void)err;
     C2_ASSERT(b->so_far.instructions == 0 && b->so_far.read == 0 && b->so_far.written == 0);
     b->idle = window->next != STREAM_MEASURE;
+    if (b->shared)
+        bandwidth_shared_end(b->shared);
     return C2_OK;
 }
 
@@ -432,6 +441,8 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     bandwidth_threads_release(&b->threads);
     memset(b->all_victims, 0, sizeof b->all_victims);
     b->result.all = (struct bandwidth_windows){0};
+    if (b->shared)
+        bandwidth_shared_drop(b->shared);
     return begin_next(b, &(struct done){0}, err);
 }
 
@@ -564,6 +575,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
         status = bandwidth_threads_finish(&b->threads, &b->result.all, b->result.flow_count, err);
     b->result.threads = b->threads.list;
     b->result.thread_count = b->threads.count;
+    b->result.together = b->shared ? bandwidth_shared_result(b->shared) : NULL;
     return status == C2_OK ? make_places(b, err) : status;
 }
 

@@ -72,6 +72,25 @@ struct bandwidth_thread {
     struct bandwidth_curve curves[BANDWIDTH_FLOWS];
 };
 
+/* Of a path that cores share, one way: what all ask for at one time (bandwidth_shared.c). */
+struct bandwidth_contended {
+    bool shared;
+    double most;   /* that is asked for: bytes by cycle */
+    double cycles; /* in which more is asked for than the path gives, by a larger factor than of any other path */
+    double lost;   /* that these take longer */
+};
+struct bandwidth_of_core {
+    uint64_t amount;  /* bytes */
+    double contended; /* of these, those of the contended cycles */
+};
+struct bandwidth_together {
+    uint32_t core_count;
+    uint64_t rounds, parallel; /* parallel: of these, such in which several cores had a turn */
+    double alone;              /* cycles of all rounds, where nobody waits for another */
+    struct bandwidth_contended flow[BANDWIDTH_FLOWS];
+    struct bandwidth_of_core *of_core; /* [flow * core_count + core] */
+};
+
 struct analyses_bandwidth_result {
     uint32_t window; /* instructions */
     bool limited;    /* the machine has limits */
@@ -81,6 +100,7 @@ struct analyses_bandwidth_result {
     struct bandwidth_curve curves[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
     const struct bandwidth_thread *threads; /* in the order in which they ran first */
     uint32_t thread_count;
+    const struct bandwidth_together *together;       /* NULL: one core, or no limits */
     struct bandwidth_places functions, lines, loops; /* loops: none where nobody asked for them */
 };
 

@@ -40,7 +40,8 @@ struct bandwidth_threads {
     struct bandwidth_thread *list;
     struct bandwidth_curving *bins; /* [thread] */
     uint32_t count, room, bins_room;
-    uint32_t now; /* the one that runs */
+    uint32_t now;  /* the one that runs */
+    uint32_t kept; /* whose the last window was: its number in the list */
 };
 enum c2_status bandwidth_threads_note(struct bandwidth_threads *threads, uint32_t tid, uint64_t instructions,
                                       struct c2_error *err);
@@ -50,6 +51,19 @@ enum c2_status bandwidth_threads_keep(struct bandwidth_threads *threads, const s
 enum c2_status bandwidth_threads_finish(struct bandwidth_threads *threads, const struct bandwidth_windows *all,
                                         uint32_t flow_count, struct c2_error *err);
 void bandwidth_threads_release(struct bandwidth_threads *threads);
+
+/* bandwidth_shared.c: of several cores. of: outlives it; its flows are named. Takes NULL: destroy. */
+struct bandwidth_shared;
+enum c2_status bandwidth_shared_create(struct bandwidth_shared **out, const struct analyses_bandwidth_result *of,
+                                       const struct caches_machine *machine, uint64_t quantum, struct c2_error *err);
+void bandwidth_shared_destroy(struct bandwidth_shared *shared);
+/* The next window of all, by whose it is. */
+enum c2_status bandwidth_shared_window(struct bandwidth_shared *shared, uint32_t tid,
+                                       const struct bandwidth_window *window, struct c2_error *err);
+void bandwidth_shared_end(struct bandwidth_shared *shared); /* nothing that follows runs beside what was before */
+void bandwidth_shared_drop(struct bandwidth_shared *shared);
+/* Asserts that cores add up to all. Lent until destroy. */
+const struct bandwidth_together *bandwidth_shared_result(struct bandwidth_shared *shared);
 
 /* bandwidth_places.c */
 void bandwidth_add_window(struct bandwidth_windows *to, const struct bandwidth_window *window, uint32_t flow_count);

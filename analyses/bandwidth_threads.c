@@ -63,6 +63,7 @@ enum c2_status bandwidth_threads_keep(struct bandwidth_threads *threads, const s
 {
     threads->list[threads->now].tally -= left;
     struct bandwidth_thread *thread = owner(threads);
+    threads->kept = (uint32_t)(thread - threads->list);
     bandwidth_add_window(&thread->windows, window, flow_count);
     for (uint32_t i = 0; i < threads->count; i++)
         threads->list[i].tally = 0;

@@ -96,6 +96,7 @@ bool cli_facts_hash(char out[C2_SHA256_TEXT], const char *path); /* false, and e
 struct cli_told { /* texts are lent by the recording */
     const char *program, **command, *clock;
     uint64_t seed, measure; /* measure: a sample's instructions, as options have it */
+    uint64_t quantum;       /* likewise; 0: it does not say */
     struct mmu_guest_config guest;
     /* once it was played: */
     uint64_t exit_status, instructions, lost_pages;
@@ -132,6 +133,7 @@ struct cli_simulation {
     struct stream_recording *recording; /* once settled, of `advise`; of what is played */
     bool ended;                         /* cli_simulation_end_early */
 };
+uint64_t cli_turn(const struct cli_options *options); /* instructions of a thread's turn; 0: not known */
 /* The guest's memory, before anything is in it, and what is to be told of it, as the plan and the options say. For
  * `advise` the stream is kept, to be played back when it is settled; with --record in `to`, behind the facts. The plan,
  * and `to`, are lent until release. */

@@ -4,8 +4,8 @@
  *
  * Model
  *   At the start: the c2emu that wrote it, the program, its command, the seed, the clock where one was given, the
- *   length of samples, the functions whose arguments are marked, and what of a machine the guest could see (struct
- *   mmu_guest_config). At the end: how the run
+ *   length of samples and of a thread's turn, the functions whose arguments are marked, and what of a machine the guest
+ *   could see (struct mmu_guest_config). At the end: how the run
  *   ended and how long it was, its phases, and the files with code that were mapped, by their content. A list has a
  *   fact for each element, "command.0" and so on.
  *   Names in a report come from those files when it is played. One that is another by then would give wrong names, so
@@ -69,6 +69,7 @@ enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options
     if (options->clock_set)
         add(facts, "clock", "%s", clock);
     add(facts, "measure", "%" PRIu64, sample_of(options));
+    add(facts, "quantum", "%" PRIu64, cli_turn(options));
     for (size_t i = 0; i < contexts->function_count; i++)
         add(facts, numbered(facts, "arguments", i), "%s", contexts->functions[i].name);
     add(facts, "guest.memory", "%" PRIu64, guest->guest_bytes);
@@ -225,9 +226,11 @@ enum c2_status cli_told_start(struct cli_told *told, struct stream_recording *re
     if (status != C2_OK)
         return status;
     told->clock = stream_recording_fact(recording, "clock");
+    if (stream_recording_fact(recording, "quantum"))
+        status = take_number(&told->quantum, recording, "quantum", UINT64_MAX, err);
     told->guest.heap_page = (enum mmu_page_size)pages;
     told->guest.tells_writes = writes;
-    return C2_OK;
+    return status;
 }
 
 /* So many numbers in decimal, a space between two. */

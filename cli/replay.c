@@ -56,6 +56,7 @@ static enum c2_status open_recording(struct replay *replay, struct c2_error *err
     if (!replay->options.seed_set)
         replay->options.seed = replay->told.seed;
     replay->options.sampling.measure = replay->told.measure;
+    replay->options.quantum = replay->told.quantum;
     if (status == C2_OK && replay->options.sampling.precision != 0 && replay->told.measure == 0)
         status = c2_fail(err, C2_ERR_INVALID, "--precision is of samples, and %s has none; leave it out", replay->name);
     return status;

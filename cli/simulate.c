@@ -124,6 +124,13 @@ static void choose_analyses(struct cli_simulation *s, const struct cli_options *
             s->beside[i] = options->analyses[i];
 }
 
+/* A checkpoint's run goes on with the quantum that it had, which is not known here. */
+uint64_t cli_turn(const struct cli_options *options)
+{
+    const uint64_t usual = options->recording || options->restored ? 0 : EMU_QUANTUM;
+    return options->quantum != 0 ? options->quantum : usual;
+}
+
 static struct lane_config lane_of(const struct cli_simulation *s, const struct cli_plan *plan, unsigned number,
                                   const struct cli_options *options, const struct stream_blocks *blocks)
 {
@@ -133,6 +140,7 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
     return (struct lane_config){.machine = options->no_sim ? NULL : &lane->machine,
                                 .placement = lane->placement,
                                 .seed = options->seed,
+                                .quantum = cli_turn(options),
                                 .blocks = blocks,
                                 .given = options->no_sim ? NULL : given,
                                 .settings = options->settings,

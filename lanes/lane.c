@@ -151,6 +151,7 @@ static enum c2_status make_analyses(struct lane *lane, const struct lane_config 
                                          .samples = config->samples,
                                          .separation = config->separation,
                                          .seed = config->seed,
+                                         .quantum = config->quantum,
                                          .unnamed = config->unnamed};
     return status == C2_OK ? analyses_create(&lane->analyses, &setup, err) : status;
 }

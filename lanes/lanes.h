@@ -18,6 +18,7 @@ struct lane_config {
     const struct caches_machine *machine; /* copied; NULL: memory is placed, and nothing simulated */
     struct mmu_config placement;          /* rules and regions lent until destroy */
     uint64_t seed;
+    uint64_t quantum;                   /* as in struct analyses_setup */
     const struct stream_blocks *blocks; /* of the stream */
     const char *const *given;           /* the analyses asked for (struct analyses_setup); NULL: none */
     const char *const *settings;        /* likewise */

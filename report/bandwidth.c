@@ -180,6 +180,55 @@ static void add_threads(struct document *d, const struct report_run *run,
     doc_close(d);
 }
 
+/* What all cores ask of the paths that they share, at one time. */
+static void add_core_shares(struct document *d, const struct bandwidth_together *together, uint32_t flow)
+{
+    doc_table(d, DOC_JSON, "cores");
+    for (uint32_t core = 0; core < together->core_count; core++) {
+        const struct bandwidth_of_core *of = &together->of_core[(size_t)flow * together->core_count + core];
+        doc_group(d, DOC_JSON, NULL);
+        doc_count(d, DOC_JSON, "core", core);
+        doc_count(d, DOC_JSON, "bytes", of->amount);
+        doc_decimal(d, DOC_JSON, "contended_bytes", of->contended);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+static double lost_together(const struct bandwidth_together *together)
+{
+    double lost = 0;
+    for (uint32_t i = 0; i < BANDWIDTH_FLOWS; i++)
+        lost += together->flow[i].lost;
+    return lost;
+}
+
+static void add_together(struct document *d, const struct analyses_bandwidth_result *result)
+{
+    const struct bandwidth_together *together = result->together;
+    doc_group(d, DOC_JSON, "together");
+    doc_count(d, DOC_JSON, "rounds", together->rounds);
+    doc_count(d, DOC_JSON, "parallel_rounds", together->parallel);
+    doc_decimal(d, DOC_JSON, "cycles", together->alone);
+    doc_decimal(d, DOC_JSON, "contended_cycles", together->alone + lost_together(together));
+    doc_table(d, DOC_JSON, "flows");
+    for (uint32_t i = 0; i < result->flow_count; i++) {
+        const struct bandwidth_contended *of = &together->flow[i];
+        if (!of->shared)
+            continue;
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "path", result->flows[i].path);
+        doc_string(d, DOC_JSON, "direction", direction(&result->flows[i]));
+        doc_decimal(d, DOC_JSON, "most", of->most);
+        doc_decimal(d, DOC_JSON, "dominated_cycles", of->cycles);
+        doc_decimal(d, DOC_JSON, "lost_cycles", of->lost);
+        add_core_shares(d, together, i);
+        doc_close(d);
+    }
+    doc_close(d);
+    doc_close(d);
+}
+
 static void add_json(struct document *d, const struct report_run *run, const struct analyses_bandwidth_result *result)
 {
     doc_group(d, DOC_JSON, "bandwidth");
@@ -193,6 +242,8 @@ static void add_json(struct document *d, const struct report_run *run, const str
         add_places(d, "loops", run, &result->loops, name_loop);
     if (result->thread_count > 1)
         add_threads(d, run, result);
+    if (result->together)
+        add_together(d, result);
     doc_close(d);
 }
 
@@ -310,6 +361,42 @@ static void show_function(struct document *d, const struct analyses_bandwidth_re
     show_windows(d, result, name, &place->windows);
 }
 
+/* The flow that costs most where cores run at one time; flow_count: none. */
+static uint32_t most_contended(const struct analyses_bandwidth_result *result)
+{
+    uint32_t most = result->flow_count;
+    double lost = 0;
+    for (uint32_t i = 0; i + 1 < result->flow_count; i++)
+        if (result->together->flow[i].lost > lost) {
+            lost = result->together->flow[i].lost;
+            most = i;
+        }
+    return most;
+}
+
+static void show_together(struct document *d, const struct analyses_bandwidth_result *result)
+{
+    const struct bandwidth_together *together = result->together;
+    const uint32_t most = most_contended(result);
+    const double all = together->alone + lost_together(together);
+    if (most == result->flow_count) {
+        doc_note(d, DOC_ITEM, NULL, "cores at one time: no path that they share is asked for more than it gives");
+        return;
+    }
+    const struct bandwidth_contended *of = &together->flow[most];
+    double sum = 0;
+    for (uint32_t core = 0; core < together->core_count; core++)
+        sum += together->of_core[(size_t)most * together->core_count + core].contended;
+    doc_note(d, DOC_ITEM, NULL,
+             "cores at one time: %.2f times slower than each alone; %s is asked for up to %.3f of %.3f"
+             " a cycle, too much in %.1f %% of the time",
+             all / together->alone, flow_name(d, result, most), of->most, result->flows[most].limit / 1000.0,
+             100 * of->cycles / together->alone);
+    for (uint32_t core = 0; core < together->core_count && core < THREADS; core++)
+        doc_say(d, "%s core %u %.0f %%", core == 0 ? ", by" : ",", core,
+                100 * together->of_core[(size_t)most * together->core_count + core].contended / sum);
+}
+
 void report_add_bandwidth(struct document *d, struct report_digest *digest)
 {
     const struct analyses_bandwidth_result *result = digest->run->found[ANALYSIS_bandwidth];
@@ -322,4 +409,6 @@ void report_add_bandwidth(struct document *d, struct report_digest *digest)
         show_function(d, result, &result->functions.list[i]);
     for (uint32_t i = 0; result->limited && result->thread_count > 1 && i < THREADS && i < result->thread_count; i++)
         show_windows(d, result, doc_keep(d, "thread %u", result->threads[i].tid), &result->threads[i].windows);
+    if (result->together && result->together->parallel != 0)
+        show_together(d, result);
 }

@@ -489,8 +489,13 @@ def live_bandwidth():
     threads, rows, columns, steps = 4, 20, 128, 6
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "curves.csv")
+        recording = os.path.join(directory, "run")
         report = live("halo", threads, rows, columns, steps,
-                      options=["-m", "weidendorfer", "--bandwidth", "--bandwidth-curves", path])
+                      options=["-m", "weidendorfer", "--bandwidth", "--bandwidth-curves", path, "--quantum", "20000",
+                               "--record", recording])
+        again = emulate(["replay", "-q", "--json", "-", "-m", "weidendorfer", "--set", "cores=4", "--bandwidth",
+                         recording])
+        equal(json.loads(again.stdout)["bandwidth"], report["bandwidth"], "the replay")
         with open(path, encoding="utf-8") as file:
             curves = list(csv.DictReader(file))
     bandwidth = report["bandwidth"]
@@ -500,6 +505,18 @@ def live_bandwidth():
     flops = [next(f for f in t["flows"] if f["path"] == "FLOPs")["operations"] for t in bandwidth["threads"]]
     equal(sum(flops), 4 * threads * rows * columns * steps, "FLOPs")
     check(all(abs(n - 4 * rows * columns * steps) < 1000 for n in flops), "FLOPs of each: %s" % flops)
+    # What moves while more is asked for than the path gives takes as long as the path needs for it.
+    together, lost = bandwidth["together"], 0
+    for flow in together["flows"]:
+        whole = next(f for f in bandwidth["flows"] if f["path"] == flow["path"] and
+                     f["direction"] == flow["direction"])
+        equal(sum(core["bytes"] for core in flow["cores"]), whole["bytes"], "bytes of all cores")
+        moved = sum(core["contended_bytes"] for core in flow["cores"])
+        check(abs(moved - whole["limit"] * (flow["dominated_cycles"] + flow["lost_cycles"])) < 1, "contended bytes")
+        check(flow["most"] <= 4 * whole["limit"] + 1e-6, "no core asks for more than there is")
+        lost += flow["lost_cycles"]
+    check(abs(together["cycles"] + lost - together["contended_cycles"]) < 1e-3 and lost > 1000, "lost: %s" % lost)
+    check(together["parallel_rounds"] > 4 and together["cycles"] < bandwidth["cycles"], "rounds of several cores")
     units = {(c["path"], c["direction"]): 0 for c in curves}
     for thread in bandwidth["threads"]:
         for flow in units:

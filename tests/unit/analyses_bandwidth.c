@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "analyses/bandwidth.h"
+#include "analyses/bandwidth_priv.h"
 #include "unit/random_blocks.h"
 
 #define RECORDS 2500u
@@ -525,11 +525,189 @@ static void test_by_hand(void **state)
     stream_blocks_destroy(world.blocks);
 }
 
+/* ------------------------------------------------------------------ cores at one time */
+
+enum { SHARED_CORES = 3, SHARED_FLOWS = 9, SHARED_WINDOWS = 300 };
+
+/* L2 and L3 are shared: so are the paths between them, flows 4 and 5, and to memory, 6 and 7. */
+static const struct caches_machine shared_machine = {
+    .level_count = 3, .cores = SHARED_CORES, .levels = {{.name = "L1D"}, {.shared = true}, {.shared = true}}};
+
+/* A window as the twin has it. */
+struct placed {
+    struct bandwidth_window window;
+    uint32_t core, round;
+    double begin, end; /* in the round */
+};
+static struct placed placed[SHARED_WINDOWS];
+
+static struct analyses_bandwidth_result shared_flows(uint32_t limit)
+{
+    struct analyses_bandwidth_result of = {.flow_count = SHARED_FLOWS, .limited = true};
+    for (uint32_t i = 0; i < SHARED_FLOWS; i++)
+        of.flows[i].limit = limit;
+    return of;
+}
+
+/* Rates of all windows that lie over the piece [begin, end) of a round. */
+static double rate_at(uint32_t count, uint32_t round, double begin, double end, uint32_t flow, uint32_t core)
+{
+    double rate = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (placed[i].round == round && placed[i].begin <= begin && placed[i].end >= end &&
+            (core == SHARED_CORES || placed[i].core == core))
+            rate += (double)placed[i].window.amount[flow] / placed[i].window.cycles;
+    return rate;
+}
+
+static void add_piece(struct bandwidth_together *to, uint32_t count, uint32_t round, double begin, double end,
+                      uint32_t limit)
+{
+    uint32_t dominant = 0;
+    double most = 1 + 1e-9;
+    to->alone += end - begin;
+    for (uint32_t flow = 4; flow < 8; flow++) {
+        const double rate = rate_at(count, round, begin, end, flow, SHARED_CORES);
+        to->flow[flow].most = fmax(to->flow[flow].most, rate);
+        if (rate * 1000 / limit <= most)
+            continue;
+        most = rate * 1000 / limit;
+        dominant = flow;
+    }
+    if (dominant == 0)
+        return;
+    to->flow[dominant].cycles += end - begin;
+    to->flow[dominant].lost += (end - begin) * (most - 1);
+    for (uint32_t core = 0; core < SHARED_CORES; core++)
+        to->of_core[dominant * SHARED_CORES + core].contended += (end - begin) *
+                                                                 rate_at(count, round, begin, end, dominant, core);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Between two neighbours of all times at which a window of the round begins or ends nothing changes. */
+static void add_round(struct bandwidth_together *to, uint32_t count, uint32_t round, uint32_t limit)
+{
+    static double times[2 * SHARED_WINDOWS];
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (placed[i].round != round)
+            continue;
+        times[used++] = placed[i].begin;
+        times[used++] = placed[i].end;
+    }
+    qsort(times, used, sizeof *times, by_time);
+    for (uint32_t i = 1; i < used; i++)
+        if (times[i] > times[i - 1])
+            add_piece(to, count, round, times[i - 1], times[i], limit);
+}
+
+/* Windows of threads in turns; numbers are small and whole, so that times are exact. */
+static void random_turns(uint64_t seed, uint64_t quantum)
+{
+    const uint32_t limit = 4000;
+    struct analyses_bandwidth_result of = shared_flows(limit);
+    struct bandwidth_of_core cells[SHARED_FLOWS * SHARED_CORES] = {{0}};
+    struct bandwidth_together expected = {.of_core = cells};
+    struct bandwidth_shared *shared;
+    struct c2_rng rng;
+    uint32_t round = 0, tid = 1, in_turn = 0;
+    double time[SHARED_CORES] = {0};
+    bool had[SHARED_CORES] = {false};
+    c2_rng_init(&rng, seed, "together");
+    assert_int_equal(C2_OK, bandwidth_shared_create(&shared, &of, &shared_machine, quantum, NULL));
+    for (uint32_t i = 0; i < SHARED_WINDOWS; i++) {
+        const uint32_t last = tid;
+        tid = i != 0 && c2_rng_below(&rng, 4) == 0 ? 1 + (uint32_t)c2_rng_below(&rng, 5) : tid;
+        const bool begins = i == 0 || tid != last || (quantum != 0 && in_turn >= quantum);
+        const uint32_t core = (tid - 1) % SHARED_CORES;
+        if (begins && had[core]) {
+            round++;
+            memset(time, 0, sizeof time);
+            memset(had, 0, sizeof had);
+        }
+        in_turn = begins ? 0 : in_turn;
+        struct placed *now = &placed[i];
+        *now = (struct placed){.core = core, .round = round, .begin = time[core]};
+        now->window.instructions = 10;
+        now->window.cycles = (double)(1 + c2_rng_below(&rng, 8)) * 4;
+        for (uint32_t flow = 0; flow < SHARED_FLOWS; flow++) {
+            now->window.amount[flow] = c2_rng_below(&rng, 5) * (uint64_t)now->window.cycles;
+            of.all.flow[flow].amount += now->window.amount[flow];
+            cells[flow * SHARED_CORES + core].amount += now->window.amount[flow];
+        }
+        now->end = time[core] += now->window.cycles;
+        had[core] = true;
+        in_turn += 10;
+        assert_int_equal(C2_OK, bandwidth_shared_window(shared, tid, &now->window, NULL));
+    }
+    for (uint32_t i = 0; i <= round; i++)
+        add_round(&expected, SHARED_WINDOWS, i, limit);
+    const struct bandwidth_together *got = bandwidth_shared_result(shared);
+    assert_int_equal(round + 1, got->rounds);
+    assert_near(expected.alone, got->alone);
+    double contended = 0;
+    for (uint32_t flow = 0; flow < SHARED_FLOWS; flow++) {
+        assert_int_equal(flow >= 4 && flow < 8, got->flow[flow].shared);
+        assert_near(expected.flow[flow].most, got->flow[flow].most);
+        assert_near(expected.flow[flow].cycles, got->flow[flow].cycles);
+        assert_near(expected.flow[flow].lost, got->flow[flow].lost);
+        contended += got->flow[flow].cycles;
+        for (uint32_t core = 0; core < SHARED_CORES && flow + 1 < SHARED_FLOWS; core++) {
+            assert_int_equal(cells[flow * SHARED_CORES + core].amount, got->of_core[flow * SHARED_CORES + core].amount);
+            assert_near(cells[flow * SHARED_CORES + core].contended,
+                        got->of_core[flow * SHARED_CORES + core].contended);
+        }
+    }
+    assert_true(contended > 0 && contended < got->alone && got->parallel > 10 && got->parallel < got->rounds);
+    bandwidth_shared_destroy(shared);
+}
+
+static void test_cores_beside_the_twin(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        random_turns(seed, seed % 2 == 0 ? 0 : 50);
+}
+
+/* Two cores, 100 cycles each, that read 80 and 60 bytes from memory, which gives one a cycle: for 100 cycles 1.4 are
+ * asked for, so 40 are lost. Then the first one alone reads 90 in 100: that is one turn more, and nothing is lost. */
+static void test_cores_by_hand(void **state)
+{
+    struct analyses_bandwidth_result of = shared_flows(1000);
+    struct bandwidth_shared *shared;
+    struct bandwidth_window window = {.instructions = 10, .cycles = 100};
+    (void)state;
+    assert_int_equal(C2_OK, bandwidth_shared_create(&shared, &of, &shared_machine, 0, NULL));
+    for (uint32_t i = 0; i < 3; i++) {
+        window.amount[6] = (uint64_t[]){80, 60, 90}[i];
+        assert_int_equal(C2_OK, bandwidth_shared_window(shared, 1 + i % 2, &window, NULL));
+    }
+    of.all.flow[6].amount = 80 + 60 + 90;
+    const struct bandwidth_together *got = bandwidth_shared_result(shared);
+    assert_int_equal(2, got->rounds);
+    assert_int_equal(1, got->parallel);
+    assert_near(200, got->alone);
+    assert_near(1.4, got->flow[6].most);
+    assert_near(100, got->flow[6].cycles);
+    assert_near(40, got->flow[6].lost);
+    assert_near(80, got->of_core[6 * SHARED_CORES].contended);
+    assert_near(60, got->of_core[6 * SHARED_CORES + 1].contended);
+    assert_int_equal(170, got->of_core[6 * SHARED_CORES].amount);
+    bandwidth_shared_destroy(shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_random_programs_beside_the_twin),
+        cmocka_unit_test(test_cores_beside_the_twin),
+        cmocka_unit_test(test_cores_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
