@@ -7,7 +7,7 @@
  *     a live block of the allocator (heap)   told by marks in the stream: malloc#N is the N-th allocation of the run;
  *     an array of a function that is active  (stack), a thread-local variable: told by marks as well;
  *     a static variable of a mapped file     told by its symbol;
- *     a region of memory                     the stack, the heap (what the allocator keeps for itself), an anonymous
+ *     a region of memory                     the stacks, the heap (what the allocator keeps for itself), an anonymous
  *                                            mapping, what is left of a file.
  *   The site of a block is the return address of the call that allocated it and, behind it, those of the functions that
  *   the block was passed on by (stream.h).
@@ -15,6 +15,8 @@
  *   OBJECTS_NAMED of them; so have the first OBJECTS_FEW smaller ones. All others share the site's. A site with more
  *   than OBJECTS_FEW small blocks is shown as one object, its small blocks not told apart; that two blocks are not one
  *   is known all the same (objects_found.block).
+ *   The stack of a thread other than the first is a mapping until the thread starts, and that thread's until another
+ *   one starts there, or it is unmapped. The first OBJECTS_STACKS have owners of their own, all others share one.
  *   An address keeps its owner until the block is freed or the memory unmapped; counts stay with the owner.
  *
  * Invariants
@@ -27,6 +29,7 @@
  *   block or a mapping of libc's);
  *   custom allocators that carve blocks out of larger ones: the larger one is the object.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "analyses/objects_priv.h"
@@ -35,6 +38,7 @@
 #define OBJECTS_LARGE 4096u
 #define OBJECTS_NAMED 64u
 #define OBJECTS_FEW 16u
+#define OBJECTS_STACKS 64u
 
 #define CHUNK_LOG2 8u
 #define CHUNK (1u << CHUNK_LOG2)
@@ -79,6 +83,7 @@ struct objects {
     struct blocks *blocks;   /* of the allocator; and locals that are there */
     uint64_t allocations, mappings, locals;
     uint32_t heap, stack, tables; /* owners; NOBODY: not yet needed */
+    uint32_t stacks, more_stacks; /* of threads that were named; the owner of the others, likewise */
 };
 
 /* Room for one more element of an array. */
@@ -142,7 +147,7 @@ enum c2_status objects_create(struct objects **out, struct loader_symbols *symbo
     if (!objects)
         return c2_fail_memory(err, "the table of objects");
     objects->symbols = symbols;
-    objects->heap = objects->stack = objects->tables = NOBODY;
+    objects->heap = objects->stack = objects->tables = objects->more_stacks = NOBODY;
     const struct objects_owner elsewhere = {.kind = ANALYSES_MMAP, .name = "memory of unknown origin", .blocks = 1};
     uint32_t first; /* number 0: what no region holds */
     enum c2_status status = new_owner(objects, &elsewhere, &first, err);
@@ -332,6 +337,33 @@ enum c2_status objects_mapped(struct objects *objects, const struct mmu_area *ar
     enum c2_status status = region_owner(objects, area, &region, err);
     return status != C2_OK ? status
                            : regions_put(&objects->regions, &region, area->start.v, area->start.v + area->bytes, err);
+}
+
+static enum c2_status stack_owner(struct objects *objects, const uint64_t *words, uint32_t *out, struct c2_error *err)
+{
+    if (objects->stacks == OBJECTS_STACKS) {
+        enum c2_status status = need_owner(objects, &objects->more_stacks, ANALYSES_STACK, "stacks of further threads",
+                                           NULL, err);
+        *out = objects->more_stacks;
+        return status;
+    }
+    char *name = c2_format("stack of thread %" PRIu32, (uint32_t)words[0]);
+    if (!name)
+        return c2_fail_memory(err, "the name of a stack");
+    const struct objects_owner stack = {
+        .kind = ANALYSES_STACK, .base = words[1], .bytes = words[2], .blocks = 1, .name = name, .kept = name};
+    enum c2_status status = new_owner(objects, &stack, out, err);
+    objects->stacks += status == C2_OK;
+    if (status != C2_OK)
+        c2_free(name);
+    return status;
+}
+
+enum c2_status objects_stack(struct objects *objects, const uint64_t *words, struct c2_error *err)
+{
+    struct region region = {.module = NOBODY, .code = NOBODY};
+    enum c2_status status = stack_owner(objects, words, &region.owner, err);
+    return status == C2_OK ? regions_put(&objects->regions, &region, words[1], words[1] + words[2], err) : status;
 }
 
 /* A module is gone, its variables with it, when all of it is. */

@@ -41,6 +41,8 @@ enum c2_status objects_create(struct objects **out, struct loader_symbols *symbo
 void objects_destroy(struct objects *objects);
 
 enum c2_status objects_mapped(struct objects *objects, const struct mmu_area *area, struct c2_error *err);
+/* STREAM_STACK: what is mapped there is the stack of a thread. */
+enum c2_status objects_stack(struct objects *objects, const uint64_t *words, struct c2_error *err);
 enum c2_status objects_unmapped(struct objects *objects, uint64_t start, uint64_t bytes, struct c2_error *err);
 /* These three: [*start, *start + *bytes) has other owners than before. words: of the mark ALLOCATED. */
 enum c2_status objects_allocated(struct objects *objects, const uint64_t *words, uint64_t *start, uint64_t *changed,

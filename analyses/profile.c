@@ -536,6 +536,10 @@ static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *w
         return objects_passed(profile->objects, words[0], words[1], start, bytes, err);
     case STREAM_LAYOUT:
         return learn_layout(profile, words, err);
+    case STREAM_STACK:
+        *start = words[1];
+        *bytes = words[2];
+        return objects_stack(profile->objects, words, err);
     case STREAM_LOCAL:
         return objects_local(profile->objects, words, start, bytes, err);
     case STREAM_LEFT:

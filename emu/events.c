@@ -121,12 +121,19 @@ static bool start_thread(struct emu *emu, const struct syscalls_result *result)
     if (result->thread.stack)
         thread->cpu.gpr[RSP] = result->thread.stack;
     engine_set_result(emu->process.engine, (uint64_t)result->value, NULL);
-    return emu_mark_thread(emu, thread, STREAM_START, emu->err) == C2_OK || emu_finish(emu, EMU_FAILED);
+    enum c2_status status = emu_mark_thread(emu, thread, STREAM_START, emu->err);
+    const struct locals_start start = {thread->number, thread->cpu.fs_base, thread->cpu.gpr[RSP]};
+    if (status == C2_OK && emu->process.locals)
+        status = locals_started(emu->process.locals, emu->process.engine, &start, emu->err);
+    return status == C2_OK || emu_finish(emu, EMU_FAILED);
 }
 
 static bool end_thread(struct emu *emu)
 {
-    if (emu_mark_thread(emu, emu->thread, STREAM_EXIT, emu->err) != C2_OK)
+    enum c2_status status = C2_OK;
+    if (emu->process.locals)
+        status = locals_ended(emu->process.locals, emu->process.engine, emu->err);
+    if (status != C2_OK || emu_mark_thread(emu, emu->thread, STREAM_EXIT, emu->err) != C2_OK)
         return emu_finish(emu, EMU_FAILED);
     if (emu->process.allocations)
         allocations_ended(emu->process.allocations, emu->thread->number);

@@ -5,6 +5,7 @@
 #include "emu/emu_priv.h"
 
 #include "emu/allocations_priv.h"
+#include "emu/locals_priv.h"
 #include "emu/parts_priv.h"
 
 void emu_end_without_turn(struct emu *emu)
@@ -45,6 +46,8 @@ static enum c2_status switch_to(struct emu *emu, struct emu_thread *next, struct
     engine_set_amid_block(engine, next->amid);
     if (status == C2_OK && emu->process.allocations)
         status = allocations_switch(emu->process.allocations, next->number, err);
+    if (emu->process.locals)
+        locals_switch(emu->process.locals, next->number);
     if (emu->process.parts)
         parts_switch(emu->process.parts, engine, next->number);
     return status;

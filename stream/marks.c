@@ -136,6 +136,14 @@ static enum c2_status thread(struct stream_marks *marks, const uint64_t *words, 
     return words[0] - 1 < UINT32_MAX && words[1] <= STREAM_EXIT ? C2_OK : refuse(err, "a thread is none");
 }
 
+static enum c2_status stack(struct stream_marks *marks, const uint64_t *words, uint32_t count, struct c2_error *err)
+{
+    (void)marks, (void)count;
+    return words[0] - 1 < UINT32_MAX && words[2] != 0 && is_range(words[1], words[2])
+               ? C2_OK
+               : refuse(err, "a thread's stack lies where none can");
+}
+
 /* The text ends within its words, and is of plain characters. */
 static enum c2_status dumped(struct stream_marks *marks, const uint64_t *words, uint32_t count, struct c2_error *err)
 {
@@ -186,6 +194,7 @@ enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, cons
         [STREAM_ZEROED] = {0, 0, NULL},
         [STREAM_ARGUMENTS] = {2 + STREAM_ARGUMENT_REGISTERS, 2 + STREAM_ARGUMENT_REGISTERS, arguments},
         [STREAM_BARRIER] = {0, 0, NULL},
+        [STREAM_STACK] = {3, 3, stack},
     };
     if (mark == 0 || mark >= STREAM_MARKS)
         return refuse(err, "a mark is of no known kind");

@@ -125,6 +125,8 @@ enum stream_mark {
     STREAM_ARGUMENTS, /* 8 words: the entry of a function, which is executed next; which one it is of those whose
                        * arguments are wanted; RDI, RSI, RDX, RCX, R8, R9 there */
     STREAM_BARRIER,   /* no words: all threads have come to a barrier: what was before is before what comes */
+    STREAM_STACK,     /* 3 words: tid, address, bytes: so much of an anonymous mapping is the stack of this thread, with
+                       * what its C library knows of it */
     STREAM_MARKS
 };
 #define STREAM_DUMP_WORDS 33u

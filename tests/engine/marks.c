@@ -101,6 +101,7 @@ static void take_mark(struct test *test, uint64_t header, const uint64_t *words)
         [STREAM_DUMPED] = {STREAM_DUMP_WORDS, STREAM_DUMP_WORDS},
         [STREAM_ZEROED] = {0, 0},
         [STREAM_ARGUMENTS] = {2 + STREAM_ARGUMENT_REGISTERS, 2 + STREAM_ARGUMENT_REGISTERS},
+        [STREAM_STACK] = {3, 3},
     };
     unsigned kind = stream_header_insns(header), count = stream_header_slots(header);
     if (kind == 0 || kind >= STREAM_MARKS || count < words_of[kind].least || count > words_of[kind].most) {

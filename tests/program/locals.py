@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""locals.py arrays|frames|reasons|text|advise: arrays on the stack and thread-local variables, with guests/onstack.c.
+"""locals.py arrays|frames|reasons|text|advise|threads: arrays on the stack and thread-local variables, with
+guests/onstack.c.
 
 arrays   by two compilers, optimised and not, with old and new debug information: each array has its name, function,
          line and type, and exactly the references that the source makes, whatever longjmp and signals do
@@ -7,12 +8,14 @@ frames   without debug information: frames of 4 KiB and more, by function
 reasons  conflicts of arrays on the stack are those of arrays; only a known object of 16 bytes is a scalar
 text     how the text report says it
 advise   an array on the stack can be padded
+threads  arrays on the stacks of threads, these stacks, and thread-local variables of all, with guests/stacks.c
 """
 
 import json
 import os
 import re
 import sys
+import tempfile
 
 from common import check, contains, done, emulate, equal, report
 
@@ -121,5 +124,31 @@ def advise():
     check(not any(o["name"] == "level" for one in advice["layouts"] for o in one["objects"]), "level was moved")
 
 
-{"arrays": arrays, "frames": frames, "reasons": reasons, "text": text, "advise": advise}[sys.argv[1]]()
+# Five calls, of 2 + 1 + 2 + 3 + 1 sweeps: each writes the array once, and then reads and writes each element in turn.
+# What else lies on a thread's stack is little, but for the unwinding of one that exits. The fifth thread is where one of the others was.
+def threads():
+    sweeps, calls, size = 2 + 1 + 2 + 3 + 1, 5, 2048
+    for words in ([], ["exit"]):
+        with tempfile.TemporaryDirectory() as directory:
+            recording = os.path.join(directory, "run")
+            found = report(["--record", recording, "--quantum", "3000"],
+                           [os.path.join(GUESTS, "stacks")] + words)["objects"]
+            again = emulate(["replay", "-q", "--json", "-", recording])
+            equal(json.loads(again.stdout)["objects"], found, "the replay")
+        table = [o for o in found if o["name"] == "table"]
+        equal([(o["kind"], o["function"], o["type"], o["size"], o["refs"]) for o in table],
+              [("stack", "sweep", "volatile double table[2048]", 8 * size, size * (2 * sweeps + calls))], "table")
+        counters = next(o for o in found if o["name"] == "counters")
+        equal((counters["thread_local"], counters["size"], counters["refs"]), (True, 512, 2 * size * sweeps),
+              "counters")
+        stacks = {o["name"]: o for o in found if o["name"].startswith("stack of thread ")}
+        equal(sorted(stacks), ["stack of thread %d" % thread for thread in (2, 3, 4, 5)], "stacks")
+        check(all(o["kind"] == "stack" and 20 < o["refs"] and (words or o["refs"] < size) for o in stacks.values()),
+              "what else is there: %s" % {name: o["refs"] for name, o in stacks.items()})
+        check(stacks["stack of thread 5"]["base"] in [stacks["stack of thread %d" % i]["base"] for i in (2, 3, 4)],
+              "a stack is used again")
+
+
+{"arrays": arrays, "frames": frames, "reasons": reasons, "text": text, "advise": advise,
+ "threads": threads}[sys.argv[1]]()
 done()
