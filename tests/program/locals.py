@@ -125,7 +125,8 @@ def advise():
 
 
 # Five calls, of 2 + 1 + 2 + 3 + 1 sweeps: each writes the array once, and then reads and writes each element in turn.
-# What else lies on a thread's stack is little, but for the unwinding of one that exits. The fifth thread is where one of the others was.
+# What else lies on a thread's stack is little, but for the unwinding of one that exits. The fifth thread is where one
+# of the others was.
 def threads():
     sweeps, calls, size = 2 + 1 + 2 + 3 + 1, 5, 2048
     for words in ([], ["exit"]):
