@@ -14,7 +14,7 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls_guest.h"
 
-enum { FIRST = 1000, FREE_NUMBERS = 255 };
+enum { FIRST = 1000, FREE_NUMBERS = 255, GOES_ON = -1 };
 
 static bool in_child;
 
@@ -47,7 +47,7 @@ static void take_turn(void)
     syscalls_take_turn(g.kernel, g.instructions, syscalls_time_ns(g.kernel, g.instructions));
 }
 
-/* It has the turn, does that, and ends so; then it is the caller's turn again. */
+/* It has the turn, does that, and ends so or does not (GOES_ON); then it is the caller's turn again. */
 static void runs(int64_t pid, void (*body)(void), int status)
 {
     int host_status;
@@ -60,7 +60,8 @@ static void runs(int64_t pid, void (*body)(void), int status)
         take_turn();
         if (body)
             body();
-        syscalls_end(g.kernel, status, g.instructions);
+        if (status != GOES_ON)
+            syscalls_end(g.kernel, status, g.instructions);
         _exit(0);
     }
     REQUIRE(waitpid(host, &host_status, 0) == host);
@@ -99,6 +100,13 @@ static void statuses_are_told_once(void **state)
 
 static void spends(void) { g.instructions += 5000000; }
 
+static void spends_by_a_child(void)
+{
+    const int64_t pid = start();
+    runs(pid, spends, 0);
+    REQUIRE(CALL(wait4, pid, NULL, 0, NULL) == pid);
+}
+
 static void times_are_added_up(void **state)
 {
     (void)state;
@@ -113,6 +121,12 @@ static void times_are_added_up(void **state)
         assert_call(0, getrusage, RUSAGE_CHILDREN, all);
         assert_int_equal(all->ru_utime.tv_sec * 1000000 + all->ru_utime.tv_usec, i * each / 1000);
     }
+    const int64_t pid = start(); /* what its own children took is the child's */
+    runs(pid, spends_by_a_child, 0);
+    assert_call(pid, wait4, pid, NULL, 0, usage);
+    assert_int_equal(usage->ru_utime.tv_sec * 1000000 + usage->ru_utime.tv_usec, each / 1000);
+    assert_call(0, getrusage, RUSAGE_CHILDREN, all);
+    assert_int_equal(all->ru_utime.tv_sec * 1000000 + all->ru_utime.tv_usec, 3 * each / 1000);
 }
 
 /* ------------------------------------------------------------------ what a wait does */
@@ -370,7 +384,7 @@ static void vfork_holds(void **state)
         assert_int_equal(g.result.action, SYSCALLS_FORK);
         assert_true(syscalls_fork_waits(g.kernel, (uint32_t)pid));
         assert_int_equal(syscalls_ready(g.kernel, FIRST, g.instructions), SYSCALLS_WAITS);
-        runs(pid, i == 0 ? is_executed : NULL, 0);
+        runs(pid, i == 0 ? is_executed : NULL, i == 0 ? GOES_ON : 0);
         assert_int_equal(syscalls_ready(g.kernel, FIRST, g.instructions), SYSCALLS_AGAIN);
         assert_call(pid, vfork); /* the same call once more: it is over */
         assert_int_equal(g.result.action, SYSCALLS_RETURN);
@@ -386,8 +400,9 @@ static void as_many_as_there_are(void **state)
         assert_int_equal(start(), FIRST + i);
     assert_call(-EAGAIN, fork);
     assert_true(syscalls_has_company(g.kernel));
-    syscalls_fork_failed(g.kernel, FIRST + 5); /* the host could not */
     runs(FIRST + 9, NULL, 0);
+    assert_call(-EAGAIN, fork);                /* a zombie has its place */
+    syscalls_fork_failed(g.kernel, FIRST + 5); /* the host could not */
     assert_int_equal(wait_for(FIRST + 9, &status, 0), FIRST + 9);
     assert_int_equal(start(), FIRST + FREE_NUMBERS + 1);
     assert_int_equal(start(), FIRST + FREE_NUMBERS + 2);
