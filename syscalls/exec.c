@@ -250,6 +250,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
         return status;
     close_descriptors(kernel);
     threads_wake_locks(kernel);
+    ipc_execute(kernel);
     exec_reset_signals(&kernel->signals);
     threads_keep_current(kernel);
     timers_forget(kernel);

@@ -162,6 +162,7 @@ void syscalls_destroy(struct syscalls *kernel)
         return;
     sandbox_destroy(&kernel->sandbox);
     network_destroy(kernel->network);
+    ipc_destroy(&kernel->ipc);
     fds_destroy(&kernel->fds);
     inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);

@@ -10,6 +10,7 @@
 #include "syscalls/fds_priv.h"
 #include "syscalls/identity_priv.h"
 #include "syscalls/inputs_priv.h"
+#include "syscalls/ipc_priv.h"
 #include "syscalls/locks_priv.h"
 #include "syscalls/processes_priv.h"
 #include "syscalls/sandbox_priv.h"
@@ -30,13 +31,14 @@ enum kernel_wait_kind {
     KERNEL_RUNS,
     KERNEL_WAITS_TIME,   /* the deadline alone */
     KERNEL_WAITS_WORD,   /* FUTEX_WAIT: to be woken */
-    KERNEL_WAITS_WORDS,  /* futex_waitv: the same, at one of several */
     KERNEL_WAITS_OWNER,  /* FUTEX_LOCK_PI: to be given the word */
     KERNEL_WAITS_FDS,    /* one of fds */
     KERNEL_WAITS_LOCK,   /* a file's lock is given up, a descriptor closed, or a pipe's end opened, by any process */
     KERNEL_WAITS_SIGNAL, /* one of `signals`; or one that has a handler, as all waits do */
     KERNEL_WAITS_CHILD,  /* wait4: of those that `word` means */
     KERNEL_WAITS_VFORK,  /* the child `word` becomes another program, or ends; no signal ends it */
+    KERNEL_WAITS_WORDS,  /* futex_waitv: as WORD, at one of several */
+    KERNEL_WAITS_OBJECT, /* System V IPC: `word` is its place among the waiters */
 };
 #define KERNEL_NEVER UINT64_MAX
 #define KERNEL_LAST_NS (UINT64_MAX / 4) /* where guest time stops: it is as good as never */
@@ -139,6 +141,7 @@ struct syscalls {
     struct sandbox sandbox;
     struct network *network;
     bool no_network;
+    struct ipc_view ipc;
 
     struct kernel_copies copies;
     uint64_t complained[CALL_TABLE_END / 64]; /* a bit a number; the last one stands for all higher numbers */

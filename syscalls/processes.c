@@ -121,8 +121,8 @@ uint64_t syscalls_events(const struct syscalls *kernel) { return kernel->process
 bool syscalls_is_asleep(const struct syscalls *kernel)
 {
     const uint32_t kinds = 1u << KERNEL_WAITS_CHILD | 1u << KERNEL_WAITS_VFORK | 1u << KERNEL_WAITS_SIGNAL |
-                           1u << KERNEL_WAITS_TIME | 1u << KERNEL_WAITS_WORD | 1u << KERNEL_WAITS_WORDS |
-                           1u << KERNEL_WAITS_OWNER;
+                           1u << KERNEL_WAITS_OBJECT | 1u << KERNEL_WAITS_TIME | 1u << KERNEL_WAITS_WORD |
+                           1u << KERNEL_WAITS_WORDS | 1u << KERNEL_WAITS_OWNER;
     for (uint32_t i = 0; i < kernel->thread_count && !stops_is_stopped(kernel); i++)
         if (!(kinds >> kernel->threads[i]->wait.kind & 1))
             return false;
@@ -249,7 +249,7 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
         return status;
     if (kernel->processes->last < kernel->last_tid)
         kernel->processes->last = kernel->last_tid;
-    if ((status = make_way_back(kernel, start)) < 0)
+    if ((status = ipc_ready(kernel)) < 0 || (status = make_way_back(kernel, start)) < 0)
         return status;
     const struct process *child = add(kernel, start);
     if (!child) {
@@ -259,6 +259,7 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
     if (start->flags & CLONE_PARENT_SETTID)
         (void)guest_write(c, start->parent_tid, &child->pid, sizeof child->pid);
     kernel->start = *start;
+    ipc_fork(kernel, true);
     c->result->action = SYSCALLS_FORK;
     c->result->thread.tid = child->pid;
     c->result->thread.stack = start->stack;
@@ -272,6 +273,7 @@ void syscalls_fork_failed(struct syscalls *kernel, uint32_t child)
 {
     find(kernel, child)->state = PROCESS_NONE;
     kernel->processes->running--;
+    ipc_fork(kernel, false);
     end_way_back(kernel);
 }
 
@@ -448,6 +450,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     kernel->processes->events++;
     kernel->processes->releases++;
     leave_children(kernel);
+    ipc_end(kernel);
     fds_destroy(&kernel->fds); /* who reads from its pipes sees their end */
     tell_parent(kernel, self);
     return syscalls_time_ns(kernel, instructions);

@@ -79,6 +79,8 @@ static void visit_wait(struct kernel_thread *thread, struct checkpoint *c)
     struct kernel_wait *wait = &thread->wait;
     if (checkpoint_writes(c) && wait->kind == KERNEL_WAITS_FDS)
         checkpoint_refuse(c, "thread %u waits for descriptors", thread->tid);
+    if (checkpoint_writes(c) && (wait->kind == KERNEL_WAITS_WORDS || wait->moves_to))
+        checkpoint_refuse(c, "thread %u waits for several words", thread->tid);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&wait->kind, KERNEL_WAITS_SIGNAL);
     if (!checkpoint_writes(c) && wait->kind == KERNEL_WAITS_FDS)
         checkpoint_damaged(c, "a thread that waits for descriptors");
@@ -92,8 +94,10 @@ static void visit_wait(struct kernel_thread *thread, struct checkpoint *c)
     checkpoint_number(c, &wait->done, CHECKPOINT_ANY);
     checkpoint_number(c, &wait->rest, CHECKPOINT_ANY);
     CHECKPOINT_NUMBER(c, wait->call, CALL_TABLE_END - 1);
-    if (!checkpoint_writes(c))
+    if (!checkpoint_writes(c)) {
         wait->why = why_of(wait->kind);
+        wait->resumes = wait->kind == KERNEL_WAITS_OWNER;
+    }
     if (wait->kind != KERNEL_RUNS && !call_row_of(wait->call))
         checkpoint_damaged(c, "a thread that waits in no call");
 }
@@ -234,6 +238,8 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
         checkpoint_number(c, &kernel->complained[i], CHECKPOINT_ANY);
     if (processes_has_children(kernel))
         checkpoint_refuse(c, "it has children, which are processes of their own");
+    if (ipc_has_objects(kernel))
+        checkpoint_refuse(c, "it has shared memory, semaphores or queues of System V IPC");
     visit_threads(kernel, c);
     visit_timers(kernel, c);
     visit_identity(&kernel->identity, c);

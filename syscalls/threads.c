@@ -384,6 +384,8 @@ static bool came_true(const struct syscalls *kernel, const struct kernel_thread 
     case KERNEL_WAITS_WORD:
     case KERNEL_WAITS_WORDS:
         return futex_is_woken(kernel, &thread->wait);
+    case KERNEL_WAITS_OBJECT:
+        return ipc_is_done(kernel, &thread->wait);
     case KERNEL_WAITS_CHILD:
     case KERNEL_WAITS_VFORK:
         return processes_wait_over(kernel, &thread->wait);
@@ -558,6 +560,7 @@ bool syscalls_interrupt(struct syscalls *kernel, uint64_t instructions, int64_t 
                        (self->wait.restarts && kernel->signals.action[signal].flags & SIGNALS_RESTART);
     const bool restarts = again && signal && self->wait.partial == 0;
     *value = self->wait.partial ? (int64_t)self->wait.partial : tell_rest(kernel, &self->wait, instructions);
+    ipc_give_up(kernel, &self->wait);
     if (kernel->trace)
         trace_interrupted(kernel, self->wait.call, signal, restarts);
     kernel_wait_release(&self->wait);

@@ -6,7 +6,7 @@ if(NOT C2_SANITIZE) # the sanitizer's shadow lies in the guest's window
     c2_unit_test(${test} c2_syscalls)
     target_sources(test_${test} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/syscalls_guest.c)
   endforeach()
-  foreach(part files lamps paths process waiting)
+  foreach(part files ipc lamps paths process waiting)
     target_sources(test_syscalls_rows PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/syscalls_rows_${part}.c)
   endforeach()
 endif()

@@ -36,7 +36,7 @@ static void every_number_has_a_name(void **state)
     assert_null(syscalls_name(451));
     assert_null(syscalls_name(UINT64_MAX));
     assert_string_equal(syscalls_name(0), "read");
-    assert_string_equal(syscalls_name(29), "shmget"); /* without a row */
+    assert_string_equal(syscalls_name(212), "lookup_dcookie"); /* without a row */
 }
 
 /* The most that a call copies. A message has iovecs of its own. */
@@ -132,6 +132,13 @@ static const char head[] =
     "there, and nobody else. Ports that a program leaves open are 32768 and up. A daemon of the host is not there, be\n"
     "it on a port or on a path: connections are refused, as on a machine without it, and everything beyond the\n"
     "loopback is unreachable. `--no-net` refuses TCP and UDP (EACCES), `--sandbox` all sockets.\n"
+    "\n"
+    "**System V IPC** (shared memory, semaphores, message queues) belongs to the run: its processes find one\n"
+    "another's objects by their keys, the host's are not there, and nothing is left behind. Numbers of a kind count "
+    "up\n"
+    "from 0. Who changes an object does at once for those that wait there what they wait for, as on Linux; a wait "
+    "that\n"
+    "nobody can end is a deadlock. Of the rights of an object those of its owner count.\n"
     "\n"
     "**Arguments** in the guest's memory - paths, structures, arrays, iovecs - are copied before the call, once: a\n"
     "call may write its results over them.\n"
@@ -272,7 +279,7 @@ static void unknown_calls_complain_once(void **state)
     assert_int_equal(syscalls_create(&kernel, NULL, &c, &err), C2_OK);
     for (int twice = 0; twice < 2; twice++) {
         assert_int_equal(call(kernel, 999), -ENOSYS);
-        assert_int_equal(call(kernel, SYS_shmget), -ENOSYS);
+        assert_int_equal(call(kernel, SYS_lookup_dcookie), -ENOSYS);
         assert_int_equal(call(kernel, SYS_fork), -ENOSYS);
         assert_int_equal(call(kernel, SYS_rseq), -ENOSYS); /* silent */
         assert_int_equal(call(kernel, SYS_getpid), 1000);
@@ -280,7 +287,7 @@ static void unknown_calls_complain_once(void **state)
     assert_string_equal(
         text,
         "c2emu: system call 999 is not implemented: the program sees ENOSYS\n"
-        "c2emu: system call 29 (shmget) is not implemented: the program sees ENOSYS\n"
+        "c2emu: system call 212 (lookup_dcookie) is not implemented: the program sees ENOSYS\n"
         "c2emu: system call 57 (fork) would start a process, and only this one is run: the program sees ENOSYS\n");
     syscalls_destroy(kernel);
     fclose(c.complaints);

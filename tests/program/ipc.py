@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ipc.py PART: System V IPC, with guests/ipc.c. Parts:
+
+memory      as natively: segments between processes
+semaphores  as natively, under two quanta
+messages    as natively, under two quanta
+own         nothing of it is the host's; who waits for ever is told; a program that has some is not saved
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from common import EMULATOR, check, done, emulate, equal, run
+
+GUEST = os.path.join(os.environ["GUESTS"], "ipc")
+
+
+def as_natively(part, quanta):
+    native = run([GUEST, part])
+    equal((native.returncode, native.stderr), (0, b""), part + " natively")
+    for quantum in quanta:
+        got = emulate(["-q", "--no-sim", "--quantum", quantum, GUEST, part])
+        equal((got.returncode, got.stderr), (0, b""), part + " under quantum " + quantum)
+        for expected, line in zip(native.stdout.decode().splitlines(), got.stdout.decode().splitlines()):
+            equal(line, expected, "what is said under quantum " + quantum)
+        equal(len(got.stdout), len(native.stdout), "bytes said under quantum " + quantum)
+
+
+def memory():
+    as_natively("memory", ["50000"])
+
+
+def semaphores():
+    as_natively("semaphores", ["50000", "777"])
+
+
+def messages():
+    as_natively("messages", ["50000", "777"])
+
+
+def found(start, look, name):
+    """What `look` says of the queue with this key that a program started by `start` has."""
+    with subprocess.Popen([*start, GUEST, "kept", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        holder.stdout.readline()
+        said = run([*look, GUEST, "find", name]).stdout
+        holder.stdin.close()
+    return said
+
+
+def own():
+    guest, name = [EMULATOR, "-q", "--no-sim"], str(0x5f000000 + os.getpid() % 0x100000)
+    equal(found([], [], name), b"find: 0\n", "a queue of the host's, natively")
+    equal(found([], guest, name), b"find: ENOENT\n", "a queue of the host's, under c2emu")
+    equal(found(guest, [], name), b"find: ENOENT\n", "a queue of the guest's, natively")
+    got = emulate(["--no-sim", GUEST, "stuck"])
+    equal(got.returncode, 125, "exit status of a deadlock")
+    said = got.stderr.decode().splitlines()
+    equal(said[0], "c2emu: deadlock: the program waits for ever in semtimedop: nobody changes the semaphores so that "
+          "it can go on", "a deadlock")
+    check(any(line.strip().startswith("op (ipc.c:") for line in said), "where it waits")
+    with tempfile.TemporaryDirectory() as top:
+        got = emulate(["--no-sim", "--checkpoint-at", "on_saved", "--checkpoint", os.path.join(top, "c"), GUEST, "kept",
+                       name])
+        check(b"System V IPC" in got.stderr, "a checkpoint: " + got.stderr.decode())
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
+    done()
