@@ -113,7 +113,7 @@ void fds_check(const struct fds *fds)
             continue;
         }
         C2_ASSERT((entry->kind == FD_SYNTHETIC) == !!entry->path);
-        C2_ASSERT((entry->kind == FD_TIMER || entry->kind == FD_SIGNALS) == !!entry->lamp);
+        C2_ASSERT((entry->kind >= FD_TIMER) == !!entry->lamp);
         C2_ASSERT(entry->host > 2 && entry->host != fds->cwd);
         C2_ASSERT(fcntl(entry->host, F_GETFD) == FD_CLOEXEC); /* open, and no program that c2emu starts inherits it */
         for (int other = 0; other < fd; other++)
@@ -123,7 +123,7 @@ void fds_check(const struct fds *fds)
 
 void fds_dump(const struct fds *fds, FILE *to)
 {
-    static const char *const kinds[] = {"free", "host", "random", "synthetic", "epoll", "timer", "signals"};
+    static const char *const kinds[] = {"free", "host", "random", "synthetic", "epoll", "timer", "signals", "queue"};
     static const char *const waits[] = {"nobody", "somebody outside", "the guest itself"};
     for (int fd = 0; fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &fds->entry[fd];
@@ -246,6 +246,8 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
     }
     if (copy.lamp)
         copy.lamp->users++;
+    if (copy.kind == FD_MQUEUE)
+        mqueue_copied(&copy);
     if (fds_at(kernel, to)) {
         threads_wake_locks(kernel);
         fds_release(&kernel->fds.entry[to]);

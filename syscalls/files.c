@@ -112,6 +112,8 @@ static bool does_not_fit(int64_t value, const struct transfer *t)
 static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t done)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    if (entry->kind == FD_MQUEUE)
+        return -EINVAL;
     bool self = fds_unblock(entry);
     int64_t value = host_write(c, entry->host, t);
     fds_reblock(entry, self);

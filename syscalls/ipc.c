@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/lamp_priv.h"
 
 /* ------------------------------------------------------------------ life */
 
@@ -58,6 +59,7 @@ void ipc_destroy(struct ipc_view *view)
 void ipc_fork(struct syscalls *kernel, bool made)
 {
     const struct ipc_view *view = &kernel->ipc;
+    mqueue_fork(kernel, made);
     for (uint32_t i = 0; i < view->attached_count; i++)
         view->shared->segments[view->attached[i].segment].attached += made ? 1u : -1u;
 }

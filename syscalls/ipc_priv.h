@@ -17,12 +17,15 @@ enum {
     IPC_QUEUES = 128,
     IPC_WAITERS = 1024,
     IPC_UNDOS = 4096,
-    IPC_SET_MOST = 32000,        /* semaphores of a set */
-    IPC_SEMAPHORES = 64000,      /* of all sets */
-    IPC_OPERATIONS = 500,        /* of a call */
-    IPC_VALUE_MOST = 32767,      /* of a semaphore */
-    IPC_MESSAGE_BYTES = 8192,    /* of a message */
-    IPC_QUEUE_BYTES = 16384,     /* of the messages in a queue, and how many they may be */
+    IPC_SET_MOST = 32000,     /* semaphores of a set */
+    IPC_SEMAPHORES = 64000,   /* of all sets */
+    IPC_OPERATIONS = 500,     /* of a call */
+    IPC_VALUE_MOST = 32767,   /* of a semaphore */
+    IPC_MESSAGE_BYTES = 8192, /* of a message */
+    IPC_QUEUE_BYTES = 16384,  /* of the messages in a queue, and how many they may be */
+    IPC_MQUEUES = 64,         /* of POSIX */
+    IPC_MQUEUE_MOST = 10,     /* messages in one */
+    IPC_MQUEUE_NAME = 256,
     IPC_MESSAGE_HEAD_BYTES = 16, /* that the queue itself keeps beside the text of one */
 };
 
@@ -73,8 +76,25 @@ struct ipc_queue {
     uint8_t room[IPC_QUEUE_BYTES * (IPC_MESSAGE_HEAD_BYTES + 8) + IPC_MESSAGE_BYTES];
 };
 
+struct ipc_mqueue_message {
+    uint32_t priority, bytes;
+    uint8_t text[IPC_MESSAGE_BYTES];
+};
+struct ipc_mqueue {
+    bool used, named;
+    char name[IPC_MQUEUE_NAME];
+    uint16_t mode;
+    uint32_t descriptors; /* of all processes */
+    uint32_t most, bytes; /* messages, and of each */
+    uint32_t notifies;    /* a process; 0: nobody */
+    uint32_t signal;      /* for it; 0: none */
+    uint64_t value;
+    uint32_t count;
+    struct ipc_mqueue_message messages[IPC_MQUEUE_MOST]; /* the highest priority first */
+};
+
 /* A thread that waits at an object. Who changes the object does for it what it waits for. */
-enum ipc_wait { IPC_OPERATES, IPC_SENDS, IPC_RECEIVES };
+enum ipc_wait { IPC_OPERATES, IPC_SENDS, IPC_RECEIVES, IPC_PUTS, IPC_TAKES /* at a queue of POSIX */ };
 struct ipc_waiter {
     bool used, done;
     uint8_t waits; /* enum ipc_wait */
@@ -105,6 +125,7 @@ struct ipc {
     struct ipc_semaphore semaphores[IPC_SEMAPHORES];
     struct ipc_undo undos[IPC_UNDOS];
     struct ipc_queue queues[IPC_QUEUES];
+    struct ipc_mqueue mqueues[IPC_MQUEUES];
     struct ipc_waiter waiters[IPC_WAITERS];
 };
 

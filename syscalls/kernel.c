@@ -162,8 +162,8 @@ void syscalls_destroy(struct syscalls *kernel)
         return;
     sandbox_destroy(&kernel->sandbox);
     network_destroy(kernel->network);
-    ipc_destroy(&kernel->ipc);
     fds_destroy(&kernel->fds);
+    ipc_destroy(&kernel->ipc); /* that descriptors lead to */
     inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);
     threads_destroy(kernel);

@@ -54,6 +54,8 @@ int64_t lamp_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_lam
 
 void lamp_release(struct fd_entry *entry)
 {
+    if (entry->lamp && entry->kind == FD_MQUEUE)
+        mqueue_release(entry);
     if (entry->lamp && --entry->lamp->users == 0)
         c2_free(entry->lamp);
     entry->lamp = NULL;
@@ -82,6 +84,10 @@ static void count_ticks(struct fd_lamp *timer, uint64_t now)
 
 static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint64_t now)
 {
+    if (entry->kind == FD_MQUEUE) {
+        mqueue_refresh(kernel, entry);
+        return;
+    }
     if (entry->kind == FD_TIMER)
         count_ticks(entry->lamp, now);
     set(entry, entry->kind == FD_TIMER ? entry->lamp->ticks > 0
@@ -183,6 +189,8 @@ int64_t lamp_read(struct call *c, const struct fd_entry *entry, const struct iov
 {
     const bool timer = entry->kind == FD_TIMER;
     uint64_t room = 0;
+    if (entry->kind == FD_MQUEUE)
+        return -EINVAL;
     for (int i = 0; i < count; i++)
         room += iov[i].iov_len;
     if (room == 0 && is_vector)

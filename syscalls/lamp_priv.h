@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Descriptors whose readiness is the guest's own time or signals: timerfd and signalfd (lamp.c).
+ * Descriptors whose readiness is the guest's own affair: timerfd and signalfd (lamp.c), queues of messages (mqueue.c).
  */
 #ifndef C2_SYSCALLS_LAMP_PRIV_H
 #define C2_SYSCALLS_LAMP_PRIV_H
@@ -18,7 +18,19 @@ struct fd_lamp {
     uint64_t due, interval, ticks;
     /* FD_SIGNALS */
     uint64_t mask;
+    /* FD_MQUEUE */
+    uint32_t queue;
+    int access; /* O_RDONLY, O_WRONLY, O_RDWR */
+    struct syscalls *kernel;
 };
+
+/* ------------------------------------------------------------------ mqueue.c */
+void mqueue_refresh(const struct syscalls *kernel, const struct fd_entry *entry);
+void mqueue_copied(const struct fd_entry *entry);  /* there is one more of it */
+void mqueue_release(const struct fd_entry *entry); /* and one less */
+void mqueue_fork(const struct syscalls *kernel, bool made);
+
+/* ------------------------------------------------------------------ lamp.c */
 
 /* A new descriptor of the guest: its number or -errno. flags: O_NONBLOCK, O_CLOEXEC. */
 int64_t lamp_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_lamp *made, int flags);

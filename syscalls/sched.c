@@ -116,6 +116,25 @@ int64_t sched_interval(struct call *c)
     return 0;
 }
 
+enum { OF_PROCESS = 1, OF_USER = 3, INPUT_CLASSES = 13, INPUT_REAL_TIME = 1, INPUT_LAST = 3 };
+
+static int64_t check_input_priority(const struct call *c)
+{
+    if (c->arg[0] < OF_PROCESS || c->arg[0] > OF_USER)
+        return -EINVAL;
+    return c->arg[0] == OF_PROCESS && !is_thread(c, c->arg[1]) ? -ESRCH : 0;
+}
+
+int64_t sched_get_input_priority(struct call *c) { return check_input_priority(c); }
+
+int64_t sched_set_input_priority(struct call *c)
+{
+    const int wanted = (int)c->arg[2] >> INPUT_CLASSES;
+    if (wanted < 0 || wanted > INPUT_LAST)
+        return -EINVAL;
+    return wanted == INPUT_REAL_TIME ? -EPERM : check_input_priority(c);
+}
+
 int64_t sched_membarrier(struct call *c)
 {
     enum { QUERY = 0, GLOBAL = 1, PRIVATE_EXPEDITED = 8, REGISTER_PRIVATE_EXPEDITED = 16 };

@@ -186,6 +186,15 @@ SYSCALL(69, msgsnd, ipc_messages_send, DECIMAL, "", INT, ADDRESS, SIZE, HEX)
 SYSCALL(70, msgrcv, ipc_messages_receive, DECIMAL, "no MSG_COPY", INT, ADDRESS, SIZE, OFFSET, HEX)
 SYSCALL(71, msgctl, ipc_messages_control, DECIMAL, "", INT, INT, ADDRESS)
 
+TOPIC("POSIX message queues")
+SYSCALL(240, mq_open, mqueue_open, DECIMAL, "of the run alone; 64 queues of at most 10 messages", STRING, FLAGS(open),
+        MODE, ADDRESS)
+SYSCALL(241, mq_unlink, mqueue_unlink, DECIMAL, "", STRING)
+SYSCALL(242, mq_timedsend, mqueue_send, DECIMAL, "", DESCRIPTOR, ADDRESS, SIZE, UINT, TIME_IN_OR_NULL)
+SYSCALL(243, mq_timedreceive, mqueue_receive, DECIMAL, "", DESCRIPTOR, ADDRESS, SIZE, ADDRESS, TIME_IN_OR_NULL)
+SYSCALL(244, mq_notify, mqueue_notify, DECIMAL, "no SIGEV_THREAD", DESCRIPTOR, IN_OR_NULL(64))
+SYSCALL(245, mq_getsetattr, mqueue_attributes, DECIMAL, "", DESCRIPTOR, IN_OR_NULL(64), OUT_OR_NULL(64))
+
 TOPIC("Memory")
 SYSCALL(9, mmap, memory_map, ADDRESS_RESULT, "", ADDRESS, SIZE, FLAGS(prot), FLAGS(map), INT, OFFSET)
 SYSCALL(11, munmap, memory_unmap, DECIMAL, "", ADDRESS, SIZE)
@@ -281,6 +290,8 @@ SYSCALL(142, sched_setparam, sched_set_param, DECIMAL, "priority 0 only", INT, I
 SYSCALL(146, sched_get_priority_max, sched_priority_max, DECIMAL, "", INT)
 SYSCALL(147, sched_get_priority_min, sched_priority_min, DECIMAL, "", INT)
 SYSCALL(148, sched_rr_get_interval, sched_interval, DECIMAL, "4 ms", INT, TIME_OUT)
+SYSCALL(252, ioprio_get, sched_get_input_priority, DECIMAL, "none", INT, INT)
+SYSCALL(251, ioprio_set, sched_set_input_priority, DECIMAL, "changes nothing", INT, INT, INT)
 SYSCALL(202, futex, futex_call, DECIMAL, "of this process only; no FUTEX_FD", ADDRESS, CHOICE(futex), UINT, ADDRESS,
         ADDRESS, UINT)
 SYSCALL(449, futex_waitv, futex_wait_words, DECIMAL, "", ADDRESS, UINT, HEX, ADDRESS, CHOICE(clock))

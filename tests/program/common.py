@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -79,6 +80,25 @@ def run(words, **options):
 
 def emulate(words, **options):
     return run([EMULATOR] + words, **options)
+
+
+def same_as_natively(words, got, name):
+    """The native program says what the emulated one did. On a loaded machine one that waits for others by sleeping
+    may come to say something else, or wait for ever: it has three tries, each in a directory of its own."""
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as top, \
+             subprocess.Popen(words, cwd=top, start_new_session=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as native:
+            try:
+                said = native.communicate(timeout=20)
+            except subprocess.TimeoutExpired:
+                os.killpg(native.pid, signal.SIGKILL)
+                said = native.communicate()
+        if (native.returncode, *said) == (got.returncode, got.stdout, got.stderr):
+            return
+    for expected, line in zip(said[0].decode().splitlines(), got.stdout.decode().splitlines()):
+        equal(line, expected, name)
+    equal((got.returncode, got.stderr, len(got.stdout)), (native.returncode, said[1], len(said[0])), name)
 
 
 def without_receipt(text):

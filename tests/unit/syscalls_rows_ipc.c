@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * One test a row: System V IPC. What needs another process or thread is in tests/program/ipc.py.
+ * One test a row: System V IPC and message queues of POSIX. What needs another process or thread is in
+ * tests/program/ipc.py.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
@@ -252,4 +257,125 @@ void row_msgctl(void **state)
     assert_call(0, msgctl, 0, IPC_RMID, NULL);
     assert_call(-EINVAL, msgctl, 0, IPC_STAT, about);
     assert_call(-EINVAL, msgctl, -1, IPC_STAT, about);
+}
+
+/* ------------------------------------------------------------------ queues of POSIX */
+
+static struct mq_attr *attributes(long messages, long bytes)
+{
+    struct mq_attr *attr = guest_take(sizeof *attr);
+    attr->mq_maxmsg = messages;
+    attr->mq_msgsize = bytes;
+    return attr;
+}
+
+static int64_t new_queue(long messages, long bytes)
+{
+    return CALL(mq_open, guest_text("q"), O_RDWR | O_CREAT, 0600, attributes(messages, bytes));
+}
+
+void row_mq_open(void **state)
+{
+    (void)state;
+    assert_call(-ENOENT, mq_open, guest_text("q"), O_RDWR, 0, NULL);
+    assert_call(-EACCES, mq_open, guest_text("a/b"), O_RDWR | O_CREAT, 0600, NULL);
+    assert_call(-EINVAL, mq_open, guest_text("q"), O_RDWR | O_CREAT, 0600, attributes(11, 1));
+    assert_call(-EINVAL, mq_open, guest_text("q"), O_RDWR | O_CREAT, 0600, attributes(1, 8193));
+    assert_call(3, mq_open, guest_text("q"), O_RDWR | O_CREAT, 0400, NULL);
+    assert_call(FD_CLOEXEC, fcntl, 3, F_GETFD);
+    assert_call(-EEXIST, mq_open, guest_text("q"), O_RDWR | O_CREAT | O_EXCL, 0400, NULL);
+    assert_call(-EACCES, mq_open, guest_text("q"), O_RDWR, 0, NULL);
+    assert_call(4, mq_open, guest_text("q"), O_RDONLY, 0, NULL);
+    assert_call(-EINVAL, read, 4, guest_take(8), 8);
+    assert_call(-EINVAL, write, 3, guest_take(8), 8);
+    for (int i = 0; i < 63; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "q%d", i);
+        assert_call(5 + i, mq_open, guest_text(name), O_RDONLY | O_CREAT, 0400, NULL);
+    }
+    assert_call(-ENOSPC, mq_open, guest_text("q63"), O_RDONLY | O_CREAT, 0400, NULL);
+}
+
+void row_mq_unlink(void **state)
+{
+    (void)state;
+    assert_call(-ENOENT, mq_unlink, guest_text("q"));
+    assert_call(3, mq_open, guest_text("q"), O_RDWR | O_CREAT, 0600, NULL);
+    assert_call(0, mq_unlink, guest_text("q"));
+    assert_call(0, mq_timedsend, 3, guest_text("x"), 1, 0, NULL);
+    assert_call(4, mq_open, guest_text("q"), O_RDWR | O_CREAT, 0600, NULL); /* another one */
+    assert_call(-EACCES, mq_unlink, guest_text(""));
+}
+
+void row_mq_timedsend(void **state)
+{
+    (void)state;
+    struct timespec *time = guest_take(sizeof *time);
+    assert_int_equal(new_queue(1, 4), 3);
+    assert_call(-EMSGSIZE, mq_timedsend, 3, guest_text("abcde"), 5, 0, NULL);
+    assert_call(-EINVAL, mq_timedsend, 3, guest_text("a"), 1, 32768, NULL);
+    assert_call(-EFAULT, mq_timedsend, 3, GUEST_BAD, 1, 0, NULL);
+    assert_call(-EBADF, mq_timedsend, 0, guest_text("a"), 1, 0, NULL);
+    assert_call(0, mq_timedsend, 3, guest_text("a"), 1, 0, NULL);
+    time->tv_sec = 1577836800 + 3; /* three seconds from now */
+    assert_call(-ETIMEDOUT, mq_timedsend, 3, guest_text("b"), 1, 0, time);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 3000000000);
+    assert_call(-EINTR, mq_timedsend, 3, guest_text("b"), 1, 0, NULL);
+    assert_true(g.result.deadlock);
+}
+
+void row_mq_timedreceive(void **state)
+{
+    (void)state;
+    struct timespec *time = guest_take(sizeof *time);
+    uint32_t *priority = guest_take(4);
+    char *out = guest_take(4);
+    assert_int_equal(new_queue(2, 4), 3);
+    assert_call(-EMSGSIZE, mq_timedreceive, 3, out, 3, priority, NULL);
+    assert_call(-ETIMEDOUT, mq_timedreceive, 3, out, 4, priority, time);
+    assert_call(0, mq_timedsend, 3, guest_text("ab"), 2, 5, NULL);
+    assert_call(0, mq_timedsend, 3, guest_text("c"), 1, 6, NULL);
+    assert_call(1, mq_timedreceive, 3, out, 4, priority, NULL);
+    assert_int_equal(*priority, 6);
+    assert_call(2, mq_timedreceive, 3, out, 4, NULL, NULL);
+    assert_memory_equal(out, "ab", 2);
+    time->tv_nsec = -1;
+    assert_call(-EINVAL, mq_timedreceive, 3, out, 4, priority, time);
+    assert_call(-EINTR, mq_timedreceive, 3, out, 4, priority, NULL);
+    assert_true(g.result.deadlock);
+}
+
+void row_mq_notify(void **state)
+{
+    (void)state;
+    struct sigevent *event = guest_take(sizeof *event);
+    event->sigev_notify = SIGEV_THREAD;
+    assert_int_equal(new_queue(2, 4), 3);
+    assert_call(-EINVAL, mq_notify, 3, event);
+    event->sigev_notify = SIGEV_NONE;
+    assert_call(0, mq_notify, 3, event);
+    assert_call(-EBUSY, mq_notify, 3, event);
+    assert_call(0, mq_timedsend, 3, guest_text("x"), 1, 0, NULL);
+    assert_call(0, mq_notify, 3, event);
+    assert_call(0, mq_notify, 3, NULL);
+    assert_call(-EBADF, mq_notify, 0, event);
+}
+
+void row_mq_getsetattr(void **state)
+{
+    (void)state;
+    struct mq_attr *attr = guest_take(sizeof *attr), *old = guest_take(sizeof *old);
+    assert_int_equal(new_queue(2, 4), 3);
+    assert_call(0, mq_timedsend, 3, guest_text("x"), 1, 0, NULL);
+    attr->mq_flags = O_NONBLOCK;
+    assert_call(0, mq_getsetattr, 3, attr, old);
+    assert_int_equal(old->mq_flags, 0);
+    assert_int_equal(old->mq_maxmsg, 2);
+    assert_int_equal(old->mq_msgsize, 4);
+    assert_int_equal(old->mq_curmsgs, 1);
+    assert_call(0, mq_timedsend, 3, guest_text("x"), 1, 0, NULL);
+    assert_call(-EAGAIN, mq_timedsend, 3, guest_text("x"), 1, 0, NULL);
+    attr->mq_flags = 1;
+    assert_call(-EINVAL, mq_getsetattr, 3, attr, NULL);
+    assert_call(-EBADF, mq_getsetattr, 0, NULL, old);
 }

@@ -426,6 +426,22 @@ void row_sched_rr_get_interval(void **state)
     assert_int_equal(time->tv_nsec, 4000000);
 }
 
+void row_ioprio_get(void **state)
+{
+    (void)state;
+    assert_call(0, ioprio_get, 1, 0);
+    assert_call(-ESRCH, ioprio_get, 1, 7);
+    assert_call(-EINVAL, ioprio_get, 4, 0);
+}
+
+void row_ioprio_set(void **state)
+{
+    (void)state;
+    assert_call(0, ioprio_set, 1, 0, 2 << 13 | 4);
+    assert_call(-EPERM, ioprio_set, 1, 0, 1 << 13);
+    assert_call(-EINVAL, ioprio_set, 1, 0, 4 << 13);
+}
+
 void row_futex_waitv(void **state)
 {
     (void)state;

@@ -5,11 +5,15 @@
  * memory      segments: keys, rights, attaching, children, removal
  * semaphores  operations at once or not at all, waiting, SEM_UNDO, semtimedop
  * messages    types, full queues, waiting, removal
+ * queues      those of POSIX: priorities, waiting, timeouts, poll, notification
  * stuck       a deadlock at a semaphore
  * kept KEY    has a queue of this key until its input ends
  * find KEY    says whether there is one
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -462,6 +466,126 @@ static void messages(void)
     waits(id);
 }
 
+/* ------------------------------------------------------------------ queues of POSIX */
+
+static char text[8192];
+
+static void take(const char *what, mqd_t queue)
+{
+    unsigned priority = 99;
+    memset(text, 0, sizeof text);
+    const long got = mq_receive(queue, text, sizeof text, &priority);
+    say(what, got);
+    if (got >= 0)
+        printf(" %u %s\n", priority, text);
+    fflush(stdout);
+}
+
+static void shows(const char *what, mqd_t queue)
+{
+    struct pollfd query = {.fd = queue, .events = POLLIN | POLLOUT};
+    const int ready = poll(&query, 1, 0);
+    printf("%s: %d%s%s\n", what, ready, query.revents & POLLIN ? " in" : "", query.revents & POLLOUT ? " out" : "");
+}
+
+static void opens(const char *name)
+{
+    struct mq_attr attr = {.mq_maxmsg = 2, .mq_msgsize = 8192};
+    say_made("no such name", mq_open(name, O_RDWR));
+    say_made("within another one", mq_open("/a/b", O_RDWR | O_CREAT, 0600, NULL));
+    attr.mq_maxmsg = 0;
+    say_made("for no message", mq_open(name, O_RDWR | O_CREAT, 0600, &attr));
+    attr.mq_maxmsg = 2;
+    const mqd_t queue = (mqd_t)say_made("make", mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attr));
+    say_made("there is one", mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attr));
+    say("attributes", mq_getattr(queue, &attr));
+    printf("%ld %ld %ld %ld\n", attr.mq_flags, attr.mq_maxmsg, attr.mq_msgsize, attr.mq_curmsgs);
+    mq_close(queue);
+    say("closed", mq_send(queue, "x", 1, 0));
+}
+
+static volatile int told;
+
+static void is_told(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    told = info->si_code == SI_MESGQ ? info->si_value.sival_int : -1;
+}
+
+static void notifies(mqd_t queue)
+{
+    const struct sigaction action = {.sa_sigaction = is_told, .sa_flags = SA_SIGINFO};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1, .sigev_value.sival_int = 42};
+    sigaction(SIGUSR1, &action, NULL);
+    say("to be told", mq_notify(queue, &event));
+    say("once more", mq_notify(queue, &event));
+    mq_send(queue, "a", 1, 0);
+    printf("told: %d\n", told);
+    told = 0;
+    mq_send(queue, "b", 1, 0);
+    printf("once: %d\n", told);
+    say("not any more", mq_notify(queue, NULL));
+    take("a", queue);
+    take("b", queue);
+}
+
+static void queue_between(mqd_t queue, const char *name)
+{
+    if (fork() == 0) {
+        const mqd_t own = mq_open(name, O_RDONLY);
+        take("the child waits", own);
+        say("it may not send", mq_send(own, "x", 1, 0));
+        _exit(0);
+    }
+    nap();
+    mq_send(queue, "for the child", 13, 3);
+    shows("it has it", queue);
+    finish();
+    mq_send(queue, "1", 1, 1);
+    mq_send(queue, "2", 1, 2);
+    if (fork() == 0)
+        _exit(mq_send(queue, "from who waited", 15, 9) < 0);
+    nap();
+    take("the highest", queue);
+    finish();
+    take("who waited comes first", queue);
+    take("the last", queue);
+}
+
+static void queues(void)
+{
+    char name[32];
+    const struct timespec past = {.tv_sec = 1};
+    snprintf(name, sizeof name, "/c2emu-%d", getpid());
+    opens(name);
+    const mqd_t queue = mq_open(name, O_RDWR);
+    shows("empty", queue);
+    say("too late", mq_timedreceive(queue, text, sizeof text, NULL, &past));
+    say("too small", mq_receive(queue, text, 100, NULL));
+    say("too large", mq_send(queue, text, 8193, 0));
+    say("no such priority", mq_send(queue, text, 1, 32768));
+    mq_send(queue, "low", 3, 1);
+    shows("one", queue);
+    mq_send(queue, "high", 4, 7);
+    shows("full", queue);
+    say("no room", mq_timedsend(queue, "x", 1, 0, &past));
+    take("first", queue);
+    take("second", queue);
+    notifies(queue);
+    queue_between(queue, name);
+    struct mq_attr attr = {.mq_flags = O_NONBLOCK};
+    say("do not wait", mq_setattr(queue, &attr, NULL));
+    take("nothing", queue);
+    const int copy = dup(queue);
+    say("unlink", mq_unlink(name));
+    say("unlink again", mq_unlink(name));
+    mq_close(queue);
+    say("it is there still", mq_send(copy, "x", 1, 0));
+    mq_close(copy);
+    say_made("and gone", mq_open(name, O_RDWR));
+}
+
 __attribute__((noinline)) void on_saved(void) { __asm__ volatile(""); }
 
 /* Has a queue as long as its input is open. */
@@ -484,6 +608,8 @@ int main(int argc, char **argv)
         semaphores();
     else if (strcmp(part, "messages") == 0)
         messages();
+    else if (strcmp(part, "queues") == 0)
+        queues();
     else if (strcmp(part, "stuck") == 0)
         op(semget(IPC_PRIVATE, 1, 0600), 0, -1, 0);
     else if (strcmp(part, "kept") == 0 && argc > 2)

@@ -147,6 +147,13 @@ static void *waits_at_four(void *unused)
     return NULL;
 }
 
+/* Who is to be woken may not wait yet. */
+static void wake_one(uint32_t *at)
+{
+    while (futex(at, FUTEX_WAKE, 1, NULL, NULL, 0) == 0)
+        nap();
+}
+
 static void several(void)
 {
     struct waited list[2] = {{0, (uintptr_t)&words[0], 2, 0}, {0, (uintptr_t)&words[1], 2, 0}};
@@ -154,17 +161,15 @@ static void several(void)
     for (int i = 3; i >= 0; i--) {
         pthread_create(&thread, NULL, waits_at_four, NULL);
         nap();
-        const long woken = futex(&words[i], FUTEX_WAKE, 1, NULL, NULL, 0);
+        wake_one(&words[i]);
         pthread_join(thread, NULL);
-        say("wake", woken);
     }
     pthread_create(&thread, NULL, waits_at_four, NULL);
     nap();
     say("moved to another word", futex(&words[2], FUTEX_CMP_REQUEUE, 0, (void *)1L, &word, 0));
     say("nobody is left there", futex(&words[2], FUTEX_WAKE, 1, NULL, NULL, 0));
-    const long woken = futex(&word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    wake_one(&word);
     pthread_join(thread, NULL);
-    say("wake", woken);
     struct timespec time = later(CLOCK_MONOTONIC, 10000000);
     say("its time comes", waitv(list, 2, &time, CLOCK_MONOTONIC));
     time = later(CLOCK_REALTIME, 10000000);
