@@ -123,7 +123,8 @@ void fds_check(const struct fds *fds)
 
 void fds_dump(const struct fds *fds, FILE *to)
 {
-    static const char *const kinds[] = {"free", "host", "random", "synthetic", "epoll", "timer", "signals", "queue"};
+    static const char *const kinds[] = {"free",    "host",  "random",  "synthetic", "epoll",
+                                        "netlink", "timer", "signals", "queue"};
     static const char *const waits[] = {"nobody", "somebody outside", "the guest itself"};
     for (int fd = 0; fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &fds->entry[fd];

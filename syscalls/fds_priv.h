@@ -15,6 +15,7 @@ enum fd_kind {
     FD_RANDOM,    /* /dev/random, /dev/urandom: reads come from the seeded stream */
     FD_SYNTHETIC, /* a file or directory of synthetic.c: content in a host memfd */
     FD_EPOLL,     /* a set of watched descriptors */
+    FD_NETLINK,   /* a socket of another family than the host's: netlink.c */
     FD_TIMER,     /* timerfd: lamp.c */
     FD_SIGNALS,   /* signalfd: the same */
     FD_MQUEUE,    /* a queue of messages of POSIX: mqueue.c */

@@ -114,6 +114,8 @@ static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t don
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->kind == FD_MQUEUE)
         return -EINVAL;
+    if (entry->kind == FD_NETLINK)
+        return sockets_write(c, t->iov, t->count == ONE_BUFFER ? 1 : t->count);
     bool self = fds_unblock(entry);
     int64_t value = host_write(c, entry->host, t);
     fds_reblock(entry, self);

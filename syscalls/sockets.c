@@ -10,8 +10,8 @@
  *   seconds as the guest says microseconds, for the host rounds to its own clock. The host never waits there.
  *
  * Not modelled
- *   Families other than AF_UNIX, AF_INET and AF_INET6 (EAFNOSUPPORT), raw sockets, addresses beyond the loopback
- *   (ENETUNREACH). A connection is there or refused at once (never EINPROGRESS).
+ *   Families other than AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK (EAFNOSUPPORT), raw sockets, addresses beyond the
+ *   loopback (ENETUNREACH). A connection is there or refused at once (never EINPROGRESS).
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -47,7 +47,7 @@ static int64_t protocol_of(int type, int protocol)
 /* 0, or why there are no sockets of this family. */
 static int64_t check_family(const struct call *c, int family)
 {
-    const bool inet = family == AF_INET || family == AF_INET6;
+    const bool inet = family == AF_INET || family == AF_INET6 || family == AF_NETLINK;
     if (family != AF_UNIX && !inet)
         return -EAFNOSUPPORT;
     return sandbox_refuses_sockets(c->kernel) || (inet && c->kernel->no_network) ? -EACCES : 0;
@@ -70,6 +70,8 @@ int64_t sockets_socket(struct call *c)
 {
     const int family = (int)c->arg[0], type = (int)c->arg[1];
     int64_t protocol = check_family(c, family);
+    if (protocol == 0 && family == AF_NETLINK)
+        return netlink_socket(c);
     if (protocol == 0 && family != AF_UNIX)
         protocol = protocol_of(type, (int)c->arg[2]);
     if (protocol < 0)
@@ -127,6 +129,8 @@ int64_t sockets_bind(struct call *c)
         return status;
     if (sandbox_refuses_sockets(c->kernel))
         return -EACCES;
+    if (netlink_is(c))
+        return address.at.ss_family == AF_NETLINK ? 0 : -EINVAL;
     struct network_name *name = name_of(c);
     return is_inet(name) ? network_bind_inet(c->kernel->network, name, &address)
                          : network_bind_unix(c, c->fd[0], &address);
@@ -181,6 +185,8 @@ int64_t sockets_connect(struct call *c)
     int64_t status = take_address(c, &to);
     if (status < 0)
         return status;
+    if (netlink_is(c))
+        return to.at.ss_family == AF_NETLINK ? 0 : -EINVAL;
     struct network_name *name = name_of(c);
     return is_inet(name) ? connect_inet(c, name, &to) : connect_unix(c, &to);
 }
@@ -408,6 +414,8 @@ static uint64_t bytes_of(const struct msghdr *message)
 static int64_t send_directed(struct call *c, struct msghdr *message, uint64_t address, uint64_t bytes, int flags)
 {
     struct sockaddr_un room;
+    if (netlink_is(c))
+        return netlink_send(c, message);
     int64_t status = direct(c, message, address, bytes, &room);
     if (status < 0)
         return status;
@@ -439,6 +447,10 @@ static void show_sender(const struct call *c, const struct msghdr *message, stru
     struct network *network = c->kernel->network;
     const struct network_name *own = name_of(c), *from = network_at(network, message->msg_name, message->msg_namelen);
     *out = (struct network_address){.bytes = 0};
+    if (netlink_is(c)) {
+        netlink_address(0, out);
+        return;
+    }
     if (message->msg_namelen > 0 && from && (!is_inet(own) || network_is_datagrams(own)))
         network_show(from, own ? own->family : AF_UNIX, out);
 }
@@ -621,7 +633,10 @@ int64_t sockets_name(struct call *c)
     int64_t status = check_socket(c);
     if (status < 0)
         return status;
-    network_own(c->kernel->network, c->fd[0], &own);
+    if (netlink_is(c))
+        netlink_address(c->kernel->pid, &own);
+    else
+        network_own(c->kernel->network, c->fd[0], &own);
     return give_address(c, &own, c->arg[1], c->arg[2]);
 }
 
@@ -629,7 +644,9 @@ int64_t sockets_peer(struct call *c)
 {
     struct network_address peer;
     int64_t status = check_socket(c);
-    if (status == 0)
+    if (status == 0 && netlink_is(c))
+        netlink_address(0, &peer);
+    else if (status == 0)
         status = network_peer(c->kernel->network, c->fd[0], &peer);
     return status < 0 ? status : give_address(c, &peer, c->arg[1], c->arg[2]);
 }
@@ -761,6 +778,8 @@ int64_t sockets_set_option(struct call *c)
     int value = 0;
     if (status < 0)
         return status;
+    if (level == SOL_NETLINK && netlink_is(c)) /* what answers may say beside what is asked for: nothing */
+        return 0;
     if (is_timeout(level, option))
         return set_timeout(c, option);
     if (level == SOL_SOCKET && is_ignored_option(option))
@@ -777,8 +796,10 @@ int64_t sockets_set_option(struct call *c)
 }
 
 /* What the host has another answer for, as its socket is one of AF_UNIX. */
-static void correct(const struct network_name *name, int option, int *value)
+static void correct(const struct call *c, const struct network_name *name, int option, int *value)
 {
+    if (netlink_is(c) && option == SO_DOMAIN)
+        *value = AF_NETLINK;
     if (is_inet(name) && option == SO_DOMAIN)
         *value = name->family;
     if (is_inet(name) && option == SO_PROTOCOL)
@@ -792,7 +813,7 @@ static int64_t get_int(struct call *c, int level, int option, int *value)
     if (level == SOL_SOCKET && is_host_option(option)) {
         if (getsockopt(c->fd[0], SOL_SOCKET, option, value, &bytes) < 0)
             return -errno;
-        correct(name, option, value);
+        correct(c, name, option, value);
         return 0;
     }
     if (!is_kept_option(name, level, option))

@@ -23,6 +23,14 @@ int64_t control_peer(struct call *c, struct ucred *out);
  * of the guest's that has a timeout. */
 uint64_t sockets_deadline(const struct call *c, const struct fd_entry *entry, short events);
 
+/* ------------------------------------------------------------------ netlink.c */
+bool netlink_is(const struct call *c); /* the descriptor of argument 0 */
+int64_t netlink_socket(struct call *c);
+struct network_address;
+void netlink_address(uint32_t port, struct network_address *out); /* 0: the kernel's */
+/* A question; its answer is there to be received. */
+int64_t netlink_send(struct call *c, const struct msghdr *message);
+
 /* write and writev of a socket whose datagrams go to whom it is connected to. */
 int64_t sockets_write(struct call *c, const struct iovec *iov, int count);
 

@@ -149,8 +149,8 @@ SYSCALL(199, fremovexattr, paths_fremovexattr, DECIMAL, "", DESCRIPTOR, STRING)
 SYSCALL(161, chroot, identity_denied, DECIMAL, "EPERM", PATH)
 
 TOPIC("Sockets")
-SYSCALL(41, socket, sockets_socket, DECIMAL, "AF_UNIX, AF_INET, AF_INET6 of the guest's own loopback", CHOICE(family),
-        HEX, INT)
+SYSCALL(41, socket, sockets_socket, DECIMAL, "AF_UNIX; AF_INET, AF_INET6 of the guest's own loopback; NETLINK_ROUTE",
+        CHOICE(family), HEX, INT)
 SYSCALL(53, socketpair, sockets_pair, DECIMAL, "AF_UNIX only", CHOICE(family), HEX, INT, FD_PAIR_OUT)
 SYSCALL(42, connect, sockets_connect, DECIMAL, "to sockets of the run only; there at once, or refused", DESCRIPTOR,
         IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)), UINT)

@@ -2,6 +2,7 @@
 """network.py PART: the sockets of the guest's own loopback.
 
 peers   all kinds of sockets say under c2emu what they say natively
+links   programs find the loopback, and no other network
 closed  --no-net and --sandbox refuse them, and nobody of the host is reached or reaches them
 """
 
@@ -35,9 +36,9 @@ def peers(top):
 
 # By the module below `socket`, which starts faster.
 TRY = """import _socket as socket
-for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX):
+for family in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_UNIX):
     try:
-        print(socket.socket(family).family == family)
+        print(socket.socket(family, socket.SOCK_DGRAM).family == family)
     except OSError as problem:
         print(problem.strerror)
 """
@@ -56,11 +57,50 @@ except OSError as problem:
 """
 
 
+# What if_nameindex says; and messages of netlink: sequence number, type, process, body.
+LINKS = """import _socket as socket, struct
+print(socket.if_nameindex())
+link = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+link.bind((0, 0))
+print(link.getsockname())
+def ask(kind, flags, body):
+    link.send(struct.pack("IHHII", 16 + len(body), kind, flags, 7, 0) + body)
+    data, sender = link.recvfrom(4096)
+    while data:
+        size, kind, flags, sequence, port = struct.unpack("IHHII", data[:16])
+        print(sender, sequence, kind, port, data[16:size].hex())
+        data = data[size + 3 & ~3:]
+ask(22, 0x301, bytes(8))         # all addresses
+ask(26, 0x301, bytes(12))        # all routes
+ask(18, 1, struct.pack("4I", 0, 2, 0, 0))  # the link 2
+ask(16, 1, bytes(16))            # a new link
+"""
+DONE = "(0, 0) 7 3 1000 00000000\n"
+
+
+def links(_):
+    address = "(0, 0) 7 20 1000 "
+    label, flags = "07000300" + "6c6f0000", "0800080080000000"
+    expected = [
+        "[(1, 'lo')]\n", "(1000, 0)\n",
+        address + "02088" + "0fe01000000" + "080001007f000001" + "080002007f000001" + label + flags + "\n",
+        address + "0a8080fe01000000" + "14000100" + 30 * "0" + "01" + flags + "\n",
+        DONE, DONE,
+        "(0, 0) 7 2 1000 edffffff" + "20000000120001000700000000000000\n",
+        "(0, 0) 7 2 1000 ffffffff" + "20000000100001000700000000000000\n",
+    ]
+    result = guest("-c", LINKS)
+    equal(result.stderr, b"", "messages")
+    for said, wanted in zip(result.stdout.decode().splitlines(True), expected):
+        equal(said, wanted, "what netlink says")
+    equal(result.stdout.count(b"\n"), len(expected), "lines")
+
+
 def closed(top):
     denied = b"Permission denied\n"
-    equal(guest("-c", TRY).stdout, 3 * b"True\n", "as it is")
-    equal(guest("-c", TRY, options=["--no-net"]).stdout, 2 * denied + b"True\n", "--no-net")
-    equal(guest("-c", TRY, options=["--sandbox"]).stdout, 3 * denied, "--sandbox")
+    equal(guest("-c", TRY).stdout, 4 * b"True\n", "as it is")
+    equal(guest("-c", TRY, options=["--no-net"]).stdout, 3 * denied + b"True\n", "--no-net")
+    equal(guest("-c", TRY, options=["--sandbox"]).stdout, 4 * denied, "--sandbox")
     with socket.socket() as server, socket.socket(socket.AF_UNIX) as local:
         server.bind(("127.0.0.1", 0))
         server.listen()
@@ -72,7 +112,7 @@ def closed(top):
         equal(guest("-c", CONNECT_PATH, path).stdout, b"Connection refused\n", "a socket of the host")
 
 
-PARTS = {"peers": peers, "closed": closed}
+PARTS = {"peers": peers, "links": links, "closed": closed}
 with tempfile.TemporaryDirectory() as directory:
     PARTS[sys.argv[1]](directory)
 done()

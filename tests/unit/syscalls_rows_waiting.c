@@ -447,7 +447,9 @@ static int *new_sockets(int type)
 void row_socket(void **state)
 {
     (void)state;
-    assert_call(-EAFNOSUPPORT, socket, AF_NETLINK, SOCK_RAW, 0);
+    assert_call(-EAFNOSUPPORT, socket, AF_PACKET, SOCK_RAW, 0);
+    assert_call(-EPROTONOSUPPORT, socket, AF_NETLINK, SOCK_RAW, 4);
+    assert_call(-ESOCKTNOSUPPORT, socket, AF_NETLINK, SOCK_STREAM, 0);
     assert_call(3, socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_call(FD_CLOEXEC, fcntl, 3, F_GETFD);
     assert_call(4, socket, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, IPPROTO_TCP);
