@@ -9,11 +9,13 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <linux/fs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/sockets_priv.h"
 
-enum { TERMIOS = 36, TERMIOS2 = 44, WINDOW = 8 };
+enum { TERMIOS = 36, TERMIOS2 = 44, WINDOW = 8, SOCKETS = 0x89 };
 
 struct request {
     uint32_t number;
@@ -66,6 +68,7 @@ int64_t ioctl_call(struct call *c)
 {
     struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     uint32_t number = (uint32_t)c->arg[1];
+    struct stat st;
     if (fcntl(entry->host, F_GETFL) & O_PATH)
         return -EBADF;
     switch (number) {
@@ -84,6 +87,8 @@ int64_t ioctl_call(struct call *c)
     default:
         break;
     }
+    if (number >> 8 == SOCKETS && fstat(entry->host, &st) == 0 && S_ISSOCK(st.st_mode))
+        return netlink_request(c, number);
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++)
         if (requests[i].number == number)
             return requests[i].access ? with_memory(c, &requests[i])

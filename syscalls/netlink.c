@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Netlink sockets of NETLINK_ROUTE: how programs and libraries (getifaddrs) ask which networks there are.
+ * How programs and libraries ask which networks there are: netlink sockets of NETLINK_ROUTE (getifaddrs), and ioctl.
  *
  * Model
  *   There is one, the loopback, with its two addresses. A socket is one of AF_UNIX of the host's that is connected to
@@ -11,7 +11,7 @@
  *   Changes of networks (EPERM), other questions than those for links, addresses, routes, rules and neighbours
  *   (EOPNOTSUPP), news that nobody has asked for, other families of netlink.
  *
- * Source: netlink(7), rtnetlink(7); Linux's uapi headers.
+ * Source: netlink(7), rtnetlink(7), netdevice(7); Linux's uapi headers.
  */
 #include <linux/if.h>
 #include <linux/if_addr.h>
@@ -19,6 +19,8 @@
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -203,6 +205,86 @@ static void answer_one(struct answer *answer)
     else
         put_error(answer, type == RTM_GETLINK ? ENODEV : type == RTM_GETROUTE ? ENETUNREACH : EOPNOTSUPP);
 }
+
+/* ------------------------------------------------------------------ ioctl */
+
+static struct sockaddr in_address(uint32_t address)
+{
+    const struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(address)};
+    struct sockaddr out;
+    memcpy(&out, &in, sizeof out);
+    return out;
+}
+
+static int64_t list_interfaces(struct call *c)
+{
+    struct ifconf list;
+    struct ifreq one = {.ifr_name = "lo", .ifr_addr = in_address(INADDR_LOOPBACK)};
+    int64_t status = guest_read(c, &list, c->arg[2], sizeof list);
+    if (status < 0)
+        return status;
+    const bool fits = !list.ifc_buf || list.ifc_len >= (int)sizeof one;
+    if (list.ifc_buf && fits)
+        status = guest_write(c, (uintptr_t)list.ifc_buf, &one, sizeof one);
+    list.ifc_len = fits ? sizeof one : 0;
+    return status < 0 ? status : guest_write(c, c->arg[2], &list, sizeof list);
+}
+
+/* What is asked of the loopback; -ENOTTY: it is no such question. */
+static int64_t tell(struct ifreq *one, uint32_t number)
+{
+    switch (number) {
+    case SIOCGIFFLAGS:
+        one->ifr_flags = IFF_UP | IFF_LOOPBACK | IFF_RUNNING;
+        return 0;
+    case SIOCGIFADDR:
+    case SIOCGIFDSTADDR:
+        one->ifr_addr = in_address(INADDR_LOOPBACK);
+        return 0;
+    case SIOCGIFBRDADDR:
+        one->ifr_addr = in_address(INADDR_ANY);
+        return 0;
+    case SIOCGIFNETMASK:
+        one->ifr_addr = in_address(IN_CLASSA_NET);
+        return 0;
+    case SIOCGIFHWADDR:
+        one->ifr_hwaddr = (struct sockaddr){.sa_family = ARPHRD_LOOPBACK};
+        return 0;
+    case SIOCGIFMTU:
+        one->ifr_mtu = LOOPBACK_MTU;
+        return 0;
+    case SIOCGIFMETRIC:
+        one->ifr_metric = 0;
+        return 0;
+    case SIOCGIFTXQLEN:
+        one->ifr_qlen = QUEUE;
+        return 0;
+    case SIOCGIFINDEX:
+        one->ifr_ifindex = LOOPBACK;
+        return 0;
+    default:
+        return -ENOTTY;
+    }
+}
+
+int64_t netlink_request(struct call *c, uint32_t number)
+{
+    struct ifreq one;
+    if (number == SIOCGIFCONF)
+        return list_interfaces(c);
+    int64_t status = guest_read(c, &one, c->arg[2], sizeof one);
+    if (status < 0)
+        return status;
+    if (number == SIOCGIFNAME && one.ifr_ifindex == LOOPBACK)
+        strcpy(one.ifr_name, "lo");
+    else if (number == SIOCGIFNAME || strncmp(one.ifr_name, "lo", sizeof one.ifr_name) != 0)
+        status = -ENODEV;
+    else
+        status = tell(&one, number);
+    return status < 0 ? status : guest_write(c, c->arg[2], &one, sizeof one);
+}
+
+/* ------------------------------------------------------------------ questions */
 
 int64_t netlink_send(struct call *c, const struct msghdr *message)
 {

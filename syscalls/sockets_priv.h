@@ -28,6 +28,8 @@ bool netlink_is(const struct call *c); /* the descriptor of argument 0 */
 int64_t netlink_socket(struct call *c);
 struct network_address;
 void netlink_address(uint32_t port, struct network_address *out); /* 0: the kernel's */
+/* ioctl of any socket, SIOCGIF...; -ENOTTY: another request. */
+int64_t netlink_request(struct call *c, uint32_t number);
 /* A question; its answer is there to be received. */
 int64_t netlink_send(struct call *c, const struct msghdr *message);
 

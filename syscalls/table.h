@@ -46,7 +46,8 @@ SYSCALL(306, syncfs, files_fsync, DECIMAL, "flushes this file only", DESCRIPTOR)
 SYSCALL(277, sync_file_range, files_sync_range, DECIMAL, "", DESCRIPTOR, OFFSET, OFFSET, HEX)
 SYSCALL(73, flock, files_flock, DECIMAL, "", DESCRIPTOR, FLAGS(lock))
 SYSCALL(16, ioctl, ioctl_call, DECIMAL,
-        "terminal and pipe requests of a known size only, others are ENOTTY; process groups are the guest's own",
+        "requests to terminals, pipes and for the loopback, of a known size; others are ENOTTY; process groups are the "
+        "guest's own",
         DESCRIPTOR, CHOICE(ioctl), ADDRESS)
 
 TOPIC("Descriptors")

@@ -57,8 +57,16 @@ except OSError as problem:
 """
 
 
-# What if_nameindex says; and messages of netlink: sequence number, type, process, body.
-LINKS = """import _socket as socket, struct
+# Flags, address, mask, MTU, hardware address and number by ioctl; what if_nameindex says; and messages of netlink:
+# sequence number, type, process, body.
+LINKS = """import _socket as socket, fcntl, struct
+with_name = struct.pack("40s", b"lo")
+for number in 0x8913, 0x8915, 0x891b, 0x8921, 0x8927, 0x8933:
+    print(fcntl.ioctl(socket.socket(), number, with_name)[16:24].hex())
+try:
+    fcntl.ioctl(socket.socket(), 0x8913, struct.pack("40s", b"eth0"))
+except OSError as problem:
+    print(problem.strerror)
 print(socket.if_nameindex())
 link = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
 link.bind((0, 0))
@@ -82,6 +90,8 @@ def links(_):
     address = "(0, 0) 7 20 1000 "
     label, flags = "07000300" + "6c6f0000", "0800080080000000"
     expected = [
+        "4900000000000000\n", "020000007f000001\n", "02000000ff000000\n", "0000010000000000\n",
+        "0403000000000000\n", "0100000000000000\n", "No such device\n",
         "[(1, 'lo')]\n", "(1000, 0)\n",
         address + "02088" + "0fe01000000" + "080001007f000001" + "080002007f000001" + label + flags + "\n",
         address + "0a8080fe01000000" + "14000100" + 30 * "0" + "01" + flags + "\n",
