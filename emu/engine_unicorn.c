@@ -255,9 +255,9 @@ static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t si
         return;
     }
     struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
-    if (C2_UNLIKELY(!block || u->pace.instructions + block->cost > u->pace.pause_at)) {
+    if (C2_UNLIKELY(!block || u->pace.instructions + block->cost > u->pause_at)) {
         u->cut = block;
-        pause_run(u, block || u->pace.instructions >= u->pace.pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
+        pause_run(u, block || u->pace.instructions >= u->pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
         return;
     }
     begin_block(u, block, guards);
@@ -272,10 +272,18 @@ static void take_back(struct unicorn *u, const struct unicorn_entry *entry)
         u->pace.next -= entry->bytes / sizeof *u->pace.next;
 }
 
-/* Whether the translation that begins next must call the block hook. */
-static int64_t needs_hook(const struct unicorn *u)
+/* Whether the translation that begins next must call the block hook, whatever is left of the budget. */
+static bool needs_hook(const struct unicorn *u)
 {
-    return u->access.abandoned || u->step != STEP_NONE || u->joined || unicorn_code_refused(u->code) ? -1 : 0;
+    return u->access.abandoned || u->step != STEP_NONE || u->joined || unicorn_code_refused(u->code);
+}
+
+/* An interrupt may come at any time. */
+static void set_pace(struct unicorn *u)
+{
+    u->pace.pause_at = needs_hook(u) ? 0 : u->pause_at;
+    if (u->interrupted)
+        u->pace.pause_at = 0;
 }
 
 /* A translation with an entry, whose block has begun: from now on by itself. */
@@ -286,7 +294,7 @@ static void enter_itself(struct unicorn *u, struct unicorn_entry *entry)
     struct unicorn_block *block = u->pace.current;
     if (block && block->pc == entry->pc && block->size == entry->size && u->cause == PAUSE_NONE)
         unicorn_code_attach(entry, block);
-    u->pace.stop = needs_hook(u);
+    set_pace(u);
 }
 
 static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
@@ -759,7 +767,7 @@ static void choose_translations(struct unicorn *u, bool alone)
 static uc_err run_unicorn(struct unicorn *u)
 {
     u->cause = PAUSE_NONE;
-    u->pace.stop = needs_hook(u);
+    set_pace(u);
     if (u->recording && !u->pace.current)
         u->pace.next = u->words + u->batch->used;
     unicorn_access_run(&u->access);
@@ -794,7 +802,7 @@ enum { FIRST_GROWTH = 1 << 20, LARGEST_GROWTH = 1 << 27 };
 
 static void set_pause(struct unicorn *u)
 {
-    u->pace.pause_at = u->interrupted ? 0 : u->budget_at < u->grow_at ? u->budget_at : u->grow_at;
+    u->pause_at = u->interrupted ? 0 : u->budget_at < u->grow_at ? u->budget_at : u->grow_at;
 }
 
 static bool out_of_budget(struct unicorn *u, struct engine_event *event)
@@ -925,7 +933,7 @@ static void unicorn_interrupt(struct engine *engine)
 {
     struct unicorn *u = self_of(engine);
     u->interrupted = 1;
-    u->pace.pause_at = 0;
+    u->pause_at = u->pace.pause_at = 0;
 }
 
 static void unicorn_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)

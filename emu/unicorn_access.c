@@ -120,6 +120,10 @@ static inline void note(struct unicorn_access *access, uint64_t address)
         *access->next++ = address;
 }
 
+/* Two pages may have one place in Unicorn's table, where a translation looks itself. The one that is not there comes
+ * here each time; now and then it takes the place of the other, so that it is that of the page in use, mostly. */
+static inline bool stays(struct unicorn_access *access) { return access->record || ++access->passed % 64 != 0; }
+
 /* While Unicorn does an access, those it is made of (the bytes of an unaligned store) are its own as well. When it
  * leaves by a jump, on a fault, all accesses stay its own until the next run. */
 static struct unicorn_access *step_aside(void)
@@ -193,7 +197,7 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
     EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from) \
     { \
         static void *unicorns; \
-        if (C2_LIKELY(running && admitted(running->loads, address, sizeof(type)))) { \
+        if (C2_LIKELY(running && admitted(running->loads, address, sizeof(type)) && stays(running))) { \
             type value; \
             C2_PROMISE(mmu_ready(running->mmu, (struct guest_va){address}, MMU_ACCESS_READ)); \
             note(running, address); \
@@ -211,7 +215,8 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
     EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from) \
     { \
         static void *unicorns; \
-        if (C2_LIKELY(running && whole(how, sizeof(type)) && admitted(running->stores, address, sizeof(type)))) { \
+        if (C2_LIKELY(running && whole(how, sizeof(type)) && admitted(running->stores, address, sizeof(type)) && \
+                      stays(running))) { \
             C2_PROMISE(mmu_ready(running->mmu, (struct guest_va){address}, MMU_ACCESS_WRITE)); \
             C2_PROMISE(!holds_code(running, address)); \
             note(running, address); \
@@ -248,7 +253,7 @@ EXPORT _Noreturn void cpu_loop_exit_noexc_x86_64(struct CPUState *cpu)
     static void *unicorns;
     if (executing) {
         executing->abandoned = true;
-        executing->pace->stop = -1;
+        executing->pace->pause_at = 0;
         executing->deaf = storing_part;
         running = executing;
     }

@@ -392,7 +392,7 @@ static void detach(struct unicorn_entry *entry)
             at = &(*at)->next;
         *at = entry->next;
     }
-    *entry = (struct unicorn_entry){.stop = -1, .pc = entry->pc, .size = entry->size};
+    *entry = (struct unicorn_entry){.insns = UNICORN_UNKNOWN, .pc = entry->pc, .size = entry->size};
 }
 
 static void detach_all(struct unicorn_block *block)

@@ -42,7 +42,8 @@ struct unicorn {
     uint64_t *header;             /* of the current block's record, unless inlined */
     struct unicorn_access access; /* access.next: where the next event goes */
     struct unicorn_pace pace;
-    bool joined; /* the current block goes on in the next translation */
+    volatile uint64_t pause_at; /* instruction count not to go beyond; 0 asks for a pause now */
+    bool joined;                /* the current block goes on in the next translation */
     bool recording;
     bool inlined;  /* by the translations themselves; false: by hooks */
     bool counting; /* count_blocks */

@@ -11,9 +11,9 @@
  *   stores, and how many bytes. A translation whose accesses are not those of the plan, or come behind a branch within
  *   it, is refused, and the engine goes over to hooks (engine_unicorn.c).
  *   The call of the block hook, the first thing in a translation, is replaced by what the hook does most of the time: a
- *   few additions in struct unicorn_pace, without a branch; one sign says whether any of them was not to be, and then
- *   the hook is called, which takes them back. What a translation must know of its block stands in its entry, which the
- *   hook fills in when it has found the block (unicorn_code_attach).
+ *   few additions in struct unicorn_pace, without a branch; one sign says whether any of them was not to be. Then the
+ *   hook is called, which takes them back, and Unicorn asks whether it shall stop. What a translation must know of its
+ *   block stands in its entry, which the hook fills in when it has found the block (unicorn_code_attach).
  *   Behind each access Unicorn asks whether it shall stop. Nobody stops it there, so that is left out.
  * Invariants
  *   A translation that is not refused writes each of its slots once, in the order of the program, before the access
@@ -112,6 +112,7 @@ static struct {
     struct unicorn_way way;
     struct unicorn_entry *entry;
     bool branched, wrong;
+    void *begun; /* the label behind the call of the block hook, and what asks whether it has stopped the run */
     const struct unicorn_event *next, *end;
     variable_t base;
 } making;
@@ -125,6 +126,7 @@ void unicorn_inline_begin(const struct unicorn_way *way, const struct unicorn_ev
     making.next = events;
     making.end = events + count;
     making.base = NULL;
+    making.begun = NULL;
 }
 
 bool unicorn_inline_end(unsigned *left)
@@ -212,11 +214,18 @@ static void begin(struct TCGContext *context)
     make_current(context, pace, entry);
     if (making.way.records)
         sign = operate(context, OP_OR_I64, sign, open(context, pace, entry));
-    sign = operate(context, OP_OR_I64, sign, load(context, pace, PACE(stop)));
-    sign = operate(context, OP_OR_I64, sign, load(context, entry, ENTRY(stop)));
-    uint8_t *label = make.new_label(context);
-    make.branch(context, CONDITION_GE, name_of(context, sign), make.constant(context, 0), label);
+    making.begun = make.new_label(context);
+    make.branch(context, CONDITION_GE, name_of(context, sign), make.constant(context, 0), making.begun);
     call_hook(context);
+}
+
+/* Behind the hook Unicorn asks whether it shall stop: only the hook says so. */
+static void after_stop(struct TCGContext *context)
+{
+    uint8_t *label = making.begun;
+    making.begun = NULL;
+    if (!label)
+        return;
     *label |= LABEL_SET;
     make.op1(context, OP_SET_LABEL, (uintptr_t)label);
 }
@@ -290,6 +299,15 @@ EXPORT void tcg_gen_brcond_i64_x86_64(struct TCGContext *context, int condition,
     static void *unicorns;
     making.branched = true;
     ((branch_function *)unicorn_original(&unicorns, "tcg_gen_brcond_i64_x86_64"))(context, condition, a, b, label);
+}
+
+typedef void branch_i32_function(struct TCGContext *context, int condition, uintptr_t a, int32_t b, void *label);
+EXPORT branch_i32_function tcg_gen_brcondi_i32_x86_64;
+EXPORT void tcg_gen_brcondi_i32_x86_64(struct TCGContext *context, int condition, uintptr_t a, int32_t b, void *label)
+{
+    static void *unicorns;
+    ((branch_i32_function *)unicorn_original(&unicorns, "tcg_gen_brcondi_i32_x86_64"))(context, condition, a, b, label);
+    after_stop(context);
 }
 
 EXPORT void check_exit_request_x86_64(struct TCGContext *context);

@@ -115,18 +115,18 @@ struct unicorn_event {
 /* What translations read and write when they begin. */
 struct unicorn_pace {
     uint64_t instructions;
-    volatile uint64_t pause_at;             /* instruction count not to go beyond; 0 asks for a pause now */
-    int64_t stop;                           /* -1: the block hook is called for whatever begins next */
+    volatile uint64_t pause_at;             /* behind this many the block hook is called; 0: at once */
     struct unicorn_block *current, *before; /* the block that is executed; may be NULL; the one before it */
     uint64_t *next, *limit;                 /* the end of the record of the current block, and of the batch */
     uint64_t *base;                         /* the slots of the translation that is executed lie behind this word */
 };
 
 /* A translation, as it knows itself. */
+#define UNICORN_UNKNOWN ((uint64_t)1 << 62) /* more than any pause */
 struct unicorn_entry {
-    int64_t stop;                  /* -1: what it is a translation of is not known, or asks for the block hook */
-    uint64_t insns, bytes, header; /* of the block, of its record, and this one's first word; 0 while stop */
-    struct unicorn_block *block;   /* NULL while stop */
+    uint64_t insns; /* of the block; UNICORN_UNKNOWN: it is not known, or asks for the block hook each time, ... */
+    struct unicorn_block *block; /* ... and this is NULL, */
+    uint64_t bytes, header;      /* and these are 0: of its record, and the first word of that */
     uint64_t pc;
     uint32_t size;
     struct unicorn_entry *next; /* of the same block */
@@ -255,8 +255,9 @@ enum c2_status unicorn_mmx_learn(struct unicorn_mmx *mmx, const struct decode_bl
 struct unicorn_access {
     uint64_t *next; /* where the next memory event goes, if record */
     bool record;
-    bool abandoned; /* the current block was left before an instruction that changes it; whoever sees it clears it */
-    bool deaf;      /* Unicorn reports no stores until the next run: it left amid the bytes of one */
+    bool abandoned;  /* the current block was left before an instruction that changes it; whoever sees it clears it */
+    unsigned passed; /* accesses done here although Unicorn's own table might take the page */
+    bool deaf;       /* Unicorn reports no stores until the next run: it left amid the bytes of one */
     const struct mmu *mmu;
     struct CPUState *cpu; /* Unicorn's */
     struct unicorn_pace *pace;

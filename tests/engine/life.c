@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "emu/engine.h"
+#include "emu/unicorn_priv.h"
 
 enum { CODE = 0x400000, DATA = 0x10000000 };
 
@@ -783,6 +784,16 @@ static void endings(void **state)
 
 /* ------------------------------------------------------------------ errors */
 
+/* Where they cannot, hooks record the same, only slower: so this is where it shows. */
+static void records_in_translations(void **state)
+{
+    struct unicorn_layout layout;
+    struct c2_error err;
+    (void)state;
+    assert_int_equal(unicorn_layout_find(&layout, &err), C2_OK);
+    assert_int_equal(layout.inlines, SHORTCUT(true));
+}
+
 static void unknown_name(void **state)
 {
     struct engine *engine;
@@ -841,6 +852,7 @@ int main(void)
         cmocka_unit_test(marks_while_off),
         cmocka_unit_test(records),
         cmocka_unit_test(endings),
+        cmocka_unit_test(records_in_translations),
         cmocka_unit_test(unknown_name),
         cmocka_unit_test(want_of_memory),
     };
