@@ -76,12 +76,10 @@ static inline enum c2_status usual_access(struct caches *caches, cache_access_fu
     if (C2_UNLIKELY(slot == LINES_NO_SLOT))
         return no_room(err);
     *last = slot;
-    if (!access(caches, first, write, slot, line.physical_line.v)) {
+    if (access(&first->front, write, slot, line.physical_line.v) == CACHES_MISSED) {
         caches_judge(caches, outcome);
         return C2_UNLIKELY(caches->verdicts->rows.failed) ? no_room(err) : C2_OK;
     }
-    if (C2_UNLIKELY(cache_tape_hit(caches, first, slot)))
-        cache_tape_full(caches);
     if (outcome)
         tell_hit(outcome, first->depth);
     C2_PROMISE(cache_access_holds(caches, slot));
@@ -216,8 +214,7 @@ static bool short_try(struct caches *caches, struct cache_level *first, bool wri
     return state->seat != 0 && short_hit(first, state, write);
 }
 
-static __attribute__((noinline)) enum caches_tried try_short(struct caches *caches, enum caches_side side, bool write,
-                                                             uint32_t slot)
+static enum caches_tried try_short(struct caches *caches, enum caches_side side, bool write, uint32_t slot)
 {
     struct cache_level *first = caches->port[side];
     if (!SHORTCUT(first && first->short_hits && short_try(caches, first, write, slot)))
@@ -227,19 +224,11 @@ static __attribute__((noinline)) enum caches_tried try_short(struct caches *cach
     return CACHES_TRIED;
 }
 
-enum caches_tried caches_try_others(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
-                                    struct line_no physical_line)
+enum caches_tried cache_try_short(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
 {
-    struct cache_level *first = caches->port[side];
-    if (C2_UNLIKELY(!caches->usual))
-        return try_short(caches, side, write, slot);
-    caches->last[side] = slot;
-    if (!caches->access(caches, first, write, slot, physical_line.v))
-        return CACHES_MISSED;
-    if (C2_UNLIKELY(cache_tape_hit(caches, first, slot)))
-        return cache_tape_full(caches);
-    C2_PROMISE(cache_access_holds(caches, slot));
-    return CACHES_TRIED;
+    struct caches *caches = front->caches;
+    (void)line;
+    return try_short(caches, front->column < caches->level_count ? CACHES_DATA : CACHES_FETCH, write, slot);
 }
 
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
@@ -248,9 +237,10 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
     C2_PROMISE(cache_lines_line(&caches->lines, slot) == physical_line.v);
     struct cache_level *first = caches->port[side];
     const enum caches_tried tried = caches_again(&first->front, write, slot, physical_line);
+    if (caches->usual)
+        caches->last[side] = slot;
     if (tried == CACHES_UNTRIED)
-        return caches_try_others(caches, side, write, slot, physical_line);
-    caches->last[side] = slot;
+        return caches_try_others(&first->front, write, slot, physical_line);
     return C2_UNLIKELY(tried == CACHES_FULL) ? cache_tape_full(caches) : CACHES_TRIED;
 }
 
@@ -284,11 +274,10 @@ enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical
     first->walked += first != caches->port[CACHE_PORT_DATA];
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     *served_by = first->depth;
-    if (!caches->access_any(caches, first, false, slot, physical_line.v)) {
+    const enum caches_tried tried = caches->access_any(&first->front, false, slot, physical_line.v);
+    if (tried == CACHES_MISSED)
         *served_by = first->depth + caches->trail.missed;
-        return CACHES_MISSED;
-    }
-    return cache_tape_hit(caches, first, slot) ? cache_tape_full(caches) : CACHES_TRIED;
+    return tried;
 }
 
 static void repeat_any(struct caches *caches, struct cache_level *first, bool write, uint64_t n)

@@ -292,8 +292,8 @@ enum caches_tried {
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
                              struct line_no physical_line);
 
-/* What a level that is asked first has at hand, so that most of its hits are no call: caches_again() and
- * caches_repeats() alone look into it. */
+/* What a level that is asked first has at hand, so that most of its hits are no call: caches_again(),
+ * caches_try_others() and caches_repeats() alone look into it. */
 #define CACHES_TAPE_COLUMN 32u
 struct caches_tape_end {
     uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
@@ -307,6 +307,7 @@ struct caches_front {
     uint64_t hits[2];   /* by whether it was a write */
     struct caches_tape_end *tape;
     struct caches *caches;
+    enum caches_tried (*others)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
 };
 /* Lent until destroy; NULL: the side has no level. */
 struct caches_front *caches_front(struct caches *caches, enum caches_side side);
@@ -335,8 +336,11 @@ static inline enum caches_tried caches_again(struct caches_front *front, bool wr
     return C2_UNLIKELY(at + 1 >= tape->stop) ? CACHES_FULL : CACHES_TRIED;
 }
 /* caches_try() of a line that caches_again() does not have. */
-enum caches_tried caches_try_others(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
-                                    struct line_no physical_line);
+static inline enum caches_tried caches_try_others(struct caches_front *front, bool write, uint32_t slot,
+                                                  struct line_no physical_line)
+{
+    return front->others(front, write, slot, physical_line.v);
+}
 /* What caches_access() would have said of it; the actor may have been set since. */
 void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 
@@ -580,17 +584,13 @@ bool caches_tlbs_split(const struct caches_tlbs *tlbs);
 
 /* Where a page was found in the first level, kept by whoever accesses TLBs; all zeros: nowhere. */
 struct caches_tlb_found {
-    const uint64_t *at; /* NULL: nowhere; else the page is there while this is its key */
-    uint64_t *order;    /* of its set: a hit makes it order & keep | set; NULL: the policy has to be told, of the way */
+    uint64_t *at;       /* NULL: nowhere; else the page is there while this is its key */
+    uint64_t *order;    /* of its set: a hit makes it order & keep | set; NULL: the policy has to be told */
     uint64_t *accesses; /* of the TLB. One more access to the page found last changes nothing else, so whoever knows of
                          * such may add them here */
-    union {
-        struct {
-            uint8_t keep, set;
-        };
-        uint32_t way;
-    };
+    uint8_t keep, set, way;    /* way: in its set, with an order */
     uint8_t side, shift, kind; /* the key is (address >> shift) << 3 | kind */
+    uint16_t second;           /* the way of the second level where it was, too; 0: nobody knows */
 };
 /* One access to a page. entry_count: page-table entries from the root to its leaf: 4, 3, 2 for pages of 4K, 2M, 1G.
  * Returns how many of them, the last ones, a walk reads; 0: no walk. *found says where the page is then; it may be
@@ -617,6 +617,10 @@ static inline bool caches_tlbs_again(const struct caches_tlb_found *found, enum 
     C2_PROMISE(caches_tlbs_found_holds(found));
     return true;
 }
+/* A page that the first level has lost, as caches_tlbs_again() has said, and the second has. True: the access is done,
+ * without a walk, and the page is in the first level again. False: nothing has changed. */
+bool caches_tlbs_refill(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                        struct caches_tlb_found *found);
 /* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs);
 /* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. Says

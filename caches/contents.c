@@ -106,6 +106,7 @@ void cache_contents_use(struct caches *caches, unsigned name)
     for (uint32_t i = 0; i < CACHE_SHAPE_COUNT; i++)
         if (has_shape(caches, form->shaped[i].ways))
             caches->access = form->shaped[i].access;
+    cache_contents_link(caches);
 }
 
 /* Where the sets of a level are found by the low bits of a line, and there are any, the front says where; else no line
@@ -120,6 +121,7 @@ void cache_contents_link(struct caches *caches)
         front->tape = &caches->tape.end;
         front->column = level->column;
         front->word = &nothing;
+        front->others = caches->usual ? caches->access : cache_try_short;
         if (!caches->usual || !level->plain)
             continue;
         front->word = level->sets.word;

@@ -43,6 +43,9 @@ bool cache_contents_has(unsigned form);
 unsigned cache_contents_best(void);
 void cache_contents_use(struct caches *caches, unsigned form);
 
+/* A try of other machines. access.c */
+cache_access_function cache_try_short;
+
 /* A miss of the second level is reason to look ahead for that many accesses (caches_far()). */
 #define CACHE_FAR 16u
 

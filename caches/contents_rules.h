@@ -9,6 +9,7 @@
 
 #include "caches/contents_priv.h"
 #include "caches/sets_simd.h"
+#include "caches/tape_priv.h"
 
 #define PART static inline __attribute__((always_inline))
 
@@ -147,11 +148,13 @@ PART uint32_t first_set(const struct cache_level *first, uint64_t line, const st
 }
 
 /* The rest of an access that its first level does not have. */
-PART bool miss(struct caches *caches, struct cache_level *first, bool write, uint32_t slot, uint64_t line,
-               const struct shape shape, void (*further)(struct cache_trail *trail, bool write, uint64_t line))
+PART enum caches_tried miss(struct caches_front *front, bool write, uint32_t slot, uint64_t line,
+                            const struct shape shape,
+                            void (*further)(struct cache_trail *trail, bool write, uint64_t line))
 {
+    struct caches *caches = front->caches;
     struct cache_trail *trail = &caches->trail;
-    struct cache_level *second = first->next;
+    struct cache_level *first = cache_level_of(front), *second = first->next;
     C2_ASSERT(!(write && first->clean));
     first->misses[write]++;
     trail->first = first;
@@ -164,21 +167,22 @@ PART bool miss(struct caches *caches, struct cache_level *first, bool write, uin
     } else { /* what is served by the second level is most of what the first one misses */
         fill(trail, first, write, shape.ways[0], shape.ways[1]);
     }
-    return false;
+    return CACHES_MISSED;
 }
 
 /* A function without calls but at its end, to `miss`: so the way of a hit needs no stack. */
-PART bool access(struct caches *caches, struct cache_level *first, bool write, uint32_t slot, uint64_t line,
-                 const struct shape shape, cache_access_function *missed)
+PART enum caches_tried access(struct caches_front *front, bool write, uint32_t slot, uint64_t line,
+                              const struct shape shape, cache_access_function *missed)
 {
+    struct cache_level *first = cache_level_of(front);
     uint32_t *words = words_at(first, first_set(first, line, shape), shape.ways[0]);
     const uint32_t ways = ways_of(first, shape.ways[0]), place = sets_find(words, slot + 1, ways);
-    first->front.youngest = words;
+    front->youngest = words;
     if (C2_UNLIKELY(place >= ways))
-        return missed(caches, first, write, slot, line);
+        return missed(front, write, slot, line);
     sets_front(words, place, words[place] | write, ways);
-    first->front.hits[write]++;
-    return true;
+    front->hits[write]++;
+    return cache_tape_hit(first, slot);
 }
 
 /* ------------------------------------------------------------------ the functions of the form */
@@ -195,15 +199,14 @@ PART bool access(struct caches *caches, struct cache_level *first, bool write, u
     { \
         miss_further(trail, write, line, (const struct shape){{one, two, three}}); \
     } \
-    static __attribute__((noinline)) bool miss_##name(struct caches *caches, struct cache_level *first, bool write, \
-                                                      uint32_t slot, uint64_t line) \
+    static __attribute__((noinline)) enum caches_tried miss_##name(struct caches_front *front, bool write, \
+                                                                   uint32_t slot, uint64_t line) \
     { \
-        return miss(caches, first, write, slot, line, (const struct shape){{one, two, three}}, further_##name); \
+        return miss(front, write, slot, line, (const struct shape){{one, two, three}}, further_##name); \
     } \
-    static bool access_##name(struct caches *caches, struct cache_level *first, bool write, uint32_t slot, \
-                              uint64_t line) \
+    static enum caches_tried access_##name(struct caches_front *front, bool write, uint32_t slot, uint64_t line) \
     { \
-        return access(caches, first, write, slot, line, (const struct shape){{one, two, three}}, miss_##name); \
+        return access(front, write, slot, line, (const struct shape){{one, two, three}}, miss_##name); \
     }
 
 SHAPED(any, 0, 0, 0)

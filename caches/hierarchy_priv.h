@@ -28,10 +28,9 @@ struct cache_trail {
 };
 
 struct caches;
-/* An access of a usual machine, as far as contents go: whether the first level has the line (its physical
- * number). If not it leaves the trail. */
-typedef bool cache_access_function(struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
-                                   uint64_t line);
+/* An access of a usual machine that begins at the level of this front, as far as contents go; line: its physical
+ * number. A hit is written on the tape; of a miss (CACHES_MISSED) there is the trail. */
+typedef enum caches_tried cache_access_function(struct caches_front *front, bool write, uint32_t slot, uint64_t line);
 
 /* Where that is written down (tape.c). */
 struct cache_tape {

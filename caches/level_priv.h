@@ -58,6 +58,11 @@ struct cache_line {
     struct line_no physical_line;
 };
 
+static inline struct cache_level *cache_level_of(struct caches_front *front)
+{
+    return (struct cache_level *)(void *)((char *)front - offsetof(struct cache_level, front));
+}
+
 struct cache_place {
     uint32_t number; /* of the set within its slice */
     uint32_t slice;

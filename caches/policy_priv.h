@@ -79,6 +79,12 @@ static inline uint32_t cache_policy_way_of(const struct cache_policy *policy, ui
     return number & policy->way_mask;
 }
 
+/* The set that these bits, the first of two, are of. */
+static inline const struct cache_set *cache_set_of_bits(const uint64_t *bits)
+{
+    return (const struct cache_set *)(const void *)((const char *)bits - offsetof(struct cache_set, bits));
+}
+
 static inline void cache_policy_youngest(struct cache_policy *policy, uint32_t number)
 {
     if (C2_UNLIKELY(policy->clock == CACHE_AGE_LIMIT))

@@ -67,11 +67,6 @@ enum caches_tried cache_tape_full(struct caches *caches);
 /* A group was added to caches->lines; false: no memory. */
 bool cache_tape_group(struct caches *caches);
 
-static inline bool cache_tape_is_full(const struct caches *caches)
-{
-    return caches->tape.end.at >= caches->tape.end.stop;
-}
-
 static inline void cache_tape_put(struct caches *caches, uint64_t word) { *caches->tape.end.at++ = word; }
 
 /* A level that walks enter further down is asked by others too. */
@@ -80,15 +75,18 @@ static inline void cache_tape_asked(struct cache_level *first, uint32_t slot)
     first->front.told = first->above_count == 0 ? slot : CACHES_NO_SLOT;
 }
 
-/* The level asked first has the line. To its shadow the line that it was asked for last is the youngest already. Says
- * whether the tape is full now. */
-static inline bool cache_tape_hit(struct caches *caches, struct cache_level *first, uint32_t slot)
+/* The level asked first has the line. To its shadow the line that it was asked for last is the youngest already. */
+static inline enum caches_tried cache_tape_hit(struct cache_level *first, uint32_t slot)
 {
+    struct caches_tape_end *const tape = first->front.tape;
     if (first->front.told == slot)
-        return false;
+        return CACHES_TRIED;
     cache_tape_asked(first, slot);
-    cache_tape_put(caches, (uint64_t)first->column << TAPE_COLUMN | slot);
-    return cache_tape_is_full(caches);
+    uint64_t *const at = tape->at;
+    *at = (uint64_t)first->column << TAPE_COLUMN | slot;
+    tape->at = at + 1;
+    C2_PROMISE(at + 1 >= tape->stop || cache_access_holds(first->front.caches, slot));
+    return C2_UNLIKELY(at + 1 >= tape->stop) ? cache_tape_full(first->front.caches) : CACHES_TRIED;
 }
 
 #endif

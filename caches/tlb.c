@@ -22,7 +22,7 @@
  *   To the policy a way's line is the way's own number; what it holds is its key.
  *   Whoever accesses keeps where a page was found, with what a hit changes there (struct caches_tlb_found), so that
  *   most hits are no call. A page that is not where it was found has left the first level: nobody looks through its
- *   set.
+ *   set. Where the second level has it is kept as well: to bring it back no set is looked through either.
  *
  * Counting
  *   A TLB counts the accesses that asked it. Pointers in a second-level TLB are not counted there. A page-walk cache
@@ -69,9 +69,18 @@ struct route {
     struct caches_tlb_state *half[MAX_HALVES];
 };
 
-/* The two TLBs that pages of 4K have on a side, if that is all there are and each is a table of small trees. */
-struct pair_of_trees {
-    struct caches_tlb_state *first, *second; /* NULL: no */
+/* The two TLBs that pages of 4K have on a side, if that is all there are and the first is a table of small trees: what
+ * a page needs to go from the second into the first. */
+struct refill {
+    struct caches_tlb_state *first, *second;
+    const uint64_t *second_keys;        /* without such a pair: of way 0, which holds nothing */
+    struct cache_set *second_sets;      /* NULL: it has ages */
+    const struct cache_use *second_use; /* [way of a set] */
+    uint64_t full;                      /* of the first */
+    struct {
+        uint8_t keep, set;
+    } use[CACHE_SMALL_TREE];
+    uint8_t victim[1 << CACHE_SMALL_TREE];
 };
 
 struct caches_tlbs {
@@ -79,7 +88,7 @@ struct caches_tlbs {
     uint32_t count;
     struct caches_tlb_state tlb[CACHES_MAX_TLBS];
     struct route route[2][CACHES_TLB_SIDES][CACHES_PAGE_KINDS]; /* by enum caches_tlb_place */
-    struct pair_of_trees trees[CACHES_TLB_SIDES];
+    struct refill refill[CACHES_TLB_SIDES];
     struct caches_tlb_state *pointers[CACHES_KINDS]; /* who holds a kind of pointer; NULL: nobody */
     struct caches_walk_counts walks;
     uint64_t first_misses; /* the sum of the first level's */
@@ -241,7 +250,10 @@ static struct caches_tlb_state *tlb_of(const struct caches_tlb_found *found)
 
 static uint32_t way_found(const struct caches_tlb_found *found) { return (uint32_t)(found->at - tlb_of(found)->keys); }
 
-void caches_tlbs_touch(const struct caches_tlb_found *found) { cache_policy_hit(&tlb_of(found)->policy, found->way); }
+void caches_tlbs_touch(const struct caches_tlb_found *found)
+{
+    cache_policy_hit(&tlb_of(found)->policy, way_found(found));
+}
 
 bool caches_tlbs_found_holds(const struct caches_tlb_found *found)
 {
@@ -256,16 +268,24 @@ static inline void note_found(struct caches_tlb_found *found, enum caches_tlb_si
     const struct cache_policy *policy = &tlb->policy;
     *found = (struct caches_tlb_found){.at = &tlb->keys[way],
                                        .accesses = &tlb->counts.accesses,
-                                       .way = way,
                                        .side = (uint8_t)side,
                                        .shift = kind_shift[kind],
                                        .kind = (uint8_t)key_of(0, kind)};
     if (!policy->small_tree)
         return;
-    const struct cache_use *use = &policy->use[cache_policy_way_of(policy, way)];
+    found->way = (uint8_t)cache_policy_way_of(policy, way);
+    const struct cache_use *use = &policy->use[found->way];
     found->order = &policy->set[cache_policy_set_of(policy, way)].bits[0];
     found->keep = (uint8_t)use->keep; /* no bit of a small tree is higher */
     found->set = (uint8_t)use->set;
+}
+
+/* Where the second level has the page, if that is remembered. */
+static void note_second(struct caches_tlb_found *found, struct caches_tlb_state *second, uint64_t number)
+{
+    const uint32_t way = *guess_of(second, number);
+    if (second->keys[way] == key_of(number, CACHES_KIND_4K))
+        found->second = (uint16_t)way;
 }
 
 static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
@@ -285,64 +305,75 @@ static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side
     }
     if (found)
         note_found(found, side, route->kind, first, way);
+    if (found && entry_count == 4 && tlbs->refill[side].second)
+        note_second(found, tlbs->refill[side].second, number);
     return reads;
 }
 
-/* ------------------------------------------------------------------ two trees
- * Most TLBs of data are two of one page size, each a table of small trees. Here is what access_first() would do for a
- * page that the first has lost, in a set that is full, and the second has, in one piece. Nothing is changed before that
- * is known. */
+/* ------------------------------------------------------------------ from the second level into the first
+ * Here is what access_first() would do for a page that the first level has lost, in a set that is full, and the second
+ * has: where both were is remembered, so that nobody looks for it. */
 
-static inline void tree_use(struct caches_tlb_state *tlb, uint32_t set, uint32_t way)
+static inline void use_second(const struct refill *refill, uint32_t way)
 {
-    const struct cache_use *use = &tlb->policy.use[cache_policy_way_of(&tlb->policy, way)];
-    uint64_t *bits = tlb->policy.set[set].bits;
-    *bits = (*bits & use->keep) | use->set;
-    C2_PROMISE(way_holds(tlb, way) && cache_policy_points_away(&tlb->policy, way));
+    struct cache_policy *policy = &refill->second->policy;
+    if (C2_UNLIKELY(!refill->second_sets)) {
+        cache_policy_youngest(policy, way);
+        return;
+    }
+    const struct cache_use *use = &refill->second_use[cache_policy_way_of(policy, way)];
+    uint64_t *order = refill->second_sets[cache_policy_set_of(policy, way)].bits;
+    *order = (*order & use->keep) | use->set;
 }
 
-static inline bool access_trees(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                                const struct pair_of_trees *pair, struct caches_tlb_found *found)
+static bool takes(const struct caches_tlb_state *tlb, uint32_t way)
 {
-    struct caches_tlb_state *first = pair->first, *second = pair->second;
-    const uint64_t number = va.v >> C2_PAGE_SHIFT, key = key_of(number, CACHES_KIND_4K);
-    const uint32_t set = set_of(first, number);
-    const uint32_t from = *guess_of(second, number);
-    if (*found->at == key || second->keys[from] != key || first->policy.set[set].valid != first->full)
+    return cache_policy_is_room(&tlb->policy, cache_policy_set_of(&tlb->policy, way), way);
+}
+
+/* The set of `found` is full: the page, whose key it is, takes the place of the victim. */
+static inline void take_place(const struct refill *refill, struct caches_tlb_found *found, uint64_t key)
+{
+    const uint64_t order = *found->order;
+    const uint32_t way = refill->victim[order];
+    uint64_t *at = found->at + way - found->way;
+    C2_PROMISE(takes(refill->first, (uint32_t)(at - refill->first->keys)));
+    *at = key;
+    *found->order = (order & refill->use[way].keep) | refill->use[way].set;
+    found->at = at;
+    found->way = (uint8_t)way;
+    found->keep = refill->use[way].keep;
+    found->set = refill->use[way].set;
+}
+
+bool caches_tlbs_refill(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                        struct caches_tlb_found *found)
+{
+    const struct refill *refill = &tlbs->refill[side];
+    const uint64_t key = key_of(va.v >> C2_PAGE_SHIFT, CACHES_KIND_4K);
+    const uint32_t from = found->second;
+    if (!SHORTCUT(found->side == side && refill->second_keys[from] == key)) /* `second` is of a way of that side */
         return false;
-    C2_PROMISE(look_up(first, number, CACHES_KIND_4K) == 0);
-    const uint32_t way = (set << first->policy.way_bits) + first->policy.victim[first->policy.set[set].bits[0]];
-    C2_PROMISE(cache_policy_is_room(&first->policy, set, way));
-    first->keys[way] = key;
-    first->counts.accesses++;
-    first->counts.misses++;
+    if (!SHORTCUT(cache_set_of_bits(found->order)->valid == refill->full))
+        return false;
+    C2_PROMISE(look_up(refill->first, va.v >> C2_PAGE_SHIFT, CACHES_KIND_4K) == 0);
+    take_place(refill, found, key);
+    use_second(refill, from);
+    refill->first->counts.accesses++;
+    refill->first->counts.misses++;
+    refill->second->counts.accesses++;
     tlbs->first_misses++;
-    second->counts.accesses++;
-    tree_use(second, cache_policy_set_of(&second->policy, from), from);
-    tree_use(first, set, way);
-    note_found(found, side, CACHES_KIND_4K, first, way);
+    C2_PROMISE(caches_tlbs_found_holds(found) && way_holds(refill->second, from));
     return true;
 }
 
-static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, enum caches_tlb_side side,
-                                                     struct guest_va va, unsigned entry_count,
-                                                     struct caches_tlb_found *found)
+unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                            unsigned entry_count, struct caches_tlb_found *found)
 {
     C2_ASSERT(entry_count >= 2 && entry_count <= 4);
     const unsigned reads = access_first(tlbs, side, va, entry_count, found);
     C2_PROMISE(holds(tlbs));
     return reads;
-}
-
-/* A function without calls but at its end: so what access_trees() does needs no stack. */
-unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                            unsigned entry_count, struct caches_tlb_found *found)
-{
-    const struct pair_of_trees *pair = &tlbs->trees[side];
-    const bool was_found = found && found->at && found->side == side; /* if it is not there any more, it is nowhere */
-    if (SHORTCUT(entry_count == 4 && pair->first && was_found) && access_trees(tlbs, side, va, pair, found))
-        return 0;
-    return access_any(tlbs, side, va, entry_count, found);
 }
 
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs) { return &tlbs->first_misses; }
@@ -514,17 +545,27 @@ static enum c2_status check_split(struct caches_tlbs *tlbs, struct c2_error *err
     return C2_OK;
 }
 
-static bool is_one_tree(const struct route *route)
-{
-    return route->count == 1 && route->kind == CACHES_KIND_4K && route->half[0]->policy.small_tree;
-}
+static bool is_one(const struct route *route) { return route->count == 1 && route->kind == CACHES_KIND_4K; }
 
-static void pair_trees(struct caches_tlbs *tlbs, enum caches_tlb_side side)
+static void prepare_refill(struct refill *refill, const struct route *first, const struct route *second)
 {
-    const struct route *first = &tlbs->route[CACHES_TLB_FIRST][side][CACHES_KIND_4K];
-    const struct route *second = &tlbs->route[CACHES_TLB_SECOND][side][CACHES_KIND_4K];
-    if (is_one_tree(first) && is_one_tree(second))
-        tlbs->trees[side] = (struct pair_of_trees){first->half[0], second->half[0]};
+    static const uint64_t nothing = NO_PAGE;
+    refill->second_keys = &nothing;
+    if (!is_one(first) || !is_one(second) || !first->half[0]->policy.small_tree ||
+        end_way(second->half[0]) > UINT16_MAX)
+        return;
+    const struct cache_policy *policy = &first->half[0]->policy, *behind = &second->half[0]->policy;
+    refill->first = first->half[0];
+    refill->second = second->half[0];
+    refill->second_keys = refill->second->keys;
+    refill->second_sets = behind->set;
+    refill->second_use = behind->use;
+    refill->full = refill->first->full;
+    memcpy(refill->victim, policy->victim, sizeof refill->victim);
+    for (uint32_t way = 0; way < policy->ways; way++) {
+        refill->use[way].keep = (uint8_t)policy->use[way].keep;
+        refill->use[way].set = (uint8_t)policy->use[way].set;
+    }
 }
 
 static enum c2_status init(struct caches_tlbs *tlbs, struct c2_error *err)
@@ -538,7 +579,8 @@ static enum c2_status init(struct caches_tlbs *tlbs, struct c2_error *err)
     for (unsigned side = 0; side < CACHES_TLB_SIDES && status == C2_OK; side++)
         status = finish_side(tlbs, (enum caches_tlb_side)side, err);
     for (unsigned side = 0; side < CACHES_TLB_SIDES && status == C2_OK; side++)
-        pair_trees(tlbs, (enum caches_tlb_side)side);
+        prepare_refill(&tlbs->refill[side], &tlbs->route[CACHES_TLB_FIRST][side][CACHES_KIND_4K],
+                       &tlbs->route[CACHES_TLB_SECOND][side][CACHES_KIND_4K]);
     return status;
 }
 

@@ -133,9 +133,8 @@ enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum si
     return tried == CACHES_FULL ? sim_verdicts_pass(core->sim, err) : sim_verdicts_missed(core, kind, va, err);
 }
 
-/* Of a line whose slot nobody remembers, and of caches that have one stage. */
-static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, struct line_no line, struct guest_va va,
-                              struct c2_error *err)
+enum c2_status sim_ask_any(struct sim_core *core, enum sim_kind kind, struct line_no line, struct guest_va va,
+                           struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const bool write = kind == SIM_WRITE;
@@ -151,15 +150,13 @@ static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, struct 
     return sim_asked(core, caches_try(sim->caches, side_of(kind), write, slot, line), kind, va, err);
 }
 
-enum c2_status sim_ask_others(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+enum c2_status sim_ask_others(struct sim_core *core, enum sim_kind kind, uint32_t slot, struct line_no line,
                               struct guest_va va, struct c2_error *err)
 {
-    const uint32_t in_page = sim_line_of(va, core->line_shift), slot = page->slot + in_page;
-    const struct line_no line = {page->line + in_page};
-    if (C2_UNLIKELY(!SHORTCUT(page->slot != CACHES_NO_SLOT)))
-        return ask_any(core, kind, line, va, err);
-    const enum caches_tried tried = caches_try_others(core->sim->caches, side_of(kind), kind == SIM_WRITE, slot, line);
-    return tried == CACHES_UNTRIED ? ask_any(core, kind, line, va, err) : sim_asked(core, tried, kind, va, err);
+    const enum caches_tried tried = caches_try_others(core->front[side_of(kind)], kind == SIM_WRITE, slot, line);
+    if (tried == CACHES_TRIED)
+        return C2_OK;
+    return tried == CACHES_UNTRIED ? sim_ask_any(core, kind, line, va, err) : sim_asked(core, tried, kind, va, err);
 }
 
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
@@ -172,6 +169,21 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
     else if (core->tlb_on[side_of(kind)])
         status = sim_tlb_enter(core, tlb_side, page, va, err);
     return status == C2_OK ? sim_ask_caches(core, kind, page, va, false, err) : status;
+}
+
+/* Most pages that the first level has lost are in the second. */
+enum c2_status sim_ask_tlb_usual(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
+                                 struct c2_error *err)
+{
+    const unsigned tlb_side = kind == SIM_FETCH ? CACHES_TLB_FETCH : CACHES_TLB_LOAD;
+    enum c2_status status = C2_OK;
+    if (!SHORTCUT(core->tlb && caches_tlbs_refill(core->tlb, (enum caches_tlb_side)tlb_side, va, &page->found)))
+        return sim_ask_tlb(core, kind, page, va, err);
+    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
+    core->tlb_accesses[tlb_side] = page->found.accesses;
+    if (core->sim->attributed.on)
+        status = sim_attribute_tlb(core, tlb_side, va, false, err);
+    return status == C2_OK ? sim_ask_caches(core, kind, page, va, true, err) : status;
 }
 
 enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)

@@ -349,7 +349,7 @@ static inline unsigned sim_tlb_side(const struct sim_core *core, enum sim_kind k
 static inline bool sim_tlb_again(struct sim_core *core, unsigned tlb_side, const struct sim_page *page,
                                  struct guest_va va)
 {
-    if (C2_UNLIKELY(!page->found.order) || !caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va))
+    if (!page->found.order || !caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va))
         return false;
     core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
     core->tlb_accesses[tlb_side] = page->found.accesses;
@@ -432,12 +432,17 @@ static inline uint32_t sim_line_of(struct guest_va va, unsigned line_shift)
     return (uint32_t)(va.v & (C2_PAGE_BYTES - 1)) >> line_shift;
 }
 
-/* sim.c: the rare ways of sim_ask(): the TLBs are to be told more, or there are none; a line that is not the youngest
- * of its set; what follows where more than a count has changed. */
+/* sim.c: the rarer ways of sim_ask(): the TLBs are to be told more, or there are none; the same on a usual machine; a
+ * line that is not the youngest of its set; a line whose slot nobody remembers, and caches that have one stage; what
+ * follows where more than a count has changed. */
+enum c2_status sim_ask_tlb_usual(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
+                                 struct c2_error *err);
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                            struct c2_error *err);
-enum c2_status sim_ask_others(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+enum c2_status sim_ask_others(struct sim_core *core, enum sim_kind kind, uint32_t slot, struct line_no line,
                               struct guest_va va, struct c2_error *err);
+enum c2_status sim_ask_any(struct sim_core *core, enum sim_kind kind, struct line_no line, struct guest_va va,
+                           struct c2_error *err);
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind, struct guest_va va,
                          struct c2_error *err);
 
@@ -452,11 +457,12 @@ static inline __attribute__((always_inline)) enum c2_status sim_ask_caches(struc
     struct caches_front *const front = core->front[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
     const struct line_no physical_line = {page->line + line};
     if (C2_UNLIKELY(slot == CACHES_NO_SLOT))
-        return sim_ask_others(core, kind, page, va, err);
+        return sim_ask_any(core, kind, physical_line, va, err);
     const enum caches_tried tried = caches_again(front, kind == SIM_WRITE, slot + line, physical_line);
     if (C2_LIKELY(tried == CACHES_TRIED))
         return C2_OK;
-    return tried == CACHES_UNTRIED ? sim_ask_others(core, kind, page, va, err) : sim_asked(core, tried, kind, va, err);
+    return tried == CACHES_UNTRIED ? sim_ask_others(core, kind, slot + line, physical_line, va, err)
+                                   : sim_asked(core, tried, kind, va, err);
 }
 
 /* TLBs and caches are asked. Calls are made at its end only: so the way of a hit needs no stack. */
@@ -467,7 +473,7 @@ static inline __attribute__((always_inline)) enum c2_status sim_ask(struct sim_c
     const unsigned data = usual ? CACHES_TLB_LOAD : sim_tlb_side(core, kind);
     core->sim->attributed.number++;
     if (C2_UNLIKELY(!sim_tlb_again(core, kind == SIM_FETCH ? CACHES_TLB_FETCH : data, page, va)))
-        return sim_ask_tlb(core, kind, page, va, err);
+        return (usual ? sim_ask_tlb_usual : sim_ask_tlb)(core, kind, page, va, err);
     return sim_ask_caches(core, kind, page, va, usual, err);
 }
 
