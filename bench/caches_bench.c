@@ -5,7 +5,9 @@
  *     caches_bench [L3_MIB [PATTERN [ACCESSES [EXTRA]]]]
  *
  * EXTRA is what is switched on besides: "evictors" keeps who made a level lose a line, and asks for every outcome. The
- * time is then printed beside that of the plain run just before.
+ * time is then printed beside that of the plain run just before. "stages" prints the two stages' times apart, each with
+ * its own clock on this one thread: contents, with the bench's loop and looking ahead as the simulator does, and
+ * verdicts.
  *
  * Instructions instead of time, for the claim that the L3's size does not matter to a hit in L1:
  *     valgrind --tool=callgrind --toggle-collect='run' caches_bench 8 hits 1000000      (and with 64)
@@ -86,29 +88,61 @@ static uint32_t slot_of(struct caches *caches, uint64_t line)
     return *slot + (uint32_t)(line % CACHES_SLOTS);
 }
 
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Between two stages: as long as a tape of the simulator's. */
+#define TAPE_WORDS (32u * KIB)
+static uint64_t tape[TAPE_WORDS];
+static double verdicts_ns;
+
+static bool say_verdicts(struct caches *caches)
+{
+    static const struct caches_hearer nobody; /* hears of misses: none is noted for him */
+    const double start = now_ns();
+    const enum c2_status status = caches_hear(caches, tape, caches_deferred(caches), &nobody, NULL);
+    verdicts_ns += now_ns() - start;
+    return status == C2_OK;
+}
+
 /* As the simulator does it: in steps, and at once where an outcome is wanted. */
 static inline bool access_line(struct caches *caches, bool write, struct line_no line, struct caches_outcome *outcome)
 {
     if (outcome)
         return caches_access(caches, CACHES_DATA, write, line, line, outcome, NULL) == C2_OK;
-    if (caches_try(caches, CACHES_DATA, write, slot_of(caches, line.v), line) == CACHES_MISSED)
-        caches_defer(caches, NULL);
-    return true;
+    enum caches_tried tried = caches_try(caches, CACHES_DATA, write, slot_of(caches, line.v), line);
+    if (tried == CACHES_MISSED)
+        tried = caches_defer(caches, NULL);
+    return tried != CACHES_FULL || say_verdicts(caches);
+}
+
+/* As far as the simulator looks ahead, of two accesses in a record. */
+#define AHEAD 32
+
+static inline struct line_no line_at(const uint64_t *drawn, uint64_t lines, uint64_t i)
+{
+    const uint64_t round = (i & ~(uint64_t)(PREPARED - 1)) & (lines - 1);
+    return (struct line_no){((drawn[i & (PREPARED - 1)] + round) & (lines - 1)) + FIRST_LINE};
 }
 
 /* Kept apart and never inlined, so that callgrind can collect just this. */
 __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *pattern, const uint64_t *drawn,
-                                   uint64_t accesses, struct caches_outcome *outcome);
+                                   uint64_t accesses, const uint32_t *ahead, struct caches_outcome *outcome);
 
 __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *pattern, const uint64_t *drawn,
-                                   uint64_t accesses, struct caches_outcome *outcome)
+                                   uint64_t accesses, const uint32_t *ahead, struct caches_outcome *outcome)
 {
     const uint64_t lines = pattern->span_bytes / LINE;
     const uint64_t writes = pattern->writes != 0 ? pattern->writes - 1 : UINT64_MAX; /* and the very first one */
     for (uint64_t done = 0; done < accesses; done++) {
-        uint64_t round = (done & ~(uint64_t)(PREPARED - 1)) & (lines - 1);
-        struct line_no line = {((drawn[done & (PREPARED - 1)] + round) & (lines - 1)) + FIRST_LINE};
+        const struct line_no line = line_at(drawn, lines, done);
         const bool write = (done & writes) == 0;
+        if (ahead && *ahead != 0)
+            caches_expect(caches, line_at(drawn, lines, done + AHEAD));
         if (outcome)
             caches_set_actor(caches, done + 1);
         if (!access_line(caches, write, line, outcome))
@@ -117,15 +151,8 @@ __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *
     return true;
 }
 
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-enum extra { PLAIN, EVICTORS, EXTRAS };
-static const char *const extra_names[EXTRAS] = {"plain", "evictors"};
+enum extra { PLAIN, EVICTORS, STAGES, EXTRAS };
+static const char *const extra_names[EXTRAS] = {"plain", "evictors", "stages"};
 
 /* Nanoseconds an access; 0: no memory. */
 static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint64_t l3_bytes, uint64_t accesses,
@@ -135,11 +162,16 @@ static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint
     struct caches_outcome outcome, *wanted = extra == EVICTORS ? &outcome : NULL;
     memset(page_slots, 0xff, sizeof page_slots);
     if (caches_create(caches, &machine, 1, NULL) != C2_OK ||
-        (extra == EVICTORS && caches_keep_evictors(*caches, NULL) != C2_OK) ||
-        !run(*caches, pattern, drawn, PREPARED, wanted))
+        (extra == EVICTORS && caches_keep_evictors(*caches, NULL) != C2_OK))
         return 0;
+    if (extra == STAGES)
+        caches_defer_to(*caches, tape, TAPE_WORDS);
+    const uint32_t *ahead = extra == STAGES ? caches_far(*caches) : NULL;
+    if (!run(*caches, pattern, drawn, PREPARED, ahead, wanted))
+        return 0;
+    verdicts_ns = 0;
     double start = now_ns();
-    if (!run(*caches, pattern, drawn, accesses, wanted))
+    if (!run(*caches, pattern, drawn, accesses, ahead, wanted))
         return 0;
     return (now_ns() - start) / (double)accesses;
 }
@@ -157,8 +189,11 @@ static bool measure(const struct pattern *pattern, uint64_t l3_bytes, uint64_t a
     caches_destroy(caches);
     caches = NULL;
     double other = extra == PLAIN || plain <= 0 ? plain : time_of(pattern, drawn, l3_bytes, accesses, extra, &caches);
-    if (extra != PLAIN && other > 0)
+    if (extra == EVICTORS && other > 0)
         printf("%-13s %7.2f ns  %.2f times as long: %s\n", "", other, other / plain, extra_names[extra]);
+    const double verdicts = verdicts_ns / (double)accesses;
+    if (extra == STAGES && other > 0)
+        printf("%-13s %7.2f ns  contents, %.2f ns  verdicts\n", "", other - verdicts, verdicts);
     caches_destroy(caches);
     free(drawn);
     return other > 0;
@@ -178,7 +213,8 @@ int main(int argc, char **argv)
     uint64_t accesses = argc > 3 ? strtoull(argv[3], NULL, 10) : 20000000;
     enum extra extra = argc > 4 ? extra_named(argv[4]) : PLAIN;
     if (l3_mib == 0 || (l3_mib & (l3_mib - 1)) != 0 || accesses == 0 || extra == EXTRAS) {
-        fprintf(stderr, "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors]]]]\n");
+        fprintf(stderr,
+                "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors|stages]]]]\n");
         return 2;
     }
     bool any = false;
