@@ -126,50 +126,75 @@ static __attribute__((noinline)) enum c2_status refer_slowly(struct sim_core *co
     return sim_ask(core, first_kind(slot), page, va, false, err);
 }
 
+static __attribute__((noinline)) enum caches_tried try_slowly(struct sim_core *core, const struct sim_slot *slot,
+                                                              uint64_t va, uint64_t repeats, struct c2_error *err)
+{
+    return sim_tried(core, refer_slowly(core, slot, va, repeats, err));
+}
+
 /* A reference to another line than the one before, mostly of a page that is remembered and has one owner. Calls are
- * made at its end only: so the common way needs no stack. */
-static inline __attribute__((always_inline)) enum c2_status refer_as(struct sim_core *core, const struct sim_slot *slot,
-                                                                     uint64_t va, uint64_t *refs, struct c2_error *err)
+ * made at its end only: so the common way needs no stack. It says what sim_try() does. */
+static inline __attribute__((always_inline)) enum caches_tried refer_as(struct sim_core *core,
+                                                                        const struct sim_slot *slot, uint64_t va,
+                                                                        uint64_t *refs, struct c2_error *err)
 {
     const uint64_t vpn = va >> C2_PAGE_SHIFT, start = va & ~SIM_USUAL_LINE_MASK;
     struct sim_page *const page = &core->pages[vpn & (SIM_PAGES - 1)];
     const enum sim_kind kind = first_kind(slot);
     if (!SHORTCUT(page->vpn == vpn && va - start < slot->limit && start != core->data_start))
-        return refer_slowly(core, slot, va, 0, err);
+        return try_slowly(core, slot, va, 0, err);
     C2_PROMISE(sim_page_holds(core, page, (struct guest_va){va}));
     enter_line(core, slot, start, refs);
-    return sim_ask(core, kind, page, (struct guest_va){va}, true, err);
+    return sim_try(core, kind, page, (struct guest_va){va}, err);
 }
 
 /* The page has several owners. */
-static __attribute__((noinline)) enum c2_status refer_owned(struct sim_core *core, const struct sim_slot *slot,
-                                                            uint64_t va, struct c2_error *err)
+static __attribute__((noinline)) enum caches_tried refer_owned(struct sim_core *core, const struct sim_slot *slot,
+                                                               uint64_t va, struct c2_error *err)
 {
     const struct sim_owned_line *line = sim_owned_line(core, va);
     if (line->line != va >> SIM_USUAL_LINE_SHIFT)
-        return refer_slowly(core, slot, va, 0, err);
+        return try_slowly(core, slot, va, 0, err);
     return refer_as(core, slot, va, line->refs, err);
 }
 
-static enum c2_status refer_usual(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t repeats,
-                                  struct c2_error *err);
+static enum caches_tried refer_usual(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t repeats,
+                                     struct c2_error *err);
 
 /* There are repeats of the line before to be told of. */
-static __attribute__((noinline)) enum c2_status refer_behind(struct sim_core *core, const struct sim_slot *slot,
-                                                             uint64_t va, uint64_t repeats, struct c2_error *err)
+static __attribute__((noinline)) enum caches_tried refer_behind(struct sim_core *core, const struct sim_slot *slot,
+                                                                uint64_t va, uint64_t repeats, struct c2_error *err)
 {
     core->repeats = repeats;
     sim_flush_repeats(core);
     return refer_usual(core, slot, va, 0, err);
 }
 
-static __attribute__((noinline)) enum c2_status refer_usual(struct sim_core *core, const struct sim_slot *slot,
-                                                            uint64_t va, uint64_t repeats, struct c2_error *err)
+static __attribute__((noinline)) enum caches_tried refer_usual(struct sim_core *core, const struct sim_slot *slot,
+                                                               uint64_t va, uint64_t repeats, struct c2_error *err)
 {
     if (C2_UNLIKELY(repeats != 0))
         return refer_behind(core, slot, va, repeats, err);
     uint64_t *refs = core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].refs;
     return C2_LIKELY(refs) ? refer_as(core, slot, va, refs, err) : refer_owned(core, slot, va, err);
+}
+
+/* The rest of refer_usual(), where that is not all. */
+static __attribute__((noinline)) enum c2_status referred(struct sim_core *core, enum caches_tried tried,
+                                                         const struct sim_slot *slot, uint64_t va, struct c2_error *err)
+{
+    const struct sim_page *page = &core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    return tried == SIM_FAILED ? core->status
+                               : sim_asked(core, tried, first_kind(slot), page, (struct guest_va){va}, err);
+}
+
+static inline enum c2_status refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t repeats,
+                                   const bool usual, struct c2_error *err)
+{
+    if (!usual)
+        return refer_slowly(core, slot, va, repeats, err);
+    const enum caches_tried tried = refer_usual(core, slot, va, repeats, err);
+    return C2_LIKELY(tried == CACHES_TRIED) ? C2_OK : referred(core, tried, slot, va, err);
 }
 
 static inline bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va)
@@ -205,7 +230,7 @@ static inline __attribute__((always_inline)) enum c2_status run_slots(struct sim
             hot->repeats += slot->repeated;
             continue;
         }
-        const enum c2_status status = (usual ? refer_usual : refer_slowly)(core, slot, va, hot->repeats, err);
+        const enum c2_status status = refer(core, slot, va, hot->repeats, usual, err);
         *hot = hot_load(core);
         if (C2_UNLIKELY(status != C2_OK))
             return status;

@@ -125,20 +125,14 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
 
 static enum caches_side side_of(enum sim_kind kind) { return kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA; }
 
-enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind, struct guest_va va,
-                         struct c2_error *err)
-{
-    if (tried == CACHES_TRIED)
-        return C2_OK;
-    return tried == CACHES_FULL ? sim_verdicts_pass(core->sim, err) : sim_verdicts_missed(core, kind, va, err);
-}
-
-enum c2_status sim_ask_any(struct sim_core *core, enum sim_kind kind, struct line_no line, struct guest_va va,
-                           struct c2_error *err)
+/* Of a line whose slot nobody remembers, and of caches that have one stage. */
+static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+                              struct guest_va va, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const bool write = kind == SIM_WRITE;
     const struct line_no virtual_line = {va.v >> core->line_shift};
+    const struct line_no line = {page->line + sim_line_of(va, core->line_shift)};
     if (sim->core_count > 1)
         sim_cores_origin(core, kind == SIM_FETCH);
     if (!sim->verdicts.tape)
@@ -147,16 +141,17 @@ enum c2_status sim_ask_any(struct sim_core *core, enum sim_kind kind, struct lin
     const uint32_t slot = caches_slot(sim->caches, line);
     if (slot == CACHES_NO_SLOT)
         return c2_fail_memory(err, "the table of lines accessed");
-    return sim_asked(core, caches_try(sim->caches, side_of(kind), write, slot, line), kind, va, err);
+    return sim_asked(core, caches_try(sim->caches, side_of(kind), write, slot, line), kind, page, va, err);
 }
 
-enum c2_status sim_ask_others(struct sim_core *core, enum sim_kind kind, uint32_t slot, struct line_no line,
-                              struct guest_va va, struct c2_error *err)
+enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
+                         const struct sim_page *page, struct guest_va va, struct c2_error *err)
 {
-    const enum caches_tried tried = caches_try_others(core->front[side_of(kind)], kind == SIM_WRITE, slot, line);
-    if (tried == CACHES_TRIED)
-        return C2_OK;
-    return tried == CACHES_UNTRIED ? sim_ask_any(core, kind, line, va, err) : sim_asked(core, tried, kind, va, err);
+    if (C2_LIKELY(tried == CACHES_MISSED))
+        return sim_verdicts_missed(core, kind, va, err);
+    if (tried == CACHES_UNTRIED)
+        return ask_any(core, kind, page, va, err);
+    return tried == CACHES_FULL ? sim_verdicts_pass(core->sim, err) : C2_OK;
 }
 
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
@@ -172,18 +167,16 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
 }
 
 /* Most pages that the first level has lost are in the second. */
-enum c2_status sim_ask_tlb_usual(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
-                                 struct c2_error *err)
+enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
+                              struct c2_error *err)
 {
-    const unsigned tlb_side = kind == SIM_FETCH ? CACHES_TLB_FETCH : CACHES_TLB_LOAD;
-    enum c2_status status = C2_OK;
-    if (!SHORTCUT(core->tlb && caches_tlbs_refill(core->tlb, (enum caches_tlb_side)tlb_side, va, &page->found)))
-        return sim_ask_tlb(core, kind, page, va, err);
-    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
-    core->tlb_accesses[tlb_side] = page->found.accesses;
-    if (core->sim->attributed.on)
-        status = sim_attribute_tlb(core, tlb_side, va, false, err);
-    return status == C2_OK ? sim_ask_caches(core, kind, page, va, true, err) : status;
+    if (!SHORTCUT(core->tlb && caches_tlbs_refill(core->tlb, CACHES_TLB_LOAD, va, &page->found)))
+        return sim_tried(core, sim_ask_tlb(core, kind, page, va, err));
+    core->tlb_page[CACHES_TLB_LOAD] = va.v >> C2_PAGE_SHIFT;
+    core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
+    const enum c2_status status = core->sim->attributed.on ? sim_attribute_tlb(core, CACHES_TLB_LOAD, va, false, err)
+                                                           : C2_OK;
+    return status == C2_OK ? sim_try_caches(core, kind, page, va, true) : sim_tried(core, status);
 }
 
 enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)

@@ -96,6 +96,7 @@ struct sim_core {
     uint32_t rep_block;            /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
     uint64_t rep_left;             /* elements that it has still to do */
     uint32_t code;                 /* with attribution: of the instruction that makes the accesses */
+    enum c2_status status;         /* of what has failed: SIM_FAILED */
     uint64_t asked_for, actor;     /* the line access, counted from 1, whose actor was asked for last; and who it is */
 
     bool tlb_on[2];                           /* by enum caches_side: these have TLBs */
@@ -432,40 +433,47 @@ static inline uint32_t sim_line_of(struct guest_va va, unsigned line_shift)
     return (uint32_t)(va.v & (C2_PAGE_BYTES - 1)) >> line_shift;
 }
 
-/* sim.c: the rarer ways of sim_ask(): the TLBs are to be told more, or there are none; the same on a usual machine; a
- * line that is not the youngest of its set; a line whose slot nobody remembers, and caches that have one stage; what
- * follows where more than a count has changed. */
-enum c2_status sim_ask_tlb_usual(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
-                                 struct c2_error *err);
+/* sim.c: the rarer ways of sim_ask() and sim_try(): the TLBs are to be told more, or there are none; the same of data on
+ * a usual machine; what follows where more than a count has changed, or nothing is done yet. */
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                            struct c2_error *err);
-enum c2_status sim_ask_others(struct sim_core *core, enum sim_kind kind, uint32_t slot, struct line_no line,
-                              struct guest_va va, struct c2_error *err);
-enum c2_status sim_ask_any(struct sim_core *core, enum sim_kind kind, struct line_no line, struct guest_va va,
-                           struct c2_error *err);
-enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind, struct guest_va va,
-                         struct c2_error *err);
+enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
+                              struct c2_error *err);
+enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
+                         const struct sim_page *page, struct guest_va va, struct c2_error *err);
 
-/* The caches are asked for a line; the TLBs have been. usual, here and below: the machine is one of
- * sim_consume_usual(), a constant. */
-static inline __attribute__((always_inline)) enum c2_status sim_ask_caches(struct sim_core *core, enum sim_kind kind,
-                                                                           const struct sim_page *page,
-                                                                           struct guest_va va, const bool usual,
-                                                                           struct c2_error *err)
+/* What sim_try() says, besides: it has failed, as core->status says. */
+#define SIM_FAILED ((enum caches_tried)(CACHES_FULL + 1))
+
+static inline enum caches_tried sim_tried(struct sim_core *core, enum c2_status status)
+{
+    core->status = status;
+    return status == C2_OK ? CACHES_TRIED : SIM_FAILED;
+}
+
+/* The caches are asked for a line; the TLBs have been. What is not CACHES_TRIED is for sim_asked(). usual, here and
+ * below: the machine is one of sim_consume_usual(), a constant. */
+static inline __attribute__((always_inline)) enum caches_tried sim_try_caches(struct sim_core *core, enum sim_kind kind,
+                                                                              const struct sim_page *page,
+                                                                              struct guest_va va, const bool usual)
 {
     const uint32_t line = sim_line_of(va, usual ? SIM_USUAL_LINE_SHIFT : core->line_shift), slot = page->slot;
     struct caches_front *const front = core->front[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
     const struct line_no physical_line = {page->line + line};
     if (C2_UNLIKELY(slot == CACHES_NO_SLOT))
-        return sim_ask_any(core, kind, physical_line, va, err);
+        return CACHES_UNTRIED;
     const enum caches_tried tried = caches_again(front, kind == SIM_WRITE, slot + line, physical_line);
-    if (C2_LIKELY(tried == CACHES_TRIED))
-        return C2_OK;
-    return tried == CACHES_UNTRIED ? sim_ask_others(core, kind, slot + line, physical_line, va, err)
-                                   : sim_asked(core, tried, kind, va, err);
+    return tried == CACHES_UNTRIED ? caches_try_others(front, kind == SIM_WRITE, slot + line, physical_line) : tried;
 }
 
-/* TLBs and caches are asked. Calls are made at its end only: so the way of a hit needs no stack. */
+static inline enum c2_status sim_ask_caches(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+                                            struct guest_va va, const bool usual, struct c2_error *err)
+{
+    const enum caches_tried tried = sim_try_caches(core, kind, page, va, usual);
+    return C2_LIKELY(tried == CACHES_TRIED) ? C2_OK : sim_asked(core, tried, kind, page, va, err);
+}
+
+/* TLBs and caches are asked. */
 static inline __attribute__((always_inline)) enum c2_status sim_ask(struct sim_core *core, enum sim_kind kind,
                                                                     struct sim_page *page, struct guest_va va,
                                                                     const bool usual, struct c2_error *err)
@@ -473,8 +481,20 @@ static inline __attribute__((always_inline)) enum c2_status sim_ask(struct sim_c
     const unsigned data = usual ? CACHES_TLB_LOAD : sim_tlb_side(core, kind);
     core->sim->attributed.number++;
     if (C2_UNLIKELY(!sim_tlb_again(core, kind == SIM_FETCH ? CACHES_TLB_FETCH : data, page, va)))
-        return (usual ? sim_ask_tlb_usual : sim_ask_tlb)(core, kind, page, va, err);
+        return sim_ask_tlb(core, kind, page, va, err);
     return sim_ask_caches(core, kind, page, va, usual, err);
+}
+
+/* The same of data on a usual machine; what is not CACHES_TRIED is for sim_asked() (SIM_FAILED: nobody). Calls are made
+ * at its end only: so the way of a hit needs no stack. */
+static inline __attribute__((always_inline)) enum caches_tried sim_try(struct sim_core *core, enum sim_kind kind,
+                                                                       struct sim_page *page, struct guest_va va,
+                                                                       struct c2_error *err)
+{
+    core->sim->attributed.number++;
+    if (C2_UNLIKELY(!sim_tlb_again(core, CACHES_TLB_LOAD, page, va)))
+        return sim_try_tlb(core, kind, page, va, err);
+    return sim_try_caches(core, kind, page, va, true);
 }
 
 /* sim.c: a line access that is not a repeat, whatever is known of it. */

@@ -105,7 +105,8 @@ enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct si
 {
     struct sim *sim = core->sim;
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
-    const bool again = caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va);
+    const bool again = caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va) ||
+                       caches_tlbs_refill(core->tlb, (enum caches_tlb_side)tlb_side, va, &page->found);
     const unsigned reads = again ? 0
                                  : caches_tlbs_access(core->tlb, (enum caches_tlb_side)tlb_side, va, page->entry_count,
                                                       &page->found);
