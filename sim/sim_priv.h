@@ -433,8 +433,8 @@ static inline uint32_t sim_line_of(struct guest_va va, unsigned line_shift)
     return (uint32_t)(va.v & (C2_PAGE_BYTES - 1)) >> line_shift;
 }
 
-/* sim.c: the rarer ways of sim_ask() and sim_try(): the TLBs are to be told more, or there are none; the same of data on
- * a usual machine; what follows where more than a count has changed, or nothing is done yet. */
+/* sim.c: the rarer ways of sim_ask() and sim_try(): the TLBs are to be told more, or there are none; the same of data
+ * on a usual machine; what follows where more than a count has changed, or nothing is done yet. */
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                            struct c2_error *err);
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
