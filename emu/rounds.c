@@ -93,7 +93,7 @@ static bool share_turn(struct emu *emu, bool ready)
                                       .outside = syscalls_waits_outside(kernel),
                                       .deadline = syscalls_next_time(kernel)};
     uint64_t now = syscalls_time_ns(kernel, instructions);
-    syscalls_give_turn(kernel);
+    syscalls_give_turn(kernel, instructions);
     const enum turns_news news = turns_pass(emu->config.family.turns, &state, &now);
     return emu_take_over(emu, news, now);
 }

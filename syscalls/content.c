@@ -18,8 +18,6 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
 
-_Static_assert(IDENTITY_PID == 1000, "CONTENT_PID is its text");
-
 /* A short write to a memfd means that the host is out of memory; the guest then sees a shorter file. */
 static void put_bytes(int to, const char *bytes, size_t count)
 {
@@ -47,10 +45,7 @@ static uint64_t free_bytes(const struct syscalls *kernel)
     return kernel->physical_bytes > used ? kernel->physical_bytes - used : 0;
 }
 
-static uint64_t ticks(const struct syscalls *kernel)
-{
-    return kernel_cpu_ns(kernel, kernel->instructions) / (KERNEL_NS / 100);
-}
+static uint64_t ticks(uint64_t ns) { return ns / (KERNEL_NS / 100); }
 
 static void write_cpu(const struct syscalls *kernel, uint32_t cpu, int to)
 {
@@ -66,20 +61,23 @@ static void write_cpu(const struct syscalls *kernel, uint32_t cpu, int to)
         kernel->processors, cpu);
 }
 
-static void write_cpuinfo(const struct syscalls *kernel, int to)
+static void write_cpuinfo(const struct content_of *of, int to)
 {
+    const struct syscalls *kernel = of->kernel;
     for (uint32_t cpu = 0; cpu < kernel->processors; cpu++)
         write_cpu(kernel, cpu, to);
 }
 
 /* A list of all: "0", or "0-3". */
-static void write_cpu_list(const struct syscalls *kernel, int to)
+static void write_cpu_list(const struct content_of *of, int to)
 {
+    const struct syscalls *kernel = of->kernel;
     put(to, kernel->processors > 1 ? "0-%u\n" : "0\n", kernel->processors - 1);
 }
 
-static void write_meminfo(const struct syscalls *kernel, int to)
+static void write_meminfo(const struct content_of *of, int to)
 {
+    const struct syscalls *kernel = of->kernel;
     unsigned long long total = kernel->physical_bytes / 1024, left = free_bytes(kernel) / 1024;
     put(to,
         "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\nBuffers:               0 kB\n"
@@ -89,36 +87,79 @@ static void write_meminfo(const struct syscalls *kernel, int to)
         total, left, left);
 }
 
-static void write_machine_stat(const struct syscalls *kernel, int to)
+/* Of all processes. */
+static uint64_t busy_ns(const struct syscalls *kernel)
 {
-    put(to, "cpu  %llu 0 0 0 0 0 0 0 0 0\n", (unsigned long long)ticks(kernel));
-    for (uint32_t cpu = 0; cpu < kernel->processors; cpu++) /* who ran where is not kept: the first has all of it */
-        put(to, "cpu%u %llu 0 0 0 0 0 0 0 0 0\n", cpu, cpu == 0 ? (unsigned long long)ticks(kernel) : 0);
-    put(to,
-        "intr 0\nctxt 0\nbtime %llu\nprocesses 1\n"
-        "procs_running 1\nprocs_blocked 0\n",
-        (unsigned long long)kernel->start_seconds);
+    uint64_t ns = kernel->processes->ended_ns;
+    for (const struct process *at = views_next(kernel, 0); at; at = views_next(kernel, at->pid + 1))
+        ns += at->state == PROCESS_RUNS ? views_of(kernel, at)->cpu_ns : 0;
+    return ns;
 }
 
-static void write_uptime(const struct syscalls *kernel, int to)
+static void write_machine_stat(const struct content_of *of, int to)
 {
+    const struct syscalls *kernel = of->kernel;
+    const unsigned long long busy = ticks(busy_ns(kernel)), all = ticks(syscalls_time_ns(kernel, kernel->instructions));
+    const unsigned long long idle = all > busy ? all - busy : 0;
+    put(to, "cpu  %llu 0 0 %llu 0 0 0 0 0 0\n", busy, idle + all * (kernel->processors - 1));
+    for (uint32_t cpu = 0; cpu < kernel->processors; cpu++) /* who ran where is not kept: the first has all of it */
+        put(to, "cpu%u %llu 0 0 %llu 0 0 0 0 0 0\n", cpu, cpu == 0 ? busy : 0, cpu == 0 ? idle : all);
+    put(to,
+        "intr 0\nctxt 0\nbtime %llu\nprocesses %u\n"
+        "procs_running 1\nprocs_blocked 0\n",
+        (unsigned long long)kernel->start_seconds, kernel->processes->started);
+}
+
+static void write_loadavg(const struct content_of *of, int to)
+{
+    uint32_t threads = 0;
+    for (const struct process *at = views_next(of->kernel, 0); at; at = views_next(of->kernel, at->pid + 1))
+        threads += views_of(of->kernel, at)->threads;
+    put(to, "0.00 0.00 0.00 1/%u %u\n", threads, of->kernel->processes->last);
+}
+
+static void write_uptime(const struct content_of *of, int to)
+{
+    const struct syscalls *kernel = of->kernel;
     unsigned long long hundredths = syscalls_time_ns(kernel, kernel->instructions) / (KERNEL_NS / 100);
     put(to, "%llu.%02llu 0.00\n", hundredths / 100, hundredths % 100);
 }
 
 /* ------------------------------------------------------------------ the process */
 
-static void write_cmdline(const struct syscalls *kernel, int to)
+static struct views_texts texts_of(const struct content_of *of)
 {
-    put_bytes(to, kernel->names.arguments, kernel->names.arguments_bytes);
+    return of->process->state == PROCESS_ZOMBIE ? (struct views_texts){"", "", "", 0, 0}
+                                                : views_texts(of->kernel, of->process);
 }
 
-static void write_environ(const struct syscalls *kernel, int to)
+static void write_cmdline(const struct content_of *of, int to)
 {
-    put_bytes(to, kernel->names.environment, kernel->names.environment_bytes);
+    const struct views_texts texts = texts_of(of);
+    put_bytes(to, texts.arguments, texts.arguments_bytes);
 }
 
-static void write_comm(const struct syscalls *kernel, int to) { put(to, "%s\n", kernel->current->name); }
+static void write_environ(const struct content_of *of, int to)
+{
+    const struct views_texts texts = texts_of(of);
+    put_bytes(to, texts.environment, texts.environment_bytes);
+}
+
+static void write_comm(const struct content_of *of, int to) { put(to, "%s\n", of->thread->name); }
+
+/* What a process that is at its end has not. */
+static uint64_t unless_ended(const struct content_of *of, uint64_t value)
+{
+    return of->process->state == PROCESS_ZOMBIE ? 0 : value;
+}
+
+static void write_children(const struct content_of *of, int to)
+{
+    const bool first = of->thread->tid == of->process->pid;
+    for (const struct process *at = views_next(of->kernel, 0); first && at; at = views_next(of->kernel, at->pid + 1))
+        if (at->parent == of->process->pid)
+            put(to, "%u ", at->pid);
+}
 
 static const char *area_name(const struct mmu_area *area)
 {
@@ -149,8 +190,9 @@ static void write_area(const struct syscalls *kernel, int to, const struct mmu_a
         put(to, "%s\n", line);
 }
 
-static void write_maps(const struct syscalls *kernel, int to)
+static void write_maps(const struct content_of *of, int to)
 {
+    const struct syscalls *kernel = of->kernel;
     const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){0}, true);
     while (area) {
         write_area(kernel, to, area);
@@ -158,51 +200,62 @@ static void write_maps(const struct syscalls *kernel, int to)
     }
 }
 
-static uint64_t mapped_bytes(const struct syscalls *kernel)
+static char state_of(const struct content_of *of)
 {
-    uint64_t total = 0;
-    const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){0}, true);
-    while (area) {
-        total += area->bytes;
-        area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){area->start.v + area->bytes}, true);
-    }
-    return total;
+    return of->process->state == PROCESS_ZOMBIE ? 'Z' : of->process->stopped != 0 ? 'T' : of->thread->state;
 }
 
-static void write_stat(const struct syscalls *kernel, int to)
+static void write_stat(const struct content_of *of, int to)
 {
-    const struct mmu_usage usage = mmu_usage(kernel->mmu);
+    const struct process *process = of->process;
+    const struct process_view *view = of->view;
+    put(to, "%u (%s) %c %u %u %u 0 -1 4194304 %llu %llu 0 0 %llu 0 %llu 0 20 0 %u 0 %llu %llu %llu ", of->thread->tid,
+        of->thread->name, state_of(of), process->parent, process->group, process->session,
+        (unsigned long long)view->faults, (unsigned long long)process->children_faults,
+        (unsigned long long)ticks(of->is_thread ? of->thread->cpu_ns : view->cpu_ns),
+        (unsigned long long)ticks(process->children_ns), view->threads, (unsigned long long)ticks(view->started_ns),
+        (unsigned long long)unless_ended(of, view->mapped_bytes),
+        (unsigned long long)(unless_ended(of, view->resident_bytes) / C2_PAGE_BYTES));
+    put(to, "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+}
+
+static void write_statm(const struct content_of *of, int to)
+{
+    put(to, "%llu %llu 0 0 0 0 0\n", (unsigned long long)(unless_ended(of, of->view->mapped_bytes) / C2_PAGE_BYTES),
+        (unsigned long long)(unless_ended(of, of->view->resident_bytes) / C2_PAGE_BYTES));
+}
+
+static const char *state_name(char state)
+{
+    return state == 'R'   ? "R (running)"
+           : state == 'S' ? "S (sleeping)"
+           : state == 'D' ? "D (disk sleep)"
+           : state == 'T' ? "T (stopped)"
+                          : "Z (zombie)";
+}
+
+static void put_memory(const struct content_of *of, int to)
+{
+    const unsigned long long size = of->view->mapped_bytes / 1024, resident = of->view->resident_bytes / 1024;
+    if (of->process->state != PROCESS_ZOMBIE)
+        put(to, "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\n", size, size, resident,
+            resident);
+}
+
+static void write_status(const struct content_of *of, int to)
+{
+    const struct process_view *view = of->view;
     put(to,
-        CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID
-                    " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 %u 0 0 %llu %llu "
-                    "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-        kernel->current->name, (unsigned long long)usage.faults, (unsigned long long)ticks(kernel),
-        kernel->thread_count, (unsigned long long)mapped_bytes(kernel),
-        (unsigned long long)(usage.resident_bytes / C2_PAGE_BYTES));
-}
-
-static void write_statm(const struct syscalls *kernel, int to)
-{
-    put(to, "%llu %llu 0 0 0 0 0\n", (unsigned long long)(mapped_bytes(kernel) / C2_PAGE_BYTES),
-        (unsigned long long)(mmu_usage(kernel->mmu).resident_bytes / C2_PAGE_BYTES));
-}
-
-static void write_status(const struct syscalls *kernel, int to)
-{
-    unsigned long long size = mapped_bytes(kernel) / 1024;
-    unsigned long long resident = mmu_usage(kernel->mmu).resident_bytes / 1024;
-    put(to,
-        "Name:\t%s\nUmask:\t%04o\nState:\tR (running)\nTgid:\t1000\nNgid:\t0\nPid:\t1000\nPPid:\t1\nTracerPid:\t0\n"
+        "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%u\nNgid:\t0\nPid:\t%u\nPPid:\t%u\nTracerPid:\t0\n"
         "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",
-        kernel->current->name, kernel->identity.mask);
-    put(to,
-        "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\nThreads:\t%u\n"
-        "SigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\n",
-        size, size, resident, resident, kernel->thread_count, (unsigned long long)kernel->current->pending.set,
-        (unsigned long long)kernel->signals.pending.set, (unsigned long long)kernel->current->signals.blocked);
-    put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t%llx\nCpus_allowed_list:\t",
-        kernel->current->no_new_privileges, (unsigned long long)sched_all(kernel));
-    write_cpu_list(kernel, to);
+        of->thread->name, view->mask, state_name(state_of(of)), of->process->pid, of->thread->tid, of->process->parent);
+    put_memory(of, to);
+    put(to, "Threads:\t%u\nSigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
+        view->threads, (unsigned long long)of->thread->pending, (unsigned long long)view->pending,
+        (unsigned long long)of->thread->blocked, (unsigned long long)view->ignored, (unsigned long long)view->caught);
+    put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t%llx\nCpus_allowed_list:\t", of->thread->no_new_privileges,
+        (unsigned long long)sched_all(of->kernel));
+    write_cpu_list(of, to);
 }
 
 static void put_limit(int to, const char *name, const struct identity_limit *limit, const char *unit)
@@ -215,8 +268,9 @@ static void put_limit(int to, const char *name, const struct identity_limit *lim
     put(to, "%-25s %-20s %-20s %-10s\n", name, soft, hard, unit);
 }
 
-static void write_limits(const struct syscalls *kernel, int to)
+static void write_limits(const struct content_of *of, int to)
 {
+    const struct syscalls *kernel = of->kernel;
     static const struct {
         const char *name, *unit;
     } rows[IDENTITY_LIMITS] = {
@@ -234,30 +288,35 @@ static void write_limits(const struct syscalls *kernel, int to)
 
 /* ------------------------------------------------------------------ the tree */
 
+const struct content_process_node content_process_nodes[] = {
+    {{"cgroup", NULL, "0::/\n", NULL}, CONTENT_ANY},
+    {{"children", NULL, NULL, write_children}, CONTENT_TASK},
+    {{"cmdline", NULL, NULL, write_cmdline}, CONTENT_ANY},
+    {{"comm", NULL, NULL, write_comm}, CONTENT_ANY},
+    {{"cwd", "", NULL, NULL}, CONTENT_ANY}, /* the text is that of the moment, as that of exe */
+    {{"environ", NULL, NULL, write_environ}, CONTENT_ANY},
+    {{"exe", "", NULL, NULL}, CONTENT_ANY},
+    {{"fd", NULL, NULL, NULL}, CONTENT_OWN}, /* a directory: the open descriptors */
+    {{"limits", NULL, NULL, write_limits}, CONTENT_OWN},
+    {{"maps", NULL, NULL, write_maps}, CONTENT_OWN},
+    {{"mountinfo", NULL, "1 1 8:1 / / rw - ext4 /dev/root rw\n", NULL}, CONTENT_ANY},
+    {{"mounts", NULL, "/dev/root / ext4 rw 0 0\n", NULL}, CONTENT_ANY},
+    {{"oom_score_adj", NULL, "0\n", NULL}, CONTENT_ANY},
+    {{"root", "/", NULL, NULL}, CONTENT_ANY},
+    {{"stat", NULL, NULL, write_stat}, CONTENT_ANY},
+    {{"statm", NULL, NULL, write_statm}, CONTENT_ANY},
+    {{"status", NULL, NULL, write_status}, CONTENT_ANY},
+    {{"task", NULL, NULL, NULL}, CONTENT_PROCESS}, /* a directory: the threads */
+};
+const size_t content_process_node_count = sizeof content_process_nodes / sizeof content_process_nodes[0];
+
 const struct content_node content_nodes[] = {
-    {CONTENT_SELF "/cgroup", NULL, "0::/\n", NULL},
-    {CONTENT_SELF "/cmdline", NULL, NULL, write_cmdline},
-    {CONTENT_SELF "/comm", NULL, NULL, write_comm},
-    {CONTENT_SELF "/cwd", "", NULL, NULL}, /* the text is that of the moment */
-    {CONTENT_SELF "/environ", NULL, NULL, write_environ},
-    {CONTENT_SELF "/exe", "", NULL, NULL},
-    {CONTENT_SELF "/fd", NULL, NULL, NULL}, /* a directory: the open descriptors */
-    {CONTENT_SELF "/limits", NULL, NULL, write_limits},
-    {CONTENT_SELF "/maps", NULL, NULL, write_maps},
-    {CONTENT_SELF "/mountinfo", NULL, "1 1 8:1 / / rw - ext4 /dev/root rw\n", NULL},
-    {CONTENT_SELF "/mounts", NULL, "/dev/root / ext4 rw 0 0\n", NULL},
-    {CONTENT_SELF "/oom_score_adj", NULL, "0\n", NULL},
-    {CONTENT_SELF "/root", "/", NULL, NULL},
-    {CONTENT_SELF "/stat", NULL, NULL, write_stat},
-    {CONTENT_SELF "/statm", NULL, NULL, write_statm},
-    {CONTENT_SELF "/status", NULL, NULL, write_status},
-    {CONTENT_SELF "/task/" CONTENT_PID, CONTENT_SELF, NULL, NULL},
     {"/proc/cpuinfo", NULL, NULL, write_cpuinfo},
     {"/proc/filesystems", NULL, "nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\n\text4\n", NULL},
-    {"/proc/loadavg", NULL, "0.00 0.00 0.00 1/1 " CONTENT_PID "\n", NULL},
+    {"/proc/loadavg", NULL, NULL, write_loadavg},
     {"/proc/meminfo", NULL, NULL, write_meminfo},
     {"/proc/mounts", "self/mounts", NULL, NULL},
-    {"/proc/self", CONTENT_PID, NULL, NULL},
+    {"/proc/self", "", NULL, NULL}, /* the number of who looks, as in thread-self */
     {"/proc/stat", NULL, NULL, write_machine_stat},
     {"/proc/sys/fs/file-max", NULL, "9223372036854775807\n", NULL},
     {"/proc/sys/fs/nr_open", NULL, "1048576\n", NULL},
@@ -276,7 +335,7 @@ const struct content_node content_nodes[] = {
     {"/proc/sys/vm/max_map_count", NULL, "65530\n", NULL},
     {"/proc/sys/vm/overcommit_memory", NULL, "0\n", NULL},
     {"/proc/sys/vm/overcommit_ratio", NULL, "50\n", NULL},
-    {"/proc/thread-self", CONTENT_PID "/task/" CONTENT_PID, NULL, NULL},
+    {"/proc/thread-self", "", NULL, NULL},
     {"/proc/uptime", NULL, NULL, write_uptime},
     {"/proc/version", NULL, "Linux version " IDENTITY_RELEASE " (c2emu) " IDENTITY_VERSION "\n", NULL},
     {"/sys/devices/system/cpu/online", NULL, NULL, write_cpu_list},

@@ -259,5 +259,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     kernel->mmu = mmu;
     kernel->instructions_before += kernel->instructions;
     kernel->instructions = kernel->turn = 0;
+    kernel->remapped = true;
+    views_publish_names(kernel, kernel->self);
     return C2_OK;
 }

@@ -17,6 +17,7 @@
 #include "syscalls/signals_priv.h"
 #include "syscalls/stops_priv.h"
 #include "syscalls/timers_priv.h"
+#include "syscalls/views_priv.h"
 
 /* What the running call copied of the guest's memory. */
 struct kernel_copies {
@@ -115,6 +116,7 @@ struct syscalls {
     struct timer *timers;
     uint32_t timer_room, timers_armed;
     struct mmu *mmu;
+    bool remapped; /* since mapped_bytes was looked for (views.c) */
     uint64_t physical_bytes;
     uint32_t processors;
     struct kernel_names names;

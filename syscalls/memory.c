@@ -108,6 +108,7 @@ int64_t memory_map(struct call *c)
         status = describe_file(&request, file, path);
     if (status == 0 && file)
         inputs_mapping(c->kernel, file, prot & PROT_EXEC);
+    c->kernel->remapped = true;
     return status < 0 ? status : mmu_map(c->kernel->mmu, &request);
 }
 
@@ -115,6 +116,7 @@ int64_t memory_unmap(struct call *c)
 {
     if (!is_page_aligned(c->arg[0]) || c->arg[1] == 0)
         return -EINVAL;
+    c->kernel->remapped = true;
     return mmu_unmap(c->kernel->mmu, c->arg[0], c->arg[1]);
 }
 
@@ -127,6 +129,7 @@ int64_t memory_remap(struct call *c)
         return -EINVAL;
     if (flags & MREMAP_FIXED && c->arg[0] < c->arg[4] + c->arg[2] && c->arg[4] < c->arg[0] + c->arg[1])
         return -EINVAL; /* from itself to itself */
+    c->kernel->remapped = true;
     return mmu_remap(c->kernel->mmu, c->arg[0], c->arg[1], c->arg[2], flags & MREMAP_MAYMOVE, flags & MREMAP_FIXED,
                      c->arg[4]);
 }
@@ -140,7 +143,11 @@ int64_t memory_protect(struct call *c)
     return mmu_protect(c->kernel->mmu, c->arg[0], c->arg[1], rights_of(c->arg[2]));
 }
 
-int64_t memory_brk(struct call *c) { return (int64_t)mmu_brk(c->kernel->mmu, c->arg[0]); }
+int64_t memory_brk(struct call *c)
+{
+    c->kernel->remapped = true;
+    return (int64_t)mmu_brk(c->kernel->mmu, c->arg[0]);
+}
 
 /* ------------------------------------------------------------------ advice and residence */
 

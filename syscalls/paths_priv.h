@@ -46,7 +46,7 @@ bool synthetic_covers(const char *path);
 enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path);
 /* The text of a link into out; its length or -errno. */
 int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, size_t bytes);
-/* /proc/PID/fd/N: the guest descriptor, or -1. */
+/* /proc/PID/fd/N of the process itself: the guest descriptor, or -1. */
 int64_t synthetic_fd(struct syscalls *kernel, const char *path);
 /* Opens a file or directory; returns the guest descriptor or -errno. */
 int64_t synthetic_open(struct call *c, const char *path, int flags);
@@ -58,16 +58,28 @@ int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode);
 int64_t synthetic_entries(struct call *c, int host, const char *path, void *to, size_t bytes);
 
 /* ------------------------------------------------------------------ content.c: what stands in them */
+/* Whose file it is: a process's, or a thread's of it; of others the process itself. */
+struct content_of {
+    const struct syscalls *kernel;
+    const struct process *process;
+    const struct process_view *view;
+    const struct process_thread *thread; /* the first one's in files of the process */
+    bool is_thread;                      /* /proc/PID/task/TID */
+};
 struct content_node {
-    const char *path;                                     /* canonical */
-    const char *link;                                     /* text of a symbolic link, or */
-    const char *text;                                     /* fixed content, or */
-    void (*write)(const struct syscalls *kernel, int to); /* content of now */
+    const char *path;                                   /* canonical; of a process: its name there */
+    const char *link;                                   /* text of a symbolic link, or */
+    const char *text;                                   /* fixed content, or */
+    void (*write)(const struct content_of *of, int to); /* content of now; or it is a directory */
+};
+/* In /proc/PID and /proc/PID/task/TID: OWN is not readable of other processes. */
+struct content_process_node {
+    struct content_node is;
+    enum content_where { CONTENT_ANY, CONTENT_OWN, CONTENT_TASK, CONTENT_PROCESS } where;
 };
 /* In the order of directory listings: nodes of one directory stand together. */
 extern const struct content_node content_nodes[];
-extern const size_t content_node_count;
-#define CONTENT_PID "1000"
-#define CONTENT_SELF "/proc/" CONTENT_PID
+extern const struct content_process_node content_process_nodes[];
+extern const size_t content_node_count, content_process_node_count;
 
 #endif

@@ -48,7 +48,8 @@ enum c2_status processes_create(struct syscalls *kernel, struct c2_error *err)
     kernel->processes = all;
     kernel->self = &all->list[0];
     all->last = all->foreground = IDENTITY_PID;
-    all->running = all->used = 1;
+    all->running = all->used = all->started = 1;
+    kernel->remapped = true;
     all->list[0] = (struct process){.pid = IDENTITY_PID,
                                     .parent = IDENTITY_PARENT,
                                     .group = IDENTITY_PID,
@@ -171,8 +172,9 @@ static void share_waits(struct syscalls *kernel)
     }
 }
 
-static struct process *add(struct syscalls *kernel, const struct processes_start *start)
+static struct process *add(struct call *c, const struct processes_start *start)
 {
+    struct syscalls *kernel = c->kernel;
     struct processes *all = kernel->processes;
     const struct process *self = processes_self(kernel);
     for (uint32_t i = 0; i < PROCESSES_MOST; i++) {
@@ -189,7 +191,9 @@ static struct process *add(struct syscalls *kernel, const struct processes_start
                                         .ignores_children = self->ignores_children,
                                         .exit_signal = start->exit_signal};
         all->running++;
+        all->started++;
         share_waits(kernel);
+        views_begin(kernel, &all->list[i], syscalls_time_ns(kernel, c->instructions));
         return &all->list[i];
     }
     return NULL;
@@ -251,7 +255,7 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
         kernel->processes->last = kernel->last_tid;
     if ((status = ipc_ready(kernel)) < 0 || (status = make_way_back(kernel, start)) < 0)
         return status;
-    const struct process *child = add(kernel, start);
+    const struct process *child = add(c, start);
     if (!child) {
         end_way_back(kernel);
         return -EAGAIN;
@@ -313,7 +317,8 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     timers_forget_all(kernel);
     kernel->current->ran = 0;
     kernel->turn = instructions;
-    processes_self(kernel)->host = getpid();
+    kernel->self->host = getpid();
+    kernel->self->faults -= mmu_usage(kernel->mmu).faults; /* those before are its parent's */
     kernel->current->clear_tid = start->flags & CLONE_CHILD_CLEARTID ? start->child_tid : 0;
     if (start->flags & CLONE_CHILD_SETTID)
         (void)guest_write(&c, start->child_tid, &child, sizeof child);
@@ -446,6 +451,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     self->status = status;
     self->cpu_ns = kernel_cpu_ns(kernel, instructions);
     self->state = PROCESS_ZOMBIE;
+    kernel->processes->ended_ns += self->cpu_ns;
     kernel->processes->running--;
     kernel->processes->events++;
     kernel->processes->releases++;
@@ -662,11 +668,12 @@ bool processes_wait_for_self(const struct syscalls *kernel, uint32_t pid)
     return false;
 }
 
-void syscalls_give_turn(struct syscalls *kernel)
+void syscalls_give_turn(struct syscalls *kernel, uint64_t instructions)
 {
     const struct signals_action *action = &kernel->signals.action[SIGCHLD];
     struct process *self = processes_self(kernel);
     self->waits_for = waits_for(kernel);
+    views_publish(kernel, instructions);
     const bool ignored = action->handler == (uint64_t)(uintptr_t)SIG_IGN;
     self->ignores_children = ignored || action->flags & SA_NOCLDWAIT;
     self->ignores_stops = ignored || action->flags & SA_NOCLDSTOP;

@@ -10,10 +10,29 @@
 #include "syscalls/signals_priv.h"
 
 struct kernel_wait;
-enum { PROCESSES_MOST = 256, PROCESSES_SENT = 128 };
+enum { PROCESSES_MOST = 256, PROCESSES_SENT = 128, PROCESSES_THREADS = 256, PROCESSES_TEXT = 256 << 10 };
 
 enum process_state { PROCESS_NONE, PROCESS_RUNS, PROCESS_ZOMBIE };
 enum process_news { PROCESS_NO_NEWS, PROCESS_STOPPED, PROCESS_CONTINUED }; /* that a wait has not told yet */
+
+/* What /proc shows of a process, and of its threads. */
+struct process_thread {
+    uint32_t tid;
+    char name[16];
+    char state; /* 'R' ... */
+    uint64_t cpu_ns, pending, blocked;
+    int no_new_privileges;
+};
+struct process_view {
+    uint64_t started_ns, cpu_ns, faults, resident_bytes, mapped_bytes;
+    uint64_t pending, ignored, caught;                        /* bits of signals */
+    uint32_t mask;                                            /* umask */
+    int directory;                                            /* the host's descriptor of the working directory */
+    size_t program_bytes, arguments_bytes, environment_bytes; /* of its texts */
+    uint32_t threads;                                         /* the first PROCESSES_THREADS stand here */
+    struct process_thread thread[PROCESSES_THREADS];
+};
+
 struct process {
     uint32_t pid, parent, group, session; /* parent: IDENTITY_PARENT when that is gone */
     enum process_state state;
@@ -38,6 +57,8 @@ struct processes {
     uint32_t last;       /* number given, of a process or of a thread of several processes */
     uint32_t foreground; /* the group that a terminal belongs to */
     uint32_t running;
+    uint32_t started;  /* processes, so far */
+    uint64_t ended_ns; /* the time of those that have ended */
     uint64_t events;   /* that may let another process go on */
     uint64_t wakes;    /* made at words of memory that may be shared */
     uint64_t releases; /* of locks of files, and of ends of pipes: what a wait for a lock may wait for */
@@ -48,6 +69,8 @@ struct processes {
         uint32_t count;
         struct signals_info list[PROCESSES_SENT];
     } sent[PROCESSES_MOST]; /* to each by others, and not seen yet */
+    struct process_view views[PROCESSES_MOST];
+    char texts[PROCESSES_MOST][PROCESSES_TEXT];
 };
 
 /* What the running call of fork, vfork or clone wants. */

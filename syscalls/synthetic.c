@@ -4,8 +4,11 @@
  *
  * Model
  *   Files are written into a host memfd when opened and are read-only; a directory's memfd is empty, its file position
- *   is the index of the next name, so that duplicates of the descriptor share it. What is not in the tree does not
- *   exist.
+ *   is that of the next name, so that duplicates of the descriptor share it. What is not in the tree does not exist.
+ *   /proc/PID is there of each process of the run, and shows what views.c keeps of it.
+ *
+ * Not modelled
+ *   Of other processes than the reader: its descriptors, maps and limits (EACCES).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,8 +23,6 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
 
-#define DESCRIPTORS CONTENT_SELF "/fd"
-
 /* Whether path is root itself or lies below it. */
 static bool below(const char *path, const char *root)
 {
@@ -31,7 +32,78 @@ static bool below(const char *path, const char *root)
 
 bool synthetic_covers(const char *path) { return below(path, "/proc") || below(path, "/sys"); }
 
-static const struct content_node *node_of(const char *path)
+/* ------------------------------------------------------------------ what a path means */
+
+/* Of a process, or of one of its threads, or neither. */
+struct place {
+    struct content_of of;
+    bool is_process;
+    bool gone;        /* it names a process or a thread that is not there */
+    const char *rest; /* below /proc/PID or /proc/PID/task/TID: "" or "/name" */
+};
+
+/* A number as Linux writes it; what follows it into *rest, "" or "/...". */
+static bool read_number(const char *text, uint32_t *number, const char **rest)
+{
+    char *end;
+    if (text[0] < '1' || text[0] > '9')
+        return false;
+    const unsigned long value = strtoul(text, &end, 10);
+    *number = (uint32_t)value;
+    *rest = end;
+    return value <= INT32_MAX && (*end == '\0' || *end == '/');
+}
+
+static void find_thread(struct place *out)
+{
+    static const char task[] = "/task/";
+    uint32_t tid;
+    if (strncmp(out->rest, task, strlen(task)) != 0)
+        return;
+    const bool is_number = read_number(out->rest + strlen(task), &tid, &out->rest);
+    out->of.thread = is_number ? views_thread(out->of.view, tid) : NULL;
+    out->of.is_thread = true;
+    out->gone = !out->of.thread;
+}
+
+static struct place place_of(struct syscalls *kernel, const char *path)
+{
+    static const char root[] = "/proc/";
+    struct place out = {.of = {.kernel = kernel, .process = kernel->self, .view = views_of(kernel, kernel->self)}};
+    uint32_t pid;
+    out.of.thread = &out.of.view->thread[0];
+    if (strncmp(path, root, strlen(root)) != 0)
+        return out;
+    views_publish(kernel, kernel->instructions);
+    if (!read_number(path + strlen(root), &pid, &out.rest))
+        return out;
+    out.is_process = true;
+    out.of.process = views_find(kernel, pid);
+    out.gone = !out.of.process;
+    if (out.gone)
+        return out;
+    out.of.view = views_of(kernel, out.of.process);
+    out.of.thread = &out.of.view->thread[0];
+    find_thread(&out);
+    return out;
+}
+
+static bool is_own(const struct place *place) { return place->of.process == place->of.kernel->self; }
+
+static bool is_there(const struct place *place, const struct content_process_node *node)
+{
+    return node->where != (place->of.is_thread ? CONTENT_PROCESS : CONTENT_TASK);
+}
+
+static const struct content_process_node *process_node_of(const struct place *place)
+{
+    for (size_t i = 0; i < content_process_node_count && place->rest[0] == '/'; i++)
+        if (strcmp(content_process_nodes[i].is.path, place->rest + 1) == 0)
+            return is_there(place, &content_process_nodes[i]) ? &content_process_nodes[i] : NULL;
+    return NULL;
+}
+
+static const struct content_node *machine_node_of(const char *path)
 {
     for (size_t i = 0; i < content_node_count; i++)
         if (strcmp(content_nodes[i].path, path) == 0)
@@ -39,7 +111,17 @@ static const struct content_node *node_of(const char *path)
     return NULL;
 }
 
-static bool is_directory(const char *path)
+static const struct content_node *node_of(const struct place *place, const char *path)
+{
+    if (place->gone)
+        return NULL;
+    if (!place->is_process)
+        return machine_node_of(path);
+    const struct content_process_node *node = process_node_of(place);
+    return node ? &node->is : NULL;
+}
+
+static bool is_machine_directory(const char *path)
 {
     for (size_t i = 0; i < content_node_count; i++)
         if (below(content_nodes[i].path, path))
@@ -47,24 +129,48 @@ static bool is_directory(const char *path)
     return false;
 }
 
+/* Of the process itself: what others have open is not shown. */
+static int64_t descriptor_of(struct syscalls *kernel, const struct place *place)
+{
+    static const char root[] = "/fd/";
+    char *end;
+    if (!place->is_process || place->gone || !is_own(place) || strncmp(place->rest, root, strlen(root)) != 0 ||
+        place->rest[strlen(root)] < '0' || place->rest[strlen(root)] > '9')
+        return -1;
+    unsigned long fd = strtoul(place->rest + strlen(root), &end, 10);
+    return *end == '\0' && fds_at(kernel, fd) ? (int64_t)fd : -1;
+}
+
 int64_t synthetic_fd(struct syscalls *kernel, const char *path)
 {
-    size_t root = strlen(DESCRIPTORS "/");
-    char *end;
-    if (strncmp(path, DESCRIPTORS "/", root) != 0 || path[root] < '0' || path[root] > '9')
-        return -1;
-    unsigned long fd = strtoul(path + root, &end, 10);
-    return *end == '\0' && fds_at(kernel, fd) ? (int64_t)fd : -1;
+    const struct place place = place_of(kernel, path);
+    return descriptor_of(kernel, &place);
+}
+
+static enum synthetic_kind kind_of(struct syscalls *kernel, const struct place *place, const char *path)
+{
+    const struct content_node *node = node_of(place, path);
+    if (place->gone)
+        return SYNTHETIC_NONE;
+    if (descriptor_of(kernel, place) >= 0 || (node && node->link))
+        return SYNTHETIC_LINK;
+    if (node && (node->text || node->write))
+        return SYNTHETIC_FILE;
+    return node || (place->is_process ? place->rest[0] == '\0' : is_machine_directory(path)) ? SYNTHETIC_DIRECTORY
+                                                                                             : SYNTHETIC_NONE;
 }
 
 enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path)
 {
-    const struct content_node *node = node_of(path);
-    if (synthetic_fd(kernel, path) >= 0 || (node && node->link))
-        return SYNTHETIC_LINK;
-    if (node && (node->text || node->write))
-        return SYNTHETIC_FILE;
-    return is_directory(path) ? SYNTHETIC_DIRECTORY : SYNTHETIC_NONE;
+    const struct place place = place_of(kernel, path);
+    return kind_of(kernel, &place, path);
+}
+
+/* Whether it may be looked into. */
+static bool is_closed(const struct place *place)
+{
+    const struct content_process_node *node = place->is_process && !place->gone ? process_node_of(place) : NULL;
+    return node && node->where == CONTENT_OWN && !is_own(place);
 }
 
 /* ------------------------------------------------------------------ links */
@@ -107,30 +213,56 @@ static int64_t descriptor_text(struct syscalls *kernel, int64_t fd, char *out, s
            snprintf(number + 1, bytes - (size_t)(number + 1 - out), "%llu]", (unsigned long long)st.st_ino);
 }
 
-static int64_t directory_text(struct syscalls *kernel, char *out, size_t bytes)
+static int64_t directory_text(const struct content_of *of, char *out, size_t bytes)
 {
     char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", kernel->fds.cwd);
+    snprintf(link, sizeof link, "/proc/%ld/fd/%d", (long)of->process->host, of->view->directory);
     ssize_t length = host_text(link, out, bytes);
     return length < 0 ? -errno : length;
 }
 
-int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, size_t bytes)
+static int64_t copy_text(char *out, size_t bytes, const char *text)
 {
-    int64_t fd = synthetic_fd(kernel, path);
-    if (fd >= 0)
-        return descriptor_text(kernel, fd, out, bytes);
-    const struct content_node *node = node_of(path);
-    if (!node || !node->link)
-        return synthetic_kind(kernel, path) == SYNTHETIC_NONE ? -ENOENT : -EINVAL;
-    if (strcmp(path, CONTENT_SELF "/cwd") == 0)
-        return directory_text(kernel, out, bytes);
-    const char *text = strcmp(path, CONTENT_SELF "/exe") == 0 ? kernel->names.program_path : node->link;
-    size_t length = strlen(text);
+    const size_t length = strlen(text);
     if (length > bytes)
         return -ENAMETOOLONG;
     memcpy(out, text, length);
     return (int64_t)length;
+}
+
+static int64_t process_link(const struct place *place, const struct content_node *node, char *out, size_t bytes)
+{
+    const bool directory = strcmp(node->path, "cwd") == 0, program = strcmp(node->path, "exe") == 0;
+    if ((directory || program) && place->of.process->state == PROCESS_ZOMBIE)
+        return -ENOENT;
+    if (directory)
+        return directory_text(&place->of, out, bytes);
+    const char *text = program ? views_texts(place->of.kernel, place->of.process).program : node->link;
+    return copy_text(out, bytes, text);
+}
+
+static int64_t machine_link(const struct syscalls *kernel, const struct content_node *node, char *out, size_t bytes)
+{
+    char text[64];
+    if (strcmp(node->path, "/proc/self") == 0)
+        snprintf(text, sizeof text, "%u", kernel->pid);
+    else if (strcmp(node->path, "/proc/thread-self") == 0)
+        snprintf(text, sizeof text, "%u/task/%u", kernel->pid, kernel->current->tid);
+    else
+        snprintf(text, sizeof text, "%s", node->link);
+    return copy_text(out, bytes, text);
+}
+
+int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, size_t bytes)
+{
+    const struct place place = place_of(kernel, path);
+    const int64_t fd = descriptor_of(kernel, &place);
+    if (fd >= 0)
+        return descriptor_text(kernel, fd, out, bytes);
+    const struct content_node *node = node_of(&place, path);
+    if (!node || !node->link)
+        return kind_of(kernel, &place, path) == SYNTHETIC_NONE ? -ENOENT : -EINVAL;
+    return place.is_process ? process_link(&place, node, out, bytes) : machine_link(kernel, node, out, bytes);
 }
 
 /* ------------------------------------------------------------------ open */
@@ -156,14 +288,14 @@ static int64_t may_open(enum synthetic_kind kind, int flags)
 }
 
 /* A read-only host descriptor with the content of now, or -errno. */
-static int open_content(const struct syscalls *kernel, const struct content_node *node)
+static int open_content(const struct place *place, const struct content_node *node)
 {
     char name[64];
     int file = memfd_create("c2emu", MFD_CLOEXEC);
     if (file < 0)
         return -1;
     if (node && node->write) {
-        node->write(kernel, file);
+        node->write(&place->of, file);
     } else if (node && node->text && write(file, node->text, strlen(node->text)) < 0) {
         close(file);
         return -1;
@@ -178,13 +310,16 @@ static int open_content(const struct syscalls *kernel, const struct content_node
 
 int64_t synthetic_open(struct call *c, const char *path, int flags)
 {
-    int64_t status = may_open(synthetic_kind(c->kernel, path), flags);
+    const struct place place = place_of(c->kernel, path);
+    int64_t status = may_open(kind_of(c->kernel, &place, path), flags);
+    if (status == 0 && is_closed(&place))
+        status = -EACCES;
     if (status < 0)
         return status;
     char *name = c2_strdup(path);
     if (!name)
         return -ENOMEM;
-    int64_t fd = fds_add(c->kernel, open_content(c->kernel, node_of(path)), FD_WAIT_NEVER, flags & O_CLOEXEC);
+    int64_t fd = fds_add(c->kernel, open_content(&place, node_of(&place, path)), FD_WAIT_NEVER, flags & O_CLOEXEC);
     if (fd < 0) {
         c2_free(name);
         return fd;
@@ -210,13 +345,13 @@ int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *o
 {
     static const mode_t modes[] = {
         [SYNTHETIC_FILE] = S_IFREG | 0444, [SYNTHETIC_DIRECTORY] = S_IFDIR | 0555, [SYNTHETIC_LINK] = S_IFLNK | 0777};
-    enum synthetic_kind kind = synthetic_kind(kernel, path);
-    bool own = below(path, CONTENT_SELF);
+    const struct place place = place_of(kernel, path);
+    enum synthetic_kind kind = kind_of(kernel, &place, path);
     if (kind == SYNTHETIC_NONE)
         return -ENOENT;
     *out = (struct stat){.st_dev = makedev(0, 4), .st_ino = inode_of(path), .st_mode = modes[kind]};
     out->st_nlink = kind == SYNTHETIC_DIRECTORY ? 2 : 1;
-    out->st_uid = out->st_gid = own ? IDENTITY_USER : 0;
+    out->st_uid = out->st_gid = place.is_process ? IDENTITY_USER : 0;
     out->st_blksize = 1024;
     out->st_atim.tv_sec = out->st_mtim.tv_sec = out->st_ctim.tv_sec = (time_t)kernel->start_seconds;
     return 0;
@@ -247,10 +382,13 @@ void synthetic_statfs(struct statfs *out)
 
 int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode)
 {
-    switch (synthetic_kind(kernel, path)) {
+    const struct place place = place_of(kernel, path);
+    switch (kind_of(kernel, &place, path)) {
     case SYNTHETIC_NONE:
         return -ENOENT;
     case SYNTHETIC_FILE:
+        if (mode & R_OK && is_closed(&place))
+            return -EACCES;
         return mode & (W_OK | X_OK) ? -EACCES : 0;
     case SYNTHETIC_DIRECTORY:
         return mode & W_OK ? -EACCES : 0;
@@ -277,33 +415,95 @@ static bool child_name(const char *path, const char *dir, struct name *out)
     return true;
 }
 
-static bool open_descriptor(struct syscalls *kernel, uint64_t index, struct name *out)
+/* Names of a directory stand at positions, which an open one keeps: "." and "..", then nodes in the order of their
+ * table; then numbers, each at its own. */
+enum { FIRST_NODE = 2, FIRST_NUMBER = 4096 };
+struct listing {
+    struct syscalls *kernel;
+    const struct place *place;
+    const char *path;
+    uint64_t position; /* of the name; of the next one when that was found */
+    struct name name;
+};
+
+static bool found_number(struct listing *at, uint64_t number)
 {
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++)
-        if (fds_at(kernel, fd) && index-- == 0) {
-            snprintf(out->text, sizeof out->text, "%llu", (unsigned long long)fd);
+    snprintf(at->name.text, sizeof at->name.text, "%llu", (unsigned long long)number);
+    at->position = FIRST_NUMBER + number + 1;
+    return true;
+}
+
+static bool next_descriptor(struct listing *at, uint64_t from)
+{
+    while (from < FDS_MAX && !fds_at(at->kernel, from))
+        from++;
+    return from < FDS_MAX && found_number(at, from);
+}
+
+static bool next_process(struct listing *at, uint64_t from)
+{
+    const struct process *process = views_next(at->kernel, (uint32_t)from);
+    return process && found_number(at, process->pid);
+}
+
+static bool next_thread(struct listing *at, uint64_t from)
+{
+    const struct process_view *view = at->place->of.view;
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < view->threads && i < PROCESSES_THREADS; i++)
+        next = view->thread[i].tid >= from && view->thread[i].tid < next ? view->thread[i].tid : next;
+    return next != UINT64_MAX && found_number(at, next);
+}
+
+static bool next_process_node(struct listing *at)
+{
+    for (uint64_t i = at->position - FIRST_NODE; i < content_process_node_count; i++)
+        if (is_there(at->place, &content_process_nodes[i])) {
+            strcpy(at->name.text, content_process_nodes[i].is.path);
+            at->position = FIRST_NODE + i + 1;
             return true;
         }
     return false;
 }
 
-/* The index-th name in a directory: ".", "..", then the nodes in the order of the table. */
-static bool name_at(struct syscalls *kernel, const char *dir, uint64_t index, struct name *out)
+/* Nodes of one directory stand together: a name that was the last one's is no new one. */
+static bool next_machine_node(struct listing *at)
 {
     struct name last = {""};
-    strcpy(out->text, index == 0 ? "." : "..");
-    if (index < 2)
-        return true;
-    if (strcmp(dir, DESCRIPTORS) == 0)
-        return open_descriptor(kernel, index - 2, out);
-    for (size_t i = 0; i < content_node_count; i++) {
-        if (!child_name(content_nodes[i].path, dir, out) || strcmp(out->text, last.text) == 0)
+    const uint64_t from = at->position - FIRST_NODE;
+    for (uint64_t i = 0; i < content_node_count; i++) {
+        if (!child_name(content_nodes[i].path, at->path, &at->name) || strcmp(at->name.text, last.text) == 0)
             continue;
-        if (index-- == 2)
-            return true;
-        last = *out;
+        last = at->name;
+        if (i < from)
+            continue;
+        at->position = FIRST_NODE + i + 1;
+        return true;
     }
     return false;
+}
+
+static bool next_number(struct listing *at)
+{
+    const uint64_t from = at->position > FIRST_NUMBER ? at->position - FIRST_NUMBER : 0;
+    if (!at->place->is_process)
+        return strcmp(at->path, "/proc") == 0 && next_process(at, from);
+    if (strcmp(at->place->rest, "/fd") == 0)
+        return next_descriptor(at, from);
+    return strcmp(at->place->rest, "/task") == 0 && next_thread(at, from);
+}
+
+static bool next_name(struct listing *at)
+{
+    if (at->position < FIRST_NODE) {
+        strcpy(at->name.text, at->position++ == 0 ? "." : "..");
+        return true;
+    }
+    if (at->position < FIRST_NUMBER && !at->place->is_process && next_machine_node(at))
+        return true;
+    if (at->position < FIRST_NUMBER && at->place->is_process && at->place->rest[0] == '\0' && next_process_node(at))
+        return true;
+    return next_number(at);
 }
 
 static uint8_t type_of(struct syscalls *kernel, const char *dir, const char *name)
@@ -320,40 +520,45 @@ static uint8_t type_of(struct syscalls *kernel, const char *dir, const char *nam
     }
 }
 
-static size_t put_entry(struct syscalls *kernel, char *to, const char *dir, uint64_t index, const struct name *name)
+static size_t put_entry(char *to, const struct listing *at)
 {
     struct dirent64 *entry = (struct dirent64 *)to;
-    size_t bytes = c2_align_up(offsetof(struct dirent64, d_name) + strlen(name->text) + 1, 8);
+    size_t bytes = c2_align_up(offsetof(struct dirent64, d_name) + strlen(at->name.text) + 1, 8);
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", dir, name->text);
+    snprintf(path, sizeof path, "%s/%s", at->path, at->name.text);
     memset(to, 0, bytes);
     entry->d_ino = inode_of(path);
-    entry->d_off = (off64_t)index + 1;
+    entry->d_off = (off64_t)at->position;
     entry->d_reclen = (unsigned short)bytes;
-    entry->d_type = type_of(kernel, dir, name->text);
-    strcpy(entry->d_name, name->text);
+    entry->d_type = type_of(at->kernel, at->path, at->name.text);
+    strcpy(entry->d_name, at->name.text);
     return bytes;
 }
 
 int64_t synthetic_entries(struct call *c, int host, const char *path, void *to, size_t bytes)
 {
-    struct name name;
     size_t used = 0, largest = offsetof(struct dirent64, d_name) + NAME_MAX + 1 + 8;
     char entry[sizeof(struct dirent64) + 8] __attribute__((aligned(8)));
-    int64_t index = lseek(host, 0, SEEK_CUR), status = 0;
+    const struct place place = place_of(c->kernel, path);
+    int64_t status = 0;
     C2_ASSERT(largest <= sizeof entry);
-    if (synthetic_kind(c->kernel, path) != SYNTHETIC_DIRECTORY)
+    if (place.gone)
+        return -ENOENT;
+    if (kind_of(c->kernel, &place, path) != SYNTHETIC_DIRECTORY)
         return -ENOTDIR;
-    while (status == 0 && name_at(c->kernel, path, (uint64_t)index, &name)) {
-        size_t part = put_entry(c->kernel, entry, path, (uint64_t)index, &name);
-        if (used + part > bytes)
+    struct listing at = {
+        .kernel = c->kernel, .place = &place, .path = path, .position = (uint64_t)lseek(host, 0, SEEK_CUR)};
+    uint64_t position = at.position;
+    while (status == 0 && next_name(&at)) {
+        size_t part = put_entry(entry, &at);
+        if (used + part > bytes) {
+            status = used == 0 ? -EINVAL : 0;
             break;
+        }
         status = guest_write(c, (uintptr_t)to + used, entry, part);
         used += part;
-        index++;
+        position = at.position;
     }
-    lseek(host, index, SEEK_SET);
-    if (status < 0)
-        return status;
-    return used == 0 && name_at(c->kernel, path, (uint64_t)index, &name) ? -EINVAL : (int64_t)used;
+    lseek(host, (off_t)position, SEEK_SET);
+    return status < 0 ? status : (int64_t)used;
 }

@@ -135,7 +135,7 @@ void syscalls_leave_memory(struct syscalls *kernel);
 uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions);
 bool syscalls_has_company(const struct syscalls *kernel); /* other processes run */
 /* Before another process goes on, and when the turn has come back, at guest time `now`. */
-void syscalls_give_turn(struct syscalls *kernel);
+void syscalls_give_turn(struct syscalls *kernel, uint64_t instructions);
 void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now);
 /* What the threads wait for, all together: the first moment (UINT64_MAX: none), and whether others than the guest can
  * let one go on; for those the host waits a little. */

@@ -5,6 +5,7 @@ execve   what a process keeps and loses, what is refused, scripts, position inde
 reports  each program has its own, by its name; the list of them; --follow
 family   fork, wait, pipes, signals, shared memory, locks, clocks between processes: as natively (shells, gcc, make,
          git and other programs: tests/programs.tsv)
+tasks    ps, top, pgrep, pstree and killall see the processes of the run
 same     a pipeline has the same reports each time, whatever the host does beside
 children reports of forked processes, what is not followed, counts that add up
 ends     processes that are killed from outside, deadlocks; none of the host's is left behind
@@ -130,8 +131,29 @@ def family(top):
         both([guest, part, top], part)
     both([guest, "locks", top], "locks")
     both([guest, "stops"], "stops")
+    both([guest, "looks", top], "looks")
     both([guest, "tree", "5"], "31 processes")
     both([guest, "pipes"], "pipes under another quantum", options=["--quantum", "777"])
+
+
+def tasks(top):
+    """What looks for processes finds those of the run, and no others; their numbers are the same on every host."""
+    script = ("sleep 8 & sh -c 'sleep 9; true' & sh -c 'kill -STOP $$' & sleep 1; %s; "
+              "kill -KILL 1001 1002 1003 1005; wait")
+    columns = "ps -e -o pid=,ppid=,pgid=,stat=,nlwp=,args="
+    for tool, command, expected in (
+            ("ps", columns,
+             ["1000 1 1000 Ss 1 sh -c " + script % columns, "1001 1000 1000 S 1 sleep 8",
+              "1002 1000 1000 S 1 sh -c sleep 9; true", "1003 1000 1000 T 1 sh -c kill -STOP $$",
+              "1005 1002 1000 S 1 sleep 9", "1006 1000 1000 R 1 " + columns]),
+            ("pgrep", "pgrep -l sleep", ["1001 sleep", "1005 sleep"]),
+            ("pstree", "pstree -p 1002", ["sh(1002)---sleep(1005)"]),
+            ("top", "top -b -n1 | sed -n 2p",
+             ["Tasks:   7 total,   1 running,   5 sleeping,   1 stopped,   0 zombie"])):
+        if shutil.which(tool, path=ENVIRONMENT["PATH"]):
+            shown = run([EMULATOR, "-q", "--no-sim", "sh", "-c", script % command], cwd=top)
+            equal([" ".join(line.split()) for line in shown.stdout.decode().splitlines()], expected, command)
+            equal((shown.returncode, b"c2emu" in shown.stderr), (0, False), command)
 
 
 PIPELINE = ["sh", "-c", "seq 90 | sort -rn | head -2; for i in 1 2; do echo $(echo x$i) & done; wait"]

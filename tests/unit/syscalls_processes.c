@@ -51,7 +51,7 @@ static void take_turn(void)
 static void runs(int64_t pid, void (*body)(void), int status)
 {
     int host_status;
-    syscalls_give_turn(g.kernel);
+    syscalls_give_turn(g.kernel, g.instructions);
     const pid_t host = fork();
     REQUIRE(host >= 0);
     if (host == 0) {

@@ -11,10 +11,12 @@
  * locks    processes that wait for one another's locks of files, in turn and in a circle (EDEADLK); both ends of a
  *          pipe with a name; a mutex in shared memory whose owner dies; a semaphore that is waited for before the fork
  * stops    SIGSTOP and its kin, SIGCONT, what parents are told of them, threads that stand still, orphaned groups
+ * looks    /proc of itself, its threads and its children: running, stopped, another program, and at the end
  * circle   two processes wait for each other's flock: for ever
  * alone    stops itself
  * tree N   2^N - 1 processes
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -696,6 +698,153 @@ static void stops(void)
     leave_orphans();
 }
 
+/* Up to 4000 bytes of a file of a process, NUL as '~'; "" if there is none. */
+static const char *content_of(pid_t process, const char *name)
+{
+    static char text[4001];
+    char path[100];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)process, name);
+    const int file = open(path, O_RDONLY);
+    ssize_t used = 0, got;
+    while (file >= 0 && (got = read(file, text + used, (size_t)(4000 - used))) > 0)
+        used += got;
+    if (file >= 0)
+        close(file);
+    for (ssize_t i = 0; i < used; i++)
+        text[i] = text[i] ? text[i] : '~';
+    text[used] = '\0';
+    return text;
+}
+
+/* A line of status behind its name. */
+static void say_line(pid_t process, const char *file, const char *name)
+{
+    const char *at = strstr(content_of(process, file), name);
+    printf("%s%.*s\n", name, at ? (int)strcspn(at + strlen(name), "\n") : 0, at ? at + strlen(name) : "");
+}
+
+static const char *link_of(pid_t process, const char *name)
+{
+    static char text[4097];
+    char path[100];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)process, name);
+    const ssize_t bytes = readlink(path, text, sizeof text - 1);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    return bytes < 0 ? strerrorname_np(errno) : strrchr(text, '/') ? strrchr(text, '/') + 1 : text;
+}
+
+/* What says the same of every run. */
+static void say_process(const char *what, pid_t process)
+{
+    int pid, parent, group, session, threads;
+    char name[17], state;
+    const char *stat = content_of(process, "stat");
+    const int known = sscanf(stat, "%d (%16[^)]) %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &pid,
+                             name, &state, &parent, &group, &session, &threads);
+    printf("%s: %d %d %s %c %d %d %d threads %d\n", what, known, pid == process, name, state, parent == getpid(),
+           group == getpgrp(), session == getsid(0), threads);
+    printf("comm %s", content_of(process, "comm"));
+    printf("cmdline %s\n", content_of(process, "cmdline"));
+    printf("exe %s", link_of(process, "exe"));
+    printf(" cwd %s\n", link_of(process, "cwd"));
+    say_line(process, "status", "State:");
+    say_line(process, "status", "Threads:");
+    say_line(process, "status", "SigBlk:");
+    say_line(process, "status", "SigIgn:");
+    say_line(process, "status", "SigCgt:");
+    say_line(process, "status", "Umask:");
+}
+
+static int count_names(const char *path, int number)
+{
+    DIR *list = opendir(path);
+    int found = 0;
+    for (const struct dirent *entry; list && (entry = readdir(list));)
+        found += number < 0 ? entry->d_name[0] != '.' : atoi(entry->d_name) == number;
+    if (list)
+        closedir(list);
+    return found;
+}
+
+static void *stay(void *end)
+{
+    char byte;
+    pthread_setname_np(pthread_self(), "a thread");
+    return (void *)read(*(int *)end, &byte, 1);
+}
+
+static void look_at_threads(void)
+{
+    pthread_t threads[3];
+    char name[300];
+    int ends[2];
+    if (pipe(ends) != 0)
+        exit(1);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, stay, &ends[0]);
+    usleep(10000);
+    printf("tasks: %d, one of them the first %d\n", count_names("/proc/self/task", -1),
+           count_names("/proc/self/task", getpid()));
+    DIR *list = opendir("/proc/self/task");
+    for (const struct dirent *entry; (entry = readdir(list));) {
+        snprintf(name, sizeof name, "task/%s/comm", entry->d_name);
+        if (atoi(entry->d_name) > getpid())
+            printf("a task %s", content_of(getpid(), name));
+        snprintf(name, sizeof name, "task/%s/status", entry->d_name);
+        if (atoi(entry->d_name) > getpid())
+            say_line(getpid(), name, "State:");
+    }
+    closedir(list);
+    close(ends[1]);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void looks(const char *directory)
+{
+    char path[200], name[100];
+    int ends[2], status;
+    sigset_t block;
+    look_at_threads();
+    if (pipe(ends) != 0 || chdir(directory) != 0)
+        exit(1);
+    signal(SIGUSR1, SIG_IGN);
+    sigemptyset(&block);
+    const pid_t child = fork();
+    if (child == 0) {
+        sigaddset(&block, SIGUSR2);
+        sigprocmask(SIG_BLOCK, &block, NULL);
+        umask(027);
+        char *words[] = {"a shell", "-c", "read x; kill -STOP $$; exit 3", "", NULL}, *variables[] = {"A=b", "C=", NULL};
+        dup2(ends[0], 0);
+        close(ends[1]);
+        execve("/bin/sh", words, variables);
+        _exit(1);
+    }
+    while (strncmp(content_of(child, "comm"), "sh", 2) != 0 || !strstr(content_of(child, "status"), "S (sleeping)"))
+        usleep(1000);
+    say_process("another program", child);
+    printf("environ %s\n", content_of(child, "environ"));
+    printf("in /proc: %d, itself %d\n", count_names("/proc", child), count_names("/proc", getpid()));
+    snprintf(name, sizeof name, "task/%d/children", (int)getpid());
+    printf("children: %d\n", atoi(content_of(getpid(), name)) == child);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)child);
+    printf("its tasks: %d %d\n", count_names(path, -1), count_names(path, child));
+    if (write(ends[1], "x\n", 2) != 2)
+        exit(1);
+    waitpid(child, &status, WUNTRACED);
+    say_line(child, "status", "State:");
+    kill(child, SIGCONT);
+    siginfo_t info;
+    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+    say_line(child, "status", "State:");
+    say_line(child, "status", "Name:");
+    printf("cmdline at the end '%s', exe %s\n", content_of(child, "cmdline"), link_of(child, "exe"));
+    waitpid(child, &status, 0);
+    printf("gone: %d %s\n", access(path, F_OK), strerrorname_np(errno));
+    printf("nobody: %d\n", access("/proc/4000000", F_OK));
+}
+
 static void circle(const char *directory)
 {
     char path[4096], byte;
@@ -753,6 +902,8 @@ int main(int argc, char **argv)
         stops();
     else if (strcmp(part, "alone") == 0)
         raise(SIGSTOP);
+    else if (strcmp(part, "looks") == 0 && argc > 2)
+        looks(argv[2]);
     else if (strcmp(part, "circle") == 0 && argc > 2)
         circle(argv[2]);
     else if (strcmp(part, "tree") == 0 && argc > 2)
