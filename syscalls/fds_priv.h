@@ -19,6 +19,7 @@ enum fd_kind {
     FD_TIMER,     /* timerfd: lamp.c */
     FD_SIGNALS,   /* signalfd: the same */
     FD_MQUEUE,    /* a queue of messages of POSIX: mqueue.c */
+    FD_PROCESS,   /* pidfd: pidfds.c */
 };
 
 /* Who can make a descriptor ready that is not. */
@@ -37,7 +38,7 @@ struct fd_entry {
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */
     uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
     char *path;           /* FD_SYNTHETIC: canonical path, owned */
-    struct fd_lamp *lamp; /* FD_TIMER, FD_SIGNALS, FD_MQUEUE: shared with copies (lamp_priv.h) */
+    struct fd_lamp *lamp; /* FD_TIMER, FD_SIGNALS, FD_MQUEUE, FD_PROCESS: shared with copies (lamp_priv.h) */
     uint32_t input;       /* of a regular file: its number in the list of inputs, + 1; 0: it has none */
 };
 

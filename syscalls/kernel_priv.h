@@ -12,6 +12,7 @@
 #include "syscalls/inputs_priv.h"
 #include "syscalls/ipc_priv.h"
 #include "syscalls/locks_priv.h"
+#include "syscalls/pidfds_priv.h"
 #include "syscalls/processes_priv.h"
 #include "syscalls/sandbox_priv.h"
 #include "syscalls/signals_priv.h"

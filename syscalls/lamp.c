@@ -64,12 +64,12 @@ void lamp_release(struct fd_entry *entry)
 static void set(const struct fd_entry *entry, bool lit)
 {
     const struct itimerspec long_ago = {.it_value.tv_nsec = 1}, never = {.it_value.tv_nsec = 0};
-    struct pollfd shines = {.fd = entry->host, .events = POLLIN};
+    struct pollfd query = {.fd = entry->host, .events = POLLIN};
     if (entry->lamp->lit == lit)
         return;
     entry->lamp->lit = lit;
     timerfd_settime(entry->host, TFD_TIMER_ABSTIME, lit ? &long_ago : &never, NULL);
-    while (lit && poll(&shines, 1, -1) < 1) /* it takes the host a moment */
+    while (lit && poll(&query, 1, -1) < 1) /* it takes the host a moment */
         continue;
 }
 
@@ -82,6 +82,14 @@ static void count_ticks(struct fd_lamp *timer, uint64_t now)
     timer->due = timer->interval ? timer->due + (1 + more) * timer->interval : LAMPS_NEVER;
 }
 
+static bool shines(const struct syscalls *kernel, const struct fd_entry *entry)
+{
+    if (entry->kind == FD_TIMER)
+        return entry->lamp->ticks > 0;
+    return entry->kind == FD_PROCESS ? processes_has_ended(kernel, entry->lamp->process)
+                                     : signals_are_pending(kernel, kernel->current, entry->lamp->mask);
+}
+
 static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint64_t now)
 {
     if (entry->kind == FD_MQUEUE) {
@@ -90,8 +98,7 @@ static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint6
     }
     if (entry->kind == FD_TIMER)
         count_ticks(entry->lamp, now);
-    set(entry, entry->kind == FD_TIMER ? entry->lamp->ticks > 0
-                                       : signals_are_pending(kernel, kernel->current, entry->lamp->mask));
+    set(entry, shines(kernel, entry));
 }
 
 void lamps_refresh(struct syscalls *kernel, uint64_t instructions)
@@ -189,7 +196,7 @@ int64_t lamp_read(struct call *c, const struct fd_entry *entry, const struct iov
 {
     const bool timer = entry->kind == FD_TIMER;
     uint64_t room = 0;
-    if (entry->kind == FD_MQUEUE)
+    if (entry->kind == FD_MQUEUE || entry->kind == FD_PROCESS)
         return -EINVAL;
     for (int i = 0; i < count; i++)
         room += iov[i].iov_len;

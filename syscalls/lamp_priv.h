@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Descriptors whose readiness is the guest's own affair: timerfd and signalfd (lamp.c), queues of messages (mqueue.c).
+ * Descriptors whose readiness is the guest's own affair: timerfd and signalfd (lamp.c), queues of messages (mqueue.c),
+ * processes (pidfds.c).
  */
 #ifndef C2_SYSCALLS_LAMP_PRIV_H
 #define C2_SYSCALLS_LAMP_PRIV_H
@@ -22,6 +23,8 @@ struct fd_lamp {
     uint32_t queue;
     int access; /* O_RDONLY, O_WRONLY, O_RDWR */
     struct syscalls *kernel;
+    /* FD_PROCESS */
+    uint32_t process;
 };
 
 /* ------------------------------------------------------------------ mqueue.c */

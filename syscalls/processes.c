@@ -18,7 +18,7 @@
  *   A process in the list has a parent in it, or IDENTITY_PARENT. Groups and sessions are those of living processes.
  *
  * Not modelled
- *   CLONE_VM without CLONE_VFORK and CLONE_THREAD; pidfds; ptrace; mappings that a child of vfork changes stay its own.
+ *   CLONE_VM without CLONE_VFORK and CLONE_THREAD; ptrace; mappings that a child of vfork changes stay its own.
  */
 #include "syscalls/processes_priv.h"
 
@@ -111,6 +111,12 @@ bool processes_tell(struct syscalls *kernel, struct process *process, const stru
     return true;
 }
 
+bool processes_has_ended(const struct syscalls *kernel, uint32_t pid)
+{
+    const struct process *process = find(kernel, pid);
+    return !process || process->state == PROCESS_ZOMBIE;
+}
+
 bool processes_shared(const struct syscalls *kernel) { return kernel->processes && kernel->processes->running > 1; }
 
 bool syscalls_has_company(const struct syscalls *kernel) { return processes_shared(kernel); }
@@ -152,12 +158,15 @@ uint32_t processes_number(const struct syscalls *kernel, pid_t host)
 static int64_t check(struct call *c, const struct processes_start *start)
 {
     const uint64_t known = CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
-                           CLONE_CHILD_SETTID | CLONE_IO | CLONE_UNTRACED | CLONE_DETACHED | CLEAR_HANDLERS;
+                           CLONE_CHILD_SETTID | CLONE_IO | CLONE_UNTRACED | CLONE_DETACHED | CLONE_PIDFD |
+                           CLEAR_HANDLERS;
     if (!c->kernel->may_fork)
         return call_complain(c, "would start a process, and only this one is run");
     if (start->flags & CLONE_VM && !(start->flags & CLONE_VFORK))
         return call_complain(c, "would start a process that shares the memory of this one");
     if (start->flags & ~known || start->exit_signal < 0 || start->exit_signal > SIGNALS_COUNT)
+        return -EINVAL;
+    if (start->flags & CLONE_PIDFD && start->flags & CLONE_DETACHED)
         return -EINVAL;
     return 0;
 }
@@ -242,6 +251,22 @@ static bool is_over(struct call *c, int64_t *value)
     return true;
 }
 
+static int64_t give_pidfd(struct call *c, uint32_t child)
+{
+    const int64_t fd = pidfds_add(c->kernel, child, 0);
+    const int32_t number = (int32_t)fd;
+    const int64_t status = fd < 0 ? fd : guest_write(c, c->kernel->start.pidfd_at, &number, sizeof number);
+    c->kernel->start.pidfd = fd;
+    return status;
+}
+
+static void take_pidfd_back(struct syscalls *kernel)
+{
+    if (kernel->start.pidfd >= 0)
+        fds_release(fds_at(kernel, (uint64_t)kernel->start.pidfd));
+    kernel->start.pidfd = -1;
+}
+
 int64_t processes_start(struct call *c, const struct processes_start *start)
 {
     struct syscalls *kernel = c->kernel;
@@ -260,10 +285,15 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
         end_way_back(kernel);
         return -EAGAIN;
     }
+    kernel->start = *start;
+    kernel->start.pidfd = -1;
+    ipc_fork(kernel, true);
+    if (start->flags & CLONE_PIDFD && (status = give_pidfd(c, child->pid)) < 0) {
+        syscalls_fork_failed(kernel, child->pid);
+        return status;
+    }
     if (start->flags & CLONE_PARENT_SETTID)
         (void)guest_write(c, start->parent_tid, &child->pid, sizeof child->pid);
-    kernel->start = *start;
-    ipc_fork(kernel, true);
     c->result->action = SYSCALLS_FORK;
     c->result->thread.tid = child->pid;
     c->result->thread.stack = start->stack;
@@ -275,6 +305,7 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
 
 void syscalls_fork_failed(struct syscalls *kernel, uint32_t child)
 {
+    take_pidfd_back(kernel);
     find(kernel, child)->state = PROCESS_NONE;
     kernel->processes->running--;
     ipc_fork(kernel, false);
@@ -317,6 +348,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     timers_forget_all(kernel);
     kernel->current->ran = 0;
     kernel->turn = instructions;
+    take_pidfd_back(kernel);
     kernel->self->host = getpid();
     kernel->self->faults -= mmu_usage(kernel->mmu).faults; /* those before are its parent's */
     kernel->current->clear_tid = start->flags & CLONE_CHILD_CLEARTID ? start->child_tid : 0;
@@ -623,16 +655,35 @@ static int64_t write_info(struct call *c, const struct change *change)
     return c->arg[2] ? guest_write(c, c->arg[2], &info, sizeof info) : 0;
 }
 
+/* As wait4 has it. */
+static int64_t meant_by(struct syscalls *kernel, unsigned which, int id)
+{
+    switch (which) {
+    case P_ALL:
+        return -1;
+    case P_PID:
+        return id;
+    case P_PIDFD:
+        return pidfds_process(kernel, (uint64_t)id);
+    default:
+        return -(int64_t)id;
+    }
+}
+
 int64_t processes_waitid(struct call *c)
 {
     const unsigned options = (unsigned)c->arg[3], which = (unsigned)c->arg[0];
     const int id = (int)c->arg[1];
     struct change change;
     if (options & ~(unsigned)(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WALL | __WCLONE) ||
-        !(options & (WEXITED | WSTOPPED | WCONTINUED)) || which > P_PGID || (which == P_PID && id <= 0) || id < 0)
+        !(options & (WEXITED | WSTOPPED | WCONTINUED)) || which > P_PIDFD || (which == P_PID && id <= 0) || id < 0)
         return -EINVAL;
-    const int64_t meant = which == P_ALL ? -1 : which == P_PID ? id : id == 0 ? 0 : -(int64_t)id;
-    const int64_t pid = wait_for(c, meant, options, &change);
+    if (which == P_PIDFD && !pidfds_process(c->kernel, (uint64_t)id))
+        return -EBADF;
+    const bool waits = which != P_PIDFD || pidfds_waits(c->kernel, (uint64_t)id);
+    const int64_t pid = wait_for(c, meant_by(c->kernel, which, id), options | (waits ? 0 : WNOHANG), &change);
+    if (pid == 0 && !waits && !(options & WNOHANG))
+        return -EAGAIN;
     if (pid < 0)
         return pid;
     int64_t status = write_info(c, &change);

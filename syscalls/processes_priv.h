@@ -76,6 +76,8 @@ struct processes {
 /* What the running call of fork, vfork or clone wants. */
 struct processes_start {
     uint64_t flags, stack, parent_tid, child_tid, tls;
+    uint64_t pidfd_at; /* of CLONE_PIDFD */
+    int64_t pidfd;     /* made for it, which the child does not get */
     int exit_signal;
 };
 
@@ -90,7 +92,8 @@ int64_t processes_start(struct call *c, const struct processes_start *start);
 int64_t processes_send(struct call *c, int to, const struct signals_info *info);
 /* To another process that is not at its end, which sees it when it is its turn. False: too many. */
 bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info);
-bool processes_has_children(const struct syscalls *kernel); /* that run, or were not waited for */
+bool processes_has_ended(const struct syscalls *kernel, uint32_t pid); /* waited for, or not yet */
+bool processes_has_children(const struct syscalls *kernel);            /* that run, or were not waited for */
 /* What the guest calls a process of the host; 0: it is none of its own. */
 uint32_t processes_number(const struct syscalls *kernel, pid_t host);
 /* A wake at a word that other processes may have; how many there were, and one. */

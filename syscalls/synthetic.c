@@ -203,8 +203,8 @@ static int64_t descriptor_text(struct syscalls *kernel, int64_t fd, char *out, s
     if (length < 0 || fstat(entry->host, &st) < 0)
         return -errno;
     out[length] = '\0';
-    if (entry->kind == FD_SIGNALS) /* the host has a timer there */
-        return snprintf(out, bytes, "anon_inode:[signalfd]");
+    if (entry->kind == FD_SIGNALS || entry->kind == FD_PROCESS) /* the host has a timer there */
+        return snprintf(out, bytes, "anon_inode:[%s]", entry->kind == FD_SIGNALS ? "signalfd" : "pidfd");
     char *number = out[0] == '/' ? NULL : strchr(out, '[');
     if (!number || number[1] < '0' || number[1] > '9')
         return length;

@@ -322,7 +322,7 @@ TOPIC("Processes")
 SYSCALL(60, exit, threads_exit, NO_RESULT, "", INT)
 SYSCALL(231, exit_group, process_exit, NO_RESULT, "", INT)
 SYSCALL(61, wait4, processes_wait4, DECIMAL, "", INT, ADDRESS, HEX, ADDRESS)
-SYSCALL(247, waitid, processes_waitid, DECIMAL, "no P_PIDFD", INT, INT, ADDRESS, HEX, ADDRESS)
+SYSCALL(247, waitid, processes_waitid, DECIMAL, "", INT, INT, ADDRESS, HEX, ADDRESS)
 SYSCALL(56, clone, threads_clone, DECIMAL,
         "CLONE_VM without CLONE_VFORK or CLONE_THREAD is ENOSYS, with a line that says so", HEX, ADDRESS, ADDRESS,
         ADDRESS, HEX)
@@ -343,7 +343,9 @@ SYSCALL(310, process_vm_readv, refused_look, DECIMAL, "ENOSYS, with a line that 
         SIZE, HEX)
 SYSCALL(311, process_vm_writev, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, ADDRESS, SIZE, ADDRESS,
         SIZE, HEX)
-SYSCALL(434, pidfd_open, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, HEX)
+SYSCALL(434, pidfd_open, pidfds_open, DECIMAL, "", INT, HEX)
+SYSCALL(424, pidfd_send_signal, pidfds_send_signal, DECIMAL, "", DESCRIPTOR, SIGNAL, ADDRESS, HEX)
+SYSCALL(438, pidfd_getfd, refused_look, DECIMAL, "ENOSYS, with a line that says so", DESCRIPTOR, INT, HEX)
 SYSCALL(253, inotify_init, refused_watch, DECIMAL, "ENOSYS, with a line that says so", NONE)
 SYSCALL(294, inotify_init1, refused_watch, DECIMAL, "ENOSYS, with a line that says so", HEX)
 SYSCALL(300, fanotify_init, refused_watch, DECIMAL, "ENOSYS, with a line that says so", HEX, HEX)

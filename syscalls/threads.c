@@ -176,11 +176,14 @@ static int64_t start_thread(struct call *c, const struct start *start)
 
 int64_t threads_clone(struct call *c)
 {
+    if ((c->arg[0] & (CLONE_PIDFD | CLONE_PARENT_SETTID)) == (CLONE_PIDFD | CLONE_PARENT_SETTID))
+        return -EINVAL; /* both would be written to one place */
     if (!(c->arg[0] & CLONE_THREAD))
         return processes_start(c, &(struct processes_start){.flags = (uint32_t)c->arg[0] & ~(uint64_t)CSIGNAL,
                                                             .exit_signal = (int)(c->arg[0] & CSIGNAL),
                                                             .stack = c->arg[1],
                                                             .parent_tid = c->arg[2],
+                                                            .pidfd_at = c->arg[2],
                                                             .child_tid = c->arg[3],
                                                             .tls = c->arg[4]});
     const struct start start = {
@@ -211,6 +214,7 @@ int64_t threads_clone3(struct call *c)
                                                             .exit_signal = (int)words[EXIT_SIGNAL],
                                                             .stack = words[STACK] + words[STACK_BYTES],
                                                             .parent_tid = words[PARENT_TID],
+                                                            .pidfd_at = words[PIDFD],
                                                             .child_tid = words[CHILD_TID],
                                                             .tls = words[TLS]});
     const struct start start = {

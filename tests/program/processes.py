@@ -132,6 +132,7 @@ def family(top):
     both([guest, "locks", top], "locks")
     both([guest, "stops"], "stops")
     both([guest, "looks", top], "looks")
+    both([guest, "pidfds"], "pidfds")
     both([guest, "tree", "5"], "31 processes")
     both([guest, "pipes"], "pipes under another quantum", options=["--quantum", "777"])
 
@@ -148,12 +149,15 @@ def tasks(top):
               "1005 1002 1000 S 1 sleep 9", "1006 1000 1000 R 1 " + columns]),
             ("pgrep", "pgrep -l sleep", ["1001 sleep", "1005 sleep"]),
             ("pstree", "pstree -p 1002", ["sh(1002)---sleep(1005)"]),
+            ("killall", "killall -v sleep", []),
             ("top", "top -b -n1 | sed -n 2p",
-             ["Tasks:   7 total,   1 running,   5 sleeping,   1 stopped,   0 zombie"])):
+             ["Tasks: 7 total, 1 running, 5 sleeping, 1 stopped, 0 zombie"])):
         if shutil.which(tool, path=ENVIRONMENT["PATH"]):
             shown = run([EMULATOR, "-q", "--no-sim", "sh", "-c", script % command], cwd=top)
             equal([" ".join(line.split()) for line in shown.stdout.decode().splitlines()], expected, command)
             equal((shown.returncode, b"c2emu" in shown.stderr), (0, False), command)
+            if tool == "killall":
+                contains(shown.stderr.decode(), ["Killed sleep(1001) with signal 15", "Killed sleep(1005)"], command)
 
 
 PIPELINE = ["sh", "-c", "seq 90 | sort -rn | head -2; for i in 1 2; do echo $(echo x$i) & done; wait"]

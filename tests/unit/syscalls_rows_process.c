@@ -1090,6 +1090,31 @@ void row_clone3(void **state)
     assert_int_equal(g.result.thread.fs_base, 0x77);
 }
 
+void row_pidfd_open(void **state)
+{
+    (void)state;
+    assert_call(3, pidfd_open, 1000, 0);
+    assert_call(1, fcntl, 3, F_GETFD);
+    assert_call(4, pidfd_open, 1000, O_NONBLOCK);
+    assert_call(O_RDWR | O_NONBLOCK, fcntl, 4, F_GETFL);
+    assert_call(-EINVAL, pidfd_open, 1000, 1);
+    assert_call(-EINVAL, pidfd_open, 0, 0);
+    assert_call(-ESRCH, pidfd_open, 1001, 0);
+    assert_call(-ESRCH, pidfd_open, getpid() + 1000, 0); /* the host's are not there */
+}
+
+void row_pidfd_send_signal(void **state)
+{
+    (void)state;
+    assert_call(3, pidfd_open, 1000, 0);
+    assert_call(0, pidfd_send_signal, 3, 0, NULL, 0);
+    assert_call(-EINVAL, pidfd_send_signal, 3, 65, NULL, 0);
+    assert_call(-EINVAL, pidfd_send_signal, 3, SIGUSR1, NULL, 8);
+    assert_call(-EBADF, pidfd_send_signal, 0, SIGUSR1, NULL, 0);
+    assert_call(0, pidfd_send_signal, 3, SIGUSR1, NULL, 0);
+    assert_int_equal(syscalls_pending(g.kernel), SIGUSR1);
+}
+
 void row_fork(void **state)
 {
     (void)state;
@@ -1136,7 +1161,7 @@ void row_execveat(void **state)
 REFUSED(ptrace, LOOK)
 REFUSED(process_vm_readv, LOOK)
 REFUSED(process_vm_writev, LOOK)
-REFUSED(pidfd_open, LOOK)
+REFUSED(pidfd_getfd, LOOK)
 REFUSED(inotify_init, WATCH)
 REFUSED(inotify_init1, WATCH)
 REFUSED(fanotify_init, WATCH)

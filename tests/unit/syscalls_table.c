@@ -158,9 +158,9 @@ static const char head[] =
     "another process - takes host time. Timers of descriptors (timerfd) go off in guest time: a wait for one passes\n"
     "the time until then.\n"
     "\n"
-    "**Not there**: what watches files (inotify, fanotify), looks into processes (ptrace, pidfd), counts the host's\n"
-    "events, hands calls over in queues (io_uring, aio) or page faults to descriptors (userfaultfd) is refused with\n"
-    "ENOSYS and one line; programs then do without, as on a kernel that was built without it.\n"
+    "**Not there**: what watches files (inotify, fanotify), looks into processes (ptrace, pidfd_getfd), counts the\n"
+    "host's events, hands calls over in queues (io_uring, aio) or page faults to descriptors (userfaultfd) is refused\n"
+    "with ENOSYS and one line; programs then do without, as on a kernel that was built without it.\n"
     "\n"
     "**Signals** come from faults, broken pipes, timers and the program itself. Handlers, masks and alternate\n"
     "stacks work, and so does stopping.\n";

@@ -12,6 +12,7 @@
  *          pipe with a name; a mutex in shared memory whose owner dies; a semaphore that is waited for before the fork
  * stops    SIGSTOP and its kin, SIGCONT, what parents are told of them, threads that stand still, orphaned groups
  * looks    /proc of itself, its threads and its children: running, stopped, another program, and at the end
+ * pidfds   descriptors of processes: opened and made by clone, polled, waited for, signals by them
  * circle   two processes wait for each other's flock: for ever
  * alone    stops itself
  * tree N   2^N - 1 processes
@@ -19,6 +20,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -30,11 +32,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -845,6 +849,104 @@ static void looks(const char *directory)
     printf("nobody: %d\n", access("/proc/4000000", F_OK));
 }
 
+static int open_process(pid_t process, unsigned flags) { return (int)syscall(SYS_pidfd_open, process, flags); }
+
+static int send_by(int descriptor, int number, siginfo_t *info, unsigned flags)
+{
+    return (int)syscall(SYS_pidfd_send_signal, descriptor, number, info, flags);
+}
+
+static void say_result(const char *what, long result)
+{
+    printf("%s: %s\n", what, result < 0 ? strerrorname_np(errno) : "ok");
+}
+
+static void say_readiness(const char *what, int descriptor)
+{
+    struct pollfd query = {.fd = descriptor, .events = POLLIN};
+    const int ready = poll(&query, 1, 0);
+    printf("%s: %d %d\n", what, ready, query.revents & POLLIN);
+}
+
+static int clone_child(int *descriptor)
+{
+    struct clone_args arguments = {
+        .flags = CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)descriptor, .exit_signal = SIGCHLD};
+    return (int)syscall(SYS_clone3, &arguments, sizeof arguments);
+}
+
+static void misuse_pidfds(int descriptor)
+{
+    siginfo_t info = {.si_signo = SIGUSR1, .si_code = SI_USER};
+    char byte;
+    say_result("nobody", open_process(4000000, 0));
+    say_result("no number", open_process(0, 0));
+    say_result("flags", open_process(getpid(), 1));
+    say_result("read", read(descriptor, &byte, 1));
+    say_result("signal 0", send_by(descriptor, 0, NULL, 0));
+    say_result("signal 99", send_by(descriptor, 99, NULL, 0));
+    say_result("flags of a signal", send_by(descriptor, 0, NULL, 8));
+    say_result("no pidfd", send_by(1, 0, NULL, 0));
+    say_result("as from kill", send_by(descriptor, SIGUSR1, &info, 0));
+    info.si_code = SI_QUEUE;
+    say_result("another signal", send_by(descriptor, SIGUSR2, &info, 0));
+    say_result("waiting for what is none", waitid(P_PIDFD, 1, &info, WEXITED));
+    char link[64], text[64] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    printf("%zd %s, close on exec %d\n", readlink(link, text, sizeof text - 1), text, fcntl(descriptor, F_GETFD));
+}
+
+static void pidfds(void)
+{
+    siginfo_t info;
+    int ends[2], made = -1, status;
+    struct epoll_event event = {.events = EPOLLIN};
+    if (pipe(ends) != 0)
+        exit(1);
+    pid_t child = fork();
+    if (child == 0) {
+        struct sigaction action = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO};
+        char byte;
+        sigaction(SIGUSR1, &action, NULL);
+        if (write(ends[1], "x", 1) != 1)
+            _exit(1);
+        while (told_count < 2)
+            pause();
+        _exit(told[0] == -SIGUSR1 && read(ends[0], &byte, 1) == 1 ? 13 : 14);
+    }
+    char byte;
+    const int process = open_process(child, 0), patient = open_process(child, O_NONBLOCK), set = epoll_create1(0);
+    misuse_pidfds(process);
+    epoll_ctl(set, EPOLL_CTL_ADD, process, &event);
+    say_readiness("alive", process);
+    say_result("without waiting", waitid(P_PIDFD, (id_t)patient, &info, WEXITED));
+    if (read(ends[0], &byte, 1) != 1)
+        exit(1);
+    say_result("a signal", send_by(process, SIGUSR1, NULL, 0));
+    usleep(10000);
+    info = (siginfo_t){.si_signo = SIGUSR1, .si_code = SI_QUEUE};
+    info.si_value.sival_int = 5;
+    say_result("with a value", send_by(process, SIGUSR1, &info, 0));
+    usleep(10000);
+    if (write(ends[1], "y", 1) != 1)
+        exit(1);
+    printf("epoll: %d\n", epoll_wait(set, &event, 1, -1));
+    say_readiness("ended", process);
+    say_result("to one who has ended", send_by(process, SIGUSR1, NULL, 0));
+    memset(&info, 0, sizeof info);
+    const int got = waitid(P_PIDFD, (id_t)process, &info, WEXITED);
+    printf("waitid: %d code %d status %d pid %d\n", got, info.si_code, info.si_status, info.si_pid == child);
+    say_result("gone", send_by(process, SIGUSR1, NULL, 0));
+    say_result("nobody's", waitid(P_PIDFD, (id_t)process, &info, WEXITED));
+    say_readiness("waited for", process);
+    child = clone_child(&made);
+    if (child == 0)
+        _exit(fcntl(made, F_GETFD) < 0 ? 21 : 22); /* its parent's alone */
+    struct pollfd query = {.fd = made, .events = POLLIN};
+    printf("made with it: %d\n", poll(&query, 1, -1));
+    say_status("of clone3", waitpid(child, &status, 0), &status);
+}
+
 static void circle(const char *directory)
 {
     char path[4096], byte;
@@ -904,6 +1006,8 @@ int main(int argc, char **argv)
         raise(SIGSTOP);
     else if (strcmp(part, "looks") == 0 && argc > 2)
         looks(argv[2]);
+    else if (strcmp(part, "pidfds") == 0)
+        pidfds();
     else if (strcmp(part, "circle") == 0 && argc > 2)
         circle(argv[2]);
     else if (strcmp(part, "tree") == 0 && argc > 2)
