@@ -280,9 +280,10 @@ struct cli_rerun {
     size_t bytes;
     int status;      /* exit status */
     char said[1024]; /* the last of what came on standard error */
+    char *directory; /* of several programs: where their reports lie, beside the list of them; removed by release */
 };
 enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *receipt, const char *const *command,
-                         int input, struct c2_error *err);
+                         bool several, int input, struct c2_error *err);
 void cli_rerun_release(struct cli_rerun *rerun);
 
 /* ------------------------------------------------------------------ processes.c: programs beside the first one */
@@ -294,7 +295,8 @@ struct cli_process {
     uint32_t pid, parent;
     unsigned programs; /* that it has been, with the one that runs */
     struct c2_pool texts;
-    struct cli_board *board; /* of all programs */
+    struct cli_board *board;     /* of all programs */
+    struct cli_receipt *receipt; /* of the run, when its first program has ended; NULL: there is none */
     struct emu_turns *turns;
     bool forked;           /* it is not the first one */
     bool failed;           /* c2emu could not carry it to its end */
@@ -319,7 +321,8 @@ enum c2_status cli_process_become(struct cli_process *process, uint32_t pid, boo
 enum c2_status cli_board_create(struct cli_board **out, struct c2_error *err);
 void cli_board_destroy(struct cli_board *board); /* takes NULL */
 /* The program of this report has ended. simulated: its counts are known. */
-void cli_board_add(const struct cli_process *process, const struct report_run *run);
+/* reported: it has a report.json in the directory for outputs. */
+void cli_board_add(const struct cli_process *process, const struct report_run *run, bool reported);
 /* When all have: a table on standard error, and programs.json in the output directory; of one there is nothing to
  * say. */
 enum c2_status cli_board_write(const struct cli_process *process, struct c2_error *err);

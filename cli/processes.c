@@ -25,7 +25,7 @@
 enum { BOARD_ROWS = 4096, BOARD_TEXT = 64 };
 struct board_row {
     struct report_program is; /* but for its texts: */
-    char name[BOARD_TEXT], ending[BOARD_TEXT];
+    char name[BOARD_TEXT], ending[BOARD_TEXT], report[BOARD_TEXT];
 };
 struct cli_board {
     uint32_t followed;
@@ -178,8 +178,9 @@ void cli_board_destroy(struct cli_board *board)
 
 static void put_text(char out[BOARD_TEXT], const char *text) { snprintf(out, BOARD_TEXT, "%s", text); }
 
-void cli_board_add(const struct cli_process *process, const struct report_run *run)
+void cli_board_add(const struct cli_process *process, const struct report_run *run, bool reported)
 {
+    char mark[CLI_MARK_BYTES];
     struct cli_board *board = process->board;
     const uint32_t number = board->count++;
     if (number >= BOARD_ROWS)
@@ -195,6 +196,9 @@ void cli_board_add(const struct cli_process *process, const struct report_run *r
         row->is.last_misses = run->levels[run->machine->level_count - 1]->misses;
     }
     put_text(row->name, run->command[0]);
+    mark_of(mark, process);
+    if (reported)
+        snprintf(row->report, sizeof row->report, "report%s.json", mark);
     snprintf(row->ending, sizeof row->ending, "exit status %d", run->exit_status);
     if (run->ending)
         put_text(row->ending, run->ending);
@@ -220,13 +224,21 @@ static enum c2_status write_list(const struct report *list, const char *director
     return status;
 }
 
-static enum c2_status show_list(const struct report_program *programs, size_t count, const struct cli_options *options,
+static enum c2_status show_list(const struct cli_process *process, const struct report_program *list_of, size_t count,
                                 struct c2_error *err)
 {
     struct report *list;
+    const struct cli_options *options = process->options;
     const char *directory = options->points.find ? NULL : options->output_dir;
-    enum c2_status status = report_create_programs(
-        &list, programs, count, (options->quiet ? 0 : REPORT_TEXT) | (directory ? REPORT_JSON : 0), err);
+    struct report_programs programs = {.list = list_of, .count = count, .command = options->command};
+    enum c2_status status = C2_OK;
+    if (process->receipt && directory)
+        status = cli_receipt_finish(&programs.receipt, process->receipt, process->kernel, err);
+    if (status == C2_OK)
+        status = report_create_programs(&list, &programs,
+                                        (options->quiet ? 0 : REPORT_TEXT) | (directory ? REPORT_JSON : 0), err);
+    if (status != C2_OK)
+        return status;
     if (status == C2_OK && !options->quiet) {
         fputc('\n', stderr);
         report_text(stderr, list, NULL);
@@ -252,11 +264,12 @@ enum c2_status cli_board_write(const struct cli_process *process, struct c2_erro
         programs[i] = board->rows[i].is;
         programs[i].name = board->rows[i].name;
         programs[i].ending = board->rows[i].ending;
+        programs[i].report = board->rows[i].report[0] ? board->rows[i].report : NULL;
     }
     qsort(programs, count, sizeof *programs, by_process);
     if (board->count > count)
         fprintf(stderr, "c2emu: %u programs have run; the list has the first %u that ended\n", board->count, count);
-    enum c2_status status = show_list(programs, count, process->options, err);
+    enum c2_status status = show_list(process, programs, count, err);
     c2_free(programs);
     return status;
 }
@@ -271,6 +284,7 @@ enum c2_status cli_process_create(struct cli_process *process, struct c2_error *
 
 void cli_process_release(struct cli_process *process)
 {
+    cli_receipt_destroy(process->receipt);
     syscalls_destroy(process->kernel);
     emu_turns_destroy(process->turns);
     cli_board_destroy(process->board);

@@ -4,14 +4,17 @@
  *
  * Model
  *   The process gets the options of a receipt, the same command, and standard streams of the kinds that the receipt
- *   names: a program behaves otherwise before a terminal than before a pipe. The report comes through a pipe. What the
- *   program writes goes nowhere; the end of what is said on standard error is kept, for runs that have no report.
+ *   names: a program behaves otherwise before a terminal than before a pipe. The report comes through a pipe; those of
+ *   several programs lie in a directory that is made for them, in $TMPDIR or /tmp. What the program writes goes
+ *   nowhere; the end of what is said on standard error is kept, for runs that have no report.
  *   Where the kind wants it, another process pumps the given input into a pipe or socket.
  * Invariants
- *   No file is written. Nothing is left running: the process is told to end when this one does.
+ *   No file is left behind. Nothing is left running: the process is told to end when this one does.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -162,8 +165,8 @@ static size_t count_of(const char *const *words)
     return count;
 }
 
-/* Those of argv; "--json" is the last of the options, so that it can be said when its pipe is there. */
-static char **words_of(const struct report_receipt *receipt, const char *const *command, char *json)
+/* Those of argv; where the report goes is the last of the options, so that it can be said when that is there. */
+static char **words_of(const struct report_receipt *receipt, const char *const *command, char *report)
 {
     static char name[] = "c2emu", quiet[] = "--quiet", end[] = "--";
     const size_t options = count_of(receipt->options), arguments = count_of(command);
@@ -176,7 +179,7 @@ static char **words_of(const struct report_receipt *receipt, const char *const *
     for (size_t i = 0; i < options; i++)
         *at++ = (char *)receipt->options[i];
     *at++ = quiet;
-    *at++ = json;
+    *at++ = report;
     *at++ = end;
     for (size_t i = 0; i < arguments; i++)
         *at++ = (char *)command[i];
@@ -276,20 +279,69 @@ static enum c2_status run(struct cli_rerun *out, struct streams *s, char **words
     return kept ? C2_OK : c2_fail_memory(err, "a report");
 }
 
+/* ------------------------------------------------------------------ several programs */
+
+static enum c2_status make_directory(struct cli_rerun *out, struct c2_error *err)
+{
+    const char *top = getenv("TMPDIR");
+    out->directory = c2_format("%s/c2emu-verify-XXXXXX", top && top[0] ? top : "/tmp");
+    if (out->directory && mkdtemp(out->directory))
+        return C2_OK;
+    c2_free(out->directory);
+    out->directory = NULL;
+    return c2_fail(err, C2_ERR_IO, "verify: no directory for reports can be made in %s: %m",
+                   top && top[0] ? top : "/tmp");
+}
+
+/* There is none if only one program was run. */
+static enum c2_status read_list(struct cli_rerun *out, struct c2_error *err)
+{
+    char part[PART_BYTES], path[PATH_MAX];
+    ssize_t got;
+    bool kept = true;
+    snprintf(path, sizeof path, "%s/programs.json", out->directory);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && kept && (got = read(fd, part, sizeof part)) > 0)
+        kept = keep_report(out, part, (size_t)got);
+    if (fd >= 0)
+        close(fd);
+    return kept ? C2_OK : c2_fail_memory(err, "a report");
+}
+
+static void remove_directory(const char *directory)
+{
+    DIR *list = opendir(directory);
+    for (const struct dirent *entry; list && (entry = readdir(list));)
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(list), entry->d_name, 0);
+    if (list)
+        closedir(list);
+    rmdir(directory);
+}
+
+/* ------------------------------------------------------------------ all of it */
+
 enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *receipt, const char *const *command,
-                         int input, struct c2_error *err)
+                         bool several, int input, struct c2_error *err)
 {
     struct streams s = {.pump = 0};
-    char json[64];
+    char report[PATH_MAX];
     *out = (struct cli_rerun){0};
-    char **words = words_of(receipt, command, json);
+    char **words = words_of(receipt, command, report);
     enum c2_status status = words ? C2_OK : c2_fail_memory(err, "a command line");
+    if (status == C2_OK && several)
+        status = make_directory(out, err);
     if (status == C2_OK && !make_streams(&s, receipt->streams, input))
         status = c2_fail(err, C2_ERR_IO, "verify: the standard streams of the run cannot be made again: %m");
     if (status == C2_OK) {
-        snprintf(json, sizeof json, "--json=/dev/fd/%d", s.theirs[REPORT]);
+        if (several)
+            snprintf(report, sizeof report, "--output=%s", out->directory);
+        else
+            snprintf(report, sizeof report, "--json=/dev/fd/%d", s.theirs[REPORT]);
         status = run(out, &s, words, err);
     }
+    if (status == C2_OK && several)
+        status = read_list(out, err);
     close_all(s.theirs);
     close_all(s.ours);
     if (s.pump > 0) {
@@ -303,5 +355,8 @@ enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *rec
 void cli_rerun_release(struct cli_rerun *rerun)
 {
     c2_free(rerun->report);
-    rerun->report = NULL;
+    if (rerun->directory)
+        remove_directory(rerun->directory);
+    c2_free(rerun->directory);
+    *rerun = (struct cli_rerun){0};
 }

@@ -454,7 +454,7 @@ static enum c2_status make_phases(struct run *run, struct c2_error *err)
  * a program behind the first are not known. */
 static enum c2_status make_receipt(struct run *run, struct c2_error *err)
 {
-    const struct cli_options *options = run->options;
+    const struct cli_options *options = run->process->options; /* of all of the run, whoever is followed */
     if ((!options->json && !options->output_dir) || options->restored || options->checkpoint_stop || run->executed)
         return C2_OK;
     return cli_receipt_create(&run->receipt, options, run->environment, &run->plan, err);
@@ -469,7 +469,7 @@ static enum c2_status make(struct run *run, struct c2_error *err)
         status = make_receipt(run, err);
     if (status == C2_OK)
         status = make_kernel(run, err);
-    if (status == C2_OK && run->receipt)
+    if (status == C2_OK)
         cli_receipt_loaded(run->kernel, mmu_areas(run->simulation.mmu), run->image.path);
     if (status == C2_OK)
         status = make_phases(run, err);
@@ -496,7 +496,8 @@ static void release(struct run *run)
     cli_facts_release(&run->facts);
     c2_free(run->program);
     cli_outputs_abandon(&run->outputs);
-    cli_receipt_destroy(run->receipt);
+    if (run->receipt)
+        run->process->receipt = run->receipt;
     cli_environment_release(run->environment);
     cli_place_release(&run->checkpoint_place);
     cli_restored_close(run->from);
@@ -629,7 +630,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         fprintf(stderr, "c2emu: %s\n", ending);
     if (run->unfollowed) {
         struct report_run unseen = describe(run, end, ending);
-        cli_board_add(run->process, &unseen);
+        cli_board_add(run->process, &unseen, false);
         return unseen.exit_status;
     }
     if (settle(run, err) != C2_OK)
@@ -652,7 +653,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (run->receipt && cli_receipt_finish(&report.receipt, run->receipt, run->kernel, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     cli_describe(&report, &against, run->options, run->simulation.lanes);
-    cli_board_add(run->process, &report);
+    cli_board_add(run->process, &report, run->options->output_dir);
     if (run->options->record && finish_recording(run, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report, err) != C2_OK)

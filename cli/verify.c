@@ -5,7 +5,8 @@
  * Model
  *   First what can be looked at without a run: versions, machine, environment, and each input of the receipt as it is
  *   now. What differs is said at once. Then the run is made again (rerun.c) and its report compared: inputs that could
- *   not be looked at before, or that are read by one of the runs only; then values, in the order of the report.
+ *   not be looked at before, or that are read by one of the runs only; then values, in the order of the report. Of a
+ *   list of programs (programs.json) all of their reports are compared, which lie beside it.
  * Invariants
  *   Differences of inputs are said before differences of counts. "equal" is said only when nothing differs.
  */
@@ -28,6 +29,7 @@ struct verify {
     struct report_saved *saved;
     const struct report_receipt *receipt; /* of saved */
     const char *const *command;           /* likewise */
+    struct report_saved **reports;        /* of a list of programs, those of its names; NULL behind the last */
     bool *told;                           /* of its inputs: it was said that it differs */
     uint64_t differ, shown;               /* inputs, and those that were said of this part */
 };
@@ -425,8 +427,38 @@ static void tell_unknown(const struct report_receipt *receipt)
             printf("not compared: %s: %s\n", name_of(name, sizeof name, &receipt->inputs[i]), receipt->inputs[i].note);
 }
 
-static enum c2_status conclude(struct verify *v, const struct report_saved *again, bool *different,
-                               struct c2_error *err)
+/* Those of the programs in a list. */
+static void compare_reports(struct verify *v, const char *directory, FILE *to, struct report_difference *sum)
+{
+    const char *const *names = report_saved_reports(v->saved);
+    for (size_t i = 0; v->reports && v->reports[i]; i++) {
+        char path[PATH_MAX];
+        struct report_saved *again;
+        struct c2_error why;
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        if (report_saved_open_values(&again, path, &why) != C2_OK) {
+            fprintf(to, "  %s: there is none now\n", names[i]);
+            sum->differ++;
+            continue;
+        }
+        char *lines = NULL;
+        size_t bytes;
+        FILE *part = open_memstream(&lines, &bytes);
+        const struct report_difference found = part ? report_saved_compare(part, v->reports[i], again)
+                                                    : (struct report_difference){0};
+        if (part)
+            fclose(part);
+        if (found.differ != 0)
+            fprintf(to, "  in %s:\n%s", names[i], lines);
+        sum->values += found.values;
+        sum->differ += found.differ;
+        free(lines);
+        report_saved_close(again);
+    }
+}
+
+static enum c2_status conclude(struct verify *v, const struct report_saved *again, const char *directory,
+                               bool *different, struct c2_error *err)
 {
     char values[32], inputs[32], *lines = NULL;
     size_t bytes;
@@ -435,7 +467,8 @@ static enum c2_status conclude(struct verify *v, const struct report_saved *agai
                                : c2_fail_memory(err, "what differs");
     if (!to)
         return status;
-    const struct report_difference found = report_saved_compare(to, v->saved, again);
+    struct report_difference found = report_saved_compare(to, v->saved, again);
+    compare_reports(v, directory, to, &found);
     fclose(to);
     tell_unknown(report_saved_receipt(again));
     *different = v->differ != 0 || found.differ != 0;
@@ -457,7 +490,7 @@ static enum c2_status judge(struct verify *v, const struct cli_rerun *rerun, boo
     if (status == C2_OK && report_saved_interruption(again))
         status = c2_fail(err, C2_ERR_INVALID, "verify: the run was %s", report_saved_interruption(again));
     if (status == C2_OK)
-        status = conclude(v, again, different, err);
+        status = conclude(v, again, rerun->directory, different, err);
     report_saved_close(again);
     return status;
 }
@@ -481,7 +514,7 @@ static enum c2_status run_again(struct verify *v, bool *different, struct c2_err
     int input;
     enum c2_status status = open_input(&input, v, err);
     if (status == C2_OK)
-        status = cli_rerun(&rerun, v->receipt, v->command, input, err);
+        status = cli_rerun(&rerun, v->receipt, v->command, v->reports, input, err);
     if (status == C2_OK)
         status = rerun.bytes == 0 ? say_no_report(v, &rerun, different, err) : judge(v, &rerun, different, err);
     cli_rerun_release(&rerun);
@@ -525,6 +558,29 @@ static enum c2_status enter_directory(struct verify *v, char **input, struct c2_
     return C2_OK;
 }
 
+/* Before the directory is entered that the run was in. */
+static enum c2_status open_reports(struct verify *v, struct c2_error *err)
+{
+    const char *const *names = report_saved_reports(v->saved);
+    const char *slash = strrchr(v->path, '/');
+    const int front = slash ? (int)(slash + 1 - v->path) : 0;
+    size_t count = 0;
+    enum c2_status status = C2_OK;
+    if (!names)
+        return C2_OK;
+    while (names[count])
+        count++;
+    v->reports = c2_calloc(count + 1, sizeof *v->reports);
+    if (!v->reports)
+        return c2_fail_memory(err, "reports");
+    for (size_t i = 0; i < count && status == C2_OK; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.*s%s", front, v->path, names[i]);
+        status = report_saved_open_values(&v->reports[i], path, err);
+    }
+    return status;
+}
+
 static enum c2_status verify(struct verify *v, bool *different, struct c2_error *err)
 {
     char *input = NULL;
@@ -538,6 +594,8 @@ static enum c2_status verify(struct verify *v, bool *different, struct c2_error 
         status = c2_fail_memory(err, "the inputs of a run");
     if (status == C2_OK)
         status = check(v, err);
+    if (status == C2_OK)
+        status = open_reports(v, err);
     if (status == C2_OK)
         status = enter_directory(v, &input, err);
     if (status == C2_OK)
@@ -558,6 +616,9 @@ enum c2_status cli_verify(bool *different, int argc, char **argv, struct c2_erro
                          "verify: give a report: c2emu verify [--stdin FILE] [--directory DIR] REPORT.json");
     if (status == C2_OK)
         status = verify(&v, different, err);
+    for (size_t i = 0; v.reports && v.reports[i]; i++)
+        report_saved_close(v.reports[i]);
+    c2_free(v.reports);
     report_saved_close(v.saved);
     c2_free(v.told);
     return status;

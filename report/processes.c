@@ -23,10 +23,19 @@ static void add_program(struct document *d, const struct report_program *program
         doc_count(d, DOC_BOTH, "last_misses", program->last_misses);
     }
     doc_string(d, DOC_BOTH, "ending", program->ending);
+    doc_string(d, DOC_JSON, "report", program->report);
     doc_close(d);
 }
 
-void report_add_programs(struct document *d, const struct report_program *programs, size_t count)
+static void add_command(struct document *d, const char *const *command)
+{
+    doc_table(d, DOC_JSON, "command");
+    for (size_t i = 0; command[i]; i++)
+        doc_string(d, DOC_JSON, NULL, command[i]);
+    doc_close(d);
+}
+
+void report_add_programs(struct document *d, const struct report_programs *programs)
 {
     static const struct doc_column columns[] = {{"process", "who", NULL, DOC_RIGHT},
                                                 {"program", "program", NULL, DOC_LEFT},
@@ -35,10 +44,12 @@ void report_add_programs(struct document *d, const struct report_program *progra
                                                 {"to memory", "last_misses", NULL, DOC_RIGHT},
                                                 {"ending", "ending", NULL, DOC_NAME}};
     doc_section(d, DOC_BOTH, 0);
-    doc_note(d, DOC_LINE, NULL, "processes: %zu programs", count);
+    doc_string(d, DOC_JSON, "format", "c2emu-programs");
+    add_command(d, programs->command);
+    doc_note(d, DOC_LINE, NULL, "processes: %zu programs", programs->count);
     doc_table(d, DOC_BOTH, "programs");
     doc_columns(d, columns, COUNT_OF(columns), 0);
-    for (size_t i = 0; i < count; i++)
-        add_program(d, &programs[i]);
+    for (size_t i = 0; i < programs->count; i++)
+        add_program(d, &programs->list[i]);
     doc_close(d);
 }

@@ -69,9 +69,8 @@ static void add_inputs(struct document *d, const struct report_receipt *receipt)
     doc_close(d);
 }
 
-void report_add_receipt_of(struct document *d, const struct report_run *run)
+void report_add_receipt_of(struct document *d, const struct report_receipt *receipt)
 {
-    const struct report_receipt *receipt = run->receipt;
     if (!receipt)
         return;
     doc_group(d, DOC_JSON, "receipt");
@@ -88,4 +87,7 @@ void report_add_receipt_of(struct document *d, const struct report_run *run)
     doc_close(d);
 }
 
-void report_add_receipt(struct document *d, struct report_digest *digest) { report_add_receipt_of(d, digest->run); }
+void report_add_receipt(struct document *d, struct report_digest *digest)
+{
+    report_add_receipt_of(d, digest->run->receipt);
+}

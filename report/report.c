@@ -115,17 +115,18 @@ enum c2_status report_create_advice(struct report **out, const struct report_pro
         return status;
     report_add_proposals(&(*out)->document, of);
     doc_section(&(*out)->document, DOC_JSON, 0);
-    report_add_receipt_of(&(*out)->document, of->run);
+    report_add_receipt_of(&(*out)->document, of->run->receipt);
     return finish(out, status, err);
 }
 
-enum c2_status report_create_programs(struct report **out, const struct report_program *programs, size_t count,
-                                      unsigned forms, struct c2_error *err)
+enum c2_status report_create_programs(struct report **out, const struct report_programs *programs, unsigned forms,
+                                      struct c2_error *err)
 {
     enum c2_status status = begin(out, forms, err);
     if (status != C2_OK)
         return status;
-    report_add_programs(&(*out)->document, programs, count);
+    report_add_programs(&(*out)->document, programs);
+    report_add_receipt_of(&(*out)->document, programs->receipt);
     return finish(out, status, err);
 }
 

@@ -120,12 +120,19 @@ struct report_program {
     uint32_t pid, parent;
     uint32_t number; /* of those that the process was, from 1 */
     const char *name, *ending;
+    const char *report; /* the name of its report.json; NULL: it has none */
     uint64_t instructions;
     bool followed;                      /* else there are no counts: */
     uint64_t first_misses, last_misses; /* of L1D, and of the last level */
 };
-enum c2_status report_create_programs(struct report **out, const struct report_program *programs, size_t count,
-                                      unsigned forms, struct c2_error *err);
+struct report_programs {
+    const struct report_program *list;
+    size_t count;
+    const char *const *command;           /* of the first */
+    const struct report_receipt *receipt; /* of all; NULL: there is none */
+};
+enum c2_status report_create_programs(struct report **out, const struct report_programs *programs, unsigned forms,
+                                      struct c2_error *err);
 /* Says a line for each miss rate that is less sure than the precision asked for; of several machines, of each. */
 void report_warn_of_precision(FILE *to, const struct report_run *run);
 
@@ -158,7 +165,11 @@ void report_saved_close(struct report_saved *saved); /* takes NULL */
 const struct report_receipt *report_saved_receipt(const struct report_saved *saved);
 const char *const *report_saved_command(const struct report_saved *saved); /* at least the program; NULL-terminated */
 uint64_t report_saved_instructions(const struct report_saved *saved);      /* of the whole run; 0: not known */
-const char *report_saved_interruption(const struct report_saved *saved);   /* NULL, or by what the run was ended */
+/* Of a list of programs, the names of their reports, NULL behind the last; of a report NULL. */
+const char *const *report_saved_reports(const struct report_saved *saved);
+/* A report of which only the values matter: with or without a receipt. */
+enum c2_status report_saved_open_values(struct report_saved **out, const char *path, struct c2_error *err);
+const char *report_saved_interruption(const struct report_saved *saved); /* NULL, or by what the run was ended */
 /* Writes the first values that differ, receipts left out, a line each in the order of a. */
 struct report_difference {
     uint64_t values, differ;

@@ -27,7 +27,7 @@ size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct re
 /* The figures of a level. */
 void report_add_counts(struct document *d, enum doc_in in, const char *name, const struct caches_counts *counts);
 
-void report_add_programs(struct document *d, const struct report_program *programs, size_t count);
+void report_add_programs(struct document *d, const struct report_programs *programs);
 
 /* ------------------------------------------------------------------ what misses have cost */
 
@@ -168,7 +168,7 @@ void report_add_histogram(struct document *d, struct report_digest *digest);
 void report_add_advice(struct document *d, struct report_digest *digest);
 void report_add_windows(struct document *d, struct report_digest *digest);
 void report_add_receipt(struct document *d, struct report_digest *digest);
-void report_add_receipt_of(struct document *d, const struct report_run *run); /* of a report without digest */
+void report_add_receipt_of(struct document *d, const struct report_receipt *receipt); /* NULL: nothing */
 
 /* Of one with a profile. (rankings.c, conflicts.c, reuse.c) */
 void report_add_cost(struct document *d, struct report_digest *digest);

@@ -20,6 +20,7 @@ struct report_saved {
     json_t *root;
     struct report_receipt receipt;
     const char *const *command;
+    const char *const *reports; /* of a list of programs */
     struct c2_pool pool;
 };
 
@@ -177,6 +178,26 @@ static void read_receipt(struct reading *r, const json_t *receipt)
     read_inputs(r, receipt);
 }
 
+/* Names of files beside that of the list. */
+static void read_reports(struct reading *r)
+{
+    const json_t *programs = json_object_get(r->to->root, "programs"), *program;
+    const char *format = json_string_value(json_object_get(r->to->root, "format"));
+    size_t i, count = 0;
+    if (strcmp(format, "c2emu-programs") != 0)
+        return;
+    const char **names = room(r, (json_array_size(programs) + 1) * sizeof *names);
+    json_array_foreach(programs, i, program)
+    {
+        const char *name = json_string_value(json_object_get(program, "report"));
+        if (name && strchr(name, '/'))
+            fail(r, "the name of a report", "name beside the list's");
+        if (name && names)
+            names[count++] = name;
+    }
+    r->to->reports = names;
+}
+
 static enum c2_status read_root(struct reading *r)
 {
     const json_t *root = r->to->root, *receipt = json_object_get(root, "receipt");
@@ -184,11 +205,10 @@ static enum c2_status read_root(struct reading *r)
     if (!format || strncmp(format, "c2emu-", strlen("c2emu-")) != 0)
         return c2_fail(r->err, C2_ERR_FORMAT, "verify: %s is no report of c2emu (--json writes one)", r->name);
     if (!json_is_object(receipt) && json_object_get(root, "process"))
-        return c2_fail(
-            r->err, C2_ERR_FORMAT,
-            "verify: %s is of one of several programs, and not of the first, whose report has the receipt of "
-            "all; verify that",
-            r->name);
+        return c2_fail(r->err, C2_ERR_FORMAT,
+                       "verify: %s is of one of several programs, and not of the first, which has the receipt; verify "
+                       "that, or programs.json, which is of all",
+                       r->name);
     if (!json_is_object(receipt))
         return c2_fail(r->err, C2_ERR_FORMAT,
                        "verify: %s has no receipt: an older c2emu wrote it, or it is of no run that can be made again",
@@ -197,13 +217,15 @@ static enum c2_status read_root(struct reading *r)
     r->to->command = texts_of(r, root, "command");
     if (r->status == C2_OK && !r->to->command[0])
         fail(r, "the command", "program");
+    read_reports(r);
     return r->status;
 }
 
 /* ------------------------------------------------------------------ from begin to end */
 
-enum c2_status report_saved_parse(struct report_saved **out, const char *text, size_t bytes, const char *name,
-                                  struct c2_error *err)
+/* whole: with its receipt. */
+static enum c2_status parse(struct report_saved **out, const char *text, size_t bytes, const char *name, bool whole,
+                            struct c2_error *err)
 {
     json_error_t why;
     *out = c2_calloc(1, sizeof **out);
@@ -211,7 +233,7 @@ enum c2_status report_saved_parse(struct report_saved **out, const char *text, s
         return c2_fail_memory(err, "a report");
     struct reading reading = {*out, name, C2_OK, err};
     (*out)->root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
-    enum c2_status status = (*out)->root ? read_root(&reading)
+    enum c2_status status = (*out)->root ? whole ? read_root(&reading) : C2_OK
                                          : c2_fail(err, C2_ERR_FORMAT, "verify: %s is no JSON: line %d: %s", name,
                                                    why.line, why.text);
     if (status != C2_OK) {
@@ -219,6 +241,12 @@ enum c2_status report_saved_parse(struct report_saved **out, const char *text, s
         *out = NULL;
     }
     return status;
+}
+
+enum c2_status report_saved_parse(struct report_saved **out, const char *text, size_t bytes, const char *name,
+                                  struct c2_error *err)
+{
+    return parse(out, text, bytes, name, true, err);
 }
 
 /* The rest of a stream; *text is to be freed. */
@@ -239,7 +267,7 @@ static bool read_all(char **text, size_t *bytes, FILE *from)
     return false;
 }
 
-enum c2_status report_saved_open(struct report_saved **out, const char *path, struct c2_error *err)
+static enum c2_status open_file(struct report_saved **out, const char *path, bool whole, struct c2_error *err)
 {
     char *text;
     size_t bytes;
@@ -252,10 +280,22 @@ enum c2_status report_saved_open(struct report_saved **out, const char *path, st
         status = c2_fail(err, C2_ERR_IO, "verify: %s cannot be read: %m", path);
     fclose(from);
     if (status == C2_OK)
-        status = report_saved_parse(out, text, bytes, path, err);
+        status = parse(out, text, bytes, path, whole, err);
     c2_free(text);
     return status;
 }
+
+enum c2_status report_saved_open(struct report_saved **out, const char *path, struct c2_error *err)
+{
+    return open_file(out, path, true, err);
+}
+
+enum c2_status report_saved_open_values(struct report_saved **out, const char *path, struct c2_error *err)
+{
+    return open_file(out, path, false, err);
+}
+
+const char *const *report_saved_reports(const struct report_saved *saved) { return saved->reports; }
 
 void report_saved_close(struct report_saved *saved)
 {

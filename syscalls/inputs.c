@@ -11,6 +11,9 @@
  *   what it had been, that can no longer be said, and a note says so.
  *   Pipes, terminals and devices: the bytes that came, in their order. Directories: the names, in the host's order, as
  *   they were at the first listing. Links: their text. Names that were not there: that they were not.
+ *   Each process keeps a list of its own, which its children begin with. What one of them writes all others know, by
+ *   memory that they share, when they open or read a file; and what one has read is told by the first process, behind
+ *   its own: once, where it is the same.
  * Counting
  *   bytes is the size of the file when it was hashed, what came of a stream, the length of a list or of a link's text.
  * Invariants
@@ -26,6 +29,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
@@ -44,19 +48,45 @@ struct input {
     struct version version;      /* of files: when it was hashed, before that as it was opened */
     struct c2_sha256 *stream;
     uint64_t description; /* of streams */
-    bool used;
-    bool written, kept; /* by the guest; and something of before was left in it */
-    uint32_t next;      /* of the same key: number + 1 */
+    bool used, inherited; /* inherited: the parent tells of it */
+    bool written, kept;   /* by the guest; and something of before was left in it */
+    uint32_t next;        /* of the same key: number + 1 */
+};
+
+/* What processes know of each other. Changed by the one whose turn it is. */
+enum { WRITTEN_MOST = 1 << 20, TOLD_BYTES = 64 << 20 };
+struct inputs_shared {
+    bool full;
+    uint32_t written_count;
+    struct written {
+        uint64_t device, inode;
+        bool kept; /* something of before was left in it */
+    } written[WRITTEN_MOST];
+    size_t told; /* bytes: of each a struct told and its path */
+    char texts[TOLD_BYTES];
+};
+struct told {
+    struct syscalls_input input; /* but for the path */
+    size_t path_bytes;           /* 0: it has none; padded to a multiple of 8 */
 };
 
 enum c2_status inputs_create(struct inputs *inputs, bool wanted, struct c2_error *err)
 {
     inputs->wanted = wanted;
-    return wanted ? c2_map_create(&inputs->by_key, err) : C2_OK;
+    if (!wanted)
+        return C2_OK;
+    void *at = mmap(NULL, sizeof *inputs->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
+    if (at == MAP_FAILED)
+        return c2_fail_memory(err, "what the program reads");
+    inputs->shared = at;
+    return c2_map_create(&inputs->by_key, err);
 }
 
 void inputs_destroy(struct inputs *inputs)
 {
+    if (inputs->shared)
+        munmap(inputs->shared, sizeof *inputs->shared);
     for (uint32_t i = 0; i < inputs->count; i++) {
         c2_sha256_destroy(inputs->list[i].stream);
         c2_free(inputs->list[i].path);
@@ -155,8 +185,11 @@ static struct input *file_of(struct inputs *inputs, enum syscalls_input_kind kin
     struct input *input = first_of(inputs, key);
     while (input && !same_file(&input->version, &version))
         input = next_of(inputs, input);
-    if (input && (!input->used || input->written || same_version(&input->version, &version)))
+    if (input && (!input->used || input->written || same_version(&input->version, &version))) {
+        if (!input->path && path && !(input->path = c2_strdup(path))) /* another process has written it */
+            inputs->failed = true;
         return input;
+    }
     input = add(inputs, key, kind, path);
     if (input)
         input->version = version;
@@ -199,15 +232,45 @@ static void use(struct inputs *inputs, struct input *input, int host)
     input->shown.note = "the program had written to it before it read it";
 }
 
-/* The guest writes to it: from now on, no change of it is somebody else's. kept: not all of it is cut off. */
-static void written(struct inputs *inputs, const struct version *version, bool kept)
+/* Whether it was not known. */
+static bool mark_written(struct inputs *inputs, const struct version *version, bool kept)
 {
     struct input *input = first_of(inputs, key_of_file(version));
+    bool news = false;
     for (; input; input = next_of(inputs, input)) {
         if (!same_file(&input->version, version))
             continue;
+        news |= !input->written;
         input->kept |= kept && !input->written && !input->used;
         input->written = true;
+    }
+    return news;
+}
+
+/* The guest writes to it: from now on, no change of it is somebody else's. kept: not all of it is cut off. */
+static void written(struct inputs *inputs, const struct version *version, bool kept)
+{
+    struct inputs_shared *shared = inputs->shared;
+    if (!mark_written(inputs, version, kept))
+        return;
+    shared->full |= shared->written_count == WRITTEN_MOST;
+    if (!shared->full)
+        shared->written[shared->written_count++] = (struct written){version->device, version->inode, kept};
+}
+
+/* What other processes have written in the meantime. */
+static void learn(struct inputs *inputs)
+{
+    for (; inputs->seen < inputs->shared->written_count; inputs->seen++) {
+        const struct written *of = &inputs->shared->written[inputs->seen];
+        const struct version version = {.device = of->device, .inode = of->inode};
+        const uint64_t key = key_of_file(&version);
+        struct input *input = first_of(inputs, key);
+        while (input && !same_file(&input->version, &version))
+            input = next_of(inputs, input);
+        if (!input && (input = add(inputs, key, SYSCALLS_INPUT_FILE, NULL)))
+            input->version = version;
+        mark_written(inputs, &version, of->kept);
     }
 }
 
@@ -224,6 +287,7 @@ void inputs_opened(struct syscalls *kernel, struct fd_entry *entry, const char *
     struct stat st;
     if (!inputs->wanted || flags & O_PATH || fstat(entry->host, &st) != 0 || !S_ISREG(st.st_mode))
         return;
+    learn(inputs);
     if (!path)
         host_name(entry->host, name);
     struct input *input = file_of(inputs, SYSCALLS_INPUT_FILE, &st, path ? path : name);
@@ -243,17 +307,19 @@ void inputs_opened(struct syscalls *kernel, struct fd_entry *entry, const char *
 
 void inputs_reading(struct syscalls *kernel, const struct fd_entry *entry)
 {
-    struct input *input = input_of(kernel, entry);
-    if (input)
-        use(&kernel->inputs, input, entry->host);
+    if (!input_of(kernel, entry))
+        return;
+    learn(&kernel->inputs);
+    use(&kernel->inputs, input_of(kernel, entry), entry->host);
 }
 
 void inputs_mapping(struct syscalls *kernel, const struct fd_entry *entry, bool executable)
 {
-    struct input *input = input_of(kernel, entry);
+    struct input *input;
+    inputs_reading(kernel, entry);
+    input = input_of(kernel, entry);
     if (!input)
         return;
-    use(&kernel->inputs, input, entry->host);
     if (executable && input->shown.kind == SYSCALLS_INPUT_FILE)
         input->shown.kind = SYSCALLS_INPUT_LIBRARY;
 }
@@ -263,6 +329,8 @@ void inputs_changing(struct syscalls *kernel, const char *path)
     char name[PATH_MAX];
     struct stat st;
     const int host = kernel->inputs.wanted ? open(path, O_PATH | O_CLOEXEC) : -1;
+    if (host >= 0)
+        learn(&kernel->inputs);
     if (host >= 0 && fstat(host, &st) == 0 && S_ISREG(st.st_mode)) {
         const struct version version = version_of(&st);
         host_name(host, name);
@@ -276,12 +344,13 @@ void inputs_changing(struct syscalls *kernel, const char *path)
 void syscalls_note_input(struct syscalls *kernel, enum syscalls_input_kind kind, const char *path)
 {
     struct stat st;
-    const int host = open(path, O_RDONLY | O_CLOEXEC);
-    if (!kernel->inputs.wanted || host < 0 || fstat(host, &st) != 0) {
+    const int host = kernel->inputs.wanted ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (host < 0 || fstat(host, &st) != 0) {
         if (host >= 0)
             close(host);
         return;
     }
+    learn(&kernel->inputs);
     struct input *input = file_of(&kernel->inputs, kind, &st, path);
     if (input)
         use(&kernel->inputs, input, host);
@@ -387,26 +456,113 @@ static void look_again(struct input *input)
         input->shown.note = "changed while the program ran";
 }
 
+/* As it is told. */
+static enum c2_status settle(struct input *input, struct c2_error *err)
+{
+    look_again(input);
+    input->shown.path = input->path;
+    return input->stream ? c2_sha256_text(input->shown.sha256, input->stream, err) : C2_OK;
+}
+
+void inputs_become_child(struct inputs *inputs)
+{
+    if (!inputs->wanted)
+        return;
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        inputs->list[i].inherited = inputs->list[i].used;
+        inputs->list[i].description = 0; /* what comes of a stream is told by who reads it */
+    }
+}
+
+static bool tell(struct inputs_shared *shared, const struct input *input)
+{
+    const size_t length = input->path ? strlen(input->path) + 1 : 0, bytes = c2_align_up(length, 8);
+    struct told *to = (struct told *)(shared->texts + shared->told);
+    if (sizeof *to + bytes > TOLD_BYTES - shared->told)
+        return false;
+    *to = (struct told){.input = input->shown, .path_bytes = bytes};
+    if (length)
+        memcpy(to + 1, input->path, length);
+    shared->told += sizeof *to + bytes;
+    return true;
+}
+
+void inputs_tell(struct inputs *inputs)
+{
+    for (uint32_t i = 0; inputs->wanted && i < inputs->count; i++) {
+        struct input *input = &inputs->list[i];
+        if (input->used && !input->inherited)
+            inputs->shared->full |= settle(input, NULL) != C2_OK || !tell(inputs->shared, input);
+    }
+    if (inputs->wanted)
+        inputs->shared->full |= inputs->failed;
+}
+
+static bool same_texts(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static bool is_known(const struct c2_map *known, const struct syscalls_input *list, const struct syscalls_input *input,
+                     uint64_t key)
+{
+    uint64_t number;
+    if (!input->path || input->kind == SYSCALLS_INPUT_STREAM || !c2_map_get(known, key, &number))
+        return false;
+    const struct syscalls_input *as = &list[number];
+    return as->kind == input->kind && same_texts(as->path, input->path) && strcmp(as->sha256, input->sha256) == 0 &&
+           same_texts(as->note, input->note);
+}
+
+/* The process's own, in the order in which they were met. */
+static enum c2_status show_own(struct inputs *inputs, size_t *count, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < inputs->count && status == C2_OK; i++) {
+        if (!inputs->list[i].used)
+            continue;
+        status = settle(&inputs->list[i], err);
+        inputs->shown[(*count)++] = inputs->list[i].shown;
+    }
+    return status;
+}
+
+static uint64_t key_of_shown(const struct syscalls_input *input)
+{
+    return input->path ? key_of(input->path, strlen(input->path)) + (uint64_t)input->kind : 0;
+}
+
+/* Those of processes that have ended, but for what is the same. */
+static enum c2_status show_others(struct inputs *inputs, size_t *count, struct c2_error *err)
+{
+    struct c2_map *known;
+    enum c2_status status = c2_map_create(&known, err);
+    for (size_t i = 0; i < *count && status == C2_OK; i++)
+        status = c2_map_put(known, key_of_shown(&inputs->shown[i]), i, err);
+    for (size_t at = 0; at < inputs->shared->told && status == C2_OK;) {
+        const struct told *from = (const struct told *)(inputs->shared->texts + at);
+        struct syscalls_input input = from->input;
+        input.path = from->path_bytes ? (const char *)(from + 1) : NULL;
+        at += sizeof *from + from->path_bytes;
+        if (is_known(known, inputs->shown, &input, key_of_shown(&input)))
+            continue;
+        status = c2_map_put(known, key_of_shown(&input), *count, err);
+        inputs->shown[(*count)++] = input;
+    }
+    c2_map_destroy(known);
+    return status;
+}
+
 enum c2_status syscalls_inputs(const struct syscalls_input **out, size_t *count, struct syscalls *kernel,
                                struct c2_error *err)
 {
     struct inputs *inputs = &kernel->inputs;
-    enum c2_status status = C2_OK;
+    const size_t told = inputs->wanted ? inputs->shared->told / sizeof(struct told) : 0;
     c2_free(inputs->shown);
-    inputs->shown = c2_calloc(inputs->count + 1, sizeof *inputs->shown);
+    inputs->shown = c2_calloc(inputs->count + told + 1, sizeof *inputs->shown);
     *count = 0;
-    if (!inputs->shown || inputs->failed)
+    if (!inputs->shown || inputs->failed || (inputs->wanted && inputs->shared->full))
         return c2_fail_memory(err, "what the program has read");
-    for (uint32_t i = 0; i < inputs->count && status == C2_OK; i++) {
-        struct input *input = &inputs->list[i];
-        if (!input->used)
-            continue;
-        look_again(input);
-        input->shown.path = input->path;
-        if (input->stream)
-            status = c2_sha256_text(input->shown.sha256, input->stream, err);
-        inputs->shown[(*count)++] = input->shown;
-    }
+    enum c2_status status = show_own(inputs, count, err);
+    if (status == C2_OK && told)
+        status = show_others(inputs, count, err);
     *out = inputs->shown;
     return status;
 }

@@ -13,9 +13,12 @@
 
 struct fd_entry;
 
+struct inputs_shared;
 struct inputs {
-    bool wanted, failed; /* failed: there was no memory for something */
-    struct input *list;  /* in the order in which they were met */
+    bool wanted, failed;          /* failed: there was no memory for something */
+    struct inputs_shared *shared; /* with the other processes */
+    uint32_t seen;                /* of what they have written, so many are known here */
+    struct input *list;           /* in the order in which they were met */
     uint32_t count, room;
     struct c2_map *by_key; /* the latest of a key, its number + 1 */
     struct syscalls_input *shown;
@@ -23,6 +26,10 @@ struct inputs {
 
 enum c2_status inputs_create(struct inputs *inputs, bool wanted, struct c2_error *err);
 void inputs_destroy(struct inputs *inputs);
+/* In the child of a fork: what it reads from now on is its own. */
+void inputs_become_child(struct inputs *inputs);
+/* The process ends: what it has read is for the first one to tell. */
+void inputs_tell(struct inputs *inputs);
 
 /* A descriptor of a regular file, before anything is read or written by it; path: absolute, NULL: the host's name of
  * the descriptor. standard: it is the guest's standard input. */

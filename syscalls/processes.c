@@ -349,6 +349,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     kernel->current->ran = 0;
     kernel->turn = instructions;
     take_pidfd_back(kernel);
+    inputs_become_child(&kernel->inputs);
     kernel->self->host = getpid();
     kernel->self->faults -= mmu_usage(kernel->mmu).faults; /* those before are its parent's */
     kernel->current->clear_tid = start->flags & CLONE_CHILD_CLEARTID ? start->child_tid : 0;
@@ -479,6 +480,8 @@ static void leave_children(struct syscalls *kernel)
 uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions)
 {
     struct process *self = processes_self(kernel);
+    if (kernel->pid != IDENTITY_PID)
+        inputs_tell(&kernel->inputs);
     stops_leave_groups(kernel);
     self->status = status;
     self->cpu_ns = kernel_cpu_ns(kernel, instructions);

@@ -218,6 +218,7 @@ def children(top):
     again = run([EMULATOR, "verify", os.path.join(out, "report.1003.json")])
     equal(again.returncode, 125, "verify of a child's report")
     contains(again.stderr.decode(), ["is of one of several programs", "verify that"], "verify of a child's report")
+    whole_receipts(top)
     # what a process does by itself is not counted in its parent: a child that does nothing changes nothing
     for options, expected in ((["--follow", "first"], ["report.json", "report.txt"]),
                               (["--trace", os.path.join(top, "t.din")], ["report.json", "report.txt"]),
@@ -236,6 +237,39 @@ def children(top):
     contains(saved.stderr.decode(), ["it has children, which are processes of their own"], "a checkpoint")
     shown = run([EMULATOR, "-q", "--no-sim", "--json", "-", guest, "tree", "2"])
     equal(shown.stdout.count(b'"c2emu-report"'), 1, "what goes to standard output is the first program's")
+
+
+def whole_receipts(top):
+    """What any process has read is in the receipt of the run, and verify compares the reports of all of them."""
+    write(os.path.join(top, "read"), b"some words\n", 0o644)
+    out, words = os.path.join(top, "whole"), "echo x > made; cat made read; rm made; cat; true"
+    made = run([EMULATOR, "-q", "-o", out, "sh", "-c", words], cwd=top, stdin=None, input=b"given")
+    equal((made.returncode, made.stdout), (0, b"x\nsome words\ngiven"), "a script")
+    with open(os.path.join(out, "programs.json")) as file:
+        listed = json.load(file)
+    equal([row["report"] for row in listed["programs"]],
+          ["report.json"] + ["report.%d%s.json" % (pid, second) for pid in (1001, 1002, 1003) for second in ("", "-2")],
+          "the reports of the list")
+    inputs = {(one["kind"], os.path.basename(one.get("path") or "")): one for one in listed["receipt"]["inputs"]}
+    equal([inputs[kind, name]["bytes"] for kind, name in (("file", "read"), ("stream", ""))], [11, 5], "what was read")
+    check(("program", "cat") in inputs and ("program", "rm") in inputs, "programs that were run: %s" % inputs.keys())
+    check(("file", "made") not in inputs, "what a process wrote is an input of another")
+    again = run([EMULATOR, "verify", os.path.join(out, "programs.json")], stdin=None, input=b"given")
+    check(again.returncode == 0 and again.stdout.startswith(b"equal: %d inputs, " % len(listed["receipt"]["inputs"])),
+          "verify: %s%s" % (again.stdout, again.stderr))
+    report = os.path.join(out, "report.1001-2.json")
+    with open(report) as file:
+        text = file.read()
+    instructions = json.loads(text)["run"]["instructions"]
+    with open(report, "w") as file:
+        file.write(text.replace('"instructions": %d' % instructions, '"instructions": %d' % (instructions + 1), 1))
+    write(os.path.join(top, "read"), b"some  words\n", 0o644)
+    again = run([EMULATOR, "verify", os.path.join(out, "programs.json")], stdin=None, input=b"given")
+    equal(again.returncode, 1, "verify of something else")
+    contains(again.stdout.decode(), ["read: 11 bytes of sha256", "in report.1001-2.json:",
+                                     "run.instructions: %d, now " % (instructions + 1)], "what differs")
+    shutil.rmtree(out)
+    os.remove(os.path.join(top, "read"))
 
 
 def descendants():
