@@ -141,6 +141,9 @@ struct analysis_kind {
     const void *(*result)(const struct analysis *analysis); /* lent until destroy; type: see below. NULL: it has none */
     /* Writes what is left of its file and makes that appear under its name; once. NULL: it writes none. */
     enum c2_status (*commit)(struct analysis *analysis, struct c2_error *err);
+    /* In the child of a fork, whose file is a new one: what was for it is the parent's. NULL: nothing is, before
+     * commit. */
+    enum c2_status (*restart)(struct analysis *analysis, struct c2_error *err);
     void (*destroy)(struct analysis *analysis); /* of a file that was not committed nothing appears */
 };
 #define X(name, option, argument, help) extern const struct analysis_kind analysis_##name;
@@ -161,6 +164,9 @@ struct analysis *analyses_find(const struct analyses *analyses, enum analysis_nu
 const void *analyses_result(const struct analyses *analyses, enum analysis_number number);
 /* Makes the files of all appear; goes on after a failure, whose first reason is *err. */
 enum c2_status analyses_commit(struct analyses *analyses, struct c2_error *err);
+
+/* In the child of a fork, behind c2_outfiles_rename. */
+enum c2_status analyses_restart(struct analyses *analyses, struct c2_error *err);
 
 /* ------------------------------------------------------------------ profile: misses by instruction and object, and who
  * evicted whom (LT-WET: Sato & Endo, Euro-Par 2017, section 3.2). profile.c has the model. */

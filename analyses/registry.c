@@ -171,3 +171,12 @@ enum c2_status analyses_commit(struct analyses *analyses, struct c2_error *err)
     }
     return first;
 }
+
+enum c2_status analyses_restart(struct analyses *analyses, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < ANALYSES_KINDS && status == C2_OK; i++)
+        if (analyses->list[i] && kinds[i]->restart)
+            status = kinds[i]->restart(analyses->list[i], err);
+    return status;
+}

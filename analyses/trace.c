@@ -19,6 +19,8 @@
  *   follows is one frame with a content checksum. zstd and its library step over the first, so `zstd -dc` yields the
  *   plain form, refuse an altered frame by its checksum and a cut one by its missing end.
  *
+ *   A child of a fork has a trace of its own, from there on.
+ *
  * Invariants
  *   The file appears under its name only when whole (c2_outfile). A write that fails (full disk) ends the run at
  *   the next buffer, not at the end.
@@ -43,7 +45,6 @@ struct trace {
     struct analysis base;
     struct c2_outfile *file;
     FILE *stream;
-    char *path;
     bool din;
     uint64_t line_mask; /* clears the offset in a line */
     uint64_t line_bytes;
@@ -65,7 +66,7 @@ static enum c2_status put_out(struct trace *trace, const void *bytes, size_t cou
 {
     if (fwrite(bytes, 1, count, trace->stream) == count)
         return C2_OK;
-    return c2_fail(err, C2_ERR_IO, "cannot write the trace \"%s\": %s", trace->path, strerror(errno));
+    return c2_fail(err, C2_ERR_IO, "cannot write the trace \"%s\": %s", c2_outfile_path(trace->file), strerror(errno));
 }
 
 static enum c2_status compress(struct trace *trace, ZSTD_EndDirective directive, struct c2_error *err)
@@ -76,7 +77,7 @@ static enum c2_status compress(struct trace *trace, ZSTD_EndDirective directive,
         ZSTD_outBuffer out = {trace->packed, sizeof trace->packed, 0};
         size_t left = ZSTD_compressStream2(trace->zstd, &out, &in, directive);
         if (ZSTD_isError(left))
-            return c2_fail(err, C2_ERR_IO, "cannot compress the trace \"%s\": %s", trace->path,
+            return c2_fail(err, C2_ERR_IO, "cannot compress the trace \"%s\": %s", c2_outfile_path(trace->file),
                            ZSTD_getErrorName(left));
         enum c2_status status = put_out(trace, trace->packed, out.pos, err);
         if (status != C2_OK)
@@ -184,11 +185,8 @@ static enum c2_status din_reference(void *self, const struct sim_reference *refe
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status start_zstd(struct trace *trace, struct c2_error *err)
+static enum c2_status put_header(struct trace *trace, struct c2_error *err)
 {
-    trace->zstd = ZSTD_createCCtx();
-    if (!trace->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(trace->zstd, ZSTD_c_checksumFlag, 1)))
-        return c2_fail_memory(err, "the trace's compressor");
     const char *word = trace->din ? "c2emu-trace 1 din\n" : "c2emu-trace 1 text\n";
     /* little-endian: magic of a skippable frame, then its length */
     char header[8] = {0x50, 0x2a, 0x4d, 0x18, (char)strlen(word), 0, 0, 0};
@@ -196,12 +194,29 @@ static enum c2_status start_zstd(struct trace *trace, struct c2_error *err)
     return status != C2_OK ? status : put_out(trace, word, strlen(word), err);
 }
 
+static enum c2_status start_zstd(struct trace *trace, struct c2_error *err)
+{
+    trace->zstd = ZSTD_createCCtx();
+    if (!trace->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(trace->zstd, ZSTD_c_checksumFlag, 1)))
+        return c2_fail_memory(err, "the trace's compressor");
+    return put_header(trace, err);
+}
+
+static enum c2_status restart(struct analysis *analysis, struct c2_error *err)
+{
+    struct trace *trace = (struct trace *)analysis;
+    trace->used = 0;
+    if (!trace->zstd)
+        return C2_OK;
+    ZSTD_CCtx_reset(trace->zstd, ZSTD_reset_session_only);
+    return put_header(trace, err);
+}
+
 static void destroy(struct analysis *analysis)
 {
     struct trace *trace = (struct trace *)analysis;
     c2_outfile_abandon(trace->file);
     ZSTD_freeCCtx(trace->zstd);
-    c2_free(trace->path);
     c2_free(trace);
 }
 
@@ -217,9 +232,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     trace->line_bytes = setup->machine->line_bytes;
     trace->line_mask = ~(trace->line_bytes - 1);
     trace->din = ends_with(path, ".din") || ends_with(path, ".din.zst");
-    trace->path = c2_strdup(path);
-    enum c2_status status = trace->path ? c2_outfile_open(&trace->file, path, err)
-                                        : c2_fail_memory(err, "the trace's name");
+    enum c2_status status = c2_outfile_open(&trace->file, path, err);
     if (status == C2_OK) {
         trace->stream = c2_outfile_stream(trace->file);
         if (ends_with(path, ".zst"))
@@ -250,4 +263,4 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 }
 
 const struct analysis_kind analysis_trace = {
-    .create = create, .subscriber = subscriber, .commit = commit, .destroy = destroy};
+    .create = create, .subscriber = subscriber, .commit = commit, .restart = restart, .destroy = destroy};

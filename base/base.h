@@ -221,7 +221,8 @@ char *c2_suggest(char *buffer, size_t bytes, const char *name, const char *const
  * full disk leaves the old file, and a killed process nothing. The path "-" is standard output. */
 struct c2_outfile;
 enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct c2_error *err);
-FILE *c2_outfile_stream(struct c2_outfile *file);                                /* lent until commit or abandon */
+const char *c2_outfile_path(const struct c2_outfile *file); /* as it was opened, or renamed; lent like the stream */
+FILE *c2_outfile_stream(struct c2_outfile *file);           /* lent until commit or abandon */
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */
 /* Calls each for the folders of all that are open and have not got their name yet. */
 /* In the child of a fork, while nothing is written: each file that is open becomes one of its own, empty and under

@@ -339,6 +339,8 @@ enum c2_status c2_outfiles_rename(const char *(*name)(void *self, const char *pa
     return status;
 }
 
+const char *c2_outfile_path(const struct c2_outfile *file) { return file->path; }
+
 FILE *c2_outfile_stream(struct c2_outfile *file) { return file->stream; }
 
 /* Writes what the stream holds; 0, or the errno of the first thing that went wrong. Only files beside their target are

@@ -315,6 +315,8 @@ int cli_process_end(struct cli_process *process, int status);
 bool cli_process_has_relatives(const struct cli_process *process); /* there are, or were, other processes */
 /* A child of a process that is followed: whether it is, with the options of its program. */
 bool cli_process_follows_child(const struct cli_process *process, const struct cli_options *options);
+/* A child that was not followed has ended without becoming another program: says so once in a run. */
+void cli_process_not_followed(const struct cli_process *process, const struct cli_options *options);
 /* The process is the child of what it was: its files have names of its own. */
 enum c2_status cli_process_become(struct cli_process *process, uint32_t pid, bool followed, struct c2_error *err);
 /* The list of them, in memory that all processes of the run share. */

@@ -30,6 +30,7 @@ struct board_row {
 struct cli_board {
     uint32_t followed;
     bool forked;    /* there has been more than one process */
+    bool told;      /* that a process was not followed */
     uint32_t count; /* more than there are rows: the last ones are not kept */
     struct board_row rows[BOARD_ROWS];
 };
@@ -294,11 +295,32 @@ void cli_process_release(struct cli_process *process)
 bool cli_process_has_relatives(const struct cli_process *process) { return process->board->forked; }
 
 /* What keeps or measures a part of a stream from its beginning on cannot begin amid it. */
+static const char *kept_from_beginning(const struct cli_options *options)
+{
+    return options->record                          ? "--record"
+           : options->advise                        ? "advise"
+           : options->restored                      ? "restore"
+           : options->checkpoint                    ? "--checkpoint"
+           : options->points.find                   ? "points"
+           : cli_regions_asked(&options->regions)   ? "a region (--roi, --from ...)"
+           : cli_sampling_asked(&options->sampling) ? "sampling (--skip, --period ...)"
+                                                    : NULL;
+}
+
 bool cli_process_follows_child(const struct cli_process *process, const struct cli_options *options)
 {
-    const bool in_parts = cli_regions_asked(&options->regions) || cli_sampling_asked(&options->sampling);
-    return !in_parts && !is_word(process->options->follow, "first") && !options->record && !options->checkpoint &&
-           !options->advise && !options->points.find && !options->restored && !options->analyses[ANALYSIS_trace];
+    return !is_word(process->options->follow, "first") && !kept_from_beginning(options);
+}
+
+void cli_process_not_followed(const struct cli_process *process, const struct cli_options *options)
+{
+    const char *what = kept_from_beginning(options);
+    if (!what || is_word(process->options->follow, "first") || process->board->told)
+        return;
+    process->board->told = true;
+    fprintf(stderr,
+            "c2emu: process %u was a copy of its parent to its end, and is in no report: %s begins with a program\n",
+            process->pid, what);
 }
 
 struct naming {

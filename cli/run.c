@@ -37,6 +37,7 @@ struct run {
     struct syscalls_program *next;     /* what comes behind it; NULL: nothing */
     uint64_t forked_at;                /* instructions; of a child of another process; else 0 */
     bool unfollowed;                   /* since then: it has no report */
+    bool left_out;                     /* because of its options */
     struct cli_restored *from;         /* or NULL */
     struct emu_phase first_phase;      /* with from and phases: where the checkpoint is */
     char **environment;
@@ -372,7 +373,10 @@ static enum c2_status child_begins(void *self, uint32_t pid, bool *followed, str
     run->points = NULL;
     const bool was = !run->unfollowed && run->simulation.writer && !run->options->no_sim;
     *followed = was && cli_process_follows_child(run->process, run->options);
+    run->left_out |= was && !*followed;
     enum c2_status status = cli_process_become(run->process, pid, *followed, err);
+    if (status == C2_OK && *followed && analyses_of(run))
+        status = analyses_restart(analyses_of(run), err);
     if (status == C2_OK)
         status = stream_rings_resume(err);
     if (status == C2_OK && *followed)
@@ -630,6 +634,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         fprintf(stderr, "c2emu: %s\n", ending);
     if (run->unfollowed) {
         struct report_run unseen = describe(run, end, ending);
+        if (run->left_out && (end->kind == EMU_EXITED || end->kind == EMU_KILLED))
+            cli_process_not_followed(run->process, run->options);
         cli_board_add(run->process, &unseen, false);
         return unseen.exit_status;
     }
