@@ -228,6 +228,7 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
         return syscalls_execute(run->kernel, run->simulation.mmu, run->executed, c2_root_inside(run->image.path), err);
     }
     struct syscalls_config config = {.program_path = c2_root_inside(run->image.path),
+                                     .called = run->options->command[0],
                                      .argv = run->options->command,
                                      .envp = environment_of(run),
                                      .seed = run->options->seed,

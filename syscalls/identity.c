@@ -262,8 +262,12 @@ int64_t identity_prctl(struct call *c)
     case PR_GET_SECUREBITS:
     case PR_GET_THP_DISABLE:
     case PR_SET_THP_DISABLE:
-    case PR_SET_CHILD_SUBREAPER:
         return 0;
+    case PR_SET_CHILD_SUBREAPER:
+        c->kernel->self->adopts = c->arg[1] != 0;
+        return 0;
+    case PR_GET_CHILD_SUBREAPER:
+        return guest_write(c, c->arg[1], &(int32_t){c->kernel->self->adopts}, sizeof(int32_t));
     default:
         return -EINVAL;
     }

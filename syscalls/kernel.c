@@ -109,13 +109,13 @@ static void raise_descriptor_limit(void)
 }
 
 /* The first thread: its number is the process's, its name the program's. */
-static enum c2_status create_thread(struct syscalls *kernel, struct c2_error *err)
+static enum c2_status create_thread(struct syscalls *kernel, const char *called, struct c2_error *err)
 {
     kernel->last_tid = IDENTITY_PID - 1;
     kernel->current = threads_create(kernel);
     if (!kernel->current)
         return c2_fail_memory(err, "the guest's kernel");
-    kernel_name_thread(kernel->current, kernel->names.program_path);
+    kernel_name_thread(kernel->current, called ? called : kernel->names.program_path);
     return C2_OK;
 }
 
@@ -134,7 +134,7 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
     enum c2_status status = copy_config(kernel, config, err);
     if (status == C2_OK) {
         identity_create(&kernel->identity);
-        status = create_thread(kernel, err);
+        status = create_thread(kernel, config->called, err);
     }
     if (status == C2_OK)
         status = processes_create(kernel, err);

@@ -348,6 +348,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     timers_forget_all(kernel);
     kernel->current->ran = 0;
     kernel->turn = instructions;
+    kernel->current->death_signal = 0;
     take_pidfd_back(kernel);
     inputs_become_child(&kernel->inputs);
     kernel->self->host = getpid();
@@ -465,16 +466,33 @@ static void tell_parent(struct syscalls *kernel, struct process *child)
     processes_tell(kernel, parent, &info);
 }
 
+/* Who gets its children: the nearest above that adopts them; NULL: nobody of the run. */
+static const struct process *reaper_of(const struct syscalls *kernel)
+{
+    const struct process *above = find(kernel, kernel->self->parent);
+    while (above && !(above->adopts && above->state == PROCESS_RUNS))
+        above = find(kernel, above->parent);
+    return above;
+}
+
+static void leave_child(struct syscalls *kernel, struct process *child, const struct process *reaper)
+{
+    const struct signals_info death = {.signal = child->death_signal, .code = SI_USER};
+    child->parent = reaper ? reaper->pid : IDENTITY_PARENT;
+    child->exit_signal = SIGCHLD;
+    if (child->state == PROCESS_ZOMBIE)
+        tell_parent(kernel, child);
+    else if (child->death_signal != 0)
+        processes_tell(kernel, child, &death);
+}
+
 static void leave_children(struct syscalls *kernel)
 {
+    const struct process *reaper = reaper_of(kernel);
     struct process *list = kernel->processes->list;
-    for (uint32_t i = 0; i < kernel->processes->used; i++) {
-        if (list[i].state == PROCESS_NONE || list[i].parent != kernel->pid)
-            continue;
-        list[i].parent = IDENTITY_PARENT;
-        if (list[i].state == PROCESS_ZOMBIE)
-            list[i].state = PROCESS_NONE;
-    }
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE && list[i].parent == kernel->pid)
+            leave_child(kernel, &list[i], reaper);
 }
 
 uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions)
@@ -727,6 +745,7 @@ void syscalls_give_turn(struct syscalls *kernel, uint64_t instructions)
     const struct signals_action *action = &kernel->signals.action[SIGCHLD];
     struct process *self = processes_self(kernel);
     self->waits_for = waits_for(kernel);
+    self->death_signal = kernel->threads[0]->death_signal;
     views_publish(kernel, instructions);
     const bool ignored = action->handler == (uint64_t)(uintptr_t)SIG_IGN;
     self->ignores_children = ignored || action->flags & SA_NOCLDWAIT;

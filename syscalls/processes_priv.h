@@ -41,6 +41,8 @@ struct process {
     bool holds_parent;     /* of a vfork: that waits until it becomes another program, or ends */
     uint32_t waits_for;    /* who holds a lock that it wants by F_SETLKW; 0: nobody. As of when its turn ended */
     bool ignores_children; /* those that end are nobody's: SIGCHLD is ignored, or SA_NOCLDWAIT */
+    bool adopts;           /* PR_SET_CHILD_SUBREAPER: orphans below it become its children */
+    int death_signal;      /* when its parent ends; 0: none. As of when its turn ended */
     bool ignores_stops;    /* no SIGCHLD when they stop or go on: it is ignored, or SA_NOCLDSTOP */
     bool tells;            /* it was stopped, and goes on: its parent is to be told when it has the turn */
     int stopped;           /* by this signal; 0: it is not */

@@ -31,6 +31,7 @@ struct syscalls_program {
 
 struct syscalls_config {
     const char *program_path; /* absolute; /proc/self/exe */
+    const char *called;       /* how it is called: the first thread has the name; NULL: as program_path */
     const char *const *argv;  /* /proc/self/cmdline */
     const char *const *envp;  /* /proc/self/environ */
     uint64_t seed;

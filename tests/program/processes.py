@@ -133,6 +133,7 @@ def family(top):
     both([guest, "stops"], "stops")
     both([guest, "looks", top], "looks")
     both([guest, "pidfds"], "pidfds")
+    both([guest, "orphans"], "orphans")
     both([guest, "tree", "5"], "31 processes")
     both([guest, "pipes"], "pipes under another quantum", options=["--quantum", "777"])
 
@@ -148,7 +149,7 @@ def tasks(top):
               "1002 1000 1000 S 1 sh -c sleep 9; true", "1003 1000 1000 T 1 sh -c kill -STOP $$",
               "1005 1002 1000 S 1 sleep 9", "1006 1000 1000 R 1 " + columns]),
             ("pgrep", "pgrep -l sleep", ["1001 sleep", "1005 sleep"]),
-            ("pstree", "pstree -p 1002", ["sh(1002)---sleep(1005)"]),
+            ("pstree", "pstree -p 1000 | head -1", ["sh(1000)-+-head(1007)"]),
             ("killall", "killall -v sleep", []),
             ("top", "top -b -n1 | sed -n 2p",
              ["Tasks: 7 total, 1 running, 5 sleeping, 1 stopped, 0 zombie"])):

@@ -13,6 +13,7 @@
  * stops    SIGSTOP and its kin, SIGCONT, what parents are told of them, threads that stand still, orphaned groups
  * looks    /proc of itself, its threads and its children: running, stopped, another program, and at the end
  * pidfds   descriptors of processes: opened and made by clone, polled, waited for, signals by them
+ * orphans  whose children they become, and the signal at their parent's end
  * circle   two processes wait for each other's flock: for ever
  * alone    stops itself
  * tree N   2^N - 1 processes
@@ -35,6 +36,7 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/stat.h>
@@ -947,6 +949,55 @@ static void pidfds(void)
     say_status("of clone3", waitpid(child, &status, 0), &status);
 }
 
+static void orphan(int end, pid_t reaper)
+{
+    struct sigaction action = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO};
+    sigset_t block, old;
+    sigaction(SIGUSR1, &action, NULL);
+    sigemptyset(&block);
+    sigaddset(&block, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &block, &old);
+    prctl(PR_SET_PDEATHSIG, SIGUSR1);
+    if (write(end, "x", 1) != 1)
+        _exit(1);
+    while (told_count == 0)
+        sigsuspend(&old);
+    while (getppid() != reaper)
+        usleep(1000);
+    _exit(told[0] == -SIGUSR1 ? 40 : 41);
+}
+
+static void orphans(void)
+{
+    int ends[2], status, adopts = -1, none = -1;
+    char byte;
+    const pid_t self = getpid();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+    if (pipe(ends) != 0)
+        exit(1);
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+        prctl(PR_SET_PDEATHSIG, SIGUSR2);
+        if (fork() == 0)
+            orphan(ends[1], self);
+        if (fork() == 0)
+            _exit(30); /* waited for by nobody before its parent ends */
+        const bool waits = read(ends[0], &byte, 1) == 1;
+        siginfo_t info;
+        waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+        prctl(PR_GET_PDEATHSIG, &none);
+        _exit(waits && adopts == 0 && none == SIGUSR2 ? 20 : 21);
+    }
+    say_status("the parent in between", waitpid(child, &status, 0), &status);
+    int found[2] = {0};
+    for (int i = 0; i < 2; i++)
+        if (wait(&status) > 0)
+            found[WEXITSTATUS(status) >= 40] = WEXITSTATUS(status);
+    printf("adopted %d: %d %d\n", adopts, found[0], found[1]);
+}
+
 static void circle(const char *directory)
 {
     char path[4096], byte;
@@ -1008,6 +1059,8 @@ int main(int argc, char **argv)
         looks(argv[2]);
     else if (strcmp(part, "pidfds") == 0)
         pidfds();
+    else if (strcmp(part, "orphans") == 0)
+        orphans();
     else if (strcmp(part, "circle") == 0 && argc > 2)
         circle(argv[2]);
     else if (strcmp(part, "tree") == 0 && argc > 2)
