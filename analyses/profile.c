@@ -92,6 +92,7 @@ static void destroy(struct analysis *analysis)
     c2_free(profile->tallies);
     c2_free(profile->taken);
     c2_free(profile->paired);
+    c2_free(profile->heard);
     c2_free(profile->translations);
     c2_free(profile->last);
     c2_free(profile->pairs);
@@ -288,13 +289,17 @@ static __attribute__((noinline)) enum c2_status grow_tallies(struct profile *pro
     struct profile_paired *paired = c2_realloc(profile->paired, room * sizeof *paired);
     if (paired)
         profile->paired = paired;
-    if (!tallies || !paired)
+    struct analyses_translations *heard = c2_realloc(profile->heard, room / levels * sizeof *heard);
+    if (heard)
+        profile->heard = heard;
+    if (!tallies || !paired || !heard)
         return no_memory(err);
     enum c2_status status = reach_taken(profile, old, room, err);
     if (status != C2_OK)
         return status;
     memset(&tallies[old], 0, (room - old) * sizeof *tallies);
     memset(&paired[old], 0, (room - old) * sizeof *paired);
+    memset(&heard[old / levels], 0, (room - old) / levels * sizeof *heard);
     profile->tally_room = (uint32_t)(room / levels);
     return C2_OK;
 }
@@ -369,6 +374,12 @@ static inline enum c2_status count_pair(struct profile *profile, const struct ca
     return C2_OK;
 }
 
+static inline void count_translation(struct analyses_translations *of, bool walked)
+{
+    of->misses++;
+    of->walks += walked;
+}
+
 /* levels: profile_levels(). */
 static inline enum c2_status count_miss(struct profile *profile, uint32_t levels, const struct caches_brief *miss,
                                         struct c2_error *err)
@@ -382,6 +393,8 @@ static inline enum c2_status count_miss(struct profile *profile, uint32_t levels
         ++*(kind == SIM_WRITE ? &taken->writes : &taken->reads);
         return C2_OK;
     }
+    if (sim_counted_untranslated(miss) && (level == 0 || level == profile->machine->level_count))
+        count_translation(&profile->heard[actor], sim_counted_walked(miss));
     C2_ASSERT(miss->class_ >= CACHES_COLD && miss->class_ <= CACHES_CONFLICT);
     const enum analyses_class class_ = (enum analyses_class)(miss->class_ - CACHES_COLD);
     (kind == SIM_WRITE ? tally->writes : tally->reads)[class_]++;
@@ -428,9 +441,7 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
 static void untranslated(void *self, uint64_t actor, bool walked)
 {
     const struct profile *profile = self;
-    struct analyses_translations *of = &profile->translations[actor_of_word(actor)];
-    of->misses++;
-    of->walks += walked;
+    count_translation(&profile->translations[actor_of_word(actor)], walked);
 }
 
 /* The first of the program's own instructions begins a block: the dynamic linker jumps there. */
@@ -502,6 +513,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     if (tallies != 0) {
         memset(profile->tallies, 0, tallies * sizeof *profile->tallies);
         memset(profile->paired, 0, tallies * sizeof *profile->paired);
+        memset(profile->heard, 0, profile->tally_room * sizeof *profile->heard);
     }
     if (profile->taken)
         memset(profile->taken, 0, tallies * sizeof *profile->taken);
@@ -567,10 +579,17 @@ static void changed(void *self, uint64_t *start, uint64_t *bytes)
 
 /* ------------------------------------------------------------------ windows */
 
+static void add_translations(struct analyses_translations *to, const struct analyses_translations *from)
+{
+    to->misses += from->misses;
+    to->walks += from->walks;
+}
+
 static void add_actor_sums(const struct profile *profile, uint32_t actor, struct profile_sums *sums)
 {
     static const struct analyses_taken none;
     const uint32_t levels = profile_levels(profile);
+    add_translations(&sums->tlb, &profile->heard[actor]);
     for (uint32_t i = 0; i < levels; i++) {
         const struct analyses_tally *tally = &profile->tallies[(size_t)actor * levels + i];
         for (unsigned class_ = 0; class_ < ANALYSES_CLASSES; class_++) {
@@ -588,10 +607,8 @@ static void add_up(const struct profile *profile, struct profile_sums *sums)
     *sums = (struct profile_sums){.refs = 0};
     for (uint32_t i = 0; i < profile->actor_count && i < profile->tally_room; i++)
         add_actor_sums(profile, i, sums);
-    for (uint32_t i = 0; i < profile->actor_count; i++) {
-        sums->tlb.misses += profile->translations[i].misses;
-        sums->tlb.walks += profile->translations[i].walks;
-    }
+    for (uint32_t i = 0; i < profile->actor_count; i++)
+        add_translations(&sums->tlb, &profile->translations[i]);
     for (uint32_t i = 0; i < profile->pair_count; i++)
         sums->pairs[profile->pairs[i].level] += profile->pairs[i].count;
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
@@ -653,6 +670,8 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     if (status != C2_OK)
         return status;
     check_sums(profile);
+    for (uint32_t i = 0; i < profile->actor_count; i++)
+        add_translations(&profile->translations[i], &profile->heard[i]);
     return profile_finish(profile, sim, err);
 }
 

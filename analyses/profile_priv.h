@@ -80,10 +80,11 @@ struct profile {
     struct profile_actor *actors;
     struct analyses_tally *tallies;             /* [actor * levels + level] */
     struct analyses_taken *taken;               /* likewise; NULL: the machine has one core */
-    struct analyses_translations *translations; /* [actor] */
+    struct analyses_translations *translations; /* [actor]: told by the thread that asks; */
+    struct analyses_translations *heard;        /* and with misses. Once finished the first have all */
     uint32_t actor_count, actor_room;
     struct profile_paired *paired; /* [actor * levels + level] */
-    uint32_t tally_room;           /* actors that have both */
+    uint32_t tally_room;           /* actors that have these and `heard` */
     struct c2_map *actor_of;       /* code, early, owner -> actor */
     struct profile_last *last;     /* [code] */
     uint64_t epoch;                /* of the objects: how often they may have changed, counted from 1 */

@@ -12,8 +12,8 @@
  *             long as the first level has the line: such an access takes nothing from anyone.
  *   Misses    An access that the first level missed is told behind it, with its outcome; a walk's read before the
  *             access that needed it. Where the caches can do both apart it is told by the second stage (verdicts.c).
- *   TLBs      A first level's miss is told, with whether a walk followed. Its actor is that of the line access that
- *             follows, who is not asked for again.
+ *   TLBs      A first level's miss is told, with whether a walk followed. Where it is only counted, and the line access
+ *             that follows misses too, both are one record, and the actor is asked for once.
  *   Prefetches  On a machine that prefetches every access comes here, none is a repeat. What prefetchers did in it and
  *             behind it is told when its miss has been; then the same machine without them gets the access, for those
  *             who compare.
@@ -399,12 +399,25 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
     if (!sim->attributed.measuring)
         return C2_OK;
     enum c2_status status = sim_ask_actor(core, kind, va, &miss.actor, err);
-    core->asked_for = sim->attributed.number;
-    core->actor = miss.actor;
     if (status == C2_OK && to->untranslated)
         to->untranslated(to->self, miss.actor, walked);
     if (status != C2_OK || !sim->tells_tlb)
         return status;
     return sim->verdicts.tape ? sim_verdicts_tlb_missed(core, kind, va, walked, miss.actor, err)
                               : sim_tell_tlb_miss(sim, &miss, err);
+}
+
+/* The access that missed the TLBs found its line at once. status: what is known of it so far. */
+enum c2_status sim_attribute_page(struct sim_core *core, enum sim_kind kind, struct guest_va va, enum c2_status status,
+                                  struct c2_error *err)
+{
+    const struct sim_attribution *to = &core->sim->attributed.to;
+    const bool walked = core->untranslated >> SIM_COUNTED_WALKED & 1;
+    uint64_t actor;
+    core->untranslated = 0;
+    if (status == C2_OK)
+        status = sim_ask_actor(core, kind, va, &actor, err);
+    if (status == C2_OK)
+        to->untranslated(to->self, actor, walked);
+    return status;
 }

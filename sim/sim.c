@@ -163,7 +163,9 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
         ++*core->tlb_accesses[tlb_side];
     else if (core->tlb_on[side_of(kind)])
         status = sim_tlb_enter(core, tlb_side, page, va, err);
-    return status == C2_OK ? sim_ask_caches(core, kind, page, va, false, err) : status;
+    if (status == C2_OK)
+        status = sim_ask_caches(core, kind, page, va, false, err);
+    return sim_translated(core, kind, va, status, err);
 }
 
 /* Most pages that the first level has lost are in the second. */
@@ -174,9 +176,14 @@ enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct 
         return sim_tried(core, sim_ask_tlb(core, kind, page, va, err));
     core->tlb_page[CACHES_TLB_LOAD] = va.v >> C2_PAGE_SHIFT;
     core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
-    const enum c2_status status = core->sim->attributed.on ? sim_attribute_tlb(core, CACHES_TLB_LOAD, va, false, err)
+    const enum c2_status status = core->sim->attributed.on ? sim_untranslated(core, CACHES_TLB_LOAD, va, false, err)
                                                            : C2_OK;
-    return status == C2_OK ? sim_try_caches(core, kind, page, va, true) : sim_tried(core, status);
+    if (C2_UNLIKELY(status != C2_OK))
+        return sim_tried(core, status);
+    const enum caches_tried tried = sim_try_caches(core, kind, page, va, true);
+    if (tried == CACHES_MISSED || core->untranslated == 0)
+        return tried;
+    return sim_tried(core, sim_translated(core, kind, va, sim_asked(core, tried, kind, page, va, err), err));
 }
 
 enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)

@@ -87,6 +87,9 @@ struct sim_miss {
 #define SIM_COUNTED_KIND 0u /* 2 bits */
 #define SIM_COUNTED_PAGE 2u /* 6 bits: log2 of the page's bytes */
 #define SIM_COUNTED_IS 8u   /* 1: else the bits are 0, and nobody is told */
+/* As sim_attribution.untranslated; each event of the access has them, those of further levels too. */
+#define SIM_COUNTED_UNTRANSLATED 9u
+#define SIM_COUNTED_WALKED 10u
 static inline uint16_t sim_counted_bits(enum sim_kind kind, uint32_t page_log2)
 {
     return (uint16_t)((uint32_t)kind << SIM_COUNTED_KIND | page_log2 << SIM_COUNTED_PAGE | 1u << SIM_COUNTED_IS);
@@ -99,6 +102,11 @@ static inline uint32_t sim_counted_page_log2(const struct caches_brief *miss)
 {
     return miss->bits >> SIM_COUNTED_PAGE & 63;
 }
+static inline bool sim_counted_untranslated(const struct caches_brief *miss)
+{
+    return miss->bits >> SIM_COUNTED_UNTRANSLATED & 1;
+}
+static inline bool sim_counted_walked(const struct caches_brief *miss) { return miss->bits >> SIM_COUNTED_WALKED & 1; }
 
 /* What the prefetchers have done in one line access and behind it. */
 struct sim_prefetched {
@@ -240,7 +248,9 @@ struct sim_attribution {
     enum c2_status (*actor)(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
                             struct c2_error *err);
     /* The first level of the TLBs does not have the page of what this actor accesses, in a phase that is measured;
-     * walked: nor does the second. By the thread that asks, so that to count them needs no subscriber. */
+     * walked: nor does the second. By the thread that asks, so that to count them needs no subscriber. To a subscriber
+     * with the same `self` who is told of misses by `counted` it comes with the miss, if the first level of the caches
+     * has missed too. */
     void (*untranslated)(void *self, uint64_t actor, bool walked);
     /* Asked after each mark, when all subscribers have heard of it: what has other owners now is [*start, *start +
      * *bytes), to be filled in; 0 bytes: nothing. */

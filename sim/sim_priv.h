@@ -97,7 +97,7 @@ struct sim_core {
     uint64_t rep_left;             /* elements that it has still to do */
     uint32_t code;                 /* with attribution: of the instruction that makes the accesses */
     enum c2_status status;         /* of what has failed: SIM_FAILED */
-    uint64_t asked_for, actor;     /* the line access, counted from 1, whose actor was asked for last; and who it is */
+    uint32_t untranslated;         /* the bits of the access being made that go with its miss: see sim_untranslated() */
 
     bool tlb_on[2];                           /* by enum caches_side: these have TLBs */
     bool tlb_split;                           /* loads and stores have first levels of their own */
@@ -150,7 +150,8 @@ struct sim {
     bool tells_records, tells_references;
     bool tells_walks;  /* those found at once, too */
     bool tells_tlb;    /* somebody listens to misses of the TLBs */
-    bool counts_alone; /* all who are told of misses of the caches count them, and no more */
+    bool counts_alone; /* all who are told of misses of the caches count them, and no more; */
+    bool counts_pages; /* and misses of the TLBs with them */
     bool tells_misses; /* or blocks, misses of the TLBs, prefetches */
     bool compares;     /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
@@ -290,6 +291,8 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
                                    struct c2_error *err);
 enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
                                  struct c2_error *err);
+enum c2_status sim_attribute_page(struct sim_core *core, enum sim_kind kind, struct guest_va va, enum c2_status status,
+                                  struct c2_error *err);
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes); /* it has other owners */
 void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
@@ -397,6 +400,25 @@ static inline uint32_t sim_page_log2(const struct sim_core *core, struct guest_v
 {
     const unsigned entry_count = core->pages[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].entry_count;
     return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
+}
+
+/* With attribution: the first level of the TLBs has missed. Where it is only counted, it waits for whether the line is
+ * missed, too. */
+static inline enum c2_status sim_untranslated(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
+                                              struct c2_error *err)
+{
+    const struct sim *sim = core->sim;
+    if (C2_UNLIKELY(!sim->counts_pages || !sim->attributed.measuring))
+        return sim_attribute_tlb(core, tlb_side, va, walked, err);
+    core->untranslated = 1u << SIM_COUNTED_UNTRANSLATED | (uint32_t)walked << SIM_COUNTED_WALKED;
+    return C2_OK;
+}
+
+/* Behind the access: its line was there. */
+static inline enum c2_status sim_translated(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                            enum c2_status status, struct c2_error *err)
+{
+    return core->untranslated == 0 ? status : sim_attribute_page(core, kind, va, status, err);
 }
 
 /* ------------------------------------------------------------------ and of one that is no repeat */

@@ -113,7 +113,7 @@ enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct si
     core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
     core->tlb_accesses[tlb_side] = page->found.accesses;
     if (sim->attributed.on && *misses != before) {
-        enum c2_status status = sim_attribute_tlb(core, tlb_side, va, reads != 0, err);
+        enum c2_status status = sim_untranslated(core, tlb_side, va, reads != 0, err);
         if (status != C2_OK)
             return status;
     }

@@ -38,26 +38,20 @@ static inline uint64_t bits_of(const struct sim_core *core, enum sim_kind kind)
            (uint64_t)core->sim->attributed.measuring << MEASURED;
 }
 
-/* The same of a miss that is only counted. */
-static inline uint32_t counted_bits(const struct sim_core *core, enum sim_kind kind, struct guest_va va)
+/* The same of a miss that is only counted; with what the TLBs missed before, if that was for this access. */
+static inline uint32_t counted_bits(struct sim_core *core, enum sim_kind kind, struct guest_va va)
 {
-    return core->sim->attributed.measuring ? sim_counted_bits(kind, sim_page_log2(core, va)) : 0;
+    const uint32_t untranslated = kind != SIM_WALK ? core->untranslated : 0;
+    if (!core->sim->attributed.measuring)
+        return 0;
+    core->untranslated ^= untranslated;
+    return sim_counted_bits(kind, sim_page_log2(core, va)) | untranslated;
 }
-_Static_assert(SIM_COUNTED_IS < CACHES_BRIEF_BITS, "the bits are there");
+_Static_assert(SIM_COUNTED_WALKED < CACHES_BRIEF_BITS, "the bits are there");
 
 static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, struct c2_error *err)
 {
     return C2_UNLIKELY(tried == CACHES_FULL) ? sim_verdicts_pass(sim, err) : C2_OK;
-}
-
-/* A miss of the TLBs may have asked for the access. */
-static inline enum c2_status ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
-                                       struct c2_error *err)
-{
-    if (!SHORTCUT(kind != SIM_WALK && core->asked_for == core->sim->attributed.number))
-        return sim_ask_actor(core, kind, va, actor, err);
-    *actor = core->actor;
-    return C2_OK;
 }
 
 /* For those who want to know all of it. */
@@ -80,7 +74,7 @@ enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, st
     uint64_t actor;
     if (C2_UNLIKELY(!sim->attributed.on))
         return pass_if(sim, caches_defer(sim->caches, NULL), err);
-    enum c2_status status = ask_actor(core, kind, va, &actor, err);
+    enum c2_status status = sim_ask_actor(core, kind, va, &actor, err);
     if (C2_UNLIKELY(status != C2_OK))
         return status;
     return C2_LIKELY(sim->counts_alone)
@@ -189,6 +183,15 @@ static bool hears_both(const struct sim_subscriber *s)
     return (s->missed || s->tlb_missed) && !s->apart && (s->memory || s->mark || s->block || s->record || s->reference);
 }
 
+/* Whoever attributes counts misses too, and nobody else wants to hear of the TLBs. */
+static bool counts_pages(const struct sim *sim)
+{
+    bool counts = false;
+    for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end; s++)
+        counts |= sim->attributed.to.untranslated && s->self == sim->attributed.to.self;
+    return counts && sim->counts_alone && !sim->tells_tlb;
+}
+
 static bool suits_a_thread(const struct sim *sim)
 {
     bool suits = true;
@@ -227,6 +230,7 @@ enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error 
     verdicts->to = (struct stream_sink){sim, hear, nothing_behind};
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         verdicts->in_order |= hears_both(s);
+    sim->counts_pages = counts_pages(sim);
     enum c2_status status = apart && suits_a_thread(sim) ? create_ring(verdicts, err) : create_tape(verdicts, err);
     if (status == C2_OK)
         sim_verdicts_use(sim);

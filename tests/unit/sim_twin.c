@@ -512,6 +512,7 @@ struct told {
     uint64_t digest;          /* of the numbers, kinds and outcomes of all misses */
     uint64_t counted, calls;  /* of what is told where they are only counted; how often they were told so */
     uint64_t untranslated[2]; /* by whether it was walked */
+    uint64_t with_misses;     /* of these, those that came with a miss of the caches */
     uint64_t windows;
     struct sim_totals all, measured; /* sums of windows */
 };
@@ -568,8 +569,14 @@ static enum c2_status tell_counted(void *self, const struct caches_brief *misses
     struct told *told = self;
     (void)err;
     assert_true(count > 0);
-    for (size_t i = 0; i < count; i++)
-        count_brief(told, &misses[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct caches_brief miss = misses[i];
+        const bool first = miss.level == 0 || miss.level == told->level_count;
+        if (sim_counted_untranslated(&miss) && first)
+            told->untranslated[sim_counted_walked(&miss)]++, told->with_misses++;
+        miss.bits &= (1u << SIM_COUNTED_UNTRANSLATED) - 1;
+        count_brief(told, &miss);
+    }
     told->calls++;
     return C2_OK;
 }
@@ -693,6 +700,12 @@ static bool attributed_equal(const struct twin *twin, struct sim *sim, const str
     return equal && tallies_equal(&told->measured.l1i, told->tally[told->level_count]);
 }
 
+static bool counted_equal(const struct told *told, const struct told *brief)
+{
+    return told->counted == brief->counted &&
+           memcmp(told->untranslated, brief->untranslated, sizeof told->untranslated) == 0;
+}
+
 /* Wherever the run was cut, the windows add up to it. */
 static bool windows_add_up(const struct told *told, const struct sim *sim)
 {
@@ -729,7 +742,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
     struct told told = {.level_count = shape->level_count}, also = told, brief = told;
     const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_untranslated, tell_changed};
-    const struct sim_attribution actors = {.actor = tell_actor};
+    const struct sim_attribution actors = {.self = &brief, .actor = tell_actor, .untranslated = tell_untranslated};
     struct unaided unaided = {.level_count = shape->level_count};
     const struct caches_machine plain = caches_machine_plain(shape);
     struct c2_error err;
@@ -826,8 +839,9 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
         equal = equal && prefetches_equal(&twin, sim, &unaided);
     if (attributed)
         equal = equal && attributed_equal(&twin, sim, &told) && windows_add_up(&told, sim) &&
-                told.digest == also.digest && (counting ? told.counted == brief.counted : told.digest == brief.digest);
+                told.digest == also.digest && (counting ? counted_equal(&told, &brief) : told.digest == brief.digest);
     assert_true(!other || !counting || !SHORTCUT(caches_can_defer(sim_caches(other))) || brief.calls > 1);
+    assert_true(brief.calls == 0 || shape->tlb_count == 0 || mutant != HEALTHY || brief.with_misses > 100);
     assert_true(!attributed || mutant != HEALTHY || (told.marks > RUNS / 80 && told.digest != 0));
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;
