@@ -65,12 +65,13 @@ def machines():
     names = sorted(name[:-4] for name in os.listdir(MACHINES) if name.endswith(".ini"))
     check(len(names) >= 9, "machine files: %s" % names)
     with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "run")
-        for program in PROGRAMS:
+        paths = [os.path.join(directory, str(i)) for i in range(len(PROGRAMS))]
+        for path, program in zip(paths, PROGRAMS):
             record(path, SMALL, program)
-            for name in names:
-                same(path, ["-m", name], program)
-        same(path, ["-m", "teach", "--set", "L2.policy=random", "--set", "L2.ways=4"], program)
+        for i, name in enumerate(names): # each machine with two of them
+            for k in (0, 1 + i % 2):
+                same(paths[k], ["-m", name], PROGRAMS[k])
+        same(paths[-1], ["-m", "teach", "--set", "L2.policy=random", "--set", "L2.ways=4"], PROGRAMS[-1])
 
 
 PLACEMENTS = (["--pages", "random", "--seed", "9"], ["--pages", "identity"], ["--pages", "colored"],
