@@ -19,7 +19,7 @@
  *   The page of a side's last access is its TLB's most recent entry: to access it again is one compare and one addition
  *   to that TLB's accesses. Where a page was found is remembered with the page (struct sim_page): an access to one that
  *   is still there changes its set's order and nothing else, some 20 instructions and no call. One that only the second
- *   level has is there again after 55 (caches_tlbs_refill). Repeats of a line are not even the compare.
+ *   level has is there again after 90 (caches_tlbs_refill). Repeats of a line are not even the compare.
  */
 #include "sim/sim_priv.h"
 
