@@ -726,7 +726,7 @@ static void assert_same(struct twin *twin, struct caches *caches)
 
 static void test_twin(void **state)
 {
-    enum { MACHINES = C2_HOST_SIZE(1000, 120), ACCESSES = C2_HOST_SIZE(1500, 800) };
+    enum { MACHINES = C2_HOST_SIZE(500, 120), ACCESSES = C2_HOST_SIZE(1200, 800) };
     struct twin *twin = malloc(sizeof *twin);
     struct caches_core_counts sums = {0};
     struct c2_rng rng;
@@ -780,14 +780,14 @@ static enum c2_status access_as(struct caches *caches, uint32_t core, bool write
     return caches_access(caches, CACHES_DATA, write, number, number, NULL, &err);
 }
 
-/* A run of 64 cores, each of which writes its own lines, and then all the same one. */
-static enum c2_status share_lines(struct caches *caches)
+/* A run of so many cores, each of which writes its own lines, and then all the same one. */
+static enum c2_status share_lines(struct caches *caches, uint32_t cores)
 {
     enum c2_status status = C2_OK;
-    for (uint32_t core = 0; core < CACHES_MAX_CORES && status == C2_OK; core++)
+    for (uint32_t core = 0; core < cores && status == C2_OK; core++)
         status = access_as(caches, core, true, 1000 + core * 64, 0);
-    for (uint32_t i = 0; i < 3 * CACHES_MAX_CORES && status == C2_OK; i++)
-        status = access_as(caches, i % CACHES_MAX_CORES, true, i % 40, 8 * (i % 8));
+    for (uint32_t i = 0; i < 3 * cores && status == C2_OK; i++)
+        status = access_as(caches, i % cores, true, i % 40, 8 * (i % 8));
     struct c2_error err;
     return status == C2_OK ? caches_settle_shared(caches, &err) : status;
 }
@@ -800,7 +800,7 @@ static void test_many_cores(void **state)
     struct caches *caches;
     (void)state;
     assert_ok(caches_create(&caches, &machine, 1, NULL));
-    assert_ok(share_lines(caches));
+    assert_ok(share_lines(caches, CACHES_MAX_CORES));
     for (uint32_t core = 0; core < CACHES_MAX_CORES; core++) {
         sum.invalidations_sent += caches_core_counts(caches, core)->invalidations_sent;
         sum.interventions += caches_core_counts(caches, core)->interventions;
@@ -816,7 +816,7 @@ static void test_many_cores(void **state)
 
 static void test_every_allocation_may_fail(void **state)
 {
-    struct caches_machine machine = two_levels(CACHES_MAX_CORES);
+    struct caches_machine machine = two_levels(CORES);
     bool done = false;
     (void)state;
     machine.levels[0].prefetchers = 1u << CACHES_PREFETCH_NEXT_LINE;
@@ -828,7 +828,7 @@ static void test_every_allocation_may_fail(void **state)
         c2_alloc_fail_from(n);
         enum c2_status status = caches_create(&caches, &machine, 1, &err);
         if (status == C2_OK)
-            status = share_lines(caches);
+            status = share_lines(caches, CORES);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         done = status == C2_OK;
