@@ -107,4 +107,5 @@ def main():
     memory()
 
 
-main()
+if __name__ == "__main__":
+    main()
