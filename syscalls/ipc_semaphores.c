@@ -10,9 +10,6 @@
  *
  * Invariants
  *   Values are 0 to IPC_VALUE_MOST. A waiter's operations cannot happen now.
- *
- * Not modelled
- *   Nothing that is known.
  */
 #include <string.h>
 #include <time.h>
