@@ -29,11 +29,12 @@ command_is() # NAME SCRIPT
     chmod +x "$scratch/bin/$1"
 }
 
-# SCRIPT after setup.sh was sourced; what it printed and how it ended is in out, err, status and calls.
+# SCRIPT after setup.sh was sourced, with a patience that no stage here outlasts on a busy host; what it printed and how
+# it ended is in out, err, status and calls.
 try() # SCRIPT
 {
     (cd "$scratch/project" && PATH=$scratch/bin bash -c "set -euo pipefail
-        root=$scratch/project; c2_patience=1; . '$root/cmake/setup.sh'; c2_heartbeat=1
+        root=$scratch/project; c2_patience=600; . '$root/cmake/setup.sh'; c2_heartbeat=1
         $1") >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
     out=$(cat "$scratch/out")
@@ -99,7 +100,7 @@ machine
 try 'c2_stage quick /dev/null true; c2_stage "quick too" /dev/null echo printed'
 is 'stages that take no time' "$status/$out/$err" '0/printed/'
 
-try 'c2_stage slow log bash -c "echo first >log; echo last >>log; sleep 3.2"'
+try 'c2_patience=1; c2_stage slow log bash -c "echo first >log; echo last >>log; sleep 3.2"'
 is 'a slow stage' "$status/$out/$err" $'0//slow ...\nslow: ? s so far: last*\nslow: done in ? s'
 
 try 'c2_patience=0; c2_stage bad /dev/null bash -c "exit 7" || echo $?'
