@@ -32,17 +32,25 @@ static int commit(void *self, uint64_t first, uint64_t count)
     return mprotect(arena + first * C2_PAGE_BYTES, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE) == 0 ? 0 : errno;
 }
 
-static enum c2_status reserve_arena(struct tables_arena *arena, struct c2_error *err)
+/* Each table has a frame, so there are no more tables than frames, and one that finds none. */
+static uint64_t arena_bytes(const struct mmu_config *config)
 {
-    void *memory = mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return config->physical_bytes < ARENA_BYTES ? config->physical_bytes + C2_PAGE_BYTES : ARENA_BYTES;
+}
+
+static enum c2_status reserve_arena(struct tables_arena *arena, uint64_t bytes, struct c2_error *err)
+{
+    char size[32];
+    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return c2_fail(err, C2_ERR_DENIED,
-                       "the host refuses to reserve 64 GiB of addresses for the page tables of a placement: %s; lift "
-                       "the limit on virtual memory (ulimit -v unlimited); this takes no memory",
-                       strerror(errno));
+                       "the host refuses to reserve %s of addresses for the page tables of a placement: %s; lift the "
+                       "limit on virtual memory (ulimit -v unlimited), this takes no memory, or simulate a machine "
+                       "with less (--set machine.physical_memory=8G)",
+                       c2_size_text(size, bytes), strerror(errno));
     *arena = (struct tables_arena){.memory = memory,
                                    .address = MMU_TABLES_BASE,
-                                   .pages = ARENA_BYTES >> C2_PAGE_SHIFT,
+                                   .pages = bytes >> C2_PAGE_SHIFT,
                                    .commit = commit,
                                    .self = memory};
     return C2_OK;
@@ -70,7 +78,7 @@ enum c2_status mmu_replica_create(struct mmu_replica **out, const struct mmu_con
     if (!replica)
         return c2_fail_memory(err, "a placement");
     replica->config = *config;
-    status = reserve_arena(&arena, err);
+    status = reserve_arena(&arena, arena_bytes(config), err);
     if (status == C2_OK) {
         replica->reserved = arena.memory;
         status = build(replica, &arena, err);
@@ -91,7 +99,7 @@ void mmu_replica_destroy(struct mmu_replica *replica)
     rules_release(replica);
     frames_destroy(replica->space.frames);
     if (replica->reserved)
-        munmap(replica->reserved, ARENA_BYTES);
+        munmap(replica->reserved, arena_bytes(&replica->config));
     c2_free(replica);
 }
 
