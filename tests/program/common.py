@@ -3,6 +3,7 @@
 
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -61,6 +62,14 @@ def need(*commands):
     for command in commands:
         if shutil.which(command) is None:
             skip("%s is not installed" % command)
+
+
+def need_terminals():
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError as reason:
+        skip("this host has no pseudo-terminals, /dev/pts is not mounted: %s" % reason)
 
 
 def done():

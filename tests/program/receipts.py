@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-from common import EMULATOR, check, contains, done, emulate, equal
+from common import EMULATOR, check, contains, done, emulate, equal, need_terminals
 
 GUESTS = os.environ["GUESTS"]
 IMAGES = os.environ["IMAGES"]
@@ -252,6 +252,7 @@ def at_a_terminal(words, directory, feed=b""):
 
 
 def streams():
+    need_terminals()
     cat = ["/bin/cat", "-n"]
     with tempfile.TemporaryDirectory() as directory:
         directory = os.path.realpath(directory)
@@ -405,6 +406,7 @@ def shown_until(words, directory, pattern):
 
 def progress():
     """The line on a terminal: phase, instructions, speed, and what is left where the run was made before."""
+    need_terminals()
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "r.json")
         words = [EMULATOR, "--json", path, "--no-sim", CRASH, "many_lines"]

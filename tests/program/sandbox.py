@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import EMULATOR, check, contains, done, equal, run
+from common import EMULATOR, check, contains, done, equal, need_terminals, run
 
 GUESTS = os.environ["GUESTS"]
 RENAME_EXCHANGE = 2
@@ -135,6 +135,7 @@ def on_a_terminal(words, cwd):
 
 
 def root(top):
+    need_terminals()
     said = "you are root"
     options = [EMULATOR, "--no-sim"]
     equal(on_a_terminal(options + ["/bin/true"], top).count(said), int(os.geteuid() == 0), "what root is told")
