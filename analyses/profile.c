@@ -94,7 +94,7 @@ static void destroy(struct analysis *analysis)
     c2_free(profile->paired);
     c2_free(profile->heard);
     c2_free(profile->translations);
-    c2_free(profile->last);
+    c2_free(profile->last.code);
     c2_free(profile->pairs);
     profile_samples_release(&profile->samples);
     c2_free(profile);
@@ -112,7 +112,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     profile->symbols = setup->symbols;
     profile->names = setup->unnamed ? NULL : setup->symbols;
     profile->samples.wanted = setup->samples;
-    profile->epoch = 1;
+    profile->last.epoch = 1;
     find_spans(profile);
     enum c2_status status = create_maps(profile, err);
     if (status == C2_OK)
@@ -168,21 +168,23 @@ static enum c2_status new_actor(struct profile *profile, uint64_t key, uint32_t 
 
 static enum c2_status reach_code(struct profile *profile, uint32_t code, struct c2_error *err)
 {
-    if (code < profile->code_room)
+    struct sim_last_actors *last = &profile->last;
+    const uint32_t old = last->room;
+    if (code < old)
         return C2_OK;
-    uint32_t i = profile->code_room;
-    if (!c2_reach((void **)&profile->last, &profile->code_room, code, sizeof *profile->last, C2_HOST_SIZE(16384u, 1u)))
+    if (!c2_reach((void **)&last->code, &last->room, code, sizeof *last->code, C2_HOST_SIZE(16384u, 1u)))
         return no_memory(err);
-    for (; i < profile->code_room; i++)
-        profile->last[i] = (struct profile_last){.actor = PROFILE_NONE};
+    memset(&last->code[old], 0, (last->room - old) * sizeof *last->code);
     return C2_OK;
 }
+
+static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nobody, 0, becomes PROFILE_NONE */ }
 
 /* An instruction mostly accesses the object it accessed before. */
 static enum c2_status find_actor(struct profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
                                  struct c2_error *err)
 {
-    const uint32_t last = profile->last[code].actor;
+    const uint32_t last = actor_of_word(profile->last.code[code].word);
     const uint64_t key = (uint64_t)code << 32 | (profile->early ? EARLY : 0) | owner;
     uint64_t found;
     C2_ASSERT(owner < EARLY);
@@ -229,15 +231,16 @@ static __attribute__((noinline)) enum c2_status find_word(struct profile *profil
     if (status != C2_OK)
         return status;
     *out = (uint64_t)block_of(profile, &found) << 32 | (actor + 1u);
-    if (kind <= SIM_WRITE || profile->last[code].actor == PROFILE_NONE)
-        profile->last[code] = (struct profile_last){found.start, found.end - found.start, *out, profile->epoch, actor};
+    struct sim_last_actor *last = &profile->last.code[code];
+    if (kind <= SIM_WRITE || last->word == 0)
+        *last = (struct sim_last_actor){found.start, found.end - found.start, *out, profile->last.epoch};
     return C2_OK;
 }
 
 static bool is_last(const struct profile *profile, uint32_t code, struct guest_va va)
 {
-    const struct profile_last *last = &profile->last[code];
-    return va.v - last->start < last->bytes && last->epoch == profile->epoch;
+    const struct sim_last_actor *last = &profile->last.code[code];
+    return va.v - last->start < last->bytes && last->epoch == profile->last.epoch;
 }
 
 /* C2_PROMISE: what the objects say now. */
@@ -253,14 +256,12 @@ static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, 
                                  struct c2_error *err)
 {
     struct profile *profile = self;
-    if (!SHORTCUT(kind <= SIM_WRITE && code < profile->code_room && is_last(profile, code, va)))
+    if (!SHORTCUT(kind <= SIM_WRITE && code < profile->last.room && is_last(profile, code, va)))
         return find_word(profile, code, kind, va, out, err);
-    *out = profile->last[code].word;
+    *out = profile->last.code[code].word;
     C2_PROMISE(word_holds(profile, *out, va));
     return C2_OK;
 }
-
-static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nobody, 0, becomes PROFILE_NONE */ }
 
 /* ------------------------------------------------------------------ misses
  * They are told on whatever thread judges them, while others may become actors: so what is counted for an actor grows
@@ -451,7 +452,7 @@ static void first_seen(void *self, const struct stream_block *block)
     if (!profile->early || block->pc.v != profile->entry.v)
         return;
     profile->early = false;
-    profile->epoch++;
+    profile->last.epoch++;
 }
 
 void analyses_profile_compare(struct analysis *profile) { ((struct profile *)profile)->compared = true; }
@@ -476,7 +477,7 @@ static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
 static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct profile *profile = self;
-    profile->epoch++;
+    profile->last.epoch++;
     return appeared ? objects_mapped(profile->objects, area, err)
                     : objects_unmapped(profile->objects, area->start.v, area->bytes, err);
 }
@@ -537,7 +538,7 @@ static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *w
     struct profile *profile = self;
     uint64_t *start = &profile->changed.start, *bytes = &profile->changed.bytes;
     *bytes = 0;
-    profile->epoch++;
+    profile->last.epoch++;
     switch (which) {
     case STREAM_ALLOCATED:
         return objects_allocated(profile->objects, words, start, bytes, err);
@@ -691,7 +692,8 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static struct sim_attribution attribution(struct analysis *analysis)
 {
-    return (struct sim_attribution){analysis, owner_of, actor_word, untranslated, changed};
+    return (struct sim_attribution){analysis,     owner_of, actor_word,
+                                    untranslated, changed,  &((struct profile *)analysis)->last};
 }
 
 const struct analysis_kind analysis_profile = {.on_without_option = true,

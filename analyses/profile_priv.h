@@ -15,13 +15,6 @@ struct profile_actor {
     bool early; /* before the program's first instruction */
 };
 
-/* What an instruction accessed last: all of [start, start + bytes) is the same, as long as no object changes. */
-struct profile_last {
-    uint64_t start, bytes;
-    uint64_t word; /* as the caches keep it */
-    uint64_t epoch;
-    uint32_t actor; /* PROFILE_NONE: none */
-};
 #define PROFILE_RECENT_PAIRS C2_HOST_SIZE(4096u, 2u)
 
 /* Conflict misses of one actor at one level, in lines that another took away. */
@@ -86,9 +79,7 @@ struct profile {
     struct profile_paired *paired; /* [actor * levels + level] */
     uint32_t tally_room;           /* actors that have these and `heard` */
     struct c2_map *actor_of;       /* code, early, owner -> actor */
-    struct profile_last *last;     /* [code] */
-    uint64_t epoch;                /* of the objects: how often they may have changed, counted from 1 */
-    uint32_t code_room;
+    struct sim_last_actors last;   /* epoch: of the objects: how often they may have changed, counted from 1 */
     struct profile_pair *pairs;
     uint32_t pair_count, pair_room;
     uint32_t recent[PROFILE_RECENT_PAIRS];      /* pairs found without a map, by a hash */

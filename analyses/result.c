@@ -94,7 +94,7 @@ static int by_pc(const void *a, const void *b)
 /* Those that acted without completing (a fault between the fetch and the end) are instructions too. */
 static bool is_used(const struct profile *profile, const struct numbered *code)
 {
-    const bool acted = code->number < profile->code_room && profile->last[code->number].actor != PROFILE_NONE;
+    const bool acted = code->number < profile->last.room && profile->last.code[code->number].word != 0;
     return acted || code->code.executed + code->code.reads + code->code.writes != 0;
 }
 

@@ -108,7 +108,7 @@ static enum c2_status search(struct where *where, uint32_t code, enum sim_kind k
     if (status == C2_OK)
         status = reach_code(where, code, err);
     if (status == C2_OK && kind <= SIM_WRITE)
-        where->last[code] = (struct last){found.start, found.end - found.start, where->profile->epoch, *spot};
+        where->last[code] = (struct last){found.start, found.end - found.start, where->profile->last.epoch, *spot};
     return status;
 }
 
@@ -123,7 +123,8 @@ static bool holds(const struct where *where, uint32_t spot, struct guest_va va)
 enum c2_status where_spot(struct where *where, uint32_t code, enum sim_kind kind, struct guest_va va, uint32_t *spot,
                           struct c2_error *err)
 {
-    if (!SHORTCUT(kind <= SIM_WRITE && code < where->code_room && where->last[code].epoch == where->profile->epoch &&
+    if (!SHORTCUT(kind <= SIM_WRITE && code < where->code_room &&
+                  where->last[code].epoch == where->profile->last.epoch &&
                   va.v - where->last[code].start < where->last[code].bytes))
         return search(where, code, kind, va, spot, err);
     *spot = where->last[code].spot;

@@ -276,7 +276,7 @@ enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical
     *served_by = first->depth;
     const enum caches_tried tried = caches->access_any(&first->front, false, slot, physical_line.v);
     if (tried == CACHES_MISSED)
-        *served_by = first->depth + caches->trail.missed;
+        *served_by = first->depth + tape_missed(*caches->tape.end.at);
     return tried;
 }
 

@@ -295,6 +295,9 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
 /* What a level that is asked first has at hand, so that most of its hits are no call: caches_again(),
  * caches_try_others() and caches_repeats() alone look into it. */
 #define CACHES_TAPE_COLUMN 32u
+#define CACHES_TAPE_MISSED 36u
+#define CACHES_TAPE_BEHIND 40u
+#define CACHES_TAPE_BITS 48u
 struct caches_tape_end {
     uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
 };
@@ -305,6 +308,7 @@ struct caches_front {
     uint32_t column;
     uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
     uint64_t hits[2];   /* by whether it was a write */
+    uint64_t missed;    /* what the record of a miss of this level alone begins with, but for the slot */
     struct caches_tape_end *tape;
     struct caches *caches;
     enum caches_tried (*others)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
@@ -365,6 +369,8 @@ void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room);
 /* How many words are on the tape now; it is empty then. */
 uint32_t caches_deferred(struct caches *caches);
 
+/* Behind CACHES_MISSED the tape has at its end, not yet a part of it, what the caches have to say of the miss; one of
+ * the following must come next. */
 /* What goes with an access. */
 #define CACHES_NOTED 3u
 struct caches_noted {
@@ -378,6 +384,25 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
  * counted. */
 #define CACHES_BRIEF_BITS 16u
 enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits);
+/* Adds the caller's to the record that is at the end of the tape, of which it becomes a part. rest: the actor's upper
+ * half, and what the caches add to it. Says whether the tape is full. */
+static inline bool caches_tape_brief(struct caches_tape_end *tape, uint64_t actor, uint64_t rest, uint32_t bits)
+{
+    uint64_t *const at = tape->at;
+    const uint64_t first = at[0], more = rest != 0;
+    uint64_t *const last = at + (first >> CACHES_TAPE_MISSED & 15);
+    at[0] = (first | (uint64_t)bits << CACHES_TAPE_BITS) + (more << CACHES_TAPE_BEHIND);
+    at[1] |= actor << 32;
+    last[1] = rest;
+    tape->at = last + 1 + more;
+    return tape->at >= tape->stop;
+}
+/* caches_defer_briefly() of what caches_again() or caches_try_others() said of this front, where the tape is the
+ * caller's. */
+static inline enum caches_tried caches_defer_front(struct caches_front *front, uint64_t actor, uint32_t bits)
+{
+    return C2_UNLIKELY(caches_tape_brief(front->tape, actor, actor >> 32, bits)) ? CACHES_FULL : CACHES_TRIED;
+}
 /* Something else to be heard at this place. */
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted);
 

@@ -5,9 +5,9 @@
  * Model
  *   The rules are those of hierarchy.c, for machines where every level has true LRU and is not exclusive, and where a
  *   line has one set in each level: so nothing moves up, there are no synonyms, and what a level has is in its sets and
- *   nowhere else. An access leaves a trail: the levels that missed, and who had to leave them. All else - shadows,
- *   classes, evictors, outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing
- *   here.
+ *   nowhere else. A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and
+ *   who had to leave them. All else - shadows, classes, evictors, outcomes - is said later of what is written down of
+ *   it (tape.c, verdict.c), and changes nothing here.
  *
  * Counting
  *   Hits and misses by reads and writes, write-backs, back-invalidations. The rest of a level's counts is made of these
@@ -17,7 +17,8 @@
  *   The rules are written once (contents_rules.h), and compiled for each set of the host's instructions that compares
  *   and shifts the words of a set: contents_avx512.c, contents_avx2.c, contents_sse2.c, and contents_scalar.c, which is
  *   the slow twin of the others. The host's best is taken. In each they are compiled once for any machine, and for the
- *   shapes that most machines have (CACHE_SHAPES) with their ways as constants. No content and no count is another.
+ *   shapes that most machines have (CACHE_SHAPES) with their ways as constants. There a miss of the first level that
+ *   the second serves is a part of the function that found it, and needs no stack. No content and no count is another.
  *
  * Invariants (cache_contents_check)
  *   Those of hierarchy.c: an inclusive level has every line of the levels above, L1I has nothing dirty. A line is in
@@ -87,13 +88,14 @@ unsigned cache_contents_best(void)
     return form;
 }
 
-/* Whether the levels are those of a shape, as far as there are any. */
+/* Whether the levels are those of a shape, as far as there are any, and at least two; low bits of a line find the sets
+ * of the first two. */
 static bool has_shape(const struct caches *caches, const uint32_t ways[CACHE_SHAPE_LEVELS])
 {
     const uint32_t levels = caches->level_count < CACHE_SHAPE_LEVELS ? caches->level_count : CACHE_SHAPE_LEVELS;
-    bool has = ways[0] != 0 && caches->level[0].plain;
+    bool has = levels > 1 && ways[0] != 0;
     for (uint32_t i = 0; i < levels; i++)
-        has &= caches->level[i].sets.ways == ways[i];
+        has &= caches->level[i].sets.ways == ways[i] && (i > 1 || caches->level[i].plain);
     if (caches->node_count > caches->level_count)
         has &= caches->level[caches->level_count].plain && caches->level[caches->level_count].sets.ways == ways[0];
     return has;
@@ -120,6 +122,7 @@ void cache_contents_link(struct caches *caches)
         front->caches = caches;
         front->tape = &caches->tape.end;
         front->column = level->column;
+        front->missed = (uint64_t)level->column << TAPE_COLUMN | TAPE_BRIEF_FIRST;
         front->word = &nothing;
         front->others = caches->usual ? caches->access : cache_try_short;
         if (!caches->usual || !level->plain)

@@ -71,11 +71,11 @@ static __attribute__((noinline)) bool invalidate_above(struct cache_level *level
     return dirty;
 }
 
-/* What was the word of a way has to leave. Says who has lost it. */
+/* What was the word of a way has to leave. Says which levels above have lost it, too. */
 PART uint32_t evict(struct cache_level *level, uint32_t word, uint32_t known_below)
 {
     const uint32_t tag = cache_sets_tag(word);
-    uint32_t lost = 1u << level->column;
+    uint32_t lost = 0;
     bool dirty = word & CACHE_SETS_DIRTY;
     if (!level->inclusive && !dirty)
         return lost;
@@ -90,99 +90,162 @@ PART uint32_t evict(struct cache_level *level, uint32_t word, uint32_t known_bel
 
 /* ------------------------------------------------------------------ levels */
 
-PART void fill(struct cache_trail *trail, struct cache_level *level, bool dirty, uint32_t known, uint32_t known_below)
+/* The line comes to a level. Says who had to leave, as a brief record has it: the tag, and which levels above have lost
+ * it. */
+PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, uint32_t known, uint32_t known_below)
 {
-    struct cache_passed *at = &trail->at[level->depth];
-    uint32_t *words = words_at(level, at->set, known);
+    uint32_t *words = words_at(level, set, known);
     const uint32_t ways = ways_of(level, known), victim = words[ways - 1];
-    at->victim = cache_sets_tag(victim);
-    if (C2_LIKELY(victim != 0))
-        at->lost = evict(level, victim, known_below);
-    sets_front(words, ways - 1, cache_sets_word(trail->slot + 1, dirty), ways);
+    sets_front(words, ways - 1, word, ways);
+    return C2_LIKELY(victim != 0) ? cache_sets_tag(victim) | (uint64_t)evict(level, victim, known_below) << 32 : 0;
 }
 
-/* A level is asked. False: it misses, and is to be filled. */
+/* A level below the first is asked. False: it misses, and is to be filled. */
 PART bool ask(struct cache_level *level, bool write, uint32_t tag, uint32_t set, uint32_t known)
 {
     uint32_t *words = words_at(level, set, known);
     const uint32_t ways = ways_of(level, known), place = sets_find(words, tag, ways);
-    if (C2_LIKELY(place < ways)) {
-        sets_front(words, place, words[place], ways);
-        level->front.hits[write]++;
+    if (C2_UNLIKELY(place >= ways))
+        return false;
+    sets_youngest(words, place, ways);
+    level->front.hits[(size_t)write]++;
+    return true;
+}
+
+/* ------------------------------------------------------------------ misses */
+
+/* An access that has missed, and the record of it behind the end of the tape. */
+struct missed {
+    struct caches *caches;
+    struct cache_level *first;
+    uint64_t *record;
+    bool write;
+    uint32_t slot;
+    uint64_t line;
+};
+
+PART void fill_below(const struct missed *m, struct cache_level *level, uint32_t known, uint32_t known_below)
+{
+    const uint32_t set = m->caches->trail.set[level->depth];
+    m->record[1 + level->depth - m->first->depth] = fill(level, set, cache_sets_word(m->slot + 1, false), known,
+                                                         known_below);
+}
+
+/* Asks the level, one after the second. */
+PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_t known)
+{
+    const uint32_t set = cache_contents_set_of(level, m->line);
+    m->caches->trail.set[level->depth] = set;
+    if (ask(level, m->write, m->slot + 1, set, known))
         return true;
-    }
-    level->misses[write]++;
+    level->misses[m->write]++;
     return false;
 }
 
-PART bool ask_below(struct cache_trail *trail, struct cache_level *level, bool write, uint64_t line, uint32_t known)
+/* The levels below the second: those that missed are filled from the last one up. Says how many. */
+PART uint32_t below_second(const struct missed *m, struct cache_level *third, const struct shape shape)
 {
-    const uint32_t set = cache_contents_set_of(level, line);
-    trail->at[level->depth].set = set;
-    return ask(level, write, trail->slot + 1, set, known);
+    struct cache_level *missed[CACHES_MAX_LEVELS];
+    uint32_t count = 0;
+    if (!third || ask_further(m, third, shape.ways[2]))
+        return 0;
+    for (struct cache_level *level = third->next; level && !ask_further(m, level, 0); level = level->next)
+        missed[count++] = level;
+    for (uint32_t i = count; i-- > 0;)
+        fill_below(m, missed[i], 0, 0);
+    fill_below(m, third, shape.ways[2], 0);
+    return count + 1;
 }
 
-/* The second level has missed as well. Levels are asked down to the one that has the line, and those that missed are
- * filled from there up. */
-PART void miss_further(struct cache_trail *trail, bool write, uint64_t line, const struct shape shape)
+/* The first level is filled, the last of those that missed. */
+PART enum caches_tried fill_first(const struct missed *m, uint32_t count, uint32_t set, const struct shape shape)
 {
-    struct cache_level *first = trail->first, *second = first->next, *missed[CACHES_MAX_LEVELS];
-    uint32_t count = 0;
-    for (struct cache_level *level = second->next; level; level = level->next) {
-        if (ask_below(trail, level, write, line, level == second->next ? shape.ways[2] : 0))
-            break;
-        missed[count++] = level;
-    }
-    trail->missed = count + 2;
-    while (count-- > 1)
-        fill(trail, missed[count], false, 0, 0);
-    if (trail->missed > 2)
-        fill(trail, missed[0], false, shape.ways[2], 0);
-    fill(trail, second, false, shape.ways[1], shape.ways[2]);
-    fill(trail, first, write, shape.ways[0], shape.ways[1]);
+    const uint32_t word = cache_sets_word(m->slot + 1, m->write);
+    const uint64_t left = fill(m->first, set, word, shape.ways[0], shape.ways[1]);
+    m->record[0] = m->first->front.missed + m->slot +
+                   (count - 1) * (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND);
+    m->record[1] = (uint32_t)left;
+    if (m->first->depth != 0)
+        m->caches->trail.lost = (uint32_t)(left >> 32);
+    return CACHES_MISSED;
 }
 
 PART uint32_t first_set(const struct cache_level *first, uint64_t line, const struct shape shape)
 {
-    return shape.ways[0] ? (uint32_t)line & (first->set_count - 1) : cache_contents_set_of(first, line);
+    return shape.ways[0] ? (uint32_t)line & first->front.set_mask : cache_contents_set_of(first, line);
 }
 
-/* The rest of an access that its first level does not have. */
-PART enum caches_tried miss(struct caches_front *front, bool write, uint32_t slot, uint64_t line,
-                            const struct shape shape,
-                            void (*further)(struct cache_trail *trail, bool write, uint64_t line))
+PART struct missed missed_by(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
 {
-    struct caches *caches = front->caches;
-    struct cache_trail *trail = &caches->trail;
-    struct cache_level *first = cache_level_of(front), *second = first->next;
-    C2_ASSERT(!(write && first->clean));
-    first->misses[write]++;
-    trail->first = first;
-    trail->slot = slot;
-    trail->missed = 1;
-    trail->at[first->depth].set = first_set(first, line, shape);
-    if (second && !ask_below(trail, second, write, line, shape.ways[1])) {
-        caches->far = second->next ? CACHE_FAR : 0;
-        further(trail, write, line);
-    } else { /* what is served by the second level is most of what the first one misses */
-        fill(trail, first, write, shape.ways[0], shape.ways[1]);
-    }
+    return (struct missed){front->caches, cache_level_of(front), front->tape->at, write, slot, line};
+}
+
+/* The second level has missed as well. Levels are asked down to the one that has the line, and those that missed are
+ * filled from there up. */
+PART enum caches_tried further(struct caches_front *front, bool write, uint32_t slot, uint64_t line,
+                               const struct shape shape)
+{
+    const struct missed m = missed_by(front, write, slot, line);
+    struct cache_level *second = m.first->next;
+    second->misses[(size_t)write]++;
+    m.caches->far = second->next ? CACHE_FAR : 0;
+    m.caches->trail.set[second->depth] = cache_contents_set_of(second, line);
+    const uint32_t count = below_second(&m, second->next, shape);
+    fill_below(&m, second, shape.ways[1], shape.ways[2]);
+    return fill_first(&m, count + 2, first_set(m.first, line, shape), shape);
+}
+
+/* Any miss of any machine, at any level. */
+PART enum caches_tried miss_any(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
+{
+    const struct shape unknown = {{0}};
+    const struct missed m = missed_by(front, write, slot, line);
+    struct cache_level *second = m.first->next;
+    C2_ASSERT(!(write && m.first->clean));
+    m.first->misses[(size_t)write]++;
+    cache_tape_asked(m.first, slot);
+    if (second && !ask(second, write, slot + 1, cache_contents_set_of(second, line), 0))
+        return further(front, write, slot, line, unknown);
+    return fill_first(&m, 1, first_set(m.first, line, unknown), unknown);
+}
+
+/* The victim of a first level is dirty, all else of the miss is done. */
+PART enum caches_tried wrote(struct caches_front *front, uint32_t victim, const struct shape shape)
+{
+    struct cache_level *first = cache_level_of(front);
+    const uint32_t tag = cache_sets_tag(victim);
+    first->counts.writebacks++;
+    write_down(first->next, tag, cache_lines_line(first->lines, tag - 1), shape.ways[1]);
     return CACHES_MISSED;
 }
 
-/* A function without calls but at its end, to `miss`: so the way of a hit needs no stack. */
-PART enum caches_tried access(struct caches_front *front, bool write, uint32_t slot, uint64_t line,
-                              const struct shape shape, cache_access_function *missed)
+/* The same of the first of several levels, nothing being above it, and of a shape that is known. What the second level
+ * serves is most of it. words: of the set of the first. */
+PART enum caches_tried miss(struct caches_front *front, uint32_t *words, bool write, uint32_t slot, uint64_t line,
+                            const struct shape shape, cache_access_function *further_down,
+                            enum caches_tried (*write_victim)(struct caches_front *front, uint32_t victim))
 {
-    struct cache_level *first = cache_level_of(front);
-    uint32_t *words = words_at(first, first_set(first, line, shape), shape.ways[0]);
-    const uint32_t ways = ways_of(first, shape.ways[0]), place = sets_find(words, slot + 1, ways);
-    front->youngest = words;
-    if (C2_UNLIKELY(place >= ways))
-        return missed(front, write, slot, line);
+    struct cache_level *first = cache_level_of(front), *second = first->next;
+    C2_PROMISE(!(write && first->clean) && first->depth == 0);
+    first->misses[(size_t)write]++;
+    front->told = slot;
+    if (!ask(second, write, slot + 1, (uint32_t)line & second->front.set_mask, shape.ways[1]))
+        return further_down(front, write, slot, line);
+    uint64_t *const at = front->tape->at;
+    const uint32_t victim = words[shape.ways[0] - 1];
+    sets_front(words, shape.ways[0] - 1, cache_sets_word(slot + 1, write), shape.ways[0]);
+    at[0] = front->missed + slot;
+    at[1] = cache_sets_tag(victim);
+    return C2_UNLIKELY(victim & CACHE_SETS_DIRTY) ? write_victim(front, victim) : CACHES_MISSED;
+}
+
+/* A function without calls but at its end: so neither a hit nor what the second level serves needs a stack. */
+PART enum caches_tried hit(struct caches_front *front, uint32_t *words, uint32_t place, bool write, uint32_t slot,
+                           uint32_t ways)
+{
     sets_front(words, place, words[place] | write, ways);
-    front->hits[write]++;
-    return cache_tape_hit(first, slot);
+    front->hits[(size_t)write]++;
+    return cache_tape_hit(cache_level_of(front), slot);
 }
 
 /* ------------------------------------------------------------------ the functions of the form */
@@ -193,24 +256,53 @@ PART enum caches_tried access(struct caches_front *front, bool write, uint32_t s
 #define CACHE_JOIN2(a, b) a##b
 #define CACHE_JOIN(a, b) CACHE_JOIN2(a, b)
 
+static __attribute__((noinline)) enum caches_tried missed_any(struct caches_front *front, bool write, uint32_t slot,
+                                                              uint64_t line)
+{
+    return miss_any(front, write, slot, line);
+}
+
+static enum caches_tried access_any(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
+{
+    const struct cache_level *first = cache_level_of(front);
+    uint32_t *words = words_at(first, cache_contents_set_of(first, line), 0);
+    const uint32_t ways = first->sets.ways, place = sets_find(words, slot + 1, ways);
+    front->youngest = words;
+    return C2_UNLIKELY(place >= ways) ? missed_any(front, write, slot, line)
+                                      : hit(front, words, place, write, slot, ways);
+}
+
+#if CACHE_FORM != CACHE_FORM_SCALAR
+
+PART enum caches_tried access(struct caches_front *front, bool write, uint32_t slot, uint64_t line,
+                              const struct shape shape, cache_access_function *further_down,
+                              enum caches_tried (*write_victim)(struct caches_front *front, uint32_t victim))
+{
+    uint32_t *words = words_at(cache_level_of(front), (uint32_t)line & front->set_mask, shape.ways[0]);
+    const uint32_t place = sets_find(words, slot + 1, shape.ways[0]);
+    front->youngest = words;
+    return C2_UNLIKELY(place >= shape.ways[0])
+               ? miss(front, words, write, slot, line, shape, further_down, write_victim)
+               : hit(front, words, place, write, slot, shape.ways[0]);
+}
+
 /* The access of machines of one shape; CACHE_SHAPES. */
+#define SHAPE_OF(one, two, three) ((const struct shape){{one, two, three}})
 #define SHAPED(name, one, two, three) \
-    static __attribute__((noinline)) void further_##name(struct cache_trail *trail, bool write, uint64_t line) \
+    static __attribute__((noinline)) enum caches_tried further_##name(struct caches_front *front, bool write, \
+                                                                      uint32_t slot, uint64_t line) \
     { \
-        miss_further(trail, write, line, (const struct shape){{one, two, three}}); \
+        return further(front, write, slot, line, SHAPE_OF(one, two, three)); \
     } \
-    static __attribute__((noinline)) enum caches_tried miss_##name(struct caches_front *front, bool write, \
-                                                                   uint32_t slot, uint64_t line) \
+    static __attribute__((noinline)) enum caches_tried wrote_##name(struct caches_front *front, uint32_t victim) \
     { \
-        return miss(front, write, slot, line, (const struct shape){{one, two, three}}, further_##name); \
+        return wrote(front, victim, SHAPE_OF(one, two, three)); \
     } \
     static enum caches_tried access_##name(struct caches_front *front, bool write, uint32_t slot, uint64_t line) \
     { \
-        return access(front, write, slot, line, (const struct shape){{one, two, three}}, miss_##name); \
+        return access(front, write, slot, line, SHAPE_OF(one, two, three), further_##name, wrote_##name); \
     }
 
-SHAPED(any, 0, 0, 0)
-#if CACHE_FORM != CACHE_FORM_SCALAR
 CACHE_SHAPES(SHAPED)
 #define SHAPED_ROW(name, one, two, three) {{one, two, three}, access_##name},
 #endif

@@ -11,25 +11,17 @@
 enum cache_port { CACHE_PORT_DATA, CACHE_PORT_FETCH, CACHE_PORT_WALK, CACHE_PORTS };
 _Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == CACHES_FETCH, "sides are ports");
 
-/* What an access of a usual machine has done to a level that missed. */
-struct cache_passed {
-    uint32_t set;    /* through all slices, from 0 */
-    uint32_t victim; /* slot + 1; 0: nobody had to leave */
-    uint32_t lost;   /* if there is a victim: bit c: the level of column c has lost it; this one, or one above too */
-    uint32_t unused;
-};
-
-/* All that the verdicts need of such an access. */
+/* Of an access of a usual machine that missed, what is not in the brief record at the end of the tape. */
 struct cache_trail {
-    struct cache_level *first; /* the level asked first */
-    uint32_t slot;
-    uint32_t missed;                           /* levels that did not have the line, from `first` on */
-    struct cache_passed at[CACHES_MAX_LEVELS]; /* by depth; of those that missed */
+    uint32_t set[CACHES_MAX_LEVELS]; /* by depth: of levels that missed below the one asked first; through all slices,
+                                        from 0 */
+    uint32_t lost; /* of that one, if there are levels above it: which of these have lost its victim, by columns */
 };
 
 struct caches;
 /* An access of a usual machine that begins at the level of this front, as far as contents go; line: its physical
- * number. A hit is written on the tape; of a miss (CACHES_MISSED) there is the trail. */
+ * number. A hit is written on the tape; of a miss (CACHES_MISSED) there is a brief record behind its end, and
+ * the trail. */
 typedef enum caches_tried cache_access_function(struct caches_front *front, bool write, uint32_t slot, uint64_t line);
 
 /* Where that is written down (tape.c). */

@@ -31,19 +31,26 @@ SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint
     cache_sets_front(words, place, word);
 }
 
+SETS_INLINE void sets_youngest(uint32_t *words, uint32_t place, uint32_t ways)
+{
+    sets_front(words, place, words[place], ways);
+}
+
 #else
 
 #define QUAD(words, i) ((__m128i *)(void *)((words) + 4 * (i)))
+
+SETS_INLINE __m128i tags_quad(const uint32_t *words) { return _mm_srli_epi32(_mm_loadu_si128(QUAD(words, 0)), 1); }
 
 #if CACHE_FORM == CACHE_FORM_SSE2
 
 SETS_INLINE uint64_t find_bits(const uint32_t *words, uint32_t tag, uint32_t ways)
 {
-    const __m128i wanted = _mm_set1_epi32((int)cache_sets_word(tag, true)), dirty = _mm_set1_epi32(CACHE_SETS_DIRTY);
+    const __m128i wanted = _mm_set1_epi32((int)tag);
     uint64_t bits = 0;
 #pragma GCC unroll 5
     for (uint32_t i = 0; i < cache_sets_stride(ways) / 4; i++) {
-        const __m128i equal = _mm_cmpeq_epi32(_mm_or_si128(_mm_loadu_si128(QUAD(words, i)), dirty), wanted);
+        const __m128i equal = _mm_cmpeq_epi32(tags_quad(words + 4 * i), wanted);
         bits |= (uint64_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 4 * i;
     }
     return bits;
@@ -67,21 +74,26 @@ SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint
 
 #define OCT(words, i) ((__m256i *)(void *)((words) + 8 * (i)))
 
+SETS_INLINE __m256i tags_oct(const uint32_t *words) { return _mm256_srli_epi32(_mm256_loadu_si256(OCT(words, 0)), 1); }
+
 #if CACHE_FORM == CACHE_FORM_AVX2
 
-SETS_INLINE uint32_t find_oct(const uint32_t *words, __m256i wanted, __m256i dirty)
+SETS_INLINE uint32_t find_oct(const uint32_t *words, __m256i wanted)
 {
-    const __m256i equal = _mm256_cmpeq_epi32(_mm256_or_si256(_mm256_loadu_si256(OCT(words, 0)), dirty), wanted);
+    const __m256i equal = _mm256_cmpeq_epi32(tags_oct(words), wanted);
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
 }
 
-SETS_INLINE uint32_t find_quad(const uint32_t *words, __m128i wanted, __m128i dirty)
+SETS_INLINE uint32_t find_quad(const uint32_t *words, __m128i wanted)
 {
-    const __m128i equal = _mm_cmpeq_epi32(_mm_or_si128(_mm_loadu_si128(QUAD(words, 0)), dirty), wanted);
+    const __m128i equal = _mm_cmpeq_epi32(tags_quad(words), wanted);
     return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal));
 }
 
-/* Eight words from place `first` on; *before: the word before them is its first one, and becomes their last. */
+/* What is before the first eight words when this one comes to the front. */
+SETS_INLINE __m256i young_oct(uint32_t word) { return _mm256_castsi128_si256(_mm_cvtsi32_si128((int)word)); }
+
+/* Eight words from place `first` on; *before: the word before them is its first one, and becomes theirs. */
 SETS_INLINE void front_oct(uint32_t *words, uint32_t place, uint32_t first, __m256i *before)
 {
     const __m256i old = _mm256_loadu_si256(OCT(words, 0));
@@ -103,15 +115,17 @@ SETS_INLINE void front_quad(uint32_t *words, uint32_t place, uint32_t first, __m
 
 #elif CACHE_FORM == CACHE_FORM_AVX512
 
-SETS_INLINE uint32_t find_oct(const uint32_t *words, __m256i wanted, __m256i dirty)
+SETS_INLINE uint32_t find_oct(const uint32_t *words, __m256i wanted)
 {
-    return _mm256_cmpeq_epi32_mask(_mm256_or_si256(_mm256_loadu_si256(OCT(words, 0)), dirty), wanted);
+    return _mm256_cmpeq_epi32_mask(tags_oct(words), wanted);
 }
 
-SETS_INLINE uint32_t find_quad(const uint32_t *words, __m128i wanted, __m128i dirty)
+SETS_INLINE uint32_t find_quad(const uint32_t *words, __m128i wanted)
 {
-    return _mm_cmpeq_epi32_mask(_mm_or_si128(_mm_loadu_si128(QUAD(words, 0)), dirty), wanted);
+    return _mm_cmpeq_epi32_mask(tags_quad(words), wanted);
 }
+
+SETS_INLINE __m256i young_oct(uint32_t word) { return _mm256_set1_epi32((int)word); }
 
 /* The bits of the places up to `place` of those from `first` on. */
 SETS_INLINE uint32_t bits_to(uint32_t place, uint32_t first)
@@ -139,22 +153,21 @@ SETS_INLINE void front_quad(uint32_t *words, uint32_t place, uint32_t first, __m
 
 SETS_INLINE uint64_t find_bits(const uint32_t *words, uint32_t tag, uint32_t ways)
 {
-    const __m256i wanted = _mm256_set1_epi32((int)cache_sets_word(tag, true)), dirty = _mm256_set1_epi32(1);
+    const __m256i wanted = _mm256_set1_epi32((int)tag);
     const uint32_t places = cache_sets_stride(ways);
     uint64_t bits = 0;
     uint32_t first = 0;
 #pragma GCC unroll 8
     for (; first + 8 <= places; first += 8)
-        bits |= (uint64_t)find_oct(words + first, wanted, dirty) << first;
+        bits |= (uint64_t)find_oct(words + first, wanted) << first;
     if (first < places)
-        bits |= (uint64_t)find_quad(words + first, _mm256_castsi256_si128(wanted), _mm256_castsi256_si128(dirty))
-                << first;
+        bits |= (uint64_t)find_quad(words + first, _mm256_castsi256_si128(wanted)) << first;
     return bits;
 }
 
 SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint32_t ways)
 {
-    __m256i before = _mm256_set1_epi32((int)word);
+    __m256i before = young_oct(word);
     const uint32_t places = cache_sets_stride(ways);
     uint32_t first = 0;
 #pragma GCC unroll 8
@@ -166,11 +179,30 @@ SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint
 
 #endif
 
+/* The word at the place becomes the youngest. Of eight ways that is one of eight orders. */
+SETS_INLINE void sets_youngest(uint32_t *words, uint32_t place, uint32_t ways)
+{
+#if CACHE_FORM >= CACHE_FORM_AVX2
+    static const uint32_t order[8][8] __attribute__((aligned(32))) = {
+        {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7}, {3, 0, 1, 2, 4, 5, 6, 7},
+        {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7}, {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6}};
+    if (ways == 8) {
+        const __m256i old = _mm256_loadu_si256(OCT(words, 0)), to = _mm256_loadu_si256((const __m256i *)order[place]);
+        _mm256_storeu_si256(OCT(words, 0), _mm256_permutevar8x32_epi32(old, to));
+        return;
+    }
+#endif
+    sets_front(words, place, words[place], ways);
+}
+
 /* As cache_sets_find(), but what it says of a tag that is not there is any number from `ways` on. */
 SETS_INLINE uint32_t sets_find(const uint32_t *words, uint32_t tag, uint32_t ways)
 {
     const uint64_t bits = find_bits(words, tag, ways);
-    return bits ? (uint32_t)__builtin_ctzll(bits) : ways;
+    const uint32_t place = bits ? (uint32_t)__builtin_ctzll(bits) : ways;
+    if (bits && cache_sets_stride(ways) == ways && place >= ways)
+        __builtin_unreachable(); /* there are no places but ways */
+    return place;
 }
 
 #endif

@@ -13,7 +13,9 @@
  *     brief      a miss that is only counted by actor: in the first word the caller's bits as well; behind it, side by
  *                side, the victim of the first level and the low half of the actor; then, of each further level that
  *                missed, its victim and what those above have lost; and, if either is not 0, the actor's upper half and
- *                what those above the first level have lost. So a miss that the second level serves takes two words
+ *                what those above the first level have lost. So a miss that the second level serves takes two words.
+ *                The contents write it behind the end of the tape, but for the caller's; whoever defers the miss
+ *                completes it, or makes one of the others of it
  *     note       three words of the caller's, and an actor
  *     group      lines that are new get their rows
  *   The tape is the caller's (caches_defer_to), who hands it on when it is full; else the caches have one, and judge it
@@ -93,44 +95,55 @@ static inline uint64_t *put_head(uint64_t *at, uint64_t first, const struct cach
     return at;
 }
 
-static inline uint64_t first_word(const struct cache_trail *trail, uint32_t behind)
+/* What the caches have said of the miss, behind the end of the tape. */
+static inline struct cache_level *level_asked(struct caches *caches)
 {
-    return trail->slot | (uint64_t)trail->first->column << TAPE_COLUMN | (uint64_t)trail->missed << TAPE_MISSED |
-           (uint64_t)behind << TAPE_BEHIND;
+    return &caches->level[*caches->tape.end.at >> TAPE_COLUMN & 15];
 }
 
-static inline uint64_t passed_word(const struct cache_passed *at) { return (uint64_t)at->set << 32 | at->victim; }
-
-/* What levels above have lost, by levels that missed. */
-static uint64_t lost_above(const struct cache_trail *trail)
+static inline uint64_t first_word(uint64_t said, uint64_t behind)
 {
-    const struct cache_level *level = trail->first;
-    uint64_t lost = 0;
-    for (uint32_t i = 0; i < trail->missed; i++, level = level->next) {
-        const struct cache_passed *at = &trail->at[level->depth];
-        if (at->victim != 0)
-            lost |= (uint64_t)(at->lost & ~(1u << level->column)) << 8 * i;
+    return (said & ((UINT64_C(1) << TAPE_BEHIND) - 1)) | behind << TAPE_BEHIND;
+}
+
+/* Where the line goes in the level asked first. */
+static inline uint64_t first_set(const struct caches *caches, const struct cache_level *first, uint32_t slot)
+{
+    return cache_contents_set_of(first, cache_lines_line(&caches->lines, slot));
+}
+
+/* Who above the level asked first has lost its victim. */
+static inline uint64_t lost_first(const struct caches *caches, const struct cache_level *first)
+{
+    return first->depth != 0 ? caches->trail.lost : 0;
+}
+
+static __attribute__((noinline)) uint64_t *put_further(struct caches *caches, const struct caches_noted *noted)
+{
+    const struct cache_level *first = level_asked(caches);
+    uint64_t *at = caches->tape.end.at, said[CACHES_MAX_LEVELS + 1], lost = lost_first(caches, first);
+    const uint32_t missed = tape_missed(*at);
+    memcpy(said, at, (1 + missed) * sizeof *said);
+    at = put_head(at, first_word(said[0], TAPE_HEAD + 1 + missed), noted);
+    *at++ = first_set(caches, first, (uint32_t)said[0]) << 32 | (uint32_t)said[1];
+    for (uint32_t i = 1; i < missed; i++) {
+        *at++ = (uint64_t)caches->trail.set[first->depth + i] << 32 | (uint32_t)said[1 + i];
+        lost |= said[1 + i] >> 32 << 8 * i;
     }
-    return lost;
-}
-
-static __attribute__((noinline)) uint64_t *put_further(uint64_t *at, const struct cache_trail *trail,
-                                                       const struct caches_noted *noted)
-{
-    at = put_head(at, first_word(trail, TAPE_HEAD + 1 + trail->missed), noted);
-    for (uint32_t i = 0; i < trail->missed; i++)
-        *at++ = passed_word(&trail->at[trail->first->depth + i]);
-    *at++ = lost_above(trail);
+    *at++ = lost;
     return at;
 }
 
 /* One level has missed that is above all others, so what it loses only it has lost. */
-static inline uint64_t *put_miss(uint64_t *at, const struct cache_trail *trail, const struct caches_noted *noted)
+static inline uint64_t *put_miss(struct caches *caches, const struct caches_noted *noted)
 {
-    if (C2_UNLIKELY(trail->missed != 1 || trail->first->depth != 0))
-        return put_further(at, trail, noted);
-    at = put_head(at, first_word(trail, TAPE_HEAD + 1), noted);
-    *at++ = passed_word(&trail->at[0]);
+    const struct cache_level *first = level_asked(caches);
+    uint64_t *at = caches->tape.end.at;
+    const uint64_t said = at[0], victim = at[1];
+    if (C2_UNLIKELY(tape_missed(said) != 1 || first->depth != 0))
+        return put_further(caches, noted);
+    at = put_head(at, first_word(said, TAPE_HEAD + 1), noted);
+    *at++ = first_set(caches, first, (uint32_t)said) << 32 | victim;
     return at;
 }
 
@@ -142,51 +155,19 @@ static inline enum caches_tried written(struct caches *caches, uint64_t *at)
 
 enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted)
 {
-    cache_tape_asked(caches->trail.first, caches->trail.slot);
     uint64_t *at = caches->tape.end.at;
     if (noted)
-        return written(caches, put_miss(at, &caches->trail, noted));
-    *at++ = first_word(&caches->trail, 0);
-    return written(caches, at);
+        return written(caches, put_miss(caches, noted));
+    *at = first_word(*at, 0);
+    return written(caches, at + 1);
 }
 
-/* ------------------------------------------------------------------ misses that are only counted */
-
-/* Who above has lost a level's victim, in the upper half of a word. */
-static inline uint64_t lost_word(const struct cache_trail *trail, const struct cache_level *level)
+enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits)
 {
-    const struct cache_passed *at = &trail->at[level->depth];
-    return at->victim != 0 ? (uint64_t)(at->lost & ~(1u << level->column)) << 32 : 0;
-}
-
-static __attribute__((noinline)) uint64_t *put_brief_further(uint64_t *at, const struct cache_trail *trail,
-                                                             uint64_t actor, uint64_t bits)
-{
-    const uint64_t rest = actor >> 32 | lost_word(trail, trail->first);
-    const struct cache_level *level = trail->first;
-    *at++ = first_word(trail, trail->missed + (rest != 0)) | bits;
-    *at++ = trail->at[level->depth].victim | actor << 32;
-    for (uint32_t i = 1; i < trail->missed; i++) {
-        level = level->next;
-        *at++ = trail->at[level->depth].victim | lost_word(trail, level);
-    }
-    if (rest != 0)
-        *at++ = rest;
-    return at;
-}
-
-enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t own_bits)
-{
-    const struct cache_trail *trail = &caches->trail;
-    const uint64_t bits = (uint64_t)own_bits << TAPE_BITS | TAPE_IS_BRIEF;
-    uint64_t *at = caches->tape.end.at;
-    C2_ASSERT(own_bits >> CACHES_BRIEF_BITS == 0);
-    cache_tape_asked(trail->first, trail->slot);
-    if (C2_UNLIKELY(trail->missed != 1 || trail->first->depth != 0 || actor >> 32 != 0))
-        return written(caches, put_brief_further(at, trail, actor, bits));
-    at[0] = first_word(trail, 1) | bits;
-    at[1] = trail->at[0].victim | actor << 32;
-    return written(caches, at + 2);
+    const uint64_t lost = lost_first(caches, level_asked(caches));
+    C2_ASSERT(bits >> CACHES_BRIEF_BITS == 0);
+    const bool full = caches_tape_brief(&caches->tape.end, actor, actor >> 32 | lost << 32, bits);
+    return C2_UNLIKELY(full) ? cache_tape_full(caches) : CACHES_TRIED;
 }
 
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted)
@@ -199,10 +180,10 @@ void caches_judge(struct caches *caches, struct caches_outcome *outcome)
 {
     const struct caches_noted noted = {.actor = caches->lines.actor};
     C2_ASSERT(cache_tape_is_own(caches));
-    cache_tape_asked(caches->trail.first, caches->trail.slot);
-    caches->tape.end.at = put_miss(caches->tape.end.at, &caches->trail, &noted);
+    const uint32_t slot = (uint32_t)*caches->tape.end.at;
+    caches->tape.end.at = put_miss(caches, &noted);
     say(caches, outcome ? outcome : &caches->verdicts->outcome);
-    C2_PROMISE(cache_access_holds(caches, caches->trail.slot));
+    C2_PROMISE(cache_access_holds(caches, slot));
 }
 
 /* ------------------------------------------------------------------ a tape of the caller's */

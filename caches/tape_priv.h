@@ -11,11 +11,11 @@
 /* The first word of a record. Slot 32 bits, column 4, levels missed 4, words behind it 7, whether these are those of a
  * brief one; of such a one, the caller's bits. */
 #define TAPE_COLUMN CACHES_TAPE_COLUMN
-#define TAPE_MISSED 36u
-#define TAPE_BEHIND 40u
+#define TAPE_MISSED CACHES_TAPE_MISSED
+#define TAPE_BEHIND CACHES_TAPE_BEHIND
 #define TAPE_BEHIND_MASK 127u
 #define TAPE_IS_BRIEF (UINT64_C(1) << 47)
-#define TAPE_BITS 48u
+#define TAPE_BITS CACHES_TAPE_BITS
 _Static_assert(TAPE_BITS + CACHES_BRIEF_BITS == 64, "the caller's bits are the last");
 #define TAPE_SHAPE ((UINT64_C(1) << TAPE_BITS) - (UINT64_C(1) << TAPE_COLUMN))
 #define TAPE_BRIEF_FIRST (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND | TAPE_IS_BRIEF)
@@ -66,6 +66,8 @@ void cache_tape_catch_up(struct caches *caches);
 enum caches_tried cache_tape_full(struct caches *caches);
 /* A group was added to caches->lines; false: no memory. */
 bool cache_tape_group(struct caches *caches);
+
+static inline uint32_t tape_missed(uint64_t first) { return first >> TAPE_MISSED & 15; }
 
 static inline void cache_tape_put(struct caches *caches, uint64_t word) { *caches->tape.end.at++ = word; }
 

@@ -45,12 +45,14 @@ static void forget_owners(struct sim *sim)
 
 void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution)
 {
+    static const struct sim_last_actors none;
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
     a->on = attribution || sim->tells_misses || sim->prefetches || sim->core_count > 1;
     a->measuring = true;
     if (attribution)
         a->to = *attribution;
+    a->actors = sim->counts_alone && a->to.last ? a->to.last : &none;
 }
 
 void sim_attribute_free(struct sim *sim) { c2_free(sim->attributed.codes); }

@@ -184,6 +184,8 @@ static __attribute__((noinline)) enum c2_status referred(struct sim_core *core, 
                                                          const struct sim_slot *slot, uint64_t va, struct c2_error *err)
 {
     const struct sim_page *page = &core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    if (C2_LIKELY(tried == CACHES_MISSED))
+        return sim_missed_data(core, first_kind(slot), (struct guest_va){va}, err);
     return tried == SIM_FAILED ? core->status
                                : sim_asked(core, tried, first_kind(slot), page, (struct guest_va){va}, err);
 }

@@ -242,7 +242,8 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
     if ((core->tlb || sim->attributed.on) && sim->translation.walk)
         sim->translation.walk(sim->translation.self, va, &walk);
-    page->entry_count = walk.entry_count;
+    page->entry_count = (uint16_t)walk.entry_count;
+    page->counted = sim_counted_bits(SIM_READ, sim_walk_log2(walk.entry_count));
 }
 
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va)

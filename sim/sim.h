@@ -239,6 +239,17 @@ struct sim_owner {
     uint64_t start, end;
 };
 
+/* The words that instructions got for their last accesses of data, for as long as they hold: `actor` would say the same
+ * of another access by the instruction to data of [start, start + bytes), if epoch is that of all. */
+struct sim_last_actor {
+    uint64_t start, bytes, word, epoch;
+};
+struct sim_last_actors {
+    struct sim_last_actor *code; /* [instruction], `room` of them */
+    uint32_t room;
+    uint64_t epoch;
+};
+
 struct sim_attribution {
     void *self;
     /* The data at va; the answer holds until `changed` says otherwise, memory changes, or sim_forget(). */
@@ -255,6 +266,7 @@ struct sim_attribution {
     /* Asked after each mark, when all subscribers have heard of it: what has other owners now is [*start, *start +
      * *bytes), to be filled in; 0 bytes: nothing. */
     void (*changed)(void *self, uint64_t *start, uint64_t *bytes);
+    const struct sim_last_actors *last; /* lent: so that `actor` need not be called for most misses */
 };
 
 /* How virtual addresses become physical ones: false = the page is absent. Called on the thread that consumes. */

@@ -21,7 +21,8 @@ struct sim_page {
     uint64_t *refs;                /* of the owner of all of it; NULL: it has several, or nobody has asked */
     struct caches_tlb_found found; /* with TLBs */
     uint32_t slot;                 /* of its first line; CACHES_NO_SLOT: to be asked for line by line */
-    uint32_t entry_count;          /* of a walk, 4 for 4 KiB; with TLBs or attribution only */
+    uint16_t entry_count;          /* of a walk, 4 for 4 KiB; with TLBs or attribution only */
+    uint16_t counted;              /* what goes with a read of it that is missed and only counted */
 };
 
 /* Line accesses that repeat the one before, two counters in one word: reads in the low half, writes in the high one. */
@@ -71,7 +72,8 @@ struct sim_owned_line {
 struct sim_attributed {
     bool on; /* somebody attributes, or listens to misses */
     struct sim_attribution to;
-    uint64_t number; /* line accesses so far that were no repeats */
+    const struct sim_last_actors *actors; /* those of `to`, where misses are only counted; else none */
+    uint64_t number;                      /* line accesses so far that were no repeats */
     struct sim_owner last;
     bool measuring;          /* what is not measured counts for nobody */
     uint64_t nobody;         /* counts for those who do not want to know */
@@ -395,11 +397,52 @@ static inline enum c2_status sim_ask_actor(struct sim_core *core, enum sim_kind 
     return status;
 }
 
+/* The size of a page that a walk of so many entries finds. */
+static inline uint32_t sim_walk_log2(uint32_t entry_count)
+{
+    return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
+}
+
 /* With attribution: the size of the page of va, which was translated last. */
 static inline uint32_t sim_page_log2(const struct sim_core *core, struct guest_va va)
 {
-    const unsigned entry_count = core->pages[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].entry_count;
-    return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
+    return sim_walk_log2(core->pages[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].entry_count);
+}
+
+/* What goes with a miss that is only counted; and what the TLBs missed before, if that was for this access. */
+static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, struct guest_va va)
+{
+    const uint32_t untranslated = kind != SIM_WALK ? core->untranslated : 0;
+    if (C2_UNLIKELY(!core->sim->attributed.measuring))
+        return 0;
+    core->untranslated ^= untranslated;
+    return core->pages[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].counted | (uint32_t)kind << SIM_COUNTED_KIND |
+           untranslated;
+}
+_Static_assert(SIM_COUNTED_WALKED < CACHES_BRIEF_BITS, "the bits are there");
+
+/* C2_PROMISE: whoever attributes says the same. */
+static inline bool sim_last_actor_holds(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t word)
+{
+    uint64_t actor;
+    return sim_ask_actor(core, kind, va, &actor, NULL) == C2_OK && actor == word;
+}
+
+/* Behind CACHES_MISSED, of data: sim_verdicts_missed(), with the usual way of it as a part. */
+static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                             struct c2_error *err)
+{
+    const struct sim_last_actors *all = core->sim->attributed.actors;
+    if (!SHORTCUT(core->code < all->room))
+        return sim_verdicts_missed(core, kind, va, err);
+    const struct sim_last_actor *last = &all->code[core->code];
+    if (!SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch))
+        return sim_verdicts_missed(core, kind, va, err);
+    C2_PROMISE(sim_last_actor_holds(core, kind, va, last->word));
+    const uint32_t bits = sim_miss_bits(core, kind, va);
+    return caches_defer_front(core->front[CACHES_DATA], last->word, bits) == CACHES_FULL
+               ? sim_verdicts_pass(core->sim, err)
+               : C2_OK;
 }
 
 /* With attribution: the first level of the TLBs has missed. Where it is only counted, it waits for whether the line is

@@ -38,17 +38,6 @@ static inline uint64_t bits_of(const struct sim_core *core, enum sim_kind kind)
            (uint64_t)core->sim->attributed.measuring << MEASURED;
 }
 
-/* The same of a miss that is only counted; with what the TLBs missed before, if that was for this access. */
-static inline uint32_t counted_bits(struct sim_core *core, enum sim_kind kind, struct guest_va va)
-{
-    const uint32_t untranslated = kind != SIM_WALK ? core->untranslated : 0;
-    if (!core->sim->attributed.measuring)
-        return 0;
-    core->untranslated ^= untranslated;
-    return sim_counted_bits(kind, sim_page_log2(core, va)) | untranslated;
-}
-_Static_assert(SIM_COUNTED_WALKED < CACHES_BRIEF_BITS, "the bits are there");
-
 static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, struct c2_error *err)
 {
     return C2_UNLIKELY(tried == CACHES_FULL) ? sim_verdicts_pass(sim, err) : C2_OK;
@@ -78,7 +67,7 @@ enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, st
     if (C2_UNLIKELY(status != C2_OK))
         return status;
     return C2_LIKELY(sim->counts_alone)
-               ? pass_if(sim, caches_defer_briefly(sim->caches, actor, counted_bits(core, kind, va)), err)
+               ? pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, va)), err)
                : missed_by(core, kind, va, actor, err);
 }
 

@@ -743,7 +743,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
     struct told told = {.level_count = shape->level_count}, also = told, brief = told;
-    const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_untranslated, tell_changed};
+    const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_untranslated, tell_changed, NULL};
     const struct sim_attribution actors = {.self = &brief, .actor = tell_actor, .untranslated = tell_untranslated};
     struct unaided unaided = {.level_count = shape->level_count};
     const struct caches_machine plain = caches_machine_plain(shape);
