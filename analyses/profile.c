@@ -64,18 +64,29 @@ static enum c2_status create_maps(struct profile *profile, struct c2_error *err)
     return status;
 }
 
+/* Bytes from one line of a set to the next, of a physical index; else 0. */
 static uint64_t span_of(const struct caches_machine *machine, const struct caches_level *level)
 {
     return level->index == CACHES_PHYSICAL ? (uint64_t)caches_level_sets(machine, level) * machine->line_bytes : 0;
 }
 
-static void find_spans(struct profile *profile)
+/* A page's frame chooses sets where lines of one set are further from each other than the page is long; walks are of
+ * none. */
+static void find_framed(uint8_t *framed, uint64_t span)
+{
+    for (uint32_t i = 0; i <= SIM_COUNTED_PLACE; i++) {
+        const struct caches_brief miss = {.bits = (uint16_t)i};
+        framed[i] = sim_counted_kind(&miss) != SIM_WALK && span >> sim_counted_page_log2(&miss) > 1;
+    }
+}
+
+static void find_all_framed(struct profile *profile)
 {
     const struct caches_machine *machine = profile->machine;
     for (uint32_t i = 0; i < machine->level_count; i++)
-        profile->spans[i] = span_of(machine, &machine->levels[i]);
+        find_framed(profile->framed[i], span_of(machine, &machine->levels[i]));
     if (machine->has_l1i)
-        profile->spans[machine->level_count] = span_of(machine, &machine->l1i);
+        find_framed(profile->framed[machine->level_count], span_of(machine, &machine->l1i));
 }
 
 static void destroy(struct analysis *analysis)
@@ -89,9 +100,8 @@ static void destroy(struct analysis *analysis)
     c2_map_destroy(profile->layouts);
     profile_result_destroy(profile->result);
     c2_free(profile->actors);
-    c2_free(profile->tallies);
+    c2_free(profile->cells);
     c2_free(profile->taken);
-    c2_free(profile->paired);
     c2_free(profile->heard);
     c2_free(profile->translations);
     c2_free(profile->last.code);
@@ -113,7 +123,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     profile->names = setup->unnamed ? NULL : setup->symbols;
     profile->samples.wanted = setup->samples;
     profile->last.epoch = 1;
-    find_spans(profile);
+    find_all_framed(profile);
     enum c2_status status = create_maps(profile, err);
     if (status == C2_OK)
         status = objects_create(&profile->objects, setup->symbols, err);
@@ -279,27 +289,23 @@ static enum c2_status reach_taken(struct profile *profile, size_t old, size_t ro
     return C2_OK;
 }
 
-static __attribute__((noinline)) enum c2_status grow_tallies(struct profile *profile, uint32_t count,
-                                                             struct c2_error *err)
+static __attribute__((noinline)) enum c2_status grow_cells(struct profile *profile, uint32_t count,
+                                                           struct c2_error *err)
 {
     const size_t levels = profile_levels(profile), old = profile->tally_room * levels;
     const size_t room = (count + profile->tally_room + C2_HOST_SIZE(1024u, 1u)) * levels;
-    struct analyses_tally *tallies = c2_realloc(profile->tallies, room * sizeof *tallies);
-    if (tallies)
-        profile->tallies = tallies;
-    struct profile_paired *paired = c2_realloc(profile->paired, room * sizeof *paired);
-    if (paired)
-        profile->paired = paired;
+    struct profile_cell *cells = c2_realloc(profile->cells, room * sizeof *cells);
+    if (cells)
+        profile->cells = cells;
     struct analyses_translations *heard = c2_realloc(profile->heard, room / levels * sizeof *heard);
     if (heard)
         profile->heard = heard;
-    if (!tallies || !paired || !heard)
+    if (!cells || !heard)
         return no_memory(err);
     enum c2_status status = reach_taken(profile, old, room, err);
     if (status != C2_OK)
         return status;
-    memset(&tallies[old], 0, (room - old) * sizeof *tallies);
-    memset(&paired[old], 0, (room - old) * sizeof *paired);
+    memset(&cells[old], 0, (room - old) * sizeof *cells);
     memset(&heard[old / levels], 0, (room - old) / levels * sizeof *heard);
     profile->tally_room = (uint32_t)(room / levels);
     return C2_OK;
@@ -308,7 +314,7 @@ static __attribute__((noinline)) enum c2_status grow_tallies(struct profile *pro
 /* What is counted for so many actors is there. */
 static inline enum c2_status reach_actors(struct profile *profile, uint32_t count, struct c2_error *err)
 {
-    return C2_LIKELY(count <= profile->tally_room) ? C2_OK : grow_tallies(profile, count, err);
+    return C2_LIKELY(count <= profile->tally_room) ? C2_OK : grow_cells(profile, count, err);
 }
 
 static enum c2_status new_pair(struct profile *profile, const struct profile_pair *pair, struct c2_map *map,
@@ -359,19 +365,18 @@ static __attribute__((noinline)) enum c2_status count_other(struct profile *prof
         if (status != C2_OK)
             return status;
     }
-    last->evictor[miss->same_high] = miss->evictor;
-    last->pair[miss->same_high] = *recent + 1;
+    *last = (struct profile_paired){miss->evictor, *recent + 1};
     profile->pairs[*recent].count++;
     return C2_OK;
 }
 
 static inline enum c2_status count_pair(struct profile *profile, const struct caches_brief *miss,
-                                        struct profile_paired *last, struct c2_error *err)
+                                        struct profile_cell *cell, struct c2_error *err)
 {
-    const uint32_t pair = last->pair[miss->same_high];
-    if (!SHORTCUT(pair != 0 && last->evictor[miss->same_high] == miss->evictor))
+    struct profile_paired *last = &cell->last[miss->same_high];
+    if (!SHORTCUT(last->pair != 0 && last->evictor == miss->evictor))
         return count_other(profile, miss, last, err);
-    profile->pairs[pair - 1].count++;
+    profile->pairs[last->pair - 1].count++;
     return C2_OK;
 }
 
@@ -381,44 +386,49 @@ static inline void count_translation(struct analyses_translations *of, bool walk
     of->walks += walked;
 }
 
+static inline void count_taken(struct profile *profile, const struct caches_brief *miss, size_t at)
+{
+    struct analyses_taken *taken = &profile->taken[at];
+    ++*(sim_counted_kind(miss) == SIM_WRITE ? &taken->writes : &taken->reads);
+}
+
 /* levels: profile_levels(). */
 static inline enum c2_status count_miss(struct profile *profile, uint32_t levels, const struct caches_brief *miss,
                                         struct c2_error *err)
 {
     const uint32_t level = miss->level, actor = actor_of_word(miss->actor);
     const size_t at = (size_t)actor * levels + level;
-    const enum sim_kind kind = sim_counted_kind(miss);
-    struct analyses_tally *tally = &profile->tallies[at];
+    struct profile_cell *cell = &profile->cells[at];
+    const enum analyses_class class_ = (enum analyses_class)(miss->class_ - CACHES_COLD);
     if (C2_UNLIKELY(miss->class_ == CACHES_COHERENCE)) {
-        struct analyses_taken *taken = &profile->taken[at];
-        ++*(kind == SIM_WRITE ? &taken->writes : &taken->reads);
+        count_taken(profile, miss, at);
         return C2_OK;
     }
     if (sim_counted_untranslated(miss) && (level == 0 || level == profile->machine->level_count))
         count_translation(&profile->heard[actor], sim_counted_walked(miss));
-    C2_ASSERT(miss->class_ >= CACHES_COLD && miss->class_ <= CACHES_CONFLICT);
-    const enum analyses_class class_ = (enum analyses_class)(miss->class_ - CACHES_COLD);
-    (kind == SIM_WRITE ? tally->writes : tally->reads)[class_]++;
+    C2_ASSERT(class_ < ANALYSES_CLASSES);
+    (sim_counted_kind(miss) == SIM_WRITE ? cell->tally.writes : cell->tally.reads)[class_]++;
     enum c2_status status = C2_OK;
     if (C2_UNLIKELY(profile->samples.wanted))
         status = profile_samples_count(profile, actor, level, class_, err);
     if (status != C2_OK || class_ != ANALYSES_CONFLICT)
         return status;
-    tally->framed += kind != SIM_WALK && profile->spans[level] > UINT64_C(1) << sim_counted_page_log2(miss);
-    return count_pair(profile, miss, &profile->paired[at], err);
+    cell->tally.framed += profile->framed[level][miss->bits & SIM_COUNTED_PLACE];
+    return count_pair(profile, miss, cell, err);
 }
 
 static enum c2_status counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
 {
     struct profile *profile = self;
     const uint32_t levels = profile_levels(profile);
-    enum c2_status status = C2_OK;
-    for (size_t i = 0; i < count && status == C2_OK; i++) {
-        status = reach_actors(profile, misses[i].actor, err);
+    for (const struct caches_brief *miss = misses; miss < misses + count; miss++) {
+        enum c2_status status = reach_actors(profile, miss->actor, err);
         if (C2_LIKELY(status == C2_OK))
-            status = count_miss(profile, levels, &misses[i], err);
+            status = count_miss(profile, levels, miss, err);
+        if (C2_UNLIKELY(status != C2_OK))
+            return status;
     }
-    return status;
+    return C2_OK;
 }
 
 /* What `counted` would have been told of it. */
@@ -461,7 +471,7 @@ void analyses_profile_placement(struct analysis *analysis, enum sim_kind kind, u
 {
     struct profile *profile = (struct profile *)analysis;
     const uint32_t level = analyses_level_of(profile->machine, kind, depth);
-    profile->tallies[(size_t)actor_of_word(actor) * profile_levels(profile) + level].placement++;
+    profile->cells[(size_t)actor_of_word(actor) * profile_levels(profile) + level].tally.placement++;
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -509,15 +519,14 @@ static enum c2_status learn_layout(struct profile *profile, const uint64_t *word
 static enum c2_status dropped(void *self, struct c2_error *err)
 {
     struct profile *profile = self;
-    const size_t tallies = (size_t)profile->tally_room * profile_levels(profile);
+    const size_t cells = (size_t)profile->tally_room * profile_levels(profile);
     enum c2_status status = C2_OK;
-    if (tallies != 0) {
-        memset(profile->tallies, 0, tallies * sizeof *profile->tallies);
-        memset(profile->paired, 0, tallies * sizeof *profile->paired);
+    if (cells != 0) {
+        memset(profile->cells, 0, cells * sizeof *profile->cells);
         memset(profile->heard, 0, profile->tally_room * sizeof *profile->heard);
     }
     if (profile->taken)
-        memset(profile->taken, 0, tallies * sizeof *profile->taken);
+        memset(profile->taken, 0, cells * sizeof *profile->taken);
     if (profile->actor_count != 0)
         memset(profile->translations, 0, profile->actor_count * sizeof *profile->translations);
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
@@ -592,7 +601,7 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
     const uint32_t levels = profile_levels(profile);
     add_translations(&sums->tlb, &profile->heard[actor]);
     for (uint32_t i = 0; i < levels; i++) {
-        const struct analyses_tally *tally = &profile->tallies[(size_t)actor * levels + i];
+        const struct analyses_tally *tally = &profile->cells[(size_t)actor * levels + i].tally;
         for (unsigned class_ = 0; class_ < ANALYSES_CLASSES; class_++) {
             sums->misses[i][class_] += tally->reads[class_] + tally->writes[class_];
             sums->writes[i] += tally->writes[class_];

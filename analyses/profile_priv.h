@@ -25,10 +25,16 @@ struct profile_pair {
     uint64_t count;
 };
 
-/* The pairs that an actor was the victim of last at a level, by same_block: who evicted, as the caches keep it, and the
- * number + 1; 0: none. */
+/* The pair that an actor was the victim of last at a level: who evicted, as the caches keep it, and the number + 1; 0:
+ * none. */
 struct profile_paired {
-    uint32_t evictor[2], pair[2];
+    uint32_t evictor, pair;
+};
+
+/* What is counted of an actor at a level. */
+struct profile_cell {
+    struct analyses_tally tally;
+    struct profile_paired last[2]; /* by same_block */
 };
 
 /* Everything counted so far. */
@@ -68,18 +74,17 @@ struct profile {
     struct {
         uint64_t start, end;
     } interpreter; /* the dynamic linker; empty: none */
-    uint64_t
-        spans[ANALYSES_LEVELS]; /* [level]: bytes from one line of a set to the next, of a physical index; else 0 */
+    uint8_t framed[ANALYSES_LEVELS]
+                  [256]; /* [level][kind and page of a miss's bits]: 1: its page's frame chose its set */
     struct profile_actor *actors;
-    struct analyses_tally *tallies;             /* [actor * levels + level] */
+    struct profile_cell *cells;                 /* [actor * levels + level] */
     struct analyses_taken *taken;               /* likewise; NULL: the machine has one core */
     struct analyses_translations *translations; /* [actor]: told by the thread that asks; */
     struct analyses_translations *heard;        /* and with misses. Once finished the first have all */
     uint32_t actor_count, actor_room;
-    struct profile_paired *paired; /* [actor * levels + level] */
-    uint32_t tally_room;           /* actors that have these and `heard` */
-    struct c2_map *actor_of;       /* code, early, owner -> actor */
-    struct sim_last_actors last;   /* epoch: of the objects: how often they may have changed, counted from 1 */
+    uint32_t tally_room;         /* actors that have cells and `heard` */
+    struct c2_map *actor_of;     /* code, early, owner -> actor */
+    struct sim_last_actors last; /* epoch: of the objects: how often they may have changed, counted from 1 */
     struct profile_pair *pairs;
     uint32_t pair_count, pair_room;
     uint32_t recent[PROFILE_RECENT_PAIRS];      /* pairs found without a map, by a hash */

@@ -318,7 +318,7 @@ static void add_actor(const struct profile *profile, const struct actor_row *row
     const uint32_t levels = profile_levels(profile);
     const bool early = is_startup(profile, row);
     for (uint32_t level = 0; level < levels; level++) {
-        const struct analyses_tally *from = &profile->tallies[(size_t)row->actor * levels + level];
+        const struct analyses_tally *from = &profile->cells[(size_t)row->actor * levels + level].tally;
         add_tally(&to[level], from);
         if (early)
             add_tally(&to[startup + level], from);

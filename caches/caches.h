@@ -410,9 +410,9 @@ enum caches_tried caches_note(struct caches *caches, const struct caches_noted *
 struct caches_brief {
     uint32_t actor, evictor; /* low halves of the words; the evictor as in struct caches_event */
     uint16_t bits;           /* the caller's */
+    bool same_high;          /* the words' upper halves are the same */
     uint8_t level;           /* that missed: of the data path; L1I has the number behind those */
     uint8_t class_;          /* enum caches_class */
-    bool same_high;          /* the words' upper halves are the same */
 };
 
 struct caches_hearer {

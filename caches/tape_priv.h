@@ -30,6 +30,7 @@ struct cache_judged {
     uint64_t said[2][CACHES_COHERENCE + 1]; /* [missed][enum caches_class of the shadow] */
 };
 
+#define VERDICTS_AHEAD 24u /* words: of what comes then the row is asked of the host's memory now */
 #define VERDICTS_COUNTED C2_HOST_SIZE(64u, CACHES_MAX_LEVELS + 1u) /* at least one access's */
 
 /* What verdicts need, and contents never touch: so the two may be on two threads. */
@@ -55,6 +56,9 @@ void cache_verdicts_end(struct cache_verdicts *verdicts);
 enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
                                   const struct caches_hearer *hearer, struct caches_outcome *outcome,
                                   struct c2_error *err);
+/* Of the words before `end`, says those that are as nearly all are; returns the first one that is not, or a later word
+ * when enough was said. verdict_usual.c */
+const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *end);
 void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns);
 
 enum c2_status cache_tape_init(struct caches *caches, struct c2_error *err);

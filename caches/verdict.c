@@ -7,7 +7,8 @@
  *   Everything is said from the tape that the contents leave (tape.c), in its order, and nothing of it changes what a
  *   level holds. Each level asked touches its shadow, which says the class of a miss; each level that lost a line
  *   learns who made it. Misses that are only counted are kept until there are many, or the tape ends, or something else
- *   is told: so whoever counts them is called once for many.
+ *   is told: so whoever counts them is called once for many. What nearly all records are is said by loops of their own
+ *   (verdict_usual.c); this file says any record.
  *
  * Counting
  *   By level: the class that the shadow says, of hits and of misses. A hit that the shadow does not have is one that a
@@ -15,8 +16,6 @@
  */
 #include "caches/contents_priv.h"
 #include "caches/tape_priv.h"
-
-#define AHEAD 24u /* words: of what comes then the row is asked of the host's memory now */
 
 void cache_verdicts_init(struct cache_verdicts *verdicts, struct caches *caches)
 {
@@ -219,94 +218,6 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
     return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : no_memory(err);
 }
 
-/* ------------------------------------------------------------------ what most records are */
-
-/* Of the first level's shadow, what is in registers meanwhile. */
-struct front {
-    uint32_t clock, horizon, stop;
-};
-
-static inline struct front front_of(const struct cache_shadow *shadow)
-{
-    return (struct front){shadow->clock, shadow->horizon, shadow->stop};
-}
-
-/* The first level alone misses, old being its stamp of the line: cache_shadow_touch(), but for the clock. */
-static inline enum caches_class touch_front(struct cache_judged *level, struct front *front, uint32_t *stamp,
-                                            uint32_t slot)
-{
-    const uint32_t old = *stamp;
-    *stamp = front->clock++;
-    if (C2_LIKELY(old >= front->horizon))
-        return CACHES_CONFLICT;
-    level->shadow.clock = front->clock;
-    cache_shadow_enter(&level->shadow, slot);
-    *front = front_of(&level->shadow);
-    return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
-}
-
-/* words: its two. */
-static inline __attribute__((always_inline)) void say_front_missed(struct cache_verdicts *verdicts, struct front *front,
-                                                                   uint32_t *row, const uint64_t *words)
-{
-    struct cache_judged *const level = &verdicts->level[0];
-    const uint32_t slot = (uint32_t)words[0], bits = (uint32_t)(words[0] >> TAPE_BITS);
-    const enum caches_class class_ = touch_front(level, front, row, slot);
-    level->said[1][class_]++;
-    count_briefly(verdicts, slot, 0, class_, words[1] >> 32, bits, (uint32_t)words[1], 0);
-    if (verdicts->level_count > 1)
-        touch(&verdicts->level[1], &row[1], slot, false);
-}
-
-/* Nearly all records are hits of the first level of the data path in lines that its shadow has, and misses of that
- * level alone that are only counted. Returns the first word that is something else, or where nothing fits any more. */
-static const uint64_t *say_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *end)
-{
-    struct cache_judged *const level = &verdicts->level[0];
-    const struct cache_rows *const rows = &verdicts->rows;
-    const uint32_t columns = rows->columns, slots = rows->stamps.groups << LINES_GROUP_SHIFT;
-    uint32_t *const stamps = rows->stamps.word;
-    struct front front = front_of(&level->shadow);
-    uint64_t hits = 0;
-    while (word < end && SHORTCUT(front.clock < front.stop)) {
-        const uint32_t ahead = (uint32_t)word[AHEAD];
-        uint32_t *const row = &stamps[(size_t)(uint32_t)*word * columns];
-        __builtin_prefetch(&stamps[(size_t)(ahead < slots ? ahead : 0) * columns], 1);
-        if (*word >> TAPE_COLUMN == 0) {
-            if (*row < front.horizon)
-                break;
-            *row = front.clock++;
-            hits++;
-            word++;
-        } else {
-            if ((*word & TAPE_SHAPE) != TAPE_BRIEF_FIRST || !counts_more(verdicts))
-                break;
-            say_front_missed(verdicts, &front, row, word);
-            word += 2;
-        }
-    }
-    level->shadow.clock = front.clock;
-    level->said[0][CACHES_CONFLICT] += hits;
-    return word;
-}
-
-/* A hit of L1I in a line that its shadow has; false: the shadow does not have it, and nothing has changed. */
-static inline bool say_code_hit(struct cache_verdicts *verdicts, uint32_t slot)
-{
-    struct cache_judged *const level = &verdicts->level[verdicts->rows.columns];
-    struct cache_beside *const beside = verdicts->rows.stamps.beside[slot >> LINES_GROUP_SHIFT];
-    const uint32_t clock = level->shadow.clock;
-    if (C2_UNLIKELY(!beside))
-        return false;
-    uint32_t *stamp = &beside->stamp[slot & (LINES_GROUP - 1)];
-    if (!SHORTCUT(*stamp >= level->shadow.horizon && clock < level->shadow.stop))
-        return false;
-    *stamp = clock;
-    level->shadow.clock = clock + 1;
-    level->said[0][CACHES_CONFLICT]++;
-    return true;
-}
-
 /* ------------------------------------------------------------------ a tape */
 
 enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
@@ -315,16 +226,14 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
 {
     enum c2_status status = C2_OK;
     for (const uint64_t *word = words, *const end = words + count; status == C2_OK;) {
-        word = say_usual(verdicts, word, end);
+        word = cache_verdicts_usual(verdicts, word, end);
         if (C2_UNLIKELY(!counts_more(verdicts)))
             status = say_counted(verdicts, hearer, err);
         if (word == end || status != C2_OK)
             break;
         const uint64_t first = *word++;
-        if (first >> TAPE_COLUMN == verdicts->rows.columns && say_code_hit(verdicts, (uint32_t)first))
-            continue;
         const uint32_t column = first >> TAPE_COLUMN & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
-        prefetch_row(&verdicts->rows, (uint32_t)word[AHEAD]);
+        prefetch_row(&verdicts->rows, (uint32_t)word[VERDICTS_AHEAD]);
         if (first & TAPE_IS_BRIEF)
             say_briefly(verdicts, first, word);
         else if (first >> TAPE_MISSED == 0)

@@ -84,9 +84,10 @@ struct sim_miss {
 
 /* The same where nobody wants to know more than who missed what: one level's miss, in a phase that is measured. Its
  * bits are read by the functions below. */
-#define SIM_COUNTED_KIND 0u /* 2 bits */
-#define SIM_COUNTED_PAGE 2u /* 6 bits: log2 of the page's bytes */
-#define SIM_COUNTED_IS 8u   /* 1: else the bits are 0, and nobody is told */
+#define SIM_COUNTED_KIND 0u    /* 2 bits */
+#define SIM_COUNTED_PAGE 2u    /* 6 bits: log2 of the page's bytes */
+#define SIM_COUNTED_PLACE 255u /* these two */
+#define SIM_COUNTED_IS 8u      /* 1: else the bits are 0, and nobody is told */
 /* As sim_attribution.untranslated; each event of the access has them, those of further levels too. */
 #define SIM_COUNTED_UNTRANSLATED 9u
 #define SIM_COUNTED_WALKED 10u

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * verdict_usual: what is said of nearly all that is on a tape, in one loop.
+ *
+ * Model
+ *   Nearly all records are hits of the first level of the data path, or of L1I, in lines that their shadows have, and
+ *   misses of the first level of the data path that the second serves, which nobody hears of or which are only counted.
+ *   The loop says these, and what it says is what verdict.c would say; it ends at the first word that is something
+ *   else. What it needs of shadows and rows is in registers meanwhile. There are several such loops, made from one: for
+ *   narrow evictors and for wide ones, and for rows that the host's caches may not have, which are asked for ahead.
+ *
+ * Counting
+ *   Of each level only lines that enter the shadow are counted one by one, as if they had been taken from those that it
+ *   has; how many there were of these is known behind the loop.
+ *
+ * Invariants
+ *   No clock gets beyond its shadow's stop: it goes on once a word at most, so words are said in stretches of which no
+ *   shadow is to be cleaned.
+ */
+#include "caches/tape_priv.h"
+
+#define NEAR_GROUPS C2_HOST_SIZE(256u, 2u) /* rows of so many groups of lines stay in the host's caches */
+
+/* Shapes of first words: what is above the slot, without the caller's bits. */
+#define SHAPE_MISS (1u << (TAPE_MISSED - TAPE_COLUMN))
+#define SHAPE_BRIEF ((uint32_t)(TAPE_BRIEF_FIRST >> TAPE_COLUMN))
+_Static_assert(TAPE_BITS - TAPE_COLUMN == 16, "a shape has 16 bits");
+
+/* Of a shadow, what is in registers meanwhile. */
+struct asked {
+    uint32_t clock, horizon;
+};
+
+static inline struct asked asked_of(const struct cache_judged *level)
+{
+    return (struct asked){level->shadow.clock, level->shadow.horizon};
+}
+
+/* ------------------------------------------------------------------ stretches */
+
+/* How many words may be said before the level's shadow is to be cleaned. */
+static uint32_t room_of(struct cache_judged *level)
+{
+    struct cache_shadow *shadow = &level->shadow;
+    if (!shadow->log)
+        return UINT32_MAX; /* there is no such level */
+    if (C2_UNLIKELY(shadow->clock >= shadow->stop))
+        cache_shadow_clean(shadow);
+    return shadow->stop - shadow->clock;
+}
+
+static size_t stretch_of(struct cache_verdicts *verdicts, size_t words)
+{
+    const uint32_t columns[] = {0, 1, verdicts->rows.columns};
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t room = room_of(&verdicts->level[columns[i]]);
+        words = room < words ? room : words;
+    }
+    return words;
+}
+
+/* ------------------------------------------------------------------ shadows */
+
+/* The clock has gone on, for hits of lines that the shadow had, until more is known of them. */
+static inline void bring_up_to(struct cache_judged *level, uint32_t clock)
+{
+    level->said[0][CACHES_CONFLICT] += clock - level->shadow.clock;
+    level->shadow.clock = clock;
+}
+
+/* The last line accessed enters the shadow, old being its stamp so far. */
+static __attribute__((noinline)) enum caches_class enter(struct cache_judged *level, uint32_t clock, uint32_t slot,
+                                                         uint32_t old, bool missed)
+{
+    const enum caches_class class_ = old == 0 ? CACHES_COLD : CACHES_CAPACITY;
+    bring_up_to(level, clock);
+    cache_shadow_enter(&level->shadow, slot);
+    level->said[missed][class_]++;
+    level->said[missed][CACHES_CONFLICT]--;
+    return class_;
+}
+
+/* cache_shadow_touch(), of a shadow that is not to be cleaned. */
+static inline __attribute__((always_inline)) enum caches_class touch(struct cache_judged *level, struct asked *asked,
+                                                                     uint32_t *stamp, uint32_t slot, const bool missed)
+{
+    const uint32_t old = *stamp;
+    *stamp = asked->clock++;
+    if (C2_LIKELY(old >= asked->horizon))
+        return CACHES_CONFLICT;
+    const enum caches_class class_ = enter(level, asked->clock, slot, old, missed);
+    asked->horizon = level->shadow.horizon;
+    return class_;
+}
+
+/* ------------------------------------------------------------------ evictors */
+
+/* Where it is kept who made the first level lose a line; NULL: that is not all of it. evictors: a constant. */
+static inline __attribute__((always_inline)) void *evictor_at(const struct cache_rows *rows,
+                                                              const enum cache_rows_evictors evictors, uint32_t slot)
+{
+    const size_t at = (size_t)slot * rows->columns;
+    if (evictors == CACHE_ROWS_NARROW)
+        return &rows->narrow[at];
+    return C2_LIKELY(!rows->high[slot >> LINES_GROUP_SHIFT]) ? &rows->evictor[at] : NULL;
+}
+
+/* Has the victim lost by the actor, and says who made the level lose the line of the slot; false: nothing is done. */
+static inline __attribute__((always_inline)) bool pass_on(const struct cache_rows *rows,
+                                                          const enum cache_rows_evictors evictors, uint32_t slot,
+                                                          uint32_t victim, uint32_t actor, uint32_t *evictor)
+{
+    const void *of_line = evictor_at(rows, evictors, slot);
+    void *of_victim = evictor_at(rows, evictors, victim - 1);
+    if (evictors == CACHE_ROWS_NARROW) {
+        if (C2_UNLIKELY(actor > UINT16_MAX))
+            return false;
+        *evictor = *(const uint16_t *)of_line;
+        *(uint16_t *)of_victim = (uint16_t)actor;
+        return true;
+    }
+    if (C2_UNLIKELY(!of_line || !of_victim))
+        return false;
+    *evictor = *(const uint32_t *)of_line;
+    *(uint32_t *)of_victim = actor;
+    return true;
+}
+
+/* ------------------------------------------------------------------ the loop */
+
+struct usual {
+    struct asked data, second, code;
+    uint64_t misses;
+    struct caches_brief *count; /* where the next miss that is counted goes */
+};
+
+/* A hit of L1I; false: its shadow does not have the line. */
+static inline bool say_code(struct usual *u, const struct cache_rows *rows, uint32_t slot)
+{
+    struct cache_beside *const beside = rows->stamps.beside[slot >> LINES_GROUP_SHIFT];
+    if (C2_UNLIKELY(!beside))
+        return false;
+    uint32_t *const stamp = &beside->stamp[slot & (LINES_GROUP - 1)];
+    if (C2_UNLIKELY(*stamp < u->code.horizon))
+        return false;
+    *stamp = u->code.clock++;
+    return true;
+}
+
+/* The first level misses, the second has the line, if there is one. */
+static inline __attribute__((always_inline)) enum caches_class say_missed(struct cache_verdicts *verdicts,
+                                                                          struct usual *u, uint32_t *row, uint32_t slot)
+{
+    u->misses++;
+    if (C2_LIKELY(verdicts->level_count > 1))
+        touch(&verdicts->level[1], &u->second, &row[1], slot, false);
+    return touch(&verdicts->level[0], &u->data, &row[0], slot, true);
+}
+
+/* The same, counted; words: its two. false: nothing is said, as there is no room, or it is not what it mostly is. */
+static inline __attribute__((always_inline)) bool say_brief(struct cache_verdicts *verdicts,
+                                                            const enum cache_rows_evictors evictors, struct usual *u,
+                                                            uint32_t *row, const uint64_t *words)
+{
+    const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], actor = (uint32_t)(words[1] >> 32);
+    const uint32_t bits = (uint32_t)(words[0] >> TAPE_BITS);
+    uint32_t evictor;
+    if (C2_UNLIKELY(victim == 0 || u->count >= &verdicts->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
+        !pass_on(&verdicts->rows, evictors, slot, victim, actor, &evictor))
+        return false;
+    const enum caches_class class_ = say_missed(verdicts, u, row, slot);
+    struct caches_brief *const count = u->count;
+    count->actor = actor;
+    count->evictor = evictor;
+    count->bits = (uint16_t)bits;
+    count->same_high = true;
+    count->level = 0;
+    count->class_ = (uint8_t)class_;
+    if (C2_LIKELY(bits != 0))
+        u->count++;
+    return true;
+}
+
+/* Says a record, kind being what its first word has above the slot; returns of how many words it is, 0: it is something
+ * else. */
+static inline __attribute__((always_inline)) unsigned say_record(struct cache_verdicts *verdicts,
+                                                                 const enum cache_rows_evictors evictors,
+                                                                 struct usual *u, uint32_t *row, uint32_t kind,
+                                                                 const uint64_t *word)
+{
+    const uint32_t slot = (uint32_t)*word;
+    if (kind == 0) {
+        if (C2_UNLIKELY(*row < u->data.horizon))
+            return 0;
+        *row = u->data.clock++;
+        return 1;
+    }
+    if (kind == verdicts->rows.columns)
+        return say_code(u, &verdicts->rows, slot) ? 1 : 0;
+    if (evictors != CACHE_ROWS_NONE)
+        return (uint16_t)kind == SHAPE_BRIEF && say_brief(verdicts, evictors, u, row, word) ? 2 : 0;
+    if (kind != SHAPE_MISS)
+        return 0;
+    say_missed(verdicts, u, row, slot);
+    return 1;
+}
+
+/* Until `stop` no shadow is to be cleaned. */
+static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct cache_verdicts *verdicts,
+                                                                         const enum cache_rows_evictors evictors,
+                                                                         const bool far, struct usual *u,
+                                                                         const uint64_t *word, const uint64_t *stop)
+{
+    const uint32_t columns = verdicts->rows.columns, slots = verdicts->rows.stamps.groups << LINES_GROUP_SHIFT;
+    uint32_t *const stamps = verdicts->rows.stamps.word;
+    while (word < stop) {
+        uint32_t *const row = &stamps[(size_t)(uint32_t)*word * columns];
+        if (far) {
+            const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD];
+            __builtin_prefetch(&stamps[(size_t)(ahead < slots ? ahead : 0) * columns], 1);
+        }
+        const unsigned said = say_record(verdicts, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN), word);
+        if (said == 0)
+            break;
+        word += said;
+    }
+    return word;
+}
+
+static inline __attribute__((always_inline)) const uint64_t *say(struct cache_verdicts *verdicts,
+                                                                 const enum cache_rows_evictors evictors,
+                                                                 const bool far, const uint64_t *word,
+                                                                 const uint64_t *stop)
+{
+    struct cache_judged *const level = verdicts->level, *const code = &level[verdicts->rows.columns];
+    struct usual u = {asked_of(&level[0]), asked_of(&level[1]), asked_of(code), 0, &verdicts->count[verdicts->counted]};
+    word = say_stretch(verdicts, evictors, far, &u, word, stop);
+    verdicts->counted = (uint32_t)(u.count - verdicts->count);
+    bring_up_to(&level[0], u.data.clock);
+    if (verdicts->level_count > 1)
+        bring_up_to(&level[1], u.second.clock);
+    bring_up_to(code, u.code.clock);
+    level[0].said[0][CACHES_CONFLICT] -= u.misses;
+    level[0].said[1][CACHES_CONFLICT] += u.misses;
+    return word;
+}
+
+/* One for each kind, so that what a loop does not need is not in it. */
+#define LOOP(name, evictors, far) \
+    static __attribute__((noinline)) const uint64_t *name(struct cache_verdicts *verdicts, const uint64_t *word, \
+                                                          const uint64_t *stop) \
+    { \
+        return say(verdicts, evictors, far, word, stop); \
+    }
+LOOP(say_near, CACHE_ROWS_NONE, false)
+LOOP(say_far, CACHE_ROWS_NONE, true)
+LOOP(say_near_narrow, CACHE_ROWS_NARROW, false)
+LOOP(say_far_narrow, CACHE_ROWS_NARROW, true)
+LOOP(say_near_wide, CACHE_ROWS_WIDE, false)
+LOOP(say_far_wide, CACHE_ROWS_WIDE, true)
+
+typedef const uint64_t *(*loop)(struct cache_verdicts *, const uint64_t *, const uint64_t *);
+
+const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *end)
+{
+    static const loop loops[][2] = {[CACHE_ROWS_NONE] = {say_near, say_far},
+                                    [CACHE_ROWS_NARROW] = {say_near_narrow, say_far_narrow},
+                                    [CACHE_ROWS_WIDE] = {say_near_wide, say_far_wide}};
+    const struct cache_rows *rows = &verdicts->rows;
+    if (!SHORTCUT(word < end))
+        return word;
+    const uint64_t *const stop = word + stretch_of(verdicts, (size_t)(end - word));
+    return loops[rows->evictors][rows->stamps.groups > NEAR_GROUPS](verdicts, word, stop);
+}
