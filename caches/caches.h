@@ -607,45 +607,54 @@ bool caches_tlbs_has(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
 /* Whether loads and stores have first levels of their own. */
 bool caches_tlbs_split(const struct caches_tlbs *tlbs);
 
-/* Where a page was found in the first level, kept by whoever accesses TLBs; all zeros: nowhere. */
+/* The key of a page of 4K in the first level of a side is its number or-ed with this; 0 of loads, and without TLBs. */
+uint64_t caches_tlbs_tag(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
+
+/* Where a page was found in the first level, kept by whoever accesses TLBs; at first caches_tlb_nowhere. */
 struct caches_tlb_found {
-    uint64_t *at;       /* NULL: nowhere; else the page is there while this is its key */
-    uint64_t *order;    /* of its set: a hit makes it order & keep | set; NULL: the policy has to be told */
+    const uint64_t
+        *at; /* while the page's key is here the page is there, and a hit makes order & keep | set of order */
+    union {
+        uint8_t *order; /* of its set; */
+        uint64_t *key;  /* where `at` is no place of the page: where its key is; NULL: it is nowhere */
+    };
     uint64_t *accesses; /* of the TLB. One more access to the page found last changes nothing else, so whoever knows of
                          * such may add them here */
-    uint8_t keep, set, way;    /* way: in its set, with an order */
-    uint8_t side, shift, kind; /* the key is (address >> shift) << 3 | kind */
-    uint16_t second;           /* the way of the second level where it was, too; 0: nobody knows */
+    uint8_t keep, set, what;
+    uint8_t second_way; /* where the second level had it: the way in its set; */
+    uint16_t second;    /* of all ways; 0: nobody knows; */
+    uint16_t second_set;
 };
+extern const struct caches_tlb_found caches_tlb_nowhere;
 /* One access to a page. entry_count: page-table entries from the root to its leaf: 4, 3, 2 for pages of 4K, 2M, 1G.
  * Returns how many of them, the last ones, a walk reads; 0: no walk. *found says where the page is then; it may be
- * NULL. If it is not, it is what the last access to the page has left there, or all zeros. */
+ * NULL. If it is not, it is what the last access to the page has left there, or caches_tlb_nowhere. */
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                             unsigned entry_count, struct caches_tlb_found *found);
-/* A hit where the page was found, for policies that are not two masks. */
-void caches_tlbs_touch(const struct caches_tlb_found *found);
-bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PROMISE */
+bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PROMISE, of a page that is somewhere */
 
 /* The same as caches_tlbs_access(), cheaper, for a page that was found: true: it was still there for this side, and the
- * access is done; false: nothing has changed. What was found holds for one page as long as its size is the same. */
-static inline bool caches_tlbs_again(const struct caches_tlb_found *found, enum caches_tlb_side side,
-                                     struct guest_va va)
+ * access is done; false: nothing has changed. What was found holds for one page as long as its size is the same. key:
+ * see caches_tlbs_tag(). */
+static inline bool caches_tlbs_again(const struct caches_tlb_found *found, uint64_t key)
 {
-    uint64_t *const order = found->order;
-    if (!SHORTCUT(found->at && *found->at == ((va.v >> found->shift) << 3 | found->kind) && found->side == side))
+    if (!SHORTCUT(*found->at == key))
         return false;
-    if (C2_LIKELY(order))
-        *order = (*order & found->keep) | found->set;
-    else
-        caches_tlbs_touch(found);
+    *found->order = (*found->order & found->keep) | found->set;
     ++*found->accesses;
-    C2_PROMISE(caches_tlbs_found_holds(found));
     return true;
 }
+/* The same for pages that caches_tlbs_again() does not find: large ones, and those of TLBs whose policy has to be told
+ * of hits. */
+bool caches_tlbs_again_any(const struct caches_tlb_found *found, enum caches_tlb_side side, struct guest_va va);
+/* Of a page that is somewhere: no page of this TLB is found by caches_tlbs_again(). */
+bool caches_tlbs_hears(const struct caches_tlb_found *found);
 /* A page that the first level has lost, as caches_tlbs_again() has said, and the second has. True: the access is done,
  * without a walk, and the page is in the first level again. False: nothing has changed. */
-bool caches_tlbs_refill(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                        struct caches_tlb_found *found);
+struct caches_tlb_refill;
+bool caches_tlbs_refill(const struct caches_tlb_refill *refill, struct guest_va va, struct caches_tlb_found *found);
+/* Of a side; tlbs may be NULL. Lent until destroy. */
+const struct caches_tlb_refill *caches_tlbs_refill_of(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
 /* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs);
 /* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. Says

@@ -19,10 +19,13 @@
  *   Changes   INVLPG, page by page: it empties the ways of the page and, as the SDM has it, every page-walk cache.
  *
  * Representation
- *   To the policy a way's line is the way's own number; what it holds is its key.
+ *   To the policy a way's line is the way's own number; what it holds is its key: that of a 4K page in a TLB for loads
+ *   is the page's number. Keys of other kinds, and in first levels for others, have bits above it.
  *   Whoever accesses keeps where a page was found, with what a hit changes there (struct caches_tlb_found), so that
  *   most hits are no call. A page that is not where it was found has left the first level: nobody looks through its
- *   set. Where the second level has it is kept as well: to bring it back no set is looked through either.
+ *   set. Where the second level has it is kept as well: to bring it back no set is looked through either. What a small
+ *   tree makes of it - the way that is taken, and the order behind it - is in a table by the order before
+ *   (struct caches_tlb_refill).
  *
  * Counting
  *   A TLB counts the accesses that asked it. Pointers in a second-level TLB are not counted there. A page-walk cache
@@ -46,17 +49,23 @@
 #include "caches/policy_priv.h"
 
 #define MAX_HALVES 2
-#define NO_PAGE 0 /* key of an empty way */
+#define NO_PAGE UINT64_MAX /* key of an empty way */
+#define KIND_SHIFT 52
+#define KIND_MASK 7u
+#define SIDE_SHIFT 56
+#define NUMBER_MASK (((uint64_t)1 << KIND_SHIFT) - 1)
 
 static const unsigned char kind_shift[CACHES_KINDS] = {12, 21, 30, 21, 30, 39};
 
 struct caches_tlb_state {
     const struct caches_tlb *config;
     struct caches_tlb_counts counts;
+    uint64_t tag; /* in its keys */
     uint32_t set_mask;
     unsigned set_bits;
     struct cache_policy policy;
-    uint64_t *keys;   /* [way] */
+    uint64_t *keys;   /* [way]; a set of a small tree is aligned to its size */
+    uint64_t *memory; /* where they are */
     uint32_t *guess;  /* the way where the key of a number was last found: its key says whether it still is */
     uint32_t guesses; /* a power of two */
     uint64_t full;    /* `valid` of a set that is */
@@ -69,18 +78,25 @@ struct route {
     struct caches_tlb_state *half[MAX_HALVES];
 };
 
-/* The two TLBs that pages of 4K have on a side, if that is all there are and the first is a table of small trees: what
- * a page needs to go from the second into the first. */
-struct refill {
+/* What a refill makes of the order of a full set of a small tree: which way it takes, the order behind it, and the
+ * masks of a hit of that way. */
+struct taken {
+    uint8_t way, next, keep, set;
+};
+
+/* The two TLBs that pages of 4K have on a side, if that is all there are, the first is a table of small trees and the
+ * second has no ages: what a page needs to go from the second into the first. */
+struct caches_tlb_refill {
+    const uint64_t *second_keys; /* without such a pair: of way 0, which holds nothing */
+    struct cache_set *second_sets;
+    const struct cache_use *second_uses;               /* [way of a set] */
+    uint64_t *misses, *second_accesses, *first_misses; /* of the first, of the second, of all first ones */
+    uint64_t full;                                     /* `valid` of a set of the first that is */
+    uint64_t tag;                                      /* of the first one's keys */
+    uintptr_t inside;                                  /* in the address of a key of the first, its place in the set */
+    uint8_t what;                                      /* of what is found: pages of 4K of this side */
+    struct taken taken[1 << CACHE_SMALL_TREE];
     struct caches_tlb_state *first, *second;
-    const uint64_t *second_keys;        /* without such a pair: of way 0, which holds nothing */
-    struct cache_set *second_sets;      /* NULL: it has ages */
-    const struct cache_use *second_use; /* [way of a set] */
-    uint64_t full;                      /* of the first */
-    struct {
-        uint8_t keep, set;
-    } use[CACHE_SMALL_TREE];
-    uint8_t victim[1 << CACHE_SMALL_TREE];
 };
 
 struct caches_tlbs {
@@ -88,7 +104,7 @@ struct caches_tlbs {
     uint32_t count;
     struct caches_tlb_state tlb[CACHES_MAX_TLBS];
     struct route route[2][CACHES_TLB_SIDES][CACHES_PAGE_KINDS]; /* by enum caches_tlb_place */
-    struct refill refill[CACHES_TLB_SIDES];
+    struct caches_tlb_refill refill[CACHES_TLB_SIDES];
     struct caches_tlb_state *pointers[CACHES_KINDS]; /* who holds a kind of pointer; NULL: nobody */
     struct caches_walk_counts walks;
     uint64_t first_misses; /* the sum of the first level's */
@@ -96,9 +112,21 @@ struct caches_tlbs {
     uint64_t calls, check_at; /* where C2_PROMISE looks, and when all is looked at next */
 };
 
-static uint64_t key_of(uint64_t number, enum caches_tlb_kind kind) { return number << 3 | (kind + 1); }
-static uint64_t number_in(uint64_t key) { return key >> 3; }
-static unsigned kind_in(uint64_t key) { return (unsigned)(key & 7) - 1; }
+static const uint64_t nothing = NO_PAGE;
+const struct caches_tlb_found caches_tlb_nowhere = {.at = &nothing};
+
+static uint64_t key_of(const struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
+{
+    return number | (uint64_t)kind << KIND_SHIFT | tlb->tag;
+}
+static uint64_t number_in(uint64_t key) { return key & NUMBER_MASK; }
+static unsigned kind_in(uint64_t key) { return (unsigned)(key >> KIND_SHIFT) & KIND_MASK; }
+
+/* Of those whose first level it is. */
+static enum caches_tlb_side first_side(const struct caches_tlb *config)
+{
+    return (enum caches_tlb_side)__builtin_ctz(config->sides);
+}
 
 /* As the policy counts them, from 1. */
 static uint32_t set_of(const struct caches_tlb_state *tlb, uint64_t number)
@@ -125,7 +153,7 @@ static uint32_t *guess_of(struct caches_tlb_state *tlb, uint64_t number)
 /* The way that has the page or pointer, 0: none. To find it is a hit. */
 static uint32_t look_up(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
-    const uint64_t key = key_of(number, kind);
+    const uint64_t key = key_of(tlb, number, kind);
     uint32_t *guess = guess_of(tlb, number), way = *guess;
     if (!SHORTCUT(tlb->keys[way] == key)) {
         way = set_of(tlb, number) << tlb->policy.way_bits;
@@ -171,7 +199,7 @@ static uint32_t insert(struct caches_tlb_state *tlb, uint64_t number, enum cache
         tlb->policy.way[way].line = way;
         cache_policy_fill(&tlb->policy, way);
     }
-    tlb->keys[way] = key_of(number, kind);
+    tlb->keys[way] = key_of(tlb, number, kind);
     *guess_of(tlb, number) = way;
     C2_PROMISE(way_holds(tlb, way));
     return way;
@@ -248,44 +276,48 @@ static struct caches_tlb_state *tlb_of(const struct caches_tlb_found *found)
                                                offsetof(struct caches_tlb_state, counts.accesses));
 }
 
-static uint32_t way_found(const struct caches_tlb_found *found) { return (uint32_t)(found->at - tlb_of(found)->keys); }
-
-void caches_tlbs_touch(const struct caches_tlb_found *found)
-{
-    cache_policy_hit(&tlb_of(found)->policy, way_found(found));
-}
+bool caches_tlbs_hears(const struct caches_tlb_found *found) { return !tlb_of(found)->policy.small_tree; }
 
 bool caches_tlbs_found_holds(const struct caches_tlb_found *found)
 {
-    const struct cache_policy *policy = &tlb_of(found)->policy;
-    return way_holds(tlb_of(found), way_found(found)) &&
-           (!policy->small_tree || cache_policy_points_away(policy, way_found(found)));
+    const struct caches_tlb_state *tlb = tlb_of(found);
+    const uint64_t *key = found->at != &nothing ? found->at : found->key;
+    const uint32_t way = (uint32_t)(key - tlb->keys);
+    return way_holds(tlb, way) && (!tlb->policy.small_tree || cache_policy_points_away(&tlb->policy, way));
 }
 
-static inline void note_found(struct caches_tlb_found *found, enum caches_tlb_side side, enum caches_tlb_kind kind,
-                              struct caches_tlb_state *tlb, uint32_t way)
+static uint8_t what(const struct caches_tlb_state *tlb, enum caches_tlb_kind kind)
+{
+    return (uint8_t)(first_side(tlb->config) * CACHES_PAGE_KINDS + kind);
+}
+
+/* A page that is another one to the TLB, and one of a TLB that has to be told of hits, is at no place that
+ * caches_tlbs_again() looks at. */
+static inline void note_found(struct caches_tlb_found *found, enum caches_tlb_kind kind, struct caches_tlb_state *tlb,
+                              uint32_t way)
 {
     const struct cache_policy *policy = &tlb->policy;
-    *found = (struct caches_tlb_found){.at = &tlb->keys[way],
-                                       .accesses = &tlb->counts.accesses,
-                                       .side = (uint8_t)side,
-                                       .shift = kind_shift[kind],
-                                       .kind = (uint8_t)key_of(0, kind)};
-    if (!policy->small_tree)
+    *found = (struct caches_tlb_found){
+        .at = &nothing, .key = &tlb->keys[way], .accesses = &tlb->counts.accesses, .what = what(tlb, kind)};
+    if (!policy->small_tree || kind != CACHES_KIND_4K)
         return;
-    found->way = (uint8_t)cache_policy_way_of(policy, way);
-    const struct cache_use *use = &policy->use[found->way];
-    found->order = &policy->set[cache_policy_set_of(policy, way)].bits[0];
-    found->keep = (uint8_t)use->keep; /* no bit of a small tree is higher */
+    const struct cache_use *use = &policy->use[cache_policy_way_of(policy, way)];
+    found->at = &tlb->keys[way];
+    found->order = (uint8_t *)policy->set[cache_policy_set_of(policy, way)].bits; /* no bit of a small tree is higher */
+    found->keep = (uint8_t)use->keep;
     found->set = (uint8_t)use->set;
 }
 
 /* Where the second level has the page, if that is remembered. */
 static void note_second(struct caches_tlb_found *found, struct caches_tlb_state *second, uint64_t number)
 {
+    const struct cache_policy *policy = &second->policy;
     const uint32_t way = *guess_of(second, number);
-    if (second->keys[way] == key_of(number, CACHES_KIND_4K))
-        found->second = (uint16_t)way;
+    if (second->keys[way] != key_of(second, number, CACHES_KIND_4K))
+        return;
+    found->second = (uint16_t)way;
+    found->second_set = (uint16_t)cache_policy_set_of(policy, way);
+    found->second_way = (uint8_t)cache_policy_way_of(policy, way);
 }
 
 static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
@@ -304,67 +336,79 @@ static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side
         way = insert(first, number, route->kind);
     }
     if (found)
-        note_found(found, side, route->kind, first, way);
+        note_found(found, route->kind, first, way);
     if (found && entry_count == 4 && tlbs->refill[side].second)
         note_second(found, tlbs->refill[side].second, number);
     return reads;
+}
+
+bool caches_tlbs_again_any(const struct caches_tlb_found *found, enum caches_tlb_side side, struct guest_va va)
+{
+    if (!SHORTCUT(found->at == &nothing && found->key && tlb_of(found)->config->sides & 1u << side))
+        return false;
+    struct caches_tlb_state *tlb = tlb_of(found);
+    const enum caches_tlb_kind kind = (enum caches_tlb_kind)(found->what % CACHES_PAGE_KINDS);
+    if (*found->key != key_of(tlb, va.v >> kind_shift[kind], kind))
+        return false;
+    cache_policy_hit(&tlb->policy, (uint32_t)(found->key - tlb->keys));
+    tlb->counts.accesses++;
+    C2_PROMISE(caches_tlbs_found_holds(found));
+    return true;
 }
 
 /* ------------------------------------------------------------------ from the second level into the first
  * Here is what access_first() would do for a page that the first level has lost, in a set that is full, and the second
  * has: where both were is remembered, so that nobody looks for it. */
 
-static inline void use_second(const struct refill *refill, uint32_t way)
+static inline void use_second(const struct caches_tlb_refill *refill, const struct caches_tlb_found *found)
 {
-    struct cache_policy *policy = &refill->second->policy;
-    if (C2_UNLIKELY(!refill->second_sets)) {
-        cache_policy_youngest(policy, way);
-        return;
-    }
-    const struct cache_use *use = &refill->second_use[cache_policy_way_of(policy, way)];
-    uint64_t *order = refill->second_sets[cache_policy_set_of(policy, way)].bits;
+    const struct cache_use *use = &refill->second_uses[found->second_way];
+    uint64_t *order = refill->second_sets[found->second_set].bits;
     *order = (*order & use->keep) | use->set;
 }
 
-static bool takes(const struct caches_tlb_state *tlb, uint32_t way)
+static bool takes(const struct caches_tlb_state *tlb, const uint64_t *key)
 {
+    const uint32_t way = (uint32_t)(key - tlb->keys);
     return cache_policy_is_room(&tlb->policy, cache_policy_set_of(&tlb->policy, way), way);
 }
 
 /* The set of `found` is full: the page, whose key it is, takes the place of the victim. */
-static inline void take_place(const struct refill *refill, struct caches_tlb_found *found, uint64_t key)
+static inline void take_place(const struct caches_tlb_refill *refill, struct caches_tlb_found *found, uint64_t key)
 {
-    const uint64_t order = *found->order;
-    const uint32_t way = refill->victim[order];
-    uint64_t *at = found->at + way - found->way;
-    C2_PROMISE(takes(refill->first, (uint32_t)(at - refill->first->keys)));
+    const struct taken taken = refill->taken[*found->order];
+    uint64_t *at = (uint64_t *)((uintptr_t)found->at & ~refill->inside) + taken.way;
+    C2_PROMISE(takes(refill->first, at));
     *at = key;
-    *found->order = (order & refill->use[way].keep) | refill->use[way].set;
+    *found->order = taken.next;
     found->at = at;
-    found->way = (uint8_t)way;
-    found->keep = refill->use[way].keep;
-    found->set = refill->use[way].set;
+    found->keep = taken.keep;
+    found->set = taken.set;
 }
 
-bool caches_tlbs_refill(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                        struct caches_tlb_found *found)
+bool caches_tlbs_refill(const struct caches_tlb_refill *refill, struct guest_va va, struct caches_tlb_found *found)
 {
-    const struct refill *refill = &tlbs->refill[side];
-    const uint64_t key = key_of(va.v >> C2_PAGE_SHIFT, CACHES_KIND_4K);
-    const uint32_t from = found->second;
-    if (!SHORTCUT(found->side == side && refill->second_keys[from] == key)) /* `second` is of a way of that side */
+    const uint64_t number = va.v >> C2_PAGE_SHIFT;
+    if (!SHORTCUT(found->what == refill->what && refill->second_keys[found->second] == number))
+        return false; /* `second` is of a way of that side */
+    if (!SHORTCUT(cache_set_of_bits((const uint64_t *)(const void *)found->order)->valid == refill->full))
         return false;
-    if (!SHORTCUT(cache_set_of_bits(found->order)->valid == refill->full))
-        return false;
-    C2_PROMISE(look_up(refill->first, va.v >> C2_PAGE_SHIFT, CACHES_KIND_4K) == 0);
-    take_place(refill, found, key);
-    use_second(refill, from);
-    refill->first->counts.accesses++;
-    refill->first->counts.misses++;
-    refill->second->counts.accesses++;
-    tlbs->first_misses++;
-    C2_PROMISE(caches_tlbs_found_holds(found) && way_holds(refill->second, from));
+    C2_PROMISE(look_up(refill->first, number, CACHES_KIND_4K) == 0);
+    take_place(refill, found, number | refill->tag);
+    use_second(refill, found);
+    ++*found->accesses;
+    ++*refill->misses;
+    ++*refill->second_accesses;
+    ++*refill->first_misses;
+    C2_PROMISE(caches_tlbs_found_holds(found) && way_holds(refill->second, found->second));
     return true;
+}
+
+static const struct caches_tlb_refill no_refill = {.second_keys = &nothing, .what = UINT8_MAX};
+
+const struct caches_tlb_refill *caches_tlbs_refill_of(const struct caches_tlbs *tlbs, enum caches_tlb_side side)
+{
+    return tlbs ? &tlbs->refill[side] : &no_refill;
 }
 
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
@@ -464,6 +508,7 @@ static enum c2_status init_tlb(struct caches_tlb_state *tlb, const struct caches
         return status;
     const uint32_t sets = config->entries / config->ways;
     tlb->config = config;
+    tlb->tag = config->place == CACHES_TLB_FIRST ? (uint64_t)first_side(config) << SIDE_SHIFT : 0;
     tlb->set_mask = sets - 1;
     tlb->set_bits = c2_log2(sets);
     tlb->full = config->ways <= CACHES_MAX_WAYS ? c2_mask(0, config->ways - 1) : 0;
@@ -473,9 +518,14 @@ static enum c2_status init_tlb(struct caches_tlb_state *tlb, const struct caches
     status = cache_policy_init(&tlb->policy, config->policy, config->ways, sets, err);
     if (status != C2_OK)
         return status;
-    tlb->keys = c2_calloc(end_way(tlb), sizeof *tlb->keys);
+    tlb->memory = c2_calloc(end_way(tlb) + CACHE_SMALL_TREE, sizeof *tlb->keys);
     tlb->guess = c2_calloc(tlb->guesses, sizeof *tlb->guess);
-    return tlb->keys && tlb->guess ? C2_OK : c2_fail_memory(err, "the TLBs");
+    if (!tlb->memory || !tlb->guess)
+        return c2_fail_memory(err, "the TLBs");
+    tlb->keys = (uint64_t *)c2_align_up((uintptr_t)tlb->memory, CACHE_SMALL_TREE * sizeof *tlb->keys);
+    for (uint32_t way = 0; way < end_way(tlb); way++)
+        tlb->keys[way] = NO_PAGE;
+    return C2_OK;
 }
 
 static enum c2_status add_half(struct route *route, struct caches_tlb_state *tlb, enum caches_tlb_kind kind,
@@ -547,11 +597,22 @@ static enum c2_status check_split(struct caches_tlbs *tlbs, struct c2_error *err
 
 static bool is_one(const struct route *route) { return route->count == 1 && route->kind == CACHES_KIND_4K; }
 
-static void prepare_refill(struct refill *refill, const struct route *first, const struct route *second)
+static void prepare_taken(struct taken *taken, const struct cache_policy *policy)
 {
-    static const uint64_t nothing = NO_PAGE;
-    refill->second_keys = &nothing;
-    if (!is_one(first) || !is_one(second) || !first->half[0]->policy.small_tree ||
+    for (uint32_t order = 0; order < 1u << policy->ways; order++) {
+        const uint32_t way = policy->victim[order];
+        const uint8_t keep = (uint8_t)policy->use[way].keep, set = (uint8_t)policy->use[way].set;
+        taken[order] = (struct taken){(uint8_t)way, (uint8_t)((order & keep) | set), keep, set};
+    }
+}
+
+static void prepare_refill(struct caches_tlbs *tlbs, enum caches_tlb_side side)
+{
+    struct caches_tlb_refill *refill = &tlbs->refill[side];
+    const struct route *first = &tlbs->route[CACHES_TLB_FIRST][side][CACHES_KIND_4K];
+    const struct route *second = &tlbs->route[CACHES_TLB_SECOND][side][CACHES_KIND_4K];
+    *refill = no_refill;
+    if (!is_one(first) || !is_one(second) || !first->half[0]->policy.small_tree || !second->half[0]->policy.set ||
         end_way(second->half[0]) > UINT16_MAX)
         return;
     const struct cache_policy *policy = &first->half[0]->policy, *behind = &second->half[0]->policy;
@@ -559,13 +620,15 @@ static void prepare_refill(struct refill *refill, const struct route *first, con
     refill->second = second->half[0];
     refill->second_keys = refill->second->keys;
     refill->second_sets = behind->set;
-    refill->second_use = behind->use;
+    refill->second_uses = behind->use;
+    refill->misses = &refill->first->counts.misses;
+    refill->second_accesses = &refill->second->counts.accesses;
+    refill->first_misses = &tlbs->first_misses;
     refill->full = refill->first->full;
-    memcpy(refill->victim, policy->victim, sizeof refill->victim);
-    for (uint32_t way = 0; way < policy->ways; way++) {
-        refill->use[way].keep = (uint8_t)policy->use[way].keep;
-        refill->use[way].set = (uint8_t)policy->use[way].set;
-    }
+    refill->tag = refill->first->tag;
+    refill->inside = ((uintptr_t)1 << policy->way_bits) * sizeof(uint64_t) - 1;
+    refill->what = what(refill->first, CACHES_KIND_4K);
+    prepare_taken(refill->taken, policy);
 }
 
 static enum c2_status init(struct caches_tlbs *tlbs, struct c2_error *err)
@@ -579,8 +642,7 @@ static enum c2_status init(struct caches_tlbs *tlbs, struct c2_error *err)
     for (unsigned side = 0; side < CACHES_TLB_SIDES && status == C2_OK; side++)
         status = finish_side(tlbs, (enum caches_tlb_side)side, err);
     for (unsigned side = 0; side < CACHES_TLB_SIDES && status == C2_OK; side++)
-        prepare_refill(&tlbs->refill[side], &tlbs->route[CACHES_TLB_FIRST][side][CACHES_KIND_4K],
-                       &tlbs->route[CACHES_TLB_SECOND][side][CACHES_KIND_4K]);
+        prepare_refill(tlbs, (enum caches_tlb_side)side);
     return status;
 }
 
@@ -609,7 +671,7 @@ void caches_tlbs_destroy(struct caches_tlbs *tlbs)
         return;
     for (uint32_t i = 0; i < tlbs->count; i++) {
         cache_policy_end(&tlbs->tlb[i].policy);
-        c2_free(tlbs->tlb[i].keys);
+        c2_free(tlbs->tlb[i].memory);
         c2_free(tlbs->tlb[i].guess);
     }
     c2_free(tlbs);
@@ -620,6 +682,15 @@ void caches_tlbs_destroy(struct caches_tlbs *tlbs)
 bool caches_tlbs_has(const struct caches_tlbs *tlbs, enum caches_tlb_side side)
 {
     return tlbs->route[CACHES_TLB_FIRST][side][CACHES_KIND_4K].count != 0;
+}
+
+/* A side without a first level is none of the others. */
+uint64_t caches_tlbs_tag(const struct caches_tlbs *tlbs, enum caches_tlb_side side)
+{
+    if (!tlbs)
+        return 0;
+    const struct route *first = &tlbs->route[CACHES_TLB_FIRST][side][CACHES_KIND_4K];
+    return first->count != 0 ? first->half[0]->tag : (uint64_t)side << SIDE_SHIFT;
 }
 
 bool caches_tlbs_split(const struct caches_tlbs *tlbs) { return tlbs->split; }

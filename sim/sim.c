@@ -172,12 +172,10 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err)
 {
-    if (!SHORTCUT(core->tlb && caches_tlbs_refill(core->tlb, CACHES_TLB_LOAD, va, &page->found)))
+    if (!caches_tlbs_refill(core->tlb_refill, va, &page->found))
         return sim_tried(core, sim_ask_tlb(core, kind, page, va, err));
-    core->tlb_page[CACHES_TLB_LOAD] = va.v >> C2_PAGE_SHIFT;
     core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
-    const enum c2_status status = core->sim->attributed.on ? sim_untranslated(core, CACHES_TLB_LOAD, va, false, err)
-                                                           : C2_OK;
+    const enum c2_status status = sim_untranslated(core, CACHES_TLB_LOAD, va, false, err);
     if (C2_UNLIKELY(status != C2_OK))
         return sim_tried(core, status);
     const enum caches_tried tried = sim_try_caches(core, kind, page, va, true);
@@ -236,7 +234,10 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
         sim_note_absent(sim, va, &pa);
     *page = (struct sim_page){.vpn = va.v >> C2_PAGE_SHIFT,
                               .line = c2_align_down(pa.v, C2_PAGE_BYTES) >> sim->line_shift,
-                              .slot = CACHES_NO_SLOT};
+                              .slot = CACHES_NO_SLOT,
+                              .found = caches_tlb_nowhere};
+    if (!core->tlb)
+        sim_tlb_free(core, page);
     if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS)
         page->slot = caches_slot(sim->caches, (struct line_no){page->line});
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};

@@ -19,7 +19,7 @@ struct sim_page {
     uint64_t vpn;                  /* SIM_NOWHERE: empty, and nothing else means anything */
     uint64_t line;                 /* physical line that it begins with */
     uint64_t *refs;                /* of the owner of all of it; NULL: it has several, or nobody has asked */
-    struct caches_tlb_found found; /* with TLBs */
+    struct caches_tlb_found found; /* without TLBs it is in none, and always found */
     uint32_t slot;                 /* of its first line; CACHES_NO_SLOT: to be asked for line by line */
     uint16_t entry_count;          /* of a walk, 4 for 4 KiB; with TLBs or attribution only */
     uint16_t counted;              /* what goes with a read of it that is missed and only counted */
@@ -101,13 +101,18 @@ struct sim_core {
     enum c2_status status;         /* of what has failed: SIM_FAILED */
     uint32_t untranslated;         /* the bits of the access being made that go with its miss: see sim_untranslated() */
 
-    bool tlb_on[2];                           /* by enum caches_side: these have TLBs */
-    bool tlb_split;                           /* loads and stores have first levels of their own */
-    uint64_t tlb_page[CACHES_TLB_SIDES];      /* of the side's last access; without split stores are loads */
-    uint64_t *tlb_accesses[CACHES_TLB_SIDES]; /* of the TLB that has this page: those that repeat it are added here */
-    uint64_t tlb_nowhere;                     /* no accesses: of a side that has made none */
-    uint32_t walk_entry;                      /* of the walk's last read: as in struct sim_miss */
-    struct caches_tlbs *tlb;                  /* NULL: translations are free */
+    bool tlb_on[2];                             /* by enum caches_side: these have TLBs */
+    bool tlb_split;                             /* loads and stores have first levels of their own */
+    uint64_t tlb_tag[CACHES_TLB_SIDES];         /* caches_tlbs_tag() */
+    uint64_t tlb_page[CACHES_TLB_SIDES];        /* of the side's last access; without split stores are loads, and it is
+                                               * SIM_NOWHERE unless the page's TLB hears of all hits */
+    uint64_t *tlb_accesses[CACHES_TLB_SIDES];   /* of the TLB of the last access's page: those that repeat it are added
+                                               * here */
+    uint64_t tlb_nowhere;                       /* no accesses: of a side that has made none, or has no TLB */
+    uint8_t tlb_order;                          /* of pages without TLBs */
+    const struct caches_tlb_refill *tlb_refill; /* of data; of split ones of loads */
+    uint32_t walk_entry;                        /* of the walk's last read: as in struct sim_miss */
+    struct caches_tlbs *tlb;                    /* NULL: translations are free */
 
     uint32_t number;                 /* of several, from 0 */
     uint32_t first_byte, byte_count; /* of several: those of its line that the data access being made is of */
@@ -269,6 +274,7 @@ enum c2_status sim_cores_finish(struct sim *sim, struct c2_error *err);
 
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);
+void sim_tlb_free(struct sim_core *core, struct sim_page *page);
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err);
 /* Says how many entries of pages were forgotten. */
@@ -351,14 +357,18 @@ static inline unsigned sim_tlb_side(const struct sim_core *core, enum sim_kind k
 }
 
 /* The simulated TLBs: a page that is where it was found last; nothing but the order of its set changes, and a count.
- * False: it is not, or its policy is to be told, and nothing has changed. */
+ * False: it is not, or is no page for that, and nothing has changed. split: as core->tlb_split, or a constant. */
 static inline bool sim_tlb_again(struct sim_core *core, unsigned tlb_side, const struct sim_page *page,
-                                 struct guest_va va)
+                                 struct guest_va va, const bool split)
 {
-    if (!page->found.order || !caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va))
+    const uint64_t tag = tlb_side == CACHES_TLB_LOAD ? 0 : core->tlb_tag[tlb_side];
+    uint64_t *const accesses = page->found.accesses;
+    if (!caches_tlbs_again(&page->found, va.v >> C2_PAGE_SHIFT | tag))
         return false;
-    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
-    core->tlb_accesses[tlb_side] = page->found.accesses;
+    C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
+    core->tlb_accesses[tlb_side] = accesses;
+    if (split)
+        core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
     return true;
 }
 
@@ -445,16 +455,24 @@ static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kin
                : C2_OK;
 }
 
-/* With attribution: the first level of the TLBs has missed. Where it is only counted, it waits for whether the line is
- * missed, too. */
-static inline enum c2_status sim_untranslated(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
-                                              struct c2_error *err)
+/* The first level of the TLBs has missed. Where that is only counted, it waits for whether the line is missed, too, and
+ * this is true. */
+static inline bool sim_untranslated_waits(struct sim_core *core, bool walked)
 {
     const struct sim *sim = core->sim;
     if (C2_UNLIKELY(!sim->counts_pages || !sim->attributed.measuring))
-        return sim_attribute_tlb(core, tlb_side, va, walked, err);
+        return false;
     core->untranslated = 1u << SIM_COUNTED_UNTRANSLATED | (uint32_t)walked << SIM_COUNTED_WALKED;
-    return C2_OK;
+    return true;
+}
+
+/* The same; else it is told at once, with attribution. */
+static inline enum c2_status sim_untranslated(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
+                                              struct c2_error *err)
+{
+    if (sim_untranslated_waits(core, walked) || !core->sim->attributed.on)
+        return C2_OK;
+    return sim_attribute_tlb(core, tlb_side, va, walked, err);
 }
 
 /* Behind the access: its line was there. */
@@ -545,7 +563,8 @@ static inline __attribute__((always_inline)) enum c2_status sim_ask(struct sim_c
 {
     const unsigned data = usual ? CACHES_TLB_LOAD : sim_tlb_side(core, kind);
     core->sim->attributed.number++;
-    if (C2_UNLIKELY(!sim_tlb_again(core, kind == SIM_FETCH ? CACHES_TLB_FETCH : data, page, va)))
+    if (C2_UNLIKELY(
+            !sim_tlb_again(core, kind == SIM_FETCH ? CACHES_TLB_FETCH : data, page, va, !usual && core->tlb_split)))
         return sim_ask_tlb(core, kind, page, va, err);
     return sim_ask_caches(core, kind, page, va, usual, err);
 }
@@ -557,7 +576,7 @@ static inline __attribute__((always_inline)) enum caches_tried sim_try(struct si
                                                                        struct c2_error *err)
 {
     core->sim->attributed.number++;
-    if (C2_UNLIKELY(!sim_tlb_again(core, CACHES_TLB_LOAD, page, va)))
+    if (C2_UNLIKELY(!sim_tlb_again(core, CACHES_TLB_LOAD, page, va, false)))
         return sim_try_tlb(core, kind, page, va, err);
     return sim_try_caches(core, kind, page, va, true);
 }

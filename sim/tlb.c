@@ -16,10 +16,11 @@
  *   walks by the level that served them.
  *
  * Cost
- *   The page of a side's last access is its TLB's most recent entry: to access it again is one compare and one addition
- *   to that TLB's accesses. Where a page was found is remembered with the page (struct sim_page): an access to one that
- *   is still there changes its set's order and nothing else, some 20 instructions and no call. One that only the second
- *   level has is there again after 90 (caches_tlbs_refill). Repeats of a line are not even the compare.
+ *   Where a page was found is remembered with the page (struct sim_page): an access to a page of 4K that is still there
+ *   changes its set's order and a count, some 12 instructions and no call. One that only the second level has is there
+ *   again after 60 (caches_tlbs_refill). Larger pages, and those of TLBs that are no small trees, are a call; of such
+ *   the page of a side's last access is its TLB's most recent entry: to access it again is one compare and one addition
+ *   to that TLB's accesses. Repeats of a line are not even the compare. Without TLBs each page is its own entry.
  */
 #include "sim/sim_priv.h"
 
@@ -31,7 +32,9 @@ enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine
     for (unsigned i = 0; i < CACHES_TLB_SIDES; i++) {
         core->tlb_page[i] = SIM_NOWHERE;
         core->tlb_accesses[i] = &core->tlb_nowhere;
+        core->tlb_tag[i] = caches_tlbs_tag(NULL, (enum caches_tlb_side)i);
     }
+    core->tlb_refill = caches_tlbs_refill_of(NULL, CACHES_TLB_LOAD);
     if (machine->tlb_count == 0)
         return C2_OK;
     if (machine->walks_cached && !sim->translation.walk)
@@ -45,6 +48,9 @@ enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine
                                 caches_tlbs_has(core->tlb, CACHES_TLB_STORE);
     core->tlb_on[CACHES_FETCH] = caches_tlbs_has(core->tlb, CACHES_TLB_FETCH);
     core->tlb_split = caches_tlbs_split(core->tlb);
+    core->tlb_refill = caches_tlbs_refill_of(core->tlb, CACHES_TLB_LOAD);
+    for (unsigned i = 0; i < CACHES_TLB_SIDES; i++)
+        core->tlb_tag[i] = caches_tlbs_tag(core->tlb, (enum caches_tlb_side)i);
     return C2_OK;
 }
 
@@ -99,20 +105,34 @@ static enum c2_status read_entries(struct sim_core *core, struct guest_va va, un
     return status;
 }
 
+/* A core without TLBs: the page is its own entry. */
+void sim_tlb_free(struct sim_core *core, struct sim_page *page)
+{
+    page->found = (struct caches_tlb_found){
+        .at = &page->vpn, .order = &core->tlb_order, .accesses = &core->tlb_nowhere, .keep = UINT8_MAX};
+}
+
+/* The page of an access that is done. Where others may have become a TLB's most recent entry unseen, it is not known to
+ * be that at the next access. */
+static void remember(struct sim_core *core, unsigned tlb_side, const struct sim_page *page, struct guest_va va)
+{
+    const bool known = core->tlb_split || caches_tlbs_hears(&page->found);
+    core->tlb_page[tlb_side] = known ? va.v >> C2_PAGE_SHIFT : SIM_NOWHERE;
+    core->tlb_accesses[tlb_side] = page->found.accesses;
+}
+
 /* A page that sim_tlb_again() does not know of. */
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    const enum caches_tlb_side side = (enum caches_tlb_side)tlb_side;
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
-    const bool again = caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va) ||
-                       caches_tlbs_refill(core->tlb, (enum caches_tlb_side)tlb_side, va, &page->found);
-    const unsigned reads = again ? 0
-                                 : caches_tlbs_access(core->tlb, (enum caches_tlb_side)tlb_side, va, page->entry_count,
-                                                      &page->found);
-    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
-    core->tlb_accesses[tlb_side] = page->found.accesses;
-    if (sim->attributed.on && *misses != before) {
+    const bool again = caches_tlbs_again_any(&page->found, side, va) ||
+                       caches_tlbs_refill(caches_tlbs_refill_of(core->tlb, side), va, &page->found);
+    const unsigned reads = again ? 0 : caches_tlbs_access(core->tlb, side, va, page->entry_count, &page->found);
+    remember(core, tlb_side, page, va);
+    if (*misses != before) {
         enum c2_status status = sim_untranslated(core, tlb_side, va, reads != 0, err);
         if (status != C2_OK)
             return status;

@@ -66,7 +66,7 @@ static void levels_refill_each_other(void **state)
     assert_int_equal(load_page(tlb, 2), 4);
     assert_counts(tlb, 0, 9, 8);
     assert_counts(tlb, 1, 8, 6);
-    struct caches_tlb_found found = {.at = NULL};
+    struct caches_tlb_found found = caches_tlb_nowhere;
     assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_STORE, (struct guest_va){2 << 12}, 4, &found), 0);
     *found.accesses += 10; /* loads and stores share it */
     assert_counts(tlb, 0, 20, 8);
@@ -78,41 +78,44 @@ static void levels_refill_each_other(void **state)
 
 /* A first level of one set of two ways, a second one of four: what the first has lost comes back, by the tree, without
  * a search; what both have lost does not. */
-static void refill_by_hand(enum caches_policy second)
+static bool refilled(const struct caches_tlbs *tlb, enum caches_tlb_side side, uint64_t vpn,
+                     struct caches_tlb_found *found)
 {
-    const struct shape config = {2,
-                                 {{"L1", CACHES_TLB_FIRST, DATA, B(4K), 2, 2, CACHES_TREE_PLRU, 0, 0},
-                                  {"L2", CACHES_TLB_SECOND, DATA, B(4K), 4, 4, second, 0, 0}}};
-    struct caches_tlbs *tlb = create(&config);
-    struct caches_tlb_found found[6] = {{.at = NULL}};
-    for (uint64_t page = 1; page <= 4; page++) /* L1 3 4 */
-        assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){page << 12}, 4, &found[page]), 4);
-    assert_false(caches_tlbs_refill(tlb, CACHES_TLB_LOAD, (struct guest_va){5 << 12}, &found[5]));
-    assert_false(caches_tlbs_refill(tlb, CACHES_TLB_FETCH, (struct guest_va){1 << 12}, &found[1]));
-    assert_counts(tlb, 0, 4, 4);
-    const bool done = caches_tlbs_refill(tlb, CACHES_TLB_LOAD, (struct guest_va){1 << 12}, &found[1]); /* L1 1 4 */
-#ifndef C2_NO_SHORTCUTS
-    assert_true(done);
-    assert_counts(tlb, 0, 5, 5);
-    assert_counts(tlb, 1, 5, 4);
-    assert_true(caches_tlbs_again(&found[1], CACHES_TLB_LOAD, (struct guest_va){1 << 12}));
-    assert_true(caches_tlbs_again(&found[4], CACHES_TLB_LOAD, (struct guest_va){4 << 12}));
-    assert_false(caches_tlbs_again(&found[3], CACHES_TLB_LOAD, (struct guest_va){3 << 12}));
-    assert_int_equal(load_page(tlb, 5), 4); /* L2 loses 2, which is the oldest; a tree loses 3, which is far from 1 */
-    assert_true(caches_tlbs_refill(tlb, CACHES_TLB_LOAD, (struct guest_va){2 << 12}, &found[2]) ==
-                (second == CACHES_TREE_PLRU));
-#else
-    assert_false(done);
-#endif
-    caches_tlbs_check(tlb);
-    caches_tlbs_destroy(tlb);
+    return caches_tlbs_refill(caches_tlbs_refill_of(tlb, side), (struct guest_va){vpn << 12}, found);
 }
 
 static void refilled_from_the_second(void **state)
 {
     (void)state;
-    refill_by_hand(CACHES_LRU);
-    refill_by_hand(CACHES_TREE_PLRU);
+    const struct shape config = {2,
+                                 {{"L1", CACHES_TLB_FIRST, DATA, B(4K), 2, 2, CACHES_TREE_PLRU, 0, 0},
+                                  {"L2", CACHES_TLB_SECOND, DATA, B(4K), 4, 4, CACHES_TREE_PLRU, 0, 0}}};
+    struct caches_tlbs *tlb = create(&config);
+    struct caches_tlb_found found[6];
+    for (size_t i = 0; i < 6; i++)
+        found[i] = caches_tlb_nowhere;
+    for (uint64_t page = 1; page <= 4; page++) /* L1 3 4 */
+        assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){page << 12}, 4, &found[page]), 4);
+    assert_false(refilled(tlb, CACHES_TLB_LOAD, 5, &found[5]));
+    assert_false(refilled(tlb, CACHES_TLB_FETCH, 1, &found[1]));
+    assert_counts(tlb, 0, 4, 4);
+    const bool done = refilled(tlb, CACHES_TLB_LOAD, 1, &found[1]); /* L1 1 4 */
+#ifndef C2_NO_SHORTCUTS
+    assert_true(done);
+    assert_counts(tlb, 0, 5, 5);
+    assert_counts(tlb, 1, 5, 4);
+    assert_true(caches_tlbs_again(&found[1], 1));
+    assert_true(caches_tlbs_again(&found[4], 4));
+    assert_false(caches_tlbs_again(&found[3], 3));
+    assert_false(caches_tlbs_again(&found[1], 1 | caches_tlbs_tag(tlb, CACHES_TLB_FETCH)));
+    assert_int_equal(load_page(tlb, 5), 4); /* the tree loses 3, which is far from 1 */
+    assert_false(refilled(tlb, CACHES_TLB_LOAD, 3, &found[3]));
+    assert_true(refilled(tlb, CACHES_TLB_LOAD, 2, &found[2]));
+#else
+    assert_false(done);
+#endif
+    caches_tlbs_check(tlb);
+    caches_tlbs_destroy(tlb);
 }
 
 /* Numbers 0..3 into a tree of four, then 0: the tree points to the right half, which was used before, and there to
@@ -512,10 +515,13 @@ static unsigned access_again(struct caches_tlbs *tlb, struct found *found, unsig
 {
     struct found *mine = &found[va >> 12 & (FOUND - 1)];
     if (mine->vpn != va >> 12)
-        *mine = (struct found){.vpn = va >> 12};
-    if (caches_tlbs_again(&mine->at, side, (struct guest_va){va}))
+        *mine = (struct found){va >> 12, caches_tlb_nowhere};
+    if (caches_tlbs_again(&mine->at, va >> 12 | caches_tlbs_tag(tlb, side)) ||
+        caches_tlbs_again_any(&mine->at, side, (struct guest_va){va})) {
+        assert_true(caches_tlbs_found_holds(&mine->at));
         return 0;
-    if (caches_tlbs_refill(tlb, side, (struct guest_va){va}, &mine->at)) {
+    }
+    if (refilled(tlb, side, va >> 12, &mine->at)) {
         refills++;
         return 0;
     }
@@ -526,11 +532,13 @@ static bool same(const struct shape *shape, enum mutant mutant, uint64_t seed, u
 {
     struct caches_tlbs *tlb = create(shape);
     struct twin *twin = calloc(1, sizeof *twin);
-    struct found found[FOUND] = {{.vpn = 0}};
+    struct found found[FOUND];
     struct c2_rng rng;
     bool equal = true;
     *twin = (struct twin){.mutant = mutant, .config = shape};
     c2_rng_init(&rng, seed, "test");
+    for (size_t i = 0; i < FOUND; i++)
+        found[i] = (struct found){0, caches_tlb_nowhere};
     for (unsigned step = 0; step < steps && equal; step++) {
         unsigned entry_count, side = (unsigned)c2_rng_below(&rng, 3);
         uint64_t va = step >> 10 & 1 ? few_va(&rng, &entry_count) : random_va(&rng, &entry_count),
