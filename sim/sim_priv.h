@@ -122,7 +122,7 @@ struct sim_core {
 
 /* The second stage (verdicts.c). */
 struct sim_verdicts {
-    struct stream_batch *tape; /* of records of its own, a place of the ring if there is one; NULL: one stage */
+    struct stream_batch *tape; /* of records of its own; NULL: one stage */
     struct stream_sink to;
     struct stream_ring *ring; /* NULL: the thread that consumes does it */
     bool in_order;            /* everything is said before somebody is told of something else */

@@ -8,8 +8,8 @@
  *   does it writes on a tape. The second takes tapes: shadows, classes, evictors, and it tells subscribers of misses.
  *   Where all of them only count misses, by actor, level and class (sim->counts_alone), what is written of a miss is a
  *   third, no outcome is put together, and they are told of many at a time.
- *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart): then the tape
- *   is a place of the ring, and nothing is copied.
+ *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart), which copies
+ *   them: a tape that were a place of the ring itself would be slower to write than to copy (stream/ring.c).
  *   All that both have to do with waits until everything is said (sim_verdicts_settle): windows, emptied caches, what
  *   is dropped, the end; without a thread the end of each batch.
  *
@@ -138,11 +138,7 @@ enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err)
     verdicts->tape->used = caches_deferred(sim->caches);
     if (verdicts->tape->used == 0)
         return C2_OK;
-    if (!verdicts->ring)
-        return verdicts->to.consume(verdicts->to.self, verdicts->tape, err);
-    enum c2_status status = stream_ring_hand_on(verdicts->ring, &verdicts->tape, err);
-    sim_verdicts_use(sim);
-    return status;
+    return verdicts->to.consume(verdicts->to.self, verdicts->tape, err);
 }
 
 enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err)
@@ -195,14 +191,12 @@ void sim_verdicts_use(struct sim *sim)
         caches_defer_to(sim->caches, sim->verdicts.tape->words, STREAM_BATCH_WORDS);
 }
 
-/* The tape is a place of the ring. */
 static enum c2_status create_ring(struct sim_verdicts *verdicts, struct c2_error *err)
 {
     enum c2_status status = stream_ring_create(&verdicts->ring, &verdicts->to, 1, 1, err);
-    if (status != C2_OK)
-        return status;
-    verdicts->to = stream_ring_sink(verdicts->ring);
-    return stream_ring_place(verdicts->ring, &verdicts->tape, err);
+    if (status == C2_OK)
+        verdicts->to = stream_ring_sink(verdicts->ring);
+    return status;
 }
 
 static enum c2_status create_tape(struct sim_verdicts *verdicts, struct c2_error *err)
@@ -220,7 +214,9 @@ enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error 
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         verdicts->in_order |= hears_both(s);
     sim->counts_pages = counts_pages(sim);
-    enum c2_status status = apart && suits_a_thread(sim) ? create_ring(verdicts, err) : create_tape(verdicts, err);
+    enum c2_status status = create_tape(verdicts, err);
+    if (status == C2_OK && apart && suits_a_thread(sim))
+        status = create_ring(verdicts, err);
     if (status == C2_OK)
         sim_verdicts_use(sim);
     return status;
@@ -228,8 +224,6 @@ enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error 
 
 void sim_verdicts_destroy(struct sim *sim)
 {
-    if (sim->verdicts.ring)
-        stream_ring_destroy(sim->verdicts.ring);
-    else
-        c2_free(sim->verdicts.tape);
+    stream_ring_destroy(sim->verdicts.ring);
+    c2_free(sim->verdicts.tape);
 }

@@ -259,10 +259,6 @@ struct stream_ring;
 enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_sink *behind, unsigned count,
                                   unsigned threads, struct c2_error *err);
 struct stream_sink stream_ring_sink(struct stream_ring *ring);
-/* A producer may also fill places of the ring, which saves a copy: *place is free until it is handed on, and then the
- * next one. Errors are those of the front sink's consume. */
-enum c2_status stream_ring_place(struct stream_ring *ring, struct stream_batch **place, struct c2_error *err);
-enum c2_status stream_ring_hand_on(struct stream_ring *ring, struct stream_batch **place, struct c2_error *err);
 void stream_ring_destroy(struct stream_ring *ring);
 /* Before and after fork(2), which no thread survives but the one that calls it: those of all rings of this process end,
  * and are there again. What is in the rings is eaten before: those that were made last first, as they feed the others.
