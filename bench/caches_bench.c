@@ -141,8 +141,10 @@ __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *
     for (uint64_t done = 0; done < accesses; done++) {
         const struct line_no line = line_at(drawn, lines, done);
         const bool write = (done & writes) == 0;
-        if (ahead && *ahead != 0)
-            caches_expect(caches, line_at(drawn, lines, done + AHEAD));
+        if (ahead && *ahead != 0) {
+            const struct line_no soon = line_at(drawn, lines, done + AHEAD);
+            caches_expect(caches, slot_of(caches, soon.v), soon);
+        }
         if (outcome)
             caches_set_actor(caches, done + 1);
         if (!access_line(caches, write, line, outcome))

@@ -256,11 +256,19 @@ bool caches_front_holds(const struct caches_front *front, uint32_t slot)
 
 const uint32_t *caches_far(const struct caches *caches) { return &caches->far; }
 
-void caches_expect(struct caches *caches, struct line_no physical_line)
+/* The youngest line of a set is mostly accessed again before it is not. */
+static bool is_youngest(const struct caches_front *front, uint32_t slot, uint64_t line)
 {
-    const struct cache_level *third = caches->port[CACHES_DATA]->next->next;
-    const uint32_t *words = cache_sets_at(&third->sets, cache_contents_set_of(third, physical_line.v));
+    return cache_sets_tag(front->word[((uint32_t)line & front->set_mask) * front->stride]) == slot + 1;
+}
+
+void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical_line)
+{
+    const struct cache_level *first = caches->port[CACHES_DATA], *third = first->next->next;
     caches->far--;
+    if (is_youngest(&first->front, slot, physical_line.v))
+        return;
+    const uint32_t *words = cache_sets_at(&third->sets, cache_contents_set_of(third, physical_line.v));
     for (uint32_t place = 0; place < third->sets.stride; place += HOST_LINE / sizeof *words)
         __builtin_prefetch(&words[place], 1);
 }

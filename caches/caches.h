@@ -350,9 +350,9 @@ void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 
 /* For those who know what comes: while *caches_far() is not 0, of late many accesses have missed the second level, and
  * it pays to name lines that will be accessed soon, so that the host fetches the sets that may have them. Changes
- * nothing but *caches_far(). Lent until destroy. */
+ * nothing but *caches_far(), whatever is named. Lent until destroy. */
 const uint32_t *caches_far(const struct caches *caches);
-void caches_expect(struct caches *caches, struct line_no physical_line);
+void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical_line);
 
 /* ------------------------------------------------------------------ verdicts deferred
  * On most machines - every level has LRU, none is exclusive, a line has one set in each - what is said of an access

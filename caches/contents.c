@@ -49,6 +49,9 @@ enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
         struct cache_level *level = &caches->level[i];
         level->front.told = LINES_NO_SLOT;
         level->plain = level->power_of_two && !level->hash;
+        level->hashed = SHORTCUT(level->power_of_two && level->hash && !level->hash->modulo &&
+                                 c2_is_power_of_two(level->divisor) && level->line_shift == HASH_LINE_SHIFT);
+        level->divisor_shift = c2_log2(level->divisor);
         status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
     }
     cache_contents_use(caches, cache_contents_best());

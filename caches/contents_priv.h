@@ -6,6 +6,7 @@
 #define C2_CONTENTS_PRIV_H
 
 #include "caches/hierarchy_priv.h"
+#include "caches/slices_priv.h"
 
 /* Whether the machine is a usual one: every level has true LRU, takes what it misses, and knows a line in one set. Its
  * accesses may take contents.c instead of path.c: no count and no content is another. */
@@ -54,8 +55,11 @@ void cache_contents_check(const struct caches *caches);
 /* The set of a line, through all slices, from 0; by its physical number, as without synonyms either finds it. */
 static inline uint32_t cache_contents_set_of(const struct cache_level *level, uint64_t line)
 {
+    const uint32_t last = level->set_count - 1;
     if (C2_LIKELY(level->plain))
-        return (uint32_t)line & (level->set_count - 1);
+        return (uint32_t)line & last;
+    if (C2_LIKELY(level->hashed))
+        return hash_slice(level->hash, line) * level->set_count + ((uint32_t)(line >> level->divisor_shift) & last);
     const struct cache_place place = cache_level_place(level, (struct cache_line){{line}, {line}});
     return place.slice * level->set_count + place.number;
 }

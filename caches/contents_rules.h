@@ -53,26 +53,53 @@ PART void write_down(const struct cache_level *level, uint32_t tag, uint64_t lin
         write_further(level->next, tag, line);
 }
 
-/* Takes the line out of every level above; says whether a copy was dirty, and adds who had one to *lost. */
-static __attribute__((noinline)) bool invalidate_above(struct cache_level *level, uint32_t tag, uint64_t line,
-                                                       uint32_t *lost)
+/* Takes the line out of a level above, if it is there; says whether the copy was dirty, and adds who had one to
+ * *lost. */
+PART bool invalidate(struct cache_level *level, const struct cache_level *above, uint32_t set, uint32_t tag,
+                     uint32_t known, uint32_t *lost)
+{
+    uint32_t *words = words_at(above, set, known);
+    const uint32_t ways = ways_of(above, known), place = sets_find(words, tag, ways);
+    if (C2_LIKELY(place >= ways))
+        return false;
+    *lost |= 1u << above->column;
+    level->counts.back_invalidations++;
+    return cache_sets_take(words, place, ways) & CACHE_SETS_DIRTY;
+}
+
+/* Out of every level above. */
+static __attribute__((noinline)) bool invalidate_any(struct cache_level *level, uint32_t tag, uint64_t line,
+                                                     uint32_t *lost)
+{
+    bool dirty = false;
+    for (uint32_t i = 0; i < level->above_count; i++)
+        dirty |= invalidate(level, level->above[i], cache_contents_set_of(level->above[i], line), tag, 0, lost);
+    return dirty;
+}
+
+/* Of the third level of a shape that is known. */
+PART bool invalidate_shaped(struct cache_level *level, uint32_t tag, uint64_t line, const struct shape shape,
+                            uint32_t *lost)
 {
     bool dirty = false;
     for (uint32_t i = 0; i < level->above_count; i++) {
         const struct cache_level *above = level->above[i];
-        uint32_t *words = words_at(above, cache_contents_set_of(above, line), 0);
-        const uint32_t ways = above->sets.ways, place = sets_find(words, tag, ways);
-        if (C2_LIKELY(place >= ways))
-            continue;
-        dirty |= cache_sets_take(words, place, ways) & CACHE_SETS_DIRTY;
-        *lost |= 1u << above->column;
-        level->counts.back_invalidations++;
+        const uint32_t set = (uint32_t)line & above->front.set_mask;
+        dirty |= above->depth == 0 || shape.ways[0] == shape.ways[1]
+                     ? invalidate(level, above, set, tag, shape.ways[0], lost)
+                     : invalidate(level, above, set, tag, shape.ways[1], lost);
     }
     return dirty;
 }
 
+/* A level of a machine, as far as that is known. */
+struct seen {
+    uint32_t ways, ways_below;
+    struct shape shape; /* of the third level: known ways of those above */
+};
+
 /* What was the word of a way has to leave. Says which levels above have lost it, too. */
-PART uint32_t evict(struct cache_level *level, uint32_t word, uint32_t known_below)
+PART uint32_t evict(struct cache_level *level, uint32_t word, const struct seen known)
 {
     const uint32_t tag = cache_sets_tag(word);
     uint32_t lost = 0;
@@ -81,10 +108,11 @@ PART uint32_t evict(struct cache_level *level, uint32_t word, uint32_t known_bel
         return lost;
     const uint64_t line = cache_lines_line(level->lines, tag - 1);
     if (level->inclusive)
-        dirty |= invalidate_above(level, tag, line, &lost);
+        dirty |= known.shape.ways[0] ? invalidate_shaped(level, tag, line, known.shape, &lost)
+                                     : invalidate_any(level, tag, line, &lost);
     level->counts.writebacks += dirty;
     if (dirty)
-        write_down(level->next, tag, line, known_below);
+        write_down(level->next, tag, line, known.ways_below);
     return lost;
 }
 
@@ -92,12 +120,12 @@ PART uint32_t evict(struct cache_level *level, uint32_t word, uint32_t known_bel
 
 /* The line comes to a level. Says who had to leave, as a brief record has it: the tag, and which levels above have lost
  * it. */
-PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, uint32_t known, uint32_t known_below)
+PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, const struct seen known)
 {
-    uint32_t *words = words_at(level, set, known);
-    const uint32_t ways = ways_of(level, known), victim = words[ways - 1];
+    uint32_t *words = words_at(level, set, known.ways);
+    const uint32_t ways = ways_of(level, known.ways), victim = words[ways - 1];
     sets_front(words, ways - 1, word, ways);
-    return C2_LIKELY(victim != 0) ? cache_sets_tag(victim) | (uint64_t)evict(level, victim, known_below) << 32 : 0;
+    return C2_LIKELY(victim != 0) ? cache_sets_tag(victim) | (uint64_t)evict(level, victim, known) << 32 : 0;
 }
 
 /* A level below the first is asked. False: it misses, and is to be filled. */
@@ -124,55 +152,66 @@ struct missed {
     uint64_t line;
 };
 
-PART void fill_below(const struct missed *m, struct cache_level *level, uint32_t known, uint32_t known_below)
+/* level: the n-th behind the one asked first. */
+PART void fill_below(const struct missed *m, struct cache_level *level, uint32_t n, uint32_t set,
+                     const struct seen known)
 {
-    const uint32_t set = m->caches->trail.set[level->depth];
-    m->record[1 + level->depth - m->first->depth] = fill(level, set, cache_sets_word(m->slot + 1, false), known,
-                                                         known_below);
+    m->caches->trail.set[n] = set;
+    m->record[1 + n] = fill(level, set, cache_sets_word(m->slot + 1, false), known);
 }
 
-/* Asks the level, one after the second. */
-PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_t known)
+PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_t set, uint32_t known)
 {
-    const uint32_t set = cache_contents_set_of(level, m->line);
-    m->caches->trail.set[level->depth] = set;
     if (ask(level, m->write, m->slot + 1, set, known))
         return true;
-    level->misses[m->write]++;
+    level->misses[(size_t)m->write]++;
     return false;
 }
 
-/* The levels below the second: those that missed are filled from the last one up. Says how many. */
-PART uint32_t below_second(const struct missed *m, struct cache_level *third, const struct shape shape)
+/* The levels below the third: those that missed are filled from the last one up. Says how many. */
+static __attribute__((noinline)) uint32_t below_third(const struct missed *m, struct cache_level *level)
 {
     struct cache_level *missed[CACHES_MAX_LEVELS];
-    uint32_t count = 0;
-    if (!third || ask_further(m, third, shape.ways[2]))
-        return 0;
-    for (struct cache_level *level = third->next; level && !ask_further(m, level, 0); level = level->next)
+    uint32_t set[CACHES_MAX_LEVELS], count = 0;
+    for (; level; level = level->next) {
+        set[count] = cache_contents_set_of(level, m->line);
+        if (ask_further(m, level, set[count], 0))
+            break;
         missed[count++] = level;
+    }
     for (uint32_t i = count; i-- > 0;)
-        fill_below(m, missed[i], 0, 0);
-    fill_below(m, third, shape.ways[2], 0);
-    return count + 1;
+        fill_below(m, missed[i], 3 + i, set[i], (struct seen){0});
+    return count;
+}
+
+/* The levels below the second likewise. */
+PART uint32_t below_second(const struct missed *m, struct cache_level *third, const struct shape shape)
+{
+    const uint32_t set = cache_contents_set_of(third, m->line);
+    if (ask_further(m, third, set, shape.ways[2]))
+        return 0;
+    const uint32_t count = third->next ? below_third(m, third->next) : 0;
+    fill_below(m, third, 2, set, (struct seen){.ways = shape.ways[2], .shape = shape});
+    return 1 + count;
 }
 
 /* The first level is filled, the last of those that missed. */
 PART enum caches_tried fill_first(const struct missed *m, uint32_t count, uint32_t set, const struct shape shape)
 {
     const uint32_t word = cache_sets_word(m->slot + 1, m->write);
-    const uint64_t left = fill(m->first, set, word, shape.ways[0], shape.ways[1]);
+    const uint64_t left = fill(m->first, set, word, (struct seen){shape.ways[0], shape.ways[1], {{0}}});
     m->record[0] = m->first->front.missed + m->slot +
                    (count - 1) * (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND);
     m->record[1] = (uint32_t)left;
-    if (m->first->depth != 0)
+    if (!shape.ways[0] && m->first->depth != 0)
         m->caches->trail.lost = (uint32_t)(left >> 32);
     return CACHES_MISSED;
 }
 
-PART uint32_t first_set(const struct cache_level *first, uint64_t line, const struct shape shape)
+/* Of one of the first two levels. */
+PART uint32_t upper_set(const struct cache_level *level, uint64_t line, const struct shape shape)
 {
-    return shape.ways[0] ? (uint32_t)line & first->front.set_mask : cache_contents_set_of(first, line);
+    return shape.ways[0] ? (uint32_t)line & level->front.set_mask : cache_contents_set_of(level, line);
 }
 
 PART struct missed missed_by(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
@@ -189,10 +228,10 @@ PART enum caches_tried further(struct caches_front *front, bool write, uint32_t 
     struct cache_level *second = m.first->next;
     second->misses[(size_t)write]++;
     m.caches->far = second->next ? CACHE_FAR : 0;
-    m.caches->trail.set[second->depth] = cache_contents_set_of(second, line);
-    const uint32_t count = below_second(&m, second->next, shape);
-    fill_below(&m, second, shape.ways[1], shape.ways[2]);
-    return fill_first(&m, count + 2, first_set(m.first, line, shape), shape);
+    const uint32_t count = second->next ? below_second(&m, second->next, shape) : 0;
+    const struct seen known = {shape.ways[1], shape.ways[2], {{0}}};
+    fill_below(&m, second, 1, upper_set(second, line, shape), known);
+    return fill_first(&m, count + 2, upper_set(m.first, line, shape), shape);
 }
 
 /* Any miss of any machine, at any level. */
@@ -204,9 +243,9 @@ PART enum caches_tried miss_any(struct caches_front *front, bool write, uint32_t
     C2_ASSERT(!(write && m.first->clean));
     m.first->misses[(size_t)write]++;
     cache_tape_asked(m.first, slot);
-    if (second && !ask(second, write, slot + 1, cache_contents_set_of(second, line), 0))
+    if (second && !ask(second, write, slot + 1, upper_set(second, line, unknown), 0))
         return further(front, write, slot, line, unknown);
-    return fill_first(&m, 1, first_set(m.first, line, unknown), unknown);
+    return fill_first(&m, 1, upper_set(m.first, line, unknown), unknown);
 }
 
 /* The victim of a first level is dirty, all else of the miss is done. */

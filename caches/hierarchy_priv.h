@@ -13,8 +13,8 @@ _Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == C
 
 /* Of an access of a usual machine that missed, what is not in the brief record at the end of the tape. */
 struct cache_trail {
-    uint32_t set[CACHES_MAX_LEVELS]; /* by depth: of levels that missed below the one asked first; through all slices,
-                                        from 0 */
+    uint32_t set[CACHES_MAX_LEVELS]; /* of levels that missed, counted from the one asked first, which is not among
+                                        them; through all slices, from 0 */
     uint32_t lost; /* of that one, if there are levels above it: which of these have lost its victim, by columns */
 };
 

@@ -23,6 +23,8 @@ struct cache_level {
     struct caches_front front; /* its hits, and what those who ask it first have at hand; */
     uint64_t misses[2];        /* by whether it was a write: of these and the hits most of its counts are made */
     bool plain;                /* one slice, and a power of two of sets */
+    bool hashed;               /* slices by masks, and shifts and masks find the set in one; */
+    unsigned divisor_shift;    /* divisor as a power of two */
     struct cache_lines *lines;
     uint32_t column;          /* of the level in them */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */

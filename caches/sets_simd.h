@@ -93,13 +93,24 @@ SETS_INLINE uint32_t find_quad(const uint32_t *words, __m128i wanted)
 /* What is before the first eight words when this one comes to the front. */
 SETS_INLINE __m256i young_oct(uint32_t word) { return _mm256_castsi128_si256(_mm_cvtsi32_si128((int)word)); }
 
+/* All bits of the places up to `place`, of eight from `first` on. */
+SETS_INLINE __m256i moved_oct(uint32_t place, uint32_t first)
+{
+#define YES8 -1, -1, -1, -1, -1, -1, -1, -1
+    static const int32_t behind[2 * CACHES_MAX_WAYS + 8] = {YES8, YES8, YES8, YES8, YES8, YES8, YES8, YES8};
+#undef YES8
+    const __m256i at = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    _Static_assert(CACHES_MAX_WAYS == 64, "so many are not behind");
+    if (__builtin_constant_p(place))
+        return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)place + 1 - (int)first), at);
+    return _mm256_loadu_si256((const __m256i *)(const void *)&behind[CACHES_MAX_WAYS - 1 - place + first]);
+}
+
 /* Eight words from place `first` on; *before: the word before them is its first one, and becomes theirs. */
 SETS_INLINE void front_oct(uint32_t *words, uint32_t place, uint32_t first, __m256i *before)
 {
-    const __m256i old = _mm256_loadu_si256(OCT(words, 0));
+    const __m256i old = _mm256_loadu_si256(OCT(words, 0)), moved = moved_oct(place, first);
     const __m256i turned = _mm256_permutevar8x32_epi32(old, _mm256_set_epi32(6, 5, 4, 3, 2, 1, 0, 7));
-    const __m256i at = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-    const __m256i moved = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)place + 1 - (int)first), at);
     const __m256i to = _mm256_blend_epi32(turned, *before, 1);
     _mm256_storeu_si256(OCT(words, 0), _mm256_blendv_epi8(old, to, moved));
     *before = turned;
@@ -108,7 +119,7 @@ SETS_INLINE void front_oct(uint32_t *words, uint32_t place, uint32_t first, __m2
 SETS_INLINE void front_quad(uint32_t *words, uint32_t place, uint32_t first, __m256i before)
 {
     const __m128i old = _mm_loadu_si128(QUAD(words, 0)), turned = _mm_shuffle_epi32(old, _MM_SHUFFLE(2, 1, 0, 3));
-    const __m128i moved = _mm_cmpgt_epi32(_mm_set1_epi32((int)place + 1 - (int)first), _mm_set_epi32(3, 2, 1, 0));
+    const __m128i moved = _mm256_castsi256_si128(moved_oct(place, first));
     const __m128i to = _mm_blend_epi32(turned, _mm256_castsi256_si128(before), 1);
     _mm_storeu_si128(QUAD(words, 0), _mm_blendv_epi8(old, to, moved));
 }

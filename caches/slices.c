@@ -29,17 +29,6 @@
 
 #include <string.h>
 
-#define CHUNK_VALUES 256
-
-struct caches_hash {
-    uint32_t slices;
-    uint32_t index_divisor;
-    unsigned valid_bit;
-    bool modulo;
-    uint8_t *base;
-    uint16_t parities[HASH_CHUNKS][CHUNK_VALUES]; /* of each byte of the line number, all masks side by side */
-};
-
 /* ------------------------------------------------------------------ the published functions */
 
 #define O0 0x1b5f575440
@@ -213,7 +202,7 @@ static bool parity(uint64_t v) { return __builtin_parityll(v); }
 static void fill_parities(struct caches_hash *hash, const struct hash_form *form)
 {
     for (unsigned chunk = 0; chunk < HASH_CHUNKS; chunk++)
-        for (uint64_t value = 0; value < CHUNK_VALUES; value++) {
+        for (uint64_t value = 0; value < HASH_CHUNK_VALUES; value++) {
             uint64_t bits = value << (HASH_LINE_SHIFT + 8 * chunk);
             unsigned parities = 0;
             for (unsigned k = 0; k < form->mask_count; k++)
@@ -233,6 +222,8 @@ static enum c2_status create_from_form(struct caches_hash **out, struct hash_for
     hash->index_divisor = form->index_divisor;
     hash->valid_bit = form->valid_bit;
     hash->base = form->base;
+    for (unsigned i = 0; i < form->mask_count; i++)
+        hash->wide |= form->mask[i] >> (HASH_LINE_SHIFT + 8 * HASH_NARROW_CHUNKS) != 0;
     fill_parities(hash, form);
     *out = hash;
     return C2_OK;
@@ -274,18 +265,10 @@ void caches_hash_destroy(struct caches_hash *hash)
     c2_free(hash);
 }
 
-/* Asked on L1 and L2 misses only, but there for every one of them: no loop, no branch on the function. */
 uint32_t caches_hash_slice(const struct caches_hash *hash, struct guest_pa address)
 {
-    uint64_t line = address.v >> HASH_LINE_SHIFT;
-    if (C2_UNLIKELY(hash->modulo))
-        return (uint32_t)(line % hash->slices);
-    _Static_assert(HASH_CHUNKS == 6, "one term for each chunk");
-    unsigned v = hash->parities[0][line & 255] ^ hash->parities[1][line >> 8 & 255] ^
-                 hash->parities[2][line >> 16 & 255] ^ hash->parities[3][line >> 24 & 255] ^
-                 hash->parities[4][line >> 32 & 255] ^ hash->parities[5][line >> 40 & 255];
-    C2_PROMISE(hash->base[v] < hash->slices);
-    return hash->base[v];
+    const uint64_t line = address.v >> HASH_LINE_SHIFT;
+    return C2_UNLIKELY(hash->modulo) ? (uint32_t)(line % hash->slices) : hash_slice(hash, line);
 }
 
 uint32_t caches_hash_slices(const struct caches_hash *hash) { return hash->slices; }

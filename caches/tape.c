@@ -127,7 +127,7 @@ static __attribute__((noinline)) uint64_t *put_further(struct caches *caches, co
     at = put_head(at, first_word(said[0], TAPE_HEAD + 1 + missed), noted);
     *at++ = first_set(caches, first, (uint32_t)said[0]) << 32 | (uint32_t)said[1];
     for (uint32_t i = 1; i < missed; i++) {
-        *at++ = (uint64_t)caches->trail.set[first->depth + i] << 32 | (uint32_t)said[1 + i];
+        *at++ = (uint64_t)caches->trail.set[i] << 32 | (uint32_t)said[1 + i];
         lost |= said[1 + i] >> 32 << 8 * i;
     }
     *at++ = lost;

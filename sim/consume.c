@@ -356,30 +356,37 @@ static enum c2_status finish_batch(struct sim_core *core, enum c2_status status,
     return status == C2_OK ? sim_tell_batch(sim, err) : status;
 }
 
-/* So many words before they are simulated, the sets of the lines that slots refer to are fetched. */
+/* So many words before they are simulated, the sets of the lines that slots refer to are fetched; up to so many more,
+ * so that not every record looks. */
 #define LOOK_AHEAD 48
+#define LOOK_FURTHER 16
 
-static void expect(struct sim_core *core, uint64_t va)
+static inline void expect(struct sim_core *core, uint64_t va)
 {
-    const struct sim *sim = core->sim;
     const uint64_t vpn = va >> C2_PAGE_SHIFT;
     const struct sim_page *page = &core->pages[vpn & (SIM_PAGES - 1)];
+    const uint32_t line = sim_line_of((struct guest_va){va}, core->line_shift);
     if (page->vpn == vpn)
-        caches_expect(sim->caches, (struct line_no){page->line + sim_line_of((struct guest_va){va}, sim->line_shift)});
+        caches_expect(core->sim->caches, page->slot + line, (struct line_no){page->line + line});
 }
 
-/* Where misses go far: looks at the records from `ahead` on, but not at those before `word`, until it is LOOK_AHEAD
- * words in front. Says where it is then. */
+/* Where misses go far: looks at the records from `ahead` on, but not at those before `word`, until it is LOOK_FURTHER
+ * more than LOOK_AHEAD words in front. Says where it is then. */
 static __attribute__((noinline)) const uint64_t *look_ahead(struct sim_core *core, const uint64_t *word,
                                                             const uint64_t *ahead, const uint64_t *end)
 {
-    const uint64_t *const enough = end - word > LOOK_AHEAD ? word + LOOK_AHEAD : end;
+    const ptrdiff_t enough_words = LOOK_AHEAD + LOOK_FURTHER;
+    const uint64_t *const enough = end - word > enough_words ? word + enough_words : end;
+    uint64_t last = SIM_NO_START;
     if (ahead < word)
         ahead = word;
     while (ahead < enough) {
         const uint64_t header = *ahead++;
-        for (uint32_t i = 0; i < stream_header_slots(header) && *core->far != 0; i++)
-            expect(core, ahead[i]);
+        for (uint32_t i = 0; i < stream_header_slots(header) && *core->far != 0; i++) {
+            if ((ahead[i] ^ last) > core->line_mask)
+                expect(core, ahead[i]);
+            last = ahead[i];
+        }
         ahead += stream_header_slots(header);
     }
     return ahead;
@@ -394,7 +401,7 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
     struct hot hot = hot_load(core);
     enum c2_status status = C2_OK;
     while (word < end && status == C2_OK) {
-        if (SHORTCUT(*core->far != 0))
+        if (SHORTCUT(*core->far != 0 && ahead - word < LOOK_AHEAD))
             ahead = look_ahead(core, word, ahead, end);
         const uint64_t header = *word++, *const next = word + stream_header_slots(header);
         const uint32_t number = stream_header_block(header);

@@ -192,8 +192,8 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
         pair->twin->actor = step->actor;
         caches_set_actor(pair->caches, step->actor ^ (wrong == OTHER_ACTOR));
     }
-    if (*caches_far(pair->caches) != 0) /* a hint, of any line, changes nothing */
-        caches_expect(pair->caches, (struct line_no){physical});
+    if (*caches_far(pair->caches) != 0) /* a hint, of any slot and line, changes nothing */
+        caches_expect(pair->caches, (uint32_t)physical % 512, (struct line_no){physical});
     pair->twin->pc = wrong == OTHER_PC ? step->pc + 1 : step->pc;
     caches_set_instruction(pair->caches, (struct guest_va){step->pc});
     if (step->walk)
