@@ -228,7 +228,8 @@ enum caches_tried cache_try_short(struct caches_front *front, bool write, uint32
 {
     struct caches *caches = front->caches;
     (void)line;
-    return try_short(caches, front->column < caches->level_count ? CACHES_DATA : CACHES_FETCH, write, slot);
+    return try_short(caches, cache_level_of(front)->column < caches->level_count ? CACHES_DATA : CACHES_FETCH, write,
+                     slot);
 }
 
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
@@ -253,6 +254,8 @@ bool caches_front_holds(const struct caches_front *front, uint32_t slot)
 {
     return cache_sets_tag(*front->youngest) == slot + 1 && cache_access_holds(front->caches, slot);
 }
+
+unsigned caches_form(const struct caches *caches) { return caches->form; }
 
 const uint32_t *caches_far(const struct caches *caches) { return &caches->far; }
 

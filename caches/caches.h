@@ -304,14 +304,16 @@ struct caches_tape_end {
 struct caches_front {
     uint32_t *word; /* the youngest line of each set: its slot + 1, shifted by one, and whether it is dirty; */
     uint32_t set_mask, stride; /* if sets are found by the low bits of a line. Else no line is there */
-    uint32_t told;             /* the slot that the level was asked for last */
-    uint32_t column;
+    uint32_t ways;             /* likewise; else 0 */
+    uint32_t told;             /* the slot that the level was asked for last; CACHES_NO_SLOT: nobody knows */
+    uint64_t column_word;      /* its column, where the tape has it */
     uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
     uint64_t hits[2];   /* by whether it was a write */
     uint64_t missed;    /* what the record of a miss of this level alone begins with, but for the slot */
     struct caches_tape_end *tape;
     struct caches *caches;
     enum caches_tried (*others)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
+    enum caches_tried (*missing)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
 };
 /* Lent until destroy; NULL: the side has no level. */
 struct caches_front *caches_front(struct caches *caches, enum caches_side side);
@@ -334,7 +336,7 @@ static inline enum caches_tried caches_again(struct caches_front *front, bool wr
     struct caches_tape_end *const tape = front->tape;
     uint64_t *const at = tape->at;
     front->told = slot;
-    *at = (uint64_t)front->column << CACHES_TAPE_COLUMN | slot;
+    *at = front->column_word | slot;
     tape->at = at + 1;
     C2_PROMISE(at + 1 >= tape->stop || caches_front_holds(front, slot));
     return C2_UNLIKELY(at + 1 >= tape->stop) ? CACHES_FULL : CACHES_TRIED;
@@ -345,6 +347,23 @@ static inline enum caches_tried caches_try_others(struct caches_front *front, bo
 {
     return front->others(front, write, slot, physical_line.v);
 }
+/* The rest of caches_try() of a line that its set does not have: whoever has looked says so, and that it is the set of
+ * the last access now (`youngest`). Of usual machines. */
+static inline enum caches_tried caches_try_missed(struct caches_front *front, bool write, uint32_t slot,
+                                                  struct line_no physical_line)
+{
+    return front->missing(front, write, slot, physical_line.v);
+}
+/* With what instructions sets are searched: from the slow twin on to what needs the youngest hosts; numbers that the
+ * preprocessor knows. */
+#define CACHE_FORM_SCALAR 0
+#define CACHE_FORM_SSE2 1
+#define CACHE_FORM_AVX2 2
+#define CACHE_FORM_AVX512 3
+#define CACHE_FORMS 4
+unsigned caches_form(const struct caches *caches);
+/* Others may have been asked meanwhile. */
+static inline void caches_front_forget(struct caches_front *front) { front->told = CACHES_NO_SLOT; }
 /* What caches_access() would have said of it; the actor may have been set since. */
 void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 

@@ -107,10 +107,15 @@ static bool has_shape(const struct caches *caches, const uint32_t ways[CACHE_SHA
 void cache_contents_use(struct caches *caches, unsigned name)
 {
     const struct cache_form *form = forms[name];
+    caches->form = name;
     caches->access = caches->access_any = form->any;
-    for (uint32_t i = 0; i < CACHE_SHAPE_COUNT; i++)
-        if (has_shape(caches, form->shaped[i].ways))
-            caches->access = form->shaped[i].access;
+    caches->missed = form->any_missed;
+    for (uint32_t i = 0; i < CACHE_SHAPE_COUNT; i++) {
+        if (!has_shape(caches, form->shaped[i].ways))
+            continue;
+        caches->access = form->shaped[i].access;
+        caches->missed = form->shaped[i].missed;
+    }
     cache_contents_link(caches);
 }
 
@@ -124,15 +129,17 @@ void cache_contents_link(struct caches *caches)
         struct caches_front *front = &level->front;
         front->caches = caches;
         front->tape = &caches->tape.end;
-        front->column = level->column;
-        front->missed = (uint64_t)level->column << TAPE_COLUMN | TAPE_BRIEF_FIRST;
+        front->column_word = (uint64_t)level->column << CACHES_TAPE_COLUMN;
+        front->missed = front->column_word | TAPE_BRIEF_FIRST;
         front->word = &nothing;
         front->others = caches->usual ? caches->access : cache_try_short;
+        front->missing = caches->missed;
         if (!caches->usual || !level->plain)
             continue;
         front->word = level->sets.word;
         front->set_mask = level->set_count - 1;
         front->stride = level->sets.stride;
+        front->ways = level->sets.ways;
     }
 }
 

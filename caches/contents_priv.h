@@ -31,10 +31,10 @@ void cache_contents_link(struct caches *caches);
 #define CACHE_SHAPE_COUNT (0 CACHE_SHAPES(CACHE_SHAPE_ONE))
 
 struct cache_form {
-    cache_access_function *any;
+    cache_access_function *any, *any_missed;
     struct {
         uint32_t ways[CACHE_SHAPE_LEVELS]; /* 0: none */
-        cache_access_function *access;
+        cache_access_function *access, *missed;
     } shaped[CACHE_SHAPE_COUNT];
 };
 extern const struct cache_form cache_form_scalar, cache_form_sse2, cache_form_avx2, cache_form_avx512;

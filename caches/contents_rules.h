@@ -278,15 +278,6 @@ PART enum caches_tried miss(struct caches_front *front, uint32_t *words, bool wr
     return C2_UNLIKELY(victim & CACHE_SETS_DIRTY) ? write_victim(front, victim) : CACHES_MISSED;
 }
 
-/* A function without calls but at its end: so neither a hit nor what the second level serves needs a stack. */
-PART enum caches_tried hit(struct caches_front *front, uint32_t *words, uint32_t place, bool write, uint32_t slot,
-                           uint32_t ways)
-{
-    sets_front(words, place, words[place] | write, ways);
-    front->hits[(size_t)write]++;
-    return cache_tape_hit(cache_level_of(front), slot);
-}
-
 /* ------------------------------------------------------------------ the functions of the form */
 
 #ifndef CACHE_FORM_NAME
@@ -303,26 +294,28 @@ static __attribute__((noinline)) enum caches_tried missed_any(struct caches_fron
 
 static enum caches_tried access_any(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
 {
-    const struct cache_level *first = cache_level_of(front);
+    struct cache_level *first = cache_level_of(front);
     uint32_t *words = words_at(first, cache_contents_set_of(first, line), 0);
-    const uint32_t ways = first->sets.ways, place = sets_find(words, slot + 1, ways);
     front->youngest = words;
-    return C2_UNLIKELY(place >= ways) ? missed_any(front, write, slot, line)
-                                      : hit(front, words, place, write, slot, ways);
+    if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, first->sets.ways)))
+        return missed_any(front, write, slot, line);
+    front->hits[(size_t)write]++;
+    return cache_tape_hit(first, slot);
 }
 
 #if CACHE_FORM != CACHE_FORM_SCALAR
 
+/* A function without calls but at its end: so neither a hit nor what the second level serves needs a stack. */
 PART enum caches_tried access(struct caches_front *front, bool write, uint32_t slot, uint64_t line,
                               const struct shape shape, cache_access_function *further_down,
                               enum caches_tried (*write_victim)(struct caches_front *front, uint32_t victim))
 {
     uint32_t *words = words_at(cache_level_of(front), (uint32_t)line & front->set_mask, shape.ways[0]);
-    const uint32_t place = sets_find(words, slot + 1, shape.ways[0]);
     front->youngest = words;
-    return C2_UNLIKELY(place >= shape.ways[0])
-               ? miss(front, words, write, slot, line, shape, further_down, write_victim)
-               : hit(front, words, place, write, slot, shape.ways[0]);
+    if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, shape.ways[0])))
+        return miss(front, words, write, slot, line, shape, further_down, write_victim);
+    front->hits[(size_t)write]++;
+    return cache_tape_hit(cache_level_of(front), slot);
 }
 
 /* The access of machines of one shape; CACHE_SHAPES. */
@@ -337,17 +330,23 @@ PART enum caches_tried access(struct caches_front *front, bool write, uint32_t s
     { \
         return wrote(front, victim, SHAPE_OF(one, two, three)); \
     } \
+    static enum caches_tried missed_##name(struct caches_front *front, bool write, uint32_t slot, uint64_t line) \
+    { \
+        return miss(front, front->youngest, write, slot, line, SHAPE_OF(one, two, three), further_##name, \
+                    wrote_##name); \
+    } \
     static enum caches_tried access_##name(struct caches_front *front, bool write, uint32_t slot, uint64_t line) \
     { \
         return access(front, write, slot, line, SHAPE_OF(one, two, three), further_##name, wrote_##name); \
     }
 
 CACHE_SHAPES(SHAPED)
-#define SHAPED_ROW(name, one, two, three) {{one, two, three}, access_##name},
+#define SHAPED_ROW(name, one, two, three) {{one, two, three}, access_##name, missed_##name},
 #endif
 
 const struct cache_form CACHE_JOIN(cache_form_, CACHE_FORM_NAME) = {
     .any = access_any,
+    .any_missed = missed_any,
 #if CACHE_FORM != CACHE_FORM_SCALAR
     .shaped = {CACHE_SHAPES(SHAPED_ROW)},
 #endif

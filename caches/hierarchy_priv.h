@@ -36,6 +36,8 @@ struct caches {
     bool usual;                            /* accesses go by contents.c, later verdict.c; and then these: */
     cache_access_function *access;         /* at the ports of data and fetches */
     cache_access_function *access_any;     /* at any level */
+    cache_access_function *missed;         /* the rest of `access` where the level asked first does not have the line */
+    unsigned form;                         /* whose these are */
     uint32_t far;                          /* caches_far(); 0 where there are but two levels */
     struct cache_tape tape;
     struct cache_verdicts *verdicts;

@@ -13,13 +13,6 @@
 #define CACHE_SETS_NOTHING UINT32_MAX /* the word of a place that is none: it fills a set up to a multiple of four */
 #define CACHE_SETS_DIRTY 1u
 
-/* From the slow twin on to what needs the youngest hosts; numbers that the preprocessor knows. */
-#define CACHE_FORM_SCALAR 0
-#define CACHE_FORM_SSE2 1
-#define CACHE_FORM_AVX2 2
-#define CACHE_FORM_AVX512 3
-#define CACHE_FORMS 4
-
 struct cache_sets {
     uint32_t *word;  /* [set * stride + place]: tag << 1 | dirty; 0: empty */
     uint32_t stride; /* places of a set: its ways, and those that are none */

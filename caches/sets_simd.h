@@ -190,16 +190,26 @@ SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint
 
 #endif
 
+#if CACHE_FORM >= CACHE_FORM_AVX2
+
+/* Where each of eight words comes from, when that at the place becomes the youngest. */
+SETS_INLINE __m256i order_of(uint32_t place)
+{
+    static const uint32_t order[8][8] __attribute__((aligned(32))) = {
+        {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7}, {3, 0, 1, 2, 4, 5, 6, 7},
+        {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7}, {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6}};
+    return _mm256_load_si256((const __m256i *)(const void *)order[place]);
+}
+
+#endif
+
 /* The word at the place becomes the youngest. Of eight ways that is one of eight orders. */
 SETS_INLINE void sets_youngest(uint32_t *words, uint32_t place, uint32_t ways)
 {
 #if CACHE_FORM >= CACHE_FORM_AVX2
-    static const uint32_t order[8][8] __attribute__((aligned(32))) = {
-        {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7}, {3, 0, 1, 2, 4, 5, 6, 7},
-        {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7}, {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6}};
     if (ways == 8) {
-        const __m256i old = _mm256_loadu_si256(OCT(words, 0)), to = _mm256_loadu_si256((const __m256i *)order[place]);
-        _mm256_storeu_si256(OCT(words, 0), _mm256_permutevar8x32_epi32(old, to));
+        const __m256i old = _mm256_loadu_si256(OCT(words, 0));
+        _mm256_storeu_si256(OCT(words, 0), _mm256_permutevar8x32_epi32(old, order_of(place)));
         return;
     }
 #endif
@@ -217,5 +227,36 @@ SETS_INLINE uint32_t sets_find(const uint32_t *words, uint32_t tag, uint32_t way
 }
 
 #endif
+
+/* An access of the tag; false: it is not there, and nothing has changed. Else it is the youngest now. */
+#if CACHE_FORM >= CACHE_FORM_AVX2
+
+SETS_INLINE bool sets_hit_oct(uint32_t *words, uint32_t tag, uint32_t write)
+{
+    const __m256i old = _mm256_loadu_si256(OCT(words, 0)), wanted = _mm256_set1_epi32((int)tag);
+    const __m256i equal = _mm256_cmpeq_epi32(_mm256_srli_epi32(old, 1), wanted);
+    const uint32_t bits = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
+    if (C2_UNLIKELY(bits == 0))
+        return false;
+    const __m256i moved = _mm256_permutevar8x32_epi32(old, order_of((uint32_t)__builtin_ctz(bits)));
+    const __m256i dirty = _mm256_zextsi128_si256(_mm_cvtsi32_si128((int)write)); /* of the first word */
+    _mm256_storeu_si256(OCT(words, 0), _mm256_or_si256(moved, dirty));
+    return true;
+}
+
+#endif
+
+SETS_INLINE bool sets_hit(uint32_t *words, uint32_t tag, uint32_t write, uint32_t ways)
+{
+#if CACHE_FORM >= CACHE_FORM_AVX2
+    if (__builtin_constant_p(ways) && ways == 8)
+        return sets_hit_oct(words, tag, write);
+#endif
+    const uint32_t place = sets_find(words, tag, ways);
+    if (C2_UNLIKELY(place >= ways))
+        return false;
+    sets_front(words, place, words[place] | write, ways);
+    return true;
+}
 
 #endif

@@ -110,7 +110,7 @@ void sim_attribute_codes(struct sim *sim)
     for (uint32_t i = 0; i < sim->plan_capacity; i++) {
         struct sim_plan *plan = &sim->plans[i];
         if (plan->runs != 0)
-            add_runs(&sim->attributed.codes[plan->first_code], stream_blocks_at(sim->blocks, i), plan->runs);
+            add_runs(&sim->attributed.codes[plan->first.code], stream_blocks_at(sim->blocks, i), plan->runs);
         plan->runs = 0;
     }
 }

@@ -8,62 +8,70 @@
  *   instructions at all; everything else it hands to sim_record. Where somebody listens to references every record goes
  *   there.
  *
- * What a record costs in the fast loop
- *   one compare of the header's low half with the plan's says "known block, all of it, no REP"; that it ran is an
+ * Usual machines
+ *   Where L1D and L1I have 64 sets of 64-byte lines, true LRU, 8 ways (L1D: or 12), and loads and stores share their
+ *   TLBs, all of a hit is done inside the loop (consume_rules.h), which is compiled for each set of the host's
+ *   instructions that searches a set. The set of an address is its line's place in a page, its tag the page's first
+ *   slot and that place; whichever way has it, one permutation makes it the youngest. What is left to functions: a page
+ *   that is not remembered or that its TLB has lost, a line that the first level does not have, one that several own.
+ *   A fetch that hits takes nothing from the data side: the line of the last data access stays what it is. Any other
+ *   way leaves it first, as an inclusive level may lose it.
+ *
+ * What a record costs there
+ *   One compare of the header's low half with the plan's says "known block, all of it, no REP"; that it ran is an
  *   addition in its plan, and what that adds to the counters is worked out at the end of the batch, and before a mark.
  *   A block on one line of code asks about fetches once. A slot whose reference lies inside the line of the last access
- *   is one compare and one addition; one to another line is a function without calls (refer_usual) where page and owner
- *   are remembered, the TLB has the page where it had it last, and the line is the youngest of its set. Where many
- *   accesses miss the second level, records are looked at before their turn, so that the host has the sets where their
- *   lines may be. Instructions for a record of gzip, with 1.1 references nine of ten of which are to another line: 70
- *   for the record, and 96 for such a reference.
+ *   is one compare and one addition. Where many accesses miss the second level, records are looked at before their
+ *   turn, so that the host has the sets where their lines may be.
  * Repeats and owners
  *   Repeats count for the owner of their line when it is left (sim_flush_repeats). A line that has several owners, or
  *   that a record without plan has accessed, has no line_refs: there each reference finds its owner (refer_any).
  */
 #include "sim/sim_priv.h"
 
-/* The part of the state that every slot changes, in registers while a batch is done; the calls below take it from
- * struct sim_core and give it back. (In memory each slot would wait for the store of the one before.) */
-struct hot {
-    uint64_t line_start, repeats;
-};
-
-static inline void hot_store(struct sim_core *core, const struct hot *hot) { core->repeats = hot->repeats; }
-
-static inline struct hot hot_load(const struct sim_core *core) { return (struct hot){core->line_start, core->repeats}; }
-
 /* ------------------------------------------------------------------ a fetch that enters a line */
 
-/* start: of the line; repeats: of the data line before. */
-static inline __attribute__((always_inline)) enum c2_status fetch_as(struct sim_core *core, uint64_t start,
-                                                                     uint32_t code, uint64_t repeats, const bool usual,
-                                                                     struct c2_error *err)
+static inline struct sim_page *page_at(struct sim_core *core, uint64_t va)
+{
+    return &core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+}
+
+/* Of another line than the one before; the data line is left: what follows may take it from the caches. */
+static inline void enter_code(struct sim_core *core, uint64_t start, uint32_t code)
+{
+    core->fetch_line = start >> core->line_shift;
+    core->code = code;
+    sim_flush_repeats(core);
+    sim_leave_line(core);
+}
+
+enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err)
 {
     const struct guest_va va = {start};
-    struct sim_page *const page = &core->pages[start >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
-    core->fetch_line = start >> (usual ? SIM_USUAL_LINE_SHIFT : core->line_shift);
-    core->code = code;
-    core->repeats = repeats;
-    if (C2_UNLIKELY(!SHORTCUT(page->vpn == start >> C2_PAGE_SHIFT)))
-        return sim_access(core, SIM_FETCH, va, err);
-    C2_PROMISE(sim_page_holds(core, page, va));
-    if (repeats != 0)
-        sim_flush_repeats(core);
-    sim_leave_line(core);
-    return sim_ask(core, SIM_FETCH, page, va, usual, err);
+    enter_code(core, start, code);
+    return sim_ask(core, SIM_FETCH, sim_page_of(core, va), va, err);
 }
 
-static __attribute__((noinline)) enum c2_status fetch_usual(struct sim_core *core, uint64_t start, uint32_t code,
-                                                            uint64_t repeats, struct c2_error *err)
+/* The first level does not have the line. */
+static inline enum c2_status miss(struct sim_core *core, enum sim_kind kind, uint64_t address, struct c2_error *err)
 {
-    return fetch_as(core, start, code, repeats, true, err);
+    const struct guest_va va = {address};
+    const struct sim_page *page = page_at(core, address);
+    struct caches_front *const front = core->front[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
+    const uint32_t line = sim_line_of(va, SIM_USUAL_LINE_SHIFT), slot = page->slot;
+    const struct line_no physical_line = {page->line + line};
+    core->sim->attributed.number++;
+    const enum caches_tried tried = C2_UNLIKELY(slot == SIM_NO_SLOTS)
+                                        ? CACHES_UNTRIED
+                                        : caches_try_missed(front, kind == SIM_WRITE, slot + line, physical_line);
+    return kind != SIM_FETCH && C2_LIKELY(tried == CACHES_MISSED) ? sim_missed_data(core, kind, va, err)
+                                                                  : sim_asked(core, tried, kind, page, va, err);
 }
 
-static __attribute__((noinline)) enum c2_status fetch_any(struct sim_core *core, uint64_t start, uint32_t code,
-                                                          uint64_t repeats, struct c2_error *err)
+enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err)
 {
-    return fetch_as(core, start, code, repeats, false, err);
+    enter_code(core, start, code);
+    return miss(core, SIM_FETCH, start, err);
 }
 
 /* ------------------------------------------------------------------ a reference that is no repeat */
@@ -108,95 +116,48 @@ static inline void enter_line(struct sim_core *core, const struct sim_slot *slot
     C2_PROMISE(sim_attribute_line_holds(core));
 }
 
-/* A reference to another line than the one before, whatever is known of it. */
-static __attribute__((noinline)) enum c2_status refer_slowly(struct sim_core *core, const struct sim_slot *slot,
-                                                             uint64_t address, uint64_t repeats, struct c2_error *err)
+/* To another line than the one before. */
+static enum c2_status refer_else(struct sim_core *core, const struct sim_slot *slot, struct guest_va va,
+                                 struct c2_error *err)
 {
-    const struct guest_va va = {address};
-    const uint64_t start = address & ~core->line_mask;
-    core->repeats = repeats;
     struct sim_page *page = sim_page_of(core, va);
-    if (!SHORTCUT(!core->tlb_split && address - start < slot->limit && start != core->data_start))
-        return refer_any(core, slot, va, err);
     uint64_t *refs = sim_attribute_line(core, page, va);
     if (C2_UNLIKELY(!refs))
         return refer_any(core, slot, va, err);
     sim_flush_repeats(core);
-    enter_line(core, slot, start, refs);
-    return sim_ask(core, first_kind(slot), page, va, false, err);
+    enter_line(core, slot, va.v & ~core->line_mask, refs);
+    return sim_ask(core, first_kind(slot), page, va, err);
 }
 
-static __attribute__((noinline)) enum caches_tried try_slowly(struct sim_core *core, const struct sim_slot *slot,
-                                                              uint64_t va, uint64_t repeats, struct c2_error *err)
+enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err)
 {
-    return sim_tried(core, refer_slowly(core, slot, va, repeats, err));
+    const bool known = inside(core, slot, va) && (va & ~core->line_mask) != core->data_start;
+    return SHORTCUT(known && !core->tlb_split) ? refer_else(core, slot, (struct guest_va){va}, err)
+                                               : refer_any(core, slot, (struct guest_va){va}, err);
 }
 
-/* A reference to another line than the one before, mostly of a page that is remembered and has one owner. Calls are
- * made at its end only: so the common way needs no stack. It says what sim_try() does. */
-static inline __attribute__((always_inline)) enum caches_tried refer_as(struct sim_core *core,
-                                                                        const struct sim_slot *slot, uint64_t va,
-                                                                        uint64_t *refs, struct c2_error *err)
+enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
+                              struct c2_error *err)
 {
-    const uint64_t vpn = va >> C2_PAGE_SHIFT, start = va & ~SIM_USUAL_LINE_MASK;
-    struct sim_page *const page = &core->pages[vpn & (SIM_PAGES - 1)];
+    struct sim_page *page = page_at(core, va);
     const enum sim_kind kind = first_kind(slot);
-    if (!SHORTCUT(page->vpn == vpn && va - start < slot->limit && start != core->data_start))
-        return try_slowly(core, slot, va, 0, err);
-    C2_PROMISE(sim_page_holds(core, page, (struct guest_va){va}));
-    enter_line(core, slot, start, refs);
-    return sim_try(core, kind, page, (struct guest_va){va}, err);
-}
-
-/* The page has several owners. */
-static __attribute__((noinline)) enum caches_tried refer_owned(struct sim_core *core, const struct sim_slot *slot,
-                                                               uint64_t va, struct c2_error *err)
-{
-    const struct sim_owned_line *line = sim_owned_line(core, va);
-    if (line->line != va >> SIM_USUAL_LINE_SHIFT)
-        return try_slowly(core, slot, va, 0, err);
-    return refer_as(core, slot, va, line->refs, err);
-}
-
-static enum caches_tried refer_usual(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t repeats,
-                                     struct c2_error *err);
-
-/* There are repeats of the line before to be told of. */
-static __attribute__((noinline)) enum caches_tried refer_behind(struct sim_core *core, const struct sim_slot *slot,
-                                                                uint64_t va, uint64_t repeats, struct c2_error *err)
-{
-    core->repeats = repeats;
-    sim_flush_repeats(core);
-    return refer_usual(core, slot, va, 0, err);
-}
-
-static __attribute__((noinline)) enum caches_tried refer_usual(struct sim_core *core, const struct sim_slot *slot,
-                                                               uint64_t va, uint64_t repeats, struct c2_error *err)
-{
-    if (C2_UNLIKELY(repeats != 0))
-        return refer_behind(core, slot, va, repeats, err);
-    uint64_t *refs = core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].refs;
-    return C2_LIKELY(refs) ? refer_as(core, slot, va, refs, err) : refer_owned(core, slot, va, err);
-}
-
-/* The rest of refer_usual(), where that is not all. */
-static __attribute__((noinline)) enum c2_status referred(struct sim_core *core, enum caches_tried tried,
-                                                         const struct sim_slot *slot, uint64_t va, struct c2_error *err)
-{
-    const struct sim_page *page = &core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
+    core->sim->attributed.number++;
+    const enum caches_tried tried = sim_try_tlb(core, kind, page, (struct guest_va){va}, err);
     if (C2_LIKELY(tried == CACHES_MISSED))
-        return sim_missed_data(core, first_kind(slot), (struct guest_va){va}, err);
-    return tried == SIM_FAILED ? core->status
-                               : sim_asked(core, tried, first_kind(slot), page, (struct guest_va){va}, err);
+        return sim_missed_data(core, kind, (struct guest_va){va}, err);
+    if (C2_UNLIKELY(tried == SIM_FAILED))
+        return core->status;
+    return tried == CACHES_TRIED ? C2_OK : sim_asked(core, tried, kind, page, (struct guest_va){va}, err);
 }
 
-static inline enum c2_status refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t repeats,
-                                   const bool usual, struct c2_error *err)
+enum c2_status sim_refer_missed(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
+                                struct c2_error *err)
 {
-    if (!usual)
-        return refer_slowly(core, slot, va, repeats, err);
-    const enum caches_tried tried = refer_usual(core, slot, va, repeats, err);
-    return C2_LIKELY(tried == CACHES_TRIED) ? C2_OK : referred(core, tried, slot, va, err);
+    enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
+    core->tlb_page[CACHES_TLB_LOAD] = SIM_NOWHERE;
+    core->tlb_accesses[CACHES_TLB_LOAD] = page_at(core, va)->found.accesses;
+    return miss(core, first_kind(slot), va, err);
 }
 
 static inline bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va)
@@ -208,72 +169,37 @@ static inline bool leaves(const struct sim_core *core, const struct sim_slot *sl
 
 /* ------------------------------------------------------------------ a record */
 
-/* usual, here and below: the machine is one of sim_consume_usual(). */
-static inline __attribute__((always_inline)) enum c2_status run_fetch(struct sim_core *core, struct hot *hot,
-                                                                      uint64_t line, uint32_t code, const bool usual,
-                                                                      struct c2_error *err)
+static inline enum c2_status run_fetch(struct sim_core *core, uint64_t line, uint32_t code, struct c2_error *err)
 {
-    const unsigned line_shift = usual ? SIM_USUAL_LINE_SHIFT : core->line_shift;
-    if (line == core->fetch_line)
-        return C2_OK;
-    const enum c2_status status = (usual ? fetch_usual : fetch_any)(core, line << line_shift, code, hot->repeats, err);
-    *hot = hot_load(core);
-    return status;
+    return line == core->fetch_line ? C2_OK : sim_fetch(core, line << core->line_shift, code, err);
 }
 
-static inline __attribute__((always_inline)) enum c2_status run_slots(struct sim_core *core, struct hot *hot,
-                                                                      const struct sim_slot *slot,
-                                                                      const uint64_t *words, const uint64_t *end,
-                                                                      const bool usual, struct c2_error *err)
+static inline enum c2_status run_slots(struct sim_core *core, const struct sim_slot *slot, const uint64_t *words,
+                                       const uint64_t *end, struct c2_error *err)
 {
-    for (; words < end; words++, slot++) {
-        const uint64_t va = *words;
-        if (C2_LIKELY(va - hot->line_start < slot->limit && (usual || !leaves(core, slot, va)))) {
-            hot->repeats += slot->repeated;
-            continue;
-        }
-        const enum c2_status status = refer(core, slot, va, hot->repeats, usual, err);
-        *hot = hot_load(core);
-        if (C2_UNLIKELY(status != C2_OK))
-            return status;
-    }
-    return C2_OK;
-}
-
-/* A block on several lines of code: the fetch of each comes before what is done on it. */
-static __attribute__((noinline)) enum c2_status run_stretches(struct sim_core *core, const struct sim_plan *plan,
-                                                              const uint64_t *words, const bool usual,
-                                                              struct c2_error *err)
-{
-    struct hot hot = hot_load(core);
     enum c2_status status = C2_OK;
-    uint32_t done = 0;
-    for (uint32_t i = 0; i < plan->stretch_count && status == C2_OK; i++) {
-        const struct sim_stretch *stretch = &plan->stretches[i];
-        status = run_fetch(core, &hot, plan->first_line + i, stretch->code, usual, err);
-        if (status == C2_OK)
-            status = run_slots(core, &hot, &plan->slots[done], words + done, words + stretch->slot_end, usual, err);
-        done = stretch->slot_end;
+    for (; words < end && status == C2_OK; words++, slot++) {
+        const uint64_t va = *words;
+        if (C2_LIKELY(va - core->line_start < slot->limit && !leaves(core, slot, va)))
+            core->repeats += slot->repeated;
+        else
+            status = sim_refer(core, slot, va, err);
     }
-    hot_store(core, &hot);
     return status;
 }
 
-/* A run of a planned block. words: its slots, up to end. */
-static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim_core *core, struct hot *hot,
-                                                                     const struct sim_plan *plan, const uint64_t *words,
-                                                                     const uint64_t *end, const bool usual,
-                                                                     struct c2_error *err)
+/* A run of a planned block: the fetch of each of its lines comes before what is done on it. words: its slots. */
+static enum c2_status run_plan(struct sim_core *core, const struct sim_plan *plan, const uint64_t *words,
+                               struct c2_error *err)
 {
-    enum c2_status status;
-    if (C2_UNLIKELY(plan->stretch_count != 1)) {
-        hot_store(core, hot);
-        status = run_stretches(core, plan, words, usual, err);
-        *hot = hot_load(core);
-        return status;
+    enum c2_status status = C2_OK;
+    for (const struct sim_stretch *stretch = &plan->first; stretch && status == C2_OK; stretch = stretch->next) {
+        status = run_fetch(core, stretch->line, stretch->code, err);
+        if (status == C2_OK)
+            status = run_slots(core, stretch->slots, words, words + stretch->slot_count, err);
+        words += stretch->slot_count;
     }
-    status = run_fetch(core, hot, plan->first_line, plan->first_code, usual, err);
-    return C2_LIKELY(status == C2_OK) ? run_slots(core, hot, plan->slots, words, end, usual, err) : status;
+    return status;
 }
 
 static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core, uint64_t header, const uint64_t *words,
@@ -333,8 +259,8 @@ static void count_pending(struct sim *sim)
 }
 
 /* Counts are current there. */
-static __attribute__((noinline)) enum c2_status take_other(struct sim_core *core, uint32_t tid, uint64_t header,
-                                                           const uint64_t *words, struct c2_error *err)
+enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                              struct c2_error *err)
 {
     if (stream_header_block(header) != STREAM_MARK)
         return unusual(core, tid, header, words, err);
@@ -343,9 +269,10 @@ static __attribute__((noinline)) enum c2_status take_other(struct sim_core *core
 }
 
 /* Counts are current after each batch; after a failure the caches may not be touched again. */
-static enum c2_status finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err)
+enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    count_pending(sim);
     if (status == C2_OK && C2_UNLIKELY(sim->is_absent))
         status = sim_fail_absent(sim, err);
     if (status != C2_OK)
@@ -356,9 +283,7 @@ static enum c2_status finish_batch(struct sim_core *core, enum c2_status status,
     return status == C2_OK ? sim_tell_batch(sim, err) : status;
 }
 
-/* So many words before they are simulated, the sets of the lines that slots refer to are fetched; up to so many more,
- * so that not every record looks. */
-#define LOOK_AHEAD 48
+/* Up to so many words more than SIM_LOOK_AHEAD, so that not every record looks. */
 #define LOOK_FURTHER 16
 
 static inline void expect(struct sim_core *core, uint64_t va)
@@ -371,11 +296,10 @@ static inline void expect(struct sim_core *core, uint64_t va)
 }
 
 /* Where misses go far: looks at the records from `ahead` on, but not at those before `word`, until it is LOOK_FURTHER
- * more than LOOK_AHEAD words in front. Says where it is then. */
-static __attribute__((noinline)) const uint64_t *look_ahead(struct sim_core *core, const uint64_t *word,
-                                                            const uint64_t *ahead, const uint64_t *end)
+ * more than SIM_LOOK_AHEAD words in front. Says where it is then. */
+const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, const uint64_t *ahead, const uint64_t *end)
 {
-    const ptrdiff_t enough_words = LOOK_AHEAD + LOOK_FURTHER;
+    const ptrdiff_t enough_words = SIM_LOOK_AHEAD + LOOK_FURTHER;
     const uint64_t *const enough = end - word > enough_words ? word + enough_words : end;
     uint64_t last = SIM_NO_START;
     if (ahead < word)
@@ -392,44 +316,27 @@ static __attribute__((noinline)) const uint64_t *look_ahead(struct sim_core *cor
     return ahead;
 }
 
-static inline __attribute__((always_inline)) enum c2_status consume_fast(struct sim_core *core,
-                                                                         const struct stream_batch *batch,
-                                                                         const bool usual, struct c2_error *err)
+enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
-    struct hot hot = hot_load(core);
     enum c2_status status = C2_OK;
     while (word < end && status == C2_OK) {
-        if (SHORTCUT(*core->far != 0 && ahead - word < LOOK_AHEAD))
-            ahead = look_ahead(core, word, ahead, end);
-        const uint64_t header = *word++, *const next = word + stream_header_slots(header);
+        if (SHORTCUT(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD))
+            ahead = sim_look_ahead(core, word, ahead, end);
+        const uint64_t header = *word++;
         const uint32_t number = stream_header_block(header);
         if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))) {
             struct sim_plan *plan = &sim->plans[number];
             if (plan->pending++ == 0)
                 sim->pending[sim->pending_count++] = number;
-            status = run_plan(core, &hot, plan, word, next, usual, err);
+            status = run_plan(core, plan, word, err);
         } else {
-            hot_store(core, &hot);
-            status = take_other(core, batch->tid, header, word, err);
-            hot = hot_load(core);
+            status = sim_take_other(core, batch->tid, header, word, err);
         }
-        word = next;
+        word += stream_header_slots(header);
     }
-    hot_store(core, &hot);
-    count_pending(sim);
-    return finish_batch(core, status, err);
-}
-
-enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
-{
-    return consume_fast(core, batch, false, err);
-}
-
-enum c2_status sim_consume_usual(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
-{
-    return consume_fast(core, batch, true, err);
+    return sim_finish_batch(core, status, err);
 }
 
 /* A whole run where somebody listens to records, nobody to references; and attribution. */
@@ -437,10 +344,7 @@ static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *pla
                                      struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    struct hot hot = hot_load(core);
-    const uint64_t *end = words + stream_header_slots(plan->whole);
-    enum c2_status status = run_plan(core, &hot, plan, words, end, false, err);
-    hot_store(core, &hot);
+    enum c2_status status = run_plan(core, plan, words, err);
     count_whole(sim, plan, 1);
     return status;
 }
@@ -477,5 +381,36 @@ enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_b
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i]))
         status = observed_record(core, batch->tid, batch->words[i], &batch->words[i + 1], err);
-    return finish_batch(core, status, err);
+    return sim_finish_batch(core, status, err);
+}
+
+/* ------------------------------------------------------------------ which loop */
+
+/* Whether the level holds a page in its sets, line for set. */
+static bool is_usual(const struct caches_front *front, uint32_t ways)
+{
+    return front && front->set_mask == SIM_USUAL_SETS - 1 && front->ways == ways;
+}
+
+/* The ways of L1D, if the machine is a usual one and its loads and stores share their TLBs; else 0. */
+static uint32_t usual_ways(const struct sim *sim)
+{
+    const struct sim_core *core = &sim->core;
+    const struct caches_front *data = core->front[CACHES_DATA];
+    const bool more = is_usual(data, SIM_USUAL_MORE_WAYS), any = more || is_usual(data, SIM_USUAL_WAYS);
+    const bool code = !sim->has_l1i || is_usual(core->front[CACHES_FETCH], SIM_USUAL_WAYS);
+    const bool stages = sim->verdicts.tape && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
+    return any && code && stages ? data->ways : 0;
+}
+
+sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
+{
+    const uint32_t ways = usual_ways(sim);
+    if (sim->tells_records || sim->tells_references || sim->prefetches || sim->core_count > 1)
+        return sim_consume_observed;
+    if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
+        return sim_consume_fast;
+    if (form >= CACHE_FORM_AVX2)
+        return ways == SIM_USUAL_WAYS ? sim_consume_8_avx2 : sim_consume_12_avx2;
+    return ways == SIM_USUAL_WAYS ? sim_consume_8_sse2 : sim_consume_12_sse2;
 }

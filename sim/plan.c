@@ -11,7 +11,7 @@
  *
  * Invariants
  *   A plan says exactly what sim_record does for the same record (tests: both ways, same counts).
- *   stretch_count == 0 only when the block was not looked at yet.
+ *   A plan that is not built has no run: the block was not looked at yet.
  */
 #include "sim/sim_priv.h"
 
@@ -51,6 +51,11 @@ static bool plannable(const struct stream_block *block)
     return true;
 }
 
+static uint64_t first_line(const struct sim *sim, const struct stream_block *block)
+{
+    return (block->pc.v + block->insns[0].offset) >> sim->line_shift;
+}
+
 static uint64_t last_line(const struct sim *sim, const struct stream_block *block)
 {
     const struct stream_insn *last = &block->insns[block->insn_count - 1];
@@ -59,25 +64,28 @@ static uint64_t last_line(const struct sim *sim, const struct stream_block *bloc
 
 /* A stretch ends before the first slot of the instruction whose fetch enters the next line. */
 static void lay_stretches(const struct sim *sim, const struct stream_block *block, uint32_t first_code,
-                          struct sim_stretch *stretches)
+                          const struct sim_slot *slots, struct sim_stretch *stretch)
 {
-    uint32_t stretch = 0;
-    stretches[0].code = first_code;
-    const uint64_t first = (block->pc.v + block->insns[0].offset) >> sim->line_shift;
+    uint32_t done = 0;
+    *stretch = (struct sim_stretch){sim->has_l1i ? first_line(sim, block) : 0, slots, NULL, 0, first_code};
     for (uint32_t i = 0; i < block->insn_count && sim->has_l1i; i++) {
         const uint64_t end = block->pc.v + block->insns[i].offset + block->insns[i].length - 1;
-        while (first + stretch < end >> sim->line_shift) {
-            stretches[stretch++].slot_end = block->insns[i].first_slot;
-            stretches[stretch].code = first_code + i;
+        while (stretch->line < end >> sim->line_shift) {
+            const uint32_t first_slot = block->insns[i].first_slot;
+            stretch->slot_count = first_slot - done;
+            stretch->next = stretch + 1;
+            done = first_slot;
+            stretch[1] = (struct sim_stretch){stretch->line + 1, slots + done, NULL, 0, first_code + i};
+            stretch++;
         }
     }
-    stretches[stretch].slot_end = block->slot_count;
+    stretch->slot_count = block->slot_count - done;
 }
 
 static void lay_slots(const struct sim *sim, const struct stream_block *block, struct sim_plan *plan,
                       struct sim_slot *slots)
 {
-    uint32_t reads = 0, writes = 0, modifies = 0;
+    uint16_t reads = 0, writes = 0, modifies = 0; /* no more than slots */
     for (uint32_t i = 0; i < block->slot_count; i++) {
         const struct stream_slot *from = &block->slots[i];
         C2_ASSERT(from->kind <= STREAM_MODIFY && from->size >= 1 && from->size <= SIM_MAX_REFERENCE_BYTES);
@@ -85,13 +93,14 @@ static void lay_slots(const struct sim *sim, const struct stream_block *block, s
         slots[i] = (struct sim_slot){
             .repeated = (is_read ? SIM_REPEAT_READ : 0) + (is_write ? SIM_REPEAT_WRITE : 0),
             .following = is_read && is_write ? SIM_REPEAT_WRITE : 0,
-            .code = plan->first_code + from->insn,
+            .code = plan->first.code + from->insn,
             .limit = (uint16_t)(from->size <= sim->line_bytes ? sim->line_bytes - from->size + 1 : 0),
             .size = from->size,
+            .write = !is_read,
         };
-        reads += is_read;
-        writes += is_write;
-        modifies += is_read && is_write;
+        reads = (uint16_t)(reads + is_read);
+        writes = (uint16_t)(writes + is_write);
+        modifies = (uint16_t)(modifies + (is_read && is_write));
     }
     plan->insns = block->insn_count;
     plan->modifies = modifies;
@@ -102,29 +111,24 @@ static void lay_slots(const struct sim *sim, const struct stream_block *block, s
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err)
 {
     enum c2_status status = reach(sim, number, err);
-    if (status != C2_OK || sim->plans[number].stretch_count != 0)
+    if (status != C2_OK || sim->plans[number].built)
         return status;
     const struct stream_block *block = stream_blocks_at(sim->blocks, number);
-    struct sim_plan plan = {.whole = SIM_NO_RUN, .stretch_count = 1};
+    struct sim_plan plan = {.whole = SIM_NO_RUN, .built = true};
     if (sim->attributed.on) {
-        status = sim_attribute_block(sim, block, &plan.first_code, err);
+        status = sim_attribute_block(sim, block, &plan.first.code, err);
         if (status != C2_OK)
             return status;
     }
     if (plannable(block)) {
-        if (sim->has_l1i) {
-            plan.first_line = (block->pc.v + block->insns[0].offset) >> sim->line_shift;
-            plan.stretch_count = (uint32_t)(last_line(sim, block) - plan.first_line + 1);
-        }
-        const size_t slot_bytes = block->slot_count * sizeof(struct sim_slot);
-        struct sim_slot *slots = c2_alloc(slot_bytes + plan.stretch_count * sizeof(struct sim_stretch));
+        const uint64_t lines = sim->has_l1i ? last_line(sim, block) - first_line(sim, block) + 1 : 1;
+        struct sim_slot *slots = c2_alloc(block->slot_count * sizeof *slots + lines * sizeof(struct sim_stretch));
         if (!slots)
             return c2_fail_memory(err, "the simulator's plan of a block");
         struct sim_stretch *stretches = (struct sim_stretch *)(slots + block->slot_count);
         lay_slots(sim, block, &plan, slots);
-        lay_stretches(sim, block, plan.first_code, stretches);
-        plan.slots = slots;
-        plan.stretches = stretches;
+        lay_stretches(sim, block, plan.first.code, slots, stretches);
+        plan.first = stretches[0];
         plan.whole = (uint32_t)stream_header(0, block->insn_count, block->slot_count);
         C2_ASSERT(plan.whole != SIM_NO_RUN);
     }
@@ -135,7 +139,7 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
 void sim_plan_free(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->plan_capacity; i++)
-        c2_free((void *)sim->plans[i].slots); /* the stretches lie behind the slots */
+        c2_free((void *)sim->plans[i].first.slots); /* the stretches lie behind the slots */
     c2_free(sim->plans);
     c2_free(sim->pending);
 }

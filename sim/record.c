@@ -187,7 +187,7 @@ static enum c2_status string_record(struct sim_core *core, const struct stream_b
 /* The first instruction's code number; the record's plan is built. */
 static uint32_t first_code(const struct sim *sim, uint64_t header)
 {
-    return sim->attributed.on ? sim->plans[stream_header_block(header)].first_code : 0;
+    return sim->attributed.on ? sim->plans[stream_header_block(header)].first.code : 0;
 }
 
 enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,

@@ -27,16 +27,6 @@
 
 #include "sim/sim_priv.h"
 
-/* Who listens to what decides it. */
-static void choose_loop(struct sim *sim)
-{
-    if (sim->tells_records || sim->tells_references || sim->prefetches || sim->core_count > 1)
-        sim->consume = sim_consume_observed;
-    else
-        sim->consume = SHORTCUT(!sim->core.tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT) ? sim_consume_usual
-                                                                                                 : sim_consume_fast;
-}
-
 static void core_init(struct sim_core *core, struct sim *sim, uint32_t number)
 {
     core->sim = sim;
@@ -88,7 +78,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
         sim_destroy(sim);
         return status;
     }
-    choose_loop(sim);
+    sim->consume = sim_loop_choose(sim, caches_form(sim->caches));
     *out = sim;
     return C2_OK;
 }
@@ -164,7 +154,7 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
     else if (core->tlb_on[side_of(kind)])
         status = sim_tlb_enter(core, tlb_side, page, va, err);
     if (status == C2_OK)
-        status = sim_ask_caches(core, kind, page, va, false, err);
+        status = sim_ask_caches(core, kind, page, va, err);
     return sim_translated(core, kind, va, status, err);
 }
 
@@ -178,7 +168,7 @@ enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct 
     const enum c2_status status = sim_untranslated(core, CACHES_TLB_LOAD, va, false, err);
     if (C2_UNLIKELY(status != C2_OK))
         return sim_tried(core, status);
-    const enum caches_tried tried = sim_try_caches(core, kind, page, va, true);
+    const enum caches_tried tried = sim_try_caches(core, kind, page, va);
     if (tried == CACHES_MISSED || core->untranslated == 0)
         return tried;
     return sim_tried(core, sim_translated(core, kind, va, sim_asked(core, tried, kind, page, va, err), err));
@@ -191,7 +181,7 @@ enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct gues
     struct sim_page *page = sim_page_of(core, va);
     if (kind != SIM_FETCH)
         core->data_start = va.v & ~core->line_mask;
-    return sim_ask(core, kind, page, va, false, err);
+    return sim_ask(core, kind, page, va, err);
 }
 
 void sim_flush_repeats(struct sim_core *core)
@@ -200,6 +190,7 @@ void sim_flush_repeats(struct sim_core *core)
     if (core->repeats == 0)
         return;
     core->repeats = 0;
+    core->sim->attributed.number += reads + writes;
     if (core->line_refs)
         *core->line_refs += reads + writes;
     *core->tlb_accesses[CACHES_TLB_LOAD] += reads;
@@ -225,6 +216,12 @@ enum c2_status sim_fail_absent(const struct sim *sim, struct c2_error *err)
                    (unsigned long long)sim->absent.v);
 }
 
+static uint32_t slots_of(const struct sim *sim, uint64_t line)
+{
+    const uint32_t slot = caches_slot(sim->caches, (struct line_no){line});
+    return slot == CACHES_NO_SLOT ? SIM_NO_SLOTS : slot;
+}
+
 void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va va)
 {
     struct sim *sim = core->sim;
@@ -234,12 +231,12 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
         sim_note_absent(sim, va, &pa);
     *page = (struct sim_page){.vpn = va.v >> C2_PAGE_SHIFT,
                               .line = c2_align_down(pa.v, C2_PAGE_BYTES) >> sim->line_shift,
-                              .slot = CACHES_NO_SLOT,
+                              .slot = SIM_NO_SLOTS,
                               .found = caches_tlb_nowhere};
     if (!core->tlb)
         sim_tlb_free(core, page);
     if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS)
-        page->slot = caches_slot(sim->caches, (struct line_no){page->line});
+        page->slot = slots_of(sim, page->line);
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
     if ((core->tlb || sim->attributed.on) && sim->translation.walk)
         sim->translation.walk(sim->translation.self, va, &walk);
@@ -298,7 +295,7 @@ static void ask_anew(struct sim_core *core)
 }
 
 /* What repeats a line, or a page to the TLBs, is counted without asking who else remembers it; after a change of memory
- * it is asked anew, so that every simulator of one stream numbers its line accesses alike, whatever its placement. */
+ * it is asked anew. */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
     const struct sim_translation *translation = &sim->translation;

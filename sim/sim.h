@@ -66,8 +66,8 @@ struct sim_code {
 
 /* One line access that the first level missed. */
 struct sim_miss {
-    uint64_t number; /* of the line access: of those that are no repeats of the line before, the walks' reads left out.
-                       * The same for every simulator of one stream, one line size and one set of TLBs */
+    uint64_t number; /* of the line access, the walks' reads left out: the same for every simulator of one stream and
+                      * one line size */
     uint32_t code;
     enum sim_kind kind;  /* WALK: on behalf of an access of `code`, which follows */
     struct guest_va va;  /* its first byte in the line; WALK: what is to be translated */

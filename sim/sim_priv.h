@@ -10,9 +10,10 @@
 /* Translations remembered: enough for 16 MiB in use, 64 KiB of the host's L2. A random walk over 8 MiB takes a third
  * less time than with 1024. */
 #define SIM_PAGES C2_HOST_SIZE(4096u, 2u)
-#define SIM_NOWHERE UINT64_MAX           /* no line and no page has this number */
-#define SIM_NO_START ((uint64_t)1 << 63) /* where no line begins: such addresses are none on x86-64 */
-#define SIM_MAX_REFERENCE_BYTES 512u     /* FXSAVE; larger ones could cross two page boundaries */
+#define SIM_NO_SLOTS (UINT32_MAX / 2 - 255) /* no level has a line of this slot, or of the CACHES_SLOTS behind it */
+#define SIM_NOWHERE UINT64_MAX              /* no line and no page has this number */
+#define SIM_NO_START ((uint64_t)1 << 63)    /* where no line begins: such addresses are none on x86-64 */
+#define SIM_MAX_REFERENCE_BYTES 512u        /* FXSAVE; larger ones could cross two page boundaries */
 
 /* What is remembered of a page, so that an access to another one than before looks at one place. */
 struct sim_page {
@@ -20,7 +21,7 @@ struct sim_page {
     uint64_t line;                 /* physical line that it begins with */
     uint64_t *refs;                /* of the owner of all of it; NULL: it has several, or nobody has asked */
     struct caches_tlb_found found; /* without TLBs it is in none, and always found */
-    uint32_t slot;                 /* of its first line; CACHES_NO_SLOT: to be asked for line by line */
+    uint32_t slot;                 /* of its first line; SIM_NO_SLOTS: to be asked for line by line */
     uint16_t entry_count;          /* of a walk, 4 for 4 KiB; with TLBs or attribution only */
     uint16_t counted;              /* what goes with a read of it that is missed and only counted */
 };
@@ -36,26 +37,27 @@ struct sim_slot {
     uint32_t code;      /* of its instruction; with attribution */
     uint16_t limit;     /* of the offsets in a line at which the reference ends inside of it; 0: nowhere */
     uint16_t size;
+    uint32_t write; /* whether its first access is one; 0 or 1 */
 };
 
-/* The slots between two fetch line accesses. Line i of a block is its first line + i. */
+/* The slots between two fetch line accesses. */
 struct sim_stretch {
+    uint64_t line; /* virtual, of the fetch; 0 on a machine without L1I */
+    const struct sim_slot *slots;
+    const struct sim_stretch *next; /* on the line behind it; NULL: the block ends here */
+    uint32_t slot_count;
     uint32_t code; /* of the instruction whose fetch enters the line; with attribution */
-    uint32_t slot_end;
 };
 
 /* A block, prepared at first sight for runs that do all of it. */
 struct sim_plan {
-    uint32_t whole;      /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
-    uint32_t pending;    /* whole runs that are not counted yet: sim->pending says of which plans there are any */
-    uint64_t first_line; /* virtual line of the first fetch; 0 on a machine without L1I */
-    const struct sim_slot *slots;
-    const struct sim_stretch *stretches;
-    uint32_t stretch_count;
-    uint32_t first_code;      /* with attribution: code number of the block's first instruction */
-    uint32_t insns, modifies; /* what a run adds */
-    uint32_t reads, writes;
+    uint32_t whole;           /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
+    uint32_t pending;         /* whole runs that are not counted yet: sim->pending says of which plans there are any */
+    struct sim_stretch first; /* its code: with attribution, of the block's first instruction */
+    uint16_t insns, modifies; /* what a run adds */
+    uint16_t reads, writes;
     uint64_t runs; /* with attribution: whole runs in phases that are measured, not yet settled */
+    bool built;
 };
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
@@ -73,7 +75,7 @@ struct sim_attributed {
     bool on; /* somebody attributes, or listens to misses */
     struct sim_attribution to;
     const struct sim_last_actors *actors; /* those of `to`, where misses are only counted; else none */
-    uint64_t number;                      /* line accesses so far that were no repeats */
+    uint64_t number;                      /* line accesses so far, but for repeats that are not told of */
     struct sim_owner last;
     bool measuring;          /* what is not measured counts for nobody */
     uint64_t nobody;         /* counts for those who do not want to know */
@@ -204,13 +206,40 @@ static inline struct sim_core *sim_core_at(struct sim *sim, uint32_t i)
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
 void sim_plan_free(struct sim *sim);
 
-/* consume.c: batches; the same on usual machines, whose loads and stores share their TLBs; and with subscribers to
- * records or references. */
+/* consume.c: batches, on any machine; with subscribers to records or references; and on usual machines, by the ways of
+ * L1D and the instructions that sets are searched with. */
 #define SIM_USUAL_LINE_SHIFT 6u
 #define SIM_USUAL_LINE_MASK (((uint64_t)1 << SIM_USUAL_LINE_SHIFT) - 1)
-enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
-enum c2_status sim_consume_usual(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
-enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
+#define SIM_USUAL_SETS 64u /* of L1D and L1I: a page has one line of each */
+#define SIM_USUAL_WAYS 8u  /* of L1I; of L1D these, or: */
+#define SIM_USUAL_MORE_WAYS 12u
+typedef enum c2_status sim_consume_function(struct sim_core *core, const struct stream_batch *batch,
+                                            struct c2_error *err);
+sim_consume_function sim_consume_fast, sim_consume_observed;
+sim_consume_function sim_consume_8_sse2, sim_consume_12_sse2, sim_consume_8_avx2, sim_consume_12_avx2;
+/* The loop for who listens to what, on the machine that it is; the form is one that the host has. */
+sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form);
+
+/* The rarer parts of those loops; what is in registers there is stored. A record that they do not do; the end of a
+ * batch; a look at the records ahead (which see). */
+enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                              struct c2_error *err);
+enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err);
+/* So many words before they are simulated, the sets of the lines that slots refer to are fetched. */
+#define SIM_LOOK_AHEAD 48
+const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, const uint64_t *ahead, const uint64_t *end);
+/* A fetch of another line, which begins at `start`, whatever is known of it; the same where the TLBs have done their
+ * part, and L1I does not have it, `youngest` being its set. */
+enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
+enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
+/* A reference, whatever is known of it; and to another line than the one before, all of it inside, whose page is
+ * remembered, and whose owner has these refs: where nothing is done yet, and where the TLBs have done their part and
+ * L1D does not have it, `youngest` being its set. */
+enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
+enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
+                              struct c2_error *err);
+enum c2_status sim_refer_missed(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
+                                struct c2_error *err);
 
 /* One record that is no mark, instruction by instruction; who listens to records is told. */
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
@@ -357,9 +386,9 @@ static inline unsigned sim_tlb_side(const struct sim_core *core, enum sim_kind k
 }
 
 /* The simulated TLBs: a page that is where it was found last; nothing but the order of its set changes, and a count.
- * False: it is not, or is no page for that, and nothing has changed. split: as core->tlb_split, or a constant. */
+ * False: it is not, or is no page for that, and nothing has changed. */
 static inline bool sim_tlb_again(struct sim_core *core, unsigned tlb_side, const struct sim_page *page,
-                                 struct guest_va va, const bool split)
+                                 struct guest_va va)
 {
     const uint64_t tag = tlb_side == CACHES_TLB_LOAD ? 0 : core->tlb_tag[tlb_side];
     uint64_t *const accesses = page->found.accesses;
@@ -367,8 +396,7 @@ static inline bool sim_tlb_again(struct sim_core *core, unsigned tlb_side, const
         return false;
     C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
     core->tlb_accesses[tlb_side] = accesses;
-    if (split)
-        core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
+    core->tlb_page[tlb_side] = core->tlb_split ? va.v >> C2_PAGE_SHIFT : SIM_NOWHERE;
     return true;
 }
 
@@ -516,8 +544,9 @@ static inline uint32_t sim_line_of(struct guest_va va, unsigned line_shift)
     return (uint32_t)(va.v & (C2_PAGE_BYTES - 1)) >> line_shift;
 }
 
-/* sim.c: the rarer ways of sim_ask() and sim_try(): the TLBs are to be told more, or there are none; the same of data
- * on a usual machine; what follows where more than a count has changed, or nothing is done yet. */
+/* sim.c: the rarer ways of sim_ask(): the TLBs are to be told more, or there are none; the same of data on a usual
+ * machine, of which what is not CACHES_TRIED is for sim_asked() (SIM_FAILED: nobody); what follows where more than a
+ * count has changed, or nothing is done yet. */
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                            struct c2_error *err);
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
@@ -525,7 +554,7 @@ enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct 
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
                          const struct sim_page *page, struct guest_va va, struct c2_error *err);
 
-/* What sim_try() says, besides: it has failed, as core->status says. */
+/* What sim_try_tlb() says, besides: it has failed, as core->status says. */
 #define SIM_FAILED ((enum caches_tried)(CACHES_FULL + 1))
 
 static inline enum caches_tried sim_tried(struct sim_core *core, enum c2_status status)
@@ -534,51 +563,34 @@ static inline enum caches_tried sim_tried(struct sim_core *core, enum c2_status 
     return status == C2_OK ? CACHES_TRIED : SIM_FAILED;
 }
 
-/* The caches are asked for a line; the TLBs have been. What is not CACHES_TRIED is for sim_asked(). usual, here and
- * below: the machine is one of sim_consume_usual(), a constant. */
-static inline __attribute__((always_inline)) enum caches_tried sim_try_caches(struct sim_core *core, enum sim_kind kind,
-                                                                              const struct sim_page *page,
-                                                                              struct guest_va va, const bool usual)
+/* The caches are asked for a line; the TLBs have been. What is not CACHES_TRIED is for sim_asked(). */
+static inline enum caches_tried sim_try_caches(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+                                               struct guest_va va)
 {
-    const uint32_t line = sim_line_of(va, usual ? SIM_USUAL_LINE_SHIFT : core->line_shift), slot = page->slot;
+    const uint32_t line = sim_line_of(va, core->line_shift), slot = page->slot;
     struct caches_front *const front = core->front[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
     const struct line_no physical_line = {page->line + line};
-    if (C2_UNLIKELY(slot == CACHES_NO_SLOT))
+    if (C2_UNLIKELY(slot == SIM_NO_SLOTS))
         return CACHES_UNTRIED;
     const enum caches_tried tried = caches_again(front, kind == SIM_WRITE, slot + line, physical_line);
     return tried == CACHES_UNTRIED ? caches_try_others(front, kind == SIM_WRITE, slot + line, physical_line) : tried;
 }
 
 static inline enum c2_status sim_ask_caches(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
-                                            struct guest_va va, const bool usual, struct c2_error *err)
+                                            struct guest_va va, struct c2_error *err)
 {
-    const enum caches_tried tried = sim_try_caches(core, kind, page, va, usual);
+    const enum caches_tried tried = sim_try_caches(core, kind, page, va);
     return C2_LIKELY(tried == CACHES_TRIED) ? C2_OK : sim_asked(core, tried, kind, page, va, err);
 }
 
 /* TLBs and caches are asked. */
-static inline __attribute__((always_inline)) enum c2_status sim_ask(struct sim_core *core, enum sim_kind kind,
-                                                                    struct sim_page *page, struct guest_va va,
-                                                                    const bool usual, struct c2_error *err)
+static inline enum c2_status sim_ask(struct sim_core *core, enum sim_kind kind, struct sim_page *page,
+                                     struct guest_va va, struct c2_error *err)
 {
-    const unsigned data = usual ? CACHES_TLB_LOAD : sim_tlb_side(core, kind);
     core->sim->attributed.number++;
-    if (C2_UNLIKELY(
-            !sim_tlb_again(core, kind == SIM_FETCH ? CACHES_TLB_FETCH : data, page, va, !usual && core->tlb_split)))
+    if (C2_UNLIKELY(!sim_tlb_again(core, sim_tlb_side(core, kind), page, va)))
         return sim_ask_tlb(core, kind, page, va, err);
-    return sim_ask_caches(core, kind, page, va, usual, err);
-}
-
-/* The same of data on a usual machine; what is not CACHES_TRIED is for sim_asked() (SIM_FAILED: nobody). Calls are made
- * at its end only: so the way of a hit needs no stack. */
-static inline __attribute__((always_inline)) enum caches_tried sim_try(struct sim_core *core, enum sim_kind kind,
-                                                                       struct sim_page *page, struct guest_va va,
-                                                                       struct c2_error *err)
-{
-    core->sim->attributed.number++;
-    if (C2_UNLIKELY(!sim_tlb_again(core, CACHES_TLB_LOAD, page, va, false)))
-        return sim_try_tlb(core, kind, page, va, err);
-    return sim_try_caches(core, kind, page, va, true);
+    return sim_ask_caches(core, kind, page, va, err);
 }
 
 /* sim.c: a line access that is not a repeat, whatever is known of it. */

@@ -5,7 +5,7 @@
  * (those have a twin of their own) and gives them every line access one by one. Every count and every reference that an
  * subscriber sees must be the same. The run is cut into windows at random places, some of them warm-ups: they add up to
  * the whole, and what is counted by attribution is what the measured ones have. Broken twins show that the comparison
- * can fail.
+ * can fail. On usual machines each of the fast loops that the host can run is at it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/sim.h"
+#include "caches/contents_priv.h"
+#include "sim/sim_priv.h"
 
 #define BLOCKS 60
 #define MAX_INSNS 12
@@ -744,6 +745,17 @@ static uint64_t *cut(struct world *world, struct twin *twin, uint64_t *words)
 
 enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH, RECORDS };
 
+/* The loop of this form, where there are several; told: whether it is one of those for usual machines. */
+static bool use_form(struct sim *sim, unsigned form)
+{
+    sim->consume = sim_loop_choose(sim, form);
+    return sim->consume != sim_consume_fast && sim->consume != sim_consume_observed;
+}
+
+/* Which loop: the best of the host's, but for the test of all. */
+static unsigned loop_form;
+static unsigned loops_used;
+
 /* The same batches to both; whether everything came out the same. Every second one has a thread for verdicts. */
 static bool same(const struct caches_machine *shape, enum how how, enum mutant mutant, uint64_t seed)
 {
@@ -796,6 +808,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     config.apart = true;
     if (attributed)
         assert_int_equal(C2_OK, sim_create(&other, &config, &err));
+    loops_used += use_form(sim, loop_form) + (other && use_form(other, loop_form));
     twin.tlb = shape->tlb_count != 0 ? tlbs_of(shape) : NULL;
     twin.walks_cached = shape->walks_cached;
     for (uint32_t run = 0; run < RUNS;) {
@@ -931,6 +944,36 @@ static void tlbs_and_walks(void **state)
     }
 }
 
+/* A page has one line of each set of L1D and L1I. */
+static struct caches_machine usual_machine(uint32_t ways, bool has_l1i, enum caches_inclusion inclusion)
+{
+    struct caches_machine made = machine(64, has_l1i, CACHES_LRU, inclusion);
+    made.levels[0] = level("L1D", 4096 * ways, ways, CACHES_LRU, CACHES_VIRTUAL, CACHES_NON_INCLUSIVE);
+    made.l1i = level("L1I", 32768, 8, CACHES_LRU, CACHES_VIRTUAL, CACHES_NON_INCLUSIVE);
+    made.levels[1] = level("L2", 65536, 8, CACHES_LRU, CACHES_PHYSICAL, inclusion);
+    return made;
+}
+
+static void fast_loops(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 8; i++) {
+        struct caches_machine shape = usual_machine(i & 1 ? 12 : 8, i != 4,
+                                                    i & 2 ? CACHES_INCLUSIVE : CACHES_NON_INCLUSIVE);
+        if (i >= 3)
+            add_tlbs(&shape, false, i & 1);
+        if (i != 3) /* most fetches hit it */
+            shape.tlbs[1].policy = CACHES_TREE_PLRU, shape.tlbs[1].entries = 8, shape.tlbs[1].ways = 4;
+        loop_form = i % 3 == 0 ? CACHE_FORM_SSE2 : cache_contents_best();
+        loops_used = 0;
+        assert_true(same(&shape, ATTRIBUTED, HEALTHY, 1000 + i));
+        assert_int_equal(SHORTCUT(2) ? 2 : 0, loops_used);
+        assert_true(i % 2 != 0 || same(&shape, PLAIN, HEALTHY, 1100 + i));
+        assert_true(i % 4 != 3 || !same(&shape, PLAIN, MODIFY_READS_ONLY, 1000 + i));
+    }
+    loop_form = cache_contents_best();
+}
+
 static void broken_twins_differ(void **state)
 {
     (void)state;
@@ -960,10 +1003,12 @@ static void attribution_counts_alike(void **state)
 
 int main(void)
 {
+    loop_form = cache_contents_best();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs), cmocka_unit_test(attribution_counts_alike),
-        cmocka_unit_test(prefetchers),     cmocka_unit_test(line_lengths),
-        cmocka_unit_test(tlbs_and_walks),  cmocka_unit_test(broken_twins_differ),
+        cmocka_unit_test(random_programs),     cmocka_unit_test(attribution_counts_alike),
+        cmocka_unit_test(prefetchers),         cmocka_unit_test(line_lengths),
+        cmocka_unit_test(tlbs_and_walks),      cmocka_unit_test(fast_loops),
+        cmocka_unit_test(broken_twins_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

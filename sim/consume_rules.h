@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The fast loop over a batch, for the machines of sim_loop_suits(): the file that includes this says by CACHE_FORM with
+ * which instructions sets are searched. The model card is in consume.c.
+ */
+#ifndef C2_CONSUME_RULES_H
+#define C2_CONSUME_RULES_H
+
+#include "caches/sets_simd.h"
+#include "sim/sim_priv.h"
+
+#define PART static inline __attribute__((always_inline))
+
+/* The part of the state that every slot changes, in registers while a batch is done; the calls take it from struct
+ * sim_core and give it back. (In memory each slot would wait for the store of the one before.) */
+struct hot {
+    uint64_t line_start;
+    uint64_t repeats; /* with LOOSE */
+    uint64_t *tape;   /* where the next word goes, */
+    uint64_t *stop;   /* if it is not here */
+};
+
+/* With the repeats: the line of the last data access is known (data_start), but has no line_start. Whoever looks for
+ * repeats sees that there is something to be done. */
+#define LOOSE ((uint64_t)1 << 63)
+
+/* The words of the set of an address: one of 64, that of its line in a page. */
+PART uint32_t *words_of(const struct caches_front *front, uint64_t va, const uint32_t ways)
+{
+    return &front->word[(va >> SIM_USUAL_LINE_SHIFT & (SIM_USUAL_SETS - 1)) * cache_sets_stride(ways)];
+}
+
+/* Of the side's last access; tlb_page is of another one if hits have come since. */
+PART void page_known(struct sim_core *core, const enum caches_tlb_side side, uint64_t vpn)
+{
+    if (core->tlb_page[side] != vpn)
+        core->tlb_page[side] = SIM_NOWHERE;
+}
+
+/* What follows from the rest is told too: nobody but hits has come since. */
+PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t ways)
+{
+    struct caches_front *const front = core->front[CACHES_DATA], *const code = core->front[CACHES_FETCH];
+    core->repeats = hot->repeats & ~LOOSE;
+    core->line_start = hot->line_start;
+    page_known(core, CACHES_TLB_FETCH, core->fetch_line >> (C2_PAGE_SHIFT - SIM_USUAL_LINE_SHIFT));
+    front->tape->at = hot->tape;
+    caches_front_forget(front);
+    if (code)
+        caches_front_forget(code);
+    if (hot->line_start == SIM_NO_START)
+        return;
+    core->data_start = hot->line_start;
+    page_known(core, CACHES_TLB_LOAD, hot->line_start >> C2_PAGE_SHIFT);
+    front->youngest = words_of(front, hot->line_start, ways);
+}
+
+PART struct hot hot_load(const struct sim_core *core)
+{
+    const struct caches_tape_end *tape = core->front[CACHES_DATA]->tape;
+    const uint64_t loose = core->line_start != core->data_start ? LOOSE : 0;
+    return (struct hot){core->line_start, core->repeats | loose, tape->at, tape->stop};
+}
+
+/* ------------------------------------------------------------------ one access */
+
+/* The TLBs have the page where they had it last; else nothing has changed. */
+PART bool translated(const struct sim_core *core, struct sim_page *page, const enum caches_tlb_side side, uint64_t va)
+{
+    const uint64_t tag = side == CACHES_TLB_LOAD ? 0 : core->tlb_tag[side];
+    if (!caches_tlbs_again(&page->found, va >> C2_PAGE_SHIFT | tag))
+        return false;
+    C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
+    return true;
+}
+
+/* The first level has the line: all that changes. False: it does not, and nothing has changed. */
+PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_side side, const struct sim_page *page,
+               uint64_t va, uint32_t write, const uint32_t ways)
+{
+    struct caches_front *const front = core->front[side];
+    const uint32_t slot = page->slot + sim_line_of((struct guest_va){va}, SIM_USUAL_LINE_SHIFT);
+    if (C2_UNLIKELY(!sets_hit(words_of(front, va, ways), slot + 1, write, ways)))
+        return false;
+    front->hits[write]++;
+    *hot->tape++ = (side == CACHES_FETCH ? front->column_word : 0) | slot; /* L1D is column 0 */
+    return true;
+}
+
+/* What was said of a hit is true; for C2_PROMISE. */
+PART bool hit_holds(struct sim_core *core, const struct hot *hot, enum caches_side side, uint64_t va,
+                    const uint32_t data_ways, const uint32_t ways)
+{
+    struct caches_front *front = core->front[side];
+    hot_store(core, hot, data_ways);
+    front->youngest = words_of(front, va, ways);
+    return sim_attribute_line_holds(core) && caches_front_holds(front, cache_sets_tag(*front->youngest) - 1);
+}
+
+/* The tape is full. */
+PART enum c2_status pass(struct sim_core *core, struct hot *hot, const uint32_t ways, struct c2_error *err)
+{
+    hot_store(core, hot, ways);
+    const enum c2_status status = sim_verdicts_pass(core->sim, err);
+    *hot = hot_load(core);
+    return status;
+}
+
+/* ------------------------------------------------------------------ a fetch that enters a line */
+
+/* L1I, or its TLB, does not have it: what follows may take the data line from the caches. */
+PART enum c2_status fetch_slowly(struct sim_core *core, struct hot *hot, uint64_t start, uint32_t code,
+                                 const bool missed, const uint32_t ways, struct c2_error *err)
+{
+    hot_store(core, hot, ways);
+    if (missed)
+        core->front[CACHES_FETCH]->youngest = words_of(core->front[CACHES_FETCH], start, SIM_USUAL_WAYS);
+    const enum c2_status status = (missed ? sim_fetch_missed : sim_fetch)(core, start, code, err);
+    *hot = hot_load(core);
+    return status;
+}
+
+PART enum c2_status fetch(struct sim_core *core, struct hot *hot, uint64_t line, uint32_t code, const uint32_t ways,
+                          struct c2_error *err)
+{
+    const uint64_t start = line << SIM_USUAL_LINE_SHIFT;
+    struct sim_page *const page = &core->pages[start >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    if (C2_UNLIKELY(page->vpn != start >> C2_PAGE_SHIFT || !translated(core, page, CACHES_TLB_FETCH, start)))
+        return fetch_slowly(core, hot, start, code, false, ways, err);
+    C2_PROMISE(sim_page_holds(core, page, (struct guest_va){start}));
+    if (C2_UNLIKELY(!hits(core, hot, CACHES_FETCH, page, start, 0, SIM_USUAL_WAYS)))
+        return fetch_slowly(core, hot, start, code, true, ways, err);
+    core->fetch_line = line;
+    core->sim->attributed.number++;
+    C2_PROMISE(hit_holds(core, hot, CACHES_FETCH, start, ways, SIM_USUAL_WAYS));
+    return C2_LIKELY(hot->tape < hot->stop) ? C2_OK : pass(core, hot, ways, err);
+}
+
+/* ------------------------------------------------------------------ a reference that is no repeat */
+
+PART enum c2_status refer_slowly(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
+                                 const uint32_t ways, struct c2_error *err)
+{
+    hot_store(core, hot, ways);
+    const enum c2_status status = sim_refer(core, slot, va, err);
+    *hot = hot_load(core);
+    return status;
+}
+
+/* Of a line whose owner is known. missed: the TLBs have done their part, and the first level does not have it. */
+PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
+                                uint64_t *refs, const bool missed, const uint32_t ways, struct c2_error *err)
+{
+    hot_store(core, hot, ways);
+    if (missed)
+        core->front[CACHES_DATA]->youngest = words_of(core->front[CACHES_DATA], va, ways);
+    const enum c2_status status = (missed ? sim_refer_missed : sim_refer_anew)(core, slot, va, refs, err);
+    *hot = hot_load(core);
+    return status;
+}
+
+/* What sim_flush_repeats() does. */
+PART void flush(struct sim_core *core, struct hot *hot, uint64_t line, const uint32_t ways)
+{
+    struct caches_front *const front = core->front[CACHES_DATA];
+    const uint64_t reads = (uint32_t)hot->repeats, writes = hot->repeats >> 32, all = reads + writes;
+    hot->repeats = 0;
+    core->sim->attributed.number += all;
+    *core->tlb_accesses[CACHES_TLB_LOAD] += all;
+    if (core->line_refs)
+        *core->line_refs += all;
+    front->hits[0] += reads;
+    front->hits[1] += writes;
+    *words_of(front, line, ways) |= writes != 0;
+}
+
+/* There are repeats of the line before to be told of, or it is loose. False: the reference is one more of it. */
+PART bool left(struct sim_core *core, struct hot *hot, uint64_t va, const uint32_t ways)
+{
+    const bool loose = hot->repeats & LOOSE;
+    if (loose && (va & ~SIM_USUAL_LINE_MASK) == core->data_start)
+        return false;
+    hot->repeats &= ~LOOSE;
+    if (hot->repeats != 0)
+        flush(core, hot, loose ? core->data_start : hot->line_start, ways);
+    return true;
+}
+
+/* To another line than the one before, mostly of a page that is remembered. */
+PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
+                          const uint32_t ways, struct c2_error *err)
+{
+    struct sim_page *const page = &core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    if (C2_UNLIKELY(hot->repeats != 0) && !left(core, hot, va, ways))
+        return refer_slowly(core, hot, slot, va, ways, err);
+    if (C2_UNLIKELY((va & SIM_USUAL_LINE_MASK) >= slot->limit || page->vpn != va >> C2_PAGE_SHIFT))
+        return refer_slowly(core, hot, slot, va, ways, err);
+    C2_PROMISE(sim_page_holds(core, page, (struct guest_va){va}));
+    uint64_t *refs = page->refs;
+    if (C2_UNLIKELY(!refs)) {
+        const struct sim_owned_line *line = sim_owned_line(core, va);
+        if (line->line != va >> SIM_USUAL_LINE_SHIFT)
+            return refer_slowly(core, hot, slot, va, ways, err);
+        refs = line->refs;
+    }
+    if (C2_UNLIKELY(!translated(core, page, CACHES_TLB_LOAD, va)))
+        return refer_owned(core, hot, slot, va, refs, false, ways, err);
+    if (C2_UNLIKELY(!hits(core, hot, CACHES_DATA, page, va, slot->write, ways)))
+        return refer_owned(core, hot, slot, va, refs, true, ways, err);
+    core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
+    core->sim->attributed.number++;
+    core->line_refs = refs;
+    ++*refs;
+    hot->line_start = va & ~SIM_USUAL_LINE_MASK;
+    hot->repeats = slot->following;
+    C2_PROMISE(hit_holds(core, hot, CACHES_DATA, va, ways, ways));
+    return C2_LIKELY(hot->tape < hot->stop) ? C2_OK : pass(core, hot, ways, err);
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* Up to `end`. */
+PART enum c2_status run_slots(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
+                              const uint64_t **words, const uint64_t *end, const uint32_t ways, struct c2_error *err)
+{
+    for (; *words < end; ++*words, slot++) {
+        const uint64_t va = **words;
+        if (C2_LIKELY(va - hot->line_start < slot->limit)) {
+            hot->repeats += slot->repeated;
+            continue;
+        }
+        const enum c2_status status = refer(core, hot, slot, va, ways, err);
+        if (C2_UNLIKELY(status != C2_OK))
+            return status;
+    }
+    return C2_OK;
+}
+
+/* A run of a planned block. The fetch of each of its lines comes before what is done on it. *words: its slots; behind
+ * them afterwards. */
+PART enum c2_status run_plan(struct sim_core *core, struct hot *hot, const struct sim_plan *plan,
+                             const uint64_t **words, const uint32_t ways, struct c2_error *err)
+{
+    const struct sim_stretch *stretch = &plan->first;
+    do {
+        enum c2_status status = C2_OK;
+        if (stretch->line != core->fetch_line)
+            status = fetch(core, hot, stretch->line, stretch->code, ways, err);
+        if (C2_LIKELY(status == C2_OK))
+            status = run_slots(core, hot, stretch->slots, words, *words + stretch->slot_count, ways, err);
+        if (C2_UNLIKELY(status != C2_OK))
+            return status;
+        stretch = stretch->next;
+    } while (stretch);
+    return C2_OK;
+}
+
+PART enum c2_status consume(struct sim_core *core, const struct stream_batch *batch, const uint32_t ways,
+                            struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
+    struct hot hot = hot_load(core);
+    enum c2_status status = C2_OK;
+    while (word < end && status == C2_OK) {
+        if (C2_UNLIKELY(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD))
+            ahead = sim_look_ahead(core, word, ahead, end);
+        const uint64_t header = *word++;
+        const uint32_t number = stream_header_block(header);
+        if (C2_LIKELY(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header)) {
+            struct sim_plan *plan = &sim->plans[number];
+            if (plan->pending++ == 0)
+                sim->pending[sim->pending_count++] = number;
+            status = run_plan(core, &hot, plan, &word, ways, err);
+        } else {
+            hot_store(core, &hot, ways);
+            status = sim_take_other(core, batch->tid, header, word, err);
+            hot = hot_load(core);
+            word += stream_header_slots(header);
+        }
+    }
+    hot_store(core, &hot, ways);
+    return sim_finish_batch(core, status, err);
+}
+
+/* ------------------------------------------------------------------ the functions of the form */
+
+#define CONSUME_JOIN2(a, b, c) a##b##_##c
+#define CONSUME_JOIN(a, b, c) CONSUME_JOIN2(a, b, c)
+#define CONSUMES(ways) \
+    enum c2_status CONSUME_JOIN(sim_consume_, ways, CACHE_FORM_NAME)( \
+        struct sim_core * core, const struct stream_batch *batch, struct c2_error *err) \
+    { \
+        return consume(core, batch, ways, err); \
+    }
+
+CONSUMES(8)
+CONSUMES(12)
+
+#endif
