@@ -126,25 +126,22 @@ static enum c2_status look(struct scan *scan, const cs_insn *insn, struct c2_err
     return moves(scan, insn) ? add_move(scan, insn, err) : C2_OK;
 }
 
-static enum c2_status scan_code(struct scan *scan, const uint8_t *code, size_t bytes, struct c2_error *err)
+static enum c2_status scan_code(struct scan *scan, csh capstone, const uint8_t *code, size_t bytes,
+                                struct c2_error *err)
 {
-    csh capstone;
     uint64_t address = scan->entry;
     enum c2_status status = C2_OK;
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
-        return C2_OK;
-    cs_option(capstone, CS_OPT_DETAIL, CS_OPT_ON);
-    cs_insn *insn = cs_malloc(capstone);
+    cs_insn *insn = capstone != 0 ? cs_malloc(capstone) : NULL;
     while (insn && status == C2_OK && cs_disasm_iter(capstone, &code, &bytes, &address, insn))
         status = look(scan, insn, err);
     if (insn)
         cs_free(insn, 1);
-    cs_close(&capstone);
     return status;
 }
 
-enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, const struct loader_module *module,
-                                   uint64_t entry, uint64_t bytes, struct c2_error *err)
+enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, struct loader_symbols *symbols,
+                                   const struct loader_module *module, uint64_t entry, uint64_t bytes,
+                                   struct c2_error *err)
 {
     struct scan scan = {.entry = entry, .compared = LOOP_INSNS + 1};
     const size_t wanted = bytes < FUNCTION_BYTES ? bytes : FUNCTION_BYTES;
@@ -152,7 +149,9 @@ enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, 
     if (!code)
         return c2_fail_memory(err, "variables on the stack");
     const size_t read = loader_module_code(module, entry, code, wanted);
-    enum c2_status status = may_have_changes(code, read) ? scan_code(&scan, code, read, err) : C2_OK;
+    enum c2_status status = C2_OK;
+    if (may_have_changes(code, read))
+        status = scan_code(&scan, loader_capstone(symbols), code, read, err);
     c2_free(code);
     *out = scan.changes;
     *count = scan.count;

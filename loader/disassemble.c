@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Instructions as text, by capstone.
+ * Capstone: instructions as text, and a handle for those who read operands.
  */
 #include "loader/symbols_priv.h"
 
@@ -55,6 +55,25 @@ static const x86_reg registers[16][5] = {
     {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
     {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
 };
+
+size_t loader_capstone(struct loader_symbols *symbols)
+{
+    if (symbols->capstone != 0)
+        return symbols->capstone;
+    csh capstone;
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
+        return 0;
+    cs_option(capstone, CS_OPT_DETAIL, CS_OPT_ON);
+    return symbols->capstone = capstone;
+}
+
+void loader_capstone_close(struct loader_symbols *symbols)
+{
+    csh capstone = symbols->capstone;
+    if (capstone != 0)
+        cs_close(&capstone);
+}
+
 unsigned loader_capstone_register(unsigned id, bool parts)
 {
     for (unsigned i = 0; i < 16; i++)

@@ -158,22 +158,19 @@ static bool add_insn(struct loader_layout *layout, csh capstone, const cs_insn *
     return true;
 }
 
-static void read_prologue(struct loader_layout *layout, const struct loader_module *module, uint64_t address)
+static void read_prologue(struct loader_layout *layout, struct loader_symbols *symbols,
+                          const struct loader_module *module, uint64_t address)
 {
-    csh capstone;
+    const csh capstone = loader_capstone(symbols);
     uint8_t code[STEPS * LOADER_LONGEST_INSN];
     const uint8_t *at = code;
     size_t bytes = loader_module_code(module, address, code, sizeof code);
-    if (bytes == 0 || cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
-        return;
-    cs_option(capstone, CS_OPT_DETAIL, CS_OPT_ON);
-    cs_insn *insn = cs_malloc(capstone);
+    cs_insn *insn = bytes != 0 && capstone != 0 ? cs_malloc(capstone) : NULL;
     for (size_t i = 0; insn && i < STEPS && cs_disasm_iter(capstone, &at, &bytes, &address, insn); i++)
         if (!add_insn(layout, capstone, insn))
             break;
     if (insn)
         cs_free(insn, 1);
-    cs_close(&capstone);
 }
 
 /* The registers behind the prologue; returns which are known, by bit. */
@@ -445,8 +442,8 @@ static enum c2_status read_changes(const struct reader *reader, uint64_t entry, 
     const struct loader_range *range = loader_ranges_find(&reader->module->functions.sized, entry);
     if (!range)
         return C2_OK;
-    enum c2_status status = loader_changes_read(&layout->changes, &layout->change_count, reader->module, entry,
-                                                range->end - entry, err);
+    enum c2_status status = loader_changes_read(&layout->changes, &layout->change_count, reader->symbols,
+                                                reader->module, entry, range->end - entry, err);
     for (uint32_t i = 1; i < layout->change_count && status == C2_OK; i++)
         if (layout->changes[i].behind) /* the instruction itself is the place before it */
             status = local_of(reader, entry + layout->changes[i - 1].offset, &layout->changes[i].local, err);
@@ -506,7 +503,7 @@ static enum c2_status read_layout(struct loader_symbols *symbols, struct loader_
     struct reader reader = {.symbols = symbols, .module = spot->module, .layout = layout};
     enum c2_status status = C2_OK;
     reader.name = loader_names_shown(symbols->names, symbols->shown, function);
-    read_prologue(layout, spot->module, spot->address);
+    read_prologue(layout, symbols, spot->module, spot->address);
     if (has_own_dwarf(spot->module))
         status = read_arrays(&reader, spot->address, err);
     if (status == C2_OK)

@@ -215,20 +215,18 @@ static bool step(struct track *track, csh capstone, const cs_insn *insn)
 
 static void follow_code(struct track *track)
 {
-    csh capstone;
+    const csh capstone = loader_capstone(track->symbols);
     cs_insn *insn = NULL;
     uint8_t code[CODE_BYTES];
     const size_t bytes = loader_module_code(track->module, track->pc, code, sizeof code);
-    if (bytes == 0 || cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
+    if (bytes == 0 || capstone == 0)
         return;
-    cs_option(capstone, CS_OPT_DETAIL, CS_OPT_ON);
     const size_t count = cs_disasm(capstone, code, bytes, track->pc, STEPS, &insn);
     look(track);
     for (size_t i = 0; i < count && step(track, capstone, &insn[i]); i++)
         look(track);
     if (count)
         cs_free(insn, count);
-    cs_close(&capstone);
 }
 
 /* ------------------------------------------------------------------ declarations */

@@ -52,6 +52,7 @@ void loader_symbols_destroy(struct loader_symbols *symbols)
     loader_structs_release(symbols);
     c2_map_destroy(symbols->shown);
     loader_names_destroy(symbols->names);
+    loader_capstone_close(symbols);
     c2_free(symbols);
 }
 

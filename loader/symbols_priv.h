@@ -153,6 +153,10 @@ struct loader_line {
 bool loader_module_line(struct loader_module *module, uint64_t address, struct loader_line *out);
 /* Bytes of the file at this linked address; returns how many there are. */
 size_t loader_module_code(const struct loader_module *module, uint64_t address, uint8_t *out, size_t bytes);
+/* A handle of capstone's (csh) that tells operands, lent for the life of the symbols; 0: no memory. Its tables, which
+ * it makes at the first instruction, take longer than most functions. */
+size_t loader_capstone(struct loader_symbols *symbols);
+void loader_capstone_close(struct loader_symbols *symbols);
 /* The number that instructions have for capstone's general register; with `parts`, for one that it is a part of. 16:
  * another one. */
 unsigned loader_capstone_register(unsigned id, bool parts);
@@ -209,8 +213,9 @@ void loader_structs_release(struct loader_symbols *symbols);
 struct loader_layout;
 /* The places in this code where RSP moves by what has been computed, ascending; none if all it moves by is fixed. Each
  * has 0 for its local. (alloca.c) */
-enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, const struct loader_module *module,
-                                   uint64_t entry, uint64_t bytes, struct c2_error *err);
+enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, struct loader_symbols *symbols,
+                                   const struct loader_module *module, uint64_t entry, uint64_t bytes,
+                                   struct c2_error *err);
 void loader_layouts_release(struct loader_symbols *symbols);
 
 /* ------------------------------------------------------------------ what results go to (receiver.c, assigned.c) */
@@ -243,6 +248,7 @@ struct loader_symbols {
     struct loader_structs *structs; /* structs.c */
     struct loader_layout **layouts; /* locals.c */
     uint32_t layout_count, layout_room;
+    size_t capstone; /* loader_capstone; 0 before a question */
 };
 /* The module of a file mapping; NULL without memory, or if the area is none. */
 struct loader_module *loader_symbols_module(struct loader_symbols *symbols, const struct mmu_area *area);
