@@ -87,6 +87,7 @@ static uint32_t last_clock(const struct cache_shadow *shadow)
     return C2_HOST_SIZE(UINT32_MAX - ring_of(shadow), 16 * ring_of(shadow));
 }
 
+/* The horizon may have gone on since. */
 static void set_stop(struct cache_shadow *shadow)
 {
     uint64_t full = (uint64_t)shadow->horizon + ring_of(shadow);
@@ -102,9 +103,21 @@ static void put(struct cache_shadow *shadow, uint32_t at, uint32_t slot)
     shadow->used[place / WORD_BITS] |= (uint64_t)1 << place % WORD_BITS;
 }
 
+/* Where the level's stamps are; not of one that has them beside, which lines need not have. */
+struct stamps {
+    uint32_t *word;
+    size_t width;
+};
+
+static inline struct stamps stamps_in_rows(const struct cache_shadow *shadow)
+{
+    return (struct stamps){shadow->stamps->word + shadow->at, shadow->stamps->width};
+}
+
 /* Takes the least recently used line out of the ring and says its slot. *at is where the search begins, and becomes the
- * line's stamp. The ring must have a line. */
-static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
+ * line's stamp. The ring must have a line. beside: a constant; else the stamps are these. */
+static inline __attribute__((always_inline)) uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at,
+                                                                  const bool beside, const struct stamps stamps)
 {
     uint32_t *log = shadow->log, mask = shadow->mask, now = *at;
     uint64_t *used = shadow->used;
@@ -118,7 +131,8 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
         uint32_t skip = (uint32_t)__builtin_ctzll(rest);
         used[place / WORD_BITS] ^= (uint64_t)1 << (bit + skip);
         now += skip;
-        uint32_t slot = log[place + skip], stamp = *stamp_of(shadow, slot), to = stamp & mask;
+        const uint32_t slot = log[place + skip];
+        const uint32_t stamp = beside ? *stamp_of(shadow, slot) : stamps.word[slot * stamps.width], to = stamp & mask;
         if (stamp == now) {
             *at = now;
             return slot;
@@ -130,20 +144,34 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
     }
 }
 
+/* The shadow loses its oldest line. */
+static inline __attribute__((always_inline)) void lose_oldest(struct cache_shadow *shadow, const bool beside,
+                                                              const struct stamps stamps)
+{
+    uint32_t oldest = shadow->horizon;
+    const uint32_t gone = take_oldest(shadow, &oldest, beside, stamps);
+    C2_PROMISE(*stamp_of(shadow, gone) == oldest);
+    (void)gone;
+    shadow->horizon = oldest + 1;
+    /* Who goes next is mostly known; of a large footprint its stamp is far from the host's caches. */
+    if (!beside)
+        __builtin_prefetch(&stamps.word[shadow->log[(oldest + 16) & shadow->mask] * stamps.width]);
+}
+
+static __attribute__((noinline)) void lose_oldest_beside(struct cache_shadow *shadow)
+{
+    lose_oldest(shadow, true, (struct stamps){NULL, 0});
+}
+
 void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot)
 {
     put(shadow, shadow->clock - 1, slot);
-    if (shadow->live < shadow->capacity) {
+    if (shadow->live < shadow->capacity)
         shadow->live++;
-        return;
-    }
-    uint32_t oldest = shadow->horizon;
-    const uint32_t gone = take_oldest(shadow, &oldest);
-    C2_PROMISE(gone != slot && *stamp_of(shadow, gone) == oldest);
-    shadow->horizon = oldest + 1;
-    set_stop(shadow);
-    /* Who goes next is mostly known; of a large footprint its stamp is far from the host's caches. */
-    __builtin_prefetch(stamp_of(shadow, shadow->log[(oldest + 16) & shadow->mask]));
+    else if (C2_UNLIKELY(shadow->at == LINES_BESIDE))
+        lose_oldest_beside(shadow);
+    else
+        lose_oldest(shadow, false, stamps_in_rows(shadow));
 }
 
 /* ------------------------------------------------------------------ new stamps */
@@ -160,29 +188,46 @@ static void forget_the_past(struct cache_shadow *shadow)
 
 /* Gives the live lines stamps from `first` on, in their order. first is the same place of the ring as the horizon, so
  * that what is put behind has been passed already. */
-static void restamp(struct cache_shadow *shadow, uint32_t first)
+static inline __attribute__((always_inline)) void restamp(struct cache_shadow *shadow, uint32_t first,
+                                                          const bool beside, const struct stamps stamps)
 {
     uint32_t at = shadow->horizon;
     for (uint32_t i = 0; i < shadow->live; i++) {
-        uint32_t slot = take_oldest(shadow, &at);
+        const uint32_t slot = take_oldest(shadow, &at, beside, stamps);
         put(shadow, first + i, slot);
-        *stamp_of(shadow, slot) = first + i;
+        *(beside ? stamp_of(shadow, slot) : &stamps.word[slot * stamps.width]) = first + i;
         at++;
     }
     shadow->horizon = first;
     shadow->clock = first + shadow->live;
 }
 
+static void restamp_from(struct cache_shadow *shadow, uint32_t first)
+{
+    if (shadow->at == LINES_BESIDE)
+        restamp(shadow, first, true, (struct stamps){NULL, 0});
+    else
+        restamp(shadow, first, false, stamps_in_rows(shadow));
+}
+
 /* Both ways `first` is beyond every stamp of the ring or below it, so that old and new ones are not mistaken. */
-void cache_shadow_clean(struct cache_shadow *shadow)
+static void clean(struct cache_shadow *shadow)
 {
     if (shadow->clock < last_clock(shadow)) {
         C2_ASSERT(shadow->clock - shadow->horizon == ring_of(shadow));
-        restamp(shadow, shadow->clock);
+        restamp_from(shadow, shadow->clock);
     } else {
         forget_the_past(shadow);
-        restamp(shadow, (shadow->horizon & shadow->mask) + ring_of(shadow));
+        restamp_from(shadow, (shadow->horizon & shadow->mask) + ring_of(shadow));
     }
+}
+
+void cache_shadow_clean(struct cache_shadow *shadow)
+{
+    set_stop(shadow);
+    if (shadow->clock < shadow->stop)
+        return;
+    clean(shadow);
     set_stop(shadow);
 }
 

@@ -13,7 +13,7 @@
 
 struct cache_shadow {
     uint32_t clock;   /* the next stamp */
-    uint32_t stop;    /* clean the log when the clock gets here */
+    uint32_t stop;    /* the log is not to be cleaned before the clock gets here */
     uint32_t horizon; /* a line is in the shadow when its stamp is not below */
     uint32_t at;      /* of the level's stamps in the rows, or LINES_BESIDE */
     const struct cache_stamps *stamps;
@@ -28,6 +28,7 @@ struct cache_shadow {
 enum c2_status cache_shadow_init(struct cache_shadow *shadow, const struct cache_stamps *stamps, uint32_t at,
                                  uint32_t capacity, struct c2_error *err);
 void cache_shadow_end(struct cache_shadow *shadow);
+/* The clock has got to `stop`: cleans the log if it must be. Behind it the clock is below. */
 void cache_shadow_clean(struct cache_shadow *shadow);
 /* The line of slot has just got the stamp clock - 1 and was not in the shadow. */
 void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot);

@@ -220,34 +220,57 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
 
 /* ------------------------------------------------------------------ a tape */
 
+/* Any record but a brief one. words: behind its first one. */
+static inline __attribute__((always_inline)) enum c2_status say_record(struct cache_verdicts *verdicts, uint64_t first,
+                                                                       const uint64_t *words,
+                                                                       const struct caches_hearer *hearer,
+                                                                       struct caches_outcome *outcome,
+                                                                       struct c2_error *err)
+{
+    const uint32_t slot = (uint32_t)first, column = first >> TAPE_COLUMN & 15;
+    const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
+    if (first >> TAPE_MISSED == 0)
+        touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, slot, column), slot, false);
+    else if (behind == 0)
+        judge(verdicts, slot, column, missed, NULL, NULL);
+    else if (C2_LIKELY(column == 0 && behind == TAPE_HEAD + 1))
+        return say_heard(verdicts, slot, 0, 1, words, 0, hearer, outcome, err);
+    else if (column < TAPE_NOTE)
+        return say_further(verdicts, first, words, hearer, outcome, err);
+    else
+        return say_else(verdicts, first, words, hearer, err);
+    return C2_OK;
+}
+
+/* Whether the loops for what is usual say such records: a look at the first word, which need not be right. */
+static inline bool seems_usual(uint64_t first)
+{
+    return SHORTCUT((first >> TAPE_MISSED & 15) <= 1 && (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) <= 1);
+}
+
 enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
                                   const struct caches_hearer *hearer, struct caches_outcome *outcome,
                                   struct c2_error *err)
 {
+    const uint64_t *word = words, *const end = words + count, *stop = words;
     enum c2_status status = C2_OK;
-    for (const uint64_t *word = words, *const end = words + count; status == C2_OK;) {
-        word = cache_verdicts_usual(verdicts, word, end);
+    while (word < end && status == C2_OK) {
+        if (seems_usual(*word)) {
+            if (C2_UNLIKELY(word >= stop))
+                stop = word + cache_verdicts_stretch(verdicts, (size_t)(end - word));
+            word = cache_verdicts_usual(verdicts, word, stop);
+        }
         if (C2_UNLIKELY(!counts_more(verdicts)))
             status = say_counted(verdicts, hearer, err);
-        if (word == end || status != C2_OK)
+        if (word == end || C2_UNLIKELY(status != C2_OK))
             break;
         const uint64_t first = *word++;
-        const uint32_t column = first >> TAPE_COLUMN & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
         prefetch_row(&verdicts->rows, (uint32_t)word[VERDICTS_AHEAD]);
-        if (first & TAPE_IS_BRIEF)
+        if (!(first & TAPE_IS_BRIEF))
+            status = say_record(verdicts, first, word, hearer, outcome, err);
+        else if (!cache_verdicts_further(verdicts, first, word))
             say_briefly(verdicts, first, word);
-        else if (first >> TAPE_MISSED == 0)
-            touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, (uint32_t)first, column), (uint32_t)first,
-                  false);
-        else if (behind == 0)
-            judge(verdicts, (uint32_t)first, column, first >> TAPE_MISSED & 15, NULL, NULL);
-        else if (C2_LIKELY(column == 0 && behind == TAPE_HEAD + 1))
-            status = say_heard(verdicts, (uint32_t)first, 0, 1, word, 0, hearer, outcome, err);
-        else if (column < TAPE_NOTE)
-            status = say_further(verdicts, first, word, hearer, outcome, err);
-        else
-            status = say_else(verdicts, first, word, hearer, err);
-        word += behind;
+        word += first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     }
     if (status == C2_OK)
         status = say_counted(verdicts, hearer, err);

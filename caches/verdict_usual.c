@@ -8,14 +8,15 @@
  *   The loop says these, and what it says is what verdict.c would say; it ends at the first word that is something
  *   else. What it needs of shadows and rows is in registers meanwhile. There are several such loops, made from one: for
  *   narrow evictors and for wide ones, and for rows that the host's caches may not have, which are asked for ahead.
+ *   Misses of more levels that are only counted are said here too, one by one.
  *
  * Counting
  *   Of each level only lines that enter the shadow are counted one by one, as if they had been taken from those that it
  *   has; how many there were of these is known behind the loop.
  *
  * Invariants
- *   No clock gets beyond its shadow's stop: it goes on once a word at most, so words are said in stretches of which no
- *   shadow is to be cleaned.
+ *   No clock of these levels gets beyond its shadow's stop: it goes on once a word at most, whoever says it, so words
+ *   are said in stretches of which no shadow of them is to be cleaned.
  */
 #include "caches/tape_priv.h"
 
@@ -49,7 +50,7 @@ static uint32_t room_of(struct cache_judged *level)
     return shadow->stop - shadow->clock;
 }
 
-static size_t stretch_of(struct cache_verdicts *verdicts, size_t words)
+size_t cache_verdicts_stretch(struct cache_verdicts *verdicts, size_t words)
 {
     const uint32_t columns[] = {0, 1, verdicts->rows.columns};
     for (unsigned i = 0; i < 3; i++) {
@@ -95,35 +96,51 @@ static inline __attribute__((always_inline)) enum caches_class touch(struct cach
 
 /* ------------------------------------------------------------------ evictors */
 
-/* Where it is kept who made the first level lose a line; NULL: that is not all of it. evictors: a constant. */
+/* Where it is kept who made a level lose a line; NULL: that is not all of it. evictors: a constant. */
 static inline __attribute__((always_inline)) void *evictor_at(const struct cache_rows *rows,
-                                                              const enum cache_rows_evictors evictors, uint32_t slot)
+                                                              const enum cache_rows_evictors evictors, uint32_t slot,
+                                                              uint32_t column)
 {
-    const size_t at = (size_t)slot * rows->columns;
+    const size_t at = (size_t)slot * rows->columns + column;
     if (evictors == CACHE_ROWS_NARROW)
         return &rows->narrow[at];
     return C2_LIKELY(!rows->high[slot >> LINES_GROUP_SHIFT]) ? &rows->evictor[at] : NULL;
 }
 
-/* Has the victim lost by the actor, and says who made the level lose the line of the slot; false: nothing is done. */
-static inline __attribute__((always_inline)) bool pass_on(const struct cache_rows *rows,
-                                                          const enum cache_rows_evictors evictors, uint32_t slot,
-                                                          uint32_t victim, uint32_t actor, uint32_t *evictor)
+static inline __attribute__((always_inline)) bool fits(const enum cache_rows_evictors evictors, uint32_t actor)
 {
-    const void *of_line = evictor_at(rows, evictors, slot);
-    void *of_victim = evictor_at(rows, evictors, victim - 1);
-    if (evictors == CACHE_ROWS_NARROW) {
-        if (C2_UNLIKELY(actor > UINT16_MAX))
-            return false;
-        *evictor = *(const uint16_t *)of_line;
-        *(uint16_t *)of_victim = (uint16_t)actor;
-        return true;
-    }
-    if (C2_UNLIKELY(!of_line || !of_victim))
-        return false;
-    *evictor = *(const uint32_t *)of_line;
-    *(uint32_t *)of_victim = actor;
-    return true;
+    return C2_LIKELY(evictors != CACHE_ROWS_NARROW || actor <= UINT16_MAX);
+}
+
+static inline __attribute__((always_inline)) uint32_t evictor_of(const enum cache_rows_evictors evictors,
+                                                                 const void *at)
+{
+    return evictors == CACHE_ROWS_NARROW ? *(const uint16_t *)at : *(const uint32_t *)at;
+}
+
+/* actor: one that fits. */
+static inline __attribute__((always_inline)) void lost_to(const enum cache_rows_evictors evictors, void *at,
+                                                          uint32_t actor)
+{
+    if (evictors == CACHE_ROWS_NARROW)
+        *(uint16_t *)at = (uint16_t)actor;
+    else
+        *(uint32_t *)at = actor;
+}
+
+/* The next miss that is counted, if it is. */
+static inline __attribute__((always_inline)) void count(struct caches_brief **next, uint32_t actor, uint32_t evictor,
+                                                        uint32_t bits, uint32_t level, enum caches_class class_)
+{
+    struct caches_brief *const brief = *next;
+    brief->actor = actor;
+    brief->evictor = evictor;
+    brief->bits = (uint16_t)bits;
+    brief->same_high = true;
+    brief->level = (uint8_t)level;
+    brief->class_ = (uint8_t)class_;
+    if (C2_LIKELY(bits != 0))
+        ++*next;
 }
 
 /* ------------------------------------------------------------------ the loop */
@@ -163,21 +180,16 @@ static inline __attribute__((always_inline)) bool say_brief(struct cache_verdict
                                                             uint32_t *row, const uint64_t *words)
 {
     const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], actor = (uint32_t)(words[1] >> 32);
-    const uint32_t bits = (uint32_t)(words[0] >> TAPE_BITS);
-    uint32_t evictor;
-    if (C2_UNLIKELY(victim == 0 || u->count >= &verdicts->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
-        !pass_on(&verdicts->rows, evictors, slot, victim, actor, &evictor))
+    if (C2_UNLIKELY(victim == 0 || u->count >= &verdicts->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]))
         return false;
+    const void *of_line = evictor_at(&verdicts->rows, evictors, slot, 0);
+    void *of_victim = evictor_at(&verdicts->rows, evictors, victim - 1, 0);
+    if (!fits(evictors, actor) || (evictors == CACHE_ROWS_WIDE && C2_UNLIKELY(!of_line || !of_victim)))
+        return false;
+    const uint32_t evictor = evictor_of(evictors, of_line);
+    lost_to(evictors, of_victim, actor);
     const enum caches_class class_ = say_missed(verdicts, u, row, slot);
-    struct caches_brief *const count = u->count;
-    count->actor = actor;
-    count->evictor = evictor;
-    count->bits = (uint16_t)bits;
-    count->same_high = true;
-    count->level = 0;
-    count->class_ = (uint8_t)class_;
-    if (C2_LIKELY(bits != 0))
-        u->count++;
+    count(&u->count, actor, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
     return true;
 }
 
@@ -261,14 +273,81 @@ LOOP(say_far_wide, CACHE_ROWS_WIDE, true)
 
 typedef const uint64_t *(*loop)(struct cache_verdicts *, const uint64_t *, const uint64_t *);
 
-const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *end)
+const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *stop)
 {
     static const loop loops[][2] = {[CACHE_ROWS_NONE] = {say_near, say_far},
                                     [CACHE_ROWS_NARROW] = {say_near_narrow, say_far_narrow},
                                     [CACHE_ROWS_WIDE] = {say_near_wide, say_far_wide}};
     const struct cache_rows *rows = &verdicts->rows;
-    if (!SHORTCUT(word < end))
-        return word;
-    const uint64_t *const stop = word + stretch_of(verdicts, (size_t)(end - word));
     return loops[rows->evictors][rows->stamps.groups > NEAR_GROUPS](verdicts, word, stop);
+}
+
+/* ------------------------------------------------------------------ misses of more than the first level */
+
+/* All rows that it needs are as those of a brief record mostly are. */
+static inline __attribute__((always_inline)) bool all_there(const struct cache_rows *rows,
+                                                            const enum cache_rows_evictors evictors, uint32_t slot,
+                                                            const uint64_t *words, uint32_t missed)
+{
+    if (evictors == CACHE_ROWS_NARROW)
+        return fits(evictors, (uint32_t)(words[0] >> 32));
+    bool there = evictor_at(rows, evictors, slot, 0);
+    for (uint32_t i = 0; i < missed; i++)
+        there = there && ((uint32_t)words[i] == 0 || evictor_at(rows, evictors, (uint32_t)words[i] - 1, 0));
+    return there;
+}
+
+/* A level has lost its victim, and those above that have lost it too, one bit each. */
+static inline __attribute__((always_inline)) void lose(struct cache_rows *rows, const enum cache_rows_evictors evictors,
+                                                       uint32_t actor, uint32_t column, uint32_t victim, uint32_t above)
+{
+    if (C2_LIKELY(victim != 0))
+        lost_to(evictors, evictor_at(rows, evictors, victim - 1, column), actor);
+    for (; C2_UNLIKELY(above != 0); above &= above - 1)
+        cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctz(above), actor);
+}
+
+static inline enum caches_class ask(struct cache_judged *level, uint32_t *stamp, uint32_t slot, const bool missed)
+{
+    const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, slot);
+    level->said[missed][class_]++;
+    return class_;
+}
+
+static inline __attribute__((always_inline)) bool say_deeper(struct cache_verdicts *verdicts,
+                                                             const enum cache_rows_evictors evictors, uint64_t first,
+                                                             const uint64_t *words)
+{
+    struct cache_rows *const rows = &verdicts->rows;
+    const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
+    const uint32_t actor = (uint32_t)(words[0] >> 32);
+    struct caches_brief *next = &verdicts->count[verdicts->counted];
+    uint32_t *const row = &rows->stamps.word[(size_t)slot * rows->columns];
+    if (!all_there(rows, evictors, slot, words, missed))
+        return false;
+    for (uint32_t i = 0; i < missed; i++) {
+        const enum caches_class class_ = ask(&verdicts->level[i], &row[i], slot, true);
+        const uint32_t evictor = evictor_of(evictors, evictor_at(rows, evictors, slot, i));
+        lose(rows, evictors, actor, i, (uint32_t)words[i], i == 0 ? 0 : (uint32_t)(words[i] >> 32));
+        count(&next, actor, evictor, bits, i, class_);
+    }
+    if (missed < verdicts->level_count)
+        ask(&verdicts->level[missed], &row[missed], slot, false);
+    verdicts->counted = (uint32_t)(next - verdicts->count);
+    return true;
+}
+
+bool cache_verdicts_further(struct cache_verdicts *verdicts, uint64_t first, const uint64_t *words)
+{
+    const uint32_t column = first >> TAPE_COLUMN & 15, missed = first >> TAPE_MISSED & 15;
+    if (!SHORTCUT(column == 0 && (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) == missed))
+        return false;
+    switch (verdicts->rows.evictors) {
+    case CACHE_ROWS_NARROW:
+        return say_deeper(verdicts, CACHE_ROWS_NARROW, first, words);
+    case CACHE_ROWS_WIDE:
+        return say_deeper(verdicts, CACHE_ROWS_WIDE, first, words);
+    default:
+        return false;
+    }
 }
