@@ -30,10 +30,21 @@
  *   functions that were left without a return end where the guest goes on in one further out.
  *   Frames are followed in every phase, costs are those of phases that are measured: of a call what was measured, and
  *   the call itself where that was something, or it ended in such a phase.
+ *   What records cost is added up where control passes. Misses are told later, many at a time (`counted`), so they
+ *   have no part in that: to each depth of a stack belongs a sum of the misses there. There are notes among them: where
+ *   on a stack those that follow are, made when the first one comes; and that a frame is over, so that its sum is added
+ *   to its call and to the sum of the frame further out. Frames without misses need none.
+ *   A block that ends in a jump, and is no function's entry, concerns nobody where no call, return or stub comes before
+ *   it: such records are counted and no more (`records`).
  *
  * Invariants (analyses_callgraph_check; the first, of each window, when it is told)
  *   What is counted is what the simulator has counted in what is measured.
  *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
+ *   Where the last note says that misses are, there is a frame, and its end will be noted.
+ *
+ * Threads
+ *   With contexts everything is heard in order. Without, what hears of misses (struct heard) runs on the thread that
+ *   judges them and has nothing to do with the rest.
  *
  * Not modelled
  *   Frames of abandoned stacks end late, at the next call or return above them.
@@ -49,6 +60,11 @@
 #define RESOLVER_BYTES 4096 /* more than the dynamic linker's resolver has */
 #define FIRST_THREAD 1u
 #define NO_SLOT UINT64_MAX /* the first function has no return address */
+#define NO_WHOLE UINT32_MAX
+#define PLAIN 6u        /* Ir Dr Dw and those of the TLBs: all that is counted at once */
+#define HERE UINT64_MAX /* of a note: misses are there now */
+#define NO_ARC (UINT64_MAX - 1)
+#define RECENT_ARCS C2_HOST_SIZE(1024u, 2u)
 
 struct frame {
     uint64_t slot;
@@ -58,6 +74,7 @@ struct frame {
     bool tail;         /* entered by a jump */
     bool resolving;    /* in the dynamic linker's resolver */
     bool sudden;       /* a tail call that may be a signal's handler */
+    bool missed;       /* there are misses that its end has to be noted for */
 };
 
 struct arc {
@@ -68,41 +85,83 @@ struct arc {
 /* A thread's. */
 struct stack {
     uint32_t tid;
+    uint32_t number; /* among the stacks */
     struct frame *frames;
-    uint64_t *starts; /* [frame * events.count]: `now` when it began */
+    uint64_t *starts; /* [frame * PLAIN]: `now` when it began */
     size_t depth, room;
-    uint64_t left[ANALYSES_EVENTS]; /* `now` when another thread went on */
+    uint64_t left[PLAIN]; /* `now` when another thread went on */
 
     const struct stream_block *last; /* the record before; NULL: none */
     uint64_t last_slot;              /* of its call or return */
     bool last_whole;
+    bool attentive;  /* the next record concerns us, whatever it is */
     uint64_t source; /* the instruction that a jump at its end comes from */
+};
+
+/* What is known of a block of the stream. */
+struct known {
+    const struct stream_block *of; /* NULL: nothing */
+    uint64_t last;                 /* its last instruction */
+    uint64_t costs;                /* of a run of all of it, as PACKED */
+    uint32_t whole;                /* low half of the header of such a run */
+    uint32_t passing;              /* the same where it is counted and no more; NO_WHOLE: it is not */
+    uint16_t slot;                 /* of its call or return */
+    bool is_entry, is_plt, is_string;
+};
+
+/* Ir Dr Dw of a batch side by side: a slot is a word of it. */
+enum { PACKED_DR = 24, PACKED_DW = 44 };
+_Static_assert(STREAM_BATCH_WORDS *STREAM_BLOCK_INSNS < 1u << PACKED_DR &&
+                   STREAM_BATCH_WORDS + STREAM_SLACK_WORDS < 1u << (PACKED_DW - PACKED_DR),
+               "there is room");
+
+/* Misses, by where they are: depth 0 is what was not called, frame i has depth i + 1. */
+struct heard {
+    const struct analyses_events *events;
+    struct heard_stack {
+        uint64_t *costs; /* [depth * events.count] */
+        uint32_t room;
+    } * stacks; /* by number */
+    uint32_t stack_room;
+    uint64_t *here;                /* where misses are; NULL: none has been */
+    uint64_t *arcs;                /* [arc * events.count] */
+    uint32_t arc_room;             /* those behind have cost nothing */
+    uint64_t now[ANALYSES_EVENTS]; /* all of them */
 };
 
 struct callgraph {
     struct analysis base;
     const struct caches_machine *machine;
     struct loader_symbols *symbols;
-    const struct sim_counts *counts; /* the simulator's; NULL: no record yet */
-    struct sim_counts unmeasured;    /* of these, those of phases that are not measured and over */
-    bool idle;                       /* in such a phase */
+    bool idle; /* in a phase that is not measured */
     struct analyses_events events;
+    uint8_t plain[PLAIN];      /* their numbers among the events; ANALYSES_NO_EVENT: there is no such one */
     struct contexts *contexts; /* NULL: functions are not told apart; entry i + 1 is frame i's */
     struct entries *entries;
     struct c2_map *resolvers;
-    uint64_t now[ANALYSES_EVENTS];          /* misses; the first three are filled in when control passes */
-    uint64_t window_start[ANALYSES_EVENTS]; /* `now` at the end of the last window */
+    uint64_t now[PLAIN];                    /* counted so far */
+    uint64_t all[ANALYSES_EVENTS];          /* with contexts: the same, misses too: all_now() */
+    uint64_t window_start[ANALYSES_EVENTS]; /* what was counted up to the end of the last window */
+    struct heard heard;
+    struct sim *sim;     /* that is telling us of records; NULL: what is to be noted happens at once */
+    uint64_t here;       /* the last note, of where misses are; HERE: there was none */
+    struct known *known; /* by number in the stream */
+    uint32_t known_room;
+    bool stale;  /* functions have come or gone: what is_entry says is old */
+    bool enters; /* control passes to an entry */
 
     struct stack **stacks; /* in the order in which their threads were met */
     uint32_t stack_count, stack_room;
     struct stack *on; /* of the thread that runs */
     uint32_t told;    /* the thread of marks, whose records may be still to come */
 
-    struct c2_map *number_of;  /* address -> number, of instructions that call and of callees */
-    struct c2_map *context_of; /* with contexts: that number and the context's -> the number for both */
-    struct c2_map *arc_of;     /* numbers of from and to -> arc */
+    struct c2_map *number_of;     /* address -> number, of instructions that call and of callees */
+    struct c2_map *context_of;    /* with contexts: that number and the context's -> the number for both */
+    struct c2_map *arc_of;        /* numbers of from and to -> arc */
+    uint32_t recent[RECENT_ARCS]; /* 1 + arcs found without maps, by a hash; 0: none */
     struct arc *arcs;
-    uint64_t *costs; /* [arc * events.count] */
+    uint64_t *costs; /* [arc * PLAIN] */
+    uint64_t *sums;  /* [arc * events.count], of the result */
     uint32_t arc_count, arc_room;
 
     struct analyses_arc *sorted;
@@ -110,6 +169,14 @@ struct callgraph {
 };
 
 /* ------------------------------------------------------------------ life */
+
+static void release_heard(struct heard *heard)
+{
+    for (uint32_t i = 0; i < heard->stack_room; i++)
+        c2_free(heard->stacks[i].costs);
+    c2_free(heard->stacks);
+    c2_free(heard->arcs);
+}
 
 static void destroy(struct analysis *analysis)
 {
@@ -128,6 +195,9 @@ static void destroy(struct analysis *analysis)
     c2_free(graph->stacks);
     c2_free(graph->arcs);
     c2_free(graph->costs);
+    c2_free(graph->sums);
+    c2_free(graph->known);
+    release_heard(&graph->heard);
     c2_free(graph->sorted);
     c2_free(graph);
 }
@@ -140,8 +210,20 @@ static enum c2_status add_stack(struct callgraph *graph, uint32_t tid, struct c2
         return c2_fail_memory(err, "the call graph");
     }
     stack->tid = tid;
+    stack->number = graph->stack_count;
     graph->stacks[graph->stack_count++] = stack;
     return C2_OK;
+}
+
+static void init_events(struct callgraph *graph)
+{
+    struct analyses_events *events = &graph->events;
+    analyses_events_init(events, graph->machine);
+    const uint8_t plain[PLAIN] = {
+        ANALYSES_IR,  ANALYSES_DR, ANALYSES_DW, events->by_tlb[CACHES_DATA], events->by_tlb[CACHES_FETCH],
+        events->walks};
+    memcpy(graph->plain, plain, sizeof plain);
+    graph->heard.events = events;
 }
 
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
@@ -154,7 +236,8 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     graph->base.kind = &analysis_callgraph;
     graph->machine = setup->machine;
     graph->symbols = setup->symbols;
-    analyses_events_init(&graph->events, setup->machine);
+    graph->here = HERE;
+    init_events(graph);
     enum c2_status status = add_stack(graph, FIRST_THREAD, err);
     if (status == C2_OK)
         status = entries_create(&graph->entries, err);
@@ -180,6 +263,7 @@ enum c2_status analyses_callgraph_entry(struct analysis *callgraph, struct guest
                                         struct c2_error *err)
 {
     struct callgraph *graph = (struct callgraph *)callgraph;
+    graph->stale = true;
     enum c2_status status = entries_add(graph->entries, entry.v, err);
     return status == C2_OK && resolver ? c2_map_put(graph->resolvers, entry.v, 1, err) : status;
 }
@@ -196,7 +280,7 @@ static enum c2_status memory(void *self, bool appeared, const struct mmu_area *a
     struct callgraph *graph = self;
     const struct loader_entry_listener listener = {graph, name_found};
     if (!appeared)
-        entries_remove(graph->entries, area->start.v, area->start.v + area->bytes);
+        graph->stale |= entries_remove(graph->entries, area->start.v, area->start.v + area->bytes);
     if (!appeared || !area->path || (area->prot & MMU_EXEC) == 0)
         return C2_OK;
     return loader_function_entries(graph->symbols, area->start, &listener, err);
@@ -206,6 +290,97 @@ static bool is_resolver(const struct callgraph *graph, uint64_t va)
 {
     uint64_t any;
     return c2_map_get(graph->resolvers, va, &any);
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+static bool is_string(const struct stream_block *block)
+{
+    return block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
+}
+
+/* `jmp *ADDRESS` at most two instructions (ENDBR64, PUSH or NOP) behind a multiple of 8. */
+static bool is_plt(const struct stream_block *block)
+{
+    const struct stream_slot *slot = block->slots;
+    return block->pc.v % 8 == 0 && block->insn_count <= 3 && block->slot_count == 1 && block->ending == STREAM_JUMP &&
+           slot->insn + 1 == block->insn_count && slot->kind == STREAM_READ && slot->size == 8;
+}
+
+/* What the first instructions of a block cost, one run of them; PACKED. */
+static uint64_t costs_of(const struct stream_block *block, uint32_t insns)
+{
+    uint64_t costs = 0;
+    for (uint32_t i = 0; i < insns; i++)
+        costs += block->insns[i].length != 0;
+    for (uint32_t i = 0; i < block->slot_count && block->slots[i].insn < insns; i++) {
+        costs += (uint64_t)(block->slots[i].kind != STREAM_WRITE) << PACKED_DR;
+        costs += (uint64_t)(block->slots[i].kind != STREAM_READ) << PACKED_DW;
+    }
+    return costs;
+}
+
+static void look_up(struct callgraph *graph, struct known *known)
+{
+    const struct stream_block *block = known->of;
+    known->is_entry = entries_has(graph->entries, block->pc.v);
+    const bool passing = block->ending == STREAM_JUMP && !known->is_entry && !known->is_string && !known->is_plt;
+    known->passing = passing ? known->whole : NO_WHOLE;
+    if (graph->sim)
+        sim_quiet(graph->sim, (uint32_t)(known - graph->known), passing);
+}
+
+static uint64_t last_insn(const struct stream_block *block)
+{
+    return block->pc.v + block->insns[block->insn_count - 1].offset;
+}
+
+static uint16_t slot_of(const struct stream_block *block)
+{
+    if (block->ending == STREAM_CALL)
+        return (uint16_t)(block->slot_count - 1);
+    return block->ending == STREAM_RETURN ? block->insns[block->insn_count - 1].first_slot : 0;
+}
+
+static void learn(struct callgraph *graph, struct known *known, const struct stream_block *block)
+{
+    *known = (struct known){.of = block,
+                            .last = last_insn(block),
+                            .whole = (uint32_t)stream_header(0, block->insn_count, block->slot_count),
+                            .slot = slot_of(block),
+                            .is_plt = is_plt(block),
+                            .is_string = is_string(block)};
+    if (!known->is_string)
+        known->costs = costs_of(block, block->insn_count);
+    look_up(graph, known);
+}
+
+/* Functions have come or gone. */
+static void look_again(struct callgraph *graph)
+{
+    for (uint32_t i = 0; i < graph->known_room; i++)
+        if (graph->known[i].of)
+            look_up(graph, &graph->known[i]);
+    graph->stale = false;
+}
+
+static enum c2_status reach_known(struct callgraph *graph, uint32_t number, struct c2_error *err)
+{
+    uint32_t i = graph->known_room;
+    if (!c2_reach((void **)&graph->known, &graph->known_room, number, sizeof *graph->known, C2_HOST_SIZE(4096u, 1u)))
+        return c2_fail_memory(err, "the call graph");
+    for (; i < graph->known_room; i++)
+        graph->known[i] = (struct known){.passing = NO_WHOLE};
+    return C2_OK;
+}
+
+static enum c2_status know(struct callgraph *graph, uint32_t number, const struct stream_block *block,
+                           struct c2_error *err)
+{
+    enum c2_status status = number < graph->known_room ? C2_OK : reach_known(graph, number, err);
+    if (status == C2_OK && !graph->known[number].of)
+        learn(graph, &graph->known[number], block);
+    return status;
 }
 
 /* ------------------------------------------------------------------ arcs */
@@ -235,7 +410,7 @@ static enum c2_status grow_arcs(struct callgraph *graph, struct c2_error *err)
     struct arc *arcs = c2_realloc(graph->arcs, room * sizeof *arcs);
     if (arcs)
         graph->arcs = arcs;
-    uint64_t *costs = c2_realloc(graph->costs, (size_t)room * graph->events.count * sizeof *costs);
+    uint64_t *costs = c2_realloc(graph->costs, (size_t)room * PLAIN * sizeof *costs);
     if (costs)
         graph->costs = costs;
     if (!arcs || !costs)
@@ -244,8 +419,8 @@ static enum c2_status grow_arcs(struct callgraph *graph, struct c2_error *err)
     return C2_OK;
 }
 
-/* arc: what makes it this one. */
-static enum c2_status find_arc(struct callgraph *graph, const struct arc *arc, uint32_t *out, struct c2_error *err)
+/* Not one that was found of late. */
+static enum c2_status find_any(struct callgraph *graph, const struct arc *arc, uint32_t *out, struct c2_error *err)
 {
     uint64_t numbers[2], found;
     enum c2_status status = number_of(graph, arc->from, arc->from_context, &numbers[0], err);
@@ -266,9 +441,129 @@ static enum c2_status find_arc(struct callgraph *graph, const struct arc *arc, u
         return status;
     graph->arcs[*out] = *arc;
     graph->arcs[*out].calls = 0;
-    memset(&graph->costs[(size_t)*out * graph->events.count], 0, graph->events.count * sizeof *graph->costs);
+    memset(&graph->costs[(size_t)*out * PLAIN], 0, PLAIN * sizeof *graph->costs);
     graph->arc_count++;
     return C2_OK;
+}
+
+static uint32_t *recent_of(struct callgraph *graph, const struct arc *arc)
+{
+    const uint64_t mixed = arc->from * 3 + arc->to + arc->from_context * UINT64_C(31) + arc->to_context;
+    return &graph->recent[(mixed ^ mixed >> 10) % RECENT_ARCS];
+}
+
+static bool is_arc(const struct arc *one, const struct arc *other)
+{
+    return one->from == other->from && one->to == other->to && one->from_context == other->from_context &&
+           one->to_context == other->to_context;
+}
+
+/* arc: what makes it this one. */
+static enum c2_status find_arc(struct callgraph *graph, const struct arc *arc, uint32_t *out, struct c2_error *err)
+{
+    uint32_t *recent = recent_of(graph, arc);
+    enum c2_status status = C2_OK;
+    if (!SHORTCUT(*recent != 0 && is_arc(&graph->arcs[*recent - 1], arc))) {
+        status = find_any(graph, arc, out, err);
+        *recent = status == C2_OK ? *out + 1 : 0;
+    }
+    *out = *recent - 1;
+    return status;
+}
+
+/* ------------------------------------------------------------------ misses, where they are */
+
+static enum c2_status reach(uint64_t **costs, uint32_t *room, uint32_t number, uint32_t width, struct c2_error *err)
+{
+    const size_t before = *room;
+    if (number < before)
+        return C2_OK;
+    if (!c2_reach((void **)costs, room, number, width * sizeof **costs, C2_HOST_SIZE(64u, 1u)))
+        return c2_fail_memory(err, "the call graph");
+    memset(*costs + before * width, 0, (*room - before) * width * sizeof **costs);
+    return C2_OK;
+}
+
+static enum c2_status reach_stack(struct heard *heard, uint32_t number, struct c2_error *err)
+{
+    const uint32_t before = heard->stack_room;
+    if (number < before)
+        return C2_OK;
+    if (!c2_reach((void **)&heard->stacks, &heard->stack_room, number, sizeof *heard->stacks, 1))
+        return c2_fail_memory(err, "the call graph");
+    memset(heard->stacks + before, 0, (heard->stack_room - before) * sizeof *heard->stacks);
+    return C2_OK;
+}
+
+static void move(uint64_t *to, const uint64_t *from, uint32_t width)
+{
+    for (uint32_t i = 0; i < width; i++)
+        to[i] += from[i];
+}
+
+/* The frame that misses of `costs` are in is over, and was this call, or none that counts. */
+static enum c2_status end_frame(struct heard *heard, uint64_t arc, uint64_t *costs, struct c2_error *err)
+{
+    const uint32_t width = heard->events->count;
+    if (arc != NO_ARC) {
+        enum c2_status status = reach(&heard->arcs, &heard->arc_room, (uint32_t)arc, width, err);
+        if (status != C2_OK)
+            return status;
+        move(&heard->arcs[arc * width], costs, width);
+    }
+    heard->here = costs - width;
+    move(heard->here, costs, width);
+    memset(costs, 0, width * sizeof *costs);
+    return C2_OK;
+}
+
+/* words: stack and depth, as place() has them; HERE, or the call that the frame was, or NO_ARC. */
+static enum c2_status noted(void *self, const uint64_t words[2], struct c2_error *err)
+{
+    struct heard *heard = &((struct callgraph *)self)->heard;
+    const uint32_t stack = (uint32_t)(words[0] >> 32), depth = (uint32_t)words[0], width = heard->events->count;
+    enum c2_status status = reach_stack(heard, stack, err);
+    if (status == C2_OK)
+        status = reach(&heard->stacks[stack].costs, &heard->stacks[stack].room, depth, width, err);
+    if (status != C2_OK)
+        return status;
+    heard->here = &heard->stacks[stack].costs[(size_t)depth * width];
+    return words[1] == HERE ? C2_OK : end_frame(heard, words[1], heard->here, err);
+}
+
+static enum c2_status note(struct callgraph *graph, uint64_t place, uint64_t what, struct c2_error *err)
+{
+    const uint64_t words[2] = {place, what};
+    return graph->sim ? sim_note(graph->sim, graph, words, err) : noted(graph, words, err);
+}
+
+static uint64_t place(const struct callgraph *graph, size_t depth)
+{
+    return (uint64_t)graph->on->number << 32 | (uint32_t)depth;
+}
+
+/* The frame on top has been left: whatever it has missed. */
+static enum c2_status note_end(struct callgraph *graph, const struct frame *over, uint64_t arc, struct c2_error *err)
+{
+    const size_t depth = graph->on->depth;
+    if (!over->missed)
+        return C2_OK;
+    graph->here = place(graph, depth);
+    if (depth != 0)
+        graph->on->frames[depth - 1].missed = true;
+    return note(graph, place(graph, depth + 1), arc, err);
+}
+
+/* Misses follow. */
+static enum c2_status note_here(struct callgraph *graph, struct c2_error *err)
+{
+    const size_t depth = graph->on->depth;
+    if (graph->here == place(graph, depth))
+        return C2_OK;
+    graph->here = place(graph, depth);
+    if (depth != 0)
+        graph->on->frames[depth - 1].missed = true;
+    return note(graph, graph->here, HERE, err);
 }
 
 /* ------------------------------------------------------------------ frames */
@@ -278,26 +573,34 @@ static struct frame *top_of(const struct callgraph *graph)
     return graph->on->depth == 0 ? NULL : &graph->on->frames[graph->on->depth - 1];
 }
 
+/* With contexts: everything counted so far. */
+static const uint64_t *all_now(struct callgraph *graph)
+{
+    for (unsigned i = 0; i < PLAIN; i++)
+        if (graph->plain[i] != ANALYSES_NO_EVENT)
+            graph->all[graph->plain[i]] = graph->now[i];
+    return graph->all;
+}
+
 static enum c2_status push(struct callgraph *graph, const struct frame *frame, struct c2_error *err)
 {
-    const uint32_t width = graph->events.count;
     if (graph->on->depth == graph->on->room) {
         const size_t room = graph->on->room * 2 + C2_HOST_SIZE(256u, 1u);
         struct frame *frames = c2_realloc(graph->on->frames, room * sizeof *frames);
         if (frames)
             graph->on->frames = frames;
-        uint64_t *starts = c2_realloc(graph->on->starts, room * width * sizeof *starts);
+        uint64_t *starts = c2_realloc(graph->on->starts, room * PLAIN * sizeof *starts);
         if (starts)
             graph->on->starts = starts;
         if (!frames || !starts)
             return c2_fail_memory(err, "the call stack of the call graph");
         graph->on->room = room;
     }
-    enum c2_status status = graph->contexts ? contexts_push(graph->contexts, frame->to, graph->now, err) : C2_OK;
+    enum c2_status status = graph->contexts ? contexts_push(graph->contexts, frame->to, all_now(graph), err) : C2_OK;
     if (status != C2_OK)
         return status;
     graph->on->frames[graph->on->depth] = *frame;
-    memcpy(&graph->on->starts[graph->on->depth * width], graph->now, width * sizeof *graph->on->starts);
+    memcpy(&graph->on->starts[graph->on->depth * PLAIN], graph->now, sizeof graph->now);
     graph->on->depth++;
     return C2_OK;
 }
@@ -317,28 +620,28 @@ static struct arc arc_of(const struct callgraph *graph, size_t frame)
 static enum c2_status become(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     top_of(graph)->to = to;
-    return graph->contexts ? contexts_become(graph->contexts, to, graph->now, err) : C2_OK;
+    return graph->contexts ? contexts_become(graph->contexts, to, all_now(graph), err) : C2_OK;
 }
 
 /* The frame on top is over. */
 static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
 {
-    const uint32_t width = graph->events.count;
     const struct arc called = arc_of(graph, graph->on->depth - 1);
-    const uint64_t *start = &graph->on->starts[--graph->on->depth * width];
+    const struct frame *over = &graph->on->frames[--graph->on->depth];
+    const uint64_t *start = &graph->on->starts[graph->on->depth * PLAIN];
     uint32_t arc;
     if (graph->contexts)
-        contexts_pop(graph->contexts, graph->now);
+        contexts_pop(graph->contexts, all_now(graph));
     if (graph->idle && start[ANALYSES_IR] == graph->now[ANALYSES_IR])
-        return C2_OK;
+        return note_end(graph, over, NO_ARC, err);
     enum c2_status status = find_arc(graph, &called, &arc, err);
     if (status != C2_OK)
         return status;
-    uint64_t *cost = &graph->costs[(size_t)arc * width];
+    uint64_t *cost = &graph->costs[(size_t)arc * PLAIN];
     graph->arcs[arc].calls++;
-    for (uint32_t i = 0; i < width; i++)
+    for (uint32_t i = 0; i < PLAIN; i++)
         cost[i] += graph->now[i] - start[i];
-    return C2_OK;
+    return note_end(graph, over, arc, err);
 }
 
 /* Frames of slots below `slot` are over. */
@@ -352,11 +655,6 @@ static enum c2_status pop_below(struct callgraph *graph, uint64_t slot, struct c
 
 /* ------------------------------------------------------------------ how control passes */
 
-static uint64_t last_insn(const struct stream_block *block)
-{
-    return block->pc.v + block->insns[block->insn_count - 1].offset;
-}
-
 static enum c2_status call(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     const struct stream_block *last = graph->on->last;
@@ -364,7 +662,7 @@ static enum c2_status call(struct callgraph *graph, uint64_t to, struct c2_error
                                 .from = last_insn(last),
                                 .to = to,
                                 .back = last->pc.v + last->bytes,
-                                .stub = entries_has(graph->entries, to) ? 0 : STUB_BLOCKS};
+                                .stub = graph->enters ? 0 : STUB_BLOCKS};
     enum c2_status status = pop_below(graph, graph->on->last_slot + 1, err);
     return status == C2_OK ? push(graph, &frame, err) : status;
 }
@@ -434,7 +732,7 @@ static enum c2_status tail_call(struct callgraph *graph, uint64_t to, struct c2_
 static enum c2_status jump(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     struct frame *top = top_of(graph);
-    if (entries_has(graph->entries, to))
+    if (graph->enters)
         return tail_call(graph, to, err);
     const bool leaves = top && top->resolving && to - top->to + RESOLVER_BYTES >= 2 * RESOLVER_BYTES;
     if (leaves)
@@ -511,20 +809,11 @@ static enum c2_status in_context(struct callgraph *graph, const struct sim_execu
 {
     enum c2_status status = C2_OK;
     if (!contexts_begun(graph->contexts))
-        status = contexts_push(graph->contexts, record->block->pc.v, graph->now, err);
+        status = contexts_push(graph->contexts, record->block->pc.v, all_now(graph), err);
     contexts_entered(graph->contexts);
     if (status == C2_OK)
         status = leave(graph, record, err);
     return status == C2_OK ? contexts_record(graph->contexts, record, !graph->idle, err) : status;
-}
-
-static void read_counts(struct callgraph *graph)
-{
-    if (!graph->counts || graph->idle)
-        return;
-    graph->now[ANALYSES_IR] = graph->counts->instructions - graph->unmeasured.instructions;
-    graph->now[ANALYSES_DR] = graph->counts->reads - graph->unmeasured.reads;
-    graph->now[ANALYSES_DW] = graph->counts->writes - graph->unmeasured.writes;
 }
 
 /* What is executed now may show that the frame on top is no stub. */
@@ -537,29 +826,60 @@ static void look_at_stub(struct callgraph *graph, const struct stream_block *blo
     top->stub = small ? top->stub - 1 : 0;
 }
 
-/* `jmp *ADDRESS` at most two instructions (ENDBR64, PUSH or NOP) behind a multiple of 8. */
-static bool is_plt(const struct stream_block *block)
+static void remember(struct callgraph *graph, const struct known *known, uint64_t header, const uint64_t *words)
 {
-    const struct stream_slot *slot = block->slots;
-    return block->pc.v % 8 == 0 && block->insn_count <= 3 && block->slot_count == 1 && block->ending == STREAM_JUMP &&
-           slot->insn + 1 == block->insn_count && slot->kind == STREAM_READ && slot->size == 8;
+    struct stack *on = graph->on;
+    const struct stream_block *block = known->of;
+    const bool by_jump = on->last && on->last_whole && on->last->ending == STREAM_JUMP;
+    on->last_whole = stream_header_insns(header) == block->insn_count;
+    if (!by_jump || !known->is_plt)
+        on->source = known->last;
+    if (!on->last_whole)
+        on->source = block->pc.v + block->insns[stream_header_insns(header)].offset;
+    else if (block->ending != STREAM_JUMP)
+        on->last_slot = words[known->slot];
+    on->last = block;
+    const struct frame *top = top_of(graph);
+    on->attentive = !on->last_whole || block->ending != STREAM_JUMP || (top && (top->stub != 0 || top->resolving));
 }
 
-static void remember(struct callgraph *graph, const struct sim_executed *record)
+/* A record that is counted and no more. */
+static void remember_passing(struct stack *on, const struct known *known)
 {
-    const struct stream_block *block = record->block;
-    const struct stream_insn *insn = &block->insns[block->insn_count - 1];
-    const bool by_jump = graph->on->last && graph->on->last_whole && graph->on->last->ending == STREAM_JUMP;
-    if (!by_jump || !is_plt(block))
-        graph->on->source = last_insn(block);
-    graph->on->last = block;
-    graph->on->last_whole = record->insns_run == block->insn_count;
-    if (!graph->on->last_whole)
-        graph->on->source = block->pc.v + block->insns[record->insns_run].offset;
-    else if (block->ending == STREAM_CALL)
-        graph->on->last_slot = record->words[block->slot_count - 1];
-    else if (block->ending == STREAM_RETURN)
-        graph->on->last_slot = record->words[insn->first_slot];
+    on->last = known->of;
+    on->last_whole = true;
+    on->source = known->last;
+}
+
+/* ------------------------------------------------------------------ what records cost */
+
+static void add_packed(uint64_t now[PLAIN], uint64_t costs)
+{
+    now[0] += costs & ((1u << PACKED_DR) - 1);
+    now[1] += costs >> PACKED_DR & ((1u << (PACKED_DW - PACKED_DR)) - 1);
+    now[2] += costs >> PACKED_DW;
+}
+
+static void count_string(uint64_t now[PLAIN], const struct stream_slot *slots, const uint64_t *words)
+{
+    const uint64_t count = ~((uint64_t)1 << 63), done = (words[2] & count) - (words[3] & count);
+    now[1] += slots[0].size != 0 ? done : 0;
+    now[slots[1].store ? 2 : 1] += slots[1].size != 0 ? done : 0;
+}
+
+static void count_record(struct callgraph *graph, const struct known *known, uint64_t header, const uint64_t *words)
+{
+    const uint32_t insns_run = stream_header_insns(header);
+    if (graph->idle)
+        return;
+    if (C2_UNLIKELY(known->is_string)) {
+        graph->now[0] += insns_run;
+        count_string(graph->now, known->of->slots, words);
+    } else if (C2_LIKELY(insns_run == known->of->insn_count)) {
+        add_packed(graph->now, known->costs);
+    } else {
+        add_packed(graph->now, costs_of(known->of, insns_run));
+    }
 }
 
 /* Slots never rise towards the top: of the two frames there, which are all that changes. */
@@ -574,28 +894,21 @@ static bool top_holds(const struct callgraph *graph)
 /* What was counted while other threads ran costs none of its calls. */
 static void go_on(struct callgraph *graph, struct stack *stack)
 {
-    const uint32_t width = graph->events.count;
     for (size_t i = 0; i < stack->depth; i++)
-        for (uint32_t event = 0; event < width; event++)
-            stack->starts[i * width + event] += graph->now[event] - stack->left[event];
+        for (uint32_t event = 0; event < PLAIN; event++)
+            stack->starts[i * PLAIN + event] += graph->now[event] - stack->left[event];
     graph->on = stack;
-}
-
-static void leave_thread(struct callgraph *graph)
-{
-    read_counts(graph);
-    memcpy(graph->on->left, graph->now, sizeof graph->now);
 }
 
 static enum c2_status switch_thread(struct callgraph *graph, uint32_t tid, struct c2_error *err)
 {
     uint32_t i = 0;
-    leave_thread(graph);
+    memcpy(graph->on->left, graph->now, sizeof graph->now);
     while (i < graph->stack_count && graph->stacks[i]->tid != tid)
         i++;
     enum c2_status status = i == graph->stack_count ? add_stack(graph, tid, err) : C2_OK;
     if (status == C2_OK && graph->contexts)
-        status = contexts_thread(graph->contexts, tid, graph->now, err);
+        status = contexts_thread(graph->contexts, tid, all_now(graph), err);
     if (status == C2_OK)
         go_on(graph, graph->stacks[i]);
     return status;
@@ -603,61 +916,184 @@ static enum c2_status switch_thread(struct callgraph *graph, uint32_t tid, struc
 
 static void thread(void *self, uint32_t tid) { ((struct callgraph *)self)->told = tid; }
 
+/* Control passes to a block. */
+static enum c2_status arrive(struct callgraph *graph, const struct known *known, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (graph->on->last) {
+        graph->enters = known->is_entry;
+        status = pass(graph, known->of->pc.v, err);
+        C2_PROMISE(status != C2_OK || top_holds(graph));
+    }
+    look_at_stub(graph, known->of);
+    return status;
+}
+
+static __attribute__((noinline)) enum c2_status begin(struct callgraph *graph, uint32_t tid, struct c2_error *err)
+{
+    if (graph->stale)
+        look_again(graph);
+    return tid != graph->on->tid ? switch_thread(graph, tid, err) : C2_OK;
+}
+
+/* With contexts. */
 static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
 {
     struct callgraph *graph = self;
-    enum c2_status status = C2_OK;
-    graph->counts = record->counts;
-    if (C2_UNLIKELY(record->tid != graph->on->tid))
-        status = switch_thread(graph, record->tid, err);
-    if (status == C2_OK && graph->on->last) {
-        read_counts(graph);
-        status = pass(graph, record->block->pc.v, err);
-    }
-    C2_PROMISE(status != C2_OK || top_holds(graph));
-    look_at_stub(graph, record->block);
-    if (status == C2_OK && graph->contexts)
+    const uint64_t header = stream_header(record->number, record->insns_run, 0);
+    enum c2_status status = begin(graph, record->tid, err);
+    if (status == C2_OK)
+        status = know(graph, record->number, record->block, err);
+    if (status != C2_OK)
+        return status;
+    const struct known *known = &graph->known[record->number];
+    status = arrive(graph, known, err);
+    if (status == C2_OK)
         status = in_context(graph, record, err);
-    remember(graph, record);
+    remember(graph, known, header, record->words);
+    count_record(graph, known, header, record->words);
+    return status;
+}
+
+/* Without contexts: a record that may concern us. */
+static enum c2_status take(struct callgraph *graph, const struct stream_blocks *blocks, const uint64_t *words,
+                           struct c2_error *err)
+{
+    const uint32_t number = stream_header_block(words[0]);
+    enum c2_status status = C2_OK;
+    if (C2_UNLIKELY(number >= graph->known_room || !graph->known[number].of))
+        status = know(graph, number, stream_blocks_at(blocks, number), err);
+    if (status != C2_OK)
+        return status;
+    const struct known *known = &graph->known[number];
+    status = arrive(graph, known, err);
+    remember(graph, known, words[0], words + 1);
+    count_record(graph, known, words[0], words + 1);
+    return status;
+}
+
+/* Those that are counted and no more, up to the first that may concern us, which is said. */
+static inline const uint64_t *pass_by(struct callgraph *graph, const uint64_t *words, const uint64_t *end)
+{
+    const struct known *const all = graph->known, *last = NULL;
+    const uint32_t room = graph->known_room;
+    uint64_t costs = 0;
+    if (graph->on->attentive)
+        return words;
+    while (words < end) {
+        const uint64_t header = *words;
+        const uint32_t number = stream_header_block(header);
+        if (number >= room || all[number].passing != (uint32_t)header)
+            break;
+        last = &all[number];
+        costs += last->costs;
+        words += 1 + stream_header_slots(header);
+    }
+    if (!last)
+        return words;
+    remember_passing(graph->on, last);
+    if (!graph->idle)
+        add_packed(graph->now, costs);
+    return words;
+}
+
+static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+{
+    struct callgraph *graph = self;
+    const uint64_t *words = records->words;
+    enum c2_status status = C2_OK;
+    graph->sim = records->sim;
+    if (C2_UNLIKELY(graph->stale || records->tid != graph->on->tid))
+        status = begin(graph, records->tid, err);
+    while (status == C2_OK && (words = pass_by(graph, words, records->end)) < records->end) {
+        status = take(graph, records->blocks, words, err);
+        words += 1 + stream_header_slots(*words);
+    }
+    if (records->missing && status == C2_OK)
+        status = note_here(graph, err);
+    *quiet = !graph->on->attentive;
+    graph->sim = NULL;
     return status;
 }
 
 /* ------------------------------------------------------------------ misses */
 
-/* Of the instruction of this code number. */
-static void count(struct callgraph *graph, uint32_t code, uint8_t event, uint64_t times)
+/* The events of one level's miss, of which there are two; the first is ANALYSES_NO_EVENT in levels in between. */
+struct events {
+    uint8_t by_kind, by_class;
+};
+
+static inline struct events events_of(const struct analyses_events *events, uint32_t level, enum sim_kind kind,
+                                      enum caches_class class_)
 {
-    graph->now[event] += times;
-    if (graph->contexts)
-        contexts_cost(graph->contexts, code)[event] += times;
+    return (struct events){events->by_kind[level][kind == SIM_WALK ? SIM_READ : kind],
+                           events->by_class[level][class_ - CACHES_COLD]};
 }
 
-static void count_level(struct callgraph *graph, const struct sim_miss *miss, uint32_t depth)
+static inline void count(struct heard *heard, struct events of)
 {
-    const enum sim_kind kind = miss->kind == SIM_WALK ? SIM_READ : miss->kind;
-    const uint32_t level = analyses_level_of(graph->machine, kind, depth);
-    const uint8_t by_kind = graph->events.by_kind[level][kind];
-    if (by_kind != ANALYSES_NO_EVENT)
-        count(graph, miss->code, by_kind, 1);
-    count(graph, miss->code, graph->events.by_class[level][miss->outcome->event[depth].class_ - CACHES_COLD], 1);
+    if (of.by_kind != ANALYSES_NO_EVENT) {
+        heard->now[of.by_kind]++;
+        heard->here[of.by_kind]++;
+    }
+    heard->now[of.by_class]++;
+    heard->here[of.by_class]++;
+}
+
+static enum c2_status counted_misses(void *self, const struct caches_brief *misses, size_t count_, struct c2_error *err)
+{
+    struct heard *heard = &((struct callgraph *)self)->heard;
+    (void)err;
+    for (const struct caches_brief *miss = misses; miss < misses + count_; miss++)
+        count(heard, events_of(heard->events, miss->level, sim_counted_kind(miss), (enum caches_class)miss->class_));
+    return C2_OK;
+}
+
+/* Of the instruction of this code number. */
+static void count_context(struct callgraph *graph, uint32_t code, uint8_t event, uint64_t times)
+{
+    graph->all[event] += times;
+    contexts_cost(graph->contexts, code)[event] += times;
+}
+
+static void count_contexts(struct callgraph *graph, uint32_t code, struct events of)
+{
+    if (of.by_kind != ANALYSES_NO_EVENT)
+        count_context(graph, code, of.by_kind, 1);
+    count_context(graph, code, of.by_class, 1);
 }
 
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct callgraph *graph = self;
-    (void)err;
-    for (uint32_t i = miss->first; i < miss->outcome->served_by; i++)
-        count_level(graph, miss, i);
-    return C2_OK;
+    struct heard *heard = &graph->heard;
+    enum c2_status status = graph->contexts ? note_here(graph, err) : C2_OK;
+    for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++) {
+        const struct events of = events_of(heard->events, analyses_level_of(graph->machine, miss->kind, i), miss->kind,
+                                           miss->outcome->event[i].class_);
+        count(heard, of);
+        if (graph->contexts)
+            count_contexts(graph, miss->code, of);
+    }
+    return status;
 }
 
+static void untranslated(void *self, enum sim_kind kind, bool walked)
+{
+    struct callgraph *graph = self;
+    graph->now[kind == SIM_FETCH ? 4 : 3]++;
+    graph->now[5] += walked;
+}
+
+/* With contexts. */
 static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
     struct callgraph *graph = self;
-    const uint8_t event = graph->events.by_tlb[miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
     (void)err;
-    count(graph, miss->code, event, 1);
-    count(graph, miss->code, graph->events.walks, miss->walked);
+    untranslated(self, miss->kind, miss->walked);
+    contexts_cost(graph->contexts,
+                  miss->code)[graph->events.by_tlb[miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA]]++;
+    contexts_cost(graph->contexts, miss->code)[graph->events.walks] += miss->walked;
     return C2_OK;
 }
 
@@ -674,6 +1110,25 @@ static int by_addresses(const void *a, const void *b)
     return (keys[0][i] > keys[1][i]) - (keys[0][i] < keys[1][i]);
 }
 
+/* What calls cost in all. */
+static enum c2_status sum_arcs(struct callgraph *graph, struct c2_error *err)
+{
+    const uint32_t width = graph->events.count;
+    c2_free(graph->sums);
+    graph->sums = c2_calloc(graph->arc_count + (size_t)1, width * sizeof *graph->sums);
+    if (!graph->sums)
+        return c2_fail_memory(err, "the call graph");
+    for (uint32_t i = 0; i < graph->arc_count; i++) {
+        uint64_t *sum = &graph->sums[(size_t)i * width];
+        if (i < graph->heard.arc_room)
+            memcpy(sum, &graph->heard.arcs[(size_t)i * width], width * sizeof *sum);
+        for (unsigned k = 0; k < PLAIN; k++)
+            if (graph->plain[k] != ANALYSES_NO_EVENT)
+                sum[graph->plain[k]] = graph->costs[(size_t)i * PLAIN + k];
+    }
+    return C2_OK;
+}
+
 static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct callgraph *graph = self;
@@ -684,8 +1139,10 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
         while (status == C2_OK && graph->on->depth != 0)
             status = pop(graph, err);
         if (status == C2_OK && graph->contexts && contexts_begun(graph->contexts))
-            contexts_pop(graph->contexts, graph->now);
+            contexts_pop(graph->contexts, all_now(graph));
     }
+    if (status == C2_OK)
+        status = sum_arcs(graph, err);
     if (status != C2_OK)
         return status;
     c2_free(graph->sorted);
@@ -695,76 +1152,90 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     for (uint32_t i = 0; i < graph->arc_count; i++)
         graph->sorted[i] = (struct analyses_arc){
             {graph->arcs[i].from},       {graph->arcs[i].to},
-            graph->arcs[i].calls,        &graph->costs[(size_t)i * graph->events.count],
+            graph->arcs[i].calls,        &graph->sums[(size_t)i * graph->events.count],
             graph->arcs[i].from_context, graph->arcs[i].to_context};
     qsort(graph->sorted, graph->arc_count, sizeof *graph->sorted, by_addresses);
     graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count, NULL};
     if (!graph->contexts)
         return C2_OK;
     graph->result.contexts = contexts_result(graph->contexts);
-    return contexts_finish(graph->contexts, &graph->result, graph->now, err);
+    return contexts_finish(graph->contexts, &graph->result, all_now(graph), err);
 }
 
 /* ------------------------------------------------------------------ windows */
 
-static uint64_t counted(const struct callgraph *graph, uint32_t event)
+/* Everything counted so far; all is said. */
+static void count_all(const struct callgraph *graph, uint64_t now[ANALYSES_EVENTS])
 {
-    return graph->now[event] - graph->window_start[event];
+    memcpy(now, graph->heard.now, sizeof graph->heard.now);
+    for (unsigned i = 0; i < PLAIN; i++)
+        if (graph->plain[i] != ANALYSES_NO_EVENT)
+            now[graph->plain[i]] = graph->now[i];
 }
 
-static void check_level(const struct callgraph *graph, uint32_t level, const struct caches_counts *n)
+/* counted: [event], here and below. */
+static void check_level(const struct callgraph *graph, const uint64_t *counted, uint32_t level,
+                        const struct caches_counts *n)
 {
     const uint64_t classes[] = {n->cold, n->capacity, n->conflict, n->coherence};
     const uint8_t *events = graph->events.by_class[level];
     for (unsigned i = 0; i < ANALYSES_CLASSES + 1 && events[i] != ANALYSES_NO_EVENT; i++)
-        C2_ASSERT(counted(graph, events[i]) == classes[i]);
+        C2_ASSERT(counted[events[i]] == classes[i]);
 }
 
 /* What was counted in the window is what the simulator has counted. */
-static void check_window(const struct callgraph *graph, const struct sim_totals *of)
+static void check_window(const struct callgraph *graph, const uint64_t *counted, const struct sim_totals *of)
 {
     const struct analyses_events *events = &graph->events;
-    C2_ASSERT(counted(graph, ANALYSES_IR) == of->counts.instructions);
-    C2_ASSERT(counted(graph, ANALYSES_DR) == of->counts.reads && counted(graph, ANALYSES_DW) == of->counts.writes);
+    C2_ASSERT(counted[ANALYSES_IR] == of->counts.instructions);
+    C2_ASSERT(counted[ANALYSES_DR] == of->counts.reads && counted[ANALYSES_DW] == of->counts.writes);
     for (uint32_t i = 0; i < graph->machine->level_count; i++)
-        check_level(graph, i, &of->levels[i]);
+        check_level(graph, counted, i, &of->levels[i]);
     if (graph->machine->has_l1i)
-        check_level(graph, graph->machine->level_count, &of->l1i);
+        check_level(graph, counted, graph->machine->level_count, &of->l1i);
     if (events->walks != ANALYSES_NO_EVENT)
-        C2_ASSERT(counted(graph, events->walks) == of->walks.count);
+        C2_ASSERT(counted[events->walks] == of->walks.count);
 }
 
 static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     static const struct sim_totals nothing;
     struct callgraph *graph = self;
-    const struct sim_counts *counts = &window->of.counts;
+    uint64_t now[ANALYSES_EVENTS], counted[ANALYSES_EVENTS];
     (void)err;
-    read_counts(graph);
-    check_window(graph, graph->idle ? &nothing : &window->of);
-    if (graph->idle) {
-        graph->unmeasured.instructions += counts->instructions;
-        graph->unmeasured.reads += counts->reads;
-        graph->unmeasured.writes += counts->writes;
-    }
-    memcpy(graph->window_start, graph->now, sizeof graph->now);
+    count_all(graph, now);
+    for (uint32_t i = 0; i < ANALYSES_EVENTS; i++)
+        counted[i] = now[i] - graph->window_start[i];
+    check_window(graph, counted, graph->idle ? &nothing : &window->of);
+    memcpy(graph->window_start, now, sizeof now);
     graph->idle = window->next != STREAM_MEASURE;
     return C2_OK;
+}
+
+static void drop_heard(struct heard *heard)
+{
+    const size_t bytes = heard->events->count * sizeof(uint64_t);
+    for (uint32_t i = 0; i < heard->stack_room; i++)
+        if (heard->stacks[i].room != 0)
+            memset(heard->stacks[i].costs, 0, heard->stacks[i].room * bytes);
+    if (heard->arc_room != 0)
+        memset(heard->arcs, 0, heard->arc_room * bytes);
 }
 
 /* Nothing has been measured so far: calls that go on cost from here on. */
 static enum c2_status dropped(void *self, struct c2_error *err)
 {
     struct callgraph *graph = self;
-    const uint32_t width = graph->events.count;
     for (uint32_t n = 0; n < graph->stack_count; n++) {
         struct stack *stack = graph->stacks[n];
         for (size_t i = 0; i < stack->depth; i++)
-            memcpy(&stack->starts[i * width], graph->now, width * sizeof *stack->starts);
+            memcpy(&stack->starts[i * PLAIN], graph->now, sizeof graph->now);
         memcpy(stack->left, graph->now, sizeof graph->now);
     }
     if (graph->contexts)
-        contexts_dropped(graph->contexts, graph->now);
+        contexts_dropped(graph->contexts, all_now(graph));
+    drop_heard(&graph->heard);
+    memset(graph->recent, 0, sizeof graph->recent);
     graph->arc_count = 0;
     c2_map_destroy(graph->arc_of);
     graph->arc_of = NULL;
@@ -782,16 +1253,25 @@ static bool separates(const struct analyses_setup *setup) { return setup->separa
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     const struct callgraph *graph = (const struct callgraph *)analysis;
-    return (struct sim_subscriber){.self = analysis,
-                                   .memory = memory,
-                                   .mark = graph->contexts ? mark : NULL,
-                                   .thread = graph->contexts ? thread : NULL,
-                                   .dropped = dropped,
-                                   .record = record,
-                                   .tlb_missed = tlb_missed,
-                                   .missed = missed,
-                                   .window = window,
-                                   .finish = finish};
+    struct sim_subscriber to = {.self = analysis,
+                                .apart = !graph->contexts,
+                                .memory = memory,
+                                .dropped = dropped,
+                                .missed = missed,
+                                .window = window,
+                                .finish = finish};
+    if (graph->contexts) {
+        to.mark = mark;
+        to.thread = thread;
+        to.record = record;
+        to.tlb_missed = tlb_missed;
+    } else {
+        to.records = records;
+        to.untranslated = untranslated;
+        to.noted = noted;
+        to.counted = counted_misses;
+    }
+    return to;
 }
 
 static const void *result(const struct analysis *analysis)
@@ -810,14 +1290,15 @@ struct contexts *analyses_callgraph_contexts(struct analysis *callgraph)
 
 static void check_stack(const struct callgraph *graph, const struct stack *stack)
 {
-    const uint32_t width = graph->events.count;
     C2_ASSERT(stack->depth <= stack->room);
     for (size_t i = 0; i < stack->depth; i++) {
         C2_ASSERT(i == 0 || stack->frames[i].slot <= stack->frames[i - 1].slot);
         C2_ASSERT(i == 0 || stack->frames[i].tail || stack->frames[i].slot < stack->frames[i - 1].slot);
-        for (uint32_t event = 0; event < width; event++)
-            C2_ASSERT(stack->starts[i * width + event] <= graph->now[event]);
+        for (uint32_t event = 0; event < PLAIN; event++)
+            C2_ASSERT(stack->starts[i * PLAIN + event] <= graph->now[event]);
+        C2_ASSERT(graph->here != ((uint64_t)stack->number << 32 | (i + 1)) || stack->frames[i].missed);
     }
+    C2_ASSERT(graph->here == HERE || graph->here >> 32 != stack->number || (uint32_t)graph->here <= stack->depth);
 }
 
 void analyses_callgraph_check(const struct analysis *callgraph)

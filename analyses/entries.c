@@ -87,14 +87,19 @@ enum c2_status entries_add(struct entries *entries, uint64_t va, struct c2_error
     return status;
 }
 
-void entries_remove(struct entries *entries, uint64_t start, uint64_t end)
+bool entries_remove(struct entries *entries, uint64_t start, uint64_t end)
 {
     uint64_t page = start >> C2_PAGE_SHIFT, last = end >> C2_PAGE_SHIFT;
+    bool any = false;
     page = page < entries->low ? entries->low : page;
     last = last > entries->high ? entries->high : last;
-    for (; page < last; page++)
-        if (find(entries, page) != UINT32_MAX)
-            memset(&entries->pages[find(entries, page)], 0, sizeof *entries->pages);
+    for (; page < last; page++) {
+        if (find(entries, page) == UINT32_MAX)
+            continue;
+        memset(&entries->pages[find(entries, page)], 0, sizeof *entries->pages);
+        any = true;
+    }
+    return any;
 }
 
 bool entries_has(struct entries *entries, uint64_t va)

@@ -422,6 +422,12 @@ static inline enum caches_tried caches_defer_front(struct caches_front *front, u
 {
     return C2_UNLIKELY(caches_tape_brief(front->tape, actor, actor >> 32, bits)) ? CACHES_FULL : CACHES_TRIED;
 }
+/* What is at the end of the tape behind CACHES_MISSED is taken away, so that notes may come before it, and put back. */
+struct caches_aside {
+    uint64_t word[CACHES_MAX_LEVELS + 1];
+};
+void caches_put_aside(const struct caches *caches, struct caches_aside *out);
+void caches_put_back(struct caches *caches, const struct caches_aside *aside);
 /* Something else to be heard at this place. */
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted);
 

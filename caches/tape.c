@@ -176,6 +176,16 @@ enum caches_tried caches_note(struct caches *caches, const struct caches_noted *
     return written(caches, put_head(caches->tape.end.at, first, noted));
 }
 
+void caches_put_aside(const struct caches *caches, struct caches_aside *out)
+{
+    memcpy(out->word, caches->tape.end.at, sizeof out->word);
+}
+
+void caches_put_back(struct caches *caches, const struct caches_aside *aside)
+{
+    memcpy(caches->tape.end.at, aside->word, sizeof aside->word);
+}
+
 void caches_judge(struct caches *caches, struct caches_outcome *outcome)
 {
     const struct caches_noted noted = {.actor = caches->lines.actor};

@@ -52,7 +52,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
     a->measuring = true;
     if (attribution)
         a->to = *attribution;
-    a->actors = sim->counts_alone && a->to.last ? a->to.last : &none;
+    a->actors = sim->counts_plain && a->to.last ? a->to.last : &none;
 }
 
 void sim_attribute_free(struct sim *sim) { c2_free(sim->attributed.codes); }
@@ -280,12 +280,15 @@ static struct sim_miss describe(const struct sim_core *core, enum sim_kind kind,
 static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
                                 uint64_t actor, const struct caches_outcome *outcome, struct c2_error *err)
 {
-    const struct sim *sim = core->sim;
+    struct sim *sim = core->sim;
     const bool found = outcome->served_by == (kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0);
     if (found && !(kind == SIM_WALK && sim->tells_walks))
         return C2_OK;
     const struct sim_miss miss = describe(core, kind, va, line, actor, outcome);
-    return found ? sim_tell_found(sim, &miss, err) : sim_tell_miss(sim, &miss, err);
+    if (found)
+        return sim_tell_found(sim, &miss, err);
+    enum c2_status status = sim->tells_many ? sim_records_missing(sim, err) : C2_OK;
+    return status == C2_OK ? sim_tell_miss(sim, &miss, err) : status;
 }
 
 /* ------------------------------------------------------------------ prefetches */
@@ -390,6 +393,14 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
     return status == C2_OK ? tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err) : status;
 }
 
+static enum c2_status tell_page(struct sim *sim, enum sim_kind kind, bool walked, struct c2_error *err)
+{
+    enum c2_status status = sim->tells_many ? sim_records_missing(sim, err) : C2_OK;
+    if (status == C2_OK)
+        sim_tell_untranslated(sim, kind, walked);
+    return status;
+}
+
 /* The first level of the TLBs has missed. */
 enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
                                  struct c2_error *err)
@@ -400,7 +411,13 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
     struct sim_tlb_miss miss = {.code = core->code, .kind = kind, .va = va, .walked = walked};
     if (!sim->attributed.measuring)
         return C2_OK;
-    enum c2_status status = sim_ask_actor(core, kind, va, &miss.actor, err);
+    enum c2_status status = sim->tells_pages ? tell_page(sim, kind, walked, err) : C2_OK;
+    if (status == C2_OK && sim->counts_pages) {
+        sim_wait_for_line(core, walked);
+        return C2_OK;
+    }
+    if (status == C2_OK)
+        status = sim_ask_actor(core, kind, va, &miss.actor, err);
     if (status == C2_OK && to->untranslated)
         to->untranslated(to->self, miss.actor, walked);
     if (status != C2_OK || !sim->tells_tlb)

@@ -207,7 +207,9 @@ static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core,
 {
     struct sim *sim = core->sim;
     const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
-    enum c2_status status = C2_OK;
+    enum c2_status status = sim->tells_many ? sim_records_mark(sim, words - 1, err) : C2_OK;
+    if (status != C2_OK)
+        return status;
     if (mark == STREAM_PHASE)
         return sim_window_end(sim, (enum stream_phase)words[0], err);
     if (mark == STREAM_KERNEL)
@@ -230,6 +232,7 @@ static __attribute__((noinline)) enum c2_status unusual(struct sim_core *core, u
                                                         const uint64_t *words, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    sim->untold.loud = true;
     enum c2_status status = sim_plan_build(sim, stream_header_block(header), err);
     return status != C2_OK ? status : sim_record(core, tid, header, words, err);
 }
@@ -275,6 +278,8 @@ enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, st
     count_pending(sim);
     if (status == C2_OK && C2_UNLIKELY(sim->is_absent))
         status = sim_fail_absent(sim, err);
+    if (status == C2_OK && sim->tells_many)
+        status = sim_records_end(sim, err);
     if (status != C2_OK)
         return status;
     sim_settle(sim);
@@ -321,13 +326,16 @@ enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch
     struct sim *sim = core->sim;
     const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
     enum c2_status status = C2_OK;
+    sim_records_begin(sim, batch);
     while (word < end && status == C2_OK) {
+        sim->untold.at = word;
         if (SHORTCUT(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD))
             ahead = sim_look_ahead(core, word, ahead, end);
         const uint64_t header = *word++;
         const uint32_t number = stream_header_block(header);
         if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))) {
             struct sim_plan *plan = &sim->plans[number];
+            sim->untold.loud |= plan->loud;
             if (plan->pending++ == 0)
                 sim->pending[sim->pending_count++] = number;
             status = run_plan(core, plan, word, err);
@@ -352,9 +360,12 @@ static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *pla
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                                struct c2_error *err)
 {
-    const struct sim *sim = core->sim;
+    struct sim *sim = core->sim;
     enum c2_status status = sim->tells_records ? sim_tell_record(sim, tid, header, words, err) : C2_OK;
-    return status == C2_OK ? unusual(core, tid, header, words, err) : status;
+    sim->untold = (struct sim_untold){words - 1, words + stream_header_slots(header), words - 1, NULL, tid, true};
+    if (status == C2_OK)
+        status = unusual(core, tid, header, words, err);
+    return status == C2_OK && sim->tells_many ? sim_records_end(sim, err) : status;
 }
 
 static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
@@ -379,8 +390,12 @@ static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint6
 enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i]))
+    sim_records_begin(core->sim, batch);
+    for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i])) {
+        core->sim->untold.at = &batch->words[i];
+        core->sim->untold.loud = true;
         status = observed_record(core, batch->tid, batch->words[i], &batch->words[i + 1], err);
+    }
     return sim_finish_batch(core, status, err);
 }
 
@@ -410,6 +425,10 @@ sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
         return sim_consume_observed;
     if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
         return sim_consume_fast;
+    if (sim->tells_many && form >= CACHE_FORM_AVX2)
+        return ways == SIM_USUAL_WAYS ? sim_consume_told_8_avx2 : sim_consume_told_12_avx2;
+    if (sim->tells_many)
+        return ways == SIM_USUAL_WAYS ? sim_consume_told_8_sse2 : sim_consume_told_12_sse2;
     if (form >= CACHE_FORM_AVX2)
         return ways == SIM_USUAL_WAYS ? sim_consume_8_avx2 : sim_consume_12_avx2;
     return ways == SIM_USUAL_WAYS ? sim_consume_8_sse2 : sim_consume_12_sse2;

@@ -255,20 +255,27 @@ PART enum c2_status run_plan(struct sim_core *core, struct hot *hot, const struc
     return C2_OK;
 }
 
+/* told: somebody is told of records, many at a time. */
 PART enum c2_status consume(struct sim_core *core, const struct stream_batch *batch, const uint32_t ways,
-                            struct c2_error *err)
+                            const bool told, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
     struct hot hot = hot_load(core);
     enum c2_status status = C2_OK;
+    if (told)
+        sim_records_begin(sim, batch);
     while (word < end && status == C2_OK) {
+        if (told)
+            sim->untold.at = word;
         if (C2_UNLIKELY(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD))
             ahead = sim_look_ahead(core, word, ahead, end);
         const uint64_t header = *word++;
         const uint32_t number = stream_header_block(header);
         if (C2_LIKELY(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header)) {
             struct sim_plan *plan = &sim->plans[number];
+            if (told)
+                sim->untold.loud |= plan->loud;
             if (plan->pending++ == 0)
                 sim->pending[sim->pending_count++] = number;
             status = run_plan(core, &hot, plan, &word, ways, err);
@@ -287,14 +294,16 @@ PART enum c2_status consume(struct sim_core *core, const struct stream_batch *ba
 
 #define CONSUME_JOIN2(a, b, c) a##b##_##c
 #define CONSUME_JOIN(a, b, c) CONSUME_JOIN2(a, b, c)
-#define CONSUMES(ways) \
-    enum c2_status CONSUME_JOIN(sim_consume_, ways, CACHE_FORM_NAME)( \
-        struct sim_core * core, const struct stream_batch *batch, struct c2_error *err) \
+#define CONSUMES(ways, name, told) \
+    enum c2_status CONSUME_JOIN(name, ways, CACHE_FORM_NAME)(struct sim_core * core, const struct stream_batch *batch, \
+                                                             struct c2_error *err) \
     { \
-        return consume(core, batch, ways, err); \
+        return consume(core, batch, ways, told, err); \
     }
 
-CONSUMES(8)
-CONSUMES(12)
+CONSUMES(8, sim_consume_, false)
+CONSUMES(12, sim_consume_, false)
+CONSUMES(8, sim_consume_told_, true)
+CONSUMES(12, sim_consume_told_, true)
 
 #endif

@@ -47,6 +47,16 @@ struct sim_reference {
     } part[2];
 };
 
+/* Records behind each other, without a mark among them, of one thread; may be none. Where nothing that matters is told
+ * of them the next may wait: see sim_quiet(). */
+struct sim_records {
+    struct sim *sim;                    /* for sim_note() */
+    const struct stream_blocks *blocks; /* theirs */
+    const uint64_t *words, *end;        /* headers and slots */
+    uint32_t tid;
+    bool missing; /* a miss of the caches or of the TLBs follows, in a phase that is measured */
+};
+
 /* One record of a block, before it is simulated. */
 struct sim_executed {
     const struct stream_block *block;
@@ -184,7 +194,10 @@ struct sim_window {
  * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
  * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed (on machines that
  * prefetch, each time followed by prefetched and unaided). In a phase other than MEASURE nobody is told of references,
- * misses and prefetches, but those who want those of every phase. */
+ * misses and prefetches, but those who want those of every phase.
+ * records, untranslated are for those who count misses by where in the stream they are: told by the thread
+ * that asks, as late as it may be, where misses may be told later still. What is noted (sim_note) comes back to them
+ * between the misses told before and those told behind. */
 struct sim;
 struct sim_subscriber {
     void *self;
@@ -198,6 +211,13 @@ struct sim_subscriber {
     /* The marks and records that follow are of another thread, or of the first one that is not of number 1. */
     void (*thread)(void *self, uint32_t tid);
     enum c2_status (*record)(void *self, const struct sim_executed *record, struct c2_error *err);
+    /* Every record, many at a time: all that have begun, before marks, windows and what comes between batches, and
+     * before a miss and untranslated, unless *quiet, which is false, has been set to true when it was told of such a
+     * one, and since then all records were whole runs of blocks that are quiet. Of one subscriber at most. */
+    enum c2_status (*records)(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err);
+    /* The first level of the TLBs does not have a page, in a phase that is measured; walked: nor does the second. */
+    void (*untranslated)(void *self, enum sim_kind kind, bool walked);
+    enum c2_status (*noted)(void *self, const uint64_t words[2], struct c2_error *err);
     /* A block is simulated for the first time. */
     void (*block)(void *self, const struct stream_block *block);
     /* Every reference (fetches too), just before the caches get it. */
@@ -326,6 +346,11 @@ uint32_t sim_core_count(const struct sim *sim);
 /* Of several cores: in the order in which they ran first; lent until destroy. */
 const struct sim_thread *sim_threads(const struct sim *sim, size_t *count);
 struct sim_shootdowns sim_shootdowns(const struct sim *sim, uint32_t core);
+
+/* In `records`: this block is quiet; none is before that is said. Its record has been among those told. */
+void sim_quiet(struct sim *sim, uint32_t block, bool quiet);
+/* In `records` of this subscriber: `noted` is told of the words behind all misses so far. */
+enum c2_status sim_note(struct sim *sim, const void *self, const uint64_t words[2], struct c2_error *err);
 
 enum stream_phase sim_phase(const struct sim *sim);
 const struct sim_counts *sim_counts(const struct sim *sim); /* lent until destroy */

@@ -58,6 +58,7 @@ struct sim_plan {
     uint16_t reads, writes;
     uint64_t runs; /* with attribution: whole runs in phases that are measured, not yet settled */
     bool built;
+    bool loud; /* not one that is quiet: see sim_quiet() */
 };
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
@@ -130,6 +131,15 @@ struct sim_verdicts {
     bool in_order;            /* everything is said before somebody is told of something else */
 };
 
+/* Records of the batch that are not yet told to those who are told many at a time (records.c). */
+struct sim_untold {
+    const uint64_t *from, *end; /* the first one; the batch's end */
+    const uint64_t *at;         /* the one that is simulated */
+    const uint64_t *missing;    /* the one that a miss has been announced for; NULL: none */
+    uint32_t tid;
+    bool loud; /* before the next miss they are to be told */
+};
+
 /* The machine: what its cores share. */
 struct sim {
     struct caches *caches;
@@ -159,12 +169,17 @@ struct sim {
     bool tells_records, tells_references;
     bool tells_walks;  /* those found at once, too */
     bool tells_tlb;    /* somebody listens to misses of the TLBs */
+    bool tells_many;   /* records, many at a time, and what comes between them */
+    bool tells_pages;  /* somebody counts misses of the TLBs at once */
     bool counts_alone; /* all who are told of misses of the caches count them, and no more; */
+    bool counts_plain; /* and nobody hears of them before, either */
     bool counts_pages; /* and misses of the TLBs with them */
+    bool waits;        /* counts_pages and nothing else */
     bool tells_misses; /* or blocks, misses of the TLBs, prefetches */
     bool compares;     /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
     struct sim_verdicts verdicts;
+    struct sim_untold untold;
     struct sim_counts counts;
     enum stream_phase phase;
     struct sim_totals phase_start; /* when it began */
@@ -217,6 +232,9 @@ typedef enum c2_status sim_consume_function(struct sim_core *core, const struct 
                                             struct c2_error *err);
 sim_consume_function sim_consume_fast, sim_consume_observed;
 sim_consume_function sim_consume_8_sse2, sim_consume_12_sse2, sim_consume_8_avx2, sim_consume_12_avx2;
+/* The same with subscribers to records many at a time. */
+sim_consume_function sim_consume_told_8_sse2, sim_consume_told_12_sse2, sim_consume_told_8_avx2,
+    sim_consume_told_12_avx2;
 /* The loop for who listens to what, on the machine that it is; the form is one that the host has. */
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form);
 
@@ -240,6 +258,17 @@ enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot
                               struct c2_error *err);
 enum c2_status sim_refer_missed(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                                 struct c2_error *err);
+
+/* records.c; those that are called with tells_many alone. `at` is the loop's to set. */
+void sim_records_begin(struct sim *sim, const struct stream_batch *batch);
+enum c2_status sim_records_end(struct sim *sim, struct c2_error *err);
+enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err); /* its header */
+enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err);
+/* A miss follows. */
+static inline enum c2_status sim_records_missing(struct sim *sim, struct c2_error *err)
+{
+    return sim->untold.loud ? sim_records_missed(sim, err) : C2_OK;
+}
 
 /* One record that is no mark, instruction by instruction; who listens to records is told. */
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
@@ -358,6 +387,9 @@ enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t hea
                                struct c2_error *err);
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 void sim_tell_thread(struct sim *sim, uint32_t tid);
+enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records *records, bool *quiet,
+                                struct c2_error *err);
+void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, bool walked);
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
 enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
@@ -483,14 +515,20 @@ static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kin
                : C2_OK;
 }
 
+/* A miss of the TLBs is counted with that of the line, if there is one. */
+static inline void sim_wait_for_line(struct sim_core *core, bool walked)
+{
+    core->untranslated = 1u << SIM_COUNTED_UNTRANSLATED | (uint32_t)walked << SIM_COUNTED_WALKED;
+}
+
 /* The first level of the TLBs has missed. Where that is only counted, it waits for whether the line is missed, too, and
  * this is true. */
 static inline bool sim_untranslated_waits(struct sim_core *core, bool walked)
 {
     const struct sim *sim = core->sim;
-    if (C2_UNLIKELY(!sim->counts_pages || !sim->attributed.measuring))
+    if (C2_UNLIKELY(!sim->waits || !sim->attributed.measuring))
         return false;
-    core->untranslated = 1u << SIM_COUNTED_UNTRANSLATED | (uint32_t)walked << SIM_COUNTED_WALKED;
+    sim_wait_for_line(core, walked);
     return true;
 }
 

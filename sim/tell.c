@@ -35,6 +35,9 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
     struct sim_subscriber *hearer = sim->hearers = sim->subscribers + config->subscriber_count;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++) {
         sim->tells_records |= !!s->record;
+        C2_ASSERT(!s->records || !sim->tells_many);
+        sim->tells_many |= !!s->records;
+        sim->tells_pages |= !!s->untranslated;
         sim->tells_references |= !!s->reference;
         sim->tells_walks |= s->every_walk;
         sim->tells_misses |= s->block || s->missed || s->tlb_missed || s->prefetched || s->unaided;
@@ -45,6 +48,7 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
     }
     sim->hearer_end = hearer;
     sim->counts_alone = SHORTCUT(counts_alone(sim));
+    sim->counts_plain = sim->counts_alone && !sim->tells_many;
     return C2_OK;
 }
 
@@ -89,6 +93,22 @@ enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t hea
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
         status = s->record ? s->record(s->self, &record, err) : C2_OK;
     return status;
+}
+
+enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records *records, bool *quiet,
+                                struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->records ? s->records(s->self, records, quiet, err) : C2_OK;
+    return status;
+}
+
+void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, bool walked)
+{
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        if (s->untranslated)
+            s->untranslated(s->self, kind, walked);
 }
 
 void sim_tell_thread(struct sim *sim, uint32_t tid)

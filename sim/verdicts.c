@@ -31,6 +31,8 @@
 
 /* The words are the address, the number, and these bits. */
 enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, MEASURED = 48, WALKED = 49, ENTRY = 50 };
+/* Of what a subscriber has noted, which is the two others, and stands where an actor else does. */
+#define NOTED (UINT64_C(1) << ENTRY)
 
 static inline uint64_t bits_of(const struct sim_core *core, enum sim_kind kind)
 {
@@ -43,11 +45,33 @@ static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, s
     return C2_UNLIKELY(tried == CACHES_FULL) ? sim_verdicts_pass(sim, err) : C2_OK;
 }
 
-/* For those who want to know all of it. */
+static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
+                                          struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    return pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, va)), err);
+}
+
+/* Those who are told of records, many at a time, hear that a miss comes, and may note something before it. */
+static enum c2_status announce(struct sim *sim, struct c2_error *err)
+{
+    struct caches_aside aside;
+    if (!sim->tells_many || !sim->untold.loud)
+        return C2_OK;
+    caches_put_aside(sim->caches, &aside);
+    enum c2_status status = sim_records_missing(sim, err);
+    caches_put_back(sim->caches, &aside);
+    return status;
+}
+
+/* For those who want to know all of it, or more than who it was. */
 static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                                           uint64_t actor, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    enum c2_status status = announce(sim, err);
+    if (status != C2_OK || sim->counts_alone)
+        return status == C2_OK ? count_missed(core, kind, va, actor, err) : status;
     struct caches_noted noted = {actor, {va.v, sim->attributed.number}};
     noted.word[2] = bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
     if (C2_UNLIKELY(kind == SIM_WALK))
@@ -66,9 +90,8 @@ enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, st
     enum c2_status status = sim_ask_actor(core, kind, va, &actor, err);
     if (C2_UNLIKELY(status != C2_OK))
         return status;
-    return C2_LIKELY(sim->counts_alone)
-               ? pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, va)), err)
-               : missed_by(core, kind, va, actor, err);
+    return C2_LIKELY(sim->counts_plain) ? count_missed(core, kind, va, actor, err)
+                                        : missed_by(core, kind, va, actor, err);
 }
 
 enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
@@ -76,6 +99,18 @@ enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind
 {
     const struct caches_noted noted = {actor, {va.v, 0, bits_of(core, kind) | (uint64_t)walked << WALKED}};
     return pass_if(core->sim, caches_note(core->sim->caches, &noted), err);
+}
+
+enum c2_status sim_note(struct sim *sim, const void *self, const uint64_t words[2], struct c2_error *err)
+{
+    const struct sim_subscriber *to = sim->subscribers;
+    while (to->self != self || !to->noted)
+        to++;
+    C2_ASSERT(to < sim->subscriber_end);
+    if (!sim->verdicts.tape)
+        return to->noted(to->self, words, err);
+    const struct caches_noted noted = {(uint64_t)(to - sim->subscribers), {words[0], words[1], NOTED}};
+    return pass_if(sim, caches_note(sim->caches, &noted), err);
 }
 
 /* ------------------------------------------------------------------ and the second reads it */
@@ -91,13 +126,19 @@ static enum c2_status tell_tlb(const struct sim *sim, const struct caches_noted 
     return sim_tell_tlb_miss(sim, &miss, err);
 }
 
+static enum c2_status tell_noted(const struct sim_subscriber *to, const struct caches_noted *noted,
+                                 struct c2_error *err)
+{
+    return to->noted(to->self, noted->word, err);
+}
+
 static enum c2_status tell(void *self, const struct caches_noted *noted, struct line_no line,
                            const struct caches_outcome *outcome, struct c2_error *err)
 {
     const struct sim *sim = self;
     const uint64_t bits = noted->word[2];
     if (C2_UNLIKELY(!outcome))
-        return tell_tlb(sim, noted, err);
+        return bits == NOTED ? tell_noted(&sim->subscribers[noted->actor], noted, err) : tell_tlb(sim, noted, err);
     const struct sim_miss miss = {.number = noted->word[1],
                                   .code = (uint32_t)(bits >> CODE),
                                   .kind = (enum sim_kind)(bits >> KIND & 3),
@@ -214,6 +255,7 @@ enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error 
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         verdicts->in_order |= hears_both(s);
     sim->counts_pages = counts_pages(sim);
+    sim->waits = sim->counts_pages && !sim->tells_pages;
     enum c2_status status = create_tape(verdicts, err);
     if (status == C2_OK && apart && suits_a_thread(sim))
         status = create_ring(verdicts, err);

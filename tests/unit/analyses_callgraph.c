@@ -7,6 +7,8 @@
  * is open. Its stack is of groups, one for each return address, each with the chain of functions that were entered
  * with it: by the call, then by jumps. Of several threads each has a stack of its own, and what it executes costs
  * nobody else; their arcs are one list.
+ *
+ * The call graph is told of records many at a time, and of misses of one core many at a time, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,10 +39,18 @@ static void make_block(struct made *made, uint64_t pc, uint16_t insns, uint8_t l
     made->block.slots = made->slots;
 }
 
+#define MADE 64u
+#define HELD 128u
+
 struct bench {
     struct caches_machine machine;
-    struct sim_counts counts;
     struct analysis *graph;
+    struct stream_blocks *blocks;
+    const struct made *made[MADE]; /* by number in the table */
+    uint32_t made_count;
+    uint64_t words[HELD]; /* records that it has not been told of, of thread told_tid */
+    uint32_t held, hold;  /* hold: words that it may have to wait for, but for a miss */
+    uint32_t told_tid;
     struct sim_subscriber subscriber;
     struct analyses_events events;
     uint32_t tid; /* that executes what follows */
@@ -52,9 +62,25 @@ static enum c2_status create(struct bench *bench, struct c2_error *err)
     return analysis_callgraph.create(&bench->graph, &setup, NULL, err);
 }
 
+static enum c2_status tell(struct bench *bench, bool missing, struct c2_error *err)
+{
+    const struct sim_records records = {.blocks = bench->blocks,
+                                        .words = bench->words,
+                                        .end = bench->words + bench->held,
+                                        .tid = bench->told_tid,
+                                        .missing = missing};
+    bool quiet = false;
+    if (bench->held == 0 && !missing)
+        return C2_OK;
+    bench->held = 0;
+    return bench->subscriber.records(bench->graph, &records, &quiet, err);
+}
+
 static enum c2_status finish(struct bench *bench, const struct analyses_callgraph_result **out, struct c2_error *err)
 {
-    const enum c2_status status = bench->subscriber.finish(bench->graph, NULL, err);
+    enum c2_status status = tell(bench, false, err);
+    if (status == C2_OK)
+        status = bench->subscriber.finish(bench->graph, NULL, err);
     *out = analysis_callgraph.result(bench->graph);
     return status;
 }
@@ -65,6 +91,7 @@ static void set_up_cores(struct bench *bench, uint32_t cores)
     strcpy(bench->machine.levels[0].name, "L1D");
     strcpy(bench->machine.levels[1].name, "L2");
     strcpy(bench->machine.l1i.name, "L1I");
+    assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, NULL));
     assert_int_equal(C2_OK, create(bench, NULL));
     bench->subscriber = analysis_callgraph.subscriber(bench->graph);
     analyses_events_init(&bench->events, &bench->machine);
@@ -72,7 +99,11 @@ static void set_up_cores(struct bench *bench, uint32_t cores)
 
 static void set_up(struct bench *bench) { set_up_cores(bench, 1); }
 
-static void tear_down(struct bench *bench) { analysis_callgraph.destroy(bench->graph); }
+static void tear_down(struct bench *bench)
+{
+    analysis_callgraph.destroy(bench->graph);
+    stream_blocks_destroy(bench->blocks);
+}
 
 static void entry(struct bench *bench, uint64_t va, bool resolver)
 {
@@ -82,6 +113,7 @@ static void entry(struct bench *bench, uint64_t va, bool resolver)
 static void gone(struct bench *bench, uint64_t start, uint64_t bytes)
 {
     const struct mmu_area area = {.start = {start}, .bytes = bytes};
+    assert_int_equal(C2_OK, tell(bench, false, NULL));
     assert_int_equal(C2_OK, bench->subscriber.memory(bench->subscriber.self, false, &area, NULL));
 }
 
@@ -95,15 +127,47 @@ static void miss(struct bench *bench, enum sim_kind kind, struct work *work)
 {
     struct caches_outcome outcome = {.depth = 2, .served_by = 2};
     const bool taken = bench->machine.cores > 1 && kind == SIM_READ;
+    const uint32_t first = kind == SIM_FETCH ? 2 : 0;
     outcome.event[0].class_ = taken ? CACHES_COHERENCE : CACHES_COLD;
     outcome.event[1].class_ = CACHES_CONFLICT;
     const struct sim_miss told = {.kind = kind, .outcome = &outcome};
-    assert_int_equal(C2_OK, bench->subscriber.missed(bench->subscriber.self, &told, NULL));
-    const uint32_t first = kind == SIM_FETCH ? 2 : 0;
+    const uint16_t bits = sim_counted_bits(kind, 12);
+    const struct caches_brief brief[] = {{.bits = bits, .level = (uint8_t)first, .class_ = CACHES_COLD},
+                                         {.bits = bits, .level = 1, .class_ = CACHES_CONFLICT}};
+    if (bench->machine.cores > 1)
+        assert_int_equal(C2_OK, bench->subscriber.missed(bench->subscriber.self, &told, NULL));
+    else
+        assert_int_equal(C2_OK, bench->subscriber.counted(bench->subscriber.self, brief, 2, NULL));
     work->cost[bench->events.by_kind[first][kind]]++;
     work->cost[bench->events.by_kind[1][kind]]++;
     work->cost[bench->events.by_class[first][taken ? ANALYSES_CLASSES : ANALYSES_COLD]]++;
     work->cost[bench->events.by_class[1][ANALYSES_CONFLICT]]++;
+}
+
+static uint32_t number_of(struct bench *bench, const struct made *made)
+{
+    uint32_t number = 0;
+    while (number < bench->made_count && bench->made[number] != made)
+        number++;
+    if (number < bench->made_count)
+        return number;
+    assert_true(number < MADE);
+    bench->made[bench->made_count++] = made;
+    assert_int_equal(C2_OK, stream_blocks_add(&number, bench->blocks, &made->block, NULL));
+    return number;
+}
+
+/* Behind those that are held. */
+static void hold(struct bench *bench, const struct made *made, uint32_t insns, uint64_t slot)
+{
+    const bool whole = insns == made->block.insn_count;
+    const uint32_t slots = whole ? made->block.slot_count : 0;
+    if (bench->tid != bench->told_tid || bench->held + 2 > HELD)
+        assert_int_equal(C2_OK, tell(bench, false, NULL));
+    bench->told_tid = bench->tid;
+    bench->words[bench->held++] = stream_header(number_of(bench, made), insns, slots);
+    if (slots != 0)
+        bench->words[bench->held++] = slot;
 }
 
 /* The call graph hears of the record, then it is executed. insns: how many of them complete. */
@@ -111,15 +175,13 @@ static struct work execute(struct bench *bench, const struct made *made, uint32_
 {
     struct work work = {{0}};
     const bool whole = insns == made->block.insn_count;
-    const struct sim_executed record = {&made->block, 0, insns, &slot, &bench->counts, bench->tid};
-    assert_int_equal(C2_OK, bench->subscriber.record(bench->subscriber.self, &record, NULL));
+    hold(bench, made, insns, slot);
+    if (misses != 0 || bench->held > bench->hold)
+        assert_int_equal(C2_OK, tell(bench, misses != 0, NULL));
     analyses_callgraph_check(bench->graph);
     work.cost[ANALYSES_IR] = insns;
     if (whole && made->block.slot_count != 0)
         work.cost[made->slots[0].kind == STREAM_READ ? ANALYSES_DR : ANALYSES_DW] = 1;
-    bench->counts.instructions += work.cost[ANALYSES_IR];
-    bench->counts.reads += work.cost[ANALYSES_DR];
-    bench->counts.writes += work.cost[ANALYSES_DW];
     for (unsigned i = 0; i < 3; i++)
         if (misses >> i & 1)
             miss(bench, (enum sim_kind[]){SIM_READ, SIM_WRITE, SIM_FETCH}[i], &work);
@@ -437,7 +499,9 @@ static bool random_run(uint64_t seed, unsigned records, uint32_t threads, bool b
             depth = depth > 0 ? depth - 1 : 0;
         depths[bench.tid - 1] = depth;
         twin_record(twin, made, insns, slot);
-        const struct work work = execute(&bench, made, insns, slot, (unsigned)c2_rng_below(&rng, 8));
+        bench.hold = (uint32_t)c2_rng_below(&rng, 20);
+        const struct work work = execute(&bench, made, insns, slot,
+                                         c2_rng_below(&rng, 3) == 0 ? 0 : (unsigned)c2_rng_below(&rng, 8));
         twin_work(twin, &work);
     }
     const bool same = same_arcs(&bench, twins, threads);
@@ -635,20 +699,19 @@ static void no_memory(void **state)
         const struct analyses_callgraph_result *result;
         struct program p;
         strcpy(bench.machine.levels[0].name, "L1D");
+        bench.told_tid = bench.tid = 1;
+        make_block(&p.call_f, MAIN, 2, 4, STREAM_CALL, true, STREAM_WRITE);
+        make_block(&p.ret_g, G, 3, 4, STREAM_RETURN, true, STREAM_READ);
+        assert_int_equal(C2_OK, stream_blocks_create(&bench.blocks, NULL));
+        hold(&bench, &p.call_f, 2, STACK);
+        hold(&bench, &p.ret_g, 3, STACK);
         c2_alloc_fail_from(n);
         enum c2_status status = create(&bench, &err);
         if (status == C2_OK)
             status = analyses_callgraph_entry(bench.graph, (struct guest_va){G}, true, &err);
-        make_block(&p.call_f, MAIN, 2, 4, STREAM_CALL, true, STREAM_WRITE);
-        make_block(&p.ret_g, G, 3, 4, STREAM_RETURN, true, STREAM_READ);
         if (status == C2_OK) {
-            const struct sim_executed record = {&p.call_f.block, 0, 2, &(uint64_t){STACK}, &bench.counts, 1};
             bench.subscriber = analysis_callgraph.subscriber(bench.graph);
-            status = bench.subscriber.record(bench.subscriber.self, &record, &err);
-        }
-        if (status == C2_OK) {
-            const struct sim_executed record = {&p.ret_g.block, 0, 3, &(uint64_t){STACK}, &bench.counts, 1};
-            status = bench.subscriber.record(bench.subscriber.self, &record, &err);
+            status = tell(&bench, true, &err);
         }
         if (status == C2_OK)
             status = finish(&bench, &result, &err);
@@ -660,6 +723,7 @@ static void no_memory(void **state)
             assert_int_equal(C2_ERR_NO_MEMORY, err.status);
         if (bench.graph)
             analysis_callgraph.destroy(bench.graph);
+        stream_blocks_destroy(bench.blocks);
     }
     assert_true(done);
 }

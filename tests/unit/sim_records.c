@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Records told many at a time, and what is noted among misses that are told later: the same random stream is simulated
+ * for one who hears of everything in order, record by record and miss by miss, and for one who is told as late as may
+ * be. Both number the records that are not quiet; each miss must have happened in the same one, in the same order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "unit/random_blocks.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define RECORDS 300u /* every promise is looked at there */
+#else
+#define RECORDS 3000u
+#endif
+
+static struct caches_machine machine(bool two_stages)
+{
+    struct caches_machine made = {.name = "test",
+                                  .line_bytes = 64,
+                                  .physical_bytes = 1ull << 40,
+                                  .has_l1i = true,
+                                  .level_count = 2,
+                                  .walks_cached = true,
+                                  .walks_from = 1};
+    made.levels[0] = made.l1i = (struct caches_level){
+        .name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1, .hash = "none"};
+    made.levels[1] = (struct caches_level){.name = "L2",
+                                           .size_bytes = 8192,
+                                           .ways = 4,
+                                           .slices = 1,
+                                           .hash = "none",
+                                           .index = CACHES_PHYSICAL,
+                                           .policy = two_stages ? CACHES_LRU : CACHES_FIFO};
+    give_tlbs(&made);
+    return made;
+}
+
+static void set_up(struct world *world)
+{
+    begin_world(world);
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        draw_block(world, b, false);
+        world->number[b][0] = add_part(world, b, 0, world->insn_count[b]);
+    }
+    add_string(world);
+}
+
+/* ------------------------------------------------------------------ the two listeners */
+
+struct event {
+    uint64_t place; /* records so far that were not quiet */
+    uint32_t level, kind;
+    uint64_t class_;
+};
+struct log {
+    struct event *list;
+    size_t count;
+};
+struct listener {
+    const struct world *world;
+    uint64_t place, noted, misses_at; /* places: of the last record told; noted last; and where misses are */
+    uint64_t told, calls;
+    struct log misses, pages;
+    bool forgets; /* what is noted */
+};
+
+static void keep(struct log *log, struct event event)
+{
+    log->list = realloc(log->list, (log->count + 1) * sizeof event);
+    assert_non_null(log->list);
+    log->list[log->count++] = event;
+}
+
+static bool is_quiet(const struct world *world, uint64_t header)
+{
+    const uint32_t number = stream_header_block(header);
+    const struct stream_block *block = stream_blocks_at(world->blocks, number);
+    return number % 3 != 0 && number != world->number[STRING][0] && stream_header_insns(header) == block->insn_count;
+}
+
+static enum c2_status record(void *self, const struct sim_executed *executed, struct c2_error *err)
+{
+    struct listener *listener = self;
+    (void)err;
+    listener->place += !is_quiet(listener->world, stream_header(executed->number, executed->insns_run, 0));
+    listener->told++;
+    return C2_OK;
+}
+
+static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct listener *listener = self;
+    (void)err;
+    for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
+        const uint32_t level = miss->kind == SIM_FETCH && i == 0 ? 2 : i;
+        keep(&listener->misses, (struct event){listener->place, level, miss->kind, miss->outcome->event[i].class_});
+    }
+    return C2_OK;
+}
+
+static void untranslated(void *self, enum sim_kind kind, bool walked)
+{
+    struct listener *listener = self;
+    keep(&listener->pages, (struct event){listener->place, walked, kind, 0});
+}
+
+static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
+{
+    (void)err;
+    untranslated(self, miss->kind, miss->walked);
+    return C2_OK;
+}
+
+static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+{
+    struct listener *listener = self;
+    listener->calls++;
+    for (const uint64_t *word = records->words; word < records->end; word += 1 + stream_header_slots(*word)) {
+        const uint32_t number = stream_header_block(*word);
+        listener->place += !is_quiet(listener->world, *word);
+        listener->told++;
+        sim_quiet(records->sim, number, number % 3 != 0 && number != listener->world->number[STRING][0]);
+    }
+    *quiet = true;
+    if (!records->missing || listener->place == listener->noted)
+        return C2_OK;
+    const uint64_t words[2] = {listener->place, ~listener->place};
+    listener->noted = listener->place;
+    return listener->forgets ? C2_OK : sim_note(records->sim, listener, words, err);
+}
+
+static enum c2_status noted(void *self, const uint64_t words[2], struct c2_error *err)
+{
+    (void)err;
+    assert_true(words[1] == ~words[0]);
+    ((struct listener *)self)->misses_at = words[0];
+    return C2_OK;
+}
+
+static enum c2_status counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+{
+    struct listener *listener = self;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        keep(&listener->misses,
+             (struct event){listener->misses_at, misses[i].level, sim_counted_kind(&misses[i]), misses[i].class_});
+    return C2_OK;
+}
+
+/* Where the machine has one stage. */
+static enum c2_status missed_late(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct listener *listener = self;
+    const uint64_t place = listener->place;
+    listener->place = listener->misses_at;
+    const enum c2_status status = missed(self, miss, err);
+    listener->place = place;
+    return status;
+}
+
+static enum c2_status interval(void *self, const struct sim_interval *ended, struct c2_error *err)
+{
+    (void)self, (void)ended, (void)err;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ the stream */
+
+struct feed {
+    struct sim *sims[2];
+    struct stream_batch batch;
+};
+
+static void flush(struct feed *feed)
+{
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(C2_OK, sim_consume(feed->sims[i], &feed->batch, NULL));
+    feed->batch.used = 0;
+}
+
+static void put(struct feed *feed, uint64_t header, const uint64_t *words)
+{
+    const uint32_t count = stream_header_slots(header);
+    feed->batch.words[feed->batch.used++] = header;
+    memcpy(feed->batch.words + feed->batch.used, words, count * sizeof *words);
+    feed->batch.used += count;
+    if (feed->batch.used > 900)
+        flush(feed);
+}
+
+static void plain(struct world *world, struct feed *feed)
+{
+    const uint32_t b = below(world, BLOCKS), count = world->insn_count[b];
+    const uint32_t run = below(world, 6) == 0 ? below(world, count + 1) : count;
+    const uint32_t span = below(world, 3) == 0 ? 400000 : 300;
+    uint64_t words[2 * MAX_INSNS];
+    for (uint32_t i = 0; i < 2 * MAX_INSNS; i++)
+        words[i] = 0x10000 + below(world, span);
+    put(feed, stream_header(world->number[b][0], run, slots_up_to(world, b, run)), words);
+}
+
+static void string(struct world *world, struct feed *feed)
+{
+    const uint64_t words[] = {0x10000, 0x20000, below(world, 60), 0};
+    put(feed, stream_header(world->number[STRING][0], 1, 4), words);
+}
+
+static void phase(struct world *world, struct feed *feed)
+{
+    const uint64_t word = below(world, 3) == 0 ? STREAM_WARM : STREAM_MEASURE;
+    put(feed, stream_header(STREAM_MARK, STREAM_PHASE, 1), &word);
+}
+
+static struct sim *create(const struct world *world, bool two_stages, bool apart, const struct sim_subscriber *who,
+                          size_t count)
+{
+    const struct caches_machine shape = machine(two_stages);
+    const struct sim_config config = {.machine = &shape,
+                                      .seed = 1,
+                                      .translation = {NULL, translate, walk, NULL},
+                                      .blocks = world->blocks,
+                                      .subscribers = who,
+                                      .subscriber_count = count,
+                                      .apart = apart};
+    struct sim *sim;
+    assert_int_equal(C2_OK, sim_create(&sim, &config, NULL));
+    assert_true(caches_can_defer(sim_caches(sim)) == two_stages);
+    return sim;
+}
+
+static bool same(const struct log *one, const struct log *other)
+{
+    assert_true(one->count > 100);
+    return one->count == other->count && memcmp(one->list, other->list, one->count * sizeof *one->list) == 0;
+}
+
+/* apart: verdicts have a thread of their own; cut: there are intervals as well. */
+static bool heard_alike(struct world *world, bool two_stages, bool apart, bool cut, bool forgets)
+{
+    struct listener in_order = {.world = world}, late = {.world = world, .forgets = forgets};
+    const struct sim_subscriber first = {
+        .self = &in_order, .record = record, .missed = missed, .tlb_missed = tlb_missed};
+    const struct sim_subscriber second[] = {{.self = NULL, .interval_instructions = cut ? 50 : 0, .interval = interval},
+                                            {.self = &late,
+                                             .apart = true,
+                                             .records = records,
+                                             .untranslated = untranslated,
+                                             .noted = noted,
+                                             .counted = counted,
+                                             .missed = missed_late}};
+    struct feed *feed = calloc(1, sizeof *feed);
+    assert_non_null(feed);
+    feed->batch.tid = 1;
+    feed->sims[0] = create(world, two_stages, false, &first, 1);
+    feed->sims[1] = create(world, two_stages, apart, second, 2);
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        if (below(world, 200) == 0)
+            phase(world, feed);
+        (below(world, 20) == 0 ? string : plain)(world, feed);
+    }
+    flush(feed);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(C2_OK, sim_finish(feed->sims[i], NULL));
+    const bool alike = same(&in_order.misses, &late.misses) && same(&in_order.pages, &late.pages);
+    assert_true(in_order.told == RECORDS && late.told == RECORDS && late.place == in_order.place);
+    assert_true(late.calls < RECORDS);
+    sim_destroy(feed->sims[0]), sim_destroy(feed->sims[1]);
+    free(in_order.misses.list), free(in_order.pages.list), free(late.misses.list), free(late.pages.list), free(feed);
+    return alike;
+}
+
+static void misses_are_where_they_were(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+    (void)state;
+    assert_non_null(world);
+    set_up(world);
+    for (unsigned i = 0; i < 6; i++)
+        assert_true(heard_alike(world, i < 4, i & 1, i >> 1 & 1, false));
+    stream_blocks_destroy(world->blocks);
+    free(world);
+}
+
+/* The comparison can fail. */
+static void not_where_nothing_is_noted(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+    (void)state;
+    assert_non_null(world);
+    set_up(world);
+    assert_false(heard_alike(world, true, false, false, true));
+    stream_blocks_destroy(world->blocks);
+    free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(misses_are_where_they_were),
+        cmocka_unit_test(not_where_nothing_is_noted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
