@@ -96,47 +96,50 @@ static inline __attribute__((always_inline)) enum caches_class touch(struct cach
 
 /* ------------------------------------------------------------------ evictors */
 
-/* Where it is kept who made a level lose a line; NULL: that is not all of it. evictors: a constant. */
-static inline __attribute__((always_inline)) void *evictor_at(const struct cache_rows *rows,
-                                                              const enum cache_rows_evictors evictors, uint32_t slot,
-                                                              uint32_t column)
-{
-    const size_t at = (size_t)slot * rows->columns + column;
-    if (evictors == CACHE_ROWS_NARROW)
-        return &rows->narrow[at];
-    return C2_LIKELY(!rows->high[slot >> LINES_GROUP_SHIFT]) ? &rows->evictor[at] : NULL;
-}
-
+/* Of actors whose words have 32 bits at most, and 16 where evictors are narrow. evictors: a constant. */
 static inline __attribute__((always_inline)) bool fits(const enum cache_rows_evictors evictors, uint32_t actor)
 {
     return C2_LIKELY(evictors != CACHE_ROWS_NARROW || actor <= UINT16_MAX);
 }
 
-static inline __attribute__((always_inline)) uint32_t evictor_of(const enum cache_rows_evictors evictors,
-                                                                 const void *at)
+/* cache_rows_evictor(), of a level of the data path. */
+static inline __attribute__((always_inline)) uint64_t evictor_of(const struct cache_rows *rows,
+                                                                 const enum cache_rows_evictors evictors, uint32_t slot,
+                                                                 uint32_t column)
 {
-    return evictors == CACHE_ROWS_NARROW ? *(const uint16_t *)at : *(const uint32_t *)at;
+    const size_t at = (size_t)slot * rows->columns + column;
+    if (evictors == CACHE_ROWS_NARROW)
+        return rows->narrow[at];
+    const uint32_t *const high = rows->high[slot >> LINES_GROUP_SHIFT];
+    return C2_LIKELY(!high) ? rows->evictor[at]
+                            : (uint64_t)high[cache_rows_high_at(rows, slot, column)] << 32 | rows->evictor[at];
 }
 
-/* actor: one that fits. */
-static inline __attribute__((always_inline)) void lost_to(const enum cache_rows_evictors evictors, void *at,
-                                                          uint32_t actor)
+/* cache_rows_lose(), likewise, to an actor that fits. */
+static inline __attribute__((always_inline)) void lose_to(const struct cache_rows *rows,
+                                                          const enum cache_rows_evictors evictors, uint32_t slot,
+                                                          uint32_t column, uint32_t actor)
 {
-    if (evictors == CACHE_ROWS_NARROW)
-        *(uint16_t *)at = (uint16_t)actor;
-    else
-        *(uint32_t *)at = actor;
+    const size_t at = (size_t)slot * rows->columns + column;
+    if (evictors == CACHE_ROWS_NARROW) {
+        rows->narrow[at] = (uint16_t)actor;
+        return;
+    }
+    uint32_t *const high = rows->high[slot >> LINES_GROUP_SHIFT];
+    rows->evictor[at] = actor;
+    if (C2_UNLIKELY(high))
+        high[cache_rows_high_at(rows, slot, column)] = 0;
 }
 
 /* The next miss that is counted, if it is. */
-static inline __attribute__((always_inline)) void count(struct caches_brief **next, uint32_t actor, uint32_t evictor,
+static inline __attribute__((always_inline)) void count(struct caches_brief **next, uint32_t actor, uint64_t evictor,
                                                         uint32_t bits, uint32_t level, enum caches_class class_)
 {
     struct caches_brief *const brief = *next;
     brief->actor = actor;
-    brief->evictor = evictor;
+    brief->evictor = (uint32_t)evictor;
     brief->bits = (uint16_t)bits;
-    brief->same_high = true;
+    brief->same_high = evictor >> 32 == 0;
     brief->level = (uint8_t)level;
     brief->class_ = (uint8_t)class_;
     if (C2_LIKELY(bits != 0))
@@ -180,14 +183,11 @@ static inline __attribute__((always_inline)) bool say_brief(struct cache_verdict
                                                             uint32_t *row, const uint64_t *words)
 {
     const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], actor = (uint32_t)(words[1] >> 32);
-    if (C2_UNLIKELY(victim == 0 || u->count >= &verdicts->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]))
+    if (C2_UNLIKELY(victim == 0 || u->count >= &verdicts->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
+        !fits(evictors, actor))
         return false;
-    const void *of_line = evictor_at(&verdicts->rows, evictors, slot, 0);
-    void *of_victim = evictor_at(&verdicts->rows, evictors, victim - 1, 0);
-    if (!fits(evictors, actor) || (evictors == CACHE_ROWS_WIDE && C2_UNLIKELY(!of_line || !of_victim)))
-        return false;
-    const uint32_t evictor = evictor_of(evictors, of_line);
-    lost_to(evictors, of_victim, actor);
+    const uint64_t evictor = evictor_of(&verdicts->rows, evictors, slot, 0);
+    lose_to(&verdicts->rows, evictors, victim - 1, 0, actor);
     const enum caches_class class_ = say_missed(verdicts, u, row, slot);
     count(&u->count, actor, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
     return true;
@@ -217,19 +217,27 @@ static inline __attribute__((always_inline)) unsigned say_record(struct cache_ve
     return 1;
 }
 
+/* A power of two, so that what is no slot becomes one without a question, or the place of a row that is not there,
+ * which the host may be asked for. */
+static inline uint32_t slots_below(const struct cache_rows *rows)
+{
+    const uint32_t slots = rows->stamps.groups << LINES_GROUP_SHIFT;
+    return slots > 1 ? UINT32_C(1) << (32 - __builtin_clz(slots - 1)) : 1;
+}
+
 /* Until `stop` no shadow is to be cleaned. */
 static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct cache_verdicts *verdicts,
                                                                          const enum cache_rows_evictors evictors,
                                                                          const bool far, struct usual *u,
                                                                          const uint64_t *word, const uint64_t *stop)
 {
-    const uint32_t columns = verdicts->rows.columns, slots = verdicts->rows.stamps.groups << LINES_GROUP_SHIFT;
+    const uint32_t columns = verdicts->rows.columns, slots = slots_below(&verdicts->rows);
     uint32_t *const stamps = verdicts->rows.stamps.word;
     while (word < stop) {
         uint32_t *const row = &stamps[(size_t)(uint32_t)*word * columns];
         if (far) {
-            const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD];
-            __builtin_prefetch(&stamps[(size_t)(ahead < slots ? ahead : 0) * columns], 1);
+            const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD] & (slots - 1);
+            __builtin_prefetch(&stamps[(size_t)ahead * columns], 1);
         }
         const unsigned said = say_record(verdicts, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN), word);
         if (said == 0)
@@ -284,25 +292,12 @@ const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint
 
 /* ------------------------------------------------------------------ misses of more than the first level */
 
-/* All rows that it needs are as those of a brief record mostly are. */
-static inline __attribute__((always_inline)) bool all_there(const struct cache_rows *rows,
-                                                            const enum cache_rows_evictors evictors, uint32_t slot,
-                                                            const uint64_t *words, uint32_t missed)
-{
-    if (evictors == CACHE_ROWS_NARROW)
-        return fits(evictors, (uint32_t)(words[0] >> 32));
-    bool there = evictor_at(rows, evictors, slot, 0);
-    for (uint32_t i = 0; i < missed; i++)
-        there = there && ((uint32_t)words[i] == 0 || evictor_at(rows, evictors, (uint32_t)words[i] - 1, 0));
-    return there;
-}
-
 /* A level has lost its victim, and those above that have lost it too, one bit each. */
 static inline __attribute__((always_inline)) void lose(struct cache_rows *rows, const enum cache_rows_evictors evictors,
                                                        uint32_t actor, uint32_t column, uint32_t victim, uint32_t above)
 {
     if (C2_LIKELY(victim != 0))
-        lost_to(evictors, evictor_at(rows, evictors, victim - 1, column), actor);
+        lose_to(rows, evictors, victim - 1, column, actor);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
         cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctz(above), actor);
 }
@@ -323,11 +318,11 @@ static inline __attribute__((always_inline)) bool say_deeper(struct cache_verdic
     const uint32_t actor = (uint32_t)(words[0] >> 32);
     struct caches_brief *next = &verdicts->count[verdicts->counted];
     uint32_t *const row = &rows->stamps.word[(size_t)slot * rows->columns];
-    if (!all_there(rows, evictors, slot, words, missed))
+    if (!fits(evictors, actor))
         return false;
     for (uint32_t i = 0; i < missed; i++) {
         const enum caches_class class_ = ask(&verdicts->level[i], &row[i], slot, true);
-        const uint32_t evictor = evictor_of(evictors, evictor_at(rows, evictors, slot, i));
+        const uint64_t evictor = evictor_of(rows, evictors, slot, i);
         lose(rows, evictors, actor, i, (uint32_t)words[i], i == 0 ? 0 : (uint32_t)(words[i] >> 32));
         count(&next, actor, evictor, bits, i, class_);
     }
