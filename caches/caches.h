@@ -641,11 +641,13 @@ struct caches_tlb_found {
         *at; /* while the page's key is here the page is there, and a hit makes order & keep | set of order */
     union {
         uint8_t *order; /* of its set; */
-        uint64_t *key;  /* where `at` is no place of the page: where its key is; NULL: it is nowhere */
+        uint64_t *key;  /* where `at` is no place of the page: where its key is, if it is anywhere */
     };
     uint64_t *accesses; /* of the TLB. One more access to the page found last changes nothing else, so whoever knows of
                          * such may add them here */
-    uint8_t keep, set, what;
+    uint8_t keep;       /* with `key`: how far up in an address the page's number is; */
+    uint8_t set;        /* whether the TLB hears of all hits */
+    uint8_t what;       /* in the key, what is above the number */
     uint8_t second_way; /* where the second level had it: the way in its set; */
     uint16_t second;    /* of all ways; 0: nobody knows; */
     uint16_t second_set;
@@ -671,9 +673,12 @@ static inline bool caches_tlbs_again(const struct caches_tlb_found *found, uint6
 }
 /* The same for pages that caches_tlbs_again() does not find: large ones, and those of TLBs whose policy has to be told
  * of hits. */
-bool caches_tlbs_again_any(const struct caches_tlb_found *found, enum caches_tlb_side side, struct guest_va va);
+bool caches_tlbs_again_any(const struct caches_tlb_found *found, uint64_t tag, struct guest_va va);
 /* Of a page that is somewhere: no page of this TLB is found by caches_tlbs_again(). */
-bool caches_tlbs_hears(const struct caches_tlb_found *found);
+static inline bool caches_tlbs_hears(const struct caches_tlb_found *found)
+{
+    return found->at == caches_tlb_nowhere.at && found->set;
+}
 /* A page that the first level has lost, as caches_tlbs_again() has said, and the second has. True: the access is done,
  * without a walk, and the page is in the first level again. False: nothing has changed. */
 struct caches_tlb_refill;

@@ -112,8 +112,8 @@ struct caches_tlbs {
     uint64_t calls, check_at; /* where C2_PROMISE looks, and when all is looked at next */
 };
 
-static const uint64_t nothing = NO_PAGE;
-const struct caches_tlb_found caches_tlb_nowhere = {.at = &nothing};
+static uint64_t nothing = NO_PAGE;
+const struct caches_tlb_found caches_tlb_nowhere = {.at = &nothing, .key = &nothing};
 
 static uint64_t key_of(const struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
@@ -276,8 +276,6 @@ static struct caches_tlb_state *tlb_of(const struct caches_tlb_found *found)
                                                offsetof(struct caches_tlb_state, counts.accesses));
 }
 
-bool caches_tlbs_hears(const struct caches_tlb_found *found) { return !tlb_of(found)->policy.small_tree; }
-
 bool caches_tlbs_found_holds(const struct caches_tlb_found *found)
 {
     const struct caches_tlb_state *tlb = tlb_of(found);
@@ -286,9 +284,10 @@ bool caches_tlbs_found_holds(const struct caches_tlb_found *found)
     return way_holds(tlb, way) && (!tlb->policy.small_tree || cache_policy_points_away(&tlb->policy, way));
 }
 
+/* In a key, what is above the number. */
 static uint8_t what(const struct caches_tlb_state *tlb, enum caches_tlb_kind kind)
 {
-    return (uint8_t)(first_side(tlb->config) * CACHES_PAGE_KINDS + kind);
+    return (uint8_t)(key_of(tlb, 0, kind) >> KIND_SHIFT);
 }
 
 /* A page that is another one to the TLB, and one of a TLB that has to be told of hits, is at no place that
@@ -297,8 +296,12 @@ static inline void note_found(struct caches_tlb_found *found, enum caches_tlb_ki
                               uint32_t way)
 {
     const struct cache_policy *policy = &tlb->policy;
-    *found = (struct caches_tlb_found){
-        .at = &nothing, .key = &tlb->keys[way], .accesses = &tlb->counts.accesses, .what = what(tlb, kind)};
+    *found = (struct caches_tlb_found){.at = &nothing,
+                                       .key = &tlb->keys[way],
+                                       .accesses = &tlb->counts.accesses,
+                                       .what = what(tlb, kind),
+                                       .keep = kind_shift[kind],
+                                       .set = !policy->small_tree};
     if (!policy->small_tree || kind != CACHES_KIND_4K)
         return;
     const struct cache_use *use = &policy->use[cache_policy_way_of(policy, way)];
@@ -342,14 +345,13 @@ static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side
     return reads;
 }
 
-bool caches_tlbs_again_any(const struct caches_tlb_found *found, enum caches_tlb_side side, struct guest_va va)
+bool caches_tlbs_again_any(const struct caches_tlb_found *found, uint64_t tag, struct guest_va va)
 {
-    if (!SHORTCUT(found->at == &nothing && found->key && tlb_of(found)->config->sides & 1u << side))
+    const uint64_t above = (uint64_t)found->what << KIND_SHIFT;
+    if (!SHORTCUT(found->at == &nothing && *found->key == (va.v >> found->keep | above) &&
+                  above >> SIDE_SHIFT == tag >> SIDE_SHIFT))
         return false;
     struct caches_tlb_state *tlb = tlb_of(found);
-    const enum caches_tlb_kind kind = (enum caches_tlb_kind)(found->what % CACHES_PAGE_KINDS);
-    if (*found->key != key_of(tlb, va.v >> kind_shift[kind], kind))
-        return false;
     cache_policy_hit(&tlb->policy, (uint32_t)(found->key - tlb->keys));
     tlb->counts.accesses++;
     C2_PROMISE(caches_tlbs_found_holds(found));

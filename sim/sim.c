@@ -151,7 +151,7 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
     enum c2_status status = C2_OK;
     if (core->tlb_on[side_of(kind)] && SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side]))
         ++*core->tlb_accesses[tlb_side];
-    else if (core->tlb_on[side_of(kind)])
+    else if (core->tlb_on[side_of(kind)] && !sim_tlb_again_any(core, tlb_side, page, va))
         status = sim_tlb_enter(core, tlb_side, page, va, err);
     if (status == C2_OK)
         status = sim_ask_caches(core, kind, page, va, err);

@@ -333,6 +333,7 @@ enum c2_status sim_cores_finish(struct sim *sim, struct c2_error *err);
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);
 void sim_tlb_free(struct sim_core *core, struct sim_page *page);
+/* The first level does not have the page, or nobody knows where. */
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err);
 /* Says how many entries of pages were forgotten. */
@@ -429,6 +430,26 @@ static inline bool sim_tlb_again(struct sim_core *core, unsigned tlb_side, const
     C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
     core->tlb_accesses[tlb_side] = accesses;
     core->tlb_page[tlb_side] = core->tlb_split ? va.v >> C2_PAGE_SHIFT : SIM_NOWHERE;
+    return true;
+}
+
+/* The page of an access that is done. Where others may become a TLB's most recent entry unseen, it is not known to be
+ * that at the next access. */
+static inline void sim_tlb_remember(struct sim_core *core, unsigned tlb_side, const struct sim_page *page,
+                                    struct guest_va va)
+{
+    const bool known = core->tlb_split || caches_tlbs_hears(&page->found);
+    core->tlb_page[tlb_side] = known ? va.v >> C2_PAGE_SHIFT : SIM_NOWHERE;
+    core->tlb_accesses[tlb_side] = page->found.accesses;
+}
+
+/* A page that sim_tlb_again() does not know of may still be where it was. */
+static inline bool sim_tlb_again_any(struct sim_core *core, unsigned tlb_side, const struct sim_page *page,
+                                     struct guest_va va)
+{
+    if (!caches_tlbs_again_any(&page->found, core->tlb_tag[tlb_side], va))
+        return false;
+    sim_tlb_remember(core, tlb_side, page, va);
     return true;
 }
 

@@ -112,32 +112,20 @@ void sim_tlb_free(struct sim_core *core, struct sim_page *page)
         .at = &page->vpn, .order = &core->tlb_order, .accesses = &core->tlb_nowhere, .keep = UINT8_MAX};
 }
 
-/* The page of an access that is done. Where others may have become a TLB's most recent entry unseen, it is not known to
- * be that at the next access. */
-static void remember(struct sim_core *core, unsigned tlb_side, const struct sim_page *page, struct guest_va va)
-{
-    const bool known = core->tlb_split || caches_tlbs_hears(&page->found);
-    core->tlb_page[tlb_side] = known ? va.v >> C2_PAGE_SHIFT : SIM_NOWHERE;
-    core->tlb_accesses[tlb_side] = page->found.accesses;
-}
-
-/* A page that sim_tlb_again() does not know of. */
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err)
 {
-    struct sim *sim = core->sim;
     const enum caches_tlb_side side = (enum caches_tlb_side)tlb_side;
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
-    const bool again = caches_tlbs_again_any(&page->found, side, va) ||
-                       caches_tlbs_refill(caches_tlbs_refill_of(core->tlb, side), va, &page->found);
-    const unsigned reads = again ? 0 : caches_tlbs_access(core->tlb, side, va, page->entry_count, &page->found);
-    remember(core, tlb_side, page, va);
+    const bool refilled = caches_tlbs_refill(caches_tlbs_refill_of(core->tlb, side), va, &page->found);
+    const unsigned reads = refilled ? 0 : caches_tlbs_access(core->tlb, side, va, page->entry_count, &page->found);
+    sim_tlb_remember(core, tlb_side, page, va);
     if (*misses != before) {
         enum c2_status status = sim_untranslated(core, tlb_side, va, reads != 0, err);
         if (status != C2_OK)
             return status;
     }
-    return reads != 0 && sim->walks_cached ? read_entries(core, va, reads, err) : C2_OK;
+    return reads != 0 && core->sim->walks_cached ? read_entries(core, va, reads, err) : C2_OK;
 }
 
 uint32_t sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes)

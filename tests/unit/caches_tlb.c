@@ -517,7 +517,7 @@ static unsigned access_again(struct caches_tlbs *tlb, struct found *found, unsig
     if (mine->vpn != va >> 12)
         *mine = (struct found){va >> 12, caches_tlb_nowhere};
     if (caches_tlbs_again(&mine->at, va >> 12 | caches_tlbs_tag(tlb, side)) ||
-        caches_tlbs_again_any(&mine->at, side, (struct guest_va){va})) {
+        caches_tlbs_again_any(&mine->at, caches_tlbs_tag(tlb, side), (struct guest_va){va})) {
         assert_true(caches_tlbs_found_holds(&mine->at));
         return 0;
     }
