@@ -7,7 +7,8 @@
  *   Code      Every instruction of every block has a number; how often it ran and what it read and wrote is counted for
  *             the block where all of it ran, for the instruction in every other record.
  *   Owners    A reference counts for the owner of its first byte. Repeats of a line that has one owner are counted
- *             together when the line is left.
+ *             together when the line is left. Owners are remembered: of a page that has one, of lines of others, and of
+ *             words of lines that have several.
  *   Actors    The word that the caches keep with the lines that an access makes them lose. Nobody is asked for it as
  *             long as the first level has the line: such an access takes nothing from anyone.
  *   Misses    An access that the first level missed is told behind it, with its outcome; a walk's read before the
@@ -41,6 +42,8 @@ static void forget_owners(struct sim *sim)
             sim_core_at(sim, core)->pages[i].refs = NULL;
     for (size_t i = 0; i < SIM_OWNED_LINES; i++)
         a->lines[i].line = SIM_NOWHERE;
+    for (size_t i = 0; i < SIM_OWNED_WORDS; i++)
+        a->words[i].word = SIM_NOWHERE;
 }
 
 void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution)
@@ -167,10 +170,32 @@ static uint64_t *find_owner(struct sim_core *core, struct sim_page *page, uint64
     return a->last.refs;
 }
 
+/* a->last is the owner's extent around va. All of the line, if it is his. */
+static bool owns_line(const struct sim_core *core, uint64_t va)
+{
+    const uint64_t start = va & ~core->line_mask;
+    return within(&core->sim->attributed.last, start, start + core->sim->line_bytes);
+}
+
+/* His part of a line with several owners. */
+static void note_word(struct sim_core *core, uint64_t va, uint64_t *refs)
+{
+    struct sim_attributed *a = &core->sim->attributed;
+    const uint64_t word = va >> SIM_WORD_SHIFT, start = word << SIM_WORD_SHIFT;
+    if (within(&a->last, start, start + (1u << SIM_WORD_SHIFT)))
+        a->words[word & (SIM_OWNED_WORDS - 1)] = (struct sim_owned_word){word, refs};
+}
+
 void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs)
 {
     bool whole;
-    *find_owner(core, sim_page_of(core, va), va.v, &whole) += refs;
+    uint64_t *of = sim_owned_word(core, va.v);
+    if (!of) {
+        of = find_owner(core, sim_page_of(core, va), va.v, &whole);
+        if (!whole && !owns_line(core, va.v))
+            note_word(core, va.v, of);
+    }
+    *of += refs;
 }
 
 bool sim_attribute_line_holds(const struct sim_core *core)
@@ -184,15 +209,22 @@ bool sim_attribute_line_holds(const struct sim_core *core)
     return owner.refs == core->line_refs && within(&owner, start, start + core->sim->line_bytes);
 }
 
-uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va)
+bool sim_attribute_word_holds(const struct sim_core *core, struct guest_va va, const uint64_t *refs)
 {
     const struct sim_attributed *a = &core->sim->attributed;
-    const uint64_t start = va.v & ~core->line_mask;
+    struct sim_owner owner;
+    C2_ASSERT(a->to.owner && a->measuring);
+    a->to.owner(a->to.self, va, &owner);
+    return owner.refs == refs;
+}
+
+uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va)
+{
     bool whole;
     uint64_t *refs = find_owner(core, page, va.v, &whole);
     if (whole)
         return refs;
-    if (!within(&a->last, start, start + core->sim->line_bytes))
+    if (!owns_line(core, va.v))
         return NULL;
     *sim_owned_line(core, va.v) = (struct sim_owned_line){va.v >> core->line_shift, refs};
     return refs;
@@ -220,6 +252,11 @@ void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t byte
         const uint64_t page = a->lines[i].line >> (C2_PAGE_SHIFT - sim->line_shift);
         if (page - first < pages)
             a->lines[i].line = SIM_NOWHERE;
+    }
+    for (size_t i = 0; i < SIM_OWNED_WORDS; i++) {
+        const uint64_t page = a->words[i].word >> (C2_PAGE_SHIFT - SIM_WORD_SHIFT);
+        if (page - first < pages)
+            a->words[i].word = SIM_NOWHERE;
     }
 }
 

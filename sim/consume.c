@@ -116,6 +116,36 @@ static inline void enter_line(struct sim_core *core, const struct sim_slot *slot
     C2_PROMISE(sim_attribute_line_holds(core));
 }
 
+/* Nothing is to be asked for the reference but what repeats the line of the last access. */
+static inline bool repeats_line(const struct sim_core *core, const struct sim_slot *slot, struct guest_va va)
+{
+    return (va.v & ~core->line_mask) == core->data_start && !sim_tlb_leaves(core, first_kind(slot) == SIM_WRITE, va);
+}
+
+/* The write of a modify repeats its read, to the TLBs as well. */
+static inline bool is_one_access(const struct sim_core *core, const struct sim_slot *slot, struct guest_va va)
+{
+    return slot->following == 0 || !sim_tlb_leaves(core, true, va);
+}
+
+/* Inside a line with several owners, to a word of which this is the owner. */
+static enum c2_status refer_parted(struct sim_core *core, const struct sim_slot *slot, struct guest_va va,
+                                   uint64_t *refs, struct c2_error *err)
+{
+    C2_PROMISE(sim_attribute_word_holds(core, va, refs));
+    core->code = slot->code;
+    *refs += references_of(slot);
+    if (repeats_line(core, slot, va)) {
+        if (core->line_refs)
+            sim_part_line(core);
+        core->repeats += slot->repeated;
+        return C2_OK;
+    }
+    const enum c2_status status = sim_access(core, first_kind(slot), va, err);
+    core->repeats += slot->following;
+    return status;
+}
+
 /* To another line than the one before. */
 static enum c2_status refer_else(struct sim_core *core, const struct sim_slot *slot, struct guest_va va,
                                  struct c2_error *err)
@@ -129,11 +159,15 @@ static enum c2_status refer_else(struct sim_core *core, const struct sim_slot *s
     return sim_ask(core, first_kind(slot), page, va, err);
 }
 
-enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err)
+enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uint64_t address, struct c2_error *err)
 {
-    const bool known = inside(core, slot, va) && (va & ~core->line_mask) != core->data_start;
-    return SHORTCUT(known && !core->tlb_split) ? refer_else(core, slot, (struct guest_va){va}, err)
-                                               : refer_any(core, slot, (struct guest_va){va}, err);
+    const struct guest_va va = {address};
+    if (!SHORTCUT(inside(core, slot, address) && is_one_access(core, slot, va)))
+        return refer_any(core, slot, va, err);
+    uint64_t *const refs = sim_owned_word(core, address);
+    if (refs)
+        return refer_parted(core, slot, va, refs, err);
+    return repeats_line(core, slot, va) ? refer_any(core, slot, va, err) : refer_else(core, slot, va, err);
 }
 
 enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,

@@ -64,10 +64,16 @@ struct sim_plan {
 #define SIM_NO_BLOCK UINT32_MAX
 #define SIM_NO_CUT UINT64_MAX
 
-/* Lines with one owner in pages with several. */
-#define SIM_OWNED_LINES C2_HOST_SIZE(128u, 2u)
+/* Lines with one owner in pages with several; and words, 8 bytes, with one owner in lines with several. */
+#define SIM_OWNED_LINES C2_HOST_SIZE(256u, 2u)
+#define SIM_OWNED_WORDS C2_HOST_SIZE(256u, 2u)
+#define SIM_WORD_SHIFT 3u
 struct sim_owned_line {
     uint64_t line; /* virtual; SIM_NOWHERE: empty */
+    uint64_t *refs;
+};
+struct sim_owned_word {
+    uint64_t word; /* address >> SIM_WORD_SHIFT; SIM_NOWHERE: empty */
     uint64_t *refs;
 };
 
@@ -84,6 +90,7 @@ struct sim_attributed {
     struct sim_code *codes;
     uint32_t code_count, code_capacity;
     struct sim_owned_line lines[SIM_OWNED_LINES];
+    struct sim_owned_word words[SIM_OWNED_WORDS];
 };
 
 /* What is one core's: where it stands in the program, and what it remembers of translations. */
@@ -346,9 +353,10 @@ enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *b
                                    struct c2_error *err);
 /* The counter of whoever owns all of the line of va, who is remembered; NULL: it has several owners. */
 uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va);
-/* What is promised, for C2_PROMISE: line_refs is the owner of all of the data line, or NULL; the page is translated
- * so. */
+/* What is promised, for C2_PROMISE: line_refs is the owner of all of the data line, or NULL; these are the refs of the
+ * owner of the word; the page is translated so. */
 bool sim_attribute_line_holds(const struct sim_core *core);
+bool sim_attribute_word_holds(const struct sim_core *core, struct guest_va va, const uint64_t *refs);
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va);
 enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
@@ -579,6 +587,14 @@ void sim_flush_repeats(struct sim_core *core);
 static inline struct sim_owned_line *sim_owned_line(struct sim_core *core, uint64_t va)
 {
     return &core->sim->attributed.lines[va >> core->line_shift & (SIM_OWNED_LINES - 1)];
+}
+
+/* The counter of the owner of the word of va, if it is one of a line with several, and remembered; else NULL. */
+static inline uint64_t *sim_owned_word(const struct sim_core *core, uint64_t va)
+{
+    const uint64_t word = va >> SIM_WORD_SHIFT;
+    const struct sim_owned_word *of = &core->sim->attributed.words[word & (SIM_OWNED_WORDS - 1)];
+    return SHORTCUT(of->word == word) ? of->refs : NULL;
 }
 
 /* From now on references to the line of the last data access count for owners one by one. */
