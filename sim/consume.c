@@ -25,7 +25,8 @@
  *   turn, so that the host has the sets where their lines may be.
  * Repeats and owners
  *   Repeats count for the owner of their line when it is left (sim_flush_repeats). A line that has several owners, or
- *   that a record without plan has accessed, has no line_refs: there each reference finds its owner (refer_any).
+ *   that a record without plan has accessed, has no line_refs: there each reference finds its owner, mostly as that of
+ *   its word (refer_parted).
  */
 #include "sim/sim_priv.h"
 
