@@ -665,10 +665,11 @@ bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PR
  * see caches_tlbs_tag(). */
 static inline bool caches_tlbs_again(const struct caches_tlb_found *found, uint64_t key)
 {
+    uint64_t *const accesses = found->accesses;
     if (!SHORTCUT(*found->at == key))
         return false;
     *found->order = (*found->order & found->keep) | found->set;
-    ++*found->accesses;
+    ++*accesses;
     return true;
 }
 /* The same for pages that caches_tlbs_again() does not find: large ones, and those of TLBs whose policy has to be told

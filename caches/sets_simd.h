@@ -239,7 +239,7 @@ SETS_INLINE bool sets_hit_oct(uint32_t *words, uint32_t tag, uint32_t write)
     if (C2_UNLIKELY(bits == 0))
         return false;
     const __m256i moved = _mm256_permutevar8x32_epi32(old, order_of((uint32_t)__builtin_ctz(bits)));
-    const __m256i dirty = _mm256_zextsi128_si256(_mm_cvtsi32_si128((int)write)); /* of the first word */
+    const __m256i dirty = _mm256_setr_epi32((int)write, 0, 0, 0, 0, 0, 0, 0); /* of the first word */
     _mm256_storeu_si256(OCT(words, 0), _mm256_or_si256(moved, dirty));
     return true;
 }

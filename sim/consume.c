@@ -22,7 +22,8 @@
  *   addition in its plan, and what that adds to the counters is worked out at the end of the batch, and before a mark.
  *   A block on one line of code asks about fetches once. A slot whose reference lies inside the line of the last access
  *   is one compare and one addition. Where many accesses miss the second level, records are looked at before their
- *   turn, so that the host has the sets where their lines may be.
+ *   turn, so that the host has the sets where their lines may be. Instructions of gzip's, with AVX2: 36 for a record,
+ *   77 for a reference to another line that hits, 55 for a fetch that does.
  * Repeats and owners
  *   Repeats count for the owner of their line when it is left (sim_flush_repeats). A line that has several owners, or
  *   that a record without plan has accessed, has no line_refs: there each reference finds its owner, mostly as that of

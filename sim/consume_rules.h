@@ -16,18 +16,25 @@
 struct hot {
     uint64_t line_start;
     uint64_t repeats; /* with LOOSE */
-    uint64_t *tape;   /* where the next word goes, */
-    uint64_t *stop;   /* if it is not here */
+    uint64_t *tape;   /* where the next word goes: see ROOM */
 };
+
+/* Records that begin in so many words of a batch go by before the tape is looked at, or ahead. There is room on it for
+ * the hits of all of them, and of the last one whatever it is, when they begin and behind each call; a call looks to
+ * its own. */
+#define STRIDE C2_HOST_SIZE(16, 4)
+#define ROOM (STRIDE * SIM_PLAN_LINES + SIM_PLAN_MOST)
 
 /* With the repeats: the line of the last data access is known (data_start), but has no line_start. Whoever looks for
  * repeats sees that there is something to be done. */
 #define LOOSE ((uint64_t)1 << 63)
 
+PART uint64_t line_in_page(uint64_t va) { return va >> SIM_USUAL_LINE_SHIFT & (SIM_USUAL_SETS - 1); }
+
 /* The words of the set of an address: one of 64, that of its line in a page. */
 PART uint32_t *words_of(const struct caches_front *front, uint64_t va, const uint32_t ways)
 {
-    return &front->word[(va >> SIM_USUAL_LINE_SHIFT & (SIM_USUAL_SETS - 1)) * cache_sets_stride(ways)];
+    return &front->word[line_in_page(va) * cache_sets_stride(ways)];
 }
 
 /* Of the side's last access; tlb_page is of another one if hits have come since. */
@@ -44,6 +51,7 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
     core->repeats = hot->repeats & ~LOOSE;
     core->line_start = hot->line_start;
     page_known(core, CACHES_TLB_FETCH, core->fetch_line >> (C2_PAGE_SHIFT - SIM_USUAL_LINE_SHIFT));
+    core->sim->attributed.number += (uint64_t)(hot->tape - front->tape->at); /* a word each */
     front->tape->at = hot->tape;
     caches_front_forget(front);
     if (code)
@@ -57,15 +65,34 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
 
 PART struct hot hot_load(const struct sim_core *core)
 {
-    const struct caches_tape_end *tape = core->front[CACHES_DATA]->tape;
     const uint64_t loose = core->line_start != core->data_start ? LOOSE : 0;
-    return (struct hot){core->line_start, core->repeats | loose, tape->at, tape->stop};
+    return (struct hot){core->line_start, core->repeats | loose, core->front[CACHES_DATA]->tape->at};
+}
+
+/* Behind a call. */
+PART enum c2_status back(struct sim_core *core, struct hot *hot, enum c2_status status, struct c2_error *err)
+{
+    const struct caches_tape_end *tape = core->front[CACHES_DATA]->tape;
+    if (C2_UNLIKELY(tape->stop - tape->at < ROOM) && status == C2_OK)
+        status = sim_verdicts_pass(core->sim, err);
+    *hot = hot_load(core);
+    return status;
 }
 
 /* ------------------------------------------------------------------ one access */
 
+/* Where the page of an address is remembered. (Its place is worked out once: the compiler does not look into it.) */
+PART struct sim_page *page_at(struct sim_core *core, uint64_t va)
+{
+    const uint64_t place = (va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)) * sizeof(struct sim_page);
+    struct sim_page *page = (struct sim_page *)((char *)core->pages + place);
+    __asm__("" : "+r"(page));
+    return page;
+}
+
 /* The TLBs have the page where they had it last; else nothing has changed. */
-PART bool translated(const struct sim_core *core, struct sim_page *page, const enum caches_tlb_side side, uint64_t va)
+PART bool translated(const struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side,
+                     uint64_t va)
 {
     const uint64_t tag = side == CACHES_TLB_LOAD ? 0 : core->tlb_tag[side];
     if (!caches_tlbs_again(&page->found, va >> C2_PAGE_SHIFT | tag))
@@ -79,8 +106,9 @@ PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_s
                uint64_t va, uint32_t write, const uint32_t ways)
 {
     struct caches_front *const front = core->front[side];
-    const uint32_t slot = page->slot + sim_line_of((struct guest_va){va}, SIM_USUAL_LINE_SHIFT);
-    if (C2_UNLIKELY(!sets_hit(words_of(front, va, ways), slot + 1, write, ways)))
+    const uint64_t line = line_in_page(va);
+    const uint32_t slot = page->slot + (uint32_t)line;
+    if (C2_UNLIKELY(!sets_hit(&front->word[line * cache_sets_stride(ways)], slot + 1, write, ways)))
         return false;
     front->hits[write]++;
     *hot->tape++ = (side == CACHES_FETCH ? front->column_word : 0) | slot; /* L1D is column 0 */
@@ -97,15 +125,6 @@ PART bool hit_holds(struct sim_core *core, const struct hot *hot, enum caches_si
     return sim_attribute_line_holds(core) && caches_front_holds(front, cache_sets_tag(*front->youngest) - 1);
 }
 
-/* The tape is full. */
-PART enum c2_status pass(struct sim_core *core, struct hot *hot, const uint32_t ways, struct c2_error *err)
-{
-    hot_store(core, hot, ways);
-    const enum c2_status status = sim_verdicts_pass(core->sim, err);
-    *hot = hot_load(core);
-    return status;
-}
-
 /* ------------------------------------------------------------------ a fetch that enters a line */
 
 /* L1I, or its TLB, does not have it: what follows may take the data line from the caches. */
@@ -115,25 +134,22 @@ PART enum c2_status fetch_slowly(struct sim_core *core, struct hot *hot, uint64_
     hot_store(core, hot, ways);
     if (missed)
         core->front[CACHES_FETCH]->youngest = words_of(core->front[CACHES_FETCH], start, SIM_USUAL_WAYS);
-    const enum c2_status status = (missed ? sim_fetch_missed : sim_fetch)(core, start, code, err);
-    *hot = hot_load(core);
-    return status;
+    return back(core, hot, (missed ? sim_fetch_missed : sim_fetch)(core, start, code, err), err);
 }
 
 PART enum c2_status fetch(struct sim_core *core, struct hot *hot, uint64_t line, uint32_t code, const uint32_t ways,
                           struct c2_error *err)
 {
     const uint64_t start = line << SIM_USUAL_LINE_SHIFT;
-    struct sim_page *const page = &core->pages[start >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    const struct sim_page *const page = page_at(core, start);
     if (C2_UNLIKELY(page->vpn != start >> C2_PAGE_SHIFT || !translated(core, page, CACHES_TLB_FETCH, start)))
         return fetch_slowly(core, hot, start, code, false, ways, err);
     C2_PROMISE(sim_page_holds(core, page, (struct guest_va){start}));
     if (C2_UNLIKELY(!hits(core, hot, CACHES_FETCH, page, start, 0, SIM_USUAL_WAYS)))
         return fetch_slowly(core, hot, start, code, true, ways, err);
     core->fetch_line = line;
-    core->sim->attributed.number++;
     C2_PROMISE(hit_holds(core, hot, CACHES_FETCH, start, ways, SIM_USUAL_WAYS));
-    return C2_LIKELY(hot->tape < hot->stop) ? C2_OK : pass(core, hot, ways, err);
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ a reference that is no repeat */
@@ -142,9 +158,7 @@ PART enum c2_status refer_slowly(struct sim_core *core, struct hot *hot, const s
                                  const uint32_t ways, struct c2_error *err)
 {
     hot_store(core, hot, ways);
-    const enum c2_status status = sim_refer(core, slot, va, err);
-    *hot = hot_load(core);
-    return status;
+    return back(core, hot, sim_refer(core, slot, va, err), err);
 }
 
 /* Of a line whose owner is known. missed: the TLBs have done their part, and the first level does not have it. */
@@ -154,9 +168,7 @@ PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const st
     hot_store(core, hot, ways);
     if (missed)
         core->front[CACHES_DATA]->youngest = words_of(core->front[CACHES_DATA], va, ways);
-    const enum c2_status status = (missed ? sim_refer_missed : sim_refer_anew)(core, slot, va, refs, err);
-    *hot = hot_load(core);
-    return status;
+    return back(core, hot, (missed ? sim_refer_missed : sim_refer_anew)(core, slot, va, refs, err), err);
 }
 
 /* What sim_flush_repeats() does. */
@@ -190,7 +202,7 @@ PART bool left(struct sim_core *core, struct hot *hot, uint64_t va, const uint32
 PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
                           const uint32_t ways, struct c2_error *err)
 {
-    struct sim_page *const page = &core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    const struct sim_page *const page = page_at(core, va);
     if (C2_UNLIKELY(hot->repeats != 0) && !left(core, hot, va, ways))
         return refer_slowly(core, hot, slot, va, ways, err);
     if (C2_UNLIKELY((va & SIM_USUAL_LINE_MASK) >= slot->limit || page->vpn != va >> C2_PAGE_SHIFT))
@@ -203,18 +215,18 @@ PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct s
             return refer_slowly(core, hot, slot, va, ways, err);
         refs = line->refs;
     }
+    uint64_t *const accesses = page->found.accesses;
     if (C2_UNLIKELY(!translated(core, page, CACHES_TLB_LOAD, va)))
         return refer_owned(core, hot, slot, va, refs, false, ways, err);
     if (C2_UNLIKELY(!hits(core, hot, CACHES_DATA, page, va, slot->write, ways)))
         return refer_owned(core, hot, slot, va, refs, true, ways, err);
-    core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
-    core->sim->attributed.number++;
+    core->tlb_accesses[CACHES_TLB_LOAD] = accesses;
     core->line_refs = refs;
     ++*refs;
     hot->line_start = va & ~SIM_USUAL_LINE_MASK;
     hot->repeats = slot->following;
     C2_PROMISE(hit_holds(core, hot, CACHES_DATA, va, ways, ways));
-    return C2_LIKELY(hot->tape < hot->stop) ? C2_OK : pass(core, hot, ways, err);
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -255,36 +267,53 @@ PART enum c2_status run_plan(struct sim_core *core, struct hot *hot, const struc
     return C2_OK;
 }
 
-/* told: somebody is told of records, many at a time. */
+/* Any record. *words: it; behind all of it afterwards. told: somebody is told of records, many at a time. */
+PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const struct stream_batch *batch,
+                               const uint64_t **words, const uint32_t ways, const bool told, struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    if (told)
+        sim->untold.at = *words;
+    const uint64_t header = *(*words)++;
+    const uint32_t number = stream_header_block(header);
+    if (C2_LIKELY(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header)) {
+        struct sim_plan *plan = &sim->plans[number];
+        if (told)
+            sim->untold.loud |= plan->loud;
+        if (plan->pending++ == 0)
+            sim->pending[sim->pending_count++] = number;
+        return run_plan(core, hot, plan, words, ways, err);
+    }
+    const uint64_t *slots = *words;
+    *words += stream_header_slots(header);
+    hot_store(core, hot, ways);
+    return back(core, hot, sim_take_other(core, batch->tid, header, slots, err), err);
+}
+
+/* Hits alone have filled the tape. */
+PART enum c2_status make_room(struct sim_core *core, struct hot *hot, const uint32_t ways, struct c2_error *err)
+{
+    if (C2_LIKELY(core->front[CACHES_DATA]->tape->stop - hot->tape >= ROOM))
+        return C2_OK;
+    hot_store(core, hot, ways);
+    return back(core, hot, C2_OK, err);
+}
+
 PART enum c2_status consume(struct sim_core *core, const struct stream_batch *batch, const uint32_t ways,
                             const bool told, struct c2_error *err)
 {
-    struct sim *sim = core->sim;
     const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
     struct hot hot = hot_load(core);
     enum c2_status status = C2_OK;
     if (told)
-        sim_records_begin(sim, batch);
+        sim_records_begin(core->sim, batch);
     while (word < end && status == C2_OK) {
-        if (told)
-            sim->untold.at = word;
+        const uint64_t *const limit = end - word > STRIDE ? word + STRIDE : end;
         if (C2_UNLIKELY(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD))
             ahead = sim_look_ahead(core, word, ahead, end);
-        const uint64_t header = *word++;
-        const uint32_t number = stream_header_block(header);
-        if (C2_LIKELY(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header)) {
-            struct sim_plan *plan = &sim->plans[number];
-            if (told)
-                sim->untold.loud |= plan->loud;
-            if (plan->pending++ == 0)
-                sim->pending[sim->pending_count++] = number;
-            status = run_plan(core, &hot, plan, &word, ways, err);
-        } else {
-            hot_store(core, &hot, ways);
-            status = sim_take_other(core, batch->tid, header, word, err);
-            hot = hot_load(core);
-            word += stream_header_slots(header);
-        }
+        status = make_room(core, &hot, ways, err);
+        while (word < limit && C2_LIKELY(status == C2_OK))
+            status = run_record(core, &hot, batch, &word, ways, told, err);
     }
     hot_store(core, &hot, ways);
     return sim_finish_batch(core, status, err);

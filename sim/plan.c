@@ -6,8 +6,8 @@
  *   A plan says what one run of the whole block does: the fetch lines it enters in order (consecutive ones, as the
  *   instructions of a block lie one behind the other), the slots that come before each next one, and what it adds to
  *   the counters. It is used when the header's insns run and slots used are those of the whole block.
- *   Blocks without plan (whole == SIM_NO_RUN): those with a REP instruction, and any whose instructions are not
- *   contiguous. sim_record does them.
+ *   Blocks without plan (whole == SIM_NO_RUN): those with a REP instruction, any whose instructions are not
+ *   contiguous, and such as may hit caches so often that a tape has no room for it. sim_record does them.
  *
  * Invariants
  *   A plan says exactly what sim_record does for the same record (tests: both ways, same counts).
@@ -60,6 +60,12 @@ static uint64_t last_line(const struct sim *sim, const struct stream_block *bloc
 {
     const struct stream_insn *last = &block->insns[block->insn_count - 1];
     return (block->pc.v + last->offset + last->length - 1) >> sim->line_shift;
+}
+
+/* Of code that are fetched. */
+static uint64_t lines_of(const struct sim *sim, const struct stream_block *block)
+{
+    return sim->has_l1i ? last_line(sim, block) - first_line(sim, block) + 1 : 1;
 }
 
 /* A stretch ends before the first slot of the instruction whose fetch enters the next line. */
@@ -120,8 +126,8 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
         if (status != C2_OK)
             return status;
     }
-    if (plannable(block)) {
-        const uint64_t lines = sim->has_l1i ? last_line(sim, block) - first_line(sim, block) + 1 : 1;
+    const uint64_t lines = lines_of(sim, block);
+    if (plannable(block) && lines <= SIM_PLAN_LINES && lines + block->slot_count <= SIM_PLAN_MOST) {
         struct sim_slot *slots = c2_alloc(block->slot_count * sizeof *slots + lines * sizeof(struct sim_stretch));
         if (!slots)
             return c2_fail_memory(err, "the simulator's plan of a block");

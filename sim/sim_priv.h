@@ -60,6 +60,8 @@ struct sim_plan {
     bool built;
     bool loud; /* not one that is quiet: see sim_quiet() */
 };
+#define SIM_PLAN_LINES 64                     /* it has no more of code, */
+#define SIM_PLAN_MOST C2_HOST_SIZE(1280, 192) /* and no more of these and slots together: see plan.c */
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
 #define SIM_NO_CUT UINT64_MAX
