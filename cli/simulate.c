@@ -131,6 +131,16 @@ uint64_t cli_turn(const struct cli_options *options)
     return options->quantum != 0 ? options->quantum : usual;
 }
 
+/* Whether any of what is written names objects. */
+static bool shows_objects(const struct cli_options *options)
+{
+    bool shows = !options->quiet || options->output_dir || options->json || options->evictors || options->advise ||
+                 options->follow;
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++)
+        shows |= options->analyses[i] && i != ANALYSIS_callgraph;
+    return shows;
+}
+
 static struct lane_config lane_of(const struct cli_simulation *s, const struct cli_plan *plan, unsigned number,
                                   const struct cli_options *options, const struct stream_blocks *blocks)
 {
@@ -147,7 +157,7 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
                                 .samples = (options->sampling.measure != 0 || options->sampling.points) &&
                                            !cli_regions_asked(&options->regions),
                                 .separation = separates ? &plan->contexts.separation : NULL,
-                                .unnamed = !first,
+                                .unnamed = !first || !shows_objects(options),
                                 .name = lane->name};
 }
 

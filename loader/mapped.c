@@ -180,9 +180,8 @@ enum c2_status loader_variables(struct loader_symbols *symbols, struct guest_va 
 
 const char *loader_variable_declaration(struct loader_symbols *symbols, struct loader_variable_id id)
 {
-    if (!id.module || loader_module_types(id.module, symbols->names, NULL) != C2_OK)
+    if (!id.module || loader_module_type(id.module, id.number, symbols->names, NULL) != C2_OK)
         return NULL;
-    C2_ASSERT(id.number < id.module->variables.count);
     const struct loader_type *type = &id.module->types[id.number];
     const char *symbol = loader_symbol_name(id.module->variables.items[id.number].value);
     const char *name = type->before ? loader_names_shown(symbols->names, symbols->shown, symbol) : NULL;

@@ -238,11 +238,18 @@ enum c2_status loader_module_variables(struct loader_module *module, struct c2_e
     return C2_OK;
 }
 
-enum c2_status loader_module_types(struct loader_module *module, struct loader_names *names, struct c2_error *err)
+enum c2_status loader_module_type(struct loader_module *module, uint32_t variable, struct loader_names *names,
+                                  struct c2_error *err)
 {
-    if (module->types || !module->table)
+    if (!module->table)
         return C2_OK;
-    return loader_types_read(&module->types, loader_module_dwarf(module), &module->variables, names, err);
+    if (!module->types)
+        module->types = c2_calloc(module->variables.count, sizeof *module->types);
+    if (!module->types)
+        return c2_fail_memory(err, "types of variables");
+    C2_ASSERT(variable < module->variables.count);
+    return loader_types_read(module->types, loader_module_dwarf(module), &module->variables, variable, names,
+                             &module->type_search, err);
 }
 
 bool loader_module_line(struct loader_module *module, uint64_t address, struct loader_line *out)

@@ -215,9 +215,8 @@ struct loader_type_id loader_type_of_die(struct loader_module *module, Dwarf_Die
 struct loader_type_id loader_variable_type(struct loader_symbols *symbols, struct loader_variable_id id)
 {
     struct loader_type_id type = {.module = NULL};
-    if (!id.module || loader_module_types(id.module, symbols->names, NULL) != C2_OK)
+    if (!id.module || loader_module_type(id.module, id.number, symbols->names, NULL) != C2_OK)
         return type;
-    C2_ASSERT(id.number < id.module->variables.count);
     if (id.module->types[id.number].before)
         type = (struct loader_type_id){id.module, id.module->types[id.number].die};
     return type;

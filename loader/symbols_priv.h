@@ -93,9 +93,17 @@ struct loader_type {
     const char *before, *after;
     uint64_t die; /* of the type, by its offset */
 };
-/* One type for each of the variables, as the DWARF (NULL: none) tells; the texts are kept in names. */
-enum c2_status loader_types_read(struct loader_type **out, Dwarf *dwarf, const struct loader_ranges *variables,
-                                 struct loader_names *names, struct c2_error *err);
+/* How far they have been sought. */
+struct loader_type_search {
+    Dwarf_CU *unit; /* the last one; NULL: none so far */
+    bool within;    /* in functions, too, when it had been done without */
+    bool done;
+};
+/* Fills in types of variables, as the DWARF (NULL: none) tells, until that of the wanted one is known, or none is to be
+ * found any more. The texts are kept in names. */
+enum c2_status loader_types_read(struct loader_type *types, Dwarf *dwarf, const struct loader_ranges *variables,
+                                 uint32_t wanted, struct loader_names *names, struct loader_type_search *search,
+                                 struct c2_error *err);
 
 /* "double W[64]" of any variable into text; false: its type has no such form. */
 bool loader_declaration(Dwarf_Die *variable, const char *name, bool tags, char *text, size_t bytes);
@@ -127,7 +135,8 @@ struct loader_module {
     bool debug_sought, dwarf_sought, read_variables, indexed_units; /* what is made at the first question */
     struct loader_functions functions;
     struct loader_ranges variables;
-    struct loader_type *types;  /* [variable]; NULL before a question */
+    struct loader_type *types; /* [variable]; NULL before a question */
+    struct loader_type_search type_search;
     struct loader_ranges units; /* value: offset of the compilation unit's DIE */
     struct c2_map *indexed;     /* frames.c: from the offset of a unit to its loader_unit; NULL before a question */
     struct loader_unit *newest; /* of those */
@@ -144,7 +153,9 @@ Dwarf *loader_module_dwarf(struct loader_module *module); /* NULL: there is none
 const struct loader_range *loader_module_unit(struct loader_module *module, uint64_t address);
 /* Read what is not there yet; types are those of the variables read before. */
 enum c2_status loader_module_variables(struct loader_module *module, struct c2_error *err);
-enum c2_status loader_module_types(struct loader_module *module, struct loader_names *names, struct c2_error *err);
+/* So that `types` has that of a variable, if any is known; NULL: the module has no symbols. */
+enum c2_status loader_module_type(struct loader_module *module, uint32_t variable, struct loader_names *names,
+                                  struct c2_error *err);
 struct loader_line {
     const char *file; /* lent until close */
     int line, column; /* column 0: unknown */

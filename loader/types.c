@@ -7,9 +7,10 @@
  *       int (*handler)(int)     "int (*"         ")(int)"
  *
  * Model
- *   The DIEs of all units are walked once for variables that lie at one fixed address. A declaration is built from the
- *   name outwards: a pointer adds a star before, an array its bounds after, and a pointer to an array or function
- *   needs brackets.
+ *   The DIEs of units are walked, one unit after the other, for variables that lie at one fixed address, up to the one
+ *   that is asked for; at first without what is in functions, a twentieth of the way, and when it was not found so, with
+ *   it. A declaration is built from the name outwards: a pointer adds a star before, an array its bounds after, and a
+ *   pointer to an array or function needs brackets.
  * Invariants
  *   A type is given only to a variable whose symbol has the same start and the size that the type has.
  * Not modelled
@@ -223,6 +224,7 @@ struct reader {
     const struct loader_ranges *variables;
     struct loader_type *types;
     struct loader_names *names;
+    bool within; /* functions, too */
     bool tags;
 };
 
@@ -265,11 +267,12 @@ static enum c2_status note_type(const struct reader *reader, Dwarf_Die *die, str
     return type->before && type->after ? C2_OK : c2_fail_memory(err, "types of variables");
 }
 
-/* Scopes that hold variables with an address of their own. */
-static bool is_scope(int tag)
+/* Scopes that hold variables with an address of their own. Structures of C hold none. */
+static bool is_scope(const struct reader *reader, int tag)
 {
-    return tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_namespace ||
-           tag == DW_TAG_inlined_subroutine || tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
+    if (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine)
+        return reader->within;
+    return tag == DW_TAG_namespace || (!reader->tags && (tag == DW_TAG_structure_type || tag == DW_TAG_class_type));
 }
 
 static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsigned depth, struct c2_error *err)
@@ -280,7 +283,7 @@ static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsign
         int tag = dwarf_tag(&die);
         if (tag == DW_TAG_variable)
             status = note_type(reader, &die, err);
-        else if (is_scope(tag) && depth < SCOPE_DEPTH)
+        else if (is_scope(reader, tag) && depth < SCOPE_DEPTH)
             status = walk(reader, &die, depth + 1, err);
     }
     return status;
@@ -309,25 +312,31 @@ enum language loader_unit_language(Dwarf_Die *unit)
     }
 }
 
-enum c2_status loader_types_read(struct loader_type **out, Dwarf *dwarf, const struct loader_ranges *variables,
-                                 struct loader_names *names, struct c2_error *err)
+/* The unit behind the one that was walked last. */
+static enum c2_status walk_next(struct loader_type_search *search, Dwarf *dwarf, struct reader *reader,
+                                struct c2_error *err)
 {
-    Dwarf_CU *unit = NULL;
     Dwarf_Die die;
     uint8_t kind;
+    if (!dwarf || dwarf_get_units(dwarf, search->unit, &search->unit, NULL, &kind, &die, NULL) != 0) {
+        search->unit = NULL;
+        search->done = search->within;
+        search->within = true;
+        return C2_OK;
+    }
+    const enum language language = loader_unit_language(&die);
+    reader->within = search->within;
+    reader->tags = language == LANGUAGE_C;
+    return kind == DW_UT_compile && language != LANGUAGE_OTHER ? walk(reader, &die, 0, err) : C2_OK;
+}
+
+enum c2_status loader_types_read(struct loader_type *types, Dwarf *dwarf, const struct loader_ranges *variables,
+                                 uint32_t wanted, struct loader_names *names, struct loader_type_search *search,
+                                 struct c2_error *err)
+{
+    struct reader reader = {.variables = variables, .types = types, .names = names};
     enum c2_status status = C2_OK;
-    *out = c2_calloc(variables->count, sizeof **out);
-    if (!*out)
-        return c2_fail_memory(err, "types of variables");
-    while (dwarf && status == C2_OK && dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &die, NULL) == 0) {
-        enum language language = loader_unit_language(&die);
-        struct reader reader = {variables, *out, names, language == LANGUAGE_C};
-        if (kind == DW_UT_compile && language != LANGUAGE_OTHER)
-            status = walk(&reader, &die, 0, err);
-    }
-    if (status != C2_OK) {
-        c2_free(*out);
-        *out = NULL;
-    }
+    while (status == C2_OK && !search->done && !types[wanted].before)
+        status = walk_next(search, dwarf, &reader, err);
     return status;
 }

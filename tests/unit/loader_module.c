@@ -468,7 +468,7 @@ static void test_debug_information_waits_for_a_question(void **state)
         if (question == 0)
             assert_true(loader_module_line(module, address_of("dynamic", "main"), &at));
         else
-            assert_int_equal(loader_module_types(module, names, NULL), C2_OK);
+            assert_int_equal(loader_module_type(module, 0, names, NULL), C2_OK);
         assert_non_null(module->dwarf);
         loader_module_close(module);
     }

@@ -40,7 +40,8 @@ static struct loader_module *open_path(const char *path)
     assert_int_equal(loader_module_open(&module, path, st.st_ino, st.st_dev, NULL), C2_OK);
     if (module->is_elf) {
         assert_int_equal(loader_module_variables(module, NULL), C2_OK);
-        assert_int_equal(loader_module_types(module, names, NULL), C2_OK);
+        for (uint32_t i = 0; i < module->variables.count; i++)
+            assert_int_equal(loader_module_type(module, i, names, NULL), C2_OK);
     }
     return module;
 }
@@ -374,6 +375,43 @@ static void test_damaged_files(void **state)
     c2_free(good);
 }
 
+/* The first whose name begins so: statics of functions have a number behind theirs. */
+static uint32_t variable_named(const struct loader_module *module, const char *name)
+{
+    uint32_t i = 0;
+    while (i < module->variables.count &&
+           strncmp(loader_symbol_name(module->variables.items[i].value), name, strlen(name)) != 0)
+        i++;
+    assert_true(i < module->variables.count);
+    return i;
+}
+
+static void expect_type(const struct loader_module *module, uint32_t variable, const char *before, const char *after)
+{
+    assert_string_equal(module->types[variable].before, before);
+    assert_string_equal(module->types[variable].after, after);
+}
+
+/* What is in functions is looked into when something is asked for that is not outside. */
+static void test_types_in_functions_come_last(void **state)
+{
+    (void)state;
+    struct loader_module *module = NULL;
+    struct stat st;
+    assert_int_equal(stat(GUESTS "/data", &st), 0);
+    assert_int_equal(loader_module_open(&module, GUESTS "/data", st.st_ino, st.st_dev, NULL), C2_OK);
+    assert_int_equal(loader_module_variables(module, NULL), C2_OK);
+    const uint32_t outside = variable_named(module, "local_table"), inside = variable_named(module, "scratch.");
+    assert_int_equal(loader_module_type(module, outside, names, NULL), C2_OK);
+    expect_type(module, outside, "unsigned char ", "[256]");
+    assert_true(!module->type_search.within && !module->types[inside].before);
+    assert_int_equal(loader_module_type(module, inside, names, NULL), C2_OK);
+    expect_type(module, outside, "unsigned char ", "[256]");
+    expect_type(module, inside, "char ", "[64]");
+    assert_true(module->type_search.within);
+    loader_module_close(module);
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -389,11 +427,11 @@ static void test_no_memory(void **state)
         status = loader_module_variables(module, NULL);
         assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && module->variables.count == 0));
         if (status == C2_OK)
-            status = loader_module_types(module, own, NULL);
+            status = loader_module_type(module, (uint32_t)(n % module->variables.count), own, NULL);
         c2_alloc_fail_from(0);
-        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !module->types));
+        assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         assert_int_equal(loader_module_variables(module, NULL), C2_OK); /* asked again, it knows */
-        assert_int_equal(loader_module_types(module, own, NULL), C2_OK);
+        assert_int_equal(loader_module_type(module, 0, own, NULL), C2_OK);
         assert_true(module->variables.count > 25 && module->types);
         loader_module_close(module);
         loader_names_destroy(own);
@@ -407,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_the_comparison_notices_a_wrong_extent),
         cmocka_unit_test(test_variables_of_libc),
         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_types_in_functions_come_last),
         cmocka_unit_test(test_what_is_left_out),
         cmocka_unit_test(test_names_of_cxx),
         cmocka_unit_test(test_cut_files),
