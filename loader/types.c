@@ -8,9 +8,9 @@
  *
  * Model
  *   The DIEs of units are walked, one unit after the other, for variables that lie at one fixed address, up to the one
- *   that is asked for; at first without what is in functions, a twentieth of the way, and when it was not found so, with
- *   it. A declaration is built from the name outwards: a pointer adds a star before, an array its bounds after, and a
- *   pointer to an array or function needs brackets.
+ *   that is asked for; at first without what is in functions, a twentieth of the way, and when it was not found so,
+ *   with it. A declaration is built from the name outwards: a pointer adds a star before, an array its bounds after,
+ *   and a pointer to an array or function needs brackets.
  * Invariants
  *   A type is given only to a variable whose symbol has the same start and the size that the type has.
  * Not modelled
