@@ -237,7 +237,7 @@ static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct 
         uint32_t *const row = &stamps[(size_t)(uint32_t)*word * columns];
         if (far) {
             const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD] & (slots - 1);
-            __builtin_prefetch(&stamps[(size_t)ahead * columns], 1);
+            __builtin_prefetch((const void *)((uintptr_t)stamps + (size_t)ahead * columns * sizeof *stamps), 1);
         }
         const unsigned said = say_record(verdicts, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN), word);
         if (said == 0)
