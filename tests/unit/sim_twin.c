@@ -41,12 +41,12 @@ static bool translate(void *self, struct guest_va va, struct guest_pa *out)
     return true;
 }
 
-/* Tables at made-up places. */
+/* Tables at made-up places. Every eighth page is part of a large one. */
 static bool walk(void *self, struct guest_va va, struct mmu_walk *out)
 {
     (void)self;
-    out->entry_count = 4;
-    for (unsigned i = 0; i < 4; i++)
+    out->entry_count = (va.v >> C2_PAGE_SHIFT & 7) == 5 ? 3 : 4;
+    for (unsigned i = 0; i < out->entry_count; i++)
         out->entry[i].v = 0x7000000 + ((va.v >> (39 - 9 * i)) * 8 + i * 0x1238) % 0x8000;
     return true;
 }
@@ -133,9 +133,9 @@ static void twin_tlb(struct twin *twin, enum caches_tlb_side side, uint64_t va)
     struct mmu_walk path;
     if (!twin->tlb)
         return;
-    unsigned reads = caches_tlbs_access(twin->tlb, side, (struct guest_va){va}, 4, NULL);
     walk(NULL, (struct guest_va){va}, &path);
-    for (unsigned i = 4 - reads; i < 4 && twin->walks_cached; i++) {
+    const unsigned reads = caches_tlbs_access(twin->tlb, side, (struct guest_va){va}, path.entry_count, NULL);
+    for (unsigned i = path.entry_count - reads; i < path.entry_count && twin->walks_cached; i++) {
         struct line_no line = {path.entry[i].v / twin->line_bytes};
         uint32_t served_by, unaided;
         caches_set_instruction(twin->caches, (struct guest_va){0});
@@ -465,14 +465,14 @@ static bool counts_equal(const struct caches_counts *a, const struct caches_coun
 static void add_tlbs(struct caches_machine *machine, bool split, bool cached)
 {
     static const struct caches_tlb shared[] = {
-        {"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 4, CACHES_TREE_PLRU, 0, 0},
+        {"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K | CACHES_TLB_2M, 8, 4, CACHES_TREE_PLRU, 0, 0},
         {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 2, CACHES_LRU, 0, 0},
         {"STLB", CACHES_TLB_SECOND, 7, CACHES_TLB_4K, 24, 12, CACHES_MRU3_PLRU4, 1, 0},
         {"PDE", CACHES_TLB_WALK, 0, CACHES_TLB_PDE, 1, 1, CACHES_LRU, 0, 0},
     };
     static const struct caches_tlb apart[] = {
         {"load", CACHES_TLB_FIRST, CACHES_TLB_LOADS, CACHES_TLB_4K, 8, 2, CACHES_LRU, 0, 0},
-        {"store", CACHES_TLB_FIRST, CACHES_TLB_STORES, CACHES_TLB_4K, 4, 4, CACHES_TREE_PLRU, 0, 0},
+        {"store", CACHES_TLB_FIRST, CACHES_TLB_STORES, CACHES_TLB_4K | CACHES_TLB_2M, 4, 4, CACHES_TREE_PLRU, 0, 0},
         {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 1, CACHES_LRU, 0, 0},
         {"STLB", CACHES_TLB_SECOND, 7, CACHES_TLB_4K, 16, 4, CACHES_LRU, 0, 0},
     };
