@@ -47,8 +47,10 @@ void cache_contents_use(struct caches *caches, unsigned form);
 /* A try of other machines. access.c */
 cache_access_function cache_try_short;
 
-/* A miss of the second level is reason to look ahead for that many accesses (caches_far()). */
+/* A miss of the second level so few words of the tape behind the one before is reason to look ahead for that many
+ * accesses (caches_far()): to look costs a quarter of what it saves, if it saves. */
 #define CACHE_FAR 16u
+#define CACHE_FAR_WORDS 24u
 
 void cache_contents_check(const struct caches *caches);
 

@@ -168,19 +168,20 @@ PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_
     return false;
 }
 
-/* The levels below the third: those that missed are filled from the last one up. Says how many. */
-static __attribute__((noinline)) uint32_t below_third(const struct missed *m, struct cache_level *level)
+/* The levels below the third: those that missed are filled from the last one up. Says how many. (By value, so that the
+ * callers need not have it in memory.) */
+static __attribute__((noinline)) uint32_t below_third(const struct missed m, struct cache_level *level)
 {
     struct cache_level *missed[CACHES_MAX_LEVELS];
     uint32_t set[CACHES_MAX_LEVELS], count = 0;
     for (; level; level = level->next) {
-        set[count] = cache_contents_set_of(level, m->line);
-        if (ask_further(m, level, set[count], 0))
+        set[count] = cache_contents_set_of(level, m.line);
+        if (ask_further(&m, level, set[count], 0))
             break;
         missed[count++] = level;
     }
     for (uint32_t i = count; i-- > 0;)
-        fill_below(m, missed[i], 3 + i, set[i], (struct seen){0});
+        fill_below(&m, missed[i], 3 + i, set[i], (struct seen){0});
     return count;
 }
 
@@ -190,7 +191,7 @@ PART uint32_t below_second(const struct missed *m, struct cache_level *third, co
     const uint32_t set = cache_contents_set_of(third, m->line);
     if (ask_further(m, third, set, shape.ways[2]))
         return 0;
-    const uint32_t count = third->next ? below_third(m, third->next) : 0;
+    const uint32_t count = third->next ? below_third(*m, third->next) : 0;
     fill_below(m, third, 2, set, (struct seen){.ways = shape.ways[2], .shape = shape});
     return 1 + count;
 }
@@ -219,6 +220,15 @@ PART struct missed missed_by(struct caches_front *front, bool write, uint32_t sl
     return (struct missed){front->caches, cache_level_of(front), front->tape->at, write, slot, line};
 }
 
+/* A hint for caches_far(): whatever the words between two misses are, nothing else depends on it. */
+PART void look_far(const struct missed *m, const struct cache_level *second)
+{
+    const uintptr_t since = (uintptr_t)m->record - (uintptr_t)m->caches->far_at;
+    m->caches->far_at = m->record;
+    if (second->next && since < CACHE_FAR_WORDS * sizeof *m->record)
+        m->caches->far = CACHE_FAR;
+}
+
 /* The second level has missed as well. Levels are asked down to the one that has the line, and those that missed are
  * filled from there up. */
 PART enum caches_tried further(struct caches_front *front, bool write, uint32_t slot, uint64_t line,
@@ -227,7 +237,7 @@ PART enum caches_tried further(struct caches_front *front, bool write, uint32_t 
     const struct missed m = missed_by(front, write, slot, line);
     struct cache_level *second = m.first->next;
     second->misses[(size_t)write]++;
-    m.caches->far = second->next ? CACHE_FAR : 0;
+    look_far(&m, second);
     const uint32_t count = second->next ? below_second(&m, second->next, shape) : 0;
     const struct seen known = {shape.ways[1], shape.ways[2], {{0}}};
     fill_below(&m, second, 1, upper_set(second, line, shape), known);

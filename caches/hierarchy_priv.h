@@ -39,6 +39,7 @@ struct caches {
     cache_access_function *missed;         /* the rest of `access` where the level asked first does not have the line */
     unsigned form;                         /* whose these are */
     uint32_t far;                          /* caches_far(); 0 where there are but two levels */
+    const uint64_t *far_at;                /* on the tape: the last miss of the second level */
     struct cache_tape tape;
     struct cache_verdicts *verdicts;
     uint32_t last[2];   /* slot of each side's last access */
