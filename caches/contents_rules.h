@@ -129,14 +129,14 @@ PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, const
 }
 
 /* A level below the first is asked. False: it misses, and is to be filled. */
-PART bool ask(struct cache_level *level, bool write, uint32_t tag, uint32_t set, uint32_t known)
+PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t set, uint32_t known)
 {
     uint32_t *words = words_at(level, set, known);
     const uint32_t ways = ways_of(level, known), place = sets_find(words, tag, ways);
     if (C2_UNLIKELY(place >= ways))
         return false;
+    level->front.hits[write]++;
     sets_youngest(words, place, ways);
-    level->front.hits[(size_t)write]++;
     return true;
 }
 
@@ -270,19 +270,19 @@ PART enum caches_tried wrote(struct caches_front *front, uint32_t victim, const 
 
 /* The same of the first of several levels, nothing being above it, and of a shape that is known. What the second level
  * serves is most of it. words: of the set of the first. */
-PART enum caches_tried miss(struct caches_front *front, uint32_t *words, bool write, uint32_t slot, uint64_t line,
+PART enum caches_tried miss(struct caches_front *front, uint32_t *words, uint64_t write, uint32_t slot, uint64_t line,
                             const struct shape shape, cache_access_function *further_down,
                             enum caches_tried (*write_victim)(struct caches_front *front, uint32_t victim))
 {
     struct cache_level *first = cache_level_of(front), *second = first->next;
     C2_PROMISE(!(write && first->clean) && first->depth == 0);
-    first->misses[(size_t)write]++;
+    first->misses[write]++;
     front->told = slot;
     if (!ask(second, write, slot + 1, (uint32_t)line & second->front.set_mask, shape.ways[1]))
-        return further_down(front, write, slot, line);
+        return further_down(front, write != 0, slot, line);
     uint64_t *const at = front->tape->at;
     const uint32_t victim = words[shape.ways[0] - 1];
-    sets_front(words, shape.ways[0] - 1, cache_sets_word(slot + 1, write), shape.ways[0]);
+    sets_front(words, shape.ways[0] - 1, cache_sets_word(slot + 1, false) | (uint32_t)write, shape.ways[0]);
     at[0] = front->missed + slot;
     at[1] = cache_sets_tag(victim);
     return C2_UNLIKELY(victim & CACHE_SETS_DIRTY) ? write_victim(front, victim) : CACHES_MISSED;
