@@ -54,26 +54,24 @@ enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, s
     return sim_ask(core, SIM_FETCH, sim_page_of(core, va), va, err);
 }
 
-/* The first level does not have the line. */
-static inline enum c2_status miss(struct sim_core *core, enum sim_kind kind, uint64_t address, struct c2_error *err)
+/* L1I does not have the line. */
+static inline enum c2_status miss_code(struct sim_core *core, struct guest_va va, struct c2_error *err)
 {
-    const struct guest_va va = {address};
-    const struct sim_page *page = page_at(core, address);
-    struct caches_front *const front = core->front[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
+    const struct sim_page *page = page_at(core, va.v);
     const uint32_t line = sim_line_of(va, SIM_USUAL_LINE_SHIFT), slot = page->slot;
     const struct line_no physical_line = {page->line + line};
     core->sim->attributed.number++;
     const enum caches_tried tried = C2_UNLIKELY(slot == SIM_NO_SLOTS)
                                         ? CACHES_UNTRIED
-                                        : caches_try_missed(front, kind == SIM_WRITE, slot + line, physical_line);
-    return kind != SIM_FETCH && C2_LIKELY(tried == CACHES_MISSED) ? sim_missed_data(core, kind, va, err)
-                                                                  : sim_asked(core, tried, kind, page, va, err);
+                                        : caches_try_missed(core->front[CACHES_FETCH], false, slot + line,
+                                                            physical_line);
+    return sim_asked(core, tried, SIM_FETCH, page, va, err);
 }
 
 enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err)
 {
     enter_code(core, start, code);
-    return miss(core, SIM_FETCH, start, err);
+    return miss_code(core, (struct guest_va){start}, err);
 }
 
 /* ------------------------------------------------------------------ a reference that is no repeat */
@@ -181,19 +179,29 @@ enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot
     core->sim->attributed.number++;
     const enum caches_tried tried = sim_try_tlb(core, kind, page, (struct guest_va){va}, err);
     if (C2_LIKELY(tried == CACHES_MISSED))
-        return sim_missed_data(core, kind, (struct guest_va){va}, err);
+        return sim_missed_data(core, kind, page, (struct guest_va){va}, err);
     if (C2_UNLIKELY(tried == SIM_FAILED))
         return core->status;
     return tried == CACHES_TRIED ? C2_OK : sim_asked(core, tried, kind, page, (struct guest_va){va}, err);
 }
 
-enum c2_status sim_refer_missed(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
-                                struct c2_error *err)
+enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
+                                   struct c2_error *err)
 {
+    const struct sim_page *page = page_at(core, va);
     enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
     core->tlb_page[CACHES_TLB_LOAD] = SIM_NOWHERE;
-    core->tlb_accesses[CACHES_TLB_LOAD] = page_at(core, va)->found.accesses;
-    return miss(core, first_kind(slot), va, err);
+    core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
+    core->sim->attributed.number++;
+    return sim_asked(core, CACHES_UNTRIED, first_kind(slot), page, (struct guest_va){va}, err);
+}
+
+enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
+                               uint64_t va, struct c2_error *err)
+{
+    core->code = slot->code;
+    core->sim->attributed.number++;
+    return sim_missed_data(core, slot->write ? SIM_WRITE : SIM_READ, page, (struct guest_va){va}, err);
 }
 
 static inline bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va)

@@ -44,6 +44,13 @@ PART void page_known(struct sim_core *core, const enum caches_tlb_side side, uin
         core->tlb_page[side] = SIM_NOWHERE;
 }
 
+PART void tape_store(struct sim_core *core, const struct hot *hot)
+{
+    struct caches_tape_end *const tape = core->front[CACHES_DATA]->tape;
+    core->sim->attributed.number += (uint64_t)(hot->tape - tape->at); /* a word each */
+    tape->at = hot->tape;
+}
+
 /* What follows from the rest is told too: nobody but hits has come since. */
 PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t ways)
 {
@@ -51,8 +58,7 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
     core->repeats = hot->repeats & ~LOOSE;
     core->line_start = hot->line_start;
     page_known(core, CACHES_TLB_FETCH, core->fetch_line >> (C2_PAGE_SHIFT - SIM_USUAL_LINE_SHIFT));
-    core->sim->attributed.number += (uint64_t)(hot->tape - front->tape->at); /* a word each */
-    front->tape->at = hot->tape;
+    tape_store(core, hot);
     caches_front_forget(front);
     if (code)
         caches_front_forget(code);
@@ -69,12 +75,17 @@ PART struct hot hot_load(const struct sim_core *core)
     return (struct hot){core->line_start, core->repeats | loose, core->front[CACHES_DATA]->tape->at};
 }
 
+PART enum c2_status make_room(struct sim_core *core, enum c2_status status, struct c2_error *err)
+{
+    const struct caches_tape_end *tape = core->front[CACHES_DATA]->tape;
+    const bool lacks = tape->stop - tape->at < ROOM;
+    return C2_UNLIKELY(lacks) && status == C2_OK ? sim_verdicts_pass(core->sim, err) : status;
+}
+
 /* Behind a call. */
 PART enum c2_status back(struct sim_core *core, struct hot *hot, enum c2_status status, struct c2_error *err)
 {
-    const struct caches_tape_end *tape = core->front[CACHES_DATA]->tape;
-    if (C2_UNLIKELY(tape->stop - tape->at < ROOM) && status == C2_OK)
-        status = sim_verdicts_pass(core->sim, err);
+    status = make_room(core, status, err);
     *hot = hot_load(core);
     return status;
 }
@@ -161,14 +172,30 @@ PART enum c2_status refer_slowly(struct sim_core *core, struct hot *hot, const s
     return back(core, hot, sim_refer(core, slot, va, err), err);
 }
 
-/* Of a line whose owner is known. missed: the TLBs have done their part, and the first level does not have it. */
+/* Of a line whose owner is known. asked: the TLBs have done their part; the slot of the line is not remembered. */
 PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
-                                uint64_t *refs, const bool missed, const uint32_t ways, struct c2_error *err)
+                                uint64_t *refs, const bool asked, const uint32_t ways, struct c2_error *err)
 {
     hot_store(core, hot, ways);
-    if (missed)
-        core->front[CACHES_DATA]->youngest = words_of(core->front[CACHES_DATA], va, ways);
-    return back(core, hot, (missed ? sim_refer_missed : sim_refer_anew)(core, slot, va, refs, err), err);
+    return back(core, hot, (asked ? sim_refer_unslotted : sim_refer_anew)(core, slot, va, refs, err), err);
+}
+
+/* The first level does not have it, and the TLBs have done their part: the levels below are asked, and what is to be
+ * said of it goes on the tape. */
+PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
+                         const struct sim_page *page, uint64_t va, const uint32_t ways, struct c2_error *err)
+{
+    struct caches_front *const front = core->front[CACHES_DATA];
+    const uint32_t line = (uint32_t)line_in_page(va);
+    tape_store(core, hot);
+    front->youngest = words_of(front, va, ways);
+    const enum caches_tried tried = caches_try_missed(front, slot->write != 0, page->slot + line,
+                                                      (struct line_no){page->line + line});
+    C2_PROMISE(tried == CACHES_MISSED);
+    (void)tried;
+    const enum c2_status status = make_room(core, sim_line_missed(core, slot, page, va, err), err);
+    hot->tape = front->tape->at;
+    return status;
 }
 
 /* What sim_flush_repeats() does. */
@@ -218,15 +245,19 @@ PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct s
     uint64_t *const accesses = page->found.accesses;
     if (C2_UNLIKELY(!translated(core, page, CACHES_TLB_LOAD, va)))
         return refer_owned(core, hot, slot, va, refs, false, ways, err);
-    if (C2_UNLIKELY(!hits(core, hot, CACHES_DATA, page, va, slot->write, ways)))
-        return refer_owned(core, hot, slot, va, refs, true, ways, err);
+    enum c2_status status = C2_OK;
+    if (C2_UNLIKELY(!hits(core, hot, CACHES_DATA, page, va, slot->write, ways))) {
+        if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS))
+            return refer_owned(core, hot, slot, va, refs, true, ways, err);
+        status = miss(core, hot, slot, page, va, ways, err);
+    }
     core->tlb_accesses[CACHES_TLB_LOAD] = accesses;
     core->line_refs = refs;
     ++*refs;
     hot->line_start = va & ~SIM_USUAL_LINE_MASK;
     hot->repeats = slot->following;
-    C2_PROMISE(hit_holds(core, hot, CACHES_DATA, va, ways, ways));
-    return C2_OK;
+    C2_PROMISE(status != C2_OK || hit_holds(core, hot, CACHES_DATA, va, ways, ways));
+    return status;
 }
 
 /* ------------------------------------------------------------------ records */

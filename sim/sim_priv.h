@@ -260,13 +260,16 @@ const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, cons
 enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
 enum c2_status sim_fetch_missed(struct sim_core *core, uint64_t start, uint32_t code, struct c2_error *err);
 /* A reference, whatever is known of it; and to another line than the one before, all of it inside, whose page is
- * remembered, and whose owner has these refs: where nothing is done yet, and where the TLBs have done their part and
- * L1D does not have it, `youngest` being its set. */
+ * remembered, and whose owner has these refs: where nothing is done yet, and where the TLBs have done their part, but
+ * the slot of the line is not remembered. */
 enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
 enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                               struct c2_error *err);
-enum c2_status sim_refer_missed(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
-                                struct c2_error *err);
+enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
+                                   struct c2_error *err);
+/* L1D has missed it, and the levels have done their part: who made the access goes on the tape. */
+enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
+                               uint64_t va, struct c2_error *err);
 
 /* records.c; those that are called with tells_many alone. `at` is the loop's to set. */
 void sim_records_begin(struct sim *sim, const struct stream_batch *batch);
@@ -511,14 +514,13 @@ static inline uint32_t sim_page_log2(const struct sim_core *core, struct guest_v
 }
 
 /* What goes with a miss that is only counted; and what the TLBs missed before, if that was for this access. */
-static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, struct guest_va va)
+static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, const struct sim_page *page)
 {
     const uint32_t untranslated = kind != SIM_WALK ? core->untranslated : 0;
     if (C2_UNLIKELY(!core->sim->attributed.measuring))
         return 0;
     core->untranslated ^= untranslated;
-    return core->pages[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].counted | (uint32_t)kind << SIM_COUNTED_KIND |
-           untranslated;
+    return page->counted | (uint32_t)kind << SIM_COUNTED_KIND | untranslated;
 }
 _Static_assert(SIM_COUNTED_WALKED < CACHES_BRIEF_BITS, "the bits are there");
 
@@ -529,9 +531,9 @@ static inline bool sim_last_actor_holds(struct sim_core *core, enum sim_kind kin
     return sim_ask_actor(core, kind, va, &actor, NULL) == C2_OK && actor == word;
 }
 
-/* Behind CACHES_MISSED, of data: sim_verdicts_missed(), with the usual way of it as a part. */
-static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                             struct c2_error *err)
+/* Behind CACHES_MISSED, of data: sim_verdicts_missed(), with the usual way of it as a part. page: that of va. */
+static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+                                             struct guest_va va, struct c2_error *err)
 {
     const struct sim_last_actors *all = core->sim->attributed.actors;
     if (!SHORTCUT(core->code < all->room))
@@ -540,7 +542,7 @@ static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kin
     if (!SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch))
         return sim_verdicts_missed(core, kind, va, err);
     C2_PROMISE(sim_last_actor_holds(core, kind, va, last->word));
-    const uint32_t bits = sim_miss_bits(core, kind, va);
+    const uint32_t bits = sim_miss_bits(core, kind, page);
     return caches_defer_front(core->front[CACHES_DATA], last->word, bits) == CACHES_FULL
                ? sim_verdicts_pass(core->sim, err)
                : C2_OK;

@@ -49,7 +49,8 @@ static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind k
                                           struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    return pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, va)), err);
+    const struct sim_page *page = &core->pages[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    return pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, page)), err);
 }
 
 /* Those who are told of records, many at a time, hear that a miss comes, and may note something before it. */
