@@ -75,7 +75,7 @@ PART struct hot hot_load(const struct sim_core *core)
     return (struct hot){core->line_start, core->repeats | loose, core->front[CACHES_DATA]->tape->at};
 }
 
-PART enum c2_status make_room(struct sim_core *core, enum c2_status status, struct c2_error *err)
+PART enum c2_status keep_room(struct sim_core *core, enum c2_status status, struct c2_error *err)
 {
     const struct caches_tape_end *tape = core->front[CACHES_DATA]->tape;
     const bool lacks = tape->stop - tape->at < ROOM;
@@ -85,7 +85,7 @@ PART enum c2_status make_room(struct sim_core *core, enum c2_status status, stru
 /* Behind a call. */
 PART enum c2_status back(struct sim_core *core, struct hot *hot, enum c2_status status, struct c2_error *err)
 {
-    status = make_room(core, status, err);
+    status = keep_room(core, status, err);
     *hot = hot_load(core);
     return status;
 }
@@ -193,7 +193,7 @@ PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct si
                                                       (struct line_no){page->line + line});
     C2_PROMISE(tried == CACHES_MISSED);
     (void)tried;
-    const enum c2_status status = make_room(core, sim_line_missed(core, slot, page, va, err), err);
+    const enum c2_status status = keep_room(core, sim_line_missed(core, slot, page, va, err), err);
     hot->tape = front->tape->at;
     return status;
 }
