@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/sim_priv.h"
 #include "unit/random_blocks.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -305,11 +306,30 @@ static void not_where_nothing_is_noted(void **state)
     free(world);
 }
 
+/* Where the two stages would wait for each other all the time they are on one thread. */
+static void short_intervals_need_no_thread(void **state)
+{
+    static const uint64_t lengths[] = {0, 1000, 49999, 50000};
+    struct world *world = malloc(sizeof *world);
+    (void)state;
+    assert_non_null(world);
+    set_up(world);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct sim_subscriber who = {.interval_instructions = lengths[i], .interval = interval};
+        struct sim *sim = create(world, SMALL, true, &who, 1);
+        assert_true(!!sim->verdicts.ring == (i == 0 || i == 3));
+        sim_destroy(sim);
+    }
+    stream_blocks_destroy(world->blocks);
+    free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misses_are_where_they_were),
         cmocka_unit_test(not_where_nothing_is_noted),
+        cmocka_unit_test(short_intervals_need_no_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
