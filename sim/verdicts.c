@@ -11,7 +11,8 @@
  *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart), which copies
  *   them: a tape that were a place of the ring itself would be slower to write than to copy (stream/ring.c).
  *   All that both have to do with waits until everything is said (sim_verdicts_settle): windows, intervals, emptied
- *   caches, what is dropped, the end; without a thread the end of each batch. So there is none where intervals are short.
+ *   caches, what is dropped, the end; without a thread the end of each batch. So there is none where intervals are
+ *   short.
  *
  * Order
  *   Misses of the caches and of the TLBs are told in their order, by one thread at a time. Where one who hears of them
@@ -219,8 +220,8 @@ static bool counts_pages(const struct sim *sim)
     return counts && sim->counts_alone && !sim->tells_tlb;
 }
 
-/* At each interval's end the two threads wait for each other, some 20 us: as long as it takes to simulate a few thousand
- * instructions. */
+/* At each interval's end the two threads wait for each other, some 20 us: as long as it takes to simulate a few
+ * thousand instructions. */
 #define SHORT_INTERVAL 50000u
 
 static bool cuts_often(const struct sim_subscriber *s)
