@@ -196,6 +196,12 @@ enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot 
     return sim_asked(core, CACHES_UNTRIED, first_kind(slot), page, (struct guest_va){va}, err);
 }
 
+enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err)
+{
+    core->code = slot->code;
+    return sim_translated(core, first_kind(slot), (struct guest_va){va}, C2_OK, err);
+}
+
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err)
 {

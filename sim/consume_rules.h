@@ -229,7 +229,7 @@ PART bool left(struct sim_core *core, struct hot *hot, uint64_t va, const uint32
 PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va,
                           const uint32_t ways, struct c2_error *err)
 {
-    const struct sim_page *const page = page_at(core, va);
+    struct sim_page *const page = page_at(core, va);
     if (C2_UNLIKELY(hot->repeats != 0) && !left(core, hot, va, ways))
         return refer_slowly(core, hot, slot, va, ways, err);
     if (C2_UNLIKELY((va & SIM_USUAL_LINE_MASK) >= slot->limit || page->vpn != va >> C2_PAGE_SHIFT))
@@ -243,13 +243,16 @@ PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct s
         refs = line->refs;
     }
     uint64_t *const accesses = page->found.accesses;
-    if (C2_UNLIKELY(!translated(core, page, CACHES_TLB_LOAD, va)))
+    const bool again = translated(core, page, CACHES_TLB_LOAD, va);
+    if (C2_UNLIKELY(!again) && (page->slot == SIM_NO_SLOTS || !sim_refilled(core, page, (struct guest_va){va})))
         return refer_owned(core, hot, slot, va, refs, false, ways, err);
     enum c2_status status = C2_OK;
     if (C2_UNLIKELY(!hits(core, hot, CACHES_DATA, page, va, slot->write, ways))) {
         if (C2_UNLIKELY(page->slot == SIM_NO_SLOTS))
             return refer_owned(core, hot, slot, va, refs, true, ways, err);
         status = miss(core, hot, slot, page, va, ways, err);
+    } else if (C2_UNLIKELY(!again)) {
+        status = sim_line_found(core, slot, va, err);
     }
     core->tlb_accesses[CACHES_TLB_LOAD] = accesses;
     core->line_refs = refs;

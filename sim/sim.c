@@ -158,7 +158,18 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
     return sim_translated(core, kind, va, status, err);
 }
 
-/* Most pages that the first level has lost are in the second. */
+bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va va)
+{
+    const struct sim *sim = core->sim;
+    const bool counts = sim->attributed.on && sim->attributed.measuring;
+    if (C2_UNLIKELY(counts && !sim->waits) || !caches_tlbs_refill(core->tlb_refill, va, &page->found))
+        return false;
+    if (counts)
+        sim_wait_for_line(core, false);
+    return true;
+}
+
+/* Most pages that the first level has lost are in the second; here those of which that has to be told at once. */
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err)
 {

@@ -267,6 +267,8 @@ enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot
                               struct c2_error *err);
 enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                                    struct c2_error *err);
+/* L1D has the line, and the TLBs had to be refilled (sim_refilled). */
+enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
 /* L1D has missed it, and the levels have done their part: who made the access goes on the tape. */
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err);
@@ -630,6 +632,10 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
                            struct c2_error *err);
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err);
+/* The page that the first TLB of the data side has lost is in the second: the TLBs have done their part, and that there
+ * was a miss of the first is told with that of the line, or by sim_line_found(). False: nothing has changed; it is not
+ * there, or has to be told at once. */
+bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va va);
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
                          const struct sim_page *page, struct guest_va va, struct c2_error *err);
 

@@ -237,7 +237,7 @@ static struct sim *create(const struct world *world, enum shape shape, bool apar
                                       .apart = apart};
     struct sim *sim;
     assert_int_equal(C2_OK, sim_create(&sim, &config, NULL));
-    assert_true(caches_can_defer(sim_caches(sim)) == (shape != ONE_STAGE));
+    assert_true(caches_can_defer(sim_caches(sim)) == SHORTCUT(shape != ONE_STAGE));
     return sim;
 }
 
