@@ -76,7 +76,7 @@ static void find_framed(uint8_t *framed, uint64_t span)
 {
     for (uint32_t i = 0; i <= SIM_COUNTED_PLACE; i++) {
         const struct caches_brief miss = {.bits = (uint16_t)i};
-        framed[i] = sim_counted_kind(&miss) != SIM_WALK && span >> sim_counted_page_log2(&miss) > 1;
+        framed[i] = sim_counted_kind(&miss) != SIM_WALK && span > UINT64_C(1) << sim_counted_page_log2(&miss);
     }
 }
 
