@@ -91,7 +91,7 @@ def peak(command):
 
 def memory():
     """What a line more of footprint takes, without what the program itself takes."""
-    sizes = (8192, 65536)  # KiB; few steps, so that a line is touched while it is linked
+    sizes = (65536, 131072)  # KiB: more than L3, whose own tables are full then; few steps: lines are touched as linked
     taken = [peak([paired.C2EMU, "-q"] + options + [os.path.join(paired.IMAGES, "chase"), str(kib), "1000"])
              for options in ([], ["--no-sim"]) for kib in sizes]
     lines = (sizes[1] - sizes[0]) * 1024 / LINE
