@@ -33,11 +33,6 @@
 
 /* ------------------------------------------------------------------ a fetch that enters a line */
 
-static inline struct sim_page *page_at(struct sim_core *core, uint64_t va)
-{
-    return &core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
-}
-
 /* Of another line than the one before; the data line is left: what follows may take it from the caches. */
 static inline void enter_code(struct sim_core *core, uint64_t start, uint32_t code)
 {
@@ -57,7 +52,7 @@ enum c2_status sim_fetch(struct sim_core *core, uint64_t start, uint32_t code, s
 /* L1I does not have the line. */
 static inline enum c2_status miss_code(struct sim_core *core, struct guest_va va, struct c2_error *err)
 {
-    const struct sim_page *page = page_at(core, va.v);
+    const struct sim_page *page = sim_page_at(core, va.v);
     const uint32_t line = sim_line_of(va, SIM_USUAL_LINE_SHIFT), slot = page->slot;
     const struct line_no physical_line = {page->line + line};
     core->sim->attributed.number++;
@@ -173,7 +168,7 @@ enum c2_status sim_refer(struct sim_core *core, const struct sim_slot *slot, uin
 enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                               struct c2_error *err)
 {
-    struct sim_page *page = page_at(core, va);
+    struct sim_page *page = sim_page_at(core, va);
     const enum sim_kind kind = first_kind(slot);
     enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
     core->sim->attributed.number++;
@@ -188,7 +183,7 @@ enum c2_status sim_refer_anew(struct sim_core *core, const struct sim_slot *slot
 enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t *refs,
                                    struct c2_error *err)
 {
-    const struct sim_page *page = page_at(core, va);
+    const struct sim_page *page = sim_page_at(core, va);
     enter_line(core, slot, va & ~SIM_USUAL_LINE_MASK, refs);
     core->tlb_page[CACHES_TLB_LOAD] = SIM_NOWHERE;
     core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
@@ -343,10 +338,9 @@ enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, st
 
 static inline void expect(struct sim_core *core, uint64_t va)
 {
-    const uint64_t vpn = va >> C2_PAGE_SHIFT;
-    const struct sim_page *page = &core->pages[vpn & (SIM_PAGES - 1)];
+    const struct sim_page *page = sim_page_at(core, va);
     const uint32_t line = sim_line_of((struct guest_va){va}, core->line_shift);
-    if (page->vpn == vpn)
+    if (page->vpn == va >> C2_PAGE_SHIFT)
         caches_expect(core->sim->caches, page->slot + line, (struct line_no){page->line + line});
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The fast loop over a batch, for the machines of sim_loop_suits(): the file that includes this says by CACHE_FORM with
- * which instructions sets are searched. The model card is in consume.c.
+ * The fast loop over a batch, for the machines that sim_loop_choose() finds usual: the file that includes this says by
+ * CACHE_FORM with which instructions sets are searched. The model card is in consume.c.
  */
 #ifndef C2_CONSUME_RULES_H
 #define C2_CONSUME_RULES_H

@@ -475,10 +475,16 @@ static inline bool sim_tlb_leaves(const struct sim_core *core, bool write, struc
     return core->tlb_split && va.v >> C2_PAGE_SHIFT != core->tlb_page[write];
 }
 
+/* Where the page of an address is remembered, if it is. */
+static inline struct sim_page *sim_page_at(struct sim_core *core, uint64_t va)
+{
+    return &core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+}
+
 static inline struct sim_page *sim_page_of(struct sim_core *core, struct guest_va va)
 {
     uint64_t vpn = va.v >> C2_PAGE_SHIFT;
-    struct sim_page *page = &core->pages[vpn & (SIM_PAGES - 1)];
+    struct sim_page *page = sim_page_at(core, va.v);
     if (C2_UNLIKELY(!SHORTCUT(page->vpn == vpn)))
         sim_page_fill(core, page, va);
     C2_PROMISE(sim_page_holds(core, page, va));

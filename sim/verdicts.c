@@ -50,7 +50,7 @@ static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind k
                                           struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    const struct sim_page *page = &core->pages[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    const struct sim_page *page = sim_page_at(core, va.v);
     return pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, page)), err);
 }
 
