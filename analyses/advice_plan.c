@@ -3,7 +3,7 @@
  * advice_plan: what might be done about the conflict misses of a run.
  *
  * Model
- *   A conflict miss costs what a miss of its level costs (caches_miss_cycles). It concerns the object that misses and
+ *   A conflict miss costs what a miss of its level costs (caches_costs). It concerns the object that misses and
  *   the one whose access had evicted the line. Objects whose conflicts cost a hundredth of all conflicts and a
  *   thousandth of all misses or more are moved, the dearest ANALYSES_MOVED of them at most. In this order:
  *     apart     of several cores: arrays whose rows are falsely shared, two at most, each alone: so many bytes more a
@@ -37,6 +37,7 @@
 
 struct plan {
     const struct analyses_plan_input *in;
+    struct caches_costs costs;
     uint64_t *cost;   /* [object]: of its conflicts */
     uint64_t *shared; /* [object]: of some of them, as it is needed */
     uint32_t *group;  /* [object]: another one of its group, or itself */
@@ -92,7 +93,7 @@ static bool pair_objects(const struct plan *plan, const struct analyses_pair *pa
 
 static uint64_t pair_cost(const struct plan *plan, const struct analyses_pair *pair)
 {
-    return pair->count * caches_miss_cycles(plan->in->machine, pair->level, false);
+    return pair->count * plan->costs.miss[pair->level];
 }
 
 static void weigh(struct plan *plan)
@@ -120,7 +121,7 @@ static uint64_t cost_of_all_misses(const struct plan *plan)
             uint64_t misses = 0;
             for (unsigned class_ = 0; class_ < ANALYSES_CLASSES; class_++)
                 misses += tally->reads[class_] + tally->writes[class_];
-            cost += misses * caches_miss_cycles(plan->in->machine, level, false);
+            cost += misses * plan->costs.miss[level];
         }
     }
     return cost;
@@ -445,6 +446,7 @@ static enum c2_status prepare(struct plan *plan, const struct analyses_plan_inpu
 {
     const size_t room = input->profile->object_count + 1;
     plan->in = input;
+    plan->costs = caches_costs(input->machine);
     plan->cost = c2_calloc(2 * room, sizeof *plan->cost);
     plan->group = c2_alloc(room * sizeof *plan->group);
     if (!plan->cost || !plan->group)

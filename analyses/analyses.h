@@ -187,11 +187,13 @@ struct analyses_tally {
 /* Of several cores: misses of one level, of lines that another core's write had taken. They are not in the tally. */
 struct analyses_taken {
     uint64_t reads, writes; /* fetches and page walks read */
+    uint64_t upgrades;      /* writes to lines that the core had and might not write: all of them with L1D */
 };
 
-/* Translations that the first level of the TLBs did not have, and those of them that needed a page walk. */
+/* Translations that the first level of the TLBs did not have, those of them that needed a page walk, and the page-table
+ * entries that these read. */
 struct analyses_translations {
-    uint64_t misses, walks;
+    uint64_t misses, walks, reads;
 };
 
 /* One instruction that was executed. */
@@ -239,8 +241,9 @@ struct analyses_object {
     const char *receiver; /* the variable that takes the block there; NULL: not known */
     uint64_t number;      /* malloc#N, mmap#N: N; 0: none */
     uint64_t refs;
-    const struct analyses_tally *level;   /* [number of the level] */
-    const struct analyses_tally *startup; /* of these, those of start-up (analyses_profile_program) */
+    const struct analyses_tally *level;                 /* [number of the level] */
+    const struct analyses_tally *startup;               /* of these, those of start-up (analyses_profile_program) */
+    const struct analyses_taken *taken, *taken_startup; /* likewise; NULL: the machine has one core */
     struct analyses_translations tlb, tlb_startup;
 };
 
@@ -249,8 +252,8 @@ struct analyses_object {
 struct analyses_row {
     uint32_t insn, object;
     const struct analyses_tally *level;
-    const struct analyses_tally *startup; /* of these, those of start-up */
-    const struct analyses_taken *taken;   /* [number of the level]; NULL: the machine has one core */
+    const struct analyses_tally *startup;               /* of these, those of start-up */
+    const struct analyses_taken *taken, *taken_startup; /* likewise; NULL: the machine has one core */
     struct analyses_translations tlb, tlb_startup;
 };
 
@@ -348,23 +351,24 @@ struct analyses_against_counts {
 /* ------------------------------------------------------------------ events: what profiles for other tools count
  * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level.
  * A cost is an array of `count` numbers in this order. */
-#define ANALYSES_EVENTS (16 + (ANALYSES_CLASSES + 1) * ANALYSES_LEVELS)
+#define ANALYSES_EVENTS (18 + (ANALYSES_CLASSES + 1) * ANALYSES_LEVELS)
 #define ANALYSES_NO_EVENT UINT8_MAX
 enum { ANALYSES_IR, ANALYSES_DR, ANALYSES_DW }; /* the first three: instructions, reads, writes */
 struct analyses_event {
     char name[32]; /* a letter, then letters and digits */
     char help[80];
-    uint32_t cycles; /* what one costs; 0: it is no miss, or counted by another event */
+    uint32_t cycles; /* what one costs (caches_costs); 0: nothing waits for it, or it is counted by another event */
 };
 struct analyses_events {
     uint32_t count;
     struct analyses_event list[ANALYSES_EVENTS];
     uint8_t by_kind[ANALYSES_LEVELS][SIM_WALK]; /* of a miss: [level][READ, WRITE, FETCH]; may be NO_EVENT */
     uint8_t by_class[ANALYSES_LEVELS][ANALYSES_CLASSES + 1]; /* [level][class], then of lines taken: may be NO_EVENT */
-    uint8_t by_tlb[2], walks; /* [enum caches_side]: misses of the first level; may be NO_EVENT */
+    uint8_t by_tlb[2], walks, walk_reads; /* [enum caches_side]: misses of the first level; may be NO_EVENT */
+    uint8_t upgrades;                     /* of several cores; else NO_EVENT */
 };
 /* On a machine without L1I there is no I1mr and no ILmr; on one of a single level no last level's; without TLBs none of
- * theirs; with one core none of lines taken. */
+ * theirs; with one core none of lines taken, and no upgrades. */
 void analyses_events_init(struct analyses_events *out, const struct caches_machine *machine);
 /* The depth of a miss in the data path, as the number of a level. */
 static inline uint32_t analyses_level_of(const struct caches_machine *machine, enum sim_kind kind, uint32_t depth)
@@ -460,6 +464,7 @@ struct analyses_outcome {
     enum c2_status status; /* not C2_OK: it could not be simulated to its end; why is in error */
     struct c2_error error;
     struct caches_counts levels[CACHES_MAX_LEVELS], l1i;
+    struct caches_cost cost;
 };
 
 #endif

@@ -61,7 +61,8 @@
 #define FIRST_THREAD 1u
 #define NO_SLOT UINT64_MAX /* the first function has no return address */
 #define NO_WHOLE UINT32_MAX
-#define PLAIN 6u        /* Ir Dr Dw and those of the TLBs: all that is counted at once */
+/* What is counted at once. */
+enum { PLAIN_IR, PLAIN_DR, PLAIN_DW, PLAIN_DTLB, PLAIN_ITLB, PLAIN_WALKS, PLAIN_WALK_READS, PLAIN_UPGRADES, PLAIN };
 #define HERE UINT64_MAX /* of a note: misses are there now */
 #define NO_ARC (UINT64_MAX - 1)
 #define RECENT_ARCS C2_HOST_SIZE(1024u, 2u)
@@ -219,9 +220,14 @@ static void init_events(struct callgraph *graph)
 {
     struct analyses_events *events = &graph->events;
     analyses_events_init(events, graph->machine);
-    const uint8_t plain[PLAIN] = {
-        ANALYSES_IR,  ANALYSES_DR, ANALYSES_DW, events->by_tlb[CACHES_DATA], events->by_tlb[CACHES_FETCH],
-        events->walks};
+    const uint8_t plain[PLAIN] = {[PLAIN_IR] = ANALYSES_IR,
+                                  [PLAIN_DR] = ANALYSES_DR,
+                                  [PLAIN_DW] = ANALYSES_DW,
+                                  [PLAIN_DTLB] = events->by_tlb[CACHES_DATA],
+                                  [PLAIN_ITLB] = events->by_tlb[CACHES_FETCH],
+                                  [PLAIN_WALKS] = events->walks,
+                                  [PLAIN_WALK_READS] = events->walk_reads,
+                                  [PLAIN_UPGRADES] = events->upgrades};
     memcpy(graph->plain, plain, sizeof plain);
     graph->heard.events = events;
 }
@@ -855,16 +861,16 @@ static void remember_passing(struct stack *on, const struct known *known)
 
 static void add_packed(uint64_t now[PLAIN], uint64_t costs)
 {
-    now[0] += costs & ((1u << PACKED_DR) - 1);
-    now[1] += costs >> PACKED_DR & ((1u << (PACKED_DW - PACKED_DR)) - 1);
-    now[2] += costs >> PACKED_DW;
+    now[PLAIN_IR] += costs & ((1u << PACKED_DR) - 1);
+    now[PLAIN_DR] += costs >> PACKED_DR & ((1u << (PACKED_DW - PACKED_DR)) - 1);
+    now[PLAIN_DW] += costs >> PACKED_DW;
 }
 
 static void count_string(uint64_t now[PLAIN], const struct stream_slot *slots, const uint64_t *words)
 {
     const uint64_t count = ~((uint64_t)1 << 63), done = (words[2] & count) - (words[3] & count);
-    now[1] += slots[0].size != 0 ? done : 0;
-    now[slots[1].store ? 2 : 1] += slots[1].size != 0 ? done : 0;
+    now[PLAIN_DR] += slots[0].size != 0 ? done : 0;
+    now[slots[1].store ? PLAIN_DW : PLAIN_DR] += slots[1].size != 0 ? done : 0;
 }
 
 static void count_record(struct callgraph *graph, const struct known *known, uint64_t header, const uint64_t *words)
@@ -873,7 +879,7 @@ static void count_record(struct callgraph *graph, const struct known *known, uin
     if (graph->idle)
         return;
     if (C2_UNLIKELY(known->is_string)) {
-        graph->now[0] += insns_run;
+        graph->now[PLAIN_IR] += insns_run;
         count_string(graph->now, known->of->slots, words);
     } else if (C2_LIKELY(insns_run == known->of->insn_count)) {
         add_packed(graph->now, known->costs);
@@ -1078,11 +1084,20 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return status;
 }
 
-static void untranslated(void *self, enum sim_kind kind, bool walked)
+static void untranslated(void *self, enum sim_kind kind, unsigned reads)
 {
     struct callgraph *graph = self;
-    graph->now[kind == SIM_FETCH ? 4 : 3]++;
-    graph->now[5] += walked;
+    graph->now[kind == SIM_FETCH ? PLAIN_ITLB : PLAIN_DTLB]++;
+    graph->now[PLAIN_WALKS] += reads != 0;
+    graph->now[PLAIN_WALK_READS] += reads;
+}
+
+static void upgraded(void *self, uint32_t code)
+{
+    struct callgraph *graph = self;
+    graph->now[PLAIN_UPGRADES]++;
+    if (graph->contexts)
+        contexts_cost(graph->contexts, code)[graph->events.upgrades]++;
 }
 
 /* With contexts. */
@@ -1090,10 +1105,11 @@ static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, st
 {
     struct callgraph *graph = self;
     (void)err;
-    untranslated(self, miss->kind, miss->walked);
+    untranslated(self, miss->kind, miss->reads);
     contexts_cost(graph->contexts,
                   miss->code)[graph->events.by_tlb[miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA]]++;
-    contexts_cost(graph->contexts, miss->code)[graph->events.walks] += miss->walked;
+    contexts_cost(graph->contexts, miss->code)[graph->events.walks] += miss->reads != 0;
+    contexts_cost(graph->contexts, miss->code)[graph->events.walk_reads] += miss->reads;
     return C2_OK;
 }
 
@@ -1258,6 +1274,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
                                 .memory = memory,
                                 .dropped = dropped,
                                 .missed = missed,
+                                .upgraded = upgraded,
                                 .window = window,
                                 .finish = finish};
     if (graph->contexts) {

@@ -4,9 +4,10 @@
  *
  * Model
  *   Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw are Callgrind's, where "1" is L1I or L1D and "L" the last level. Behind them
- *   stand what the first level of the TLBs missed for data and for fetches, and the page walks; then cold, capacity and
- *   conflict misses of each level in the order of the reports: L1D, L1I, L2 ... Of several cores each is a sum over
- *   them, and coherence misses, of lines that another core's write had taken, are a fourth class of a level.
+ *   stand what the first level of the TLBs missed for data and for fetches, the page walks and their reads; then cold,
+ *   capacity and conflict misses of each level in the order of the reports: L1D, L1I, L2 ... Of several cores each is a
+ *   sum over them, and coherence misses, of lines that another core's write had taken, are a fourth class of a level;
+ *   before the classes stand the upgrades.
  *
  * Counting
  *   Misses are counts of line accesses. A modify is one Dr and one Dw. Reads of page walks that go through the caches
@@ -15,8 +16,8 @@
  *   last level, DLmw = its write misses.
  *
  * Costs
- *   Every miss has one class: the classes' events have the cycles of a miss of their level (caches/cost.c), the others
- *   none, so that each miss is paid once.
+ *   Those of the reports (caches/cost.c), and each wait is paid once: every miss has one class, and the classes' events
+ *   have the cycles of a miss of their level; so have misses of the TLBs, reads of walks, upgrades, and no other event.
  *
  * Names
  *   The format wants a letter and then letters and digits: conflictL1D, not conflict.L1D.
@@ -36,7 +37,7 @@ static uint8_t add(struct analyses_events *events, const char *name, const char 
 }
 
 static void add_level(struct analyses_events *events, const struct caches_level *level, uint32_t number,
-                      uint32_t miss_cycles, bool coherent)
+                      const struct caches_costs *costs, bool coherent)
 {
     static const char *const classes[] = {"cold", "capacity", "conflict", "coherence"};
     for (unsigned i = 0; i < (coherent ? ANALYSES_CLASSES + 1u : ANALYSES_CLASSES); i++) {
@@ -48,7 +49,8 @@ static void add_level(struct analyses_events *events, const struct caches_level 
         name[length] = '\0';
         snprintf(help, sizeof help, "%.15s %s miss", level->name, classes[i]);
         events->by_class[number][i] = add(events, name, help);
-        events->list[events->by_class[number][i]].cycles = miss_cycles;
+        events->list[events->by_class[number][i]].cycles = i == ANALYSES_CLASSES ? costs->taken[number]
+                                                                                 : costs->miss[number];
     }
 }
 
@@ -77,33 +79,47 @@ static bool has_tlb(const struct caches_machine *machine, unsigned sides)
     return false;
 }
 
-static void add_tlbs(struct analyses_events *events, const struct caches_machine *machine)
+static uint8_t add_priced(struct analyses_events *events, const char *name, const char *help, uint32_t cycles)
+{
+    const uint8_t event = add(events, name, help);
+    events->list[event].cycles = cycles;
+    return event;
+}
+
+static void add_tlbs(struct analyses_events *events, const struct caches_machine *machine,
+                     const struct caches_costs *costs)
 {
     if (has_tlb(machine, CACHES_TLB_DATA))
-        events->by_tlb[CACHES_DATA] = add(events, "missDTLB", "Data TLB Miss");
+        events->by_tlb[CACHES_DATA] = add_priced(events, "missDTLB", "Data TLB Miss", costs->second_tlb);
     if (has_tlb(machine, CACHES_TLB_FETCHES))
-        events->by_tlb[CACHES_FETCH] = add(events, "missITLB", "Instr. TLB Miss");
-    if (machine->tlb_count != 0)
-        events->walks = add(events, "pageWalks", "Page Walk");
+        events->by_tlb[CACHES_FETCH] = add_priced(events, "missITLB", "Instr. TLB Miss", costs->second_tlb);
+    if (machine->tlb_count == 0)
+        return;
+    events->walks = add(events, "pageWalks", "Page Walk");
+    events->walk_reads = add_priced(events, "walkReads", "Page Walk Read", costs->walk_read);
 }
 
 void analyses_events_init(struct analyses_events *out, const struct caches_machine *machine)
 {
     const bool coherent = caches_machine_cores(machine) > 1;
+    const struct caches_costs costs = caches_costs(machine);
     *out = (struct analyses_events){.count = 0};
     memset(out->by_kind, ANALYSES_NO_EVENT, sizeof out->by_kind);
     memset(out->by_class, ANALYSES_NO_EVENT, sizeof out->by_class);
-    out->by_tlb[CACHES_DATA] = out->by_tlb[CACHES_FETCH] = out->walks = ANALYSES_NO_EVENT;
+    out->by_tlb[CACHES_DATA] = out->by_tlb[CACHES_FETCH] = ANALYSES_NO_EVENT;
+    out->walks = out->walk_reads = out->upgrades = ANALYSES_NO_EVENT;
     add(out, "Ir", "Instruction Fetch");
     add(out, "Dr", "Data Read Access");
     add(out, "Dw", "Data Write Access");
     add_misses(out, machine);
-    add_tlbs(out, machine);
-    add_level(out, &machine->levels[0], 0, caches_miss_cycles(machine, 0, false), coherent);
+    add_tlbs(out, machine, &costs);
+    if (coherent)
+        out->upgrades = add_priced(out, "upgrades", "Upgrade of a Shared Line", costs.upgrade);
+    add_level(out, &machine->levels[0], 0, &costs, coherent);
     if (machine->has_l1i)
-        add_level(out, &machine->l1i, machine->level_count, caches_miss_cycles(machine, 0, true), coherent);
+        add_level(out, &machine->l1i, machine->level_count, &costs, coherent);
     for (uint32_t i = 1; i < machine->level_count; i++)
-        add_level(out, &machine->levels[i], i, caches_miss_cycles(machine, i, false), coherent);
+        add_level(out, &machine->levels[i], i, &costs, coherent);
 }
 
 /* ------------------------------------------------------------------ what an instruction has cost */
@@ -132,6 +148,7 @@ static void add_taken(const struct analyses_events *events, uint32_t level, bool
     add_kind(events, level, code ? SIM_FETCH : SIM_READ, taken->reads, cost);
     add_kind(events, level, SIM_WRITE, taken->writes, cost);
     cost[events->by_class[level][ANALYSES_CLASSES]] += taken->reads + taken->writes;
+    cost[events->upgrades] += taken->upgrades;
 }
 
 /* Where there are no TLBs there is none to count. */
@@ -142,6 +159,7 @@ static void add_translations(const struct analyses_events *events, enum caches_s
         return;
     cost[events->by_tlb[side]] += of->misses;
     cost[events->walks] += of->walks;
+    cost[events->walk_reads] += of->reads;
 }
 
 void analyses_events_of(const struct analyses_events *events, const struct analyses_profile_result *profile,

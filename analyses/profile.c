@@ -14,15 +14,15 @@
  *   allocator: two blocks of one site are two arrays, though they may share an owner.
  *
  * Counting
- *   Sums over actors are the levels' counts of misses and classes, the misses of the first level of the TLBs, and the
- *   page walks; sums over pairs the levels' conflict misses; sums over objects the references. In each window that is
- *   measured; in others nothing is counted.
+ *   Sums over actors are the levels' counts of misses and classes, the misses of the first level of the TLBs, the page
+ *   walks and their reads, and the cores' upgrades; sums over pairs the levels' conflict misses; sums over objects the
+ *   references. In each window that is measured; in others nothing is counted.
  *
  * Invariants (asserted of each window, and by profile_finish of the result)
  *   Memory is bounded by instructions x objects that meet in a miss, not by the length of the run.
  *
  *   Of several cores, misses of lines that another core's write took are of a class of their own, and counted by actor
- *   apart from the others: exports have them. coherence.c says whose writes these were.
+ *   apart from the others, and so are upgrades. coherence.c says whose writes these were.
  *
  * Not modelled
  *   Which of several evictions of a line was "the" cause: the last one is blamed, as in C2Sim.
@@ -380,10 +380,11 @@ static inline enum c2_status count_pair(struct profile *profile, const struct ca
     return C2_OK;
 }
 
-static inline void count_translation(struct analyses_translations *of, bool walked)
+static inline void count_translation(struct analyses_translations *of, unsigned reads)
 {
     of->misses++;
-    of->walks += walked;
+    of->walks += reads != 0;
+    of->reads += reads;
 }
 
 static inline void count_taken(struct profile *profile, const struct caches_brief *miss, size_t at)
@@ -405,7 +406,7 @@ static inline enum c2_status count_miss(struct profile *profile, uint32_t levels
         return C2_OK;
     }
     if (sim_counted_untranslated(miss) && (level == 0 || level == profile->machine->level_count))
-        count_translation(&profile->heard[actor], sim_counted_walked(miss));
+        count_translation(&profile->heard[actor], sim_counted_reads(miss));
     C2_ASSERT(class_ < ANALYSES_CLASSES);
     (sim_counted_kind(miss) == SIM_WRITE ? cell->tally.writes : cell->tally.reads)[class_]++;
     enum c2_status status = C2_OK;
@@ -449,10 +450,20 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return counted(self, misses, count, err);
 }
 
-static void untranslated(void *self, uint64_t actor, bool walked)
+static void untranslated(void *self, uint64_t actor, unsigned reads)
 {
     const struct profile *profile = self;
-    count_translation(&profile->translations[actor_of_word(actor)], walked);
+    count_translation(&profile->translations[actor_of_word(actor)], reads);
+}
+
+static enum c2_status upgraded(void *self, uint64_t word, struct c2_error *err)
+{
+    struct profile *profile = self;
+    const uint32_t actor = actor_of_word(word);
+    enum c2_status status = reach_actors(profile, actor + 1, err);
+    if (status == C2_OK)
+        profile->taken[(size_t)actor * profile_levels(profile)].upgrades++;
+    return status;
 }
 
 /* The first of the program's own instructions begins a block: the dynamic linker jumps there. */
@@ -593,6 +604,7 @@ static void add_translations(struct analyses_translations *to, const struct anal
 {
     to->misses += from->misses;
     to->walks += from->walks;
+    to->reads += from->reads;
 }
 
 static void add_actor_sums(const struct profile *profile, uint32_t actor, struct profile_sums *sums)
@@ -609,6 +621,7 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
         const struct analyses_taken *taken = profile->taken ? &profile->taken[(size_t)actor * levels + i] : &none;
         sums->taken[i] += taken->reads + taken->writes;
         sums->writes[i] += taken->writes;
+        sums->upgrades += taken->upgrades;
     }
 }
 
@@ -646,6 +659,7 @@ static void check_sums(const struct profile *profile)
     if (profile->machine->has_l1i)
         check_level(&sums, levels, &of->l1i);
     C2_ASSERT(sums.tlb.misses == of->tlb_misses && sums.tlb.walks == of->walks.count);
+    C2_ASSERT(sums.tlb.reads == of->walks.reads && sums.upgrades == of->upgrades);
     C2_ASSERT(sums.refs == of->counts.refs);
 }
 
@@ -701,8 +715,8 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static struct sim_attribution attribution(struct analysis *analysis)
 {
-    return (struct sim_attribution){analysis,     owner_of, actor_word,
-                                    untranslated, changed,  &((struct profile *)analysis)->last};
+    return (struct sim_attribution){
+        analysis, owner_of, actor_word, untranslated, upgraded, changed, &((struct profile *)analysis)->last};
 }
 
 const struct analysis_kind analysis_profile = {.on_without_option = true,

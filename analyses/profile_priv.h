@@ -42,7 +42,7 @@ struct profile_sums {
     uint64_t misses[ANALYSES_LEVELS][ANALYSES_CLASSES], taken[ANALYSES_LEVELS], writes[ANALYSES_LEVELS];
     uint64_t pairs[ANALYSES_LEVELS];
     struct analyses_translations tlb;
-    uint64_t refs;
+    uint64_t upgrades, refs;
 };
 
 /* The misses of samples (samples.c). */

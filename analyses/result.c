@@ -12,8 +12,8 @@
  *
  * Invariants (asserted)
  *   The tallies of the rows add up to the caches' counts of misses and classes, level by level; the pairs to the
- *   conflict misses; their translations to the TLBs' counts; what the instructions did and the objects' references to
- *   the simulator's counts: all of them those of the windows that were measured.
+ *   conflict misses; their translations to the TLBs' counts, their upgrades to the cores'; what the instructions
+ *   did and the objects' references to the simulator's counts: all of them those of the windows that were measured.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct profile_result {
     struct guest_va *sites; /* of all objects */
     size_t site_count;
     struct analyses_tally *tallies; /* of objects, then of rows, then those of start-up */
-    struct analyses_taken *taken;   /* of rows; NULL: the machine has one core */
+    struct analyses_taken *taken;   /* likewise; NULL: the machine has one core */
     uint32_t *insn_of;              /* [code]; PROFILE_NONE: it was not used */
     size_t code_count;
     uint32_t *object_of; /* [owner] */
@@ -296,6 +296,7 @@ static void add_translations(struct analyses_translations *to, const struct anal
 {
     to->misses += from->misses;
     to->walks += from->walks;
+    to->reads += from->reads;
 }
 
 /* Adds an actor's translations to its row and object. */
@@ -325,15 +326,25 @@ static void add_actor(const struct profile *profile, const struct actor_row *row
     }
 }
 
-static void add_taken(const struct profile *profile, uint32_t actor, size_t index)
+static void add_one_taken(struct analyses_taken *to, const struct analyses_taken *from)
+{
+    to->reads += from->reads;
+    to->writes += from->writes;
+    to->upgrades += from->upgrades;
+}
+
+/* As add_actor(). */
+static void add_taken(const struct profile *profile, const struct actor_row *row, struct analyses_taken *to,
+                      size_t startup)
 {
     const uint32_t levels = profile_levels(profile);
-    struct analyses_taken *to = &profile->result->taken[index * levels];
+    const bool early = is_startup(profile, row);
     for (uint32_t level = 0; level < levels; level++) {
-        to[level].reads += profile->taken[(size_t)actor * levels + level].reads;
-        to[level].writes += profile->taken[(size_t)actor * levels + level].writes;
+        const struct analyses_taken *from = &profile->taken[(size_t)row->actor * levels + level];
+        add_one_taken(&to[level], from);
+        if (early)
+            add_one_taken(&to[startup + level], from);
     }
-    profile->result->rows[index].taken = to;
 }
 
 static void merge_rows(struct profile *profile, const struct actor_row *order)
@@ -341,7 +352,8 @@ static void merge_rows(struct profile *profile, const struct actor_row *order)
     struct profile_result *result = profile->result;
     const uint32_t levels = profile_levels(profile);
     const size_t startup = startup_tallies(profile);
-    struct analyses_tally *tallies = result->tallies + result->view.object_count * levels;
+    const size_t of_rows = result->view.object_count * levels;
+    struct analyses_tally *tallies = result->tallies + of_rows;
     const struct actor_row *last = NULL;
     for (uint32_t i = 0; i < profile->actor_count; i++) {
         const struct actor_row *row = &order[i];
@@ -358,8 +370,12 @@ static void merge_rows(struct profile *profile, const struct actor_row *order)
         add_actor(profile, row, &tallies[index * levels], startup);
         add_actor(profile, row, &result->tallies[row->object * levels], startup);
         add_tlb(profile, row, &result->rows[index]);
-        if (profile->taken)
-            add_taken(profile, row->actor, index);
+        if (!profile->taken)
+            continue;
+        add_taken(profile, row, &result->taken[of_rows + index * levels], startup);
+        add_taken(profile, row, &result->taken[row->object * levels], startup);
+        result->rows[index].taken = &result->taken[of_rows + index * levels];
+        result->rows[index].taken_startup = &result->taken[startup + of_rows + index * levels];
     }
 }
 
@@ -371,7 +387,7 @@ static enum c2_status order_rows(struct profile *profile, struct c2_error *err)
     result->rows = c2_alloc((count + 1) * sizeof *result->rows);
     result->row_of = c2_alloc((count + 1) * sizeof *result->row_of);
     result->tallies = c2_calloc(2 * startup_tallies(profile) + 1, sizeof *result->tallies);
-    result->taken = profile->taken ? c2_calloc(count * levels + 1, sizeof *result->taken) : NULL;
+    result->taken = profile->taken ? c2_calloc(2 * startup_tallies(profile) + 1, sizeof *result->taken) : NULL;
     if (!order || !result->rows || !result->row_of || !result->tallies || !result->taken != !profile->taken) {
         c2_free(order);
         return c2_fail_memory(err, "the misses of the report");
@@ -385,6 +401,8 @@ static enum c2_status order_rows(struct profile *profile, struct c2_error *err)
     for (size_t i = 0; i < result->view.object_count; i++) {
         result->objects[i].level = &result->tallies[i * levels];
         result->objects[i].startup = &result->tallies[startup_tallies(profile) + i * levels];
+        result->objects[i].taken = result->taken ? &result->taken[i * levels] : NULL;
+        result->objects[i].taken_startup = result->taken ? &result->taken[startup_tallies(profile) + i * levels] : NULL;
     }
     result->view.rows = result->rows;
     return C2_OK;
@@ -552,6 +570,15 @@ static void check_translations(const struct analyses_profile_result *view, const
     for (size_t i = 0; i < view->row_count; i++)
         add_translations(&sum, &view->rows[i].tlb);
     C2_ASSERT(sum.misses == measured->tlb_misses && sum.walks == measured->walks.count);
+    C2_ASSERT(sum.reads == measured->walks.reads);
+}
+
+static void check_upgrades(const struct analyses_profile_result *view, const struct sim_totals *measured)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < view->row_count; i++)
+        sum += view->rows[i].taken ? view->rows[i].taken[0].upgrades : 0;
+    C2_ASSERT(sum == measured->upgrades);
 }
 
 static void check_sums(const struct profile *profile)
@@ -564,6 +591,7 @@ static void check_sums(const struct profile *profile)
         check_level(profile, view->level_count, &measured->l1i);
     check_references(view, &measured->counts);
     check_translations(view, measured);
+    check_upgrades(view, measured);
 }
 
 enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)

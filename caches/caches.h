@@ -193,8 +193,9 @@ struct caches_machine {
     struct caches_level levels[CACHES_MAX_LEVELS];
     uint32_t tlb_count; /* 0: translations are free */
     struct caches_tlb tlbs[CACHES_MAX_TLBS];
-    bool walks_cached;   /* page-table entries that walks read go through the caches, else they are only counted */
-    uint32_t walks_from; /* at this level of the data path first */
+    bool walks_cached;    /* page-table entries that walks read go through the caches, else they are only counted */
+    uint32_t walks_from;  /* at this level of the data path first */
+    uint32_t walk_cycles; /* of one read where they are only counted; 0: not known. For costs, changes no count */
 };
 
 #define CACHES_MAX_CORES 64u
@@ -207,8 +208,28 @@ bool caches_machine_prefetches(const struct caches_machine *machine);
 struct caches_machine caches_machine_plain(const struct caches_machine *machine);
 /* sets of one slice: size / (ways * line * slices) */
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
-/* What a miss of level `level` of the data path, or of L1I, costs: cycles, to rank causes by (cost.c). */
-uint32_t caches_miss_cycles(const struct caches_machine *machine, uint32_t level, bool l1i);
+
+/* What makes an access wait, in cycles by the machine's latencies: of one event, and of many. They are what accesses
+ * would wait one after the other, no time (cost.c). Levels by number: those of the data path, L1I behind them. */
+struct caches_costs {
+    uint32_t miss[CACHES_MAX_LEVELS + 1];  /* none of coherence; */
+    uint32_t taken[CACHES_MAX_LEVELS + 1]; /* those of coherence */
+    uint32_t upgrade;                      /* a write of a core to a line that it had and might not write */
+    uint32_t second_tlb;                   /* a miss of the first level of the TLBs; 0: there is no second */
+    uint32_t walk_read;                    /* a read of a page-table entry, as far as the first level that it asks */
+};
+struct caches_costs caches_costs(const struct caches_machine *machine);
+struct caches_cost {
+    uint64_t caches;       /* misses of the levels but for those of coherence; those of cached walks too */
+    uint64_t translations; /* misses of the first level of the TLBs */
+    uint64_t walks;        /* their reads */
+    uint64_t coherence;    /* coherence misses, and upgrades */
+};
+uint64_t caches_cost_sum(const struct caches_cost *cost);
+void caches_cost_add(struct caches_cost *to, const struct caches_cost *more);
+struct caches_counts;
+void caches_cost_level(struct caches_cost *to, const struct caches_costs *costs, uint32_t number,
+                       const struct caches_counts *counts);
 
 /* ------------------------------------------------------------------ counts of a level
  * One row a counter: field, JSON key, what it counts. All are counts of line accesses. */
@@ -258,6 +279,7 @@ struct caches_outcome {
     uint32_t depth;     /* 1 + the last level asked */
     uint32_t served_by; /* level index that had the line; level_count = memory */
     uint32_t evicted;   /* bit i: level i evicted a valid line to make room, event[i].victim */
+    bool upgraded;      /* of several cores: a write to a line that the core had and might not write */
     bool filtered; /* of several cores: their own levels have lost filtered_line, for which the filter had no room */
     struct line_no filtered_line;
     struct caches_event event[CACHES_MAX_LEVELS];
@@ -575,7 +597,8 @@ struct caches_origin {
 void caches_on_core(struct caches *caches, const struct caches_origin *origin);
 /* Whether cores' counts and what is known of shared lines go on; they do at first. */
 void caches_measure(struct caches *caches, bool on);
-void caches_drop_shared(struct caches *caches); /* they begin anew */
+uint64_t caches_upgrades(const struct caches *caches); /* so far, measured or not; of one core 0 */
+void caches_drop_shared(struct caches *caches);        /* they begin anew */
 /* After the last access: misses of which it is not known are false sharing. C2_ERR_NO_MEMORY. */
 enum c2_status caches_settle_shared(struct caches *caches, struct c2_error *err);
 /* Lent until destroy. Levels of the data path that are a core's own; L1I has the number behind all of them. */

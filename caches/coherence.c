@@ -230,8 +230,9 @@ static bool write_line(struct caches *caches, const struct cache_request *reques
     struct cache_coherence *coherence = caches->coherence;
     const uint32_t core = coherence->origin.core;
     const uint64_t me = cache_core_bit(core);
-    const bool in_shared = (line->sharers & me) && line->owner != core + 1;
-    coherence->counts[core].upgrades += in_shared && coherence->measuring;
+    coherence->upgraded = (line->sharers & me) && line->owner != core + 1;
+    coherence->upgrades += coherence->upgraded;
+    coherence->counts[core].upgrades += coherence->upgraded && coherence->measuring;
     for (uint64_t others = line->touched & ~me; others != 0; others &= others - 1)
         if (!take(caches, request, (uint32_t)__builtin_ctzll(others)))
             return false;
@@ -269,6 +270,7 @@ bool cache_coherence_before(struct caches *caches, const struct cache_request *r
     struct cache_directed *line = &coherence->lines[request->slot];
     const uint64_t me = cache_core_bit(coherence->origin.core);
     coherence->marked = line->marked & me ? marked_nodes(caches, request->row) : 0;
+    coherence->upgraded = false;
     coherence->asked = !(line->sharers & me) || (request->write && line->owner != coherence->origin.core + 1);
     if (!request->write) {
         read_line(caches, request, line);
@@ -357,8 +359,10 @@ static uint32_t use_filter(struct caches *caches, uint32_t slot)
     return victim;
 }
 
-static void tell_filtered(const struct caches *caches, struct caches_outcome *outcome, uint32_t victim)
+static void tell_outcome(const struct caches *caches, struct caches_outcome *outcome, uint32_t victim)
 {
+    if (outcome)
+        outcome->upgraded = caches->coherence->upgraded;
     if (!outcome || victim == LINES_NO_SLOT)
         return;
     outcome->filtered = true;
@@ -385,7 +389,7 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
     } else if (line->owner == core + 1) {
         line->owner = 0; /* a walk that enters at a shared level */
     }
-    tell_filtered(caches, outcome, use_filter(caches, request->slot));
+    tell_outcome(caches, outcome, use_filter(caches, request->slot));
     coherence->counts[core].coherence_misses += missed && coherence->measuring;
     const bool done = line->record == 0 || cache_bytes_accessed(coherence, line, request->write, missed);
     return done && !coherence->failed;
@@ -446,6 +450,8 @@ void caches_on_core(struct caches *caches, const struct caches_origin *origin)
 }
 
 void caches_measure(struct caches *caches, bool on) { caches->coherence->measuring = on; }
+
+uint64_t caches_upgrades(const struct caches *caches) { return caches->coherence ? caches->coherence->upgrades : 0; }
 
 const struct caches_core_counts *caches_core_counts(const struct caches *caches, uint32_t core)
 {

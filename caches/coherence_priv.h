@@ -33,6 +33,8 @@ struct cache_coherence {
     struct caches_origin origin;               /* of the access being made */
     bool measuring;
     bool failed;                 /* there was no memory where nobody could say so */
+    bool upgraded;               /* the core had the line of this access in S, and writes it */
+    uint64_t upgrades;           /* such writes so far, measured or not */
     bool asked;                  /* by this access: a core that does not have the line, or may not write it */
     struct cache_filter *filter; /* NULL: the directory has room for all */
     struct {

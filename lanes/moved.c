@@ -455,6 +455,9 @@ static void take_counts(struct variant *variant)
         variant->outcome->levels[i] = *caches_level_counts(caches, i);
     if (machine->has_l1i)
         variant->outcome->l1i = *caches_l1i_counts(caches);
+    struct sim_totals all;
+    sim_counted(&all, lane_sim(variant->lane));
+    variant->outcome->cost = sim_cost(machine, &all);
 }
 
 static enum c2_status play(struct player *player, struct c2_error *err)

@@ -331,6 +331,9 @@ static const char *const mode_names[] = {"counted", "cached"};
 SET_WORD(mode, machine->walks_cached, bool, mode_names)
 SET_WORD(from, machine->walks_from, uint32_t, machine_from_names)
 
+SET(walk_latency) { return machine_parse_ranged(&to->machine->walk_cycles, value, 0, MAX_LATENCY, where, err); }
+WRITE(walk_latency) { write_number(value, of->machine->walk_cycles); }
+
 /* ------------------------------------------------------------------ a TLB */
 
 SET(pages)
@@ -395,8 +398,8 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
         "bytes per cycle from the last level to memory, likewise", "0", NULL,
         set_memory_write_bandwidth, write_memory_write_bandwidth},
     [KEY_SHARING_PENALTY] = {KIND_MACHINE, false, "sharing_penalty",
-        "cycles that a line takes from one core's cache to another's; 0 is unknown. For `--sharing-estimate`", "0",
-        NULL, set_sharing_penalty, write_sharing_penalty},
+        "cycles that a line takes from one core's cache to another's; 0 is unknown. For `--sharing-estimate` and "
+        "`cost`", "0", NULL, set_sharing_penalty, write_sharing_penalty},
 
     [KEY_SIZE] = {KIND_CACHE, true, "size", "bytes, all slices together, at most 16G; a whole number of sets", NULL,
         NULL, set_size, write_size},
@@ -417,7 +420,7 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_SHARED] = {KIND_CACHE, false, "shared", "no, or yes: of several cores by all; then the levels below it, too",
         NULL, "yes in the last level of several", set_shared, write_shared},
     [KEY_LATENCY] = {KIND_CACHE, false, "latency",
-        "cycles from load to use; 0 is unknown. Weighs the advice, changes no count", "0", NULL,
+        "cycles from load to use; 0 is unknown. For `cost`, changes no count", "0", NULL,
         set_latency, write_latency},
     [KEY_READ_BANDWIDTH] = {KIND_CACHE, false, "read_bandwidth",
         "bytes per cycle from it to the level above, or the core, at most; up to three decimals, 0 is unknown. Not of "
@@ -439,6 +442,9 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
         NULL, set_mode, write_mode},
     [KEY_FROM] = {KIND_WALKS, false, "from", "the level they enter at: L1D, L2, L3 or L4, one that the machine has",
         "L1D", NULL, set_from, write_from},
+    [KEY_WALK_LATENCY] = {KIND_WALKS, false, "latency",
+        "cycles of each read of a walk that is only counted; 0 is unknown: the latency of L2. For `cost`, changes no "
+        "count", "0", NULL, set_walk_latency, write_walk_latency},
 
     [KEY_PAGES] = {KIND_TLB, true, "pages",
         "what it holds, joined by `+`: 4K, 2M, 1G; page-walk caches: PDE, PDPTE, PML4E", NULL, NULL,
@@ -451,7 +457,8 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_TLB_INDEX] = {KIND_TLB, false, "index",
         "bits of the page's number: `vpn[3:0]`, or two ranges joined by `^`", NULL, "the low bits",
         set_tlb_index, write_tlb_index},
-    [KEY_TLB_LATENCY] = {KIND_TLB, false, "latency", "cycles on top of the level above; 0 is unknown", "0", NULL,
+    [KEY_TLB_LATENCY] = {KIND_TLB, false, "latency",
+        "cycles on top of the level above; 0 is unknown. For `cost`, changes no count", "0", NULL,
         set_tlb_latency, write_tlb_latency},
 };
 /* clang-format on */

@@ -68,7 +68,8 @@ enum machine_key {
     KEY_STREAM_DISTANCE,
     KEY_STRIDE_DISTANCE, /* of a cache */
     KEY_MODE,
-    KEY_FROM, /* of [walks] */
+    KEY_FROM,
+    KEY_WALK_LATENCY, /* of [walks] */
     KEY_PAGES,
     KEY_ENTRIES,
     KEY_TLB_WAYS,

@@ -58,6 +58,14 @@ static void take_better(struct finding *cure, struct finding *cold, const struct
         *cure = *finding;
 }
 
+/* Of what is no miss of a class: translations and coherence. */
+static uint64_t other_cost(const struct report_digest *digest)
+{
+    const struct caches_cost whole = report_run_cost(digest->run);
+    return digest->profile ? digest->missed.translation + digest->missed.coherence
+                           : whole.translations + whole.walks + whole.coherence;
+}
+
 /* The pair to look at into *out; returns what all misses cost. */
 static uint64_t weigh(struct finding *out, const struct report_digest *digest)
 {
@@ -261,11 +269,11 @@ static void say_cause(struct document *d, struct report_digest *digest, const st
 void report_add_advice(struct document *d, struct report_digest *digest)
 {
     struct finding finding;
-    const uint64_t total = weigh(&finding, digest);
+    const uint64_t total = weigh(&finding, digest) + other_cost(digest);
     const uint64_t shared = report_coherence_cost(digest);
     doc_note(d, DOC_FLOW, "look at:", "%s", "");
     if (shared > finding.cost && shared >= digest->run->counts->instructions / QUIET) {
-        report_say_shared(d, digest, total + shared);
+        report_say_shared(d, digest, total);
         return;
     }
     if (!finding.level || total < digest->run->counts->instructions / QUIET) {

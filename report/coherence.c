@@ -292,13 +292,7 @@ static void add_sites(struct document *d, const struct report_run *run, const st
 
 /* ------------------------------------------------------------------ all of it */
 
-uint64_t report_coherence_cost(const struct report_digest *digest)
-{
-    uint64_t cost = 0;
-    for (size_t i = 0; i < digest->level_count; i++)
-        cost += digest->levels[i].counts->coherence * digest->levels[i].miss_cycles;
-    return cost;
-}
+uint64_t report_coherence_cost(const struct report_digest *digest) { return report_run_cost(digest->run).coherence; }
 
 void report_say_shared(struct document *d, const struct report_digest *digest, uint64_t total)
 {
@@ -332,8 +326,8 @@ static void note_finding(struct document *d, const struct report_digest *digest,
         doc_say(d, "no miss of a line that another core has taken");
     else
         doc_say(d,
-                "%s misses of lines that another core had taken, %s of true sharing, %s of false sharing; they cost %s "
-                "cycles, which are not among those below; shorter turns of the threads (--quantum) may have more",
+                "%s misses of lines that another core had taken, %s of true sharing, %s of false sharing; with the "
+                "upgrades they cost %s cycles; shorter turns of the threads (--quantum) may have more",
                 doc_digits(d, true_sharing + false_sharing), doc_digits(d, true_sharing), doc_digits(d, false_sharing),
                 doc_digits(d, report_coherence_cost(digest)));
 }

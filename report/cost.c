@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * cost: what the misses of something have cost.
+ * cost: the cycles that accesses of something would wait one after the other.
  *
  * Model
- *   A miss costs the cycles of its level (caches/cost.c). What something has cost is the sum over its misses, by class,
- *   without those of start-up, whose cost is a sum of its own: libraries are loaded and bound whatever the program
- *   does.
+ *   The prices are the machine's (caches/cost.c). What something has cost is the sum over its misses by class, its
+ *   translations with the reads of their walks, and its coherence misses with its upgrades; without those of start-up,
+ *   whose cost is a sum of its own: libraries are loaded and bound whatever the program does.
+ *   A translation and an upgrade cost the instruction and the object whose access waited; the misses of walks that go
+ *   through the caches cost the instruction, and the page tables.
  *
  * Counting
  *   Whole cycles, so that every order and share is the same everywhere.
+ *
+ * Invariants (asserted when a report is made)
+ *   The costs of all objects, of all functions, of all lines and of all loops each add up to the run's by its counts.
  */
 #include "report/report_priv.h"
 
@@ -25,31 +30,67 @@ static void add_tally(struct report_sums *to, const struct analyses_tally *tally
     to->framed += tally->framed;
 }
 
+static void add_taken(struct report_sums *to, const struct analyses_taken *taken)
+{
+    to->coherence += taken->reads + taken->writes;
+    to->misses += taken->reads + taken->writes;
+    to->upgrades += taken->upgrades;
+}
+
 static void add_sums(struct report_sums *to, const struct report_sums *from)
 {
     to->misses += from->misses;
     to->cold += from->cold;
     to->capacity += from->capacity;
     to->conflict += from->conflict;
+    to->coherence += from->coherence;
+    to->upgrades += from->upgrades;
     to->placement += from->placement;
     to->framed += from->framed;
 }
 
+/* ------------------------------------------------------------------ in cycles */
+
+static uint64_t coherence_cycles(const struct caches_costs *costs, uint32_t number, const struct report_sums *sums)
+{
+    return sums->coherence * costs->taken[number] + sums->upgrades * costs->upgrade;
+}
+
+static void add_parts(struct caches_cost *to, const struct report_digest *digest, const struct report_sums *levels,
+                      const struct analyses_translations *tlb)
+{
+    const struct caches_costs *costs = &digest->costs;
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const uint32_t number = digest->levels[i].number;
+        to->caches += (levels[i].misses - levels[i].coherence) * costs->miss[number];
+        to->coherence += coherence_cycles(costs, number, &levels[i]);
+    }
+    to->translations += tlb->misses * costs->second_tlb;
+    to->walks += tlb->reads * costs->walk_read;
+}
+
 static void weigh(struct report_missed *missed, const struct report_digest *digest)
 {
-    missed->cold = missed->capacity = missed->conflict = missed->loading = 0;
+    struct caches_cost loading = {.caches = 0};
+    missed->parts = (struct caches_cost){.caches = 0};
+    add_parts(&missed->parts, digest, missed->levels, &missed->tlb);
+    add_parts(&loading, digest, missed->startup, &missed->tlb_startup);
+    missed->cold = missed->capacity = missed->conflict = 0;
     for (size_t i = 0; i < digest->level_count; i++) {
         const struct report_sums *all = &missed->levels[i], *startup = &missed->startup[i];
         const uint64_t cycles = digest->levels[i].miss_cycles;
         missed->cold += (all->cold - startup->cold) * cycles;
         missed->capacity += (all->capacity - startup->capacity) * cycles;
         missed->conflict += (all->conflict - startup->conflict) * cycles;
-        missed->loading += startup->misses * cycles;
     }
-    missed->own = missed->cold + missed->capacity + missed->conflict;
+    missed->translation = missed->parts.translations + missed->parts.walks - loading.translations - loading.walks;
+    missed->coherence = missed->parts.coherence - loading.coherence;
+    missed->loading = caches_cost_sum(&loading);
+    missed->own = missed->cold + missed->capacity + missed->conflict + missed->translation + missed->coherence;
 }
 
-/* One tally a level, by the profile's numbers. */
+/* ------------------------------------------------------------------ sums */
+
 static void add_tallies(struct report_missed *to, const struct report_digest *digest,
                         const struct analyses_tally *tallies, const struct analyses_tally *startup)
 {
@@ -57,28 +98,42 @@ static void add_tallies(struct report_missed *to, const struct report_digest *di
         add_tally(&to->levels[i], &tallies[digest->levels[i].number]);
         add_tally(&to->startup[i], &startup[digest->levels[i].number]);
     }
-    weigh(to, digest);
+}
+
+/* NULL: the machine has one core. */
+static void add_takens(struct report_missed *to, const struct report_digest *digest, const struct analyses_taken *taken,
+                       const struct analyses_taken *startup)
+{
+    for (size_t i = 0; i < digest->level_count && taken; i++) {
+        add_taken(&to->levels[i], &taken[digest->levels[i].number]);
+        add_taken(&to->startup[i], &startup[digest->levels[i].number]);
+    }
 }
 
 static void add_translations(struct analyses_translations *to, const struct analyses_translations *from)
 {
     to->misses += from->misses;
     to->walks += from->walks;
+    to->reads += from->reads;
 }
 
 void report_add_object(struct report_missed *to, const struct report_digest *digest,
                        const struct analyses_object *object)
 {
     add_tallies(to, digest, object->level, object->startup);
+    add_takens(to, digest, object->taken, object->taken_startup);
     add_translations(&to->tlb, &object->tlb);
     add_translations(&to->tlb_startup, &object->tlb_startup);
+    weigh(to, digest);
 }
 
 void report_add_row(struct report_missed *to, const struct report_digest *digest, const struct analyses_row *row)
 {
     add_tallies(to, digest, row->level, row->startup);
+    add_takens(to, digest, row->taken, row->taken_startup);
     add_translations(&to->tlb, &row->tlb);
     add_translations(&to->tlb_startup, &row->tlb_startup);
+    weigh(to, digest);
 }
 
 void report_add_missed(struct report_missed *to, const struct report_missed *from)
@@ -90,11 +145,62 @@ void report_add_missed(struct report_missed *to, const struct report_missed *fro
     to->cold += from->cold;
     to->capacity += from->capacity;
     to->conflict += from->conflict;
+    to->translation += from->translation;
+    to->coherence += from->coherence;
+    caches_cost_add(&to->parts, &from->parts);
     to->own += from->own;
     to->loading += from->loading;
     add_translations(&to->tlb, &from->tlb);
     add_translations(&to->tlb_startup, &from->tlb_startup);
 }
+
+/* ------------------------------------------------------------------ of a run */
+
+struct caches_cost report_run_cost(const struct report_run *run)
+{
+    const struct caches_costs costs = caches_costs(run->machine);
+    struct report_level levels[REPORT_MAX_LEVELS];
+    struct caches_cost cost = {.caches = 0};
+    const size_t count = report_levels(levels, run);
+    for (size_t i = 0; i < count; i++)
+        caches_cost_level(&cost, &costs, levels[i].number, levels[i].counts);
+    if (run->tlb) {
+        cost.translations = run->measured->tlb_misses * costs.second_tlb;
+        cost.walks = run->measured->walks.reads * costs.walk_read;
+    }
+    if (caches_machine_cores(run->machine) > 1)
+        cost.coherence += run->measured->upgrades * costs.upgrade;
+    return cost;
+}
+
+static bool same_cost(const struct caches_cost *a, const struct caches_cost *b)
+{
+    return a->caches == b->caches && a->translations == b->translations && a->walks == b->walks &&
+           a->coherence == b->coherence;
+}
+
+static void check_ranking(const struct report_ranking *ranking, const struct caches_cost *whole)
+{
+    struct caches_cost sum = {.caches = 0};
+    for (uint32_t i = 0; i < ranking->count; i++) {
+        const struct report_missed *missed = &ranking->list[i].missed;
+        C2_ASSERT(caches_cost_sum(&missed->parts) == missed->own + missed->loading);
+        caches_cost_add(&sum, &missed->parts);
+    }
+    C2_ASSERT(same_cost(&sum, whole));
+}
+
+void report_check_cost(const struct report_digest *digest)
+{
+    const struct caches_cost whole = report_run_cost(digest->run);
+    check_ranking(&digest->objects, &whole);
+    check_ranking(&digest->functions, &whole);
+    check_ranking(&digest->lines, &whole);
+    if (digest->loops.count != 0)
+        check_ranking(&digest->loops, &whole);
+}
+
+/* ------------------------------------------------------------------ order, and marks */
 
 int report_by_cost(const struct report_missed *a, const struct report_missed *b)
 {
@@ -111,11 +217,14 @@ static unsigned marks(uint64_t part, uint64_t whole)
 
 char *report_class_bar(char *buffer, const struct report_missed *missed)
 {
-    const unsigned cold = missed->own == 0 ? 0 : marks(missed->cold, missed->own);
-    const unsigned fits = missed->own == 0 ? 0 : marks(missed->cold + missed->capacity, missed->own);
-    const unsigned length = missed->own == 0 ? 0 : REPORT_BAR;
-    for (unsigned i = 0; i < length; i++)
-        buffer[i] = i < cold ? '.' : i < fits ? '=' : '#';
+    const uint64_t parts[] = {missed->cold, missed->capacity, missed->conflict, missed->translation, missed->coherence};
+    unsigned length = 0;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < sizeof parts / sizeof parts[0] && missed->own != 0; i++) {
+        sum += parts[i];
+        for (const unsigned end = marks(sum, missed->own); length < end; length++)
+            buffer[length] = REPORT_MARKS[i];
+    }
     buffer[length] = '\0';
     return buffer;
 }

@@ -12,7 +12,7 @@
  * Counting
  *   Least, quartiles and most of a figure are figures of lanes, by nearest rank: nothing lies between two of them. Each
  *   column is ordered by itself. A percentile is the share of the other lanes that have less, and half of those that
- *   have the same. Costs are misses by the step to the next level, as in the report of one run, of all levels.
+ *   have the same. Costs are those of the report of one run.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -102,10 +102,8 @@ static void release(struct lanes *lanes)
 
 static uint64_t cost_of(const struct lanes *lanes, size_t lane)
 {
-    uint64_t cost = 0;
-    for (size_t i = 0; i < lanes->levels[lane].count; i++)
-        cost += lanes->levels[lane].list[i].counts->misses * lanes->levels[lane].list[i].miss_cycles;
-    return cost;
+    const struct caches_cost cost = report_run_cost(&lanes->runs[lane]);
+    return caches_cost_sum(&cost);
 }
 
 static struct figure figure_of(const struct lanes *lanes, size_t lane, const struct column *column)

@@ -16,26 +16,29 @@
 
 /* ------------------------------------------------------------------ their order */
 
-static struct report_level level_of(const struct report_run *run, uint32_t depth, bool code)
+static struct report_level level_of(const struct report_run *run, const struct caches_costs *costs, uint32_t depth,
+                                    bool code)
 {
     const struct caches_machine *machine = run->machine;
+    const uint32_t number = code ? machine->level_count : depth;
     const struct analyses_fifo_counts *fifo = run->found[ANALYSIS_fifo];
     return (struct report_level){.level = code ? &machine->l1i : &machine->levels[depth],
                                  .counts = code ? run->l1i : run->levels[depth],
-                                 .fifo = fifo ? &fifo[code ? machine->level_count : depth] : NULL,
+                                 .fifo = fifo ? &fifo[number] : NULL,
                                  .depth = depth,
-                                 .number = code ? machine->level_count : depth,
-                                 .miss_cycles = caches_miss_cycles(machine, depth, code),
+                                 .number = number,
+                                 .miss_cycles = costs->miss[number],
                                  .code = code};
 }
 
 size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run)
 {
+    const struct caches_costs costs = caches_costs(run->machine);
     size_t count = 0;
     for (uint32_t depth = 0; depth < run->machine->level_count; depth++) {
-        out[count++] = level_of(run, depth, false);
+        out[count++] = level_of(run, &costs, depth, false);
         if (depth == 0 && run->machine->has_l1i)
-            out[count++] = level_of(run, depth, true);
+            out[count++] = level_of(run, &costs, depth, true);
     }
     return count;
 }

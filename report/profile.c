@@ -347,6 +347,8 @@ enum c2_status report_digest_make(struct report_digest *out, const struct report
 {
     *out = (struct report_digest){.run = run, .profile = run->profile, .translated = run->tlb};
     out->level_count = run->machine ? report_levels(out->levels, run) : 0;
+    if (run->machine)
+        out->costs = caches_costs(run->machine);
     if (!run->profile)
         return C2_OK;
     enum c2_status status = make_objects(out, err);
@@ -356,6 +358,8 @@ enum c2_status report_digest_make(struct report_digest *out, const struct report
         status = make_loops(out, err);
     if (status == C2_OK)
         status = make_victims(out, err);
+    if (status == C2_OK)
+        report_check_cost(out);
     return status == C2_OK && run->samples.count != 0 ? samples_groups_make(&out->samples, out, err) : status;
 }
 

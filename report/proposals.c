@@ -3,7 +3,7 @@
  * proposals: the report of `c2emu advise`.
  *
  * Model
- *   In the text one table, a row a proposal and one for the run as it is, ordered by what all misses cost
+ *   In the text one table, a row a proposal and one for the run as it is, ordered by what all accesses cost
  *   (caches/cost.c); then each proposal in words. In the JSON an object a layout, in the same order. A proposal helps
  *   if it costs less than the run by one part in HELPS or more.
  */
@@ -16,21 +16,14 @@
 #define WORDS_BYTES 1024
 #define NAMES 6u /* objects that are named in one breath */
 
-/* What all misses cost. */
-static uint64_t cost_of(const struct caches_machine *machine, const struct analyses_outcome *outcome)
-{
-    uint64_t cost = machine->has_l1i ? outcome->l1i.misses * caches_miss_cycles(machine, 0, true) : 0;
-    for (uint32_t i = 0; i < machine->level_count; i++)
-        cost += outcome->levels[i].misses * caches_miss_cycles(machine, i, false);
-    return cost;
-}
+static uint64_t cost_of(const struct analyses_outcome *outcome) { return caches_cost_sum(&outcome->cost); }
 
 static bool goes_before(const struct report_proposals *of, uint32_t a, uint32_t b)
 {
     const struct analyses_outcome *x = &of->outcomes[a], *y = &of->outcomes[b];
     if (x->status != C2_OK || y->status != C2_OK)
         return x->status == C2_OK;
-    return cost_of(of->run->machine, x) < cost_of(of->run->machine, y);
+    return cost_of(x) < cost_of(y);
 }
 
 /* Numbers of the proposals: the cheapest first, of equals the first; those that failed at the end. */
@@ -47,10 +40,10 @@ static void put_in_order(uint32_t order[ANALYSES_PROPOSALS], const struct report
 static bool helps(const struct report_proposals *of, uint32_t number)
 {
     const struct analyses_outcome *outcome = &of->outcomes[number];
-    const uint64_t before = cost_of(of->run->machine, of->before);
+    const uint64_t before = cost_of(of->before);
     if (outcome->status != C2_OK)
         return false;
-    const uint64_t after = cost_of(of->run->machine, outcome);
+    const uint64_t after = cost_of(outcome);
     return after < before && (before - after) * HELPS >= before;
 }
 
@@ -152,7 +145,7 @@ static void add_level(struct document *d, const char *name, const struct caches_
 static void add_outcome(struct document *d, const struct caches_machine *machine,
                         const struct analyses_outcome *outcome)
 {
-    doc_count(d, DOC_JSON, "cost", cost_of(machine, outcome));
+    report_add_parts(d, machine, &outcome->cost);
     doc_table(d, DOC_JSON, "levels");
     for (uint32_t i = 0; i < machine->level_count; i++) {
         add_level(d, machine->levels[i].name, &outcome->levels[i]);
@@ -168,7 +161,7 @@ static void add_row(struct document *d, const struct report_proposals *of, const
                     const char *name)
 {
     const struct caches_machine *machine = of->run->machine;
-    const uint64_t before = cost_of(machine, of->before), after = cost_of(machine, outcome);
+    const uint64_t before = cost_of(of->before), after = cost_of(outcome);
     doc_group(d, DOC_TEXT, NULL);
     doc_string(d, DOC_TEXT, "layout", name);
     doc_count(d, DOC_TEXT, "cost", after);

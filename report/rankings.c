@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * rankings: what the misses cost, all of them and by object, function, line and loop.
+ * rankings: what accesses cost, all of them and by object, function, line and loop.
  *
  * Model
  *   The JSON lists what cost most, up to a limit; a list that is longer ends with an entry that has the key `rest` and
  *   the sums of all that was not listed. Levels without a miss are left out of an entry. Costs are cycles.
  *   The text has the first rows of each list, as shares of the whole cost and without start-up: a line of its own tells
  *   that. A table ends when COVERED percent of what is not start-up is in it, or after ROWS rows; a second row is shown
- *   when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs, which have no cost, and page walks
- *   are in the tables when there is a miss in RARE instructions or fewer.
+ *   when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs and page walks are in the tables
+ *   when there is a miss in RARE instructions or fewer.
  *
  * Invariants
- *   Sums over a list of the JSON are whole whatever its limit: all misses of a level and all the cost.
+ *   Sums over a list of the JSON are whole whatever its limit: all misses of a level and all the cost (cost.c).
  */
 #include <inttypes.h>
 
@@ -37,6 +37,8 @@ struct sampled {
     uint32_t number;
 };
 
+static bool has_coherence(const struct report_digest *digest) { return caches_machine_cores(digest->run->machine) > 1; }
+
 static void add_sums(struct document *d, const struct report_digest *digest, const struct report_missed *missed,
                      size_t level)
 {
@@ -46,6 +48,8 @@ static void add_sums(struct document *d, const struct report_digest *digest, con
     doc_count(d, DOC_JSON, "cold", sums->cold);
     doc_count(d, DOC_JSON, "capacity", sums->capacity);
     doc_count(d, DOC_JSON, "conflict", sums->conflict);
+    if (has_coherence(digest))
+        doc_count(d, DOC_JSON, "coherence", sums->coherence);
     doc_count(d, DOC_JSON, "startup", missed->startup[level].misses);
     if (digest->profile->compared)
         doc_count(d, DOC_JSON, "placement", sums->placement);
@@ -60,7 +64,10 @@ static void add_missed(struct document *d, const struct report_digest *digest, c
     if (digest->translated) {
         doc_count(d, DOC_JSON, "tlb_misses", missed->tlb.misses);
         doc_count(d, DOC_JSON, "walks", missed->tlb.walks);
+        doc_count(d, DOC_JSON, "walk_reads", missed->tlb.reads);
     }
+    if (has_coherence(digest))
+        doc_count(d, DOC_JSON, "upgrades", missed->levels[0].upgrades);
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
         if (missed->levels[i].misses == 0)
@@ -76,31 +83,72 @@ static void add_missed(struct document *d, const struct report_digest *digest, c
 
 /* ------------------------------------------------------------------ the whole cost */
 
+static void note_classes(struct document *d, const struct report_digest *digest)
+{
+    const struct report_missed *all = &digest->missed;
+    const uint64_t whole = report_whole_cost(digest);
+    doc_note(d, DOC_KEY, "classes", ". cold %s, = capacity %s, # conflict %s", doc_share(d, all->cold, whole),
+             doc_share(d, all->capacity, whole), doc_share(d, all->conflict, whole));
+    if (digest->translated)
+        doc_say(d, ", t translations %s", doc_share(d, all->translation, whole));
+    if (has_coherence(digest))
+        doc_say(d, ", c coherence %s", doc_share(d, all->coherence, whole));
+    doc_say(d, "; a mark is a tenth");
+}
+
 static void note_cost(struct document *d, const struct report_digest *digest)
 {
     const struct report_missed *all = &digest->missed;
     const uint64_t whole = report_whole_cost(digest), instructions = digest->run->counts->instructions;
     const uint64_t hundredths = instructions == 0 ? 0 : whole * 100 / instructions;
-    doc_note(d, DOC_KEY, "cost", "%s cycles of misses, %" PRIu64 ".%02u an instruction", doc_digits(d, whole),
-             hundredths / 100, (unsigned)(hundredths % 100));
+    doc_note(d, DOC_KEY, "cost",
+             "%s cycles that accesses would wait one after the other, %" PRIu64 ".%02u an instruction; it is not time",
+             doc_digits(d, whole), hundredths / 100, (unsigned)(hundredths % 100));
+    if (caches_machine_prefetches(digest->run->machine))
+        doc_note(d, DOC_KEY, "", "what prefetchers hide is not counted");
     if (all->loading != 0)
         doc_note(d, DOC_KEY, "", "start-up of libraries: %s of the cost, left out below",
                  doc_share(d, all->loading, whole));
-    doc_note(d, DOC_KEY, "classes", ". cold %s, = capacity %s, # conflict %s; a mark is a tenth",
-             doc_share(d, all->cold, whole), doc_share(d, all->capacity, whole), doc_share(d, all->conflict, whole));
+    note_classes(d, digest);
+}
+
+void report_add_parts(struct document *d, const struct caches_machine *machine, const struct caches_cost *cost)
+{
+    doc_count(d, DOC_JSON, "cost", caches_cost_sum(cost));
+    doc_count(d, DOC_JSON, "caches", cost->caches);
+    if (machine->tlb_count != 0) {
+        doc_count(d, DOC_JSON, "translations", cost->translations);
+        doc_count(d, DOC_JSON, "walks", cost->walks);
+    }
+    if (caches_machine_cores(machine) > 1)
+        doc_count(d, DOC_JSON, "coherence", cost->coherence);
+}
+
+/* What one of each costs. */
+static void add_prices(struct document *d, const struct report_digest *digest)
+{
+    if (digest->translated) {
+        doc_count(d, DOC_JSON, "tlb_cycles", digest->costs.second_tlb);
+        doc_count(d, DOC_JSON, "walk_read_cycles", digest->costs.walk_read);
+    }
+    if (has_coherence(digest))
+        doc_count(d, DOC_JSON, "upgrade_cycles", digest->costs.upgrade);
 }
 
 void report_add_cost(struct document *d, struct report_digest *digest)
 {
     note_cost(d, digest);
     doc_group(d, DOC_JSON, "cost");
-    doc_count(d, DOC_JSON, "cost", report_whole_cost(digest));
+    report_add_parts(d, digest->run->machine, &digest->missed.parts);
     doc_count(d, DOC_JSON, "startup", digest->missed.loading);
+    add_prices(d, digest);
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
         doc_group(d, DOC_JSON, NULL);
         doc_string(d, DOC_JSON, "name", digest->levels[i].level->name);
         doc_count(d, DOC_JSON, "miss_cycles", digest->levels[i].miss_cycles);
+        if (has_coherence(digest))
+            doc_count(d, DOC_JSON, "coherence_cycles", digest->costs.taken[digest->levels[i].number]);
         doc_count(d, DOC_JSON, "framed", digest->missed.levels[i].framed);
         doc_close(d);
     }

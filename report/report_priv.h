@@ -18,7 +18,7 @@ struct report_level {
     const struct analyses_fifo_counts *fifo; /* NULL: no FIFO detector */
     uint32_t depth;                          /* 0: L1D and L1I */
     uint32_t number;                         /* in a profile */
-    uint32_t miss_cycles;                    /* what a miss costs */
+    uint32_t miss_cycles;                    /* what a miss costs, if it is none of coherence */
     bool code;                               /* L1I */
 };
 
@@ -29,10 +29,11 @@ void report_add_counts(struct document *d, enum doc_in in, const char *name, con
 
 void report_add_programs(struct document *d, const struct report_programs *programs);
 
-/* ------------------------------------------------------------------ what misses have cost */
+/* ------------------------------------------------------------------ what accesses have cost */
 
 struct report_sums {
-    uint64_t misses, cold, capacity, conflict;
+    uint64_t misses, cold, capacity, conflict, coherence;
+    uint64_t upgrades;  /* of several cores; all of them with L1D */
     uint64_t placement; /* of the conflict misses; meaningful where the profile has `compared` */
     uint64_t framed;    /* of the conflict misses: in sets that the pages' frames have chosen */
 };
@@ -41,9 +42,11 @@ struct report_sums {
 struct report_missed {
     struct report_sums levels[REPORT_MAX_LEVELS];  /* in report order */
     struct report_sums startup[REPORT_MAX_LEVELS]; /* of these, those of start-up */
-    uint64_t cold, capacity, conflict, own;        /* cycles, without start-up, and their sum */
-    uint64_t loading;                              /* cycles of start-up */
-    struct analyses_translations tlb, tlb_startup; /* they have no cost; of these, those of start-up */
+    struct analyses_translations tlb, tlb_startup; /* likewise */
+    /* Cycles without start-up, and their sum; translation: with walks, coherence: with upgrades. */
+    uint64_t cold, capacity, conflict, translation, coherence, own;
+    uint64_t loading;         /* cycles of start-up */
+    struct caches_cost parts; /* of own + loading */
 };
 
 /* One of a ranking: an object, a function or a line. A function is all instructions whose module and function are the
@@ -84,6 +87,7 @@ struct report_digest {
     bool translated;                               /* the machine has TLBs */
     size_t level_count;
     struct report_level levels[REPORT_MAX_LEVELS];
+    struct caches_costs costs;   /* of the machine */
     struct report_missed missed; /* by all */
     struct report_ranking objects, functions, lines;
     struct report_ranking loops;   /* by their innermost ones; empty: nobody has asked for them */
@@ -102,11 +106,15 @@ void report_add_object(struct report_missed *to, const struct report_digest *dig
                        const struct analyses_object *object);
 void report_add_row(struct report_missed *to, const struct report_digest *digest, const struct analyses_row *row);
 void report_add_missed(struct report_missed *to, const struct report_missed *from);
+/* Of a whole run, by its counts; and asserts that the rankings add up to it. */
+struct caches_cost report_run_cost(const struct report_run *run);
+void report_check_cost(const struct report_digest *digest);
 /* What has cost more goes first. */
 int report_by_cost(const struct report_missed *a, const struct report_missed *b);
-/* "..=====###": the classes' shares of the cost without start-up, cold, capacity, conflict; "" when that is 0. buffer:
- * at least REPORT_BAR + 1 bytes. Returns buffer. */
+/* "..=====##t": the classes' shares of the cost without start-up, cold, capacity, conflict, translations, coherence; ""
+ * when that is 0. buffer: at least REPORT_BAR + 1 bytes. Returns buffer. */
 #define REPORT_BAR 10u
+#define REPORT_MARKS ".=#tc"
 char *report_class_bar(char *buffer, const struct report_missed *missed);
 
 /* Whether two places are of one line; in the order of a list of lines. */
@@ -155,8 +163,8 @@ void report_add_samples(struct document *d, struct report_digest *digest);
 void report_add_fifo(struct document *d, struct report_digest *digest);
 void report_add_sharing(struct document *d, struct report_digest *digest);   /* sharing.c */
 void report_add_coherence(struct document *d, struct report_digest *digest); /* coherence.c */
-/* What coherence misses have cost, which no other figure of costs has in it; of one core nothing. And what to look at
- * when that is the most: of all that misses cost, they included. */
+/* What coherence misses and upgrades have cost; of one core nothing. And what to look at when that is the most of the
+ * whole. */
 uint64_t report_coherence_cost(const struct report_digest *digest);
 void report_say_shared(struct document *d, const struct report_digest *digest, uint64_t total);
 void report_add_bandwidth(struct document *d, struct report_digest *digest); /* bandwidth.c */
@@ -205,7 +213,9 @@ void report_add_ranked(struct document *d, const struct report_digest *digest, c
 void report_add_loop_name(struct document *d, const struct loader_place *place, const struct analyses_loop *loop);
 void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc);
 
-/* What all misses have cost; and whether a cost is worth a line of its own in the text. (rankings.c) */
+/* In the JSON: a cost, and those of its parts that the machine has. (rankings.c) */
+void report_add_parts(struct document *d, const struct caches_machine *machine, const struct caches_cost *cost);
+/* What all accesses have cost; and whether a cost is worth a line of its own in the text. (rankings.c) */
 uint64_t report_whole_cost(const struct report_digest *digest);
 bool report_noticeable(const struct report_digest *digest, uint64_t cost);
 

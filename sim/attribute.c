@@ -376,6 +376,18 @@ static void set_instruction(struct sim_core *core, enum sim_kind kind)
 
 /* ------------------------------------------------------------------ one line access */
 
+static enum c2_status tell_upgrade(const struct sim_core *core, uint64_t actor, struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    const struct sim_attribution *to = &sim->attributed.to;
+    if (!sim->attributed.measuring)
+        return C2_OK;
+    enum c2_status status = sim->tells_many && sim->tells_upgrades ? sim_records_missing(sim, err) : C2_OK;
+    if (status == C2_OK && sim->tells_upgrades)
+        sim_tell_upgraded(sim, core->code);
+    return status == C2_OK && to->upgraded ? to->upgraded(to->self, actor, err) : status;
+}
+
 /* A line access that the first level may not have. */
 enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
@@ -391,6 +403,8 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
         status = caches_access(sim->caches, side, kind == SIM_WRITE, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
         status = tell_miss(core, kind, va, physical_line, actor, &outcome, err);
+    if (status == C2_OK && outcome.upgraded)
+        status = tell_upgrade(core, actor, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
     const struct sim_miss access = describe(core, kind, va, physical_line, actor, &outcome);
@@ -430,36 +444,36 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
     return status == C2_OK ? tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err) : status;
 }
 
-static enum c2_status tell_page(struct sim *sim, enum sim_kind kind, bool walked, struct c2_error *err)
+static enum c2_status tell_page(struct sim *sim, enum sim_kind kind, unsigned reads, struct c2_error *err)
 {
     enum c2_status status = sim->tells_many ? sim_records_missing(sim, err) : C2_OK;
     if (status == C2_OK)
-        sim_tell_untranslated(sim, kind, walked);
+        sim_tell_untranslated(sim, kind, reads);
     return status;
 }
 
 /* The first level of the TLBs has missed. */
-enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
+enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, unsigned reads,
                                  struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const struct sim_attribution *to = &sim->attributed.to;
     const enum sim_kind kind = tlb_side == CACHES_TLB_FETCH ? SIM_FETCH : SIM_READ;
-    struct sim_tlb_miss miss = {.code = core->code, .kind = kind, .va = va, .walked = walked};
+    struct sim_tlb_miss miss = {.code = core->code, .kind = kind, .va = va, .reads = reads};
     if (!sim->attributed.measuring)
         return C2_OK;
-    enum c2_status status = sim->tells_pages ? tell_page(sim, kind, walked, err) : C2_OK;
+    enum c2_status status = sim->tells_pages ? tell_page(sim, kind, reads, err) : C2_OK;
     if (status == C2_OK && sim->counts_pages) {
-        sim_wait_for_line(core, walked);
+        sim_wait_for_line(core, reads);
         return C2_OK;
     }
     if (status == C2_OK)
         status = sim_ask_actor(core, kind, va, &miss.actor, err);
     if (status == C2_OK && to->untranslated)
-        to->untranslated(to->self, miss.actor, walked);
+        to->untranslated(to->self, miss.actor, reads);
     if (status != C2_OK || !sim->tells_tlb)
         return status;
-    return sim->verdicts.tape ? sim_verdicts_tlb_missed(core, kind, va, walked, miss.actor, err)
+    return sim->verdicts.tape ? sim_verdicts_tlb_missed(core, kind, va, reads, miss.actor, err)
                               : sim_tell_tlb_miss(sim, &miss, err);
 }
 
@@ -468,12 +482,12 @@ enum c2_status sim_attribute_page(struct sim_core *core, enum sim_kind kind, str
                                   struct c2_error *err)
 {
     const struct sim_attribution *to = &core->sim->attributed.to;
-    const bool walked = core->untranslated >> SIM_COUNTED_WALKED & 1;
+    const unsigned reads = core->untranslated >> SIM_COUNTED_READS & 7;
     uint64_t actor;
     core->untranslated = 0;
     if (status == C2_OK)
         status = sim_ask_actor(core, kind, va, &actor, err);
     if (status == C2_OK)
-        to->untranslated(to->self, actor, walked);
+        to->untranslated(to->self, actor, reads);
     return status;
 }

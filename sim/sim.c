@@ -176,7 +176,7 @@ enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct 
     if (!caches_tlbs_refill(core->tlb_refill, va, &page->found))
         return sim_tried(core, sim_ask_tlb(core, kind, page, va, err));
     core->tlb_accesses[CACHES_TLB_LOAD] = page->found.accesses;
-    const enum c2_status status = sim_untranslated(core, CACHES_TLB_LOAD, va, false, err);
+    const enum c2_status status = sim_untranslated(core, CACHES_TLB_LOAD, va, 0, err);
     if (C2_UNLIKELY(status != C2_OK))
         return sim_tried(core, status);
     const enum caches_tried tried = sim_try_caches(core, kind, page, va);

@@ -100,7 +100,7 @@ struct sim_miss {
 #define SIM_COUNTED_IS 8u      /* 1: else the bits are 0, and nobody is told */
 /* As sim_attribution.untranslated; each event of the access has them, those of further levels too. */
 #define SIM_COUNTED_UNTRANSLATED 9u
-#define SIM_COUNTED_WALKED 10u
+#define SIM_COUNTED_READS 10u /* 3 bits */
 static inline uint16_t sim_counted_bits(enum sim_kind kind, uint32_t page_log2)
 {
     return (uint16_t)((uint32_t)kind << SIM_COUNTED_KIND | page_log2 << SIM_COUNTED_PAGE | 1u << SIM_COUNTED_IS);
@@ -117,7 +117,10 @@ static inline bool sim_counted_untranslated(const struct caches_brief *miss)
 {
     return miss->bits >> SIM_COUNTED_UNTRANSLATED & 1;
 }
-static inline bool sim_counted_walked(const struct caches_brief *miss) { return miss->bits >> SIM_COUNTED_WALKED & 1; }
+static inline unsigned sim_counted_reads(const struct caches_brief *miss)
+{
+    return miss->bits >> SIM_COUNTED_READS & 7;
+}
 
 /* What the prefetchers have done in one line access and behind it. */
 struct sim_prefetched {
@@ -136,7 +139,7 @@ struct sim_tlb_miss {
     enum sim_kind kind; /* FETCH, or READ, which a store is too here */
     struct guest_va va;
     uint64_t actor; /* as of a miss of the caches */
-    bool walked;    /* the second level did not have it either */
+    uint32_t reads; /* page-table entries that its walk read; 0: the second level had it, and there was no walk */
 };
 
 /* ------------------------------------------------------------------ windows
@@ -148,6 +151,7 @@ struct sim_totals { /* counters of 64 bits and nothing else */
     uint64_t tlb_misses;                                 /* of the first level of the TLBs */
     struct caches_walk_counts walks;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* as sim_walk_reads() */
+    uint64_t upgrades;                          /* of several cores, as caches_core_counts has them */
 };
 void sim_totals_add(struct sim_totals *to, const struct sim_totals *what);
 
@@ -212,11 +216,15 @@ struct sim_subscriber {
     void (*thread)(void *self, uint32_t tid);
     enum c2_status (*record)(void *self, const struct sim_executed *record, struct c2_error *err);
     /* Every record, many at a time: all that have begun, before marks, windows and what comes between batches, and
-     * before a miss and untranslated, unless *quiet, which is false, has been set to true when it was told of such a
-     * one, and since then all records were whole runs of blocks that are quiet. Of one subscriber at most. */
+     * before a miss, untranslated and upgraded, unless *quiet, which is false, has been set to true when it was told of
+     * such a one, and since then all records were whole runs of blocks that are quiet. Of one subscriber at most. */
     enum c2_status (*records)(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err);
-    /* The first level of the TLBs does not have a page, in a phase that is measured; walked: nor does the second. */
-    void (*untranslated)(void *self, enum sim_kind kind, bool walked);
+    /* The first level of the TLBs does not have a page, in a phase that is measured; reads: of the walk that followed,
+     * 0 where there was none. */
+    void (*untranslated)(void *self, enum sim_kind kind, unsigned reads);
+    /* Of several cores, in a phase that is measured: the instruction of this code number writes a line that its core
+     * had and might not write. */
+    void (*upgraded)(void *self, uint32_t code);
     enum c2_status (*noted)(void *self, const uint64_t words[2], struct c2_error *err);
     /* A block is simulated for the first time. */
     void (*block)(void *self, const struct stream_block *block);
@@ -280,10 +288,13 @@ struct sim_attribution {
     enum c2_status (*actor)(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
                             struct c2_error *err);
     /* The first level of the TLBs does not have the page of what this actor accesses, in a phase that is measured;
-     * walked: nor does the second. By the thread that asks, so that to count them needs no subscriber. To a subscriber
-     * with the same `self` who is told of misses by `counted` it comes with the miss, if the first level of the caches
-     * has missed too. */
-    void (*untranslated)(void *self, uint64_t actor, bool walked);
+     * reads: page-table entries that the walk read, 0 where the second has it. By the thread that asks, so that to
+     * count them needs no subscriber. To a subscriber with the same `self` who is told of misses by `counted` it comes
+     * with the miss, if the first level of the caches has missed too. */
+    void (*untranslated)(void *self, uint64_t actor, unsigned reads);
+    /* Of several cores, in a phase that is measured: what this actor accesses is written by a core that had the line
+     * and might not write it; behind what is told of its misses. */
+    enum c2_status (*upgraded)(void *self, uint64_t actor, struct c2_error *err);
     /* Asked after each mark, when all subscribers have heard of it: what has other owners now is [*start, *start +
      * *bytes), to be filled in; 0 bytes: nothing. */
     void (*changed)(void *self, uint64_t *start, uint64_t *bytes);
@@ -327,6 +338,8 @@ const struct sim_totals *sim_measured(const struct sim *sim);
 const struct sim_dumped *sim_dumps(const struct sim *sim, size_t *count); /* lent likewise */
 /* In all phases so far, between batches. */
 void sim_counted(struct sim_totals *out, const struct sim *sim);
+/* What accesses have waited for all this, by the table of the machine (caches_costs). */
+struct caches_cost sim_cost(const struct caches_machine *machine, const struct sim_totals *of);
 struct sim_samples sim_samples(const struct sim *sim); /* lent likewise; none where they are not kept */
 /* Translations of this range may have changed: forget them. Between batches, or in sim_translation.change. The
  * simulated TLBs lose them as well; but for those this concerns the host's memory of translations only. */

@@ -176,16 +176,17 @@ struct sim {
     struct sim_subscriber *hearers; /* those who are told of misses of the caches, up to hearer_end */
     const struct sim_subscriber *hearer_end;
     bool tells_records, tells_references;
-    bool tells_walks;  /* those found at once, too */
-    bool tells_tlb;    /* somebody listens to misses of the TLBs */
-    bool tells_many;   /* records, many at a time, and what comes between them */
-    bool tells_pages;  /* somebody counts misses of the TLBs at once */
-    bool counts_alone; /* all who are told of misses of the caches count them, and no more; */
-    bool counts_plain; /* and nobody hears of them before, either */
-    bool counts_pages; /* and misses of the TLBs with them */
-    bool waits;        /* counts_pages and nothing else */
-    bool tells_misses; /* or blocks, misses of the TLBs, prefetches */
-    bool compares;     /* with what the machine does without its prefetchers */
+    bool tells_walks;    /* those found at once, too */
+    bool tells_tlb;      /* somebody listens to misses of the TLBs */
+    bool tells_many;     /* records, many at a time, and what comes between them */
+    bool tells_upgrades; /* somebody counts those at once */
+    bool tells_pages;    /* somebody counts misses of the TLBs at once */
+    bool counts_alone;   /* all who are told of misses of the caches count them, and no more; */
+    bool counts_plain;   /* and nobody hears of them before, either */
+    bool counts_pages;   /* and misses of the TLBs with them */
+    bool waits;          /* counts_pages and nothing else */
+    bool tells_misses;   /* or blocks, misses of the TLBs, prefetches */
+    bool compares;       /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
     struct sim_verdicts verdicts;
     struct sim_untold untold;
@@ -315,7 +316,7 @@ enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error 
 void sim_verdicts_destroy(struct sim *sim);
 void sim_verdicts_use(struct sim *sim); /* the caches, or the tape, are new */
 enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err);
-enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
+enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
                                        uint64_t actor, struct c2_error *err);
 enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err);   /* the tape is handed on */
 enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err); /* and all of it is said */
@@ -371,7 +372,7 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
                                   struct c2_error *err);
 enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, struct line_no entry,
                                    struct c2_error *err);
-enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
+enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, unsigned reads,
                                  struct c2_error *err);
 enum c2_status sim_attribute_page(struct sim_core *core, enum sim_kind kind, struct guest_va va, enum c2_status status,
                                   struct c2_error *err);
@@ -405,7 +406,8 @@ void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 void sim_tell_thread(struct sim *sim, uint32_t tid);
 enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records *records, bool *quiet,
                                 struct c2_error *err);
-void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, bool walked);
+void sim_tell_upgraded(const struct sim *sim, uint32_t code);
+void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads);
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
 enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
@@ -530,7 +532,7 @@ static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, 
     core->untranslated ^= untranslated;
     return page->counted | (uint32_t)kind << SIM_COUNTED_KIND | untranslated;
 }
-_Static_assert(SIM_COUNTED_WALKED < CACHES_BRIEF_BITS, "the bits are there");
+_Static_assert(SIM_COUNTED_READS + 3 <= CACHES_BRIEF_BITS && MMU_WALK_ENTRIES < 8, "the bits are there");
 
 /* C2_PROMISE: whoever attributes says the same. */
 static inline bool sim_last_actor_holds(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t word)
@@ -557,29 +559,29 @@ static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kin
 }
 
 /* A miss of the TLBs is counted with that of the line, if there is one. */
-static inline void sim_wait_for_line(struct sim_core *core, bool walked)
+static inline void sim_wait_for_line(struct sim_core *core, unsigned reads)
 {
-    core->untranslated = 1u << SIM_COUNTED_UNTRANSLATED | (uint32_t)walked << SIM_COUNTED_WALKED;
+    core->untranslated = 1u << SIM_COUNTED_UNTRANSLATED | reads << SIM_COUNTED_READS;
 }
 
 /* The first level of the TLBs has missed. Where that is only counted, it waits for whether the line is missed, too, and
  * this is true. */
-static inline bool sim_untranslated_waits(struct sim_core *core, bool walked)
+static inline bool sim_untranslated_waits(struct sim_core *core, unsigned reads)
 {
     const struct sim *sim = core->sim;
     if (C2_UNLIKELY(!sim->waits || !sim->attributed.measuring))
         return false;
-    sim_wait_for_line(core, walked);
+    sim_wait_for_line(core, reads);
     return true;
 }
 
 /* The same; else it is told at once, with attribution. */
-static inline enum c2_status sim_untranslated(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
-                                              struct c2_error *err)
+static inline enum c2_status sim_untranslated(struct sim_core *core, unsigned tlb_side, struct guest_va va,
+                                              unsigned reads, struct c2_error *err)
 {
-    if (sim_untranslated_waits(core, walked) || !core->sim->attributed.on)
+    if (sim_untranslated_waits(core, reads) || !core->sim->attributed.on)
         return C2_OK;
-    return sim_attribute_tlb(core, tlb_side, va, walked, err);
+    return sim_attribute_tlb(core, tlb_side, va, reads, err);
 }
 
 /* Behind the access: its line was there. */

@@ -38,6 +38,7 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         C2_ASSERT(!s->records || !sim->tells_many);
         sim->tells_many |= !!s->records;
         sim->tells_pages |= !!s->untranslated;
+        sim->tells_upgrades |= !!s->upgraded;
         sim->tells_references |= !!s->reference;
         sim->tells_walks |= s->every_walk;
         sim->tells_misses |= s->block || s->missed || s->tlb_missed || s->prefetched || s->unaided;
@@ -104,11 +105,18 @@ enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records 
     return status;
 }
 
-void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, bool walked)
+void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads)
 {
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         if (s->untranslated)
-            s->untranslated(s->self, kind, walked);
+            s->untranslated(s->self, kind, reads);
+}
+
+void sim_tell_upgraded(const struct sim *sim, uint32_t code)
+{
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        if (s->upgraded)
+            s->upgraded(s->self, code);
 }
 
 void sim_tell_thread(struct sim *sim, uint32_t tid)

@@ -121,7 +121,7 @@ enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct si
     const unsigned reads = refilled ? 0 : caches_tlbs_access(core->tlb, side, va, page->entry_count, &page->found);
     sim_tlb_remember(core, tlb_side, page, va);
     if (*misses != before) {
-        enum c2_status status = sim_untranslated(core, tlb_side, va, reads != 0, err);
+        enum c2_status status = sim_untranslated(core, tlb_side, va, reads, err);
         if (status != C2_OK)
             return status;
     }

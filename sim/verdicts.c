@@ -30,8 +30,8 @@
 
 /* ------------------------------------------------------------------ what is noted: the first stage writes it */
 
-/* The words are the address, the number, and these bits. */
-enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, MEASURED = 48, WALKED = 49, ENTRY = 50 };
+/* The words are the address, the number, and these bits; of a TLB miss READS are where others have FIRST. */
+enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, READS = FIRST, MEASURED = 48, ENTRY = 50 };
 /* Of what a subscriber has noted, which is the two others, and stands where an actor else does. */
 #define NOTED (UINT64_C(1) << ENTRY)
 
@@ -96,10 +96,10 @@ enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, st
                                         : missed_by(core, kind, va, actor, err);
 }
 
-enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
+enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
                                        uint64_t actor, struct c2_error *err)
 {
-    const struct caches_noted noted = {actor, {va.v, 0, bits_of(core, kind) | (uint64_t)walked << WALKED}};
+    const struct caches_noted noted = {actor, {va.v, 0, bits_of(core, kind) | (uint64_t)reads << READS}};
     return pass_if(core->sim, caches_note(core->sim->caches, &noted), err);
 }
 
@@ -124,7 +124,7 @@ static enum c2_status tell_tlb(const struct sim *sim, const struct caches_noted 
                                       .kind = (enum sim_kind)(bits >> KIND & 3),
                                       .va = {noted->word[0]},
                                       .actor = noted->actor,
-                                      .walked = bits >> WALKED & 1};
+                                      .reads = bits >> READS & 15};
     return sim_tell_tlb_miss(sim, &miss, err);
 }
 

@@ -74,7 +74,21 @@ void sim_totals_read(struct sim_totals *out, const struct sim *sim)
         out->walk_reads[i] = sim->walk_reads[i];
     if (sim->core.tlb)
         read_tlbs(out, sim);
+    out->upgrades = caches_upgrades(sim->caches);
     sim_totals_add(out, &sim->emptied);
+}
+
+struct caches_cost sim_cost(const struct caches_machine *machine, const struct sim_totals *of)
+{
+    const struct caches_costs costs = caches_costs(machine);
+    struct caches_cost sum = {.translations = of->tlb_misses * costs.second_tlb,
+                              .walks = of->walks.reads * costs.walk_read,
+                              .coherence = of->upgrades * costs.upgrade};
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        caches_cost_level(&sum, &costs, i, &of->levels[i]);
+    if (machine->has_l1i)
+        caches_cost_level(&sum, &costs, machine->level_count, &of->l1i);
+    return sum;
 }
 
 void sim_counted(struct sim_totals *out, const struct sim *sim) { sim_totals_read(out, sim); }

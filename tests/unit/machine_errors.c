@@ -510,8 +510,8 @@ static void test_cut_files(void **state)
      * hash), hash, policy, index, inclusion, latency, both bandwidths, the empty line and the comment. Behind the
      * lines of each TLB but heading and pages (the STLB has too many entries for one set, so not behind those
      * either) and the empty line: 4K, 2M, 1G data, 4K and 2M code, STLB, and the three of the walks; behind the
-     * heading and the mode of [walks]. */
-    assert_int_equal(accepted, 8 + 8 + 10 + (5 + 4 + 3) + (5 + 3) + 5 + (3 + 2 + 2) + 2);
+     * heading, the mode and the entry of [walks]. */
+    assert_int_equal(accepted, 8 + 8 + 10 + (5 + 4 + 3) + (5 + 3) + 5 + (3 + 2 + 2) + 3);
 }
 
 /* Bytes changed at random: refused or sound, never a crash. */

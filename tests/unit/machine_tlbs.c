@@ -73,6 +73,7 @@ static void bad_values_are_refused(void **state)
         {"STLB.index=vpn[2:0]^vpn[4:2]", "has 8 sets: the index takes the lowest 3 bits"},
         {"STLB.index=vpn[2:0]x", "is not of the form"},
         {"walks.mode=free", "\"free\" is not known (known: counted, cached)"},
+        {"walks.latency=1000001", "--set walks.latency=1000001: 1000001 is out of range: 0 to 1000000"},
         {"walks.from=L1I", "\"L1I\" is not known (did you mean \"L1D\"?)"},
         {"walks.from=L4", "--set walks.from=L4: there is no L4: walks enter at one of the machine's levels, L3 at the"},
     };

@@ -87,6 +87,7 @@ static void test_every_key_survives(void **state)
         "STLB.index=vpn[6:0]^vpn[13:7]",
         "walks.from=L3",
         "walks.mode=cached",
+        "walks.latency=17",
         "ITLB-4K.latency=3",
     };
     struct caches_machine machine;

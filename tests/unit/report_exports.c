@@ -229,16 +229,24 @@ static void events_of_small_machines(void **state)
     machine.tlbs[0] = (struct caches_tlb){.place = CACHES_TLB_FIRST, .sides = CACHES_TLB_STORES};
     machine.tlbs[1] = (struct caches_tlb){.place = CACHES_TLB_SECOND, .sides = CACHES_TLB_DATA | CACHES_TLB_FETCHES};
     analyses_events_init(&events, &machine);
-    assert_int_equal(10, events.count);
+    assert_int_equal(11, events.count);
     assert_string_equal("missDTLB", events.list[events.by_tlb[CACHES_DATA]].name);
+    assert_int_equal(7, events.list[events.by_tlb[CACHES_DATA]].cycles);
     assert_string_equal("pageWalks", events.list[events.walks].name);
+    assert_int_equal(0, events.list[events.walks].cycles);
+    assert_string_equal("walkReads", events.list[events.walk_reads].name);
+    assert_int_equal(4, events.list[events.walk_reads].cycles); /* there is no L2 */
+    assert_int_equal(ANALYSES_NO_EVENT, events.upgrades);
     assert_int_equal(ANALYSES_NO_EVENT, events.by_tlb[CACHES_FETCH]);
     assert_int_equal(ANALYSES_NO_EVENT, events.by_class[0][ANALYSES_CLASSES]);
 
     machine.cores = 2;
     analyses_events_init(&events, &machine);
-    assert_int_equal(11, events.count);
+    assert_int_equal(13, events.count);
     assert_string_equal("coherenceL1D", events.list[events.by_class[0][ANALYSES_CLASSES]].name);
+    assert_int_equal(196, events.list[events.by_class[0][ANALYSES_CLASSES]].cycles);
+    assert_string_equal("upgrades", events.list[events.upgrades].name);
+    assert_int_equal(196, events.list[events.upgrades].cycles);
     assert_int_equal(ANALYSES_NO_EVENT, events.by_class[1][ANALYSES_CLASSES]);
 }
 

@@ -44,7 +44,7 @@ static void the_text(void **state)
     profile_fill(&s);
     char *text = profile_text(&s);
     assert_string_equal(
-        "cost        29,400 cycles of misses, 2.94 an instruction\n"
+        "cost        29,400 cycles that accesses would wait one after the other, 2.94 an instruction; it is not time\n"
         "            start-up of libraries: 0.9 % of the cost, left out below\n"
         "classes     . cold 86.0 %, = capacity 3.7 %, # conflict 9.4 %; a mark is a tenth\n"
         "\n"
@@ -84,13 +84,18 @@ static void without_conflicts(void **state)
     struct profile_sample s;
     profile_fill(&s);
     s.result.pair_count = 0;
-    for (size_t i = 0; i < 4; i++) {
+    memset(s.object_tallies, 0, sizeof s.object_tallies);
+    memset(s.object_startup, 0, sizeof s.object_startup);
+    for (size_t i = 0; i < 6; i++) {
         for (size_t level = 0; level < SAMPLE_LEVELS; level++) {
-            s.object_tallies[i][level].reads[ANALYSES_CONFLICT] = 0;
-            s.object_tallies[i][level].writes[ANALYSES_CONFLICT] = 0;
-            s.object_startup[i][level].reads[ANALYSES_CONFLICT] = 0;
+            s.row_tallies[i][level].reads[ANALYSES_CONFLICT] = 0;
+            s.row_tallies[i][level].writes[ANALYSES_CONFLICT] = 0;
+            s.row_startup[i][level].reads[ANALYSES_CONFLICT] = 0;
         }
     }
+    profile_sum_objects(&s);
+    s.base.l1d.misses -= 320;
+    s.base.l2.misses -= 10;
     char *text = profile_text(&s);
     assert_non_null(strstr(text, "\n\nconflict misses: none, 0.0 % of the cost\n"));
     free(text);
@@ -258,7 +263,8 @@ static void the_json(void **state)
     "{\"name\":\"" name "\",\"misses\":" misses ",\"cold\":" cold ",\"capacity\":" capacity ",\"conflict\":" conflict \
     ",\"startup\":" startup "}"
 #define COST(cycles, startup) "\"cost\":" cycles ",\"startup\":" startup
-    assert_json("{" COST("29400", "276") ",\"levels\":[{\"name\":\"L1D\",\"miss_cycles\":8,\"framed\":0},"
+    assert_json("{\"cost\":29400,\"caches\":29400,\"startup\":276,\"levels\":["
+                "{\"name\":\"L1D\",\"miss_cycles\":8,\"framed\":0},"
                 "{\"name\":\"L1I\",\"miss_cycles\":8,\"framed\":0},{\"name\":\"L2\",\"miss_cycles\":28,\"framed\":0},"
                 "{\"name\":\"L3\",\"miss_cycles\":160,\"framed\":0}]}", json_object_get(root, "cost"));
     assert_json("[{\"name\":\"A\",\"kind\":\"static\",\"type\":\"double A[64][64]\",\"module\":\"app\","
@@ -302,6 +308,102 @@ static void the_json(void **state)
     json_decref(root);
 }
 /* clang-format on */
+
+/* ------------------------------------------------------------------ everything that waits */
+
+static uint64_t number_at(const json_t *list, size_t i, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(json_array_get(list, i), key));
+}
+
+struct waiting_sample {
+    struct profile_sample of;
+    struct sim_totals measured;
+    struct caches_tlbs *tlbs;
+    struct analyses_taken taken[SAMPLE_LEVELS], none[SAMPLE_LEVELS];
+};
+
+/* Two cores with TLBs: r2 misses 100 translations with 60 reads of walks, r4 10 that the second level has, r5, all of
+ * it start-up, 5 with 10 reads; of r3 5 misses of L1D and 3 of L2 are coherence's, and 4 writes are upgrades. */
+static void waiting_fill(struct waiting_sample *w)
+{
+    struct profile_sample *s = &w->of;
+    *w = (struct waiting_sample){.tlbs = NULL};
+    profile_fill(s);
+    struct caches_machine *machine = &s->base.machine;
+    machine->tlb_count = 2;
+    machine->tlbs[0] = (struct caches_tlb){"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 2, 0, 0, 0};
+    machine->tlbs[1] = (struct caches_tlb){"STLB", CACHES_TLB_SECOND, CACHES_TLB_DATA, CACHES_TLB_4K, 32, 4, 0, 0, 7};
+    machine->walk_cycles = 11;
+    machine->cores = 2;
+    machine->levels[2].shared = true;
+    machine->sharing_cycles = 100;
+    assert_int_equal(caches_tlbs_create(&w->tlbs, machine->tlbs, 2, NULL), C2_OK);
+    s->base.run.tlb = w->tlbs;
+    s->base.run.measured = &w->measured;
+    w->measured = (struct sim_totals){.tlb_misses = 115, .walks = {45, 70}, .upgrades = 4};
+    w->taken[L1D] = (struct analyses_taken){3, 2, 4};
+    w->taken[L2].reads = 3;
+    s->base.l1d.misses += s->base.l1d.coherence = 5;
+    s->base.l2.misses += s->base.l2.coherence = 3;
+    s->rows[2].tlb = s->objects[1].tlb = (struct analyses_translations){100, 40, 60};
+    s->rows[4].tlb = s->objects[2].tlb = (struct analyses_translations){10, 0, 0};
+    s->rows[5].tlb = s->rows[5].tlb_startup = s->objects[1].tlb_startup = (struct analyses_translations){5, 5, 10};
+    s->objects[1].tlb = (struct analyses_translations){105, 45, 70};
+    s->rows[3].taken = s->objects[1].taken = w->taken;
+    s->rows[3].taken_startup = s->objects[1].taken_startup = w->none;
+}
+
+/* A miss of the first TLB costs 7, a read of a walk 11; a coherence miss 8 in L1D and, as a line takes 100 cycles from
+ * core to core, 100 - 12 in L2; an upgrade 40 - 4. So r2 has 100 * 7 + 60 * 11 = 1360 more than without, r4 70, r5 35 +
+ * 110 = 145 of start-up, r3 5 * 8 + 3 * 88 + 4 * 36 = 448; 2023 together, and 29400 + 2023 = 31423. */
+static void everything_that_waits_costs(void **state)
+{
+    (void)state;
+    struct waiting_sample w;
+    waiting_fill(&w);
+    json_t *root = json_of(&w.of.base.run);
+    const json_t *objects = json_object_get(root, "objects"), *lines = json_object_get(root, "lines");
+    const json_t *functions = json_object_get(root, "functions");
+    assert_json("{\"cost\":31423,\"caches\":29400,\"translations\":805,\"walks\":770,\"coherence\":448,"
+                "\"startup\":421,\"tlb_cycles\":7,\"walk_read_cycles\":11,\"upgrade_cycles\":36,\"levels\":["
+                "{\"name\":\"L1D\",\"miss_cycles\":8,\"coherence_cycles\":8,\"framed\":0},"
+                "{\"name\":\"L1I\",\"miss_cycles\":8,\"coherence_cycles\":8,\"framed\":0},"
+                "{\"name\":\"L2\",\"miss_cycles\":28,\"coherence_cycles\":88,\"framed\":0},"
+                "{\"name\":\"L3\",\"miss_cycles\":160,\"coherence_cycles\":160,\"framed\":0}]}",
+                json_object_get(root, "cost"));
+    static const uint64_t of_objects[] = {20481, 8974, 1568, 400}, of_lines[] = {19408, 9822, 1968, 225};
+    static const uint64_t of_functions[] = {29230, 1968, 225};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(number_at(objects, i, "cost"), of_objects[i]);
+        assert_int_equal(number_at(lines, i, "cost"), of_lines[i]);
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(number_at(functions, i, "cost"), of_functions[i]);
+    assert_int_equal(number_at(objects, 0, "startup"), 80 + 145);
+    assert_int_equal(number_at(objects, 0, "walk_reads"), 70);
+    assert_int_equal(number_at(objects, 0, "upgrades"), 4);
+    assert_json("{\"name\":\"L1D\",\"misses\":385,\"cold\":80,\"capacity\":40,\"conflict\":260,\"coherence\":5,"
+                "\"startup\":10}",
+                json_array_get(json_object_get(json_array_get(objects, 0), "levels"), 0));
+    json_decref(root);
+    caches_tlbs_destroy(w.tlbs);
+}
+
+/* Of A 15680 cold, 600 capacity, 1768 + 400 conflict, 1360 and 448 cycles are 7.7, 8.0, 9.1, 9.8 and 10 tenths. */
+static void marks_of_what_waits(void **state)
+{
+    (void)state;
+    struct waiting_sample w;
+    waiting_fill(&w);
+    char *text = profile_text(&w.of);
+    assert_non_null(strstr(text,
+                           "classes     . cold 80.5 %, = capacity 3.4 %, # conflict 8.8 %, t translations 4.6 %, c "
+                           "coherence 1.4 %; a mark is a tenth\n"));
+    assert_non_null(strstr(text, "64.5 %  ........#t         375 "));
+    free(text);
+    caches_tlbs_destroy(w.tlbs);
+}
 
 static void placement_when_compared(void **state)
 {
@@ -379,6 +481,8 @@ static struct many *many_fill(void)
                                                  .pairs = m->pairs,
                                                  .pair_count = MANY * EVICTORS};
     m->base.run.profile = &m->result;
+    m->base.l1d.misses = (uint64_t)EVICTORS * MANY * (MANY + 1) / 2;
+    m->base.l1i.misses = m->base.l2.misses = m->base.l3.misses = 0;
     return m;
 }
 
@@ -521,6 +625,8 @@ int main(void)
         cmocka_unit_test(what_frames_chose),
         cmocka_unit_test(sizes_are_rounded),
         cmocka_unit_test(the_json),
+        cmocka_unit_test(everything_that_waits_costs),
+        cmocka_unit_test(marks_of_what_waits),
         cmocka_unit_test(placement_when_compared),
         cmocka_unit_test(without_a_profile_no_keys),
         cmocka_unit_test(cut_lists_keep_their_sums),

@@ -55,7 +55,7 @@ static struct bench *create(void)
     static const struct stream_block block = {{0x1000}, 4, 1, 2, STREAM_JUMP, &insn, slots};
     static struct caches_machine machine = {.line_bytes = 64, .physical_bytes = 1ull << 40, .level_count = 1};
     struct bench *bench = calloc(1, sizeof *bench);
-    const struct sim_attribution attribution = {&bench->blamed, owner, actor, NULL, NULL, NULL};
+    const struct sim_attribution attribution = {&bench->blamed, owner, actor, NULL, NULL, NULL, NULL};
     uint32_t number;
     machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 512, .ways = 2, .slices = 1};
     bench->blamed = 1;

@@ -111,16 +111,16 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return C2_OK;
 }
 
-static void untranslated(void *self, enum sim_kind kind, bool walked)
+static void untranslated(void *self, enum sim_kind kind, unsigned reads)
 {
     struct listener *listener = self;
-    keep(&listener->pages, (struct event){listener->place, walked, kind, 0});
+    keep(&listener->pages, (struct event){listener->place, reads, kind, 0});
 }
 
 static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
     (void)err;
-    untranslated(self, miss->kind, miss->walked);
+    untranslated(self, miss->kind, miss->reads);
     return C2_OK;
 }
 

@@ -512,8 +512,8 @@ struct told {
     uint64_t last_number;
     uint64_t digest;          /* of the numbers, kinds and outcomes of all misses */
     uint64_t counted, calls;  /* of what is told where they are only counted; how often they were told so */
-    uint64_t untranslated[2]; /* by whether it was walked */
-    uint64_t with_misses[2];  /* likewise, those that came with a miss of the caches, on whatever thread */
+    uint64_t untranslated[5]; /* by what a walk read, 0: there was none */
+    uint64_t with_misses[5];  /* likewise, those that came with a miss of the caches, on whatever thread */
     uint64_t windows;
     struct sim_totals all, measured; /* sums of windows */
 };
@@ -557,11 +557,11 @@ static enum c2_status tell_actor(void *self, uint32_t code, enum sim_kind kind, 
     return C2_OK;
 }
 
-static void tell_untranslated(void *self, uint64_t actor, bool walked)
+static void tell_untranslated(void *self, uint64_t actor, unsigned reads)
 {
     struct told *told = self;
-    assert_true(actor != 0);
-    told->untranslated[walked]++;
+    assert_true(actor != 0 && reads <= 4);
+    told->untranslated[reads]++;
 }
 
 static void count_brief(struct told *told, const struct caches_brief *miss)
@@ -580,7 +580,7 @@ static enum c2_status tell_counted(void *self, const struct caches_brief *misses
         struct caches_brief miss = misses[i];
         const bool first = miss.level == 0 || miss.level == told->level_count;
         if (sim_counted_untranslated(&miss) && first)
-            told->with_misses[sim_counted_walked(&miss)]++;
+            told->with_misses[sim_counted_reads(&miss)]++;
         miss.bits &= (1u << SIM_COUNTED_UNTRANSLATED) - 1;
         count_brief(told, &miss);
     }
@@ -702,16 +702,21 @@ static bool attributed_equal(const struct twin *twin, struct sim *sim, const str
     bool equal = memcmp(twin->owned, told->owned, sizeof twin->owned) == 0 && codes_equal(twin, sim);
     for (uint32_t i = 0; i < told->level_count; i++)
         equal = equal && tallies_equal(&told->measured.levels[i], told->tally[i]);
-    equal = equal && told->untranslated[0] + told->untranslated[1] == told->measured.tlb_misses;
-    equal = equal && told->untranslated[1] == told->measured.walks.count;
+    uint64_t walks = 0, reads = 0;
+    for (unsigned i = 1; i <= 4; i++) {
+        walks += told->untranslated[i];
+        reads += told->untranslated[i] * i;
+    }
+    equal = equal && told->untranslated[0] + walks == told->measured.tlb_misses;
+    equal = equal && walks == told->measured.walks.count && reads == told->measured.walks.reads;
     return equal && tallies_equal(&told->measured.l1i, told->tally[told->level_count]);
 }
 
 static bool counted_equal(const struct told *told, const struct told *brief)
 {
     bool equal = told->counted == brief->counted;
-    for (unsigned walked = 0; walked < 2; walked++)
-        equal = equal && told->untranslated[walked] == brief->untranslated[walked] + brief->with_misses[walked];
+    for (unsigned reads = 0; reads <= 4; reads++)
+        equal = equal && told->untranslated[reads] == brief->untranslated[reads] + brief->with_misses[reads];
     return equal;
 }
 
@@ -761,7 +766,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
     struct told told = {.level_count = shape->level_count}, also = told, brief = told;
-    const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_untranslated, tell_changed, NULL};
+    const struct sim_attribution attribution = {&told, tell_owner,   tell_actor, tell_untranslated,
+                                                NULL,  tell_changed, NULL};
     const struct sim_attribution actors = {.self = &brief, .actor = tell_actor, .untranslated = tell_untranslated};
     struct unaided unaided = {.level_count = shape->level_count};
     const struct caches_machine plain = caches_machine_plain(shape);
