@@ -283,10 +283,19 @@ struct analyses_pair {
     uint64_t count;
 };
 
-/* Misses of one row at one level in one sample. A row may have several entries of a kind in a sample. */
+/* What one row has waited for in one sample: misses of a class at one level; or, level being 0, what else there is. A
+ * row may have several entries of a kind in a sample. */
+enum analyses_sampled_kind {
+    ANALYSES_SAMPLED_COHERENCE = ANALYSES_CLASSES, /* misses of a level, behind enum analyses_class */
+    ANALYSES_SAMPLED_CLASSES,                      /* all those of a level are below */
+    ANALYSES_SAMPLED_UPGRADES = ANALYSES_SAMPLED_CLASSES,
+    ANALYSES_SAMPLED_TRANSLATIONS, /* misses of the first level of the TLBs */
+    ANALYSES_SAMPLED_WALK_READS,
+    ANALYSES_SAMPLED_KINDS
+};
 struct analyses_sampled {
     uint32_t row, count;
-    uint8_t level, class_; /* enum analyses_class */
+    uint8_t level, kind; /* enum analyses_class, or enum analyses_sampled_kind */
     bool startup;
 };
 

@@ -393,6 +393,12 @@ static inline void count_taken(struct profile *profile, const struct caches_brie
     ++*(sim_counted_kind(miss) == SIM_WRITE ? &taken->writes : &taken->reads);
 }
 
+static inline enum c2_status count_sampled(struct profile *profile, uint32_t actor, uint32_t level, unsigned kind,
+                                           struct c2_error *err)
+{
+    return C2_UNLIKELY(profile->samples.wanted) ? profile_samples_count(profile, actor, level, kind, err) : C2_OK;
+}
+
 /* levels: profile_levels(). */
 static inline enum c2_status count_miss(struct profile *profile, uint32_t levels, const struct caches_brief *miss,
                                         struct c2_error *err)
@@ -403,15 +409,13 @@ static inline enum c2_status count_miss(struct profile *profile, uint32_t levels
     const enum analyses_class class_ = (enum analyses_class)(miss->class_ - CACHES_COLD);
     if (C2_UNLIKELY(miss->class_ == CACHES_COHERENCE)) {
         count_taken(profile, miss, at);
-        return C2_OK;
+        return count_sampled(profile, actor, level, ANALYSES_SAMPLED_COHERENCE, err);
     }
     if (sim_counted_untranslated(miss) && (level == 0 || level == profile->machine->level_count))
         count_translation(&profile->heard[actor], sim_counted_reads(miss));
     C2_ASSERT(class_ < ANALYSES_CLASSES);
     (sim_counted_kind(miss) == SIM_WRITE ? cell->tally.writes : cell->tally.reads)[class_]++;
-    enum c2_status status = C2_OK;
-    if (C2_UNLIKELY(profile->samples.wanted))
-        status = profile_samples_count(profile, actor, level, class_, err);
+    enum c2_status status = count_sampled(profile, actor, level, class_, err);
     if (status != C2_OK || class_ != ANALYSES_CONFLICT)
         return status;
     cell->tally.framed += profile->framed[level][miss->bits & SIM_COUNTED_PLACE];
@@ -461,9 +465,10 @@ static enum c2_status upgraded(void *self, uint64_t word, struct c2_error *err)
     struct profile *profile = self;
     const uint32_t actor = actor_of_word(word);
     enum c2_status status = reach_actors(profile, actor + 1, err);
-    if (status == C2_OK)
-        profile->taken[(size_t)actor * profile_levels(profile)].upgrades++;
-    return status;
+    if (status != C2_OK)
+        return status;
+    profile->taken[(size_t)actor * profile_levels(profile)].upgrades++;
+    return count_sampled(profile, actor, 0, ANALYSES_SAMPLED_UPGRADES, err);
 }
 
 /* The first of the program's own instructions begins a block: the dynamic linker jumps there. */
@@ -540,6 +545,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
         memset(profile->taken, 0, cells * sizeof *profile->taken);
     if (profile->actor_count != 0)
         memset(profile->translations, 0, profile->actor_count * sizeof *profile->translations);
+    profile_samples_drop(profile);
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
         objects_owner(profile->objects, i)->refs = 0;
     profile->measured = (struct sim_totals){.tlb_misses = 0};

@@ -49,8 +49,10 @@ struct profile_sums {
 struct samples_cell;
 struct profile_samples {
     bool wanted;
-    struct samples_cell *cells;    /* [actor][level][class] */
-    uint32_t actor_room;           /* actors that have cells */
+    struct samples_cell *cells;          /* [actor][level][class] */
+    uint32_t actor_room;                 /* actors that have cells */
+    struct analyses_translations *ended; /* [actor]: what it had at the end of the last sample */
+    uint32_t ended_room;
     struct analyses_sampled *list; /* rows are actors until the run is over */
     uint32_t count, room;
     uint32_t *ends; /* [sample]: where its entries end */
@@ -105,10 +107,12 @@ static inline uint32_t profile_levels(const struct profile *profile)
 enum c2_status profile_owner(struct profile *profile, enum sim_kind kind, struct guest_va va,
                              struct objects_found *found, struct c2_error *err);
 
-/* Counts a miss for the sample that is being measured. */
-enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, uint32_t level,
-                                     enum analyses_class class_, struct c2_error *err);
+/* Counts a miss, or an upgrade, for the sample that is being measured; translations are found when it ends. kind: as in
+ * struct analyses_sampled. */
+enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, uint32_t level, unsigned kind,
+                                     struct c2_error *err);
 enum c2_status profile_samples_end(struct profile *profile, struct c2_error *err); /* the sample is over */
+void profile_samples_drop(struct profile *profile); /* what was counted of translations begins anew */
 void profile_samples_release(struct profile_samples *samples);
 
 enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err);

@@ -487,8 +487,8 @@ static enum c2_status order_pairs(struct profile *profile, struct c2_error *err)
 
 /* ------------------------------------------------------------------ samples */
 
-/* Actors become rows, and whether they were start-up; returns with the misses of all samples in `sums`. */
-static void order_samples(struct profile *profile, uint64_t sums[ANALYSES_LEVELS][ANALYSES_CLASSES])
+/* Actors become rows, and whether they were start-up; returns with what all samples have in `sums`. */
+static void order_samples(struct profile *profile, uint64_t sums[ANALYSES_LEVELS][ANALYSES_SAMPLED_KINDS])
 {
     struct profile_samples *samples = &profile->samples;
     struct analyses_profile_result *view = &profile->result->view;
@@ -498,28 +498,31 @@ static void order_samples(struct profile *profile, uint64_t sums[ANALYSES_LEVELS
         const struct actor_row of = {view->rows[row].insn, view->rows[row].object, actor};
         entry->row = row;
         entry->startup = is_startup(profile, &of);
-        sums[entry->level][entry->class_] += entry->count;
+        sums[entry->level][entry->kind] += entry->count;
     }
     view->sampled = samples->list;
     view->sample_ends = samples->ends;
     view->sample_count = samples->sample_count;
 }
 
-/* What all samples have missed is what was measured. */
-static void check_samples(const struct profile *profile, uint64_t sums[ANALYSES_LEVELS][ANALYSES_CLASSES])
+/* What all samples have is what was measured. */
+static void check_samples(const struct profile *profile, uint64_t sums[ANALYSES_LEVELS][ANALYSES_SAMPLED_KINDS])
 {
     const struct caches_machine *machine = profile->machine;
     for (uint32_t i = 0; i < profile_levels(profile); i++) {
         const struct caches_counts *n = i < machine->level_count ? &profile->measured.levels[i]
                                                                  : &profile->measured.l1i;
         C2_ASSERT(sums[i][ANALYSES_COLD] == n->cold && sums[i][ANALYSES_CAPACITY] == n->capacity);
-        C2_ASSERT(sums[i][ANALYSES_CONFLICT] == n->conflict);
+        C2_ASSERT(sums[i][ANALYSES_CONFLICT] == n->conflict && sums[i][ANALYSES_SAMPLED_COHERENCE] == n->coherence);
     }
+    C2_ASSERT(sums[0][ANALYSES_SAMPLED_TRANSLATIONS] == profile->measured.tlb_misses);
+    C2_ASSERT(sums[0][ANALYSES_SAMPLED_WALK_READS] == profile->measured.walks.reads);
+    C2_ASSERT(sums[0][ANALYSES_SAMPLED_UPGRADES] == profile->measured.upgrades);
 }
 
 static void finish_samples(struct profile *profile)
 {
-    uint64_t sums[ANALYSES_LEVELS][ANALYSES_CLASSES] = {{0}};
+    uint64_t sums[ANALYSES_LEVELS][ANALYSES_SAMPLED_KINDS] = {{0}};
     if (!profile->samples.wanted)
         return;
     order_samples(profile, sums);

@@ -260,14 +260,14 @@ enum c2_status export_written(FILE *to, struct c2_error *err)
 static void write_formula(FILE *to, const struct analyses_event *events, uint32_t count)
 {
     bool first = true;
-    fputs("event: missCycles =", to);
+    fputs("event: waitCycles =", to);
     for (uint32_t i = 0; i < count; i++) {
         if (events[i].cycles == 0)
             continue;
         fprintf(to, "%s %" PRIu32 " %s", first ? "" : " +", events[i].cycles, events[i].name);
         first = false;
     }
-    fputs(" : Cycles of Misses\n", to);
+    fputs(" : Cycles of Waiting\n", to);
 }
 
 void export_header(FILE *to, const struct report_run *run, uint32_t thread, bool lines_only,

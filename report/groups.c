@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * groups: the misses of samples by object, function and line, as estimates for the whole run.
+ * groups: the misses and the cost of samples by object, function and line, as estimates for the whole run.
  *
  * Model
  *   The profile has the misses of each sample by row. They are added up twice: first what everything has missed in all
  *   samples, which gives the ratios; then how each sample lies beside them. Where nothing was missed in a sample the
- *   distance is the ratio itself times the sample's instructions (or cost), so only samples with a miss are visited.
+ *   distance is the ratio itself times the sample's instructions (or cost), so only samples where it waited are
+ *   visited.
  *   The start is among the sums, multiplied as estimate.c has it, and not among the distances. With one, samples that
  *   all missed nothing are alike, and their distances from their mean exactly nothing: so lengths are summed as what
  *   they differ by.
@@ -30,10 +31,10 @@ struct lengths {
 /* Of one group at one level, over all samples, without the start but for misses; and in the sample that is being added.
  * */
 struct cell {
-    double misses[ANALYSES_CLASSES], start[ANALYSES_CLASSES]; /* start: what of them is the start's, likewise */
-    double squares, class_squares[ANALYSES_CLASSES];
+    double misses[ANALYSES_SAMPLED_CLASSES], start[ANALYSES_SAMPLED_CLASSES]; /* start: what of them is the start's */
+    double squares, class_squares[ANALYSES_SAMPLED_CLASSES];
     struct lengths met; /* the samples that it missed in, their instructions */
-    uint64_t now[ANALYSES_CLASSES];
+    uint64_t now[ANALYSES_SAMPLED_CLASSES];
 };
 /* Of one group. */
 struct whole {
@@ -55,8 +56,8 @@ struct kind {
 struct samples_groups {
     const struct report_run *run;
     uint32_t level_count;
-    uint64_t cycles[ANALYSES_LEVELS];   /* of a miss, by number of the level */
-    uint64_t *costs;                    /* [sample] */
+    struct caches_costs prices;
+    const uint64_t *costs;              /* [sample] */
     struct estimate instructions, cost; /* x: of all samples; samples: with one */
     uint64_t usual, usual_cost;         /* of a sample; 0 but with a start, where rounding would show */
     struct lengths lengths, costs_met;
@@ -84,8 +85,6 @@ void samples_groups_release(struct samples_groups *groups)
         c2_free(groups->kinds[i].wholes);
         c2_free(groups->kinds[i].touched);
     }
-    if (groups)
-        c2_free(groups->costs);
     c2_free(groups);
 }
 
@@ -103,6 +102,22 @@ static uint32_t group_of(const struct kind *kind, const struct analyses_row *row
     return kind->of ? kind->of[row->insn] : row->object;
 }
 
+static uint64_t price(const struct samples_groups *groups, const struct analyses_sampled *entry)
+{
+    switch (entry->kind) {
+    case ANALYSES_SAMPLED_COHERENCE:
+        return groups->prices.taken[entry->level];
+    case ANALYSES_SAMPLED_UPGRADES:
+        return groups->prices.upgrade;
+    case ANALYSES_SAMPLED_TRANSLATIONS:
+        return groups->prices.second_tlb;
+    case ANALYSES_SAMPLED_WALK_READS:
+        return groups->prices.walk_read;
+    default:
+        return groups->prices.miss[entry->level];
+    }
+}
+
 static void add_entry(const struct samples_groups *groups, struct kind *kind, const struct analyses_sampled *entry)
 {
     const uint32_t group = group_of(kind, &groups->run->profile->rows[entry->row]);
@@ -111,8 +126,9 @@ static void add_entry(const struct samples_groups *groups, struct kind *kind, co
     if (!whole->touched)
         kind->touched[kind->touched_count++] = group;
     whole->touched = true;
-    whole->now += entry->startup ? 0 : entry->count * groups->cycles[entry->level];
-    kind->cells[(size_t)group * groups->level_count + entry->level].now[entry->class_] += entry->count;
+    whole->now += entry->startup ? 0 : entry->count * price(groups, entry);
+    if (entry->kind < ANALYSES_SAMPLED_CLASSES)
+        kind->cells[(size_t)group * groups->level_count + entry->level].now[entry->kind] += entry->count;
 }
 
 static void add_entries(const struct samples_groups *groups, struct kind *kind, size_t sample)
@@ -124,23 +140,25 @@ static void add_entries(const struct samples_groups *groups, struct kind *kind, 
 
 static uint64_t misses_now(const struct cell *cell)
 {
-    return cell->now[ANALYSES_COLD] + cell->now[ANALYSES_CAPACITY] + cell->now[ANALYSES_CONFLICT];
+    return cell->now[ANALYSES_COLD] + cell->now[ANALYSES_CAPACITY] + cell->now[ANALYSES_CONFLICT] +
+           cell->now[ANALYSES_SAMPLED_COHERENCE];
 }
 
 /* ------------------------------------------------------------------ sums, then distances */
 
 static void sum_cell(struct cell *cell, double gain, bool start)
 {
-    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
+    for (unsigned i = 0; i < ANALYSES_SAMPLED_CLASSES; i++) {
         cell->misses[i] += gain * (double)cell->now[i];
         if (start)
             cell->start[i] = gain * (double)cell->now[i];
     }
 }
 
-static double sum_of(const double classes[ANALYSES_CLASSES])
+static double sum_of(const double classes[ANALYSES_SAMPLED_CLASSES])
 {
-    return classes[ANALYSES_COLD] + classes[ANALYSES_CAPACITY] + classes[ANALYSES_CONFLICT];
+    return classes[ANALYSES_COLD] + classes[ANALYSES_CAPACITY] + classes[ANALYSES_CONFLICT] +
+           classes[ANALYSES_SAMPLED_COHERENCE];
 }
 
 static struct estimate misses_estimate(const struct samples_groups *groups, const struct cell *cell)
@@ -187,7 +205,7 @@ static void compare_cell(const struct samples_groups *groups, struct cell *cell,
         return;
     add_length(&cell->met, instructions, groups->usual);
     cell->squares += estimate_square(&misses, (double)now, (double)instructions);
-    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
+    for (unsigned i = 0; i < ANALYSES_SAMPLED_CLASSES; i++) {
         const struct estimate class_ = class_estimate(groups, cell, i);
         cell->class_squares[i] += estimate_square(&class_, (double)cell->now[i], (double)now);
     }
@@ -212,7 +230,7 @@ static void end_group(const struct samples_groups *groups, struct kind *kind, ui
             compare_cell(groups, &cells[i], groups->run->samples.instructions[sample]);
         else
             sum_cell(&cells[i], gained, start);
-        for (unsigned k = 0; k < ANALYSES_CLASSES; k++)
+        for (unsigned k = 0; k < ANALYSES_SAMPLED_CLASSES; k++)
             cells[i].now[k] = 0;
     }
     if (compare)
@@ -267,18 +285,9 @@ static void add_start(struct samples_groups *groups)
     estimate_add_start(&groups->cost, 0, (double)groups->costs[0], share, all);
 }
 
-/* Misses but those of coherence, which are not in the cost. */
-static uint64_t classes_of(const struct sim_sampled *of)
-{
-    return of->classes[ANALYSES_COLD] + of->classes[ANALYSES_CAPACITY] + of->classes[ANALYSES_CONFLICT];
-}
-
 static void add_samples(struct samples_groups *groups)
 {
     const struct sim_samples *samples = &groups->run->samples;
-    for (size_t i = 0; i < samples->count; i++)
-        for (uint32_t k = 0; k < samples->level_count; k++)
-            groups->costs[i] += classes_of(&samples->levels[i * samples->level_count + k]) * groups->cycles[k];
     note_usual(groups);
     for (size_t i = groups->run->start; i < samples->count; i++)
         add_sample(groups, i);
@@ -307,11 +316,8 @@ enum c2_status samples_groups_make(struct samples_groups **out, const struct rep
         return c2_fail_memory(err, "the estimates of a report");
     groups->run = digest->run;
     groups->level_count = digest->run->samples.level_count;
-    for (size_t i = 0; i < digest->level_count; i++)
-        groups->cycles[digest->levels[i].number] = digest->levels[i].miss_cycles;
-    groups->costs = c2_calloc(digest->run->samples.count, sizeof *groups->costs);
-    if (!groups->costs)
-        return c2_fail_memory(err, "the estimates of a report");
+    groups->prices = digest->costs;
+    groups->costs = digest->run->samples.costs;
     C2_ASSERT(digest->profile->sample_count == digest->run->samples.count);
     add_samples(groups);
     enum c2_status status = make_kinds(groups, digest, err);

@@ -13,7 +13,7 @@
  *
  * Counting
  *   A sample is one phase that was measured; one that the end of the program cuts counts as well. Of several cores it
- *   is what all of them did in it, whichever thread's turn it was; what coherence misses cost is not in the cost.
+ *   is what all of them did in it, whichever thread's turn it was.
  *
  * Not modelled
  *   That caches stand still while instructions are skipped: a sample begins with lines of long ago, and takes what was
@@ -350,7 +350,6 @@ static void note_samples(struct document *d, const struct report_run *run)
     note_start(d, run);
 }
 
-/* Of several cores: the class that is no instruction's and no object's here. */
 static void add_coherence(struct document *d, const struct report_run *run, const struct report_level *level)
 {
     const struct estimate of = samples_level(run, level->number, SAMPLES_COHERENCE, SAMPLES_MISSES);

@@ -96,6 +96,7 @@ void sim_destroy(struct sim *sim)
     sim_attribute_free(sim);
     c2_free(sim->subscribers);
     c2_free(sim->sample_instructions);
+    c2_free(sim->sample_costs);
     c2_free(sim->sampled);
     c2_free(sim->dumps);
     c2_free(sim);

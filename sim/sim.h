@@ -165,6 +165,7 @@ struct sim_samples {
     size_t count;
     uint32_t level_count;             /* L1I, where there is one, has the number behind those of the data path */
     const uint64_t *instructions;     /* [sample] */
+    const uint64_t *costs;            /* [sample]: sim_cost() of it, summed */
     const struct sim_sampled *levels; /* [sample * level_count + number of the level] */
 };
 

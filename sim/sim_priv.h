@@ -202,7 +202,7 @@ struct sim {
     uint32_t unsettled;         /* windows since instructions were settled and checked */
     bool samples_kept;
     uint32_t sample_count, sample_room, sampled_count, sampled_room; /* sampled: levels of samples */
-    uint64_t *sample_instructions;
+    uint64_t *sample_instructions, *sample_costs;
     struct sim_sampled *sampled;
 
     struct sim_length *lengths; /* of intervals: one for each who wants them */

@@ -182,9 +182,13 @@ static enum c2_status keep_sample(struct sim *sim, const struct sim_totals *of, 
 {
     const struct caches_machine *machine = caches_machine(sim->caches);
     enum c2_status status = C2_OK;
-    if (!c2_grow((void **)&sim->sample_instructions, &sim->sample_room, sim->sample_count,
+    uint32_t cost_room = sim->sample_room;
+    if (!c2_grow((void **)&sim->sample_costs, &cost_room, sim->sample_count, sizeof *sim->sample_costs) ||
+        !c2_grow((void **)&sim->sample_instructions, &sim->sample_room, sim->sample_count,
                  sizeof *sim->sample_instructions))
         return c2_fail_memory(err, "the samples");
+    const struct caches_cost cost = sim_cost(machine, of);
+    sim->sample_costs[sim->sample_count] = caches_cost_sum(&cost);
     sim->sample_instructions[sim->sample_count++] = of->counts.instructions;
     for (uint32_t i = 0; i < machine->level_count && status == C2_OK; i++)
         status = keep_level(sim, &of->levels[i], err);
@@ -197,6 +201,7 @@ struct sim_samples sim_samples(const struct sim *sim)
     return (struct sim_samples){.count = count,
                                 .level_count = count == 0 ? 0 : sim->sampled_count / count,
                                 .instructions = sim->sample_instructions,
+                                .costs = sim->sample_costs,
                                 .levels = sim->sampled};
 }
 

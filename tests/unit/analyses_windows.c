@@ -289,21 +289,30 @@ static void samples_add_up(const struct analysed *a)
     const struct analyses_profile_result *of = a->profile;
     const struct sim_samples samples = sim_samples(a->sim);
     uint64_t(*rows)[3][ANALYSES_CLASSES] = calloc(of->row_count, sizeof *rows);
-    uint64_t instructions = 0;
+    uint64_t instructions = 0, cost = 0, others[ANALYSES_SAMPLED_KINDS] = {0};
     assert_int_equal(samples.count, of->sample_count);
     assert_int_equal(3, samples.level_count);
     for (size_t i = 0, at = 0; i < samples.count; i++) {
         struct sim_sampled sum[3] = {{.accesses = 0}};
         for (; at < of->sample_ends[i]; at++) {
             const struct analyses_sampled *entry = &of->sampled[at];
-            sum[entry->level].classes[entry->class_] += entry->count;
-            rows[entry->row][entry->level][entry->class_] += entry->count;
+            if (entry->kind >= ANALYSES_CLASSES) {
+                others[entry->kind] += entry->count;
+                continue;
+            }
+            sum[entry->level].classes[entry->kind] += entry->count;
+            rows[entry->row][entry->level][entry->kind] += entry->count;
         }
         for (unsigned l = 0; l < 3; l++)
             assert_memory_equal(sum[l].classes, samples.levels[i * 3 + l].classes, sizeof sum[l].classes);
         instructions += samples.instructions[i];
+        cost += samples.costs[i];
     }
+    const struct caches_cost whole = sim_cost(&a->machine, &a->measured);
     assert_int_equal(a->measured.counts.instructions, instructions);
+    assert_int_equal(caches_cost_sum(&whole), cost);
+    assert_int_equal(a->measured.tlb_misses, others[ANALYSES_SAMPLED_TRANSLATIONS]);
+    assert_int_equal(a->measured.walks.reads, others[ANALYSES_SAMPLED_WALK_READS]);
     for (size_t i = 0; i < of->row_count; i++)
         for (unsigned k = 0; k < 3 * ANALYSES_CLASSES; k++) {
             const struct analyses_tally *tally = &of->rows[i].level[k / ANALYSES_CLASSES];

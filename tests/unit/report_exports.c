@@ -105,9 +105,9 @@ static void callgrind(void **state)
                      "event: coldL2 : L2 cold miss\nevent: capacityL2 : L2 capacity miss\n"
                      "event: conflictL2 : L2 conflict miss\nevent: coldL3 : L3 cold miss\n"
                      "event: capacityL3 : L3 capacity miss\nevent: conflictL3 : L3 conflict miss\n"
-                     "event: missCycles = 8 coldL1D + 8 capacityL1D + 8 conflictL1D + 8 coldL1I + 8 capacityL1I"
+                     "event: waitCycles = 8 coldL1D + 8 capacityL1D + 8 conflictL1D + 8 coldL1I + 8 capacityL1I"
                      " + 8 conflictL1I + 28 coldL2 + 28 capacityL2 + 28 conflictL2 + 160 coldL3 + 160 capacityL3"
-                     " + 160 conflictL3 : Cycles of Misses\n"
+                     " + 160 conflictL3 : Cycles of Waiting\n"
                      "events:" NAMES "summary:" TOTAL "\n"
                      "\nob=(1) /bin/app\nfl=(2) ???\nfn=(1) main\n"
                      "0x1000 0" MAIN_COST "\n"
@@ -136,8 +136,8 @@ static void evictors(void **state)
     expect_text(report_evictors, &s.profile.base.run,
                 HEAD_WITH("line") "event: conflictL1D : L1D conflict miss\nevent: conflictL1I : L1I conflict miss\n"
                                   "event: conflictL2 : L2 conflict miss\nevent: conflictL3 : L3 conflict miss\n"
-                                  "event: missCycles = 8 conflictL1D + 8 conflictL1I + 28 conflictL2 + 160 conflictL3"
-                                  " : Cycles of Misses\n"
+                                  "event: waitCycles = 8 conflictL1D + 8 conflictL1I + 28 conflictL2 + 160 conflictL3"
+                                  " : Cycles of Waiting\n"
                                   "events: conflictL1D conflictL1I conflictL2 conflictL3\nsummary: 320 0 10\n"
                                   "\nob=(2) ???\nfl=(2) ???\nfn=(5) double A[64][64] in app\n"
                                   "0 10\n" CALL(

@@ -20,10 +20,11 @@ static const struct sim_sampled levels[2 * SAMPLE_LEVELS] = {
     {1000, 100, {40, 0, 60}},  {100, 0, {0}}, {0}, {50, 0, {0}},
     {3000, 900, {40, 0, 860}}, {900, 0, {0}}, {0}, {50, 0, {0}},
 };
+static const uint64_t costs[2] = {800, 7200}; /* of L1D alone, 8 a miss */
 static const struct analyses_sampled sampled[3] = {
-    {.row = 2, .count = 40, .level = L1D, .class_ = ANALYSES_COLD},
-    {.row = 2, .count = 40, .level = L1D, .class_ = ANALYSES_COLD},
-    {.row = 2, .count = 60, .level = L1D, .class_ = ANALYSES_CONFLICT},
+    {.row = 2, .count = 40, .level = L1D, .kind = ANALYSES_COLD},
+    {.row = 2, .count = 40, .level = L1D, .kind = ANALYSES_COLD},
+    {.row = 2, .count = 60, .level = L1D, .kind = ANALYSES_CONFLICT},
 };
 static const uint32_t ends[2] = {1, 3};
 
@@ -31,7 +32,7 @@ static void fill(struct profile_sample *s, const double *weights)
 {
     profile_fill(s);
     s->base.run.samples = (struct sim_samples){
-        .count = 2, .level_count = SAMPLE_LEVELS, .instructions = instructions, .levels = levels};
+        .count = 2, .level_count = SAMPLE_LEVELS, .instructions = instructions, .costs = costs, .levels = levels};
     s->base.run.weights = weights;
     s->result.sampled = sampled;
     s->result.sample_ends = ends;
@@ -126,12 +127,14 @@ static void a_start_of_its_own(void **state)
         {1000, 100, {0, 0, 100}},  {100, 0, {0}}, {0}, {50, 0, {0}},
     };
     static const uint32_t three_ends[3] = {1, 3, 3};
+    static const uint64_t three_costs[3] = {800, 7200, 800};
     struct profile_sample sample;
     (void)state;
     fill(&sample, NULL);
     sample.base.run.samples.count = sample.result.sample_count = 3;
     sample.base.run.samples.instructions = lengths;
     sample.base.run.samples.levels = three;
+    sample.base.run.samples.costs = three_costs;
     sample.result.sample_ends = three_ends;
     sample.base.run.start = true;
     json_t *report = json_of(&sample.base.run);
