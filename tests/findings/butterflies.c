@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Lesson: butterflies along the columns of a table whose rows are a power of two long meet in one set.
- * Truth: the Walsh-Hadamard transform of a column of 64 numbers, 32 KiB from row to row: 64 lines, 4 KiB, which lie in
- * one set of L1D and in one of L2, of 8 ways each. Each of the six stages loads them from L3. Each column begins with
- * what the last one gave, so no loop over the columns can go inside; rows that are a line longer cure it.
+ * Truth: the Walsh-Hadamard transform of a column of 64 numbers, 8 KiB from row to row: 64 lines, 4 KiB, which lie in
+ * one set of L1D and, if their pages follow each other, in four of L2, of 8 ways each. Each of the six stages loads them
+ * again. Each column begins with what the last one gave, so no loop over the columns can go inside; rows that are a line
+ * longer cure it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +13,9 @@
 #define ROWS 64
 #define COLUMNS 1024
 #ifdef CURED
-#define LEADING (4096 + 8)
+#define LEADING (COLUMNS + 8)
 #else
-#define LEADING 4096
+#define LEADING COLUMNS
 #endif
 static uint64_t table[ROWS][LEADING] __attribute__((aligned(4096)));
 
