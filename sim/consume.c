@@ -253,8 +253,11 @@ static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core,
     struct sim *sim = core->sim;
     const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
     enum c2_status status = sim->tells_many ? sim_records_mark(sim, words - 1, err) : C2_OK;
+    if (status == C2_OK && sim->tells_simulated)
+        status = sim_records_simulated(sim, words - 1, err);
     if (status != C2_OK)
         return status;
+    sim->simulated = words + stream_header_slots(header);
     if (mark == STREAM_PHASE)
         return sim_window_end(sim, (enum stream_phase)words[0], err);
     if (mark == STREAM_KERNEL)
@@ -407,9 +410,13 @@ enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t hea
     struct sim *sim = core->sim;
     enum c2_status status = sim->tells_records ? sim_tell_record(sim, tid, header, words, err) : C2_OK;
     sim->untold = (struct sim_untold){words - 1, words + stream_header_slots(header), words - 1, NULL, tid, true};
+    sim->simulated = words - 1;
     if (status == C2_OK)
         status = unusual(core, tid, header, words, err);
-    return status == C2_OK && sim->tells_many ? sim_records_end(sim, err) : status;
+    if (status == C2_OK && sim->tells_many)
+        status = sim_records_end(sim, err);
+    return status == C2_OK && sim->tells_simulated ? sim_records_simulated(sim, words + stream_header_slots(header), err)
+                                                   : status;
 }
 
 static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,

@@ -173,11 +173,11 @@ static enum c2_status loop(struct sim *sim, const struct stream_batch *batch, ui
 {
     struct stream_batch *piece = sim->piece;
     if (from == 0 && to == batch->used)
-        return sim->consume(sim->now, batch, err);
+        return sim_run_batch(sim, batch, err);
     piece->tid = batch->tid;
     piece->used = to - from;
     memcpy(piece->words, batch->words + from, piece->used * sizeof *piece->words);
-    return sim->consume(sim->now, piece, err);
+    return sim_run_batch(sim, piece, err);
 }
 
 /* A record that is cut is followed by a piece, be it an empty one: with that all counts are current again. */

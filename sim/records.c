@@ -10,6 +10,9 @@
  *   So who listens knows at each miss where in the stream it is, and the loops have a store and a bit more a record.
  *   What he wants to find again among misses, which are told later, he notes (sim_note).
  *
+ *   Who wants records without their place among misses is told of them when they have been simulated: of those between
+ *   two marks, before what the second one says, or up to the batch's end. The loops have nothing to do with that.
+ *
  * Invariants
  *   Every record is told once, in order, those before a mark before that mark.
  */
@@ -55,6 +58,23 @@ enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err)
         return C2_OK;
     untold->missing = untold->at;
     return tell_until(sim, behind(untold->at), true, err);
+}
+
+/* ------------------------------------------------------------------ behind their simulation */
+
+enum c2_status sim_records_simulated(struct sim *sim, const uint64_t *end, struct c2_error *err)
+{
+    const struct sim_records records = {sim, sim->blocks, sim->simulated, end, sim->told_thread, false};
+    return sim->simulated == end ? C2_OK : sim_tell_simulated(sim, &records, err);
+}
+
+enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+{
+    sim->simulated = batch->words;
+    enum c2_status status = sim->consume(sim->now, batch, err);
+    return status == C2_OK && sim->tells_simulated
+               ? sim_records_simulated(sim, batch->words + batch->used, err)
+               : status;
 }
 
 void sim_quiet(struct sim *sim, uint32_t block, bool quiet)

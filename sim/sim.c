@@ -109,7 +109,7 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
         return status;
     if (C2_UNLIKELY(batch->tid != sim->told_thread))
         sim_tell_thread(sim, batch->tid);
-    return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim->consume(sim->now, batch, err);
+    return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim_run_batch(sim, batch, err);
 }
 
 /* ------------------------------------------------------------------ a line access that is no repeat */

@@ -220,6 +220,9 @@ struct sim_subscriber {
      * before a miss, untranslated and upgraded, unless *quiet, which is false, has been set to true when it was told of
      * such a one, and since then all records were whole runs of blocks that are quiet. Of one subscriber at most. */
     enum c2_status (*records)(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err);
+    /* Every record, too, behind its simulation: those between two marks, or up to where a batch ends, before what the
+     * mark says has happened. Where batches end depends on the host. It costs nothing but the call. */
+    enum c2_status (*simulated)(void *self, const struct sim_records *records, struct c2_error *err);
     /* The first level of the TLBs does not have a page, in a phase that is measured; reads: of the walk that followed,
      * 0 where there was none. */
     void (*untranslated)(void *self, enum sim_kind kind, unsigned reads);

@@ -179,6 +179,8 @@ struct sim {
     bool tells_walks;    /* those found at once, too */
     bool tells_tlb;      /* somebody listens to misses of the TLBs */
     bool tells_many;     /* records, many at a time, and what comes between them */
+    bool tells_simulated;      /* records behind their simulation; */
+    const uint64_t *simulated; /* the first that is not told */
     bool tells_upgrades; /* somebody counts those at once */
     bool tells_pages;    /* somebody counts misses of the TLBs at once */
     bool counts_alone;   /* all who are told of misses of the caches count them, and no more; */
@@ -284,6 +286,11 @@ static inline enum c2_status sim_records_missing(struct sim *sim, struct c2_erro
 {
     return sim->untold.loud ? sim_records_missed(sim, err) : C2_OK;
 }
+
+/* All of the batch, by the loop that was chosen. */
+enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+/* Records from sim->simulated up to `end`, which are none behind, have been simulated. */
+enum c2_status sim_records_simulated(struct sim *sim, const uint64_t *end, struct c2_error *err);
 
 /* One record that is no mark, instruction by instruction; who listens to records is told. */
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
@@ -404,6 +411,7 @@ enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t hea
                                struct c2_error *err);
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 void sim_tell_thread(struct sim *sim, uint32_t tid);
+enum c2_status sim_tell_simulated(const struct sim *sim, const struct sim_records *records, struct c2_error *err);
 enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records *records, bool *quiet,
                                 struct c2_error *err);
 void sim_tell_upgraded(const struct sim *sim, uint32_t code);

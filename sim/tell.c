@@ -37,6 +37,7 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         sim->tells_records |= !!s->record;
         C2_ASSERT(!s->records || !sim->tells_many);
         sim->tells_many |= !!s->records;
+        sim->tells_simulated |= !!s->simulated;
         sim->tells_pages |= !!s->untranslated;
         sim->tells_upgrades |= !!s->upgraded;
         sim->tells_references |= !!s->reference;
@@ -102,6 +103,14 @@ enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records 
     enum c2_status status = C2_OK;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
         status = s->records ? s->records(s->self, records, quiet, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_simulated(const struct sim *sim, const struct sim_records *records, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->simulated ? s->simulated(s->self, records, err) : C2_OK;
     return status;
 }
 
