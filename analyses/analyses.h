@@ -23,6 +23,7 @@
       "of a machine that prefetches: do not simulate it without prefetchers as well, and do not judge them") \
     X(coherence, "no-coherence-report", NULL, \
       "of a machine with several cores: do not list threads, cores and the lines that they share") \
+    X(excerpts, "no-findings", NULL, "do not look for patterns behind the misses, nor for their remedies") \
     X(loops, "by", "loop", "misses by loop, too: loops of the code that ran, with their rounds") \
     X(rcd, "rcd", NULL, "re-conflict distances of the sets of L1D, by loop: which suffer from conflicts") \
     X(fifo, "fifo-detector", NULL, \

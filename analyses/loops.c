@@ -45,9 +45,10 @@
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+void loops_destroy(struct loops *loops)
 {
-    struct loops *loops = (struct loops *)analysis;
+    if (!loops)
+        return;
     for (uint32_t i = 0; i < loops->thread_count; i++)
         c2_free(loops->threads[i].frames);
     c2_map_destroy(loops->part_of);
@@ -61,6 +62,28 @@ static void destroy(struct analysis *analysis)
     c2_free(loops);
 }
 
+static void destroy(struct analysis *analysis) { loops_destroy((struct loops *)analysis); }
+
+enum c2_status loops_create(struct loops **out, const struct analysis *profile, struct loader_symbols *symbols,
+                            struct c2_error *err)
+{
+    struct loops *loops = *out = c2_calloc(1, sizeof *loops);
+    if (!loops)
+        return c2_fail_memory(err, "the loops");
+    loops->base.kind = &analysis_loops;
+    loops->profile = profile;
+    loops->symbols = symbols;
+    loops->measuring = true;
+    enum c2_status status = c2_map_create(&loops->part_of, err);
+    if (status == C2_OK)
+        status = c2_map_create(&loops->edge_of, err);
+    if (status == C2_OK)
+        return C2_OK;
+    loops_destroy(loops);
+    *out = NULL;
+    return status;
+}
+
 static enum c2_status check_word(const char *word, struct c2_error *err)
 {
     if (!word || strcmp(word, "loop") == 0)
@@ -72,21 +95,12 @@ static enum c2_status check_word(const char *word, struct c2_error *err)
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
                              struct c2_error *err)
 {
+    struct loops *loops = NULL;
     enum c2_status status = check_word(setup->given[ANALYSIS_loops], err);
-    struct loops *loops = status == C2_OK ? c2_calloc(1, sizeof *loops) : NULL;
-    if (!loops)
-        return status == C2_OK ? c2_fail_memory(err, "the loops") : status;
-    loops->base.kind = &analysis_loops;
-    loops->profile = analyses_find(analyses, ANALYSIS_profile);
-    loops->symbols = setup->symbols;
-    loops->measuring = true;
-    status = c2_map_create(&loops->part_of, err);
     if (status == C2_OK)
-        status = c2_map_create(&loops->edge_of, err);
+        status = loops_create(&loops, analyses_find(analyses, ANALYSIS_profile), setup->symbols, err);
     if (status == C2_OK)
         *out = &loops->base;
-    else
-        destroy(&loops->base);
     return status;
 }
 
@@ -218,7 +232,8 @@ static uint32_t find_below(const struct loops_thread *thread, uint64_t function)
 
 /* ------------------------------------------------------------------ how control passes */
 
-/* The frame on top goes on at this node, or begins there. */
+/* The frame on top goes on at this node, or begins there. Of a run that is not all there nobody knows whether one that
+ * nobody has called begins. */
 static enum c2_status go_on(struct loops *loops, struct loops_thread *thread, uint32_t node, struct c2_error *err)
 {
     struct loops_frame *top = top_of(thread);
@@ -226,7 +241,7 @@ static enum c2_status go_on(struct loops *loops, struct loops_thread *thread, ui
     top->last = node;
     if (last != LOOPS_NONE)
         return count_edge(loops, last, node, err);
-    loops->nodes[node].entered = true;
+    loops->nodes[node].entered |= !loops->torn || top->slot != FIRST_SLOT;
     loops->nodes[node].entries += loops->measuring;
     return C2_OK;
 }
@@ -285,9 +300,8 @@ static enum c2_status find_thread(struct loops *loops, uint32_t tid, struct loop
 }
 
 /* What has completed no instruction will begin again. */
-static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
+enum c2_status loops_record(struct loops *loops, const struct sim_executed *record, struct c2_error *err)
 {
-    struct loops *loops = self;
     struct loops_thread *thread = NULL;
     uint32_t node;
     if (record->insns_run == 0)
@@ -303,7 +317,20 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
     return status;
 }
 
+static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
+{
+    return loops_record(self, record, err);
+}
+
 /* ------------------------------------------------------------------ windows */
+
+void loops_forget(struct loops *loops)
+{
+    for (uint32_t i = 0; i < loops->thread_count; i++) {
+        loops->threads[i].depth = 0;
+        loops->threads[i].ending = STREAM_JUMP;
+    }
+}
 
 static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
 {
@@ -312,10 +339,8 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     if (window->phase == STREAM_MEASURE)
         loops->instructions += window->of.counts.instructions;
     loops->measuring = window->next == STREAM_MEASURE;
-    for (uint32_t i = 0; i < loops->thread_count && window->next == STREAM_SKIP; i++) {
-        loops->threads[i].depth = 0;
-        loops->threads[i].ending = STREAM_JUMP;
-    }
+    if (window->next == STREAM_SKIP)
+        loops_forget(loops);
     return C2_OK;
 }
 

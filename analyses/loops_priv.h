@@ -80,12 +80,21 @@ struct loops {
     struct loops_thread *threads;
     uint32_t thread_count, thread_room, current; /* current: whose record was the last */
     bool measuring;
+    bool torn;             /* there are holes in the run, and functions are met in their midst */
     uint64_t instructions; /* measured */
 
     struct analyses_loop *list; /* the result */
     uint32_t *loop_of;
     struct analyses_loops_result result;
 };
+
+/* For the loops of records that somebody else has: each in the order in which they ran, of what is measured; then
+ * loops_finish. loops->instructions is to be what they have completed. profile: that analysis, finished by then. */
+enum c2_status loops_create(struct loops **out, const struct analysis *profile, struct loader_symbols *symbols,
+                            struct c2_error *err);
+void loops_destroy(struct loops *loops); /* takes NULL */
+enum c2_status loops_record(struct loops *loops, const struct sim_executed *record, struct c2_error *err);
+void loops_forget(struct loops *loops); /* the next record does not go on where the last one ended */
 
 /* ------------------------------------------------------------------ loops_result.c */
 enum c2_status loops_finish(struct loops *loops, struct c2_error *err);

@@ -7,6 +7,7 @@
  *   the next place. Pieces are the nodes of the graph: its arcs are the edges between the last piece of one stretch and
  *   the first of another, and those within stretches, as often as these were executed. An arc into another function is
  *   none: what it leads to is entered there.
+ *   Of a run with holes, parts of functions may have no place where they are entered: guess_roots().
  *   Code that has changed, or lies where other code lay, is taken for the same.
  */
 #include <stdlib.h>
@@ -196,6 +197,74 @@ static void merge_arcs(struct maker *m)
     m->arc_count = kept;
 }
 
+static uint32_t first_arc_of(const struct maker *m, uint32_t piece)
+{
+    uint32_t low = 0, high = m->arc_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (m->arcs[middle].of.from < piece)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Everything that a root leads to is marked. */
+static void reach_from(const struct maker *m, uint32_t root, bool *reached, uint32_t *stack)
+{
+    uint32_t depth = 0;
+    reached[root] = true;
+    stack[depth++] = root;
+    while (depth != 0) {
+        const uint32_t from = stack[--depth];
+        for (uint32_t i = first_arc_of(m, from); i < m->arc_count && m->arcs[i].of.from == from; i++) {
+            if (reached[m->arcs[i].of.to])
+                continue;
+            reached[m->arcs[i].of.to] = true;
+            stack[depth++] = m->arcs[i].of.to;
+        }
+    }
+}
+
+/* Of a function's pieces, those of [from, to), what no root leads to begins with what ran least of it: that is in no
+ * loop, or in the outermost one. */
+static void guess_roots(struct maker *m, uint32_t from, uint32_t to, bool *reached, uint32_t *stack)
+{
+    for (uint32_t left = to - from; left != 0; left--) {
+        uint32_t least = to;
+        for (uint32_t i = from; i < to; i++)
+            if (!reached[i] && (least == to || m->pieces[i].executed < m->pieces[least].executed))
+                least = i;
+        if (least == to)
+            return;
+        m->root[least] = true;
+        reach_from(m, least, reached, stack);
+    }
+}
+
+static enum c2_status find_roots(struct maker *m, struct c2_error *err)
+{
+    for (uint32_t i = 0; i < m->piece_count; i++)
+        m->root[i] = m->pieces[i].entered;
+    if (!m->loops->torn)
+        return C2_OK;
+    bool *reached = c2_calloc(m->piece_count + (size_t)1, sizeof *reached);
+    uint32_t *stack = c2_calloc(m->piece_count + (size_t)1, sizeof *stack);
+    enum c2_status status = reached && stack ? C2_OK : c2_fail_memory(err, "the loops");
+    for (uint32_t i = 0; i < m->piece_count && status == C2_OK; i++)
+        if (m->root[i])
+            reach_from(m, i, reached, stack);
+    for (uint32_t i = 0, end; i < m->piece_count && status == C2_OK; i = end) {
+        for (end = i + 1; end < m->piece_count && m->pieces[end].function == m->pieces[i].function;)
+            end++;
+        guess_roots(m, i, end, reached, stack);
+    }
+    c2_free(reached);
+    c2_free(stack);
+    return status;
+}
+
 static enum c2_status find_loops(struct maker *m, struct c2_error *err)
 {
     merge_arcs(m);
@@ -205,8 +274,9 @@ static enum c2_status find_loops(struct maker *m, struct c2_error *err)
         return c2_fail_memory(err, "the loops");
     for (uint32_t i = 0; i < m->arc_count; i++)
         m->bare[i] = m->arcs[i].of;
-    for (uint32_t i = 0; i < m->piece_count; i++)
-        m->root[i] = m->pieces[i].entered;
+    enum c2_status status = find_roots(m, err);
+    if (status != C2_OK)
+        return status;
     const struct loops_graph graph = {m->piece_count, m->bare, m->arc_count, m->root};
     return loops_find(&m->forest, &graph, err);
 }
@@ -220,19 +290,6 @@ static bool is_in(const struct maker *m, uint32_t piece, uint32_t loop)
 }
 
 /* ------------------------------------------------------------------ rounds */
-
-static uint32_t first_arc_of(const struct maker *m, uint32_t piece)
-{
-    uint32_t low = 0, high = m->arc_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (m->arcs[middle].of.from < piece)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* Where the header decides: it, or what it always goes on to and nothing else does (behind a call, say). */
 static uint32_t deciding_piece(const struct maker *m, const uint32_t *origins, uint32_t header)

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * accesses: what excerpts show - loops, and by which steps each instruction went through each object.
+ *
+ * Model
+ *   The excerpts are read twice: for their loops, as loops.c finds them, and for the accesses of each instruction to
+ *   each object. While the second reading goes on it is known of each loop how often it has been entered and in which
+ *   round it is: its header begins a round where the function was in the loop before, and else enters it. Two accesses
+ *   of an instruction in consecutive rounds of its innermost loop are a step of that. For a loop around it the accesses
+ *   compared are the first ones of each time that the loop inside was entered.
+ *   Of the steps of a loop the most frequent one is found in one pass with a few candidates, by the algorithm of Misra
+ *   and Gries: its count is a lower bound.
+ *   Elements of a string instruction are steps of the innermost loop.
+ *
+ * Not modelled
+ *   Recursion: activations of a function share its loops. Loops of callers, seen from a function that is called.
+ *
+ * Source: Misra & Gries, Finding repeated elements, Science of Computer Programming 2 (1982).
+ */
+#include <stdlib.h>
+
+#include "analyses/excerpts_priv.h"
+
+#define CANDIDATES 4u
+#define NO_INSN UINT32_MAX
+
+struct candidate {
+    int64_t bytes;
+    uint64_t votes;
+};
+struct steps {
+    struct candidate list[CANDIDATES];
+    uint64_t of;
+};
+
+/* Where a loop was when something was accessed. */
+struct visit {
+    uint64_t va, entry, round;
+    bool valid;
+};
+
+/* An access while it is being found out; its result has the same number. */
+struct tracked {
+    struct steps steps[EXCERPTS_DEPTH];
+    struct visit visits[EXCERPTS_DEPTH];
+    uint64_t anchor, round; /* round: of one that is in no loop */
+};
+
+struct header_at {
+    uint32_t insn, loop;
+};
+
+struct block_known {
+    bool made;
+    uint32_t function;   /* number */
+    uint32_t *insns;     /* [instruction]: of the profile; NO_INSN: it never completed */
+    uint32_t *loops;     /* [instruction]: innermost one */
+    uint32_t *last;      /* [slot]: access that it was last, + 1 */
+    struct header_at *headers; /* ascending by instruction; of one the innermost loop first */
+    uint32_t header_count;
+};
+
+struct turn { /* of a loop */
+    uint64_t entry, round;
+};
+
+struct accesses {
+    const struct excerpt *excerpts;
+    uint32_t excerpt_count;
+    bool follows;
+    const struct stream_blocks *blocks;
+    const struct profile *profile;
+    const struct analyses_profile_result *view;
+    struct loader_symbols *symbols;
+    struct loops *loops;
+    struct block_known *known; /* [block] */
+    uint32_t block_count;
+    struct c2_pool pool; /* of what is known of blocks */
+    struct c2_map *function_of;
+    uint32_t *at;        /* [function]: the loop that it was in last; or NO_LOOP */
+    uint32_t function_count, function_room;
+    struct turn *turns;  /* [loop] */
+    struct c2_map *number_of; /* insn, object -> access */
+    struct tracked *tracked;
+    struct analyses_access *list;
+    uint32_t count, list_room, tracked_room;
+    struct analyses_excerpts_result result;
+};
+
+static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the accesses of the excerpts"); }
+
+void accesses_destroy(struct accesses *accesses)
+{
+    if (!accesses)
+        return;
+    loops_destroy(accesses->loops);
+    c2_pool_release(&accesses->pool);
+    c2_map_destroy(accesses->function_of);
+    c2_map_destroy(accesses->number_of);
+    c2_free(accesses->known);
+    c2_free(accesses->at);
+    c2_free(accesses->turns);
+    c2_free(accesses->tracked);
+    c2_free(accesses->list);
+    c2_free(accesses);
+}
+
+const struct analyses_excerpts_result *accesses_result(const struct accesses *accesses) { return &accesses->result; }
+
+/* ------------------------------------------------------------------ records, in the order in which they ran */
+
+static uint32_t end_of(const struct excerpt *excerpt, uint32_t stretch)
+{
+    return stretch + 1 < excerpt->stretch_count ? excerpt->stretches[stretch + 1].from : excerpt->used;
+}
+
+static void record_at(struct sim_executed *out, const struct accesses *accesses, const struct excerpt *excerpt,
+                      uint32_t word, uint32_t tid)
+{
+    const uint64_t header = excerpt->words[word];
+    const uint32_t number = stream_header_block(header);
+    *out = (struct sim_executed){.block = stream_blocks_at(accesses->blocks, number),
+                                 .number = number,
+                                 .insns_run = stream_header_insns(header),
+                                 .words = &excerpt->words[word + 1],
+                                 .tid = tid};
+}
+
+static uint32_t behind(const struct excerpt *excerpt, uint32_t word)
+{
+    return word + 1 + stream_header_slots(excerpt->words[word]);
+}
+
+/* ------------------------------------------------------------------ the loops */
+
+static uint64_t completed(const struct sim_executed *record)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < record->insns_run; i++)
+        count += record->block->insns[i].length != 0;
+    return count;
+}
+
+static enum c2_status read_loops_of(struct accesses *accesses, const struct excerpt *excerpt, uint32_t stretch,
+                                    struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    const uint32_t end = end_of(excerpt, stretch);
+    for (uint32_t word = excerpt->stretches[stretch].from; word < end && status == C2_OK; word = behind(excerpt, word)) {
+        struct sim_executed record;
+        record_at(&record, accesses, excerpt, word, excerpt->stretches[stretch].tid);
+        accesses->loops->instructions += completed(&record);
+        status = loops_record(accesses->loops, &record, err);
+    }
+    return status;
+}
+
+static enum c2_status find_loops(struct accesses *accesses, struct c2_error *err)
+{
+    enum c2_status status = loops_create(&accesses->loops, &accesses->profile->base, accesses->symbols, err);
+    if (status == C2_OK)
+        accesses->loops->torn = !accesses->follows;
+    for (uint32_t i = 0; i < accesses->excerpt_count && status == C2_OK; i++) {
+        if (!accesses->follows)
+            loops_forget(accesses->loops);
+        for (uint32_t k = 0; k < accesses->excerpts[i].stretch_count && status == C2_OK; k++)
+            status = read_loops_of(accesses, &accesses->excerpts[i], k, err);
+    }
+    if (status == C2_OK)
+        status = loops_finish(accesses->loops, err);
+    if (status != C2_OK)
+        return status;
+    accesses->result.loops = accesses->loops->result;
+    accesses->result.instructions = accesses->loops->instructions;
+    accesses->turns = c2_calloc(accesses->result.loops.count + (size_t)1, sizeof *accesses->turns);
+    return accesses->turns ? C2_OK : no_memory(err);
+}
+
+/* ------------------------------------------------------------------ what is known of a block */
+
+static enum c2_status function_number(struct accesses *accesses, struct guest_va pc, uint32_t *out,
+                                      struct c2_error *err)
+{
+    struct guest_va entry = {LOOPS_NO_FUNCTION};
+    uint64_t found = accesses->function_count;
+    enum c2_status status = C2_OK;
+    if (accesses->symbols && !loader_function_entry(accesses->symbols, pc, &entry))
+        entry.v = LOOPS_NO_FUNCTION;
+    *out = accesses->function_count;
+    if (c2_map_get(accesses->function_of, entry.v, &found)) {
+        *out = (uint32_t)found;
+        return C2_OK;
+    }
+    if (!c2_grow((void **)&accesses->at, &accesses->function_room, accesses->function_count, sizeof *accesses->at))
+        return no_memory(err);
+    status = c2_map_put(accesses->function_of, entry.v, accesses->function_count, err);
+    if (status == C2_OK)
+        accesses->at[accesses->function_count++] = ANALYSES_NO_LOOP;
+    return status;
+}
+
+/* The instruction at pc in the profile; NO_INSN: it never completed there. */
+static uint32_t insn_at(const struct analyses_profile_result *view, uint64_t pc)
+{
+    size_t low = 0, high = view->insn_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (view->insns[middle].pc.v < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < view->insn_count && view->insns[low].pc.v == pc ? (uint32_t)low : NO_INSN;
+}
+
+/* The loops whose header is at pc, the innermost one first: loops ascend by header, outer ones first. */
+static uint32_t headers_at(const struct analyses_loops_result *loops, uint64_t pc, uint32_t *last)
+{
+    uint32_t low = 0, high = loops->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (loops->loops[middle].header.v <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t count = 0;
+    *last = low;
+    while (count < low && loops->loops[low - 1 - count].header.v == pc)
+        count++;
+    return count;
+}
+
+static enum c2_status note_headers(struct accesses *accesses, const struct stream_block *block,
+                                   struct block_known *known, struct c2_error *err)
+{
+    uint32_t count = 0, last;
+    for (uint32_t i = 0; i < block->insn_count; i++)
+        count += headers_at(&accesses->result.loops, block->pc.v + block->insns[i].offset, &last);
+    known->headers = c2_pool_get(&accesses->pool, (count + 1) * sizeof *known->headers);
+    if (!known->headers)
+        return no_memory(err);
+    for (uint32_t i = 0; i < block->insn_count; i++) {
+        const uint32_t here = headers_at(&accesses->result.loops, block->pc.v + block->insns[i].offset, &last);
+        for (uint32_t k = 0; k < here; k++)
+            known->headers[known->header_count++] = (struct header_at){i, last - 1 - k};
+    }
+    return C2_OK;
+}
+
+static enum c2_status know(struct accesses *accesses, uint32_t number, const struct stream_block *block,
+                           struct c2_error *err)
+{
+    struct block_known *known = &accesses->known[number];
+    const size_t insns = block->insn_count;
+    if (known->made)
+        return C2_OK;
+    known->insns = c2_pool_get(&accesses->pool, insns * sizeof *known->insns);
+    known->loops = c2_pool_get(&accesses->pool, insns * sizeof *known->loops);
+    known->last = c2_pool_get(&accesses->pool, (block->slot_count + (size_t)1) * sizeof *known->last);
+    if (!known->insns || !known->loops || !known->last)
+        return no_memory(err);
+    for (size_t i = 0; i < insns; i++) {
+        const uint32_t insn = insn_at(accesses->view, block->pc.v + block->insns[i].offset);
+        known->insns[i] = insn;
+        known->loops[i] = insn == NO_INSN ? ANALYSES_NO_LOOP : accesses->result.loops.loop_of[insn];
+    }
+    known->made = true;
+    enum c2_status status = function_number(accesses, block->pc, &known->function, err);
+    return status == C2_OK ? note_headers(accesses, block, known, err) : status;
+}
+
+/* ------------------------------------------------------------------ steps */
+
+static void vote(struct steps *steps, int64_t bytes, uint64_t votes)
+{
+    struct candidate *free = NULL;
+    uint64_t least = votes;
+    steps->of += votes;
+    for (unsigned i = 0; i < CANDIDATES; i++) {
+        struct candidate *candidate = &steps->list[i];
+        if (candidate->votes != 0 && candidate->bytes == bytes) {
+            candidate->votes += votes;
+            return;
+        }
+        least = candidate->votes < least ? candidate->votes : least;
+        free = candidate->votes == 0 ? candidate : free;
+    }
+    if (free) {
+        *free = (struct candidate){bytes, votes};
+        return;
+    }
+    for (unsigned i = 0; i < CANDIDATES; i++)
+        steps->list[i].votes -= least;
+}
+
+static struct analyses_step most(const struct steps *steps)
+{
+    struct analyses_step step = {.of = steps->of};
+    for (unsigned i = 0; i < CANDIDATES; i++) {
+        const struct candidate *candidate = &steps->list[i];
+        if (candidate->votes > step.times || (candidate->votes == step.times && step.times != 0 &&
+                                              llabs(candidate->bytes) < llabs(step.bytes))) {
+            step.bytes = candidate->bytes;
+            step.times = candidate->votes;
+        }
+    }
+    return step;
+}
+
+/* Whether it is one more time that the loop was entered. */
+static bool visited(struct steps *steps, struct visit *visit, uint64_t va, const struct turn *turn)
+{
+    const bool again = visit->valid && visit->entry == turn->entry;
+    if (again && turn->round == visit->round + 1)
+        vote(steps, (int64_t)(va - visit->va), 1);
+    *visit = (struct visit){va, turn->entry, turn->round, true};
+    return !again;
+}
+
+static void step_in_loops(struct accesses *accesses, struct tracked *tracked, uint32_t loop, uint64_t va)
+{
+    bool anew = true;
+    for (unsigned depth = 0; depth < EXCERPTS_DEPTH && loop != ANALYSES_NO_LOOP && anew; depth++) {
+        anew = visited(&tracked->steps[depth], &tracked->visits[depth], va, &accesses->turns[loop]);
+        loop = accesses->result.loops.loops[loop].parent;
+    }
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void fit_grid(struct analyses_access *access, const struct tracked *tracked, uint64_t offset)
+{
+    access->grid = divisor(offset > tracked->anchor ? offset - tracked->anchor : tracked->anchor - offset,
+                           access->grid);
+}
+
+/* ------------------------------------------------------------------ accesses */
+
+static enum c2_status new_access(struct accesses *accesses, uint32_t insn, uint32_t object, uint64_t anchor,
+                                 struct c2_error *err)
+{
+    if (!c2_grow((void **)&accesses->list, &accesses->list_room, accesses->count, sizeof *accesses->list) ||
+        !c2_grow((void **)&accesses->tracked, &accesses->tracked_room, accesses->count, sizeof *accesses->tracked))
+        return no_memory(err);
+    accesses->list[accesses->count] = (struct analyses_access){.insn = insn, .object = object};
+    accesses->tracked[accesses->count] = (struct tracked){.anchor = anchor};
+    return c2_map_put(accesses->number_of, (uint64_t)insn << 32 | object, accesses->count++, err);
+}
+
+/* What a slot did; *number: its access + 1, as it was last. */
+static enum c2_status find_access(struct accesses *accesses, uint32_t *number, uint32_t insn, uint32_t object,
+                                  uint64_t anchor, struct c2_error *err)
+{
+    uint64_t found;
+    if (*number != 0 && accesses->list[*number - 1].object == object)
+        return C2_OK;
+    if (c2_map_get(accesses->number_of, (uint64_t)insn << 32 | object, &found)) {
+        *number = (uint32_t)found + 1;
+        return C2_OK;
+    }
+    enum c2_status status = new_access(accesses, insn, object, anchor, err);
+    *number = accesses->count;
+    return status;
+}
+
+struct touch {
+    uint32_t insn, loop, object, bytes;
+    uint64_t va, offset; /* offset: in its object or block */
+    uint64_t reads, writes;
+};
+
+static enum c2_status touch(struct accesses *accesses, uint32_t *number, const struct touch *touch,
+                            struct c2_error *err)
+{
+    enum c2_status status = find_access(accesses, number, touch->insn, touch->object, touch->offset, err);
+    if (status != C2_OK)
+        return status;
+    struct analyses_access *access = &accesses->list[*number - 1];
+    struct tracked *tracked = &accesses->tracked[*number - 1];
+    access->bytes = touch->bytes > access->bytes ? touch->bytes : access->bytes;
+    access->reads += touch->reads;
+    access->writes += touch->writes;
+    fit_grid(access, tracked, touch->offset);
+    if (touch->loop != ANALYSES_NO_LOOP)
+        step_in_loops(accesses, tracked, touch->loop, touch->va);
+    else
+        visited(&tracked->steps[0], &tracked->visits[0], touch->va, &(struct turn){0, tracked->round++});
+    return C2_OK;
+}
+
+/* Further elements of a string instruction. */
+static void repeat(struct accesses *accesses, uint32_t number, const struct stream_slot *slot, const uint64_t *words)
+{
+    const uint64_t down = words[2] >> 63, count = (words[2] & INT64_MAX) - (words[3] & INT64_MAX);
+    struct analyses_access *access = &accesses->list[number - 1];
+    if (count < 2)
+        return;
+    vote(&accesses->tracked[number - 1].steps[0], down != 0 ? -(int64_t)slot->size : slot->size, count - 1);
+    access->grid = divisor(slot->size, access->grid);
+    access->reads += slot->store != 0 ? 0 : count - 1;
+    access->writes += slot->store != 0 ? count - 1 : 0;
+}
+
+static bool is_string(const struct stream_block *block)
+{
+    return block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
+}
+
+static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt *excerpt, uint32_t word, uint32_t slot,
+                                 const struct stream_block *block, struct c2_error *err)
+{
+    struct block_known *known = &accesses->known[stream_header_block(excerpt->words[word])];
+    const struct stream_slot *of = &block->slots[slot];
+    const struct excerpt_place *place = &excerpt->list[excerpt->places[word + 1 + slot]];
+    const uint32_t object = place->owner == PROFILE_NONE ? PROFILE_NONE
+                                                         : profile_object(accesses->profile, place->owner);
+    const uint64_t va = excerpt->words[word + 1 + slot];
+    const bool writes = of->kind == STREAM_WRITE || of->kind == STREAM_MODIFY || of->store != 0;
+    if (object == PROFILE_NONE || known->insns[of->insn] == NO_INSN)
+        return C2_OK;
+    const struct touch it = {.insn = known->insns[of->insn],
+                             .loop = known->loops[of->insn],
+                             .object = object,
+                             .bytes = of->size,
+                             .va = va,
+                             .offset = va - place->start,
+                             .reads = !writes || of->kind == STREAM_MODIFY,
+                             .writes = writes};
+    enum c2_status status = touch(accesses, &known->last[slot], &it, err);
+    if (status == C2_OK && is_string(block))
+        repeat(accesses, known->last[slot], of, &excerpt->words[word + 1]);
+    return status;
+}
+
+/* ------------------------------------------------------------------ rounds */
+
+static bool is_within(const struct analyses_loops_result *loops, uint32_t inner, uint32_t outer)
+{
+    while (inner != ANALYSES_NO_LOOP && inner != outer)
+        inner = loops->loops[inner].parent;
+    return inner == outer;
+}
+
+/* The headers at this instruction: the innermost loop that the function was in goes round, those inside it are
+ * entered. */
+static uint32_t pass_headers(struct accesses *accesses, const struct block_known *known, uint32_t header,
+                             uint32_t insn)
+{
+    const uint32_t at = accesses->at[known->function];
+    bool round = false;
+    for (; header < known->header_count && known->headers[header].insn == insn; header++) {
+        const uint32_t loop = known->headers[header].loop;
+        struct turn *turn = &accesses->turns[loop];
+        if (round)
+            continue;
+        round = is_within(&accesses->result.loops, at, loop);
+        *turn = round ? (struct turn){turn->entry, turn->round + 1} : (struct turn){turn->entry + 1, 0};
+    }
+    return header;
+}
+
+static enum c2_status read_record(struct accesses *accesses, const struct excerpt *excerpt, uint32_t word,
+                                  struct c2_error *err)
+{
+    struct sim_executed record;
+    record_at(&record, accesses, excerpt, word, 0);
+    enum c2_status status = know(accesses, record.number, record.block, err);
+    const struct block_known *known = &accesses->known[record.number];
+    const uint32_t slots = stream_header_slots(excerpt->words[word]);
+    uint32_t slot = 0, header = 0;
+    /* Elements of a string instruction that goes on belong to it as well. */
+    const uint32_t insns = is_string(record.block) ? 1 : record.insns_run;
+    for (uint32_t i = 0; i < insns && status == C2_OK; i++) {
+        header = pass_headers(accesses, known, header, i);
+        accesses->at[known->function] = known->loops[i];
+        for (; slot < slots && record.block->slots[slot].insn == i && status == C2_OK; slot++)
+            if (excerpt->places[word + 1 + slot] != 0)
+                status = touch_slot(accesses, excerpt, word, slot, record.block, err);
+    }
+    return status;
+}
+
+/* What was before does not go on. */
+static void forget(struct accesses *accesses)
+{
+    for (uint32_t i = 0; i < accesses->result.loops.count; i++)
+        accesses->turns[i] = (struct turn){accesses->turns[i].entry + 1, 0};
+    for (uint32_t i = 0; i < accesses->function_count; i++)
+        accesses->at[i] = ANALYSES_NO_LOOP;
+    for (uint32_t i = 0; i < accesses->count; i++)
+        accesses->tracked[i].visits[0].valid = false;
+}
+
+static enum c2_status read_thread(struct accesses *accesses, const struct excerpt *excerpt, uint32_t tid,
+                                  struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < excerpt->stretch_count; i++) {
+        if (excerpt->stretches[i].tid != tid)
+            continue;
+        const uint32_t end = end_of(excerpt, i);
+        for (uint32_t word = excerpt->stretches[i].from; word < end && status == C2_OK; word = behind(excerpt, word))
+            status = read_record(accesses, excerpt, word, err);
+    }
+    return status;
+}
+
+/* Each thread by itself, in the order in which they come. */
+static enum c2_status read_excerpt(struct accesses *accesses, const struct excerpt *excerpt, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < excerpt->stretch_count && status == C2_OK; i++) {
+        bool done = false;
+        for (uint32_t k = 0; k < i; k++)
+            done |= excerpt->stretches[k].tid == excerpt->stretches[i].tid;
+        if (done)
+            continue;
+        if (i != 0 || !accesses->follows)
+            forget(accesses);
+        status = read_thread(accesses, excerpt, excerpt->stretches[i].tid, err);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ the result */
+
+static int by_insn(const void *left, const void *right)
+{
+    const struct analyses_access *a = left, *b = right;
+    if (a->insn != b->insn)
+        return a->insn < b->insn ? -1 : 1;
+    return (a->object > b->object) - (a->object < b->object);
+}
+
+static void put_in_order(struct accesses *accesses)
+{
+    for (uint32_t i = 0; i < accesses->count; i++) {
+        struct analyses_access *access = &accesses->list[i];
+        for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
+            access->step[depth] = most(&accesses->tracked[i].steps[depth]);
+        access->offset = access->grid == 0 ? accesses->tracked[i].anchor : accesses->tracked[i].anchor % access->grid;
+    }
+    if (accesses->count != 0)
+        qsort(accesses->list, accesses->count, sizeof *accesses->list, by_insn);
+    accesses->result.accesses = accesses->list;
+    accesses->result.access_count = accesses->count;
+}
+
+static enum c2_status find_accesses(struct accesses *accesses, struct c2_error *err)
+{
+    enum c2_status status = c2_map_create(&accesses->function_of, err);
+    if (status == C2_OK)
+        status = c2_map_create(&accesses->number_of, err);
+    accesses->block_count = accesses->blocks ? stream_blocks_count(accesses->blocks) : 0;
+    accesses->known = c2_calloc(accesses->block_count + (size_t)1, sizeof *accesses->known);
+    if (status == C2_OK && !accesses->known)
+        status = no_memory(err);
+    for (uint32_t i = 0; i < accesses->excerpt_count && status == C2_OK; i++)
+        status = read_excerpt(accesses, &accesses->excerpts[i], err);
+    if (status == C2_OK)
+        put_in_order(accesses);
+    return status;
+}
+
+enum c2_status accesses_create(struct accesses **out, const struct excerpt *excerpts, uint32_t count, bool follows,
+                               const struct stream_blocks *blocks, const struct profile *profile,
+                               struct loader_symbols *symbols, struct c2_error *err)
+{
+    struct accesses *accesses = *out = c2_calloc(1, sizeof *accesses);
+    if (!accesses)
+        return no_memory(err);
+    accesses->excerpts = excerpts;
+    accesses->excerpt_count = count;
+    accesses->follows = follows;
+    accesses->blocks = blocks;
+    accesses->profile = profile;
+    accesses->view = profile_result(&profile->base);
+    accesses->symbols = symbols;
+    enum c2_status status = find_loops(accesses, err);
+    if (status == C2_OK)
+        status = find_accesses(accesses, err);
+    if (status == C2_OK)
+        return C2_OK;
+    accesses_destroy(accesses);
+    *out = NULL;
+    return status;
+}
+
+const struct analyses_access *analyses_access_of(const struct analyses_excerpts_result *result, uint32_t insn,
+                                                 uint32_t object)
+{
+    const struct analyses_access key = {.insn = insn, .object = object};
+    return result->access_count == 0 ? NULL : bsearch(&key, result->accesses, result->access_count, sizeof key, by_insn);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * excerpts: pieces of the run, kept as they were, so that what a program does can be looked at when it is over.
+ *
+ * Model
+ *   Records of what is measured are numbered by their words. An excerpt is EXCERPT_WORDS of them, or a few more, as its
+ *   last record is whole; one begins every so many words. At first that is as many as an excerpt has, so that of a
+ *   short run all is kept. When there would be more than EXCERPTS_KEPT every second one is dropped, and from then on
+ *   one begins half as often: so they are spread evenly over the run, whatever its length. With each address goes
+ *   whose memory it is at that time. When the run is over, accesses.c reads them.
+ *
+ * Invariants
+ *   What is kept depends on the records alone, not on how they were cut into batches.
+ *
+ * Not modelled
+ *   What happens between excerpts: a loop whose rounds are longer than one has no step there.
+ *
+ * Price
+ *   12 bytes a word, and 16 for each place that was accessed: at most some 40 MB. Time only in excerpts.
+ */
+#include <string.h>
+
+#include "analyses/excerpts_priv.h"
+
+#define REMEMBERED 16u /* places by the number of a slot */
+
+struct excerpts {
+    struct analysis base;
+    struct profile *profile; /* NULL: nobody attributes, and nothing is kept */
+    struct loader_symbols *symbols;
+    bool measuring;
+    const struct stream_blocks *blocks;
+    uint64_t word, every; /* words so far; an excerpt begins each `every` */
+    struct excerpt kept[EXCERPTS_KEPT];
+    uint32_t count;
+    struct objects_found remembered[REMEMBERED];
+    uint32_t number_of[REMEMBERED]; /* of the place; 0: none */
+    struct accesses *accesses;
+};
+
+/* ------------------------------------------------------------------ life */
+
+static void release(struct excerpt *excerpt)
+{
+    c2_free(excerpt->words);
+    c2_free(excerpt->places);
+    c2_free(excerpt->list);
+    c2_free(excerpt->stretches);
+    *excerpt = (struct excerpt){.used = 0};
+}
+
+static void destroy(struct analysis *analysis)
+{
+    struct excerpts *excerpts = (struct excerpts *)analysis;
+    for (uint32_t i = 0; i < EXCERPTS_KEPT; i++)
+        release(&excerpts->kept[i]);
+    accesses_destroy(excerpts->accesses);
+    c2_free(excerpts);
+}
+
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
+{
+    struct excerpts *excerpts = c2_calloc(1, sizeof *excerpts);
+    if (!excerpts)
+        return c2_fail_memory(err, "the excerpts of the run");
+    excerpts->base.kind = &analysis_excerpts;
+    excerpts->profile = (struct profile *)analyses_find(analyses, ANALYSIS_profile);
+    excerpts->symbols = setup->symbols;
+    excerpts->measuring = true;
+    excerpts->every = EXCERPT_WORDS;
+    *out = &excerpts->base;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ one excerpt */
+
+static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the excerpts of the run"); }
+
+static enum c2_status reach(struct excerpt *excerpt, uint32_t words, struct c2_error *err)
+{
+    const uint32_t room = excerpt->room == 0 ? EXCERPT_WORDS + 1024u : excerpt->used + words;
+    if (excerpt->used + words <= excerpt->room)
+        return C2_OK;
+    uint64_t *kept = c2_realloc(excerpt->words, room * sizeof *kept);
+    if (kept)
+        excerpt->words = kept;
+    uint32_t *places = c2_realloc(excerpt->places, room * sizeof *places);
+    if (places)
+        excerpt->places = places;
+    if (!kept || !places)
+        return no_memory(err);
+    excerpt->room = room;
+    return C2_OK;
+}
+
+static enum c2_status new_place(struct excerpt *excerpt, const struct excerpt_place *place, struct c2_error *err)
+{
+    if (!c2_grow((void **)&excerpt->list, &excerpt->place_room, excerpt->place_count, sizeof *excerpt->list))
+        return no_memory(err);
+    excerpt->list[excerpt->place_count++] = *place;
+    return C2_OK;
+}
+
+static enum c2_status new_stretch(struct excerpt *excerpt, uint32_t tid, struct c2_error *err)
+{
+    const uint32_t count = excerpt->stretch_count;
+    if (count != 0 && excerpt->stretches[count - 1].tid == tid)
+        return C2_OK;
+    if (!c2_grow((void **)&excerpt->stretches, &excerpt->stretch_room, count, sizeof *excerpt->stretches))
+        return no_memory(err);
+    excerpt->stretches[excerpt->stretch_count++] = (struct excerpt_stretch){excerpt->used, tid};
+    return C2_OK;
+}
+
+/* The place of an address. A slot mostly goes on in the place of another with its number. */
+static enum c2_status place_of(struct excerpts *excerpts, struct excerpt *excerpt, uint32_t slot, uint64_t va,
+                               uint32_t *out, struct c2_error *err)
+{
+    struct objects_found *found = &excerpts->remembered[slot % REMEMBERED];
+    uint32_t *number = &excerpts->number_of[slot % REMEMBERED];
+    enum c2_status status = C2_OK;
+    if (*number == 0 || va < found->start || va >= found->end) {
+        status = profile_owner(excerpts->profile, SIM_READ, (struct guest_va){va}, found, err);
+        *number = excerpt->place_count;
+        if (status == C2_OK)
+            status = new_place(excerpt, &(struct excerpt_place){found->owner, found->start}, err);
+    }
+    *out = *number;
+    return status;
+}
+
+static bool is_address(const struct stream_slot *slot)
+{
+    return slot->size != 0 && slot->kind != STREAM_BEFORE && slot->kind != STREAM_AFTER;
+}
+
+static enum c2_status keep_record(struct excerpts *excerpts, struct excerpt *excerpt, const uint64_t *record,
+                                  struct c2_error *err)
+{
+    const struct stream_block *block = stream_blocks_at(excerpts->blocks, stream_header_block(record[0]));
+    const uint32_t slots = stream_header_slots(record[0]);
+    enum c2_status status = reach(excerpt, slots + 1, err);
+    if (status != C2_OK)
+        return status;
+    uint32_t *places = &excerpt->places[excerpt->used];
+    memcpy(&excerpt->words[excerpt->used], record, (slots + 1) * sizeof *record);
+    memset(places, 0, (slots + 1) * sizeof *places);
+    for (uint32_t i = 0; i < slots && status == C2_OK; i++)
+        if (is_address(&block->slots[i]))
+            status = place_of(excerpts, excerpt, i, record[i + 1], &places[i + 1], err);
+    excerpt->used += slots + 1;
+    return status;
+}
+
+/* ------------------------------------------------------------------ all of them */
+
+/* Every second one goes. */
+static void thin_out(struct excerpts *excerpts)
+{
+    for (uint32_t i = 0; i < EXCERPTS_KEPT; i++) {
+        if (i % 2 != 0) {
+            release(&excerpts->kept[i]);
+        } else if (i != 0) {
+            excerpts->kept[i / 2] = excerpts->kept[i];
+            excerpts->kept[i] = (struct excerpt){.used = 0};
+        }
+    }
+    excerpts->count = EXCERPTS_KEPT / 2;
+    excerpts->every *= 2;
+}
+
+/* The one that the next record is in, begun if need be; NULL: it is in none. */
+static enum c2_status current(struct excerpts *excerpts, struct excerpt **out, struct c2_error *err)
+{
+    const uint64_t number = excerpts->word / excerpts->every;
+    *out = NULL;
+    if (excerpts->word % excerpts->every >= EXCERPT_WORDS)
+        return C2_OK;
+    if (number >= EXCERPTS_KEPT) {
+        thin_out(excerpts);
+        return current(excerpts, out, err);
+    }
+    struct excerpt *excerpt = *out = &excerpts->kept[number];
+    if (number < excerpts->count)
+        return C2_OK;
+    excerpts->count = (uint32_t)number + 1;
+    memset(excerpts->number_of, 0, sizeof excerpts->number_of);
+    return new_place(excerpt, &(struct excerpt_place){.owner = PROFILE_NONE}, err);
+}
+
+/* Words up to where the next excerpt may begin. */
+static uint64_t words_to_skip(const struct excerpts *excerpts)
+{
+    const uint64_t at = excerpts->word % excerpts->every;
+    return at < EXCERPT_WORDS ? 0 : excerpts->every - at;
+}
+
+static enum c2_status keep(struct excerpts *excerpts, const struct sim_records *records, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const uint64_t *record = records->words; record < records->end && status == C2_OK;) {
+        const uint32_t words = 1 + stream_header_slots(*record);
+        struct excerpt *excerpt;
+        status = current(excerpts, &excerpt, err);
+        if (status == C2_OK && excerpt)
+            status = new_stretch(excerpt, records->tid, err);
+        if (status == C2_OK && excerpt)
+            status = keep_record(excerpts, excerpt, record, err);
+        excerpts->word += words;
+        record += words;
+    }
+    return status;
+}
+
+/* Objects may have changed since the last call. */
+static enum c2_status simulated(void *self, const struct sim_records *records, struct c2_error *err)
+{
+    struct excerpts *excerpts = self;
+    const uint64_t words = (uint64_t)(records->end - records->words);
+    if (!excerpts->measuring)
+        return C2_OK;
+    if (words_to_skip(excerpts) >= words) {
+        excerpts->word += words;
+        return C2_OK;
+    }
+    excerpts->blocks = records->blocks;
+    memset(excerpts->number_of, 0, sizeof excerpts->number_of);
+    return keep(excerpts, records, err);
+}
+
+static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+{
+    (void)err;
+    ((struct excerpts *)self)->measuring = window->next == STREAM_MEASURE;
+    return C2_OK;
+}
+
+static enum c2_status dropped(void *self, struct c2_error *err)
+{
+    struct excerpts *excerpts = self;
+    (void)err;
+    for (uint32_t i = 0; i < EXCERPTS_KEPT; i++)
+        release(&excerpts->kept[i]);
+    excerpts->count = 0;
+    excerpts->word = 0;
+    excerpts->every = EXCERPT_WORDS;
+    return C2_OK;
+}
+
+static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+{
+    struct excerpts *excerpts = self;
+    (void)sim;
+    return accesses_create(&excerpts->accesses, excerpts->kept, excerpts->count, excerpts->every == EXCERPT_WORDS,
+                           excerpts->blocks, excerpts->profile, excerpts->symbols, err);
+}
+
+static struct sim_subscriber subscriber(struct analysis *analysis)
+{
+    const struct excerpts *excerpts = (const struct excerpts *)analysis;
+    if (!excerpts->profile)
+        return (struct sim_subscriber){.self = analysis};
+    return (struct sim_subscriber){
+        .self = analysis, .simulated = simulated, .window = window, .dropped = dropped, .finish = finish};
+}
+
+static const void *result(const struct analysis *analysis)
+{
+    const struct excerpts *excerpts = (const struct excerpts *)analysis;
+    return excerpts->accesses ? accesses_result(excerpts->accesses) : NULL;
+}
+
+const struct analysis_kind analysis_excerpts = {.on_without_option = true,
+                                                .create = create,
+                                                .subscriber = subscriber,
+                                                .result = result,
+                                                .destroy = destroy};
