@@ -24,6 +24,7 @@ struct cli_outputs {
     const char *of_threads; /* --callgrind's name, where each thread has a file of its own; NULL: it is one */
 };
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, struct c2_error *err);
+bool cli_outputs_report(const struct cli_outputs *outputs); /* a report goes to a file */
 /* Writes and commits all, those of the analyses first; goes on after a failure, whose first reason is *err. analyses:
  * of the first view, NULL with --no-sim. shown: the text goes to standard error, too. */
 enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
@@ -85,7 +86,7 @@ struct cli_facts {
 };
 /* Zeroed before. program: the path of its file. */
 enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
-                               const struct mmu_guest_config *guest, const struct cli_contexts *contexts,
+                               const struct mmu_guest_config *guest, const struct cli_plan *plan,
                                struct c2_error *err);
 /* In place of those: how the run ended. areas: the guest's. */
 enum c2_status cli_facts_end(struct cli_facts *facts, const struct report_run *run, const struct mmu_areas *areas,
@@ -133,7 +134,8 @@ struct cli_simulation {
     struct stream_recording *recording; /* once settled, of `advise`; of what is played */
     bool ended;                         /* cli_simulation_end_early */
 };
-uint64_t cli_turn(const struct cli_options *options); /* instructions of a thread's turn; 0: not known */
+/* Instructions of a thread's turn, where the guest finds so many processors; 0: not known. */
+uint64_t cli_turn(const struct cli_options *options, uint32_t processors);
 /* The guest's memory, before anything is in it, and what is to be told of it, as the plan and the options say. For
  * `advise` the stream is kept, to be played back when it is settled; with --record in `to`, behind the facts. The plan,
  * and `to`, are lent until release. */

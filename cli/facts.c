@@ -56,7 +56,7 @@ static uint64_t sample_of(const struct cli_options *options)
 }
 
 enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
-                               const struct mmu_guest_config *guest, const struct cli_contexts *contexts,
+                               const struct mmu_guest_config *guest, const struct cli_plan *plan,
                                struct c2_error *err)
 {
     char clock[CLI_CLOCK_BYTES];
@@ -69,9 +69,9 @@ enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options
     if (options->clock_set)
         add(facts, "clock", "%s", clock);
     add(facts, "measure", "%" PRIu64, sample_of(options));
-    add(facts, "quantum", "%" PRIu64, cli_turn(options));
-    for (size_t i = 0; i < contexts->function_count; i++)
-        add(facts, numbered(facts, "arguments", i), "%s", contexts->functions[i].name);
+    add(facts, "quantum", "%" PRIu64, cli_turn(options, plan->processors));
+    for (size_t i = 0; i < plan->contexts.function_count; i++)
+        add(facts, numbered(facts, "arguments", i), "%s", plan->contexts.functions[i].name);
     add(facts, "guest.memory", "%" PRIu64, guest->guest_bytes);
     add(facts, "guest.heap_pages", "%u", (unsigned)guest->heap_page);
     add(facts, "guest.tells_writes", "%u", (unsigned)guest->tells_writes);

@@ -190,7 +190,7 @@ static enum c2_status start_simulation(struct run *run, struct c2_error *err)
 {
     const struct mmu_guest_config guest = run->from ? run->from->saved.guest : cli_plan_guest(&run->plan, run->options);
     FILE *to = run->outputs.recording ? c2_outfile_stream(run->outputs.recording) : NULL;
-    enum c2_status status = to ? cli_facts_start(&run->facts, run->options, run->program, &guest, &run->plan.contexts,
+    enum c2_status status = to ? cli_facts_start(&run->facts, run->options, run->program, &guest, &run->plan,
                                                  err)
                                : C2_OK;
     return status == C2_OK ? cli_simulation_start(&run->simulation, &run->plan, run->options, to, &run->facts, err)
@@ -412,7 +412,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .mark_barriers = wants_barriers(run->options),
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
-                                .quantum = run->options->quantum,
+                                .quantum = cli_turn(run->options, run->plan.processors),
                                 .symbols = run->symbols,
                                 .argued = run->plan.contexts.functions,
                                 .argued_count = run->plan.contexts.function_count,

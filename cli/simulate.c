@@ -125,10 +125,11 @@ static void choose_analyses(struct cli_simulation *s, const struct cli_options *
 }
 
 /* A checkpoint's run goes on with the quantum that it had, which is not known here. */
-uint64_t cli_turn(const struct cli_options *options)
+uint64_t cli_turn(const struct cli_options *options, uint32_t processors)
 {
-    const uint64_t usual = options->recording || options->restored ? 0 : EMU_QUANTUM;
-    return options->quantum != 0 ? options->quantum : usual;
+    const uint64_t usual = processors > 1 ? EMU_QUANTUM_OF_CORES : EMU_QUANTUM;
+    const bool known = !options->recording && !options->restored;
+    return options->quantum != 0 ? options->quantum : known ? usual : 0;
 }
 
 /* Whether any of what is written names objects. */
@@ -150,7 +151,7 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
     return (struct lane_config){.machine = options->no_sim ? NULL : &lane->machine,
                                 .placement = lane->placement,
                                 .seed = options->seed,
-                                .quantum = cli_turn(options),
+                                .quantum = cli_turn(options, plan->processors),
                                 .blocks = blocks,
                                 .given = options->no_sim ? NULL : given,
                                 .settings = options->settings,

@@ -20,6 +20,8 @@ const char *emu_engine_version(char out[EMU_VERSION_BYTES]);
  * (STREAM_PHASE). */
 #define EMU_TO_THE_END UINT64_MAX
 #define EMU_QUANTUM 50000u /* instructions of a thread's turn */
+/* The same where threads have cores of their own: what these do to each other shows in shorter turns only. */
+#define EMU_QUANTUM_OF_CORES 1000u
 struct emu_phase {
     enum stream_phase phase;
     uint64_t instructions; /* so many, not 0, or fewer where the guest comes to another part of the run before */
