@@ -84,6 +84,24 @@ static enum c2_status describe_lanes(struct report_run **out, struct report_run 
     return C2_OK;
 }
 
+/* What is wrong with the run, where its misses were attributed and somebody will read it. */
+static enum c2_status find(struct findings **out, struct report_run *report, struct c2_error *err)
+{
+    *out = NULL;
+    if (!report->profile || !report->found[ANALYSIS_excerpts])
+        return C2_OK;
+    const struct findings_input input = {.profile = report->profile,
+                                         .excerpts = report->found[ANALYSIS_excerpts],
+                                         .coherence = report->found[ANALYSIS_coherence],
+                                         .machine = report->machine,
+                                         .placement = report->placement,
+                                         .symbols = report->symbols,
+                                         .instructions = report->counts->instructions};
+    enum c2_status status = findings_create(out, &input, err);
+    report->findings = *out;
+    return status;
+}
+
 static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_options *options,
                                 const struct cli_simulation *simulation, const struct report_run *report,
                                 struct c2_error *err)
@@ -110,9 +128,13 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
                                  struct c2_error *err)
 {
     struct report_run whole = *report, *lanes;
+    struct findings *findings = NULL;
     enum c2_status status = describe_lanes(&lanes, &whole, simulation->lanes, err);
+    if (status == C2_OK && (!options->quiet || cli_outputs_report(outputs)))
+        status = find(&findings, &whole, err);
     if (status == C2_OK)
         status = write_all(outputs, options, simulation, &whole, err);
+    findings_destroy(findings);
     c2_free(lanes);
     return status;
 }

@@ -180,6 +180,11 @@ static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const
         keep_first(first, finish(&files[i], report, run, &mine), &mine, err);
 }
 
+bool cli_outputs_report(const struct cli_outputs *outputs)
+{
+    return outputs->report_text || outputs->report_json || outputs->json;
+}
+
 /* The report is built once, for all who want it. */
 enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
                                   bool shown, struct c2_error *err)

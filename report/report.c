@@ -48,7 +48,7 @@ static const struct chapter {
     {report_add_lines, PROFILED, DOC_BOTH, 7},
     {report_add_contexts, PROFILED, DOC_BOTH, 8},
     {report_add_histogram, PROFILED, DOC_BOTH, 8},
-    {report_add_advice, SIMULATED, DOC_TEXT, 13},
+    {report_add_findings, PROFILED, DOC_BOTH, 0},
     {report_add_loops, PROFILED, DOC_BOTH, 7},
     {report_add_rcd, PROFILED, DOC_BOTH, 10},
     {report_add_receipt, ALWAYS, DOC_JSON, 0},

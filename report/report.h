@@ -9,6 +9,7 @@
 #include "analyses/analyses.h"
 #include "base/base.h"
 #include "caches/caches.h"
+#include "findings/findings.h"
 #include "loader/loader.h"
 #include "mmu/replica.h"
 #include "sim/sim.h"
@@ -92,6 +93,7 @@ struct report_run {
     /* [enum analysis_number]: what the analysis has found out, as said in analyses.h; NULL: not asked for. */
     const void *found[ANALYSES_KINDS];
     const struct analyses_profile_result *profile; /* of these; NULL: misses were not attributed */
+    const struct findings *findings;               /* what is wrong; NULL: nobody has looked for it */
     const struct report_run
         *against;             /* the same run under another placement: counts, levels, tlb, walk_reads, pages and
                                          * placement of it; NULL: one placement */

@@ -173,7 +173,7 @@ void report_add_against(struct document *d, struct report_digest *digest);
 void report_add_prefetch(struct document *d, struct report_digest *digest); /* prefetch.c */
 void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_histogram(struct document *d, struct report_digest *digest);
-void report_add_advice(struct document *d, struct report_digest *digest);
+void report_add_findings(struct document *d, struct report_digest *digest); /* findings.c */
 void report_add_windows(struct document *d, struct report_digest *digest);
 void report_add_receipt(struct document *d, struct report_digest *digest);
 void report_add_receipt_of(struct document *d, const struct report_receipt *receipt); /* NULL: nothing */

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * findings: patterns of misses that have remedies, in one list.
+ *
+ * Model
+ *   Misses are put together by object and loop (groups.c); each group is judged (judge.c). Translations that no swap of
+ *   loops concerns are one finding an object: pages of 2 MiB spare them as far as the TLBs cover it. What cores take
+ *   from each other is one an object and kind (sharing.c); fetches are one of their own. Findings of one pattern, object
+ *   and line are added up.
+ *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
+ *   stands before what is hardly worth it.
+ *   The run's cycles, of which shares are taken, are its cost and one for each instruction.
+ *
+ * Invariants
+ *   The same profile and excerpts give the same list.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings/findings_priv.h"
+
+#define WORTH_WITHOUT 10u /* the part */
+#define STARTUP_SHARE 10u /* of all cost: what is spared less */
+#define FURTHER 2u        /* findings that are no group's: code, and start-up */
+#define HUGE_PAGE (UINT64_C(2) << 20)
+
+const char *findings_pattern_name(enum findings_pattern pattern)
+{
+    static const char *const names[] = {
+#define X(name, key, help) key,
+        FINDINGS_PATTERNS(X)
+#undef X
+    };
+    return names[pattern];
+}
+
+struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row)
+{
+    const uint32_t insn = profile->rows[row].insn;
+    return (struct finding){.pattern = pattern,
+                            .pc = profile->insns[insn].pc,
+                            .insn = insn,
+                            .object = FINDINGS_NOBODY,
+                            .loop = ANALYSES_NO_LOOP,
+                            .with = ANALYSES_NO_LOOP,
+                            .level = FINDINGS_NOBODY,
+                            .evictor = FINDINGS_NOBODY};
+}
+
+void findings_destroy(struct findings *findings)
+{
+    if (findings)
+        c2_free(findings->list);
+    c2_free(findings);
+}
+
+/* ------------------------------------------------------------------ translations */
+
+/* Bytes that the TLBs of the machine hold in pages of 2 MiB. */
+static uint64_t huge_coverage(const struct caches_machine *machine)
+{
+    uint64_t pages = 0;
+    for (uint32_t i = 0; i < machine->tlb_count; i++) {
+        const struct caches_tlb *tlb = &machine->tlbs[i];
+        if ((tlb->holds & CACHES_TLB_2M) != 0 && tlb->entries > pages)
+            pages = tlb->entries;
+    }
+    return pages * HUGE_PAGE;
+}
+
+static struct finding *tlb_finding(struct findings *findings, uint32_t from, uint32_t object)
+{
+    for (uint32_t i = from; i < findings->count; i++)
+        if (findings->list[i].object == object)
+            return &findings->list[i];
+    return NULL;
+}
+
+/* A group's translations, in the finding of its object; the first group of one is that with most. */
+static void add_group_translations(struct findings *to, uint32_t from, const struct findings_input *input,
+                                   const struct group *group)
+{
+    struct finding *finding = tlb_finding(to, from, group->object);
+    if (!finding) {
+        finding = &to->list[to->count++];
+        *finding = findings_at(FINDINGS_TLB, input->profile, group->page_lead);
+        finding->object = group->object;
+    }
+    finding->cost += group->cost.translation;
+    finding->misses += group->pages;
+    finding->walks += group->walks;
+}
+
+static void finish_translations(struct finding *finding, const struct findings_input *input)
+{
+    const uint64_t bytes = input->profile->objects[finding->object].bytes, covered = huge_coverage(input->machine);
+    finding->parts.translation = finding->cost;
+    if (bytes >= HUGE_PAGE && covered != 0)
+        finding->gain = bytes <= covered ? finding->cost
+                                         : (uint64_t)((double)finding->cost * (double)covered / (double)bytes);
+    finding->gained = finding->gain == 0 ? FINDINGS_NO_GAIN : FINDINGS_ESTIMATED;
+}
+
+static int by_translation(const void *left, const void *right)
+{
+    const struct group *const *a = left, *const *b = right;
+    if ((*a)->cost.translation != (*b)->cost.translation)
+        return (*a)->cost.translation > (*b)->cost.translation ? -1 : 1;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The translations of groups that are no matter of the order of loops; behind the groups' own findings. */
+static enum c2_status add_translations(struct findings *to, const struct findings_input *input,
+                                       const struct groups *groups, struct c2_error *err)
+{
+    const uint32_t from = to->count;
+    const struct group **order = c2_calloc(groups->count + (size_t)1, sizeof(const struct group *));
+    uint32_t count = 0;
+    if (!order)
+        return c2_fail_memory(err, "the findings");
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (groups->list[i].cost.translation != 0 && to->list[i].pattern != FINDINGS_LOOP_ORDER)
+            order[count++] = &groups->list[i];
+    if (count != 0)
+        qsort(order, count, sizeof(const struct group *), by_translation);
+    for (uint32_t i = 0; i < count; i++)
+        add_group_translations(to, from, input, order[i]);
+    for (uint32_t i = from; i < to->count; i++)
+        finish_translations(&to->list[i], input);
+    c2_free(order);
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ code, and start-up */
+
+static void add_code(struct findings *to, const struct findings_input *input, const struct groups *groups)
+{
+    if (groups->code_lead == FINDINGS_NOBODY)
+        return;
+    struct finding finding = findings_at(FINDINGS_INSTRUCTION_CACHE, input->profile, groups->code_lead);
+    finding.parts = groups->code;
+    finding.cost = findings_cost_sum(&groups->code);
+    finding.misses = groups->code_misses;
+    finding.gain = groups->code.capacity + groups->code.conflict;
+    finding.gained = finding.gain == 0 ? FINDINGS_NO_GAIN : FINDINGS_ESTIMATED;
+    to->list[to->count++] = finding;
+}
+
+/* ------------------------------------------------------------------ the list */
+
+static uint64_t worth(const struct finding *finding)
+{
+    return finding->gain != 0 ? finding->gain : finding->cost / WORTH_WITHOUT;
+}
+
+static int by_worth(const void *left, const void *right)
+{
+    const struct finding *a = left, *b = right;
+    if (worth(a) != worth(b))
+        return worth(a) > worth(b) ? -1 : 1;
+    if (a->pc.v != b->pc.v)
+        return a->pc.v < b->pc.v ? -1 : 1;
+    return a->pattern != b->pattern ? (a->pattern > b->pattern) - (a->pattern < b->pattern)
+                                    : (a->object > b->object) - (a->object < b->object);
+}
+
+static bool is_worthwhile(const struct findings *findings, const struct finding *finding)
+{
+    const uint64_t cycles = findings->cycles;
+    return finding->gain != 0 ? finding->gain >= cycles / FINDINGS_GAIN_SHARE
+                              : finding->cost != 0 && finding->cost >= cycles / FINDINGS_COST_SHARE;
+}
+
+static void sort_out(struct findings *findings)
+{
+    uint32_t kept = 0;
+    if (findings->count != 0)
+        qsort(findings->list, findings->count, sizeof *findings->list, by_worth);
+    for (uint32_t i = 0; i < findings->count; i++)
+        if (is_worthwhile(findings, &findings->list[i]))
+            findings->list[kept++] = findings->list[i];
+    findings->count = kept;
+}
+
+/* Where start-up costs more than the program, and nothing of that is worth much beside it: it comes first. */
+static void add_startup(struct findings *findings, const struct groups *groups)
+{
+    const uint64_t best = findings->count == 0 ? 0 : findings->list[0].gain;
+    if (groups->startup <= groups->cost || best * STARTUP_SHARE > groups->cost + groups->startup)
+        return;
+    memmove(&findings->list[1], findings->list, findings->count++ * sizeof *findings->list);
+    findings->list[0] = (struct finding){.pattern = FINDINGS_STARTUP,
+                                                         .insn = FINDINGS_NOBODY,
+                                                         .object = FINDINGS_NOBODY,
+                                                         .loop = ANALYSES_NO_LOOP,
+                                                         .with = ANALYSES_NO_LOOP,
+                                                         .level = FINDINGS_NOBODY,
+                                                         .evictor = FINDINGS_NOBODY,
+                                                         .cost = groups->startup};
+}
+
+static enum c2_status fill(struct findings *findings, const struct findings_input *input, const struct groups *groups,
+                           struct c2_error *err)
+{
+    findings->cost = groups->cost;
+    findings->startup = groups->startup;
+    findings->cycles = groups->cost + input->instructions;
+    findings->list = c2_calloc(2 * (size_t)groups->count + FURTHER, sizeof *findings->list);
+    if (!findings->list)
+        return c2_fail_memory(err, "the findings");
+    for (uint32_t i = 0; i < groups->count; i++)
+        findings_judge(&findings->list[findings->count++], input, &groups->list[i]);
+    enum c2_status status = add_translations(findings, input, groups, err);
+    add_code(findings, input, groups);
+    if (status == C2_OK)
+        status = findings_add_sharing(findings, input, err);
+    if (status != C2_OK)
+        return status;
+    sort_out(findings);
+    add_startup(findings, groups);
+    return C2_OK;
+}
+
+enum c2_status findings_create(struct findings **out, const struct findings_input *input, struct c2_error *err)
+{
+    struct groups groups;
+    struct findings *findings = *out = c2_calloc(1, sizeof *findings);
+    if (!findings)
+        return c2_fail_memory(err, "the findings");
+    enum c2_status status = findings_group(&groups, input, err);
+    if (status == C2_OK)
+        status = fill(findings, input, &groups, err);
+    findings_groups_release(&groups);
+    if (status == C2_OK)
+        return C2_OK;
+    findings_destroy(findings);
+    *out = NULL;
+    return status;
+}

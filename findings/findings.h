@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * findings: what is wrong with a program's use of the caches, as patterns that have remedies: where each is, what it
+ * costs, and what its remedy would gain. One list across all patterns, the most worthwhile first.
+ */
+#ifndef C2_FINDINGS_H
+#define C2_FINDINGS_H
+
+#include "analyses/analyses.h"
+#include "analyses/coherence.h"
+#include "analyses/excerpts.h"
+
+/* A row: its name in reports, and what the pattern is. */
+/* clang-format off */
+#define FINDINGS_PATTERNS(X) \
+    X(LOOP_ORDER, "loop-order", "the innermost loop goes through memory in long steps, a loop around it in short ones") \
+    X(SET_CONFLICTS, "set-conflicts", "lines compete for a few sets while others are idle") \
+    X(PAGE_PLACEMENT, "page-placement", "the frames of pages decide about conflicts") \
+    X(CAPACITY, "capacity", "data that is used again does not fit") \
+    X(PARTIAL_LINES, "partial-lines", "few bytes are used of the lines that are fetched") \
+    X(POINTER_CHASING, "pointer-chasing", "each address comes from the load before, and nodes are scattered") \
+    X(TLB, "tlb", "more pages are in use than the TLBs hold") \
+    X(FALSE_SHARING, "false-sharing", "cores take a line from each other for different bytes of it") \
+    X(TRUE_SHARING, "true-sharing", "cores take a line from each other for the same bytes") \
+    X(INSTRUCTION_CACHE, "instruction-cache", "the code in use does not fit") \
+    X(STREAMING, "streaming", "data is used once, and all of each line") \
+    X(SCATTERED, "scattered-accesses", "places that follow no order, in data that does not fit") \
+    X(STARTUP, "startup", "starting the program and its libraries is what costs")
+/* clang-format on */
+enum findings_pattern {
+#define X(name, key, help) FINDINGS_##name,
+    FINDINGS_PATTERNS(X)
+#undef X
+        FINDINGS_COUNT
+};
+const char *findings_pattern_name(enum findings_pattern pattern);
+
+#define FINDINGS_NOBODY UINT32_MAX /* no object, no level */
+#define FINDINGS_ELEMENT 512u      /* bytes of the largest element that is looked at */
+
+enum findings_gained { FINDINGS_NO_GAIN, FINDINGS_ESTIMATED, FINDINGS_SIMULATED };
+
+/* Cycles by the machine's latencies, without those of start-up. */
+struct findings_cost {
+    uint64_t cold, capacity, conflict;
+    uint64_t framed; /* of the conflicts: in sets that frames have chosen */
+    uint64_t translation, coherence;
+};
+uint64_t findings_cost_sum(const struct findings_cost *cost);
+
+struct finding {
+    enum findings_pattern pattern;
+    struct guest_va pc;   /* of what costs most of it */
+    uint32_t insn;        /* the same in the profile */
+    uint32_t object;      /* in the profile; NOBODY: none, or many */
+    uint32_t loop;        /* in those of the excerpts; ANALYSES_NO_LOOP: none, or none is known */
+    uint32_t with;        /* LOOP_ORDER: the loop to be swapped with; else NO_LOOP */
+    uint32_t level;       /* SET_CONFLICTS, CAPACITY, PAGE_PLACEMENT: where most is lost, by number; else NOBODY */
+    uint32_t evictor;     /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
+    uint64_t cost;        /* cycles that it concerns */
+    uint64_t gain;        /* of these, what the remedy would spare; 0: nothing, or there is none */
+    enum findings_gained gained;
+    struct findings_cost parts;
+    uint64_t misses; /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
+    uint64_t walks;  /* TLB: page walks */
+    int64_t step, with_step; /* bytes, round by round: of the innermost loop, of the other one; 0: not known */
+    uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING: of an element or node */
+    uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
+    double passes;                      /* CAPACITY: how often the object was walked through; 0: not known */
+    uint32_t padding;                   /* FALSE_SHARING: bytes behind each core's; 0: none helps */
+};
+
+struct findings_input {
+    const struct analyses_profile_result *profile;
+    const struct analyses_excerpts_result *excerpts;   /* NULL: patterns of steps are not known */
+    const struct analyses_coherence_result *coherence; /* NULL: one core */
+    const struct caches_machine *machine;
+    const struct mmu_config *placement;
+    struct loader_symbols *symbols; /* NULL: code is not looked at */
+    uint64_t instructions;          /* measured */
+};
+
+/* A finding is one where its remedy spares at least this part of the cycles of the run (cost and instructions, one
+ * cycle each); or, without remedy, where it concerns so much. */
+#define FINDINGS_GAIN_SHARE 100u
+#define FINDINGS_COST_SHARE 20u
+
+struct findings {
+    struct finding *list; /* by worth, most first */
+    uint32_t count;
+    uint64_t cost;    /* of all misses of the run, without start-up */
+    uint64_t startup; /* of start-up */
+    uint64_t cycles;  /* cost and instructions */
+};
+enum c2_status findings_create(struct findings **out, const struct findings_input *input, struct c2_error *err);
+void findings_destroy(struct findings *findings); /* takes NULL */
+
+#endif

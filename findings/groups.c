@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * groups: the misses of a run, put together by what has one cause: those of an object in a loop.
+ *
+ * Model
+ *   A row of the profile is an instruction and an object. Rows of data are put together by their object and their
+ *   innermost loop, which the excerpts of the run have shown; by their function where there is none. Fetches are one
+ *   group. Walks that go through the caches belong to nobody's data.
+ *   The lead of a group is the row that costs most: it stands for how the group is accessed.
+ *
+ * Counting
+ *   Cycles by the machine's latencies (caches/cost.c), without start-up.
+ */
+#include <string.h>
+
+#include "findings/findings_priv.h"
+
+uint64_t findings_cost_sum(const struct findings_cost *cost)
+{
+    return cost->cold + cost->capacity + cost->conflict + cost->translation + cost->coherence;
+}
+
+/* ------------------------------------------------------------------ what a row costs */
+
+static uint64_t own(const struct analyses_row *row, uint32_t level, enum analyses_class class_)
+{
+    const struct analyses_tally *all = &row->level[level], *startup = &row->startup[level];
+    return all->reads[class_] + all->writes[class_] - startup->reads[class_] - startup->writes[class_];
+}
+
+static uint64_t translation_of(const struct analyses_row *row, const struct caches_costs *costs)
+{
+    return (row->tlb.misses - row->tlb_startup.misses) * costs->second_tlb +
+           (row->tlb.reads - row->tlb_startup.reads) * costs->walk_read;
+}
+
+static uint64_t coherence_of(const struct analyses_row *row, const struct caches_costs *costs, uint32_t levels)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = 0; row->taken && i < levels; i++) {
+        const struct analyses_taken *all = &row->taken[i], *startup = &row->taken_startup[i];
+        cycles += (all->reads + all->writes - startup->reads - startup->writes) * costs->taken[i] +
+                  (all->upgrades - startup->upgrades) * costs->upgrade;
+    }
+    return cycles;
+}
+
+static void add_row_cost(struct findings_cost *to, uint64_t *level, const struct findings_input *input,
+                         const struct analyses_row *row)
+{
+    const struct caches_costs costs = caches_costs(input->machine);
+    const uint32_t levels = input->profile->level_count + input->profile->has_l1i;
+    for (uint32_t i = 0; i < levels; i++) {
+        const uint64_t conflict = own(row, i, ANALYSES_CONFLICT) * costs.miss[i];
+        const uint64_t capacity = own(row, i, ANALYSES_CAPACITY) * costs.miss[i];
+        to->cold += own(row, i, ANALYSES_COLD) * costs.miss[i];
+        to->capacity += capacity;
+        to->conflict += conflict;
+        to->framed += (row->level[i].framed - row->startup[i].framed) * costs.miss[i];
+        level[i] += capacity + conflict;
+    }
+    to->translation += translation_of(row, &costs);
+    to->coherence += coherence_of(row, &costs, levels);
+}
+
+static uint64_t startup_of(const struct findings_input *input, const struct analyses_row *row)
+{
+    const struct caches_costs costs = caches_costs(input->machine);
+    uint64_t cycles = row->tlb_startup.misses * costs.second_tlb + row->tlb_startup.reads * costs.walk_read;
+    for (uint32_t i = 0; i < input->profile->level_count + input->profile->has_l1i; i++)
+        for (unsigned c = 0; c < ANALYSES_CLASSES; c++)
+            cycles += (row->startup[i].reads[c] + row->startup[i].writes[c]) * costs.miss[i];
+    return cycles;
+}
+
+static void add_cost(struct findings_cost *to, const struct findings_cost *more)
+{
+    to->cold += more->cold;
+    to->capacity += more->capacity;
+    to->conflict += more->conflict;
+    to->framed += more->framed;
+    to->translation += more->translation;
+    to->coherence += more->coherence;
+}
+
+/* ------------------------------------------------------------------ where a row belongs */
+
+static uint64_t first_misses(const struct analyses_row *row)
+{
+    return own(row, 0, ANALYSES_COLD) + own(row, 0, ANALYSES_CAPACITY) + own(row, 0, ANALYSES_CONFLICT);
+}
+
+static uint64_t function_of(const struct findings_input *input, uint32_t insn)
+{
+    struct guest_va entry = {0};
+    if (input->symbols)
+        loader_function_entry(input->symbols, input->profile->insns[insn].pc, &entry);
+    return entry.v;
+}
+
+static enum c2_status find_group(struct groups *groups, const struct findings_input *input,
+                                 const struct analyses_row *row, struct group **out, struct c2_error *err)
+{
+    const uint32_t loop = input->excerpts ? input->excerpts->loops.loop_of[row->insn] : ANALYSES_NO_LOOP;
+    const uint64_t function = loop == ANALYSES_NO_LOOP ? function_of(input, row->insn) : 0;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        *out = &groups->list[i];
+        if ((*out)->object == row->object && (*out)->loop == loop && (*out)->function == function)
+            return C2_OK;
+    }
+    if (!c2_grow((void **)&groups->list, &groups->room, groups->count, sizeof *groups->list))
+        return c2_fail_memory(err, "the findings");
+    *out = &groups->list[groups->count++];
+    **out = (struct group){
+        .object = row->object, .loop = loop, .function = function, .lead_evictor = FINDINGS_NOBODY};
+    return C2_OK;
+}
+
+static void take_lead(struct group *group, const struct findings_input *input, uint32_t row, uint64_t cost)
+{
+    const struct analyses_row *of = &input->profile->rows[row];
+    const struct analyses_access *access = input->excerpts
+                                               ? analyses_access_of(input->excerpts, of->insn, of->object)
+                                               : NULL;
+    if (cost > group->lead_cost) {
+        group->lead = row;
+        group->lead_cost = cost;
+        group->access = access ? access : group->access;
+    } else if (!group->access) {
+        group->access = access;
+    }
+}
+
+static enum c2_status add_row(struct groups *groups, const struct findings_input *input, uint32_t row,
+                              struct c2_error *err)
+{
+    const struct analyses_row *of = &input->profile->rows[row];
+    const enum analyses_kind kind = input->profile->objects[of->object].kind;
+    struct findings_cost cost = {.cold = 0};
+    uint64_t level[ANALYSES_LEVELS] = {0};
+    struct group *group = NULL;
+    add_row_cost(&cost, level, input, of);
+    const uint64_t sum = findings_cost_sum(&cost);
+    groups->cost += sum;
+    groups->startup += startup_of(input, of);
+    if (sum == 0 || kind == ANALYSES_TABLES)
+        return C2_OK;
+    if (kind == ANALYSES_CODE) {
+        add_cost(&groups->code, &cost);
+        groups->code_misses += own(of, input->profile->level_count, ANALYSES_COLD) +
+                               own(of, input->profile->level_count, ANALYSES_CAPACITY) +
+                               own(of, input->profile->level_count, ANALYSES_CONFLICT);
+        groups->code_lead = sum > groups->code_lead_cost ? row : groups->code_lead;
+        groups->code_lead_cost = sum > groups->code_lead_cost ? sum : groups->code_lead_cost;
+        return C2_OK;
+    }
+    enum c2_status status = find_group(groups, input, of, &group, err);
+    if (status != C2_OK)
+        return status;
+    add_cost(&group->cost, &cost);
+    for (uint32_t i = 0; i < ANALYSES_LEVELS; i++)
+        group->level[i] += level[i];
+    group->misses += first_misses(of);
+    group->pages += of->tlb.misses - of->tlb_startup.misses;
+    group->walks += of->tlb.walks - of->tlb_startup.walks;
+    if (cost.translation > group->page_cost) {
+        group->page_cost = cost.translation;
+        group->page_lead = row;
+    }
+    take_lead(group, input, row, sum);
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ who evicts */
+
+/* Pairs of a level come by count: the first of a victim is its main one. */
+static void find_evictors(struct groups *groups, const struct findings_input *input)
+{
+    for (uint32_t i = 0; i < groups->count; i++) {
+        struct group *group = &groups->list[i];
+        uint64_t most = 0;
+        for (size_t k = 0; k < input->profile->pair_count; k++) {
+            const struct analyses_pair *pair = &input->profile->pairs[k];
+            if (pair->victim != group->lead || pair->evictor == ANALYSES_NOBODY || pair->count <= most)
+                continue;
+            most = pair->count;
+            group->lead_evictor = input->profile->rows[pair->evictor].object;
+        }
+    }
+}
+
+enum c2_status findings_group(struct groups *out, const struct findings_input *input, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    *out = (struct groups){.code_lead = FINDINGS_NOBODY};
+    for (size_t i = 0; i < input->profile->row_count && status == C2_OK; i++)
+        status = add_row(out, input, (uint32_t)i, err);
+    if (status == C2_OK)
+        find_evictors(out, input);
+    return status;
+}
+
+void findings_groups_release(struct groups *groups)
+{
+    c2_free(groups->list);
+    *groups = (struct groups){.count = 0};
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * judge: which pattern a group of misses has, and what its remedy would spare.
+ *
+ * Model
+ *   In this order, the first that fits:
+ *   loop order        The innermost loop goes through the object in steps of at least half a line, and a loop around it
+ *                     in shorter ones, of less than a line. What a swap spares is what each access takes of a line,
+ *                     min(1, step / line), now and with the loops swapped, for all accesses of the loop.
+ *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
+ *                     frames choose the sets, and the pages are not placed in order, they are a matter of placement.
+ *   pointer chasing   Steps are irregular and the address comes from a load before it: nodes side by side, in the order
+ *                     of the walk, take as much of a line as a node has bytes that are used.
+ *   partial lines     An element, as large as the grid that the accesses fit, has bytes that this loop uses and others:
+ *                     apart from these it would take fewer lines.
+ *   scattered         Steps are irregular otherwise: nothing is spared.
+ *   capacity          The loop walks through the object more than once, and it does not fit: half of the cost of the
+ *                     capacity misses, as work in blocks saves most fetches of a line, but borders remain.
+ *   streaming         The rest: nothing is spared.
+ *
+ * Not modelled
+ *   What a remedy does to other misses.
+ */
+#include <stdlib.h>
+
+#include "findings/findings_priv.h"
+
+#define CONFLICT_SHARE 40u
+#define WORTHWHILE 3u / 4u /* of what it takes now, at most, is what a remedy leaves */
+#define PASSES 1.5         /* fewer are one walk through the object, and its start and end */
+
+bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes)
+{
+    const struct analyses_step *step = &access->step[depth];
+    *bytes = step->bytes;
+    return step->of >= 2 && step->times * 2 > step->of;
+}
+
+/* ------------------------------------------------------------------ loop order */
+
+/* Lines that an access takes, in 1/line: at most line_bytes of that. */
+static uint64_t share_of_line(int64_t step, uint64_t line_bytes)
+{
+    const uint64_t bytes = (uint64_t)llabs(step);
+    return bytes < line_bytes ? bytes : line_bytes;
+}
+
+/* Lines that the accesses of a loop take each round, now and when another loop is the innermost one. */
+struct swap {
+    uint64_t now, then;
+};
+
+static struct swap try_swap(const struct findings_input *input, uint32_t loop, unsigned depth)
+{
+    struct swap swap = {0, 0};
+    for (size_t i = 0; i < input->excerpts->access_count; i++) {
+        const struct analyses_access *access = &input->excerpts->accesses[i];
+        int64_t step, other;
+        if (input->excerpts->loops.loop_of[access->insn] != loop || !findings_step(access, 0, &step))
+            continue;
+        const uint64_t line = input->machine->line_bytes, times = access->reads + access->writes;
+        swap.now += share_of_line(step, line) * times;
+        swap.then += share_of_line(findings_step(access, depth, &other) ? other : step, line) * times;
+    }
+    return swap;
+}
+
+static bool is_loop_order(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    const int64_t line = input->machine->line_bytes;
+    int64_t step, other;
+    uint32_t with = group->loop;
+    if (!group->access || group->loop == ANALYSES_NO_LOOP || !findings_step(group->access, 0, &step) ||
+        llabs(step) * 2 < line)
+        return false;
+    for (unsigned depth = 1; depth < EXCERPTS_DEPTH; depth++) {
+        with = input->excerpts->loops.loops[with].parent;
+        if (with == ANALYSES_NO_LOOP)
+            return false;
+        if (!findings_step(group->access, depth, &other) || other == 0 || llabs(other) >= line ||
+            llabs(other) * 2 > llabs(step))
+            continue;
+        const struct swap swap = try_swap(input, group->loop, depth);
+        if (swap.then > swap.now * WORTHWHILE)
+            continue;
+        out->pattern = FINDINGS_LOOP_ORDER;
+        out->with = with;
+        out->step = step;
+        out->with_step = other;
+        out->gain = out->cost - (uint64_t)((double)out->cost * (double)share_of_line(other, line) /
+                                           (double)share_of_line(step, line));
+        return true;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------ sets */
+
+static uint32_t dearest_level(const struct group *group)
+{
+    uint32_t level = 0;
+    for (uint32_t i = 1; i < ANALYSES_LEVELS; i++)
+        level = group->level[i] > group->level[level] ? i : level;
+    return level;
+}
+
+/* Pages one behind the other in physical memory: sets follow from the addresses of the program. */
+static bool placed_in_order(const struct findings_input *input)
+{
+    return !input->placement || input->placement->placement == MMU_SEQUENTIAL ||
+           input->placement->placement == MMU_IDENTITY;
+}
+
+static bool is_conflict(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    const uint64_t conflict = group->cost.conflict;
+    if (conflict * 100 < out->cost * CONFLICT_SHARE)
+        return false;
+    const bool framed = group->cost.framed * 2 > conflict && !placed_in_order(input);
+    out->pattern = framed ? FINDINGS_PAGE_PLACEMENT : FINDINGS_SET_CONFLICTS;
+    out->level = dearest_level(group);
+    out->evictor = group->lead_evictor;
+    out->gain = framed ? group->cost.framed : conflict;
+    return true;
+}
+
+/* ------------------------------------------------------------------ what is used of elements */
+
+/* Bytes of an element: of a site with many blocks those of one, else the grid that all accesses of the group fit; 0:
+ * it is none. */
+static uint64_t element_of(const struct findings_input *input, const struct group *group)
+{
+    const struct analyses_object *object = &input->profile->objects[group->object];
+    uint64_t grid = 0;
+    if (object->blocks > 1)
+        return object->bytes / object->blocks;
+    for (size_t i = 0; i < input->excerpts->access_count; i++) {
+        const struct analyses_access *access = &input->excerpts->accesses[i];
+        if (access->object != group->object || input->excerpts->loops.loop_of[access->insn] != group->loop)
+            continue;
+        uint64_t a = access->grid, b = grid;
+        while (b != 0) {
+            const uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        grid = a;
+    }
+    return grid;
+}
+
+/* Bytes of an element that the loop's accesses use. */
+static uint64_t used_of(uint8_t *used, const struct findings_input *input, const struct group *group, uint64_t element)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < input->excerpts->access_count; i++) {
+        const struct analyses_access *access = &input->excerpts->accesses[i];
+        if (access->object != group->object || input->excerpts->loops.loop_of[access->insn] != group->loop)
+            continue;
+        for (uint64_t k = 0; k < access->bytes; k++)
+            used[(access->offset + k) % element / 8] |= (uint8_t)(1u << (access->offset + k) % element % 8);
+    }
+    for (uint64_t i = 0; i < element; i++)
+        count += used[i / 8] >> i % 8 & 1;
+    return count;
+}
+
+static bool is_bit(const uint8_t *bits, uint64_t i) { return bits[i / 8] >> i % 8 & 1; }
+
+static bool repeats(const uint8_t *used, uint64_t element, uint64_t period)
+{
+    for (uint64_t i = period; i < element; i++)
+        if (is_bit(used, i) != is_bit(used, i - period))
+            return false;
+    return true;
+}
+
+/* Where a round of the loop does several elements (compilers unroll loops), the grid is a multiple of one: the least
+ * part of it that what is used repeats. */
+static void find_period(struct finding *out)
+{
+    const uint64_t element = out->element_bytes;
+    for (uint64_t period = 1; period < element; period++) {
+        if (element % period != 0 || !repeats(out->used, element, period))
+            continue;
+        for (uint64_t i = period; i < element; i++)
+            out->used[i / 8] &= (uint8_t)~(1u << i % 8);
+        out->used_bytes = out->used_bytes * period / element;
+        out->element_bytes = period;
+        return;
+    }
+}
+
+static uint64_t lines_used(const struct finding *of, uint64_t line_bytes)
+{
+    uint64_t count = 0, last = UINT64_MAX;
+    for (uint64_t i = 0; i < of->element_bytes; i++) {
+        count += is_bit(of->used, i) && i / line_bytes != last;
+        last = is_bit(of->used, i) ? i / line_bytes : last;
+    }
+    return count;
+}
+
+/* The cost with elements that have only what is used of them. */
+static uint64_t packed_cost(const struct finding *finding, uint64_t line_bytes)
+{
+    const double line = (double)line_bytes, element = (double)finding->element_bytes;
+    const double now = element < line ? element : line * (double)lines_used(finding, line_bytes);
+    return (uint64_t)((double)finding->cost * (double)finding->used_bytes / now);
+}
+
+static bool measure_element(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    if (!group->access)
+        return false;
+    const uint64_t element = element_of(input, group);
+    if (element == 0 || element > FINDINGS_ELEMENT)
+        return false;
+    out->element_bytes = element;
+    out->used_bytes = used_of(out->used, input, group, element);
+    find_period(out);
+    return true;
+}
+
+static bool is_partial(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    if (!measure_element(out, input, group) || out->used_bytes * 4 > out->element_bytes * 3)
+        return false;
+    const uint64_t left = packed_cost(out, input->machine->line_bytes);
+    if (left > out->cost * WORTHWHILE)
+        return false;
+    out->pattern = FINDINGS_PARTIAL_LINES;
+    out->gain = out->cost - left;
+    return true;
+}
+
+static bool is_irregular(const struct group *group)
+{
+    int64_t step;
+    return group->access && !findings_step(group->access, 0, &step);
+}
+
+static bool is_chase(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    if (!is_irregular(group) || !findings_chases(input, input->profile->rows[group->lead].insn, group->loop))
+        return false;
+    out->pattern = FINDINGS_POINTER_CHASING;
+    measure_element(out, input, group);
+    const uint64_t line = input->machine->line_bytes;
+    const uint64_t node = out->element_bytes == 0 || out->element_bytes > line ? line : out->element_bytes;
+    out->gain = out->cost - (uint64_t)((double)out->cost * (double)node / (double)line);
+    return true;
+}
+
+/* ------------------------------------------------------------------ again and again, or once */
+
+/* How often the lead has walked through the object; 0: not known. */
+static double passes_of(const struct findings_input *input, const struct group *group)
+{
+    const struct analyses_row *row = &input->profile->rows[group->lead];
+    const struct analyses_insn *insn = &input->profile->insns[row->insn];
+    const struct analyses_object *object = &input->profile->objects[group->object];
+    int64_t step;
+    if (!group->access || !findings_step(group->access, 0, &step) || step == 0 || object->bytes == 0)
+        return 0;
+    return (double)(insn->reads + insn->writes) * (double)llabs(step) / (double)object->bytes;
+}
+
+static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    out->passes = passes_of(input, group);
+    out->level = dearest_level(group);
+    if (is_irregular(group)) {
+        out->pattern = FINDINGS_SCATTERED;
+    } else if (out->passes > PASSES && group->cost.capacity > group->cost.cold) {
+        out->pattern = FINDINGS_CAPACITY;
+        out->gain = group->cost.capacity / 2;
+    } else {
+        out->pattern = FINDINGS_STREAMING;
+    }
+}
+
+void findings_judge(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    *out = findings_at(FINDINGS_STREAMING, input->profile, group->lead);
+    out->object = group->object;
+    out->loop = group->loop;
+    out->parts = group->cost;
+    out->misses = group->misses;
+    out->cost = findings_cost_sum(&group->cost) - group->cost.coherence;
+    out->gain = 0;
+    if (!is_loop_order(out, input, group)) {
+        out->cost -= group->cost.translation;
+        if (group->access)
+            out->step = group->access->step[0].bytes;
+        if (!is_conflict(out, input, group) && !is_chase(out, input, group) && !is_partial(out, input, group))
+            judge_order(out, input, group);
+    }
+    out->gained = out->gain == 0 ? FINDINGS_NO_GAIN : FINDINGS_ESTIMATED;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * findings: what is wrong, where, and what to do about it, in words.
+ *
+ * Model
+ *   The list is findings/'s; here each gets its place, its line of source where the file is at hand, and sentences: the
+ *   pattern with its evidence, the remedy, what it concerns and what it spares. The text shows TEXT_FINDINGS of them,
+ *   the JSON all.
+ *
+ * Invariants
+ *   A name or a dimension in a sentence is one of the source or of the run; what is not known is left out.
+ */
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report_priv.h"
+
+#define TEXT_FINDINGS 5u
+#define NAME_BYTES 256u
+#define SENTENCE_BYTES 1024u
+#define DIGITS 32 /* of c2_group_digits */
+#define FIELDS 6u /* of an element that are named */
+
+struct telling {
+    const struct report_run *run;
+    const struct finding *of;
+    char object[NAME_BYTES], evictor[NAME_BYTES];
+};
+
+static const struct analyses_object *object_of(const struct telling *t, uint32_t number)
+{
+    return number == FINDINGS_NOBODY ? NULL : &t->run->profile->objects[number];
+}
+
+/* The name that the source has: of a variable of a Fortran module without what its compiler adds. */
+static const char *short_name(const struct analyses_object *object)
+{
+    const char *name = object->local && object->local->name ? object->local->name : object->name;
+    const char *in = strncmp(name, "__", 2) == 0 ? strstr(name, "_MOD_") : NULL;
+    return in ? in + strlen("_MOD_") : name;
+}
+
+/* A block without a name by what allocated it. */
+static void name_object(char *buffer, size_t bytes, const struct telling *t, const struct analyses_object *object)
+{
+    if (strchr(object->name, '#'))
+        report_object_text(buffer, bytes, t->run, object);
+    else
+        snprintf(buffer, bytes, "%s", short_name(object));
+}
+
+static void begin(struct telling *t, const struct report_run *run, const struct finding *of)
+{
+    const struct analyses_object *object, *evictor;
+    *t = (struct telling){.run = run, .of = of};
+    object = object_of(t, of->object);
+    evictor = object_of(t, of->evictor);
+    snprintf(t->object, sizeof t->object, "data");
+    snprintf(t->evictor, sizeof t->evictor, "others");
+    if (object)
+        name_object(t->object, sizeof t->object, t, object);
+    if (evictor)
+        name_object(t->evictor, sizeof t->evictor, t, evictor);
+}
+
+/* ------------------------------------------------------------------ places */
+
+/* The line of a loop's head, which compilers give to the jump back. 0: not known. */
+static int loop_line(const struct telling *t, uint32_t loop)
+{
+    const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
+    struct loader_frame latch;
+    if (loop == ANALYSES_NO_LOOP || !excerpts || !t->run->symbols)
+        return 0;
+    loader_frames_of(t->run->symbols, excerpts->loops.loops[loop].latch, &latch, 1);
+    return latch.file ? latch.line : 0;
+}
+
+/* Where something is in the source: the innermost of the inlined calls whose file is the program's own. */
+static void place_of(struct loader_place *out, const struct telling *t)
+{
+    report_place(out, t->run, t->of->pc);
+}
+
+/* ------------------------------------------------------------------ the pattern, with its evidence */
+
+static void say_steps(struct c2_words *words, const struct telling *t)
+{
+    char step[DIGITS], other[DIGITS];
+    c2_say(words, "the innermost loop goes through %s in steps of %s B, the loop around it in steps of %s B", t->object,
+           c2_group_digits(step, (uint64_t)llabs(t->of->step)),
+           c2_group_digits(other, (uint64_t)llabs(t->of->with_step)));
+}
+
+static const char *level_name(const struct telling *t)
+{
+    const struct caches_machine *machine = t->run->machine;
+    return t->of->level >= machine->level_count ? machine->l1i.name : machine->levels[t->of->level].name;
+}
+
+static uint64_t level_bytes(const struct telling *t)
+{
+    const struct caches_machine *machine = t->run->machine;
+    return t->of->level >= machine->level_count ? machine->l1i.size_bytes : machine->levels[t->of->level].size_bytes;
+}
+
+static void say_conflicts(struct c2_words *words, const struct telling *t)
+{
+    char step[DIGITS];
+    c2_say(words, "lines of %s compete for few sets of %s while others are idle", t->object, level_name(t));
+    if (t->of->evictor != FINDINGS_NOBODY && t->of->evictor != t->of->object)
+        c2_say(words, ", mostly with %s", t->evictor);
+    else if (t->of->step != 0)
+        c2_say(words, ", in steps of %s B", c2_group_digits(step, (uint64_t)llabs(t->of->step)));
+}
+
+static void say_capacity(struct c2_words *words, const struct telling *t)
+{
+    char size[32], level[32];
+    c2_say(words, "%s", t->object);
+    if (t->of->object != FINDINGS_NOBODY)
+        c2_say(words, " (%s)", report_size(size, object_of(t, t->of->object)->bytes));
+    c2_say(words, " is walked through %.0f times and does not fit %s (%s)", t->of->passes, level_name(t),
+           report_size(level, level_bytes(t)));
+}
+
+/* "x, y (16 of 96 B)" */
+static void say_used(struct c2_words *words, const struct telling *t)
+{
+    c2_say(words, "this loop uses %" PRIu64 " of the %" PRIu64 " B of each element of %s", t->of->used_bytes,
+           t->of->element_bytes, t->object);
+}
+
+static void say_pattern(struct c2_words *words, const struct telling *t)
+{
+    char count[DIGITS], walks[DIGITS];
+    switch (t->of->pattern) {
+    case FINDINGS_LOOP_ORDER:
+        say_steps(words, t);
+        break;
+    case FINDINGS_SET_CONFLICTS:
+        say_conflicts(words, t);
+        break;
+    case FINDINGS_PAGE_PLACEMENT:
+        c2_say(words, "the frames of its pages put lines of %s into the same sets of %s", t->object, level_name(t));
+        break;
+    case FINDINGS_CAPACITY:
+        say_capacity(words, t);
+        break;
+    case FINDINGS_PARTIAL_LINES:
+        say_used(words, t);
+        break;
+    case FINDINGS_POINTER_CHASING:
+        c2_say(words, "each address in %s comes from the load before it, and the nodes are scattered", t->object);
+        break;
+    case FINDINGS_TLB:
+        c2_say(words, "more pages of %s are in use than the TLBs hold: %s misses of the first of them, %s page walks",
+               t->object, c2_group_digits(count, t->of->misses), c2_group_digits(walks, t->of->walks));
+        break;
+    case FINDINGS_FALSE_SHARING:
+        c2_say(words, "cores take lines of %s from each other for different bytes, %s times", t->object,
+               c2_group_digits(count, t->of->misses));
+        break;
+    case FINDINGS_TRUE_SHARING:
+        c2_say(words, "cores take lines of %s from each other for the same bytes, %s times", t->object,
+               c2_group_digits(count, t->of->misses));
+        break;
+    case FINDINGS_INSTRUCTION_CACHE:
+        c2_say(words, "the code in use does not fit %s", t->run->machine->l1i.name);
+        break;
+    case FINDINGS_STREAMING:
+        c2_say(words, "%s is used once, and all of each line", t->object);
+        break;
+    case FINDINGS_SCATTERED:
+        c2_say(words, "places in %s follow no order, and it does not fit", t->object);
+        break;
+    default:
+        c2_say(words, "the start of the program and its libraries is what costs");
+        break;
+    }
+}
+
+/* ------------------------------------------------------------------ the remedy */
+
+static bool is_used(const struct finding *of, uint32_t start, uint32_t bytes)
+{
+    for (uint32_t i = start; i < start + bytes && i < FINDINGS_ELEMENT; i++)
+        if (of->used[i / 8] >> i % 8 & 1)
+            return true;
+    return false;
+}
+
+static const struct loader_struct *struct_of(const struct telling *t)
+{
+    const struct analyses_object *object = object_of(t, t->of->object);
+    if (!object || !t->run->symbols || object->kind == ANALYSES_STACK)
+        return NULL;
+    const bool block = object->kind == ANALYSES_HEAP;
+    const struct loader_type_id type = block ? loader_receiver_type(t->run->symbols, object->site)
+                                             : loader_variable_type(t->run->symbols, object->variable);
+    const struct loader_struct *of = type.module ? loader_struct_of(t->run->symbols, type, block) : NULL;
+    return of && of->bytes == t->of->element_bytes ? of : NULL;
+}
+
+static void say_fields(struct c2_words *words, const struct telling *t, const struct loader_struct *of)
+{
+    uint32_t said = 0;
+    c2_say(words, "{");
+    for (uint32_t i = 0; i < of->field_count; i++) {
+        if (!is_used(t->of, of->fields[i].start, of->fields[i].bytes))
+            continue;
+        if (said < FIELDS)
+            c2_say(words, "%s%s", said == 0 ? "" : ", ", of->fields[i].name);
+        said++;
+    }
+    c2_say(words, "%s}", said > FIELDS ? ", ..." : "");
+}
+
+static void say_split(struct c2_words *words, const struct telling *t)
+{
+    const struct loader_struct *of = struct_of(t);
+    c2_say(words, "split ");
+    if (of) {
+        say_fields(words, t, of);
+        c2_say(words, " of %s from its other fields, into an array of their own", of->name);
+    } else {
+        c2_say(words, "what this loop uses of an element of %s from the rest, into an array of its own", t->object);
+    }
+}
+
+static void say_swap(struct c2_words *words, const struct telling *t)
+{
+    const int inner = loop_line(t, t->of->loop), outer = loop_line(t, t->of->with);
+    if (inner != 0 && outer != 0 && inner != outer)
+        c2_say(words, "swap the loop of line %d with that of line %d, or work in blocks", inner, outer);
+    else
+        c2_say(words, "swap the two loops, or work in blocks");
+}
+
+static void say_pad(struct c2_words *words, const struct telling *t)
+{
+    const uint32_t line = t->run->machine->line_bytes;
+    if (t->of->evictor == FINDINGS_NOBODY || t->of->evictor == t->of->object)
+        c2_say(words, "pad the rows of %s by a line (%" PRIu32 " B), so that the steps spread over all sets", t->object,
+               line);
+    else
+        c2_say(words, "move %s, or pad the space before it, so that it does not start at the same sets as %s",
+               t->object, t->evictor);
+}
+
+static void say_apart(struct c2_words *words, const struct telling *t)
+{
+    c2_say(words, "align or pad what each thread writes in %s to a line", t->object);
+    if (t->of->padding != 0)
+        c2_say(words, " (%" PRIu32 " B more each)", t->of->padding);
+    c2_say(words, ", or let each thread have a sum of its own");
+}
+
+static void say_remedy(struct c2_words *words, const struct telling *t)
+{
+    char size[32];
+    switch (t->of->pattern) {
+    case FINDINGS_LOOP_ORDER:
+        say_swap(words, t);
+        break;
+    case FINDINGS_SET_CONFLICTS:
+        say_pad(words, t);
+        break;
+    case FINDINGS_PAGE_PLACEMENT:
+        c2_say(words, "let pages be coloured, or put %s on huge pages (try --pages colored, --huge thp)", t->object);
+        break;
+    case FINDINGS_CAPACITY:
+        c2_say(words, "work in blocks of %s that fit, or fuse the passes", report_size(size, level_bytes(t)));
+        break;
+    case FINDINGS_PARTIAL_LINES:
+        say_split(words, t);
+        break;
+    case FINDINGS_POINTER_CHASING:
+        c2_say(words, "take the nodes from one pool in the order of the walk, or walk over an index");
+        break;
+    case FINDINGS_TLB:
+        c2_say(words, "put %s on huge pages (aligned to 2 MiB, madvise MADV_HUGEPAGE, or hugetlbfs), or work in blocks",
+               t->object);
+        break;
+    case FINDINGS_FALSE_SHARING:
+        say_apart(words, t);
+        break;
+    case FINDINGS_TRUE_SHARING:
+        c2_say(words, "let each thread have a sum or part of its own, and put them together at the end");
+        break;
+    case FINDINGS_INSTRUCTION_CACHE:
+        c2_say(words, "make the hot code smaller (-Os, less inlining and unrolling), or put functions that run "
+                      "together side by side");
+        break;
+    case FINDINGS_STREAMING:
+        c2_say(words, "nothing to win in the caches but fewer bytes: smaller types, or loops fused");
+        break;
+    case FINDINGS_SCATTERED:
+        c2_say(words, "sort the accesses, or make the elements smaller; the caches cannot help");
+        break;
+    default:
+        c2_say(words, "no remedy: start-up is all that there is");
+        break;
+    }
+}
+
+/* ------------------------------------------------------------------ the list */
+
+static const char *gained_by(enum findings_gained gained)
+{
+    return gained == FINDINGS_SIMULATED ? "simulated" : gained == FINDINGS_ESTIMATED ? "estimated" : "none";
+}
+
+/* The line of source, without the spaces around it; false: the file is not at hand. */
+static bool read_source(char *buffer, size_t bytes, const struct loader_place *place)
+{
+    FILE *file = place->file && place->line > 0 ? fopen(place->file, "r") : NULL;
+    bool there = file;
+    for (int line = 0; there && line < place->line; line++)
+        there = fgets(buffer, (int)bytes, file);
+    if (file)
+        fclose(file);
+    if (!there)
+        return false;
+    const size_t before = strspn(buffer, " \t");
+    memmove(buffer, buffer + before, strlen(buffer + before) + 1);
+    buffer[strcspn(buffer, "\r\n")] = '\0';
+    return buffer[0] != '\0';
+}
+
+static void add_text(struct document *d, const struct report_digest *digest, const struct telling *t, uint32_t number,
+                     const char *pattern, const char *remedy)
+{
+    const uint64_t whole = report_whole_cost(digest);
+    struct loader_place place;
+    char text[NAME_BYTES], source[NAME_BYTES];
+    place_of(&place, t);
+    loader_place_text(text, sizeof text, t->of->pc, &place);
+    if (t->of->pattern == FINDINGS_STARTUP)
+        doc_note(d, DOC_ITEM, NULL, "%u. %s: %s", number, pattern, remedy);
+    else
+        doc_note(d, DOC_ITEM, NULL, "%u. %s: %s: %s", number, text, pattern, remedy);
+    if (t->of->pattern != FINDINGS_STARTUP && read_source(source, sizeof source, &place))
+        doc_note(d, DOC_LINE, NULL, "       %d | %s", place.line, source);
+    if (t->of->gain != 0)
+        doc_note(d, DOC_ITEM, NULL, "   %s of the cost; %s %s of it would be spared", doc_share(d, t->of->cost, whole),
+                 t->of->gained == FINDINGS_SIMULATED ? "simulated," : "about", doc_share(d, t->of->gain, whole));
+    else
+        doc_note(d, DOC_ITEM, NULL, "   %s of the cost", doc_share(d, t->of->cost, whole));
+}
+
+static void add_evidence(struct document *d, const struct telling *t)
+{
+    const struct finding *of = t->of;
+    doc_group(d, DOC_JSON, "evidence");
+    doc_count(d, DOC_JSON, "cold", of->parts.cold);
+    doc_count(d, DOC_JSON, "capacity", of->parts.capacity);
+    doc_count(d, DOC_JSON, "conflict", of->parts.conflict);
+    doc_count(d, DOC_JSON, "translation", of->parts.translation);
+    doc_count(d, DOC_JSON, "coherence", of->parts.coherence);
+    doc_count(d, DOC_JSON, "misses", of->misses);
+    if (of->pattern == FINDINGS_TLB)
+        doc_count(d, DOC_JSON, "walks", of->walks);
+    if (of->step != 0)
+        doc_words(d, DOC_JSON, "step", "%" PRId64, of->step);
+    if (of->with_step != 0)
+        doc_words(d, DOC_JSON, "with_step", "%" PRId64, of->with_step);
+    if (loop_line(t, of->loop) != 0)
+        doc_count(d, DOC_JSON, "loop_line", (uint64_t)loop_line(t, of->loop));
+    if (loop_line(t, of->with) != 0)
+        doc_count(d, DOC_JSON, "with_line", (uint64_t)loop_line(t, of->with));
+    if (of->level != FINDINGS_NOBODY)
+        doc_string(d, DOC_JSON, "level", level_name(t));
+    if (of->element_bytes != 0) {
+        doc_count(d, DOC_JSON, "element_bytes", of->element_bytes);
+        doc_count(d, DOC_JSON, "used_bytes", of->used_bytes);
+    }
+    if (of->passes != 0)
+        doc_decimal(d, DOC_JSON, "passes", of->passes);
+    if (of->evictor != FINDINGS_NOBODY)
+        doc_string(d, DOC_JSON, "evictor", t->evictor);
+    doc_close(d);
+}
+
+static void add_json(struct document *d, const struct telling *t, const char *pattern, const char *remedy)
+{
+    struct loader_place place;
+    place_of(&place, t);
+    if (!doc_group(d, DOC_JSON, NULL)) {
+        doc_close(d);
+        return;
+    }
+    doc_string(d, DOC_JSON, "pattern", findings_pattern_name(t->of->pattern));
+    doc_group(d, DOC_JSON, "where");
+    if (t->of->pattern != FINDINGS_STARTUP)
+        report_add_place(d, &place);
+    doc_close(d);
+    if (t->of->object != FINDINGS_NOBODY)
+        doc_string(d, DOC_JSON, "object", short_name(object_of(t, t->of->object)));
+    doc_count(d, DOC_JSON, "cost", t->of->cost);
+    doc_count(d, DOC_JSON, "gain", t->of->gain);
+    doc_string(d, DOC_JSON, "gain_by", gained_by(t->of->gained));
+    doc_string(d, DOC_JSON, "what", pattern);
+    doc_string(d, DOC_JSON, "remedy", remedy);
+    add_evidence(d, t);
+    doc_close(d);
+}
+
+static void add_finding(struct document *d, const struct report_digest *digest, uint32_t number)
+{
+    char pattern[SENTENCE_BYTES], remedy[SENTENCE_BYTES];
+    struct telling t;
+    begin(&t, digest->run, &digest->run->findings->list[number]);
+    struct c2_words to = {pattern, sizeof pattern, 0};
+    say_pattern(&to, &t);
+    to = (struct c2_words){remedy, sizeof remedy, 0};
+    say_remedy(&to, &t);
+    if (number < TEXT_FINDINGS)
+        add_text(d, digest, &t, number + 1, pattern, remedy);
+    add_json(d, &t, pattern, remedy);
+}
+
+void report_add_findings(struct document *d, struct report_digest *digest)
+{
+    const struct findings *findings = digest->run->findings;
+    if (!findings)
+        return;
+    doc_note(d, DOC_LINE, NULL, findings->count == 0 ? "findings    nothing worth a change" : "findings");
+    doc_table(d, DOC_BOTH, "findings");
+    for (uint32_t i = 0; i < findings->count; i++)
+        add_finding(d, digest, i);
+    doc_close(d);
+}
