@@ -14,10 +14,18 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* A function's name that is too long loses its end, not the file and the line behind it. */
+static void with_line(char *buffer, size_t bytes, const struct loader_place *place)
+{
+    const size_t behind = (size_t)snprintf(NULL, 0, " (%s:%d)", base_name(place->file), place->line);
+    const size_t room = behind < bytes ? bytes - 1 - behind : bytes;
+    snprintf(buffer, bytes, "%.*s (%s:%d)", (int)room, place->function, base_name(place->file), place->line);
+}
+
 static void with_function(char *buffer, size_t bytes, const struct loader_place *place)
 {
     if (place->file)
-        snprintf(buffer, bytes, "%s (%s:%d)", place->function, base_name(place->file), place->line);
+        with_line(buffer, bytes, place);
     else if (place->offset)
         snprintf(buffer, bytes, "%s+0x%llx in %s", place->function, (ull)place->offset, place->object);
     else

@@ -170,7 +170,7 @@ static void note_victim(struct document *d, struct report_digest *digest, const 
     const struct analyses_object *object = &digest->profile->objects[row->object];
     const struct report_share evictor = report_main_evictor(digest, victim);
     const uint64_t misses = own_conflicts(digest, victim);
-    char text[256], size[32];
+    char text[REPORT_NAME_BYTES], size[32];
     doc_note(d, DOC_ITEM, NULL, "%s", report_object_text(text, sizeof text, digest->run, object));
     if (object->bytes != 0)
         doc_say(d, " (%s)", report_size(size, object->bytes));

@@ -39,7 +39,7 @@ enum doc_form {
     DOC_RIGHT,
     DOC_LEFT,
     DOC_BYTES, /* as a size, "18.0 MiB"; 0: not known */
-    DOC_NAME,  /* the last column: to the left, and cut where the line would be too wide */
+    DOC_NAME,  /* the last column: to the left, and shortened (shorten.h) where the line would be too wide */
 };
 struct doc_column {
     const char *heading, *key;

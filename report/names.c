@@ -48,7 +48,7 @@ char *report_place_text(char *buffer, size_t bytes, const struct report_run *run
 static void add_site(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
 {
     struct loader_place place;
-    char text[256];
+    char text[REPORT_NAME_BYTES];
     const size_t used = strlen(buffer);
     if (strchr(object->name, '@') || !report_site(&place, run, object, object->site_shown))
         return;
@@ -66,7 +66,7 @@ static void add_wrappers(char *buffer, size_t bytes, const struct report_run *ru
     const char *before = " via ";
     for (uint32_t i = object->site_shown; i-- > 0;) {
         struct loader_place place;
-        char text[256];
+        char text[REPORT_NAME_BYTES];
         const struct guest_va call = {object->sites[i].v - 1};
         const char *symbol = run->symbols ? loader_symbol_name_of(run->symbols, call) : NULL;
         const size_t used = strlen(buffer);

@@ -298,7 +298,7 @@ static void name_line(char *buffer, size_t bytes, const struct report_run *run, 
 
 static void name_loop(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
 {
-    char place[200];
+    char place[REPORT_NAME_BYTES];
     (void)run;
     if (!of->loop) {
         snprintf(buffer, bytes, "outside of loops");
@@ -312,7 +312,7 @@ static void name_function(char *buffer, size_t bytes, const struct report_run *r
 {
     const char *name = of->place.function, *module = of->place.object;
     (void)run;
-    snprintf(buffer, bytes, "%.100s%s%.50s", name ? name : "unnamed code", module ? " in " : "", module ? module : "");
+    snprintf(buffer, bytes, "%s%s%s", name ? name : "unnamed code", module ? " in " : "", module ? module : "");
 }
 
 /* ------------------------------------------------------------------ a list of them */
@@ -403,7 +403,7 @@ static void add_row(struct document *d, const struct report_digest *digest, cons
                     const struct report_ranked *from)
 {
     const struct report_missed *missed = &from->missed;
-    char text[256];
+    char text[REPORT_NAME_BYTES];
     doc_count(d, DOC_TEXT, "own", missed->own);
     doc_count(d, DOC_TEXT, "whole", report_whole_cost(digest));
     if (has_margins(digest, kind))

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "report/document.h"
+#include "report/shorten.h"
 
 #define CELL_BYTES 64 /* of a number */
-#define LEAST_NAME 24 /* that much of a name is shown, whatever the width */
+#define LEAST_NAME 40 /* that much of a name is shown, whatever the width */
 #define MOST_COLUMNS 32
 #define KEY_WIDTH 12 /* keys are shorter */
 #define ITEM_INDENT 6
@@ -16,6 +17,7 @@
 struct page {
     FILE *to;
     bool begun, gap; /* something stands on it; an empty line comes before the next thing */
+    bool failed;     /* for want of memory */
 };
 
 static void begin_item(struct page *page)
@@ -112,18 +114,19 @@ static size_t widest(const struct doc_item *table, const struct doc_column *colu
     return width;
 }
 
-static void put_name(FILE *to, const char *name, size_t before)
+static void put_name(struct page *page, const char *name, size_t before)
 {
     const size_t room = before + LEAST_NAME < DOC_WIDTH ? DOC_WIDTH - before : LEAST_NAME;
-    if (strlen(name) <= room)
-        fputs(name, to);
-    else
-        fprintf(to, "%.*s...", (int)room - 3, name);
+    char *shortened = strlen(name) > room ? c2_strdup(name) : NULL;
+    page->failed |= strlen(name) > room && !shortened;
+    fputs(shortened ? report_shorten(shortened, room) : name, page->to);
+    c2_free(shortened);
 }
 
 /* row: NULL for the headings. */
-static void put_row(FILE *to, const struct doc_item *table, const struct doc_item *row, const size_t *widths)
+static void put_row(struct page *page, const struct doc_item *table, const struct doc_item *row, const size_t *widths)
 {
+    FILE *to = page->to;
     size_t before = table->number;
     fprintf(to, "%*s", (int)before, "");
     for (size_t i = 0; i < table->column_count; i++) {
@@ -133,7 +136,7 @@ static void put_row(FILE *to, const struct doc_item *table, const struct doc_ite
         fputs(i == 0 ? "" : "  ", to);
         before += i == 0 ? 0 : 2;
         if (column->form == DOC_NAME)
-            put_name(to, text, before);
+            put_name(page, text, before);
         else
             fprintf(to, "%*s", column->form == DOC_LEFT ? -(int)widths[i] : (int)widths[i], text);
         before += widths[i];
@@ -159,10 +162,10 @@ static void put_table(struct page *page, const struct doc_item *table)
     C2_ASSERT(table->column_count <= MOST_COLUMNS);
     for (size_t i = 0; i < table->column_count; i++)
         widths[i] = widest(table, &table->columns[i]);
-    put_row(page->to, table, NULL, widths);
+    put_row(page, table, NULL, widths);
     for (const struct doc_item *row = table->first; row; row = row->next) {
         if ((row->in & DOC_TEXT) != 0)
-            put_row(page->to, table, row, widths);
+            put_row(page, table, row, widths);
     }
 }
 
@@ -203,5 +206,7 @@ enum c2_status doc_render_text(FILE *to, const struct document *d, const char *w
             put_items(&page, section);
         }
     }
+    if (page.failed)
+        return c2_fail_memory(err, what);
     return ferror(to) ? c2_fail(err, C2_ERR_IO, "cannot write %s", what) : C2_OK;
 }

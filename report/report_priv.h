@@ -131,6 +131,8 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
 
 /* ------------------------------------------------------------------ names (names.c) */
 
+#define REPORT_NAME_BYTES 1024 /* of buffers: names of templates are long, and their places stand behind them */
+
 /* Where an instruction lies; without symbols nothing is known but the pc. */
 void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc);
 /* The same of a loop. */

@@ -182,6 +182,8 @@ static void test_place_text_is_cut_not_overrun(void **state)
     struct loader_place place = {"app", "a_long_function", 4, "x.c", 41};
     assert_string_equal(loader_place_text(buffer, 5, (struct guest_va){1}, &place), "a_lo");
     assert_memory_equal(buffer + 5, "67", 3);
+    char line[20];
+    assert_string_equal(loader_place_text(line, sizeof line, (struct guest_va){1}, &place), "a_long_fun (x.c:41)");
 }
 
 int main(void)

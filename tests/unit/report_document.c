@@ -237,7 +237,7 @@ static void add_row(struct document *d, uint64_t bytes, const char *name)
 }
 
 /* "  size" and two spaces are 10 columns: names have 110. */
-static void names_are_cut_where_the_line_ends(void **state)
+static void names_are_shortened_where_the_line_ends(void **state)
 {
     (void)state;
     static const struct doc_column columns[] = {{.heading = "size", .key = "bytes", .form = DOC_BYTES},
@@ -254,7 +254,7 @@ static void names_are_cut_where_the_line_ends(void **state)
     char *text = rendered(doc_render_text, &d);
     assert_string_equal("    size  name\n"
                         " 9.0 KiB  " FIFTY FIFTY "1234567890\n"
-                        "       -  " FIFTY FIFTY "1234567...\n"
+                        "       -  " FIFTY "1234...9 " TEN TEN TEN TEN "12345678901\n"
                         "10.0 KiB  short\n",
                         text);
     free(text);
@@ -315,7 +315,7 @@ int main(void)
         cmocka_unit_test(items_are_where_they_say),
         cmocka_unit_test(what_is_not_wanted_is_not_kept),
         cmocka_unit_test(notes_are_broken_between_words),
-        cmocka_unit_test(names_are_cut_where_the_line_ends),
+        cmocka_unit_test(names_are_shortened_where_the_line_ends),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_full_disk_is_reported),
     };

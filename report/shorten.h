@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * shorten: a name in fewer characters, without its place in the source.
+ */
+#ifndef C2_REPORT_SHORTEN_H
+#define C2_REPORT_SHORTEN_H
+
+#include "base/base.h"
+
+#define REPORT_SHORTEST 8u
+
+/* Shortens a text - a name of C, C++ or Rust, with places ("matmul.c:15") and words around it - to at most `width`
+ * bytes, at least REPORT_SHORTEST, in place; what was left out is "...". A text that fits is not changed. Returns it. */
+char *report_shorten(char *text, size_t width);
+
+#endif
