@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Names of C++ as their source writes them.
+ * Names of C++ and Rust as their source writes them.
  *
  * Model
- *   A name of the C++ ABI (it begins with _Z) is handed to the C++ runtime's own demangler, which is kept with the
- *   compiler; every other name, and one that it does not know, is shown as it is.
+ *   A mangled name begins with _Z (C++, and Rust as it was) or _R (Rust, v0). Rust's own form of _Z ends with a hash,
+ *   "17h" and 16 hexadecimal digits, and is tried first; hashes of Rust are not shown. Every other name, and one that
+ *   libiberty does not know, is shown as it is.
  * Invariants
  *   Each name is demangled once; the same symbol gives the same address.
  * Not modelled
- *   Other manglings (Rust v0, D).
+ *   Other manglings (D, Ada).
  * Source
- *   Itanium C++ ABI, 3.4: abi::__cxa_demangle. It answers in memory of malloc.
+ *   Itanium C++ ABI, 3.4; Rust RFC 2603: libiberty of GNU binutils. It answers in memory of malloc.
  */
 #include "loader/symbols_priv.h"
 
+#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* As <cxxabi.h> declares it, for C. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *bytes, int *status);
 
 /* As long as this a name is demangled: templates may make more text of a name than anybody reads. */
 #define MANGLED_BYTES 4096
 
 static const char *demangle(struct loader_names *names, const char *symbol)
 {
-    int status;
-    char *text = strlen(symbol) < MANGLED_BYTES ? __cxa_demangle(symbol, NULL, NULL, &status) : NULL;
+    const bool tried = strlen(symbol) < MANGLED_BYTES;
+    char *text = tried ? rust_demangle(symbol, DMGL_NO_OPTS) : NULL;
+    if (tried && !text)
+        text = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
     const char *kept = text ? loader_names_keep(names, text, strlen(text)) : symbol;
     free(text);
     return kept;
 }
 
+static bool is_mangled(const char *symbol) { return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R'); }
+
 const char *loader_names_shown(struct loader_names *names, struct c2_map *shown, const char *symbol)
 {
     uint64_t found;
     const char *kept = loader_names_keep(names, symbol, loader_symbol_length(symbol));
-    if (!kept || strncmp(kept, "_Z", 2) != 0)
+    if (!kept || !is_mangled(kept))
         return kept;
     if (c2_map_get(shown, (uintptr_t)kept, &found))
         return (const char *)(uintptr_t)found;

@@ -40,7 +40,8 @@ void loader_names_destroy(struct loader_names *names);
 const char *loader_names_keep(struct loader_names *names, const char *text, size_t bytes);
 size_t loader_names_count(const struct loader_names *names);
 
-/* What a report shows for a symbol (demangle.c): without its version, demangled if it is of C++. `shown` remembers. */
+/* What a report shows for a symbol (demangle.c): without its version, demangled if it is of C++ or Rust. `shown`
+ * remembers. */
 const char *loader_names_shown(struct loader_names *names, struct c2_map *shown, const char *symbol);
 
 /* ------------------------------------------------------------------ symbol tables (symtab.c) */

@@ -281,6 +281,45 @@ static void test_what_is_left_out(void **state)
     assert_false(has_variable("stripped_data", "counter"));
 }
 
+struct mangled {
+    const char *symbol, *shown;
+};
+
+static void check_shown(const struct mangled *list, size_t count)
+{
+    struct c2_map *shown;
+    assert_int_equal(c2_map_create(&shown, NULL), C2_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(loader_names_shown(names, shown, list[i].symbol), list[i].shown);
+    c2_map_destroy(shown);
+}
+
+/* By RFC 2603: a crate is C, its hash s..._ before its name, a nested path N, a function's namespace v, a closure's C,
+ * an instance I...E; d is f64. */
+static void test_names_of_rust(void **state)
+{
+    static const struct mangled of_rust[] = {
+        {"_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function"},
+        {"_RNCNvCs1234_7mycrate4main0", "mycrate::main::{closure#0}"},
+        {"_RINvNtC3std3mem8align_ofdE", "std::mem::align_of::<f64>"},
+    };
+    (void)state;
+    check_shown(of_rust, sizeof of_rust / sizeof of_rust[0]);
+}
+
+/* Rust's older form is C++'s with a hash for its last part; C++ has names that look nearly the same. */
+static void test_older_names_of_rust(void **state)
+{
+    static const struct mangled of_rust[] = {
+        {"_ZN3foo3bar17h05af221e174051e9E", "foo::bar"},
+        {"_ZN3foo3bar17h05af221e174051e9E.llvm.1234567", "foo::bar"},
+        {"_ZN45_$LT$Test$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE", "<Test as foo::Bar<Test>>::bar"},
+        {"_ZN3foo3bar17g05af221e174051e9E", "foo::bar::g05af221e174051e9"},
+    };
+    (void)state;
+    check_shown(of_rust, sizeof of_rust / sizeof of_rust[0]);
+}
+
 static void test_names_of_cxx(void **state)
 {
     (void)state;
@@ -294,7 +333,11 @@ static void test_names_of_cxx(void **state)
     assert_string_equal(loader_names_shown(names, shown, "_ZZL7countervE5count"), "counter()::count");
     assert_string_equal(loader_names_shown(names, shown, "_ZNK6shapes3box4areaEv.cold"),
                         "shapes::box::area() const [clone .cold]");
+    assert_string_equal(loader_names_shown(names, shown, "_Z3mulRKSt6vectorIdSaIdEEi"),
+                        "mul(std::vector<double, std::allocator<double> > const&, int)");
+    assert_string_equal(loader_names_shown(names, shown, "_ZSt4swapIiEvRT_S1_"), "void std::swap<int>(int&, int&)");
     assert_string_equal(loader_names_shown(names, shown, "_Z"), "_Z");
+    assert_string_equal(loader_names_shown(names, shown, "_R"), "_R");
     assert_string_equal(loader_names_shown(names, shown, "i"), "i"); /* a type to the demangler, a variable to us */
     assert_string_equal(loader_names_shown(names, shown, "main"), "main");
     c2_map_destroy(shown);
@@ -448,6 +491,8 @@ int main(void)
         cmocka_unit_test(test_types_in_functions_come_last),
         cmocka_unit_test(test_what_is_left_out),
         cmocka_unit_test(test_names_of_cxx),
+        cmocka_unit_test(test_names_of_rust),
+        cmocka_unit_test(test_older_names_of_rust),
         cmocka_unit_test(test_cut_files),
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_no_memory),
