@@ -138,8 +138,8 @@ static enum c2_status try_all(struct advising *advising, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the report */
 
-static enum c2_status write_report(const struct advising *advising, const struct report_run *run, bool quiet,
-                                   struct c2_outfile *file, struct c2_error *err)
+static enum c2_status write_report(const struct advising *advising, const struct report_run *run,
+                                   const struct cli_options *options, struct c2_outfile *file, struct c2_error *err)
 {
     const struct report_proposals of = {.run = run,
                                         .proposals = advising->proposals,
@@ -147,10 +147,10 @@ static enum c2_status write_report(const struct advising *advising, const struct
                                         .count = advising->count,
                                         .before = &advising->before};
     struct report *report;
-    enum c2_status status = report_create_advice(&report, &of, (quiet ? 0 : REPORT_TEXT) | (file ? REPORT_JSON : 0),
-                                                 err);
-    if (status == C2_OK && !quiet)
-        report_text(stderr, report, NULL);
+    enum c2_status status = report_create_advice(&report, &of,
+                                                 (options->quiet ? 0 : REPORT_TEXT) | (file ? REPORT_JSON : 0), err);
+    if (status == C2_OK && !options->quiet)
+        cli_show_report(report, options);
     if (status == C2_OK && file)
         status = report_json(c2_outfile_stream(file), report, err);
     report_destroy(report);
@@ -203,7 +203,7 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
     if (status == C2_OK)
         status = try_all(advising, err);
     if (status == C2_OK)
-        status = write_report(advising, run, options->quiet, file, err);
+        status = write_report(advising, run, options, file, err);
     else
         c2_outfile_abandon(file);
     release(advising);

@@ -21,6 +21,8 @@ enum {
     CLI_EXIT_SIGNAL = 128
 };
 
+enum { CLI_NARROWEST = 80, CLI_WIDEST = 200 }; /* columns of a text report */
+
 #define CLI_DEFAULT_MACHINE "sandybridge-ep"
 
 enum cli_action {
@@ -117,6 +119,8 @@ struct cli_options {
     uint64_t checkpoint_at;       /* instructions; 0: where the place says */
     const char *checkpoint_place; /* NULL: none was given */
     bool checkpoint_caches, checkpoint_stop;
+    uint64_t width; /* --width; 0: that of the terminal */
+    enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER } color;
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
     struct cli_word {
         const struct argp_option *row;

@@ -27,8 +27,9 @@ enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_option
 bool cli_outputs_report(const struct cli_outputs *outputs); /* a report goes to a file */
 /* Writes and commits all, those of the analyses first; goes on after a failure, whose first reason is *err. analyses:
  * of the first view, NULL with --no-sim. shown: the text goes to standard error, too. */
-enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
-                                  bool shown, struct c2_error *err);
+enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct cli_options *options,
+                                  struct analyses *analyses, const struct report_run *run, bool shown,
+                                  struct c2_error *err);
 /* --dump-pagemap's, whose path ending in .textproto names the form. */
 enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu_replica *memory,
                                           const char *path, struct c2_error *err);
@@ -38,6 +39,11 @@ enum c2_status cli_outputs_open_in(struct c2_outfile **out, const char *director
 /* --record's, when all is in it. */
 enum c2_status cli_outputs_commit_recording(struct cli_outputs *outputs, struct c2_error *err);
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
+
+/* ------------------------------------------------------------------ page.c: how wide, and in which colours
+ * The text to standard error; and what it is to be in a file. */
+void cli_show_report(struct report *report, const struct cli_options *options);
+void cli_page_of_file(struct report *report, const struct cli_options *options);
 
 /* ------------------------------------------------------------------ contexts.c: what functions are told apart by */
 struct cli_contexts {

@@ -116,7 +116,7 @@ static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_op
         status = cli_advise(options, simulation, report, json, err);
     }
     if (status == C2_OK)
-        status = cli_outputs_commit(outputs, lane ? lane_analyses(lane) : NULL, report,
+        status = cli_outputs_commit(outputs, options, lane ? lane_analyses(lane) : NULL, report,
                                     !options->advise && !options->quiet, err);
     if (status == C2_OK && options->dump_pagemap)
         status = cli_outputs_commit_pagemap(outputs, lane_memory(lane), options->dump_pagemap, err);

@@ -36,6 +36,8 @@ enum option_key {
     KEY_EVICTORS,
     KEY_CACHEGRIND,
     KEY_PROGRESS,
+    KEY_WIDTH,
+    KEY_COLOR,
     KEY_STATS,
     KEY_DIM,
     KEY_SKIP,

@@ -93,6 +93,25 @@ static enum c2_status take_offsets(struct cli_options *options, const char *text
     return status;
 }
 
+static enum c2_status take_width(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    if (c2_parse_number(&options->width, text, "--width", NULL) == C2_OK && options->width >= CLI_NARROWEST &&
+        options->width <= CLI_WIDEST)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--width %s: must be a number of columns, %d to %d", text, CLI_NARROWEST,
+                   CLI_WIDEST);
+}
+
+static enum c2_status take_color(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    static const char *const words[] = {"auto", "always", "never"};
+    unsigned word;
+    enum c2_status status = cli_word(&word, "--color ", text, words, 3, err);
+    if (status == C2_OK)
+        options->color = (enum cli_color)word;
+    return status;
+}
+
 static enum c2_status take_format(struct cli_options *options, const char *value, struct c2_error *err)
 {
     const char *values[1 + STREAM_TRACE_FORMS] = {"recording"};
@@ -274,6 +293,10 @@ static enum c2_status take_value(struct cli_parse *parse, const struct argp_opti
         return cli_requests(&options->regions, value, err);
     case KEY_WARM:
         return cli_warm(&options->regions.warm, value, err);
+    case KEY_WIDTH:
+        return take_width(options, value, err);
+    case KEY_COLOR:
+        return take_color(options, value, err);
     case KEY_FORMAT:
         return take_format(options, value, err);
     }

@@ -186,16 +186,19 @@ bool cli_outputs_report(const struct cli_outputs *outputs)
 }
 
 /* The report is built once, for all who want it. */
-enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
-                                  bool shown, struct c2_error *err)
+enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct cli_options *options,
+                                  struct analyses *analyses, const struct report_run *run, bool shown,
+                                  struct c2_error *err)
 {
     const unsigned forms = (shown || outputs->report_text ? REPORT_TEXT : 0) |
                            (outputs->report_json || outputs->json ? REPORT_JSON : 0);
     struct report *report = NULL;
     struct c2_error mine;
     enum c2_status first = forms == 0 ? C2_OK : report_create(&report, run, forms, err);
+    if (report)
+        cli_page_of_file(report, options);
     if (report && shown)
-        report_text(stderr, report, NULL);
+        cli_show_report(report, options);
     if (analyses)
         keep_first(&first, analyses_commit(analyses, &mine), &mine, err);
     finish_all(&first, outputs, report, run, err);

@@ -242,7 +242,7 @@ static enum c2_status show_list(const struct cli_process *process, const struct 
         return status;
     if (status == C2_OK && !options->quiet) {
         fputc('\n', stderr);
-        report_text(stderr, list, NULL);
+        cli_show_report(list, options);
     }
     if (status == C2_OK && directory)
         status = write_list(list, directory, err);

@@ -257,11 +257,11 @@ static void note_finding(struct document *d, const struct report_run *run,
     const char *windows = doc_keep(d, "%s windows of %s instructions", doc_digits(d, all->windows),
                                    doc_digits(d, result->window));
     if (!result->limited)
-        doc_note(d, DOC_KEY_FLOW, "bandwidth", "%s; the machine file says no limits to compare with", windows);
+        doc_note(d, DOC_KEY, "bandwidth", "%s; the machine file says no limits to compare with", windows);
     else if (most == result->flow_count)
-        doc_note(d, DOC_KEY_FLOW, "bandwidth", "no path limits any of %s", windows);
+        doc_note(d, DOC_KEY, "bandwidth", "no path limits any of %s", windows);
     else
-        doc_note(d, DOC_KEY_FLOW, "bandwidth", "%s limits %s of %s: at least %.2f times slower than without limits",
+        doc_note(d, DOC_KEY, "bandwidth", "%s limits %s of %s: at least %.2f times slower than without limits",
                  flow_name(d, result, most), doc_share(d, all->flow[most].dominated, all->windows), windows,
                  slowdown(all));
     if (result->limited && run->machine->clock_mhz != 0)
@@ -316,7 +316,7 @@ static void add_columns(struct document *d, bool limited, bool used)
                                             {.heading = "used", .key = "used"},
                                             {.heading = "written", .key = "written"},
                                             {.heading = "by insn", .key = "written rate"},
-                                            {.heading = "limits", .key = "dominated", .of = "windows"},
+                                            {.heading = "limits", .key = "dominated", .of = "windows", .spare = 1},
                                             {.heading = "of the time", .key = "lost"}};
     enum { COLUMNS = sizeof all / sizeof all[0], USED = 3, LIMITS = 2 };
     struct doc_column columns[COLUMNS];

@@ -59,11 +59,12 @@ static void add_threads(struct document *d, const struct report_digest *digest,
     struct doc_column columns[5 + REPORT_MAX_LEVELS] = {{.heading = "thread", .key = "thread"},
                                                         {.heading = "core", .key = "core"},
                                                         {.heading = "instructions", .key = "instructions"},
-                                                        {.heading = "refs", .key = "refs"}};
+                                                        {.heading = "refs", .key = "refs", .spare = 2}};
     size_t count = 4;
     for (size_t i = 0; i < digest->level_count; i++) {
         const char *name = digest->levels[i].level->name;
-        columns[count++] = (struct doc_column){.heading = doc_keep(d, "%s misses", name), .key = name};
+        columns[count++] = (struct doc_column){
+            .heading = doc_keep(d, "%s misses", name), .key = name, .spare = i == 0 ? 0 : 1};
     }
     columns[count++] = (struct doc_column){.heading = "L1D coherence", .key = "coherence"};
     doc_table(d, DOC_BOTH, "threads");
@@ -111,15 +112,16 @@ static void add_core(struct document *d, const struct report_digest *digest, con
 static void add_cores(struct document *d, const struct report_digest *digest,
                       const struct analyses_coherence_result *result)
 {
-    static const struct doc_column columns[] = {{.heading = "core", .key = "core"},
-                                                {.heading = "coherence misses", .key = "coherence_misses"},
-                                                {.heading = "true", .key = "true_sharing"},
-                                                {.heading = "false", .key = "false_sharing"},
-                                                {.heading = "upgrades", .key = "upgrades"},
-                                                {.heading = "invalidations sent", .key = "invalidations_sent"},
-                                                {.heading = "received", .key = "invalidations_received"},
-                                                {.heading = "interventions", .key = "interventions"},
-                                                {.heading = "shootdowns", .key = "shootdowns_received"}};
+    static const struct doc_column columns[] = {
+        {.heading = "core", .key = "core"},
+        {.heading = "coherence misses", .key = "coherence_misses"},
+        {.heading = "true", .key = "true_sharing"},
+        {.heading = "false", .key = "false_sharing"},
+        {.heading = "upgrades", .key = "upgrades"},
+        {.heading = "invalidations sent", .key = "invalidations_sent", .spare = 3},
+        {.heading = "received", .key = "invalidations_received", .spare = 2},
+        {.heading = "interventions", .key = "interventions", .spare = 1},
+        {.heading = "shootdowns", .key = "shootdowns_received", .spare = 4}};
     doc_table(d, DOC_BOTH, "cores");
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (uint32_t i = 0; i < result->core_count; i++)
@@ -236,7 +238,7 @@ static void add_lines(struct document *d, const struct report_run *run, const st
                                                 {.heading = "false", .key = "false_sharing"},
                                                 {.heading = "true", .key = "true_sharing"},
                                                 {.heading = "cores", .key = "cores"},
-                                                {.heading = "padding", .key = "padding"},
+                                                {.heading = "padding", .key = "padding", .spare = 1},
                                                 {.heading = "object", .key = "object", .form = DOC_NAME}};
     doc_table(d, DOC_BOTH, "lines");
     doc_columns(d, columns, COUNT_OF(columns), 0);
@@ -320,7 +322,7 @@ static void note_finding(struct document *d, const struct report_digest *digest,
         true_sharing += result->cores[i].counts.true_sharing;
         false_sharing += result->cores[i].counts.false_sharing;
     }
-    doc_note(d, DOC_KEY_FLOW, "coherence", "%s threads on %u cores: ", doc_digits(d, result->thread_count),
+    doc_note(d, DOC_KEY, "coherence", "%s threads on %u cores: ", doc_digits(d, result->thread_count),
              result->core_count);
     if (true_sharing + false_sharing == 0)
         doc_say(d, "no miss of a line that another core has taken");

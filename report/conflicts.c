@@ -203,7 +203,7 @@ void report_add_dearest(struct document *d, struct report_digest *digest)
         note_none(d, digest, misses);
         return;
     }
-    doc_note(d, DOC_LINE, NULL, "conflict misses by instruction and object, the dearest:");
+    doc_note(d, DOC_HEADING, NULL, "conflict misses by instruction and object, the dearest:");
     for (size_t i = 0; i < count; i++) {
         note_victim(d, digest, shown[i]);
         misses -= own_conflicts(digest, shown[i]);
@@ -229,7 +229,7 @@ void report_add_framed(struct document *d, struct report_digest *digest)
         cost += framed(digest, i) * digest->levels[i].miss_cycles;
     if (digest->run->against || !report_noticeable(digest, cost))
         return;
-    doc_note(d, DOC_KEY_FLOW, "placement", "conflict misses in sets that the frames of pages chose:");
+    doc_note(d, DOC_KEY, "placement", "conflict misses in sets that the frames of pages chose:");
     for (size_t i = 0; i < digest->level_count; i++) {
         if (framed(digest, i) == 0)
             continue;

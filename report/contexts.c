@@ -264,7 +264,7 @@ static void add_cycles(struct document *d, const struct analyses_contexts *of, c
 static void note_contexts(struct document *d, const struct analyses_contexts *of, uint32_t count)
 {
     const struct analyses_separation *by = of->separation;
-    doc_note(d, DOC_KEY_FLOW, "contexts", "%s of functions, told apart by", doc_digits(d, count));
+    doc_note(d, DOC_KEY, "contexts", "%s of functions, told apart by", doc_digits(d, count));
     for (uint32_t i = 0; i < by->parameter_count; i++)
         doc_say(d, "%s %s", i == 0 ? "" : ",", by->parameters[i].asked);
     if (by->callers != 0)
@@ -280,8 +280,8 @@ static void note_contexts(struct document *d, const struct analyses_contexts *of
 static void add_columns(struct document *d)
 {
     static const struct doc_column columns[] = {{.heading = "calls", .key = "calls"},
-                                                {.heading = "instructions", .key = "alone"},
-                                                {.heading = "with callees", .key = "together"},
+                                                {.heading = "instructions", .key = "alone", .spare = 1},
+                                                {.heading = "with callees", .key = "together", .spare = 2},
                                                 {.heading = "miss cycles", .key = "cycles"},
                                                 {.heading = "context", .key = "words", .form = DOC_NAME}};
     doc_columns(d, columns, sizeof columns / sizeof columns[0], 0);

@@ -38,7 +38,7 @@ const char *doc_share(struct document *d, uint64_t part, uint64_t whole)
 
 void doc_begin(struct document *d, unsigned wanted)
 {
-    *d = (struct document){.root = {.kind = DOC_SECTION, .in = wanted}};
+    *d = (struct document){.root = {.kind = DOC_SECTION, .in = wanted}, .page = {.width = DOC_WIDTH}};
     d->at = &d->root;
 }
 

@@ -23,28 +23,40 @@
 enum doc_in { DOC_TEXT = 1, DOC_JSON = 2, DOC_BOTH = DOC_TEXT | DOC_JSON };
 enum doc_kind { DOC_SECTION, DOC_GROUP, DOC_TABLE, DOC_NOTE, DOC_COUNT, DOC_DECIMAL, DOC_STRING, DOC_FLAG };
 
-/* How a note is laid out. Lines that are broken, between words, are at most DOC_WIDTH wide where the words allow it. */
-#define DOC_WIDTH 120
+/* What the text is written on. Lines of notes are broken between words, and are no wider where the words allow it. */
+#define DOC_WIDTH 100 /* of files and pipes */
+struct doc_page {
+    unsigned width; /* in columns, at least DOC_NARROWEST */
+    bool coloured;  /* for a terminal: headings bold, classes in colours */
+};
+#define DOC_NARROWEST 80u
+
+/* How a note is laid out. */
 enum doc_shape {
-    DOC_LINE,     /* the text, on one line however long */
-    DOC_KEY,      /* "pages       text", on one line */
-    DOC_KEY_FLOW, /* the same, broken: later lines begin below the text */
-    DOC_FLOW,     /* "label text", broken in the same way */
-    DOC_ITEM,     /* "  text", broken: later lines are indented more */
+    DOC_LINE,    /* the text; its later lines are indented by two more than the first */
+    DOC_HEADING, /* the same, of what follows */
+    DOC_KEY,     /* "pages       text": later lines begin below the text */
+    DOC_FLOW,    /* "label text", in the same way */
+    DOC_ITEM,    /* "  text": later lines are indented more */
 };
 
 /* A column of a table in the text shows the figure `key` of each row: numbers with their digits in groups, to the
- * right. A row without the figure has a "-". */
+ * right. A row without the figure has a "-". Where a table is too wide for the page its names are shortened, but not
+ * below DOC_LEAST_NAME; then whole columns are left out. */
+#define DOC_LEAST_NAME 40u
 enum doc_form {
     DOC_RIGHT,
     DOC_LEFT,
     DOC_BYTES, /* as a size, "18.0 MiB"; 0: not known */
+    DOC_BAR,   /* of classes, "..=====###" */
     DOC_NAME,  /* the last column: to the left, and shortened (shorten.h) where the line would be too wide */
 };
 struct doc_column {
     const char *heading, *key;
     const char *of; /* not NULL: shown is the share that the figure has of this one */
     enum doc_form form;
+    unsigned spare;  /* 0: shown on every page; else left out where there is no room, the highest first */
+    unsigned strong; /* a share of that many per cent is emphasised; 0: none is */
 };
 
 struct doc_item {
@@ -65,6 +77,7 @@ struct document {
     struct doc_item *at;   /* what items are added to */
     struct doc_item *note; /* that doc_say() goes on with; NULL: it is in nothing */
     struct c2_pool pool;
+    struct doc_page page; /* of the text; may be set before each rendering */
     bool failed;
 };
 

@@ -137,7 +137,7 @@ static void note_machine(struct document *d, const struct report_digest *digest)
     const struct caches_machine *machine = digest->run->machine;
     doc_note(d, DOC_KEY, "machine", "%s%s%s", machine->name, machine->description[0] != '\0' ? ": " : "",
              machine->description);
-    doc_note(d, DOC_KEY_FLOW, "caches", "%s", "");
+    doc_note(d, DOC_KEY, "caches", "%s", "");
     for (size_t i = 0; i < digest->level_count; i++) {
         say_shape(d, machine, digest->levels[i].level);
         doc_say(d, i + 1 < digest->level_count ? ", " : "; ");
@@ -186,7 +186,7 @@ static void warn_of_lost_pages(struct document *d, uint64_t lost)
 static void add_placement(struct document *d, const struct report_run *run)
 {
     char size[32];
-    doc_note(d, DOC_KEY_FLOW, "pages", "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched,",
+    doc_note(d, DOC_KEY, "pages", "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched,",
              mmu_placement_name(run->placement->placement), run->seed, doc_digits(d, run->pages->small_pages));
     doc_string(d, DOC_JSON, "policy", mmu_placement_name(run->placement->placement));
     doc_count(d, DOC_JSON, "seed", run->seed);
@@ -336,7 +336,7 @@ static void add_region(struct document *d, const struct report_region *region)
 
 static void note_region(struct document *d, const struct report_region *region, bool first)
 {
-    doc_note(d, DOC_KEY_FLOW, first ? "regions" : "", "%s: %s time%s, %s instructions", region->name,
+    doc_note(d, DOC_KEY, first ? "regions" : "", "%s: %s time%s, %s instructions", region->name,
              doc_digits(d, region->begun), region->begun == 1 ? "" : "s", doc_digits(d, region->instructions));
 }
 
@@ -361,7 +361,7 @@ static void note_samples(struct document *d, const struct report_run *run)
     }
     const char *what = run->regions ? "piece" : "sample";
     samples -= run->start;
-    doc_note(d, DOC_KEY_FLOW, "phases", "%s%s %s%s measured: %s instructions of %s; %s warmed up, %s skipped",
+    doc_note(d, DOC_KEY, "phases", "%s%s %s%s measured: %s instructions of %s; %s warmed up, %s skipped",
              run->start ? "the start and " : "", doc_digits(d, samples), what, samples == 1 ? "" : "s",
              doc_digits(d, sums[STREAM_MEASURE]), doc_digits(d, run->instructions), doc_digits(d, sums[STREAM_WARM]),
              doc_digits(d, sums[STREAM_SKIP]));

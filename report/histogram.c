@@ -62,7 +62,7 @@ static void add_phases(struct document *d, const struct report_digest *digest,
     const char *first = digest->levels[0].level->name;
     const struct doc_column columns[] = {{.heading = "phase", .key = "number"},
                                          {.heading = "instructions before", .key = "start"},
-                                         {.heading = "touched", .key = "pieces"},
+                                         {.heading = "touched", .key = "pieces", .spare = 1},
                                          {.heading = doc_keep(d, "%s accesses", first), .key = "accesses"},
                                          {.heading = doc_keep(d, "%s misses", first), .key = "misses"},
                                          {.heading = "begins at", .key = "words", .form = DOC_NAME}};
@@ -90,8 +90,8 @@ static void add_phases(struct document *d, const struct report_digest *digest,
 static void add_monitors(struct document *d, const struct analyses_histogram_result *of)
 {
     static const struct doc_column columns[] = {{.heading = "counters", .key = "counters"},
-                                                {.heading = "lines", .key = "lines"},
-                                                {.heading = "bits", .key = "bits"},
+                                                {.heading = "lines", .key = "lines", .spare = 1},
+                                                {.heading = "bits", .key = "bits", .spare = 2},
                                                 {.heading = "victim", .key = "victim", .form = DOC_LEFT},
                                                 {.heading = "swap-outs", .key = "swap_outs"},
                                                 {.heading = "error", .key = "error text"},
@@ -218,7 +218,7 @@ static void note_histogram(struct document *d, const struct report_digest *diges
     uint64_t misses = 0;
     for (uint32_t i = 0; i < of->phase_count; i++)
         misses += of->phases[i].levels[0].misses;
-    doc_note(d, DOC_KEY_FLOW, "histogram", "%s %s were touched; a tenth of them has %s of the %s misses",
+    doc_note(d, DOC_KEY, "histogram", "%s %s were touched; a tenth of them has %s of the %s misses",
              doc_digits(d, of->all), pieces_of(d, of), doc_share(d, of->tenth, misses), digest->levels[0].level->name);
     if (of->phase_count > 1)
         doc_say(d, "; %s phases", doc_digits(d, of->phase_count));

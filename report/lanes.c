@@ -265,6 +265,7 @@ static void add_table(struct lanes *lanes, const struct columns *columns, size_t
         shown[i + 1] = (struct doc_column){.heading = heading, .key = heading};
         if (columns->list[i].what == RATE || columns->list[i].what == CONFLICTS)
             shown[i + 1].heading = space + 1; /* it stands beside the level's misses */
+        shown[i + 1].spare = columns->list[i].what == RATE ? 2 : columns->list[i].what == CONFLICTS;
     }
     doc_table(lanes->d, DOC_TEXT, NULL);
     doc_columns(lanes->d, shown, columns->count + 1, 0);

@@ -82,7 +82,7 @@ static void add_level_table(struct document *d, enum doc_in in, const struct rep
                                                 {.heading = "cold", .key = "cold", .of = "misses"},
                                                 {.heading = "capacity", .key = "capacity", .of = "misses"},
                                                 {.heading = "conflict", .key = "conflict", .of = "misses"},
-                                                {.heading = "FA misses", .key = "fa_misses"},
+                                                {.heading = "FA misses", .key = "fa_misses", .spare = 2},
                                                 {.heading = "coherence", .key = "coherence", .of = "misses"}};
     doc_table(d, in, "levels");
     doc_columns(d, columns, COUNT_OF(columns) - (run->machine->cores <= 1), 0);
@@ -195,7 +195,7 @@ static void add_tlbs(struct document *d, enum doc_in in, const struct report_run
 {
     static const struct doc_column columns[] = {{.heading = "TLB", .key = "name", .form = DOC_LEFT},
                                                 {.heading = "entries", .key = "entries"},
-                                                {.heading = "covers", .key = "covers"},
+                                                {.heading = "covers", .key = "covers", .spare = 1},
                                                 {.heading = "accesses", .key = "accesses"},
                                                 {.heading = "misses", .key = "misses"},
                                                 {.heading = "miss rate", .key = "misses", .of = "accesses"}};
@@ -233,9 +233,9 @@ static void add_labels(struct document *d, const struct report_digest *digest, c
                                                 {.heading = "conflict misses", .key = "conflict"},
                                                 {.heading = "inherent", .key = "inherent"},
                                                 {.heading = "due to placement", .key = "placement"},
-                                                {.heading = "misses", .key = "misses"},
-                                                {.heading = "misses there", .key = "misses there"},
-                                                {.heading = "conflicts there", .key = "conflict there"}};
+                                                {.heading = "misses", .key = "misses", .spare = 1},
+                                                {.heading = "misses there", .key = "misses there", .spare = 2},
+                                                {.heading = "conflicts there", .key = "conflict there", .spare = 3}};
     const struct analyses_against_counts *labels = digest->run->found[ANALYSIS_against];
     uint64_t walks = 0;
     doc_table(d, DOC_BOTH, "labels");

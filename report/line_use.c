@@ -585,8 +585,8 @@ static void add_columns(struct document *d, const struct report_digest *digest)
     for (size_t i = 0; i < count; i++) {
         columns[n++] = (struct doc_column){.heading = doc_keep(d, "into %s", levels[i]->level->name),
                                            .key = loads_keys[i]};
-        columns[n++] = (struct doc_column){.heading = "used", .key = used_keys[i]};
-        columns[n++] = (struct doc_column){.heading = "accesses", .key = mean_keys[i]};
+        columns[n++] = (struct doc_column){.heading = "used", .key = used_keys[i], .spare = i};
+        columns[n++] = (struct doc_column){.heading = "accesses", .key = mean_keys[i], .spare = 2};
     }
     columns[n++] = (struct doc_column){.heading = "lines; accesses of each", .key = "name", .form = DOC_NAME};
     doc_columns(d, columns, n, 0);

@@ -298,9 +298,9 @@ static void add_prefetchers(struct document *d, const struct report_digest *dige
         {.heading = "of issued", .key = "useful", .of = "issued"},
         {.heading = "useless", .key = "useless"},
         {.heading = "polluting", .key = "polluting"},
-        {.heading = "had it", .key = "present"},
-        {.heading = "end of page", .key = "stopped"},
-        {.heading = "from memory", .key = "from_memory"},
+        {.heading = "had it", .key = "present", .spare = 2},
+        {.heading = "end of page", .key = "stopped", .spare = 3},
+        {.heading = "from memory", .key = "from_memory", .spare = 1},
     };
     static const struct caches_prefetch_counts nothing;
     const struct analyses_prefetch_result *result = digest->run->found[ANALYSIS_prefetch];
@@ -386,10 +386,12 @@ static void show_line(struct document *d, const struct report_digest *digest, co
 
 static void show_lines(struct document *d, const struct report_digest *digest, const struct groups *lines)
 {
-    static const struct doc_column columns[] = {
-        {.heading = "cost", .key = "with"},           {.heading = "without", .key = "without"},
-        {.heading = "issued", .key = "issued"},       {.heading = "useful", .key = "useful"},
-        {.heading = "polluting", .key = "polluting"}, {.heading = "line", .key = "line", .form = DOC_NAME}};
+    static const struct doc_column columns[] = {{.heading = "cost", .key = "with"},
+                                                {.heading = "without", .key = "without"},
+                                                {.heading = "issued", .key = "issued", .spare = 2},
+                                                {.heading = "useful", .key = "useful"},
+                                                {.heading = "polluting", .key = "polluting", .spare = 1},
+                                                {.heading = "line", .key = "line", .form = DOC_NAME}};
     doc_table(d, DOC_TEXT, NULL);
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (size_t i = 0; i < lines->count && i < SHOWN; i++)

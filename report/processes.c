@@ -37,12 +37,12 @@ static void add_command(struct document *d, const char *const *command)
 
 void report_add_programs(struct document *d, const struct report_programs *programs)
 {
-    static const struct doc_column columns[] = {{"process", "who", NULL, DOC_RIGHT},
-                                                {"program", "program", NULL, DOC_LEFT},
-                                                {"instructions", "instructions", NULL, DOC_RIGHT},
-                                                {"L1D misses", "first_misses", NULL, DOC_RIGHT},
-                                                {"to memory", "last_misses", NULL, DOC_RIGHT},
-                                                {"ending", "ending", NULL, DOC_NAME}};
+    static const struct doc_column columns[] = {{.heading = "process", .key = "who"},
+                                                {.heading = "program", .key = "program", .form = DOC_LEFT},
+                                                {.heading = "instructions", .key = "instructions"},
+                                                {.heading = "L1D misses", .key = "first_misses"},
+                                                {.heading = "to memory", .key = "last_misses"},
+                                                {.heading = "ending", .key = "ending", .form = DOC_NAME}};
     doc_section(d, DOC_BOTH, 0);
     doc_string(d, DOC_JSON, "format", "c2emu-programs");
     add_command(d, programs->command);

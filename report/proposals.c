@@ -185,9 +185,10 @@ static void add_columns(struct document *d, const struct caches_machine *machine
                                                             {.heading = "change", .key = "change"}};
     for (uint32_t i = 0; i < machine->level_count; i++) {
         const char *misses = doc_keep(d, "%s misses", machine->levels[i].name);
-        columns[3 + 2 * i] = (struct doc_column){.heading = misses, .key = misses};
+        columns[3 + 2 * i] = (struct doc_column){.heading = misses, .key = misses, .spare = i};
         columns[4 + 2 * i] = (struct doc_column){.heading = "conflicts",
-                                                 .key = doc_keep(d, "%s conflicts", machine->levels[i].name)};
+                                                 .key = doc_keep(d, "%s conflicts", machine->levels[i].name),
+                                                 .spare = i == 0 ? 0 : CACHES_MAX_LEVELS + i};
     }
     doc_columns(d, columns, 3 + 2 * machine->level_count, 0);
 }

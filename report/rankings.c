@@ -20,7 +20,8 @@
 #define ROWS 10u
 #define COVERED 95u
 #define NOTICEABLE 100u
-#define RARE 200u /* instructions */
+#define RARE 200u  /* instructions */
+#define STRONG 20u /* per cent of the cost */
 
 uint64_t report_whole_cost(const struct report_digest *digest) { return digest->missed.own + digest->missed.loading; }
 
@@ -361,24 +362,38 @@ static bool has_margins(const struct report_digest *digest, const struct kind *k
     return kind->sampled != SAMPLES_KINDS && samples_count(digest->run) > 1 && !digest->run->weights;
 }
 
+/* Which columns go where the page is narrow, the last of these first. */
+enum { SPARE_FIRST = 1, SPARE_LAST, SPARE_SIZE, SPARE_ENTRIES, SPARE_TLB, SPARE_WALKS, SPARE_MIDDLE, SPARE_CODE };
+
+static unsigned spare_level(const struct report_digest *digest, size_t level)
+{
+    if (digest->levels[level].code)
+        return SPARE_CODE;
+    return level == 0 ? SPARE_FIRST : level + 1 == digest->level_count ? SPARE_LAST : SPARE_MIDDLE;
+}
+
 static void add_columns(struct document *d, const struct report_digest *digest, const struct kind *kind)
 {
-    struct doc_column columns[9 + REPORT_MAX_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole"}};
+    struct doc_column columns[9 + REPORT_MAX_LEVELS] = {
+        {.heading = "cost", .key = "own", .of = "whole", .strong = STRONG}};
     size_t count = 1;
     if (has_margins(digest, kind))
         columns[count++] = (struct doc_column){.heading = digest->run->start ? "of the run" : "+-", .key = "margin"};
-    columns[count++] = (struct doc_column){.heading = "classes", .key = "classes"};
-    for (size_t i = 0; i < digest->level_count; i++, count++)
-        columns[count].heading = columns[count].key = doc_keep(d, "%s misses", digest->levels[i].level->name);
+    columns[count++] = (struct doc_column){.heading = "classes", .key = "classes", .form = DOC_BAR};
+    for (size_t i = 0; i < digest->level_count; i++, count++) {
+        const char *words = doc_keep(d, "%s misses", digest->levels[i].level->name);
+        columns[count] = (struct doc_column){.heading = words, .key = words, .spare = spare_level(digest, i)};
+    }
     if (shows_tlb(digest)) {
-        columns[count++] = (struct doc_column){.heading = "TLB misses", .key = "TLB misses"};
-        columns[count++] = (struct doc_column){.heading = "walks", .key = "TLB walks"};
+        columns[count++] = (struct doc_column){.heading = "TLB misses", .key = "TLB misses", .spare = SPARE_TLB};
+        columns[count++] = (struct doc_column){.heading = "walks", .key = "TLB walks", .spare = SPARE_WALKS};
     }
     if (kind == &objects)
-        columns[count++] = (struct doc_column){.heading = "size", .key = "size", .form = DOC_BYTES};
+        columns[count++] = (struct doc_column){
+            .heading = "size", .key = "size", .form = DOC_BYTES, .spare = SPARE_SIZE};
     if (kind == &loops) {
-        columns[count++] = (struct doc_column){.heading = "entered", .key = "entries"};
-        columns[count++] = (struct doc_column){.heading = "rounds each", .key = "rounds"};
+        columns[count++] = (struct doc_column){.heading = "entered", .key = "entries", .spare = SPARE_ENTRIES};
+        columns[count++] = (struct doc_column){.heading = "rounds each", .key = "rounds", .spare = SPARE_SIZE};
     }
     columns[count++] = (struct doc_column){.heading = kind->heading, .key = "words", .form = DOC_NAME};
     doc_columns(d, columns, count, 0);

@@ -207,9 +207,9 @@ static void add_table(struct document *d, const struct chapter *c)
     const struct doc_column columns[] = {
         {.heading = "misses", .key = "misses", .of = "all"},
         {.heading = doc_keep(d, "below %llu", (unsigned long long)c->of->threshold), .key = "below", .of = "misses"},
-        {.heading = "deep", .key = "deep", .of = "misses"},
+        {.heading = "deep", .key = "deep", .of = "misses", .spare = 2},
         {.heading = "shadow", .key = "conflicts", .of = "misses"},
-        {.heading = "sets", .key = "sets"},
+        {.heading = "sets", .key = "sets", .spare = 1},
         {.heading = "verdict", .key = "verdict"},
         {.heading = "loop", .key = "words", .form = DOC_NAME}};
     doc_table(d, DOC_TEXT, NULL);
@@ -257,7 +257,7 @@ static void add_methods(struct document *d, const struct chapter *c)
                                                 {.heading = "missed", .key = "missed"},
                                                 {.heading = "precision", .key = "precision"},
                                                 {.heading = "recall", .key = "recall"},
-                                                {.heading = "F1", .key = "f1"},
+                                                {.heading = "F1", .key = "f1", .spare = 1},
                                                 {.heading = "of", .key = "of", .form = DOC_NAME}};
     if (!c->of->judged)
         return;
@@ -283,7 +283,7 @@ static void note_finding(struct document *d, const struct chapter *c)
         suffer += analyses_rcd_suffers(&c->of->loops[i]);
         named += c->of->judged && is_named(c, &exact, i);
     }
-    doc_note(d, DOC_KEY_FLOW, "re-conflict",
+    doc_note(d, DOC_KEY, "re-conflict",
              "%s: the shadow finds conflicts in %llu of %llu loops with 1 %% of the misses or more",
              c->digest->run->machine->levels[c->of->level].name, (unsigned long long)suffer,
              (unsigned long long)judged);

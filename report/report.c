@@ -130,6 +130,13 @@ enum c2_status report_create_programs(struct report **out, const struct report_p
     return finish(out, status, err);
 }
 
+_Static_assert((int)REPORT_WIDTH == (int)DOC_WIDTH, "a page is as wide as a file's from the beginning");
+
+void report_set_page(struct report *report, unsigned width, bool coloured)
+{
+    report->document.page = (struct doc_page){.width = width, .coloured = coloured};
+}
+
 enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err)
 {
     return doc_render_text(to, &report->document, "the text report", err);

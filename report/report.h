@@ -113,6 +113,10 @@ struct report_run {
 struct report;
 enum { REPORT_TEXT = 1, REPORT_JSON = 2 };
 enum c2_status report_create(struct report **out, const struct report_run *run, unsigned forms, struct c2_error *err);
+/* How the text is written from now on: width in columns, at least 80; coloured: with the escapes of a terminal. At
+ * first it is REPORT_WIDTH wide and plain. */
+enum { REPORT_WIDTH = 100 };
+void report_set_page(struct report *report, unsigned width, bool coloured);
 enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err);
 enum c2_status report_json(FILE *to, const struct report *report, struct c2_error *err);
 void report_destroy(struct report *report);

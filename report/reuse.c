@@ -329,9 +329,9 @@ static void add_columns(struct document *d, uint32_t line_bytes)
 {
     const struct doc_column columns[] = {{.heading = "accesses", .key = "accesses"},
                                          {.heading = size_heading(d, line_bytes, 0), .key = "a"},
-                                         {.heading = size_heading(d, line_bytes, 1), .key = "b"},
+                                         {.heading = size_heading(d, line_bytes, 1), .key = "b", .spare = 1},
                                          {.heading = size_heading(d, line_bytes, 2), .key = "c"},
-                                         {.heading = size_heading(d, line_bytes, 3), .key = "d"},
+                                         {.heading = size_heading(d, line_bytes, 3), .key = "d", .spare = 2},
                                          {.heading = size_heading(d, line_bytes, 4), .key = "e"},
                                          {.heading = size_heading(d, line_bytes, 5), .key = "f"},
                                          {.heading = "miss rates by size", .key = "name", .form = DOC_NAME}};

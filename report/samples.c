@@ -390,8 +390,8 @@ static void add_levels(struct document *d, const struct report_digest *digest)
                                                 {.heading = "cold, %", .key = "cold"},
                                                 {.heading = "capacity, %", .key = "capacity"},
                                                 {.heading = "conflict, %", .key = "conflict"},
-                                                {.heading = "per 1000 instr.", .key = "per 1000"},
-                                                {.heading = "misses of the run", .key = "total"},
+                                                {.heading = "per 1000 instr.", .key = "per 1000", .spare = 2},
+                                                {.heading = "misses of the run", .key = "total", .spare = 1},
                                                 {.heading = "coherence, %", .key = "coherence"}};
     doc_table(d, DOC_BOTH, "levels");
     doc_columns(d, columns, COUNT_OF(columns) - (digest->run->machine->cores <= 1), 0);

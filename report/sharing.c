@@ -174,8 +174,8 @@ static void add_objects(struct document *d, const struct report_run *run, const 
 {
     static const struct doc_column columns[] = {{.heading = "false", .key = "false_sharing"},
                                                 {.heading = "worst", .key = "worst"},
-                                                {.heading = "exchanged", .key = "exchanged"},
-                                                {.heading = "blocks", .key = "blocks"},
+                                                {.heading = "exchanged", .key = "exchanged", .spare = 1},
+                                                {.heading = "blocks", .key = "blocks", .spare = 2},
                                                 {.heading = "object", .key = "object", .form = DOC_NAME}};
     doc_table(d, DOC_BOTH, "objects");
     doc_columns(d, columns, sizeof columns / sizeof columns[0], 0);
@@ -196,10 +196,10 @@ static void note_finding(struct document *d, const struct report_run *run, const
     const struct sharing_events *all = &result->all;
     const uint64_t cycles = all->false_ones * run->machine->sharing_cycles;
     if (result->threads < 2) {
-        doc_note(d, DOC_KEY_FLOW, "sharing", "the run has one thread: nothing is shared");
+        doc_note(d, DOC_KEY, "sharing", "the run has one thread: nothing is shared");
         return;
     }
-    doc_note(d, DOC_KEY_FLOW, "sharing",
+    doc_note(d, DOC_KEY, "sharing",
              "some %s events of false sharing between %u threads in %s sections: %s at worst, of which %s may be "
              "exchanges of data",
              doc_digits(d, all->false_ones), result->threads, doc_digits(d, result->section_count),

@@ -10,7 +10,8 @@
 #define REPORT_SHORTEST 8u
 
 /* Shortens a text - a name of C, C++ or Rust, with places ("matmul.c:15") and words around it - to at most `width`
- * bytes, at least REPORT_SHORTEST, in place; what was left out is "...". A text that fits is not changed. Returns it. */
+ * bytes, at least REPORT_SHORTEST, in place; what was left out is "...". A text that fits is not changed. Returns the
+ * text. */
 char *report_shorten(char *text, size_t width);
 
 #endif

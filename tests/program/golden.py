@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """golden.py NAME: report.json, but for its receipt, and report.txt are golden/NAME.json and golden/NAME.txt, byte for
-byte.
+byte; of some, report.txt of other widths are golden/NAME.WIDTH.txt.
 
 Every build must give them: the one with tiny buffers and without shortcuts too. What their main numbers come from
 stands in golden/NAME.md, and the numbers derived there are checked here on their own, so that a new golden cannot
@@ -49,6 +49,8 @@ GOLDENS = {
     "matmul": (["-m", "teach"], ["./sample_matmul", "24"], {}),
     "chase": (["--set", "L2.size=32K"], ["./sample_chase", "64", "3000"], {}),
 }
+# Whose screens of other widths are goldens, too.
+SCREENS = {"matmul": (80, 160), "chase": (80, 160)}
 
 
 def lookup(report, path):
@@ -60,18 +62,36 @@ def lookup(report, path):
     return value
 
 
-def produce(name):
-    options, program, _ = GOLDENS[name]
+def reports(options, program):
+    """The text and the JSON."""
     with tempfile.TemporaryDirectory() as directory:
         result = emulate(["-q", "-o", directory] + options + program, cwd=GUESTS)
         if not equal((result.returncode, result.stderr), (0, b""), "exit status and messages"):
             done()
-        contents = {}
-        for suffix in ("json", "txt"):
+        contents = []
+        for suffix in ("txt", "json"):
             with open(os.path.join(directory, "report." + suffix), "rb") as file:
-                content = file.read()
-            contents[suffix] = (without_receipt(content) if suffix == "json" else content).decode()
+                contents.append(file.read())
         return contents
+
+
+def check_width(text, width):
+    """Words are not broken: a line without a blank behind its indent may be wider."""
+    for line in text.splitlines():
+        check(len(line) <= width or " " not in line.strip(), "wider than %d columns: %s" % (width, line))
+
+
+def produce(name):
+    options, program, _ = GOLDENS[name]
+    text, report = reports(options, program)
+    contents = {"json": without_receipt(report).decode(), "txt": text.decode()}
+    check_width(contents["txt"], 100)
+    for width in SCREENS.get(name, ()):
+        screen, same = reports(["--width", str(width)] + options, program)
+        contents["%d.txt" % width] = screen.decode()
+        check_width(screen.decode(), width)
+        check(without_receipt(same) == without_receipt(report), "the width changes the JSON")
+    return contents
 
 
 def path_of(name, suffix):

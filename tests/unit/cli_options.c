@@ -82,6 +82,10 @@ static char *describe(const struct cli_options *o)
     fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->analyses[ANALYSIS_fifo] ? "fifo " : "",
             o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "", o->stats ? "stats " : "",
             o->quiet ? "quiet " : "", o->verbose ? "verbose " : "");
+    if (o->width != 0)
+        fprintf(to, "width=%llu ", (unsigned long long)o->width);
+    if (o->color != CLI_COLOR_AUTO)
+        fprintf(to, "color=%s ", o->color == CLI_COLOR_ALWAYS ? "always" : "never");
     for (size_t i = 0; o->command && o->command[i]; i++)
         fprintf(to, "%s%s", i == 0 ? "run: " : " ", o->command[i]);
     fputc('\0', to);
@@ -137,6 +141,9 @@ static const struct {
     {"-o dir --json - --trace=x.din ./a", "output=dir json=- trace=x.din run: ./a"},
     {"--callgrind a --cachegrind=- --evictors c ./a", "callgrind=a evictors=c cachegrind=- run: ./a"},
     {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
+    {"--width 80 --color always ./a", "width=80 color=always run: ./a"},
+    {"--width=200 --color never --color auto ./a", "width=200 run: ./a"},
+    {"replay --width 100 --color never f", "replay recording=f width=100 color=never "},
     {"-qm teach ./a", "machine=teach quiet run: ./a"},
     {"-qo -q ./a", "output=-q quiet run: ./a"},
     {"-h", "help"},
@@ -214,6 +221,9 @@ static const struct {
     {"--s ./a", C2_ERR_INVALID, "option --s is ambiguous (see c2emu --help)"},
     {"-x ./a", C2_ERR_INVALID, "unknown option -x (see c2emu --help)"},
     {"-qx ./a", C2_ERR_INVALID, "unknown option -x (see c2emu --help)"},
+    {"--width 79 ./a", C2_ERR_INVALID, "--width 79: must be a number of columns, 80 to 200"},
+    {"--width 201 ./a", C2_ERR_INVALID, "--width 201: must be a number of columns, 80 to 200"},
+    {"--width wide ./a", C2_ERR_INVALID, "--width wide: must be a number of columns, 80 to 200"},
     {"--quiet=1 ./a", C2_ERR_INVALID, "option --quiet takes no value"},
     {"--machine", C2_ERR_INVALID, "option --machine needs a value: --machine=NAME|FILE"},
     {"-q -o", C2_ERR_INVALID, "option --output needs a value: --output=DIR"},
@@ -427,6 +437,8 @@ static void the_help(void **state)
                                         "--evictors=FILE",
                                         "--cachegrind=FILE",
                                         "--quiet",
+                                        "--width=N",
+                                        "--color=auto|always|never",
                                         "--progress",
                                         "--stats",
                                         "--verbose",

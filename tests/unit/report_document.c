@@ -205,24 +205,28 @@ static void what_is_not_wanted_is_not_kept(void **state)
 #define TEN "123456789 "
 #define FIFTY TEN TEN TEN TEN TEN
 
-/* A line ends at 120 columns: "k" takes 12, and the last word of 107 ends at 120. */
+/* A line of a file ends at 100 columns: "k" takes 12, and the last word of 88 ends at 100. */
 static void notes_are_broken_between_words(void **state)
 {
     (void)state;
     struct document d;
     doc_begin(&d, DOC_TEXT);
     doc_section(&d, DOC_BOTH, 0);
-    doc_note(&d, DOC_KEY_FLOW, "k", FIFTY FIFTY "12345678 x");
-    doc_note(&d, DOC_KEY_FLOW, "k", FIFTY FIFTY "12345678  y");
-    doc_note(&d, DOC_FLOW, "look:", FIFTY FIFTY TEN "1234 z");
-    doc_note(&d, DOC_ITEM, NULL, FIFTY FIFTY TEN "12345678 w");
-    doc_note(&d, DOC_KEY, "k", FIFTY FIFTY FIFTY "end");
+    doc_note(&d, DOC_KEY, "k", FIFTY TEN TEN TEN "12345678 x");
+    doc_note(&d, DOC_KEY, "k", FIFTY TEN TEN TEN "12345678  y");
+    doc_note(&d, DOC_KEY, "k", "two  blanks stay");
+    doc_note(&d, DOC_FLOW, "look:", FIFTY TEN TEN TEN TEN "1234 z");
+    doc_note(&d, DOC_ITEM, NULL, FIFTY TEN TEN TEN TEN "12345678 w");
+    doc_note(&d, DOC_LINE, NULL, FIFTY TEN TEN TEN TEN "1234567890 v");
+    doc_note(&d, DOC_LINE, NULL, "  " FIFTY TEN TEN TEN TEN "12345678 u");
+    doc_note(&d, DOC_HEADING, NULL, FIFTY TEN TEN TEN TEN "1234567890 t:");
     char *text = rendered(doc_render_text, &d);
-    assert_string_equal("k           " FIFTY FIFTY "12345678\n            x\n"
-                        "k           " FIFTY FIFTY "12345678\n            y\n"
-                        "look: " FIFTY FIFTY TEN "1234\n      z\n"
-                        "  " FIFTY FIFTY TEN "12345678\n      w\n"
-                        "k           " FIFTY FIFTY FIFTY "end\n",
+    assert_string_equal("k           " FIFTY TEN TEN TEN "12345678\n            x\n"
+                        "k           " FIFTY TEN TEN TEN "12345678\n            y\n"
+                        "k           two  blanks stay\n"
+                        "look: " FIFTY TEN TEN TEN TEN "1234\n      z\n"
+                        "  " FIFTY TEN TEN TEN TEN "12345678\n      w\n" FIFTY TEN TEN TEN TEN "1234567890\n  v\n"
+                        "  " FIFTY TEN TEN TEN TEN "12345678\n    u\n" FIFTY TEN TEN TEN TEN "1234567890\n  t:\n",
                         text);
     free(text);
     doc_release(&d);
@@ -236,7 +240,7 @@ static void add_row(struct document *d, uint64_t bytes, const char *name)
     doc_close(d);
 }
 
-/* "  size" and two spaces are 10 columns: names have 110. */
+/* "  size" and two spaces are 10 columns: names have 90. */
 static void names_are_shortened_where_the_line_ends(void **state)
 {
     (void)state;
@@ -247,15 +251,123 @@ static void names_are_shortened_where_the_line_ends(void **state)
     doc_section(&d, DOC_BOTH, 0);
     doc_table(&d, DOC_TEXT, NULL);
     doc_columns(&d, columns, 2, 0);
-    add_row(&d, 9 * 1024, FIFTY FIFTY "1234567890");
-    add_row(&d, 0, FIFTY FIFTY "12345678901");
+    add_row(&d, 9 * 1024, FIFTY TEN TEN TEN "1234567890");
+    add_row(&d, 0, "f(" FIFTY ", " FIFTY ") (long.c:12)");
     add_row(&d, 10230, "short");
     doc_close(&d);
     char *text = rendered(doc_render_text, &d);
     assert_string_equal("    size  name\n"
-                        " 9.0 KiB  " FIFTY FIFTY "1234567890\n"
-                        "       -  " FIFTY "1234...9 " TEN TEN TEN TEN "12345678901\n"
+                        " 9.0 KiB  " FIFTY TEN TEN TEN "1234567890\n"
+                        "       -  f(" FIFTY ", ...) (long.c:12)\n"
                         "10.0 KiB  short\n",
+                        text);
+    free(text);
+    doc_release(&d);
+}
+
+/* ------------------------------------------------------------------ columns of narrow pages */
+
+/* Six columns of eight and one of names, which is shown with forty: 6 * 10 + 40 = 100. Each column that is left out
+ * makes room for ten columns more of the page. */
+static void add_wide_table(struct document *d)
+{
+    static const struct doc_column columns[] = {{.heading = "12345678", .key = "bytes"},
+                                                {.heading = "_spare_2", .key = "bytes", .spare = 2},
+                                                {.heading = "_spare_3", .key = "bytes", .spare = 3},
+                                                {.heading = "_spare_1", .key = "bytes", .spare = 1},
+                                                {.heading = "_three_b", .key = "bytes", .spare = 3},
+                                                {.heading = "_always_", .key = "bytes"},
+                                                {.heading = "name", .key = "name", .form = DOC_NAME}};
+    doc_section(d, DOC_BOTH, 0);
+    doc_table(d, DOC_TEXT, NULL);
+    doc_columns(d, columns, 7, 0);
+    add_row(d, 1, "abcdefghij_abcdefghij_abcdefghij_abcdefghij (f.c:1)");
+    doc_close(d);
+}
+
+static void assert_page(unsigned width, const char *expected)
+{
+    struct document d;
+    doc_begin(&d, DOC_TEXT);
+    d.page.width = width;
+    add_wide_table(&d);
+    char *text = rendered(doc_render_text, &d);
+    assert_string_equal(expected, text);
+    free(text);
+    doc_release(&d);
+}
+
+static void spare_columns_go_where_there_is_no_room(void **state)
+{
+    (void)state;
+    assert_page(111, "12345678  _spare_2  _spare_3  _spare_1  _three_b  _always_  name\n"
+                     "       1         1         1         1         1         1  "
+                     "abcdefghij_abcdefghij_abcdefghij_abcdefghij (f.c:1)\n");
+    assert_page(100, "12345678  _spare_2  _spare_3  _spare_1  _three_b  _always_  name\n"
+                     "       1         1         1         1         1         1  "
+                     "abcdefghij_abcd...hij_abcdefghij (f.c:1)\n");
+    assert_page(99, "12345678  _spare_2  _spare_3  _spare_1  _always_  name\n"
+                    "       1         1         1         1         1  "
+                    "abcdefghij_abcdefgh...cdefghij_abcdefghij (f.c:1)\n");
+    assert_page(80, "12345678  _spare_2  _spare_1  _always_  name\n"
+                    "       1         1         1         1  "
+                    "abcdefghij_abcd...hij_abcdefghij (f.c:1)\n");
+}
+
+/* Without spare columns texts are narrowed to eight characters, then columns go from the right. */
+static void no_row_is_wider_than_the_page(void **state)
+{
+    static const struct doc_column columns[] = {{.heading = FIFTY, .key = "name", .form = DOC_LEFT},
+                                                {.heading = "1_of_thirty_characters________", .key = "bytes"},
+                                                {.heading = "2_of_thirty_characters________", .key = "bytes"},
+                                                {.heading = "3_of_thirty_characters________", .key = "bytes"}};
+    (void)state;
+    struct document d;
+    doc_begin(&d, DOC_TEXT);
+    d.page.width = 80;
+    doc_section(&d, DOC_BOTH, 0);
+    doc_table(&d, DOC_TEXT, NULL);
+    doc_columns(&d, columns, 4, 0);
+    add_row(&d, 1, "abcdefgh");
+    doc_close(&d);
+    char *text = rendered(doc_render_text, &d);
+    assert_string_equal("123...9   1_of_thirty_characters________  2_of_thirty_characters________\n"
+                        "abcdefgh                               1                               1\n",
+                        text);
+    free(text);
+    doc_release(&d);
+}
+
+/* ------------------------------------------------------------------ colours */
+
+/* Headings and labels are bold, a class has its colour, and so has a share of half or more. */
+static void a_terminal_has_colours(void **state)
+{
+    static const struct doc_column columns[] = {{.heading = "cost", .key = "bytes", .of = "all", .strong = 50},
+                                                {.heading = "classes", .key = "name", .form = DOC_BAR}};
+    (void)state;
+    struct document d;
+    doc_begin(&d, DOC_TEXT);
+    d.page.coloured = true;
+    doc_section(&d, DOC_BOTH, 0);
+    doc_note(&d, DOC_KEY, "k", "text");
+    doc_note(&d, DOC_HEADING, NULL, "rows:");
+    doc_table(&d, DOC_TEXT, NULL);
+    doc_columns(&d, columns, 2, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        doc_group(&d, DOC_TEXT, NULL);
+        doc_count(&d, DOC_TEXT, "bytes", 50 - i);
+        doc_count(&d, DOC_TEXT, "all", 100);
+        doc_string(&d, DOC_TEXT, "name", i == 0 ? "..==#" : "");
+        doc_close(&d);
+    }
+    doc_close(&d);
+    char *text = rendered(doc_render_text, &d);
+    assert_string_equal("\033[1mk\033[0m           text\n"
+                        "\033[1mrows:\033[0m\n"
+                        " \033[1m  cost  classes\033[0m\n"
+                        " \033[1m50.0 %\033[0m    \033[34m..\033[0m\033[33m==\033[0m\033[31m#\033[0m\n"
+                        " 49.0 %         \n",
                         text);
     free(text);
     doc_release(&d);
@@ -316,6 +428,9 @@ int main(void)
         cmocka_unit_test(what_is_not_wanted_is_not_kept),
         cmocka_unit_test(notes_are_broken_between_words),
         cmocka_unit_test(names_are_shortened_where_the_line_ends),
+        cmocka_unit_test(spare_columns_go_where_there_is_no_room),
+        cmocka_unit_test(no_row_is_wider_than_the_page),
+        cmocka_unit_test(a_terminal_has_colours),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_full_disk_is_reported),
     };

@@ -143,6 +143,8 @@ static inline enum c2_status write_report(FILE *to, const struct report_run *run
     struct report *report;
     enum c2_status status = report_create(&report, run, form, err);
     if (status == C2_OK)
+        report_set_page(report, 120, false);
+    if (status == C2_OK)
         status = form == REPORT_TEXT ? report_text(to, report, err) : report_json(to, report, err);
     report_destroy(report);
     return status;

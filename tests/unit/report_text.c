@@ -75,8 +75,8 @@ static void placement_rules(void **state)
                            "            heap=colored: 1,200 pages of 4 KiB, 3 of 2 MiB, 1 of 1 GiB\n"
                            "            A=same-color,color=2: 4 pages of 4 KiB\n"
                            "            WARNING: --place libx.so=random placed nothing: no page of a mapping of such a "
-                           "file was touched, or "
-                           "more precise rules placed them\n"
+                           "file was touched, or more\n"
+                           "            precise rules placed them\n"
                            "            WARNING: --huge stack made no huge page: no aligned range of it was touched\n"
                            "            --huge B: 3 of 2 MiB, 1 of 1 GiB (2 more found no huge frame)\n"
                            "phases  "));
