@@ -121,7 +121,7 @@ struct cli_options {
     bool checkpoint_caches, checkpoint_stop;
     uint64_t width; /* --width; 0: that of the terminal */
     enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER } color;
-    bool no_sim, inherit_env, progress, stats, quiet, verbose;
+    bool no_sim, inherit_env, progress, stats, quiet, full, verbose;
     struct cli_word {
         const struct argp_option *row;
         const char *value; /* NULL: it takes none */

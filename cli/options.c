@@ -140,6 +140,7 @@ const struct argp_option cli_run_options[] = {
     {"from-bbv", KEY_FROM_BBV, "FILE", 0,
      "points: read that from FILE, of any program that writes it; no PROGRAM is run", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
+    {"full", KEY_FULL, NULL, 0, "everything in the text report, not only what says something", 3},
     {"width", KEY_WIDTH, "N", 0, "columns of the text report, 80 to 200 (the terminal's; 100 in files and pipes)", 3},
     {"color", KEY_COLOR, "auto|always|never", 0,
      "colours of the text report on standard error: auto, where it is a terminal and NO_COLOR is not set (auto)", 3},

@@ -36,6 +36,7 @@ enum option_key {
     KEY_EVICTORS,
     KEY_CACHEGRIND,
     KEY_PROGRESS,
+    KEY_FULL,
     KEY_WIDTH,
     KEY_COLOR,
     KEY_STATS,

@@ -178,6 +178,7 @@ static const struct kept {
     {KEY_NO_SIM, KEPT_SWITCH, AT(no_sim), 0, 0},
     {KEY_INHERIT_ENV, KEPT_SWITCH, AT(inherit_env), 0, 0},
     {KEY_QUIET, KEPT_SWITCH, AT(quiet), 0, 0},
+    {KEY_FULL, KEPT_SWITCH, AT(full), 0, 0},
     {KEY_PROGRESS, KEPT_SWITCH, AT(progress), 0, 0},
     {KEY_STATS, KEPT_SWITCH, AT(stats), 0, 0},
     {KEY_VERBOSE, KEPT_SWITCH, AT(verbose), 0, 0},

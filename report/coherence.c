@@ -341,7 +341,7 @@ void report_add_coherence(struct document *d, struct report_digest *digest)
     if (!result)
         return;
     note_finding(d, digest, result);
-    doc_group(d, DOC_BOTH, "coherence");
+    doc_group(d, report_shows(digest, report_coherence_cost(digest), 1) ? DOC_BOTH : DOC_JSON, "coherence");
     add_threads(d, digest, result);
     add_cores(d, digest, result);
     add_lines(d, run, result);

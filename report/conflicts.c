@@ -19,7 +19,8 @@
 
 #define VICTIMS 200 /* of a level, in the JSON; some 300 bytes each */
 #define ORIGINATORS 10
-#define SHOWN 5 /* in the text */
+#define SHOWN 5  /* in the text, */
+#define WORTH 5u /* where they are that many per cent of the cost */
 
 /* ------------------------------------------------------------------ all of them */
 
@@ -199,6 +200,8 @@ void report_add_dearest(struct document *d, struct report_digest *digest)
         misses += own;
         places += own != 0;
     }
+    if (!report_shows(digest, digest->missed.conflict, WORTH))
+        return;
     if (count == 0) {
         note_none(d, digest, misses);
         return;
@@ -227,7 +230,7 @@ void report_add_framed(struct document *d, struct report_digest *digest)
     uint64_t cost = 0;
     for (size_t i = 0; i < digest->level_count; i++)
         cost += framed(digest, i) * digest->levels[i].miss_cycles;
-    if (digest->run->against || !report_noticeable(digest, cost))
+    if (digest->run->against || !report_noticeable(digest, cost) || !report_shows(digest, cost, WORTH))
         return;
     doc_note(d, DOC_KEY, "placement", "conflict misses in sets that the frames of pages chose:");
     for (size_t i = 0; i < digest->level_count; i++) {

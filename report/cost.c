@@ -8,6 +8,8 @@
  *   whose cost is a sum of its own: libraries are loaded and bound whatever the program does.
  *   A translation and an upgrade cost the instruction and the object whose access waited; the misses of walks that go
  *   through the caches cost the instruction, and the page tables.
+ *   Parts of the text are left out where what they are about has cost too little: a part says how many per cent of the
+ *   cost that is. Misses of TLBs are shown when there is one in RARE instructions or fewer.
  *
  * Counting
  *   Whole cycles, so that every order and share is the same everywhere.
@@ -227,4 +229,60 @@ char *report_class_bar(char *buffer, const struct report_missed *missed)
     }
     buffer[length] = '\0';
     return buffer;
+}
+
+uint64_t report_counted_cost(const struct report_run *run)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    const size_t count = report_levels(levels, run);
+    uint64_t cost = 0;
+    for (size_t i = 0; i < count; i++)
+        cost += levels[i].counts->misses * levels[i].miss_cycles;
+    return cost;
+}
+
+/* ------------------------------------------------------------------ what the text leaves out */
+
+#define RARE 200u /* instructions to a translation that is missed */
+
+/* What the user's code has cost; without a profile nothing is known of start-up. */
+static uint64_t own_cost(const struct report_digest *digest)
+{
+    return digest->profile ? digest->missed.own : report_counted_cost(digest->run);
+}
+
+bool report_shows(const struct report_digest *digest, uint64_t cost, unsigned per_cent)
+{
+    return digest->run->full ||
+           (cost != 0 && (unsigned __int128)cost * 100 >= (unsigned __int128)own_cost(digest) * per_cent);
+}
+
+bool report_shows_code(const struct report_digest *digest)
+{
+    uint64_t cost = 0;
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct report_level *level = &digest->levels[i];
+        const uint64_t misses = digest->profile ? digest->missed.levels[i].misses - digest->missed.startup[i].misses
+                                                : level->counts->misses;
+        cost += level->code ? misses * level->miss_cycles : 0;
+    }
+    return report_shows(digest, cost, 1);
+}
+
+bool report_tlbs_matter(const struct report_digest *digest)
+{
+    const struct report_run *run = digest->run;
+    const struct report_missed *all = &digest->missed;
+    if (!run->tlb)
+        return false;
+    const uint64_t misses = digest->profile ? all->tlb.misses - all->tlb_startup.misses : run->measured->walks.count;
+    return misses != 0 && misses >= run->counts->instructions / RARE;
+}
+
+/* Huge pages are there for the TLBs. */
+bool report_shows_tlbs(const struct report_digest *digest)
+{
+    const struct mmu_config *placement = digest->run->placement;
+    return digest->run->full || placement->huge != MMU_HUGE_ASKED || placement->huge_region_count != 0 ||
+           report_tlbs_matter(digest);
 }

@@ -27,6 +27,20 @@ static void add_process(struct document *d, const struct report_run *run)
     doc_count(d, DOC_JSON, "program_number", run->number);
 }
 
+/* What else is to be said in one line: ": exit status 0; 123,773 instructions on teach". */
+static void say_run(struct document *d, const struct report_run *run)
+{
+    if (!run->trace && !run->ending)
+        doc_say(d, ": exit status %d;", run->exit_status);
+    else
+        doc_say(d, ":");
+    doc_say(d, " %s instructions", doc_digits(d, run->instructions));
+    if (run->simulated)
+        doc_say(d, " on %s", run->machine->name);
+    else
+        doc_say(d, ", nothing simulated");
+}
+
 static void add_program(struct document *d, const struct report_run *run)
 {
     add_process(d, run);
@@ -39,6 +53,8 @@ static void add_program(struct document *d, const struct report_run *run)
     doc_close(d);
     if (run->trace)
         doc_say(d, ", in the form \"%s\"; memory as it is referred to, without names", run->trace);
+    if (!run->full)
+        say_run(d, run);
     doc_count(d, DOC_JSON, "exit_status", (uint64_t)run->exit_status);
     doc_string(d, DOC_JSON, "ending", run->ending);
     if (run->interrupted)
@@ -46,7 +62,7 @@ static void add_program(struct document *d, const struct report_run *run)
     doc_string(d, DOC_JSON, "clock", run->clock);
     if (run->trace)
         doc_string(d, DOC_JSON, "trace", run->trace);
-    else
+    else if (run->full || run->ending)
         add_ending(d, run);
     if (run->clock)
         doc_note(d, DOC_KEY, "clock", "%s at the start", run->clock);
@@ -135,8 +151,9 @@ void report_add_machine(struct document *d, const struct report_run *run)
 static void note_machine(struct document *d, const struct report_digest *digest)
 {
     const struct caches_machine *machine = digest->run->machine;
-    doc_note(d, DOC_KEY, "machine", "%s%s%s", machine->name, machine->description[0] != '\0' ? ": " : "",
-             machine->description);
+    if (digest->run->full)
+        doc_note(d, DOC_KEY, "machine", "%s%s%s", machine->name, machine->description[0] != '\0' ? ": " : "",
+                 machine->description);
     doc_note(d, DOC_KEY, "caches", "%s", "");
     for (size_t i = 0; i < digest->level_count; i++) {
         say_shape(d, machine, digest->levels[i].level);
@@ -273,9 +290,19 @@ static void add_huge_regions(struct document *d, const struct report_run *run)
     doc_close(d);
 }
 
+/* Whether the text has the pages: they are not as they are when nobody says otherwise. */
+static bool shows_pages(const struct report_run *run)
+{
+    const struct mmu_config *placement = run->placement;
+    const struct mmu_counts *pages = run->pages;
+    return run->full || run->lost_pages != 0 || placement->placement != MMU_SEQUENTIAL || placement->rule_count != 0 ||
+           placement->huge != MMU_HUGE_ASKED || placement->huge_region_count != 0 || placement->zero_page ||
+           (pages && pages->huge_2m + pages->huge_1g + pages->huge_fallbacks != 0);
+}
+
 void report_add_pages(struct document *d, enum doc_in in, const struct report_run *run)
 {
-    doc_group(d, in, "pages");
+    doc_group(d, run->placement && shows_pages(run) ? in : in & DOC_JSON, "pages");
     if (run->pages)
         add_placement(d, run);
     if (run->placement && run->placement->rule_count != 0)
@@ -373,7 +400,7 @@ static void add_phases(struct document *d, const struct report_run *run)
     const struct report_phase whole = {run->simulated ? STREAM_MEASURE : STREAM_SKIP, run->instructions, 0};
     if (run->phases)
         note_samples(d, run);
-    else
+    else if (run->full)
         doc_note(d, DOC_KEY, "phases", "%s: %s instructions",
                  run->simulated ? "everything measured" : "run only, nothing simulated",
                  doc_digits(d, run->instructions));
@@ -451,7 +478,7 @@ static void add_run(struct document *d, const struct report_run *run)
     add_phases(d, run);
     if (run->dump_count != 0)
         add_dumps(d, run);
-    if (run->simulated)
+    if (run->simulated && run->full)
         note_references(d, run->counts);
     doc_close(d);
 }
@@ -462,10 +489,12 @@ void report_add_head(struct document *d, struct report_digest *digest)
     doc_string(d, DOC_JSON, "format", "c2emu-report");
     doc_count(d, DOC_JSON, "version", 1);
     add_program(d, run);
-    if (run->simulated) {
+    if (digest->profile && !run->full)
+        report_note_cost(d, digest);
+    if (run->simulated && (run->full || run->altered))
         note_machine(d, digest);
+    if (run->simulated)
         report_add_machine(d, run);
-    }
     /* Rules are told even where nothing was simulated: people misspell them there as well. */
     report_add_pages(d, run->simulated ? DOC_BOTH : DOC_TEXT, run);
     add_run(d, run);

@@ -60,9 +60,9 @@ static void add_fifo_counts(struct document *d, enum doc_in in, const struct ana
 #undef X
 }
 
-static void add_level(struct document *d, const struct report_level *level)
+static void add_level(struct document *d, enum doc_in in, const struct report_level *level)
 {
-    doc_group(d, DOC_BOTH, NULL);
+    doc_group(d, in, NULL);
     report_add_counts(d, DOC_BOTH, level->level->name, level->counts);
     if (level->fifo) {
         doc_group(d, DOC_JSON, "fifo");
@@ -72,8 +72,14 @@ static void add_level(struct document *d, const struct report_level *level)
     doc_close(d);
 }
 
-static void add_level_table(struct document *d, enum doc_in in, const struct report_run *run,
-                            const struct report_level *levels, size_t count)
+/* In the text L1I has a row where it matters, and a level that somebody has asked for something. */
+static enum doc_in level_is_in(const struct report_digest *digest, const struct report_level *level)
+{
+    const bool shown = level->code ? report_shows_code(digest) : digest->run->full || level->counts->accesses != 0;
+    return shown ? DOC_BOTH : DOC_JSON;
+}
+
+static void open_level_table(struct document *d, enum doc_in in, const struct report_run *run)
 {
     static const struct doc_column columns[] = {{.heading = "level", .key = "name", .form = DOC_LEFT},
                                                 {.heading = "accesses", .key = "accesses"},
@@ -86,14 +92,14 @@ static void add_level_table(struct document *d, enum doc_in in, const struct rep
                                                 {.heading = "coherence", .key = "coherence", .of = "misses"}};
     doc_table(d, in, "levels");
     doc_columns(d, columns, COUNT_OF(columns) - (run->machine->cores <= 1), 0);
-    for (size_t i = 0; i < count; i++)
-        add_level(d, &levels[i]);
-    doc_close(d);
 }
 
 void report_add_levels(struct document *d, struct report_digest *digest)
 {
-    add_level_table(d, DOC_BOTH, digest->run, digest->levels, digest->level_count);
+    open_level_table(d, DOC_BOTH, digest->run);
+    for (size_t i = 0; i < digest->level_count; i++)
+        add_level(d, level_is_in(digest, &digest->levels[i]), &digest->levels[i]);
+    doc_close(d);
 }
 
 static void add_fifo_row(struct document *d, const struct report_level *level)
@@ -146,9 +152,10 @@ static void add_coverage(struct document *d, const struct caches_tlb *tlb)
                   least == most ? "" : c2_size_text(high, most));
 }
 
-static void add_tlb(struct document *d, const struct caches_tlb *tlb, const struct caches_tlb_counts *n)
+/* full: the text has it even where nobody has asked it for anything. */
+static void add_tlb(struct document *d, bool full, const struct caches_tlb *tlb, const struct caches_tlb_counts *n)
 {
-    doc_group(d, DOC_BOTH, NULL);
+    doc_group(d, full || n->accesses != 0 ? DOC_BOTH : DOC_JSON, NULL);
     doc_string(d, DOC_BOTH, "name", tlb->name);
     doc_count(d, DOC_BOTH, "accesses", n->accesses);
     doc_count(d, DOC_BOTH, "misses", n->misses);
@@ -202,13 +209,16 @@ static void add_tlbs(struct document *d, enum doc_in in, const struct report_run
     doc_table(d, in, "tlb");
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (uint32_t i = 0; run->tlb && i < caches_tlbs_count(run->tlb); i++)
-        add_tlb(d, caches_tlbs_at(run->tlb, i), &run->measured->tlbs[i]);
+        add_tlb(d, run->full, caches_tlbs_at(run->tlb, i), &run->measured->tlbs[i]);
     doc_close(d);
     if (run->tlb)
         add_walks(d, in, run);
 }
 
-void report_add_tlbs(struct document *d, struct report_digest *digest) { add_tlbs(d, DOC_BOTH, digest->run); }
+void report_add_tlbs(struct document *d, struct report_digest *digest)
+{
+    add_tlbs(d, report_shows_tlbs(digest) ? DOC_BOTH : DOC_JSON, digest->run);
+}
 
 /* ------------------------------------------------------------------ against another placement */
 
@@ -276,7 +286,10 @@ void report_add_counted(struct document *d, const struct report_run *run)
     struct report_level levels[REPORT_MAX_LEVELS];
     const size_t count = report_levels(levels, run);
     report_add_pages(d, DOC_JSON, run);
-    add_level_table(d, DOC_JSON, run, levels, count);
+    open_level_table(d, DOC_JSON, run);
+    for (size_t i = 0; i < count; i++)
+        add_level(d, DOC_JSON, &levels[i]);
+    doc_close(d);
     add_tlbs(d, DOC_JSON, run);
 }
 

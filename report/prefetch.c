@@ -276,10 +276,10 @@ static void add_list(struct document *d, const struct report_digest *digest, con
 /* ------------------------------------------------------------------ levels */
 
 /* The text has a level's own ones; one may have pushed lines out of levels that it does not fetch into. */
-static void add_prefetcher(struct document *d, const struct caches_level *level, unsigned prefetcher,
+static void add_prefetcher(struct document *d, bool shown, const struct caches_level *level, unsigned prefetcher,
                            const struct caches_prefetch_counts *n)
 {
-    doc_group(d, level->prefetchers >> prefetcher & 1 ? DOC_BOTH : DOC_JSON, NULL);
+    doc_group(d, shown ? DOC_BOTH : DOC_JSON, NULL);
     doc_string(d, DOC_BOTH, "level", level->name);
     doc_string(d, DOC_BOTH, "name", caches_prefetcher_names[prefetcher]);
 #define X(field, help) doc_count(d, DOC_BOTH, #field, n->field);
@@ -310,8 +310,9 @@ static void add_prefetchers(struct document *d, const struct report_digest *dige
         for (unsigned p = 0; p < CACHES_PREFETCHERS; p++) {
             const struct caches_level *level = digest->levels[i].level;
             const struct caches_prefetch_counts *n = &result->levels[digest->levels[i].number][p];
-            if (level->prefetchers >> p & 1 || memcmp(n, &nothing, sizeof nothing) != 0)
-                add_prefetcher(d, level, p, n);
+            const bool has = level->prefetchers >> p & 1, did = memcmp(n, &nothing, sizeof nothing) != 0;
+            if (has || did)
+                add_prefetcher(d, has && (did || digest->run->full), level, p, n);
         }
     doc_close(d);
 }

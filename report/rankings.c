@@ -7,8 +7,8 @@
  *   the sums of all that was not listed. Levels without a miss are left out of an entry. Costs are cycles.
  *   The text has the first rows of each list, as shares of the whole cost and without start-up: a line of its own tells
  *   that. A table ends when COVERED percent of what is not start-up is in it, or after ROWS rows; a second row is shown
- *   when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs and page walks are in the tables
- *   when there is a miss in RARE instructions or fewer.
+ *   when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs, page walks and misses of L1I are in
+ *   the tables where there are enough of them (cost.c).
  *
  * Invariants
  *   Sums over a list of the JSON are whole whatever its limit: all misses of a level and all the cost (cost.c).
@@ -20,7 +20,6 @@
 #define ROWS 10u
 #define COVERED 95u
 #define NOTICEABLE 100u
-#define RARE 200u  /* instructions */
 #define STRONG 20u /* per cent of the cost */
 
 uint64_t report_whole_cost(const struct report_digest *digest) { return digest->missed.own + digest->missed.loading; }
@@ -97,7 +96,7 @@ static void note_classes(struct document *d, const struct report_digest *digest)
     doc_say(d, "; a mark is a tenth");
 }
 
-static void note_cost(struct document *d, const struct report_digest *digest)
+void report_note_cost(struct document *d, const struct report_digest *digest)
 {
     const struct report_missed *all = &digest->missed;
     const uint64_t whole = report_whole_cost(digest), instructions = digest->run->counts->instructions;
@@ -138,7 +137,8 @@ static void add_prices(struct document *d, const struct report_digest *digest)
 
 void report_add_cost(struct document *d, struct report_digest *digest)
 {
-    note_cost(d, digest);
+    if (digest->run->full)
+        report_note_cost(d, digest);
     doc_group(d, DOC_JSON, "cost");
     report_add_parts(d, digest->run->machine, &digest->missed.parts);
     doc_count(d, DOC_JSON, "startup", digest->missed.loading);
@@ -349,13 +349,6 @@ static void add_rest(struct document *d, const struct report_digest *digest, con
     doc_close(d);
 }
 
-/* Translations are worth their columns. */
-static bool shows_tlb(const struct report_digest *digest)
-{
-    const uint64_t own = digest->missed.tlb.misses - digest->missed.tlb_startup.misses;
-    return own != 0 && own >= digest->run->counts->instructions / RARE;
-}
-
 /* Several samples say how sure a share of the cost is. */
 static bool has_margins(const struct report_digest *digest, const struct kind *kind)
 {
@@ -380,11 +373,13 @@ static void add_columns(struct document *d, const struct report_digest *digest, 
     if (has_margins(digest, kind))
         columns[count++] = (struct doc_column){.heading = digest->run->start ? "of the run" : "+-", .key = "margin"};
     columns[count++] = (struct doc_column){.heading = "classes", .key = "classes", .form = DOC_BAR};
-    for (size_t i = 0; i < digest->level_count; i++, count++) {
+    for (size_t i = 0; i < digest->level_count; i++) {
         const char *words = doc_keep(d, "%s misses", digest->levels[i].level->name);
-        columns[count] = (struct doc_column){.heading = words, .key = words, .spare = spare_level(digest, i)};
+        if (digest->levels[i].code && !report_shows_code(digest))
+            continue;
+        columns[count++] = (struct doc_column){.heading = words, .key = words, .spare = spare_level(digest, i)};
     }
-    if (shows_tlb(digest)) {
+    if (report_tlbs_matter(digest)) {
         columns[count++] = (struct doc_column){.heading = "TLB misses", .key = "TLB misses", .spare = SPARE_TLB};
         columns[count++] = (struct doc_column){.heading = "walks", .key = "TLB walks", .spare = SPARE_WALKS};
     }

@@ -77,6 +77,8 @@ struct report_run {
     size_t region_count;
     const struct sim_dumped *dumps; /* that the program has asked for */
     size_t dump_count;
+    bool full;      /* the text has all that there is, not only what says something */
+    bool altered;   /* the machine is not as its file says: --set */
     bool simulated; /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
     const struct caches_machine *machine;

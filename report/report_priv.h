@@ -220,5 +220,15 @@ void report_add_parts(struct document *d, const struct caches_machine *machine, 
 /* What all accesses have cost; and whether a cost is worth a line of its own in the text. (rankings.c) */
 uint64_t report_whole_cost(const struct report_digest *digest);
 bool report_noticeable(const struct report_digest *digest, uint64_t cost);
+/* Whether a part of the text is worth its place: something that has cost that many per cent, misses of L1I, and
+ * translations; everything is with --full. (cost.c) */
+bool report_shows(const struct report_digest *digest, uint64_t cost, unsigned per_cent);
+bool report_shows_code(const struct report_digest *digest);
+bool report_shows_tlbs(const struct report_digest *digest);
+bool report_tlbs_matter(const struct report_digest *digest); /* the same, but for --full and huge pages */
+/* What the misses that the caches have counted cost, start-up with them. (cost.c) */
+uint64_t report_counted_cost(const struct report_run *run);
+/* The cost, and its classes. (rankings.c) */
+void report_note_cost(struct document *d, const struct report_digest *digest);
 
 #endif

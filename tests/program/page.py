@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""page.py PART: how wide reports are, and whether they have colours, on terminals, in files and in pipes."""
+"""page.py PART: how wide and how full reports are, and whether they have colours: on terminals, in files, in pipes."""
 
 import fcntl
 import os
@@ -95,5 +95,13 @@ def test_colour():
     equal(on_terminal(100, ["-E", "NO_COLOR=1"] + RUN), colours, "NO_COLOR of the program")
 
 
-{"width": test_width, "colour": test_colour}[sys.argv[1]]()
+def test_full():
+    short, full = in_pipe(RUN), in_pipe(["--full"] + RUN)
+    equal(in_files(["--full"] + RUN), (full, in_files(RUN)[1]), "all of it in files, and the JSON")
+    equal(short.splitlines()[0], "program     ./conflict: exit status 0; 505 instructions on teach", "the head")
+    for left_out in ("\nreferences  300: ", "\nL1I  ", "\npages       sequential ", "\nphases  "):
+        check(left_out in full and left_out not in short, "left out: " + left_out)
+
+
+{"full": test_full, "width": test_width, "colour": test_colour}[sys.argv[1]]()
 done()

@@ -167,10 +167,10 @@ def refused():
         with open(program, "ab") as file:
             file.write(b"x")
         said(["replay", path], program + " is another file than the one that was recorded", "another program")
-        whole = emulate(["replay", "--no-attribution", path])
+        whole = emulate(["replay", "--full", "--no-attribution", path])
         equal(whole.returncode, 0, "counts without names")
         os.remove(program)
-        gone = emulate(["replay", path])
+        gone = emulate(["replay", "--full", path])
         equal(gone.returncode, 0, "counts without the program")
         text = gone.stderr.decode()
         contains(text, ["c2emu: %s cannot be read (No such file or directory)" % program], "a program that is gone")

@@ -82,6 +82,8 @@ static char *describe(const struct cli_options *o)
     fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->analyses[ANALYSIS_fifo] ? "fifo " : "",
             o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "", o->stats ? "stats " : "",
             o->quiet ? "quiet " : "", o->verbose ? "verbose " : "");
+    if (o->full)
+        fprintf(to, "full ");
     if (o->width != 0)
         fprintf(to, "width=%llu ", (unsigned long long)o->width);
     if (o->color != CLI_COLOR_AUTO)
@@ -141,6 +143,8 @@ static const struct {
     {"-o dir --json - --trace=x.din ./a", "output=dir json=- trace=x.din run: ./a"},
     {"--callgrind a --cachegrind=- --evictors c ./a", "callgrind=a evictors=c cachegrind=- run: ./a"},
     {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
+    {"-q --full ./a", "quiet full run: ./a"},
+    {"replay --full f", "replay recording=f full "},
     {"--width 80 --color always ./a", "width=80 color=always run: ./a"},
     {"--width=200 --color never --color auto ./a", "width=200 run: ./a"},
     {"replay --width 100 --color never f", "replay recording=f width=100 color=never "},
@@ -323,6 +327,9 @@ static const struct {
     {"--dim A=64 ./a", C2_ERR_INVALID, "--dim belongs to `c2emu advise`"},
     {"points", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"points --json x ./a", C2_ERR_INVALID, "points simulates nothing; leave --json out"},
+    {"points --full ./a", C2_ERR_INVALID, "points simulates nothing; leave --full out"},
+    {"points --width 90 ./a", C2_ERR_INVALID, "points simulates nothing; leave --width out"},
+    {"points --color never ./a", C2_ERR_INVALID, "points simulates nothing; leave --color out"},
     {"points --pages random ./a", C2_ERR_INVALID, "points simulates nothing; leave --pages out"},
     {"--huge-size 3M ./a", C2_ERR_INVALID, "--huge-size 3M: unknown value (did you mean \"2M\"?)"},
     {"--measure 1 --offsets randm ./a", C2_ERR_INVALID, "--offsets randm: unknown value (did you mean \"random\"?)"},
@@ -437,6 +444,7 @@ static void the_help(void **state)
                                         "--evictors=FILE",
                                         "--cachegrind=FILE",
                                         "--quiet",
+                                        "--full",
                                         "--width=N",
                                         "--color=auto|always|never",
                                         "--progress",

@@ -101,6 +101,7 @@ static inline void sample_fill(struct report_sample *s)
                                  .exit_status = 3,
                                  .seed = 7,
                                  .instructions = 10000,
+                                 .full = true,
                                  .simulated = true,
                                  .counts = &s->counts,
                                  .machine = &s->machine,

@@ -152,11 +152,58 @@ static void without_simulation_and_killed(void **state)
                              .clock = "2024-02-29T12:30:00Z",
                              .ending = "killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main"};
     char *text = written_report(&run, REPORT_TEXT);
+    assert_string_equal("program     ./app two words: 1,234,567 instructions, nothing simulated\n"
+                        "ending      killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main\n"
+                        "clock       2024-02-29T12:30:00Z at the start\n",
+                        text);
+    free(text);
+    run.full = true;
+    text = written_report(&run, REPORT_TEXT);
     assert_string_equal("program     ./app two words\n"
                         "ending      killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main\n"
                         "clock       2024-02-29T12:30:00Z at the start\n"
                         "phases      run only, nothing simulated: 1,234,567 instructions\n",
                         text);
+    free(text);
+}
+
+/* The three misses of L1I are 24 of some 33,000 cycles: the level has no row, and the head is one line. */
+static void what_says_nothing_is_left_out(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    sample.run.full = false;
+    char *text = written_report(&sample.run, REPORT_TEXT);
+    const char *look = strstr(text, "look at: ");
+    assert_non_null(look);
+    text[look - text] = '\0';
+    assert_string_equal("program     ./app two words: exit status 3; 10,000 instructions on sample\n"
+                        "\n"
+                        "level  accesses  misses  miss rate     cold  capacity  conflict  FA misses\n"
+                        "L1D       4,096     512     12.5 %   25.0 %    12.5 %    62.5 %        200\n"
+                        "L2          515     160     31.1 %   81.3 %    12.5 %     6.3 %        150\n"
+                        "L3          160     130     81.3 %  100.0 %     0.0 %     0.0 %        130\n"
+                        "\n",
+                        text);
+    free(text);
+}
+
+/* What somebody has asked for, or what is not as ever, is in the head. */
+static void the_head_has_what_was_asked_for(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    sample.run.full = false;
+    sample.run.altered = true;
+    sample.placement.placement = MMU_RANDOM;
+    sample.l2.accesses = 0;
+    char *text = written_report(&sample.run, REPORT_TEXT);
+    assert_non_null(strstr(text, " on sample\ncaches      L1D 32 KiB 8-way lru, "));
+    assert_non_null(strstr(text, "\npages       random placement, seed 7; 1,234 pages of 4 KiB touched, no huge"));
+    assert_null(strstr(text, "\nL2  "));
+    assert_null(strstr(text, "\nreferences"));
     free(text);
 }
 
@@ -306,6 +353,8 @@ int main(void)
         cmocka_unit_test(fifo_detector),
         cmocka_unit_test(lost_pages),
         cmocka_unit_test(without_simulation_and_killed),
+        cmocka_unit_test(what_says_nothing_is_left_out),
+        cmocka_unit_test(the_head_has_what_was_asked_for),
         cmocka_unit_test(shares_are_exact),
         cmocka_unit_test(advice_is_the_cure_that_buys_most),
         cmocka_unit_test(advice_on_cold_misses),
