@@ -279,7 +279,7 @@ struct caches_outcome {
     uint32_t depth;     /* 1 + the last level asked */
     uint32_t served_by; /* level index that had the line; level_count = memory */
     uint32_t evicted;   /* bit i: level i evicted a valid line to make room, event[i].victim */
-    bool upgraded;      /* of several cores: a write to a line that the core had and might not write */
+    bool upgraded;      /* of several cores, alone: a write to a line that the core had and might not write */
     bool filtered; /* of several cores: their own levels have lost filtered_line, for which the filter had no room */
     struct line_no filtered_line;
     struct caches_event event[CACHES_MAX_LEVELS];

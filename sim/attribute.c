@@ -403,7 +403,7 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
         status = caches_access(sim->caches, side, kind == SIM_WRITE, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
         status = tell_miss(core, kind, va, physical_line, actor, &outcome, err);
-    if (status == C2_OK && outcome.upgraded)
+    if (status == C2_OK && sim->core_count > 1 && outcome.upgraded)
         status = tell_upgrade(core, actor, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
