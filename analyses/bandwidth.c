@@ -211,17 +211,11 @@ static struct done count_insns(const struct stream_block *block, uint32_t from, 
 static struct done count_string(const struct sim_executed *record)
 {
     const struct stream_slot *slots = record->block->slots;
-    const uint64_t mask = ~((uint64_t)1 << 63); /* of the direction */
-    const uint64_t elements = (record->words[2] & mask) - (record->words[3] & mask);
+    const uint64_t elements = stream_string_elements(record->words);
     const uint64_t source = elements * slots[0].size, destination = elements * slots[1].size;
     return (struct done){.instructions = record->insns_run,
                          .read = source + (slots[1].store ? 0 : destination),
                          .written = slots[1].store ? destination : 0};
-}
-
-static bool is_string(const struct stream_block *block)
-{
-    return block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
 }
 
 static void add_done(struct done *to, const struct done *what)
@@ -280,7 +274,7 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
     if (status != C2_OK)
         return status;
     b->places[record->number].block = record->block;
-    b->last = is_string(record->block) ? count_string(record) : count_insns(record->block, 0, record->insns_run);
+    b->last = stream_is_string(record->block) ? count_string(record) : count_insns(record->block, 0, record->insns_run);
     b->last_number = record->number;
     b->last_insns = record->insns_run;
     add_done(&b->so_far, &b->last);

@@ -300,11 +300,6 @@ static bool is_resolver(const struct callgraph *graph, uint64_t va)
 
 /* ------------------------------------------------------------------ blocks */
 
-static bool is_string(const struct stream_block *block)
-{
-    return block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
-}
-
 /* `jmp *ADDRESS` at most two instructions (ENDBR64, PUSH or NOP) behind a multiple of 8. */
 static bool is_plt(const struct stream_block *block)
 {
@@ -355,7 +350,7 @@ static void learn(struct callgraph *graph, struct known *known, const struct str
                             .whole = (uint32_t)stream_header(0, block->insn_count, block->slot_count),
                             .slot = slot_of(block),
                             .is_plt = is_plt(block),
-                            .is_string = is_string(block)};
+                            .is_string = stream_is_string(block)};
     if (!known->is_string)
         known->costs = costs_of(block, block->insn_count);
     look_up(graph, known);
@@ -868,7 +863,7 @@ static void add_packed(uint64_t now[PLAIN], uint64_t costs)
 
 static void count_string(uint64_t now[PLAIN], const struct stream_slot *slots, const uint64_t *words)
 {
-    const uint64_t count = ~((uint64_t)1 << 63), done = (words[2] & count) - (words[3] & count);
+    const uint64_t done = stream_string_elements(words);
     now[PLAIN_DR] += slots[0].size != 0 ? done : 0;
     now[slots[1].store ? PLAIN_DW : PLAIN_DR] += slots[1].size != 0 ? done : 0;
 }

@@ -667,14 +667,9 @@ static void add_plain(struct contexts *contexts, const struct run *run, uint32_t
     }
 }
 
-static bool is_string(const struct stream_block *block)
-{
-    return block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
-}
-
 static void add_string(struct contexts *contexts, const struct run *run, const struct sim_executed *record)
 {
-    const uint64_t count = ~((uint64_t)1 << 63), done = (record->words[2] & count) - (record->words[3] & count);
+    const uint64_t done = stream_string_elements(record->words);
     const struct stream_slot *slots = record->block->slots;
     uint64_t *cost = cost_at(contexts, run, 0);
     cost[ANALYSES_IR] += record->insns_run;
@@ -694,7 +689,7 @@ enum c2_status contexts_record(struct contexts *contexts, const struct sim_execu
     if (status != C2_OK || !measured)
         return status;
     struct run *run = &contexts->runs[contexts->now];
-    if (is_string(record->block))
+    if (stream_is_string(record->block))
         add_string(contexts, run, record);
     else if (record->insns_run == record->block->insn_count)
         run->whole++;
@@ -776,7 +771,7 @@ static enum c2_status make_rows(struct contexts *contexts, struct c2_error *err)
     for (uint32_t i = 0; i < contexts->run_count; i++) {
         const struct run *run = &contexts->runs[i];
         const struct stream_block *block = contexts->blocks[run->block].of;
-        if (!is_string(block))
+        if (!stream_is_string(block))
             add_plain(contexts, run, block->insn_count, run->whole);
         for (uint32_t insn = 0; insn < block->insn_count; insn++) {
             const struct guest_va pc = {block->pc.v + block->insns[insn].offset};

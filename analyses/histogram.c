@@ -393,22 +393,17 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return status;
 }
 
-static bool is_string(const struct stream_block *block)
-{
-    return block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
-}
-
 /* Outside of what is measured nobody tells of fetches. */
 static void follow_fetches(struct histogram *histogram, const struct sim_executed *record)
 {
     const struct stream_block *block = record->block;
-    const uint64_t count_of = ~((uint64_t)1 << 63);
-    const bool string = is_string(block);
+    const bool string = stream_is_string(block);
     const uint32_t run = string ? 1 : record->insns_run;
-    const bool goes_on = string && histogram->rep == block && histogram->rep_left == (record->words[2] & count_of);
+    const bool goes_on = string && histogram->rep == block &&
+                         histogram->rep_left == stream_string_before(record->words);
     if (string) {
         histogram->rep = record->insns_run == 1 ? NULL : block;
-        histogram->rep_left = record->words[3] & count_of;
+        histogram->rep_left = stream_string_remaining(record->words);
     }
     for (uint32_t i = 0; !histogram->measures && histogram->machine->has_l1i && !goes_on && i < run; i++) {
         const struct stream_insn *insn = &block->insns[i];

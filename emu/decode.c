@@ -79,8 +79,8 @@ static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const st
     }
     out[0] = source;
     out[1] = destination;
-    out[2] = (struct stream_slot){.insn = index, .kind = STREAM_BEFORE};
-    out[3] = (struct stream_slot){.insn = index, .kind = STREAM_AFTER};
+    out[2] = (struct stream_slot){.insn = index, .kind = STREAM_DONE};
+    out[3] = (struct stream_slot){.insn = index, .kind = STREAM_REMAINING};
     return 4;
 }
 

@@ -533,7 +533,7 @@ static enum c2_status record_special(struct unicorn *u, const struct unicorn_spe
                                      const struct interpret_effect *effect)
 {
     bool done = effect->status == INTERPRET_DONE;
-    bool progress = effect->address_count == 4 && effect->address[2] != effect->address[3];
+    bool progress = effect->address_count == 4 && stream_string_elements(effect->address) != 0;
     if (!u->recording || !(done || progress))
         return C2_OK;
     C2_ASSERT(effect->address_count == special->slots);

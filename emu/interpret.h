@@ -45,7 +45,7 @@ enum interpret_status {
 struct interpret_effect {
     enum interpret_status status;
     /* Effective addresses in the order of the slots of stream.h: one for a plain access or a modify; four for a REP
-     * string instruction (source, destination, before, after), also when it ends in a fault. */
+     * string instruction (source, destination, done, remaining), also when it ends in a fault. */
     unsigned address_count;
     uint64_t address[4];
     struct guest_va fault;

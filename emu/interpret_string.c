@@ -6,7 +6,8 @@
  *   the elements of a stretch are done in one inner loop (or memmove, where no element reads what an earlier one
  *   wrote).
  * Counting
- *   The effect carries the start addresses and the count before and after, also when a fault ends it between elements.
+ *   The effect carries the start addresses, the elements done with their direction, and the count that remains, also
+ *   when a fault ends it between elements.
  * Invariants
  *   RCX, RSI and RDI always describe whole elements. Flags change only when the instruction completes: a handler of a
  *   page fault in CMPS or SCAS sees those from before it. So Intel's manual has it, and CPUID says that this is Intel's
@@ -17,6 +18,7 @@
  *   Intel SDM volume 2, REP/REPE/REPNE and the string instructions.
  */
 #include "emu/interpret_priv.h"
+#include "stream/stream.h"
 
 enum string_kind { STRING_MOVS, STRING_STOS, STRING_LODS, STRING_CMPS, STRING_SCAS };
 
@@ -268,11 +270,9 @@ void interpret_rep_string(struct interpret_run *run)
     op.accumulator = cpu->get_gpr(cpu->self, RAX) & c2_mask(0, 8 * op.bytes - 1);
 
     uint64_t before = op.left;
-    *run->effect = (struct interpret_effect){
-        .address_count = 4,
-        .address = {op.source, op.destination, before | (uint64_t)op.down << 63, before},
-    };
+    *run->effect = (struct interpret_effect){.address_count = 4, .address = {op.source, op.destination, 0, before}};
     run_elements(run, &op);
     commit(run, &op, before);
+    run->effect->address[2] = stream_string_done(before - op.left, op.down);
     run->effect->address[3] = op.left;
 }

@@ -30,7 +30,6 @@
 
 #define REGION_BASE 0x200818000000ull /* apart from all other regions modulo 64 GiB and modulo 1 GiB, see mmu.h */
 #define REGION_UNIT (2ull << 20)
-#define DIRECTION_FLAG ((uint64_t)1 << 63)
 #define REP_WORDS 5u /* a string record, header and slots */
 
 /* Where a lane has a thing. */
@@ -250,31 +249,30 @@ static enum c2_status string_record(struct player *player, struct variant *varia
 {
     const uint32_t block = stream_header_block(record[0]);
     const struct stream_slot *slots = stream_blocks_at(player->blocks, block)->slots;
-    const uint64_t direction = record[3] & DIRECTION_FLAG, after = record[4] & ~DIRECTION_FLAG;
-    uint64_t left = record[3] & ~DIRECTION_FLAG, at[2] = {record[1], record[2]};
+    const bool down = stream_string_goes_down(record + 1);
+    uint64_t left = stream_string_elements(record + 1), at[2] = {record[1], record[2]};
     enum c2_status status = C2_OK;
     do {
-        uint64_t count = left - after, words[2] = {0, 0};
+        uint64_t count = left, words[2] = {0, 0};
         for (unsigned side = 0; side < 2; side++)
             if (slots[side].size != 0 && count != 0)
-                count = neighbours(player, variant, at[side], slots[side].size, direction != 0, count);
+                count = neighbours(player, variant, at[side], slots[side].size, down, count);
         for (unsigned side = 0; side < 2; side++) {
             const uint64_t distance = count * slots[side].size;
             words[side] = slots[side].size == 0
                               ? at[side]
                               : moved_address(variant, finder_find(player->finder, at[side]), at[side]);
-            at[side] = direction != 0 ? at[side] - distance : at[side] + distance;
+            at[side] = down ? at[side] - distance : at[side] + distance;
         }
-        const bool last = left - count == after;
-        const uint64_t header = stream_header(block, last ? stream_header_insns(record[0]) : 0, 4);
+        left -= count;
+        const uint64_t header = stream_header(block, left == 0 ? stream_header_insns(record[0]) : 0, 4);
         if (player->out.used + REP_WORDS > STREAM_BATCH_WORDS)
             status = flush(variant, &player->out, err);
         append(&player->out,
-               (const uint64_t[REP_WORDS]){header, words[0], words[1], left | direction,
-                                           (left - count) | (record[4] & DIRECTION_FLAG)},
+               (const uint64_t[REP_WORDS]){header, words[0], words[1], stream_string_done(count, down),
+                                           stream_string_remaining(record + 1) + left},
                REP_WORDS);
-        left -= count;
-    } while (left != after && status == C2_OK);
+    } while (left != 0 && status == C2_OK);
     return status == C2_OK ? flush(variant, &player->out, err) : status; /* what follows fits again */
 }
 
@@ -331,12 +329,12 @@ static void feed_all(struct player *player, const struct stream_batch *batch, ui
 
 static bool touches_thing(struct player *player, const struct stream_slot *slots, const uint64_t *words)
 {
-    const uint64_t count = (words[2] & ~DIRECTION_FLAG) - (words[3] & ~DIRECTION_FLAG);
+    const uint64_t count = stream_string_elements(words);
     for (unsigned side = 0; side < 2; side++) {
         if (slots[side].size == 0 || count == 0)
             continue;
         const uint64_t reach = (count - 1) * slots[side].size;
-        const uint64_t low = words[2] & DIRECTION_FLAG ? words[side] - reach : words[side];
+        const uint64_t low = stream_string_goes_down(words) ? words[side] - reach : words[side];
         for (uint64_t va = low; va <= low + reach;) {
             const struct finder_found *found = finder_find(player->finder, va);
             if (found->thing != FINDER_NOTHING)
@@ -370,7 +368,7 @@ static enum c2_status take_record(struct player *player, const struct stream_bat
     const uint32_t number = stream_header_block(batch->words[at]), count = stream_header_slots(batch->words[at]);
     const struct stream_block *block = stream_blocks_at(player->blocks, number);
     const uint64_t *words = &batch->words[at + 1];
-    if (block->slot_count == 0 || block->slots[0].kind != STREAM_SOURCE)
+    if (!stream_is_string(block))
         return plain_slots(player, number, block, words, at + 1, count, err);
     if (touches_thing(player, block->slots, words))
         player->patches[player->patch_count++] = (struct patch){at, FINDER_NOTHING, 0, 0};

@@ -38,7 +38,7 @@ static enum c2_status reach(struct sim *sim, uint32_t number, struct c2_error *e
 
 static bool plannable(const struct stream_block *block)
 {
-    if (block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE)
+    if (stream_is_string(block))
         return false;
     for (uint32_t i = 0; i < block->insn_count; i++) {
         if (block->insns[i].length == 0)

@@ -22,8 +22,6 @@
  */
 #include "sim/sim_priv.h"
 
-#define DIRECTION_FLAG ((uint64_t)1 << 63)
-
 /* Who makes the references of a record. */
 struct origin {
     struct guest_va pc;
@@ -143,20 +141,17 @@ static enum c2_status plain_slot(struct sim_core *core, const struct stream_slot
     return refer(core, true, origin, va, slot->size, err);
 }
 
-/* words: source, destination, count before (and direction), count after. */
 static enum c2_status string_elements(struct sim_core *core, const struct stream_slot *slots, struct origin origin,
                                       const uint64_t *words, struct c2_error *err)
 {
-    const bool down = (words[2] & DIRECTION_FLAG) != 0;
-    const uint64_t before = words[2] & ~DIRECTION_FLAG, after = words[3] & ~DIRECTION_FLAG;
-    C2_ASSERT(after <= before);
+    const uint64_t elements = stream_string_elements(words);
+    C2_ASSERT(stream_string_before(words) >= elements);
     enum c2_status status = C2_OK;
-    for (uint64_t i = 0; i < before - after && status == C2_OK && !core->sim->is_absent; i++) {
+    for (uint64_t i = 0; i < elements && status == C2_OK && !core->sim->is_absent; i++) {
         for (unsigned side = 0; side < 2 && status == C2_OK; side++) {
             if (slots[side].size == 0)
                 continue;
-            const uint64_t distance = i * slots[side].size;
-            const struct guest_va va = {down ? words[side] - distance : words[side] + distance};
+            const struct guest_va va = {stream_string_address(words, side, i, slots[side].size)};
             status = refer(core, side == 1 && slots[side].store, origin, va, slots[side].size, err);
         }
     }
@@ -168,13 +163,12 @@ static enum c2_status string_record(struct sim_core *core, const struct stream_b
 {
     const struct stream_slot *slots = block->slots;
     C2_ASSERT(block->insn_count == 1 && block->slot_count == 4 && stream_header_slots(header) == 4);
-    C2_ASSERT(slots[1].kind == STREAM_DESTINATION && slots[2].kind == STREAM_BEFORE && slots[3].kind == STREAM_AFTER);
+    C2_ASSERT(slots[1].kind == STREAM_DESTINATION && slots[2].kind == STREAM_DONE && slots[3].kind == STREAM_REMAINING);
     const uint32_t number = stream_header_block(header);
-    const uint64_t to_do = words[2] & ~DIRECTION_FLAG, left = words[3] & ~DIRECTION_FLAG;
-    const bool goes_on = core->rep_block == number && core->rep_left == to_do;
+    const bool goes_on = core->rep_block == number && core->rep_left == stream_string_before(words);
     const bool completes = stream_header_insns(header) == 1;
     core->rep_block = completes ? SIM_NO_BLOCK : number;
-    core->rep_left = left;
+    core->rep_left = stream_string_remaining(words);
     if (completes)
         count_instruction(core);
     enum c2_status status = goes_on ? C2_OK : fetch(core, origin, block->insns[0].length, err);
@@ -197,7 +191,7 @@ enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, 
     const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
     core->code = first_code(sim, header);
     const uint32_t insns_run = stream_header_insns(header);
-    if (block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE)
+    if (stream_is_string(block))
         return string_record(core, block, (struct origin){block->pc, tid}, header, words, err);
 
     C2_ASSERT(insns_run <= block->insn_count);

@@ -68,7 +68,7 @@ static bool insn_obeys(const struct stream_block *block, uint32_t insn, uint32_t
     const bool string = first < end && obeys && is_string_slot(&block->slots[first]);
     for (uint32_t i = first; i < end && obeys; i++) {
         const struct stream_slot *slot = &block->slots[i];
-        obeys = slot->insn == insn && slot->kind <= STREAM_AFTER;
+        obeys = slot->insn == insn && slot->kind <= STREAM_REMAINING;
         if (string || is_string_slot(slot))
             obeys = obeys && block->insn_count == 1 && block->slot_count == 4 && slot->kind == STREAM_SOURCE + i;
     }
@@ -161,7 +161,7 @@ void stream_blocks_check(const struct stream_blocks *blocks)
 
 static void dump_slots(const struct stream_block *block, FILE *to)
 {
-    static const char *const kinds[] = {"read", "write", "modify", "source", "destination", "before", "after"};
+    static const char *const kinds[] = {"read", "write", "modify", "source", "destination", "done", "remaining"};
     for (uint32_t i = 0; i < block->slot_count; i++) {
         const struct stream_slot *slot = &block->slots[i];
         fprintf(to, "  +%u %s%s %u\n", block->insns[slot->insn].offset, kinds[slot->kind], slot->store ? " store" : "",

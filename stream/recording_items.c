@@ -21,7 +21,6 @@
 
 #include "stream/recording_reader_priv.h"
 
-#define DIRECTION_FLAG ((uint64_t)1 << 63)
 #define REFERENCE_BYTES 512u          /* of one reference, at most */
 #define ADDRESSES ((uint64_t)1 << 47) /* of a program */
 
@@ -97,7 +96,7 @@ static bool get_slot(struct stream_recording *r, struct stream_slot *slot)
     slot->kind = kind & 7;
     slot->store = (uint8_t)(kind >> 3);
     slot->size = (uint16_t)size;
-    const bool may_be_nothing = slot->kind >= STREAM_SOURCE, is_nothing = slot->kind >= STREAM_BEFORE;
+    const bool may_be_nothing = slot->kind >= STREAM_SOURCE, is_nothing = slot->kind >= STREAM_DONE;
     if (slot->store > 1 || (is_nothing ? size != 0 : size == 0 && !may_be_nothing))
         return recording_damaged(r, "a reference of a block cannot be right");
     return true;
@@ -174,23 +173,23 @@ static inline bool make_room(struct stream_recording *r, uint32_t words)
     return r->batch->used + words + 1 <= STREAM_BATCH_WORDS || recording_deliver(r);
 }
 
-/* Elements of `size` bytes from `start` on, or down. */
-static bool is_within(uint64_t start, uint64_t elements, uint64_t size, bool down)
+/* The elements of one side, of `size` bytes each. */
+static bool is_within(const uint64_t *words, unsigned side, uint64_t size)
 {
-    const uint64_t bytes = elements * size;
-    return start < ADDRESSES && (down ? bytes <= start + size : bytes <= ADDRESSES - start);
+    const uint64_t start = words[side], bytes = stream_string_elements(words) * size;
+    return start < ADDRESSES && (stream_string_goes_down(words) ? bytes <= start + size : bytes <= ADDRESSES - start);
 }
 
 static bool check_string(struct stream_recording *r, const struct stream_block *block, const uint64_t *words)
 {
-    const uint64_t before = words[2] & ~DIRECTION_FLAG, after = words[3] & ~DIRECTION_FLAG;
-    if (before == after)
+    const uint64_t elements = stream_string_elements(words);
+    if (elements == 0)
         return true;
-    if (after > before || before - after >= ADDRESSES)
+    if (elements >= ADDRESSES || stream_string_before(words) < elements)
         return recording_damaged(r, "a string instruction counts what cannot be right");
     for (unsigned side = 0; r->marks && side < 2; side++) {
         const uint64_t size = block->slots[side].size;
-        if (size != 0 && !is_within(words[side], before - after, size, (words[2] & DIRECTION_FLAG) != 0))
+        if (size != 0 && !is_within(words, side, size))
             return recording_damaged(r, "a string instruction leaves the addresses of a program");
     }
     return true;
@@ -217,7 +216,7 @@ static inline bool end_record(struct stream_recording *r, uint64_t header, uint6
             return false;
     } else {
         const struct stream_block *about = stream_blocks_at(r->blocks, number);
-        if (recording_is_string(about) ? !check_string(r, about, record + 1) : !check_addresses(r, any))
+        if (stream_is_string(about) ? !check_string(r, about, record + 1) : !check_addresses(r, any))
             return false;
         recording_count(&model->totals, about, record);
     }
@@ -326,7 +325,7 @@ static bool take_partial(struct stream_recording *r)
     const struct stream_block *block = stream_blocks_at(r->blocks, (uint32_t)number);
     if (!recording_get_number(r, &r->control, block->insn_count, &insns))
         return false;
-    const bool all = recording_is_string(block) || insns == block->insn_count;
+    const bool all = stream_is_string(block) || insns == block->insn_count;
     const uint32_t slots = all ? block->slot_count : block->insns[insns].first_slot;
     return get_masks(r, slots, &masks) &&
            make_record(r, stream_header((uint32_t)number, (uint32_t)insns, slots), masks);

@@ -52,7 +52,7 @@ enum c2_status recording_model_add(struct recording_model *model, const struct s
     const uint64_t whole = stream_header(model->block_count, block->insn_count, block->slot_count);
     model->blocks[++model->block_count] = (struct model_block){
         .follower = RECORDING_NO_HEADER,
-        .plain = recording_is_string(block) ? RECORDING_NO_HEADER : whole,
+        .plain = stream_is_string(block) ? RECORDING_NO_HEADER : whole,
         .first_slot = model->slot_count,
         .references = references_of(block, block->slot_count),
         .insns = block->insn_count,
@@ -69,19 +69,19 @@ bool recording_header_fits(const struct stream_block *block, uint64_t header)
     const uint32_t insns = stream_header_insns(header), slots = stream_header_slots(header);
     if (insns > block->insn_count)
         return false;
-    if (recording_is_string(block) || insns == block->insn_count)
+    if (stream_is_string(block) || insns == block->insn_count)
         return slots == block->slot_count;
     return slots == block->insns[insns].first_slot;
 }
 
 void recording_count(struct recording_totals *totals, const struct stream_block *block, const uint64_t *record)
 {
-    const uint64_t header = record[0], direction = (uint64_t)1 << 63;
+    const uint64_t header = record[0];
     totals->instructions += stream_header_insns(header);
-    if (!recording_is_string(block)) {
+    if (!stream_is_string(block)) {
         totals->references += references_of(block, stream_header_slots(header));
         return;
     }
-    const uint64_t elements = (record[3] & ~direction) - (record[4] & ~direction);
+    const uint64_t elements = stream_string_elements(record + 1);
     totals->references += elements * ((block->slots[0].size != 0) + (uint64_t)(block->slots[1].size != 0));
 }

@@ -21,7 +21,7 @@
 /* A high bit, and both ends of a line: no text has them, and a transfer that takes the file for text shows. */
 #define RECORDING_MAGIC "\x89\x43\x32REC\r\n"
 #define RECORDING_MAGIC_BYTES 8u
-#define RECORDING_VERSION 2u /* of the bytes, and of what marks mean */
+#define RECORDING_VERSION 3u /* of the bytes, and of what marks mean */
 
 /* A chunk: four bytes with the length of the zstd frame that follows, whose content is at most CONTENT_BYTES:
  * HEAD_BYTES (the last four bytes of the frame before, the kind, the bytes of the first section), and two sections. */
@@ -90,11 +90,6 @@ enum c2_status recording_model_add(struct recording_model *model, const struct s
 bool recording_header_fits(const struct stream_block *block, uint64_t header);
 /* Of a record that is not plain. */
 void recording_count(struct recording_totals *totals, const struct stream_block *block, const uint64_t *record);
-
-static inline bool recording_is_string(const struct stream_block *block)
-{
-    return block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
-}
 
 /* The record with this header has gone by. */
 static inline void recording_follow(struct recording_model *model, uint64_t header)

@@ -29,12 +29,13 @@
  * Slots, in the program order of the accesses, at most one record for one access of one instruction:
  *   READ, WRITE     one address
  *   MODIFY          one address: read, then written (a read reference and then a write reference of the same bytes)
- *   string instructions with a REP prefix use four slots: SOURCE, DESTINATION (addresses at the start), BEFORE and
- *   AFTER (the count register before and after; bit 63 of BEFORE is the direction flag). before-after elements were
- *   done; each is: the source read (if there is one), then the destination access (if there is one). Addresses wrap
- *   nowhere: element i is at address +- i*size. A REP instruction is always alone in its block. When it is
- *   interrupted by a fault between elements, a record is written for the elements done, with insns run = 0; the
- *   record that completes it has insns run = 1.
+ *   string instructions with a REP prefix use four slots: SOURCE, DESTINATION (addresses at the start), DONE (how many
+ *   elements were done, negative if they went downwards: fewer than 2^63, as they lie in memory) and REMAINING (the
+ *   count register after them, any number of 64 bits). Each element is: the source read (if there is one), then the
+ *   destination access (if there is one). Addresses wrap nowhere: element i is at address +- i*size. A REP instruction
+ *   is always alone in its block. When it is interrupted by a fault between elements, a record is written for the
+ *   elements done, with insns run = 0; the record that completes it has insns run = 1. The functions stream_string_...
+ *   read the four words.
  *
  * Marks
  *   What the meaning of later references depends on, in its place in program order: a record whose block number is
@@ -52,13 +53,13 @@ enum stream_kind {
     STREAM_MODIFY,
     STREAM_SOURCE,      /* string: address of the first element read, DS:RSI side; unused (0) if size is 0 */
     STREAM_DESTINATION, /* string: address of the first element at ES:RDI; unused (0) if size is 0 */
-    STREAM_BEFORE,      /* string: count before, bit 63 = direction flag */
-    STREAM_AFTER,       /* string: count after */
+    STREAM_DONE,        /* string: elements done, negative (two's complement): downwards */
+    STREAM_REMAINING,   /* string: count after them */
 };
 
 struct stream_slot {
     uint16_t insn; /* index into the block's instructions */
-    uint16_t size; /* bytes; of one element for SOURCE and DESTINATION; 0 for BEFORE and AFTER */
+    uint16_t size; /* bytes; of one element for SOURCE and DESTINATION; 0 for DONE and REMAINING */
     uint8_t kind;  /* enum stream_kind */
     uint8_t store; /* DESTINATION: 1 = the elements are written (movs, stos), 0 = read (scas, cmps) */
 };
@@ -90,6 +91,29 @@ struct stream_block {
     const struct stream_insn *insns;
     const struct stream_slot *slots;
 };
+
+static inline bool stream_is_string(const struct stream_block *block)
+{
+    return block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
+}
+/* Of the four words of a string instruction's record, behind its header. */
+static inline uint64_t stream_string_done(uint64_t elements, bool down) { return down ? 0 - elements : elements; }
+static inline bool stream_string_goes_down(const uint64_t *words) { return words[2] >> 63 != 0; }
+static inline uint64_t stream_string_elements(const uint64_t *words)
+{
+    return stream_string_goes_down(words) ? 0 - words[2] : words[2];
+}
+static inline uint64_t stream_string_remaining(const uint64_t *words) { return words[3]; }
+/* The count register before: what the record before, of a REP that goes on, has left. */
+static inline uint64_t stream_string_before(const uint64_t *words)
+{
+    return stream_string_elements(words) + stream_string_remaining(words);
+}
+/* Where element i of the source (side 0) or the destination (1) lies; size: of an element. */
+static inline uint64_t stream_string_address(const uint64_t *words, unsigned side, uint64_t i, uint64_t size)
+{
+    return stream_string_goes_down(words) ? words[side] - i * size : words[side] + i * size;
+}
 
 #define STREAM_MARK UINT32_MAX
 enum stream_mark {

@@ -252,8 +252,9 @@ static unsigned repeated_references(struct reference out[MAX_REFERENCES], const 
         r->size = o->size / 8;
         r->address = address_of(t, o);
     }
-    out[2] = (struct reference){.kind = STREAM_BEFORE, .address = t->state.gpr[RCX] | (t->state.flags & 0x400) << 53};
-    out[3] = (struct reference){.kind = STREAM_AFTER, .address = after->gpr[RCX]};
+    const uint64_t done = t->state.gpr[RCX] - after->gpr[RCX];
+    out[2] = (struct reference){.kind = STREAM_DONE, .address = t->state.flags & 0x400 ? 0 - done : done};
+    out[3] = (struct reference){.kind = STREAM_REMAINING, .address = after->gpr[RCX]};
     return 4;
 }
 

@@ -58,14 +58,17 @@ static void add_event(struct recording *r, struct event event)
     r->events[r->count++] = event;
 }
 
-/* A repeated instruction that went on after a page fault: one, from the first count to the last. */
+/* A repeated instruction that went on after a page fault: one, with all elements, from the first address on. */
 static void join_repeats(struct recording *r)
 {
     struct event *e = r->events + r->count;
-    bool goes_on = r->count >= 8 && e[-1].kind == STREAM_AFTER + 1 && e[-5].kind == STREAM_AFTER + 1 &&
-                   e[-1].pc == e[-5].pc && (e[-2].address & INT64_MAX) == e[-5].address && e[-5].address != 0;
-    if (!goes_on)
+    if (r->count < 8 || e[-1].kind != STREAM_REMAINING + 1 || e[-5].kind != STREAM_REMAINING + 1 ||
+        e[-1].pc != e[-5].pc || e[-5].address == 0)
         return;
+    const uint64_t words[] = {e[-4].address, e[-3].address, e[-2].address, e[-1].address};
+    if (stream_string_before(words) != e[-5].address)
+        return;
+    e[-6].address += e[-2].address;
     e[-5].address = e[-1].address;
     r->count -= 4;
 }

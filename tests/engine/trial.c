@@ -480,6 +480,36 @@ static void need_counts(struct trial *t, struct c2_rng *rng)
         t->state.gpr[RCX] = below(rng, 3);
 }
 
+/* CMPS: *source is where its other elements are; SCAS: they are RAX. */
+static bool compares_strings(const struct trial *t, bool *source)
+{
+    const ZydisMnemonic m = t->insn.mnemonic;
+    *source = m == ZYDIS_MNEMONIC_CMPSB || m == ZYDIS_MNEMONIC_CMPSW || m == ZYDIS_MNEMONIC_CMPSD ||
+              m == ZYDIS_MNEMONIC_CMPSQ;
+    return t->insn.meta.category == ZYDIS_CATEGORY_STRINGOP &&
+           (*source || m == ZYDIS_MNEMONIC_SCASB || m == ZYDIS_MNEMONIC_SCASW || m == ZYDIS_MNEMONIC_SCASD ||
+            m == ZYDIS_MNEMONIC_SCASQ);
+}
+
+/* Counts that no memory holds, as inline strlen has them: some elements on lies what ends REPE and REPNE. */
+static void need_high_count(struct trial *t, struct c2_rng *rng)
+{
+    bool source;
+    const bool equal = t->insn.attributes & ZYDIS_ATTRIB_HAS_REPNE;
+    const uint64_t rsi = t->state.gpr[RSI], rdi = t->state.gpr[RDI], apart = rsi > rdi ? rsi - rdi : rdi - rsi;
+    if (!compares_strings(t, &source) || (!equal && !(t->insn.attributes & ZYDIS_ATTRIB_HAS_REPE)) ||
+        below(rng, 2) == 0 || (source && apart < 8))
+        return;
+    const unsigned bytes = t->operands[0].size / 8;
+    const uint64_t distance = below(rng, 20) * bytes, step = t->state.flags & 0x400 ? 0 - distance : distance;
+    uint64_t other = t->state.gpr[RAX];
+    if (source)
+        memcpy(&other, memory_at(t, rsi + step), bytes);
+    other ^= !equal;
+    memcpy(memory_at(t, rdi + step), &other, bytes);
+    t->state.gpr[RCX] = (uint64_t)1 << 63 | c2_rng_next(rng);
+}
+
 /* A comparison that succeeds now and then. */
 static void need_equal(struct trial *t, struct c2_rng *rng)
 {
@@ -537,6 +567,7 @@ static bool make_once(struct trial *t, struct c2_rng *rng)
         fill(memory_at(t, t->place), room < 64 ? (unsigned)room : 64, rng);
     }
     need_equal(t, rng);
+    need_high_count(t, rng);
     if (is_branch(t))
         need_branch(t);
     need_loadable(t, rng);

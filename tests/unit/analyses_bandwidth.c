@@ -200,7 +200,7 @@ static void put_single(struct both *both, uint64_t header, const uint64_t *words
 static void run_string(struct both *both, uint64_t elements, uint64_t done, bool completes)
 {
     struct world *world = both->world;
-    const uint64_t words[4] = {0x700000 + 8ull * below(world, 1000), 0x710000 + 8ull * below(world, 1000), elements,
+    const uint64_t words[4] = {0x700000 + 8ull * below(world, 1000), 0x710000 + 8ull * below(world, 1000), done,
                                elements - done};
     const uint64_t header = stream_header(world->number[STRING][0], completes, 4);
     put_fast(both, header, words);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "stream/stream.h"
 #include "unit/interpret_twin.h"
 
 #define DF 0x400u
@@ -83,7 +84,7 @@ static void expect_slots(const struct string_form *f, const struct native_state 
     assert_int_equal(r->effect.address_count, 4);
     assert_int_equal(r->effect.address[0], f->source ? s->gpr[6] + base : 0);
     assert_int_equal(r->effect.address[1], f->destination ? s->gpr[7] : 0);
-    assert_int_equal(r->effect.address[2], s->gpr[1] | (s->flags & DF ? (uint64_t)1 << 63 : 0));
+    assert_int_equal(r->effect.address[2], (s->gpr[1] - r->state.gpr[1]) * (s->flags & DF ? (uint64_t)-1 : 1));
     assert_int_equal(r->effect.address[3], r->state.gpr[1]);
 }
 
@@ -179,6 +180,51 @@ static void test_faults(void **state)
     assert_true(faults > 500);
 }
 
+static void protect_ends(int prot)
+{
+    twin_protect(0, prot);
+    twin_protect(TWIN_PAGES - 1, prot);
+}
+
+/* Counts that no memory holds, as inline strlen has them: what ends the instruction is a comparison, or the page that
+ * was taken away on either side. */
+static unsigned check_high_count(const struct string_form *f, uint64_t count)
+{
+    static struct twin_result native, ours;
+    struct native_state s;
+    similar_memory(f);
+    string_state(&s, f, 0);
+    s.gpr[1] = count;
+    protect_ends(PROT_NONE);
+    twin_native(&native, &s, f->bytes, f->length);
+    twin_interpret(&ours, &s, f->bytes, f->length);
+    protect_ends(PROT_READ | PROT_WRITE);
+    assert_int_equal(ours.effect.status, native.end.signal == SIGSEGV ? INTERPRET_FAULT : INTERPRET_DONE);
+    twin_expect_equal(f->name, &s, &native, &ours, TWIN_STATUS_ALL);
+    expect_slots(f, &s, &ours, 0);
+    assert_int_equal(stream_string_goes_down(ours.effect.address), (s.flags & DF) && ours.state.gpr[1] != count);
+    assert_int_equal(stream_string_elements(ours.effect.address), count - native.state.gpr[1]);
+    assert_int_equal(stream_string_before(ours.effect.address), count);
+    return ours.effect.status == INTERPRET_DONE;
+}
+
+static void test_high_counts(void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = {UINT64_MAX,        UINT64_MAX - 1,
+                                      (uint64_t)1 << 63, ((uint64_t)1 << 63) + 40,
+                                      (uint64_t)1 << 62, ((uint64_t)1 << 63) - 1};
+    unsigned ends = 0;
+    for (unsigned kind = 0; kind < 5; kind++)
+        for (unsigned size = 0; size < 4; size++)
+            for (uint8_t repeat = 0xf2; repeat <= 0xf3; repeat++)
+                for (unsigned round = 0; round < 60; round++) {
+                    struct string_form f = form_of(kind, size, repeat, 0);
+                    ends += check_high_count(&f, counts[round % 6]);
+                }
+    assert_true(ends > 500);
+}
+
 /* By hand, on any CPU: "abc" copied up and down, a count of 0, the first difference, the first match. */
 static void test_vectors(void **state)
 {
@@ -208,7 +254,7 @@ static void test_vectors(void **state)
     twin_interpret(&r, &s, rep_movsb, 2);
     assert_memory_equal(r.memory + 100, "abc", 4);
     assert_int_equal(r.state.gpr[6], data - 1);
-    assert_int_equal(r.effect.address[2], (uint64_t)1 << 63 | 3);
+    assert_int_equal(r.effect.address[2], -3);
 
     s.gpr[1] = 0;
     twin_interpret(&r, &s, rep_movsb, 2);
@@ -250,6 +296,25 @@ static void test_flags_at_fault(void **state)
     assert_int_equal(r.state.flags, 0xa03);
 }
 
+/* By hand: strlen of "abc" reads four bytes upwards; nothing is known of the count but that it was -1. */
+static void test_inline_strlen(void **state)
+{
+    static struct twin_result r;
+    static const uint8_t repne_scasb[] = {0xf2, 0xae};
+    struct native_state s = {.flags = 0x202};
+    uint64_t data = (uint64_t)(uintptr_t)twin_data;
+    (void)state;
+    memcpy(twin_data, "abc", 4);
+    s.gpr[1] = UINT64_MAX;
+    s.gpr[7] = data;
+    twin_interpret(&r, &s, repne_scasb, 2);
+    assert_int_equal(~r.state.gpr[1] - 1, 3);
+    assert_int_equal(r.state.gpr[7], data + 4);
+    assert_int_equal(r.effect.address[2], 4);
+    assert_int_equal(r.effect.address[3], UINT64_MAX - 4);
+    assert_int_equal(stream_string_address(r.effect.address, 1, 3, 1), data + 3);
+}
+
 static void test_who_is_one(void **state)
 {
     (void)state;
@@ -270,8 +335,9 @@ static void test_who_is_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_forms), cmocka_unit_test(test_fs_source),      cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_vectors),   cmocka_unit_test(test_flags_at_fault), cmocka_unit_test(test_who_is_one),
+        cmocka_unit_test(test_all_forms),      cmocka_unit_test(test_fs_source),  cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_high_counts),    cmocka_unit_test(test_vectors),    cmocka_unit_test(test_inline_strlen),
+        cmocka_unit_test(test_flags_at_fault), cmocka_unit_test(test_who_is_one),
     };
     return cmocka_run_group_tests_name("interpret: REP string instructions", tests, twin_setup, twin_teardown);
 }

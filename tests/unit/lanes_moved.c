@@ -51,8 +51,8 @@ static uint32_t add_string(struct code *code, unsigned kind, uint16_t size)
 {
     const struct stream_slot slots[] = {{0, kind == MOVS ? size : 0, STREAM_SOURCE, 0},
                                         {0, size, STREAM_DESTINATION, kind != SCAS},
-                                        {0, 0, STREAM_BEFORE, 0},
-                                        {0, 0, STREAM_AFTER, 0}};
+                                        {0, 0, STREAM_DONE, 0},
+                                        {0, 0, STREAM_REMAINING, 0}};
     return add_block(code, slots, 4);
 }
 
@@ -289,15 +289,17 @@ static void string(struct recording *r)
                    log = (unsigned)c2_rng_below(&r->rng, 4);
     const uint64_t count = c2_rng_below(&r->rng, 300), cut = c2_rng_below(&r->rng, count + 1), size = 1u << log;
     const bool down = c2_rng_below(&r->rng, 2);
-    const uint64_t at[2] = {some_address(r), some_address(r)}, flag = down ? (uint64_t)1 << 63 : 0;
+    const uint64_t at[2] = {some_address(r), some_address(r)},
+                   high = c2_rng_below(&r->rng, 2) ? 0 : (uint64_t)-1 - count;
     const uint64_t distance = down ? -((count - cut) * size) : (count - cut) * size;
     const uint32_t block = r->code.string[kind][log];
     if (cut != 0 && cut != count)
-        record(r, stream_header(block, 0, 4), (const uint64_t[4]){at[0], at[1], count | flag, cut});
+        record(r, stream_header(block, 0, 4),
+               (const uint64_t[4]){at[0], at[1], stream_string_done(count - cut, down), high + cut});
     const bool parted = cut != 0 && cut != count;
     record(r, stream_header(block, 1, 4),
            (const uint64_t[4]){parted ? at[0] + distance : at[0], parted ? at[1] + distance : at[1],
-                               (parted ? cut : count) | flag, 0});
+                               stream_string_done(parted ? cut : count, down), high});
     for (unsigned i = 0; i < TWINS; i++)
         twin_string(&r->twins[i], kind, (uint16_t)size, at[0], at[1], count, down);
 }

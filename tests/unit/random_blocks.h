@@ -116,7 +116,7 @@ static void add_string(struct world *world)
 {
     static const struct stream_insn insn = {.length = 2};
     static const struct stream_slot slots[] = {
-        {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_BEFORE, 0}, {0, 0, STREAM_AFTER, 0}};
+        {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_DONE, 0}, {0, 0, STREAM_REMAINING, 0}};
     const struct stream_block string = {{0x500000}, 2, 1, 4, STREAM_JUMP, &insn, slots};
     assert_int_equal(C2_OK, stream_blocks_add(&world->number[STRING][0], world->blocks, &string, NULL));
 }

@@ -191,7 +191,7 @@ static void string(struct world *world, struct feed *whole, struct feed *parted,
     uint64_t left = below(world, 60);
     for (bool done = false; !done;) {
         const uint64_t after = below(world, 2) ? 0 : below(world, (uint32_t)left + 1);
-        const uint64_t words[] = {0x10000, 0x20000, left, after};
+        const uint64_t words[] = {0x10000, 0x20000, left - after, after};
         done = after == 0;
         put(whole, stream_header(world->number[STRING][0], done, 4), words);
         put(parted, stream_header(world->number[STRING][0], done, 4), words);

@@ -162,13 +162,12 @@ static void a_string_is_one_instruction_when_it_completes(void **state)
     struct bench *bench = bench_create(true, NULL);
     const struct stream_insn insn = {.length = 3};
     const struct stream_slot slots[4] = {
-        {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_BEFORE, 0}, {0, 0, STREAM_AFTER, 0}};
+        {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_DONE, 0}, {0, 0, STREAM_REMAINING, 0}};
     const struct stream_block block = {{0x1000}, 3, 1, 4, STREAM_JUMP, &insn, slots};
     uint32_t number;
     assert_int_equal(C2_OK, stream_blocks_add(&number, bench->blocks, &block, NULL));
-    const uint64_t direction = (uint64_t)1 << 63;
-    const uint64_t partial[] = {stream_header(number, 0, 4), 0x10044, 0x20010, 3 | direction, 1};
-    const uint64_t rest[] = {stream_header(number, 1, 4), 0x10034, 0x20000, 1 | direction, 0};
+    const uint64_t partial[] = {stream_header(number, 0, 4), 0x10044, 0x20010, stream_string_done(2, true), 1};
+    const uint64_t rest[] = {stream_header(number, 1, 4), 0x10034, 0x20000, stream_string_done(1, true), 0};
     for (int i = 0; i < 5; i++)
         put(bench, partial[i]);
     consume(bench);

@@ -297,8 +297,8 @@ static void add_block(struct world *world, const struct spec *spec)
     if (spec->string) {
         slots[0] = (struct stream_slot){0, (uint16_t)spec->source_size, STREAM_SOURCE, 0};
         slots[1] = (struct stream_slot){0, (uint16_t)spec->destination_size, STREAM_DESTINATION, spec->store};
-        slots[2] = (struct stream_slot){0, 0, STREAM_BEFORE, 0};
-        slots[3] = (struct stream_slot){0, 0, STREAM_AFTER, 0};
+        slots[2] = (struct stream_slot){0, 0, STREAM_DONE, 0};
+        slots[3] = (struct stream_slot){0, 0, STREAM_REMAINING, 0};
         slot = 4;
     }
     struct stream_block block = {{spec->pc}, offset, (uint16_t)spec->insns, slot, STREAM_JUMP, insns, slots};
@@ -334,12 +334,13 @@ static void run_string(struct world *world, struct twin *twin, uint32_t number, 
     const struct spec *spec = &world->specs[number];
     bool down = below(world, 2), completes = below(world, 4) != 0;
     bool go_on = twin->rep_unfinished && twin->rep_block == number && below(world, 2);
-    uint64_t before = go_on ? twin->rep_left : below(world, 40), after = below(world, (uint32_t)before + 1);
+    uint64_t before = go_on ? twin->rep_left : below(world, 40) + (below(world, 4) == 0 ? (uint64_t)-1 - 40 : 0);
+    uint64_t elements = below(world, before < 40 ? (uint32_t)before + 1 : 40), after = before - elements;
     uint64_t source = random_address(world), destination = random_address(world);
     words[0] = stream_header(number, completes, 4);
     words[1] = spec->source_size != 0 ? source : 0;
     words[2] = spec->destination_size != 0 ? destination : 0;
-    words[3] = before | (down ? (uint64_t)1 << 63 : 0);
+    words[3] = stream_string_done(elements, down);
     words[4] = after;
     go_on = twin->rep_unfinished && twin->rep_block == number && twin->rep_left == before; /* by chance, too */
     if (!go_on)

@@ -173,7 +173,7 @@ static void break_no_insns(struct made *made) { made->block.insn_count = 0; }
 static void break_first_slot(struct made *made) { made->insns[0].first_slot = 1; }
 static void break_slot_range(struct made *made) { made->insns[2].first_slot = 99; }
 static void break_slot_owner(struct made *made) { made->slots[0].insn = 5; }
-static void break_kind(struct made *made) { made->slots[0].kind = STREAM_AFTER + 1; }
+static void break_kind(struct made *made) { made->slots[0].kind = STREAM_REMAINING + 1; }
 static void break_string_alone(struct made *made) { made->slots[0].kind = STREAM_SOURCE; }
 static void make_string(struct made *made) { make_string_block(made); }
 
@@ -208,8 +208,8 @@ static void break_call_slots(struct made *made)
 static void break_string_order(struct made *made)
 {
     make_string_block(made);
-    made->slots[2].kind = STREAM_AFTER;
-    made->slots[3].kind = STREAM_BEFORE;
+    made->slots[2].kind = STREAM_REMAINING;
+    made->slots[3].kind = STREAM_DONE;
 }
 
 static void break_string_slots(struct made *made)

@@ -73,7 +73,7 @@ class Block:
 
     def references(self, words):
         if self.string():
-            elements = (words[2] & WORD >> 1) - (words[3] & WORD >> 1)
+            elements = min(words[2], -words[2] & WORD)
             return elements * sum(1 for slot in self.slots[:2] if slot.size)
         return len(words) + sum(1 for slot in self.slots[:len(words)] if slot.kind == MODIFY)
 
@@ -185,7 +185,7 @@ class Reader:
 
     def read(self, data):
         check, at, ended = data[8:12], 12, False
-        if data[:12] != bytes.fromhex("894332524543 0d0a 02000000"):
+        if data[:12] != bytes.fromhex("894332524543 0d0a 03000000"):
             sys.exit("another start")
         while at < len(data):
             end = at + 4 + struct.unpack("<I", data[at:at + 4])[0]

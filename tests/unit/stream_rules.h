@@ -5,8 +5,6 @@
 
 #include "stream/stream.h"
 
-#define DIRECTION ((uint64_t)1 << 63)
-
 struct rules {
     const struct stream_blocks *blocks;
     uint64_t words;
@@ -14,11 +12,10 @@ struct rules {
 
 static inline void check_string(const struct stream_block *block, const uint64_t *words)
 {
-    const uint64_t before = words[2] & ~DIRECTION, after = words[3] & ~DIRECTION;
-    if (block->slot_count == 0 || block->slots[0].kind != STREAM_SOURCE)
+    if (!stream_is_string(block))
         return;
-    assert_true(after <= before);
-    assert_true(before - after < (uint64_t)1 << 48);
+    assert_true(stream_string_elements(words) <= stream_string_before(words));
+    assert_true(stream_string_elements(words) < (uint64_t)1 << 48);
 }
 
 static inline void check_record(const struct rules *rules, const uint64_t *record)
@@ -26,7 +23,7 @@ static inline void check_record(const struct rules *rules, const uint64_t *recor
     const uint32_t number = stream_header_block(record[0]), insns = stream_header_insns(record[0]);
     assert_true(number < stream_blocks_count(rules->blocks));
     const struct stream_block *block = stream_blocks_at(rules->blocks, number);
-    const bool string = block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE;
+    const bool string = stream_is_string(block);
     assert_true(insns <= block->insn_count);
     assert_int_equal(stream_header_slots(record[0]),
                      insns == block->insn_count || string ? block->slot_count : block->insns[insns].first_slot);

@@ -135,11 +135,11 @@ static uint64_t draw_address(struct c2_rng *rng, uint32_t block, uint32_t slot, 
 
 static void draw_string_words(struct c2_rng *rng, uint64_t *words)
 {
-    const uint64_t before = c2_rng_below(rng, 1000), direction = c2_rng_below(rng, 8) == 0 ? DIRECTION : 0;
+    const uint64_t elements = c2_rng_below(rng, 1000), high = c2_rng_below(rng, 4) == 0 ? c2_rng_next(rng) : 0;
     words[0] = c2_rng_next(rng) >> 20;
     words[1] = c2_rng_next(rng) >> 20;
-    words[2] = before | direction;
-    words[3] = before - c2_rng_below(rng, before + 1);
+    words[2] = stream_string_done(elements, c2_rng_below(rng, 8) == 0);
+    words[3] = high > UINT64_MAX - elements ? UINT64_MAX - elements : high;
 }
 
 static uint32_t draw_record(struct c2_rng *rng, uint64_t *to, const struct stream_blocks *blocks, uint32_t number,
@@ -149,7 +149,7 @@ static uint32_t draw_record(struct c2_rng *rng, uint64_t *to, const struct strea
     const bool partly = c2_rng_below(rng, 20) == 0;
     const uint32_t insns = partly ? (uint32_t)c2_rng_below(rng, block->insn_count) : block->insn_count;
     uint32_t slots = insns == block->insn_count ? block->slot_count : block->insns[insns].first_slot;
-    if (block->slot_count == 4 && block->slots[0].kind == STREAM_SOURCE) {
+    if (stream_is_string(block)) {
         slots = 4;
         draw_string_words(rng, to + 1);
     } else {
