@@ -400,11 +400,12 @@ static enum c2_status touch(struct accesses *accesses, uint32_t *number, const s
 /* Further elements of a string instruction. */
 static void repeat(struct accesses *accesses, uint32_t number, const struct stream_slot *slot, const uint64_t *words)
 {
-    const uint64_t down = words[2] >> 63, count = (words[2] & INT64_MAX) - (words[3] & INT64_MAX);
+    const uint64_t count = stream_string_elements(words);
+    const int64_t size = slot->size;
     struct analyses_access *access = &accesses->list[number - 1];
     if (count < 2)
         return;
-    vote(&accesses->tracked[number - 1].steps[0], down != 0 ? -(int64_t)slot->size : slot->size, count - 1);
+    vote(&accesses->tracked[number - 1].steps[0], stream_string_goes_down(words) ? -size : size, count - 1);
     access->grid = divisor(slot->size, access->grid);
     access->reads += slot->store != 0 ? 0 : count - 1;
     access->writes += slot->store != 0 ? count - 1 : 0;

@@ -132,7 +132,7 @@ static enum c2_status place_of(struct excerpts *excerpts, struct excerpt *excerp
 
 static bool is_address(const struct stream_slot *slot)
 {
-    return slot->size != 0 && slot->kind != STREAM_BEFORE && slot->kind != STREAM_AFTER;
+    return slot->size != 0 && slot->kind != STREAM_DONE && slot->kind != STREAM_REMAINING;
 }
 
 static enum c2_status keep_record(struct excerpts *excerpts, struct excerpt *excerpt, const uint64_t *record,

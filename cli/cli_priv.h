@@ -204,6 +204,18 @@ struct cli_one_place {
 enum c2_status cli_place_read(struct cli_one_place *out, const char *option, const char *text, struct c2_error *err);
 void cli_place_release(struct cli_one_place *place);
 
+/* ------------------------------------------------------------------ names.c: names that can be looked up before */
+struct cli_named {
+    const char *program;               /* the ELF file, a path of the host's */
+    const char *const *envp;           /* the guest's */
+    const struct emu_regions *regions; /* --roi, --from, --to; NULL: none */
+    const struct emu_place *moment;    /* --checkpoint-at; NULL: no place */
+    const struct emu_place *argued;    /* --separate-par */
+    uint32_t argued_count;
+};
+/* Fails with C2_ERR_NOT_FOUND for a name, of these or of other options, that can be nowhere in the run. */
+enum c2_status cli_names_check(const struct cli_options *options, const struct cli_named *named, struct c2_error *err);
+
 /* ------------------------------------------------------------------ phases.c: what is skipped, and what is measured */
 struct cli_progress;
 struct cli_chosen;

@@ -465,6 +465,18 @@ static enum c2_status make_receipt(struct run *run, struct c2_error *err)
     return cli_receipt_create(&run->receipt, options, run->environment, &run->plan, err);
 }
 
+/* Those of the first program: what others are is not known to whoever gave the options. */
+static enum c2_status check_names(const struct run *run, struct c2_error *err)
+{
+    const struct cli_named named = {.program = run->image.path,
+                                    .envp = environment_of(run),
+                                    .regions = cli_regions_asked(&run->options->regions) ? &run->places.regions : NULL,
+                                    .moment = run->options->checkpoint_place ? &run->checkpoint_place.place : NULL,
+                                    .argued = run->plan.contexts.functions,
+                                    .argued_count = run->plan.contexts.function_count};
+    return run->executed ? C2_OK : cli_names_check(run->options, &named, err);
+}
+
 static enum c2_status make(struct run *run, struct c2_error *err)
 {
     enum c2_status status = run->from ? C2_OK : cli_simulation_loaded(&run->simulation, &run->image, err);
@@ -480,6 +492,8 @@ static enum c2_status make(struct run *run, struct c2_error *err)
         status = make_phases(run, err);
     if (status == C2_OK)
         status = read_moment(run, err);
+    if (status == C2_OK)
+        status = check_names(run, err);
     if (status == C2_OK && run->phases && run->from)
         run->first_phase = cli_phases_next(run->phases, 0, &(struct emu_part){.where = EMU_INSIDE});
     if (status == C2_OK)

@@ -115,6 +115,17 @@ static enum c2_status look_through(struct search *search, Dwarf *dwarf, struct c
     return status;
 }
 
+enum c2_status loader_module_has_line(bool *found, struct loader_module *module, const char *file, int line,
+                                      struct loader_line_answer *answer, struct c2_error *err)
+{
+    struct search search = {.module = module, .file = file, .line = line, .answer = answer};
+    Dwarf *dwarf = loader_module_dwarf(module);
+    enum c2_status status = dwarf ? look_through(&search, dwarf, err) : C2_OK;
+    *found |= search.count != 0;
+    c2_free(search.places);
+    return status;
+}
+
 enum c2_status loader_line_entries(struct loader_symbols *symbols, struct guest_va at, const char *file, int line,
                                    struct loader_line_answer *answer, const struct loader_line_listener *listener,
                                    struct c2_error *err)

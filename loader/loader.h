@@ -162,6 +162,33 @@ enum c2_status loader_line_entries(struct loader_symbols *symbols, struct guest_
                                    struct loader_line_answer *answer, const struct loader_line_listener *listener,
                                    struct c2_error *err);
 
+/* ------------------------------------------------------------------ the files that a program is linked with
+ * Looked for before it runs, as its dynamic linker will (libraries.c). */
+struct loader_libraries;
+/* program: the ELF file, a path of the host's; envp: the guest's. Fails only without memory. */
+enum c2_status loader_libraries_find(struct loader_libraries **out, const char *program, const char *const *envp,
+                                     struct c2_error *err);
+void loader_libraries_release(struct loader_libraries *libraries); /* takes NULL */
+/* Whether all that is executed, but for what the program makes itself, lies in these files: each was found, and none
+ * calls for libraries by name or for other programs. */
+bool loader_libraries_closed(const struct loader_libraries *libraries);
+size_t loader_libraries_count(const struct loader_libraries *libraries); /* at least 1, the program */
+const char *loader_libraries_name(const struct loader_libraries *libraries, size_t number); /* basename */
+/* Tells every name of every function in the files, and in those that the C library may load by itself; some twice.
+ * shown: as loader_shown_name. Both are lent for the call. */
+struct loader_name_listener {
+    void *self;
+    enum c2_status (*name)(void *self, const char *symbol, const char *shown, struct c2_error *err);
+};
+enum c2_status loader_libraries_functions(const struct loader_libraries *libraries,
+                                          const struct loader_name_listener *listener, struct c2_error *err);
+/* The same with variables: static and local ones, parameters, members of structures. */
+enum c2_status loader_libraries_variables(const struct loader_libraries *libraries,
+                                          const struct loader_name_listener *listener, struct c2_error *err);
+/* Whether code begins on this line of the source; *answer as loader_line_entries. */
+enum c2_status loader_libraries_line(bool *found, const struct loader_libraries *libraries, const char *file, int line,
+                                     struct loader_line_answer *answer, struct c2_error *err);
+
 /* ------------------------------------------------------------------ modules and their variables
  * A module is an ELF file that is mapped as its program headers say: every segment with bytes of the file is there. */
 

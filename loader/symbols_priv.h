@@ -163,6 +163,9 @@ struct loader_line {
 };
 /* The line of the instruction at this linked address; false if unknown. */
 bool loader_module_line(struct loader_module *module, uint64_t address, struct loader_line *out);
+/* Sets *found where code of the file begins on this line of the source (lines.c); answer: as loader_line_entries. */
+enum c2_status loader_module_has_line(bool *found, struct loader_module *module, const char *file, int line,
+                                      struct loader_line_answer *answer, struct c2_error *err);
 /* Bytes of the file at this linked address; returns how many there are. */
 size_t loader_module_code(const struct loader_module *module, uint64_t address, uint8_t *out, size_t bytes);
 /* A handle of capstone's (csh) that tells operands, lent for the life of the symbols; 0: no memory. Its tables, which

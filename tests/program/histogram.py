@@ -79,8 +79,11 @@ def exact():
     equal(run([os.environ["C2EMU"], "-q", "--record", path("r"), PIECES]).returncode, 0, "recording")
     again, again_rows, _ = histogram(["--phase-at", "here"], [path("r")], ["replay"])
     equal((again, again_rows), (live, live_rows), "a replay")
-    _, _, text = histogram(["--phase-at", "nowhere"], [PIECES])
+    _, _, text = histogram(["--phase-at", "nowhere"], [path("r")], ["replay"])
     contains(text, ["the program never came to nowhere"], "a function that is not there")
+    refused = emulate(["--histogram", "--phase-at", "heer", PIECES])
+    equal((refused.returncode, refused.stderr), (125, b'c2emu: --phase-at heer: no function has this name; did you '
+                                                      b'mean "here"?\n'), "before the run")
 
 
 # ---------------------------------------------------------------------------------------------- from a trace

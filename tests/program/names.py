@@ -102,7 +102,9 @@ def option():
         equal(sizes[5120]["name"], "beta", build)
     guest = os.path.join(GUESTS, "wrappers_gcc_O0_5")
     said = emulate(["-q", "--alloc-wrapper", "mike", guest]).stderr.decode()
-    equal(said, "c2emu: --alloc-wrapper mike: no block was allocated in a function of this name\n", "an unknown name")
+    equal(said, 'c2emu: --alloc-wrapper mike: no function has this name; did you mean "make"?\n', "an unknown name")
+    said = emulate(["-q", "--alloc-wrapper", "_exit", guest]).stderr.decode()
+    equal(said, "c2emu: --alloc-wrapper _exit: no block was allocated in a function of this name\n", "no allocator")
     for leave_out in ("sim", "attribution"):
         result = emulate(["--no-" + leave_out, "--alloc-wrapper", "make", guest])
         equal((result.returncode, result.stderr.decode()),

@@ -473,8 +473,37 @@ def nowhere():
     equal(result.returncode, 125, "one of two names is nowhere")
 
 
+def before():
+    """What is certainly nowhere is refused before the program has said anything; what may come later is not."""
+    program = [os.path.join(GUESTS, "regions")]
+    for options, said in (
+            (["--roi", "mian"], '--roi mian: no function has this name; did you mean "main"?'),
+            (["--roi", "main", "--roi", "x*z"], "--roi x*z: no function has a name like this, in the program and in "),
+            (["--from", "memcppy"], '--from memcppy: no function has this name; did you mean "memcpy"?'),
+            (["--from", "main", "--to", "mian:2"], "--to mian:2: no function has this name; did you mean"),
+            (["--from", "nowhere.c:12"], "--from nowhere.c:12: no debug information names this source file"),
+            (["--checkpoint", "/dev/null", "--checkpoint-at", "mian"], "--checkpoint-at mian: no function has"),
+            (["--separate-par", "mian:1"], "--separate-par mian:1: no function has this name; did you mean"),
+            (["--histogram", "--phase-at", "regions,main,mian"], "--phase-at mian: no function has this name; did"),
+            (["--alloc-wrapper", "mallocc"], '--alloc-wrapper mallocc: no function has this name; did you mean')):
+        result = emulate(["--no-sim" if "--checkpoint" in options else "-q"] + options + program)
+        equal((result.returncode, result.stdout), (125, b""), "nothing is run: " + " ".join(options))
+        contains(result.stderr.decode(), [said], " ".join(options))
+        equal(result.stderr.count(b"\n"), 1, "one line: " + " ".join(options))
+    for options in (["--roi", "m[ab]in*"], ["--roi", "memcpy"], ["--roi", "qsor*"]):
+        check(b"name" not in emulate(["-q"] + options + program).stderr, "it is there: " + " ".join(options))
+    for words in (["sh", "-c", "echo here"], [os.path.join(GUESTS, "later")]): # other programs, other libraries
+        result = emulate(["-q", "--roi", "nowhere_at_all"] + words)
+        check(b"libraries" not in result.stderr, "%s is run: %r" % (words[0], result.stderr))
+        check(words[0] != "sh" or result.stdout == b"here\n", "what sh writes: %r" % result.stdout)
+    result = emulate(["advise", "-q", "--dim", "smll=32"] + program)
+    equal((result.returncode, result.stdout), (125, b""), "nothing is run: --dim")
+    contains(result.stderr.decode(), ['--dim smll=32: no variable of the program is called "smll" (did you mean '
+                                      '"small"?)'], "--dim")
+
+
 PARTS = (exact, several, between, in_samples, leaves, warm, calls, requests, dumps, replayed, callgrind, names,
-         nowhere)
+         nowhere, before)
 if __name__ == "__main__":
     {part.__name__: part for part in PARTS}[sys.argv[1]]()
     done()

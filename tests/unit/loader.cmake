@@ -91,10 +91,10 @@ loader_guest_of(by_id dynamic
   COMMAND ${CMAKE_OBJCOPY} --only-keep-debug dynamic by_id.debug)
 add_custom_target(loader_guests DEPENDS ${guest_files})
 
-foreach(topic elf script stack ranges module variables frames)
+foreach(topic elf script stack ranges module variables frames libraries)
   c2_unit_test(loader_${topic} c2_loader)
 endforeach()
-set(loader_with_guests module variables frames)
+set(loader_with_guests module variables frames libraries)
 if(NOT C2_SANITIZE) # the sanitizer's shadow lies in the guest's window
   c2_unit_test(loader_load c2_loader)
   list(APPEND loader_with_guests load)
