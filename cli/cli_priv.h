@@ -244,6 +244,8 @@ struct cli_division { /* as struct report_run has it */
 /* The run is over after so many instructions: all its phases and regions, lent until destroy. */
 enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, struct cli_division *out,
                               struct c2_error *err);
+/* After that: whether the run was shorter than what was asked for; then which option, and the numbers, in buffer. */
+bool cli_phases_short(char *buffer, size_t bytes, const struct cli_phases *phases);
 
 /* ------------------------------------------------------------------ chosen.c: the samples of --points */
 struct cli_chosen;

@@ -270,3 +270,109 @@ enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, 
     out->region_count = phases->region_count;
     return C2_OK;
 }
+
+/* ------------------------------------------------------------------ runs that are shorter than what was asked for */
+
+static uint64_t measured(const struct cli_phases *phases)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < phases->count; i++)
+        sum += phases->list[i].kind == STREAM_MEASURE ? phases->list[i].instructions : 0;
+    return sum;
+}
+
+static void say_length(struct c2_words *words, const char *option, uint64_t length)
+{
+    char count[32];
+    if (length != 0)
+        c2_say(words, "%s%s %s", words->used == 0 ? "" : ", ", option, c2_group_digits(count, length));
+}
+
+/* "--skip 1,000,000, --warmup 5,000": what comes before the first sample. */
+static uint64_t say_gap(char *buffer, size_t bytes, const struct cli_sampling *asked)
+{
+    struct c2_words words = {buffer, bytes, 0};
+    say_length(&words, "--skip", asked->skip);
+    say_length(&words, "--start", asked->start);
+    say_length(&words, "--warmup", asked->warmup);
+    return asked->skip + asked->start + asked->warmup;
+}
+
+static bool say_nothing_measured(struct c2_words *words, const struct cli_phases *phases)
+{
+    char gap[128] = "", had[32], first[32];
+    const bool regions = phases->config.regions;
+    const uint64_t before = say_gap(gap, sizeof gap, phases->config.sampling);
+    c2_say(words,
+           "nothing was measured: the run had %s instructions%s, and the first sample begins behind %s of them (%s)",
+           c2_group_digits(had, phases->spent), regions ? " in its regions" : "", c2_group_digits(first, before), gap);
+    return true;
+}
+
+/* The last sample was not over; of one without a length nothing is missing. */
+static bool is_cut(const struct cli_phases *phases)
+{
+    return phases->step == GAP && phases->begun != 0 && phases->part.phase == STREAM_MEASURE &&
+           phases->part.instructions != 0 && phases->part.instructions != EMU_TO_THE_END;
+}
+
+static bool say_short_samples(struct c2_words *words, const struct cli_phases *phases)
+{
+    const struct cli_sampling *asked = phases->config.sampling;
+    const bool cut = is_cut(phases);
+    const uint64_t wanted = asked->samples != 0 ? asked->samples : 1, left = cut ? phases->part.instructions : 0;
+    char had[32], part[32], whole[32], samples[32], all[32];
+    c2_group_digits(had, phases->spent);
+    c2_group_digits(part, asked->measure - left);
+    c2_group_digits(whole, asked->measure);
+    if (phases->begun == wanted && !cut)
+        return false;
+    if (wanted == 1)
+        c2_say(words, "--measure %s: the run had no more than %s instructions, of which %s were measured", whole, had,
+               part);
+    else
+        c2_say(words, "--samples %s: the run had %s instructions, room for %s of them", c2_group_digits(all, wanted),
+               had, c2_group_digits(samples, phases->begun - cut));
+    if (wanted != 1 && cut)
+        c2_say(words, " and %s instructions of one more", part);
+    return true;
+}
+
+static bool say_short_period(struct c2_words *words, const struct cli_phases *phases)
+{
+    char period[32], had[32];
+    if (phases->config.sampling->samples != 0)
+        return say_short_samples(words, phases);
+    if (phases->begun != 0)
+        return false;
+    c2_say(words,
+           "--period %s: the run had %s instructions and ended before the first sample; only its start was measured",
+           c2_group_digits(period, phases->config.sampling->period), c2_group_digits(had, phases->spent));
+    return true;
+}
+
+/* A place that was to end what is measured, and has not done so once. */
+static bool say_unended(struct c2_words *words, const struct cli_phases *phases)
+{
+    const struct emu_regions *regions = phases->config.regions;
+    uint64_t begun = 0;
+    for (uint32_t i = 0; i < phases->region_count; i++)
+        begun += phases->regions[i].begun;
+    if (!regions || !regions->to || begun != 1 || phases->region == 0)
+        return false;
+    c2_say(words, "%s: the program did not come there any more; it was measured to its end", regions->to->asked);
+    return true;
+}
+
+bool cli_phases_short(char *buffer, size_t bytes, const struct cli_phases *phases)
+{
+    struct c2_words words = {buffer, bytes, 0};
+    const struct cli_sampling *asked = phases->config.sampling;
+    const bool samples = asked->measure != 0 && !phases->config.chosen;
+    if (!phases->config.chosen && cli_sampling_asked(asked) && phases->spent != 0 && measured(phases) == 0 &&
+        phases->begun == 0)
+        return say_nothing_measured(&words, phases);
+    if (samples && (asked->period != 0 ? say_short_period(&words, phases) : say_short_samples(&words, phases)))
+        return true;
+    return say_unended(&words, phases);
+}

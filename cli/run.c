@@ -309,8 +309,11 @@ static int tell_unsaved(const struct run *run, int status, struct c2_error *err)
         return status;
     if (emu_find_moment(run->emu, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    fprintf(stderr, "c2emu: --checkpoint: %s was not written: the program ended after %llu instructions\n",
-            run->options->checkpoint, (unsigned long long)emu_instructions(run->emu));
+    char when[32];
+    const char *place = run->options->checkpoint_place;
+    fprintf(stderr, "c2emu: --checkpoint-at %s: %s was not written: the program ended after %llu instructions\n",
+            place ? place : c2_group_digits(when, run->options->checkpoint_at), run->options->checkpoint,
+            (unsigned long long)emu_instructions(run->emu));
     return CLI_EXIT_FAILED;
 }
 
@@ -580,6 +583,13 @@ static void tell_wrappers(const struct run *run)
                     run->options->wrappers[i]);
 }
 
+static void tell_short(const struct run *run)
+{
+    char text[512];
+    if (run->phases && cli_phases_short(text, sizeof text, run->phases))
+        fprintf(stderr, "c2emu: %s\n", text);
+}
+
 /* A function that has the name was there, and nobody called it. */
 static bool never_entered(const struct run *run, const struct emu_place *function)
 {
@@ -607,7 +617,10 @@ static enum c2_status find_regions(const struct run *run, bool *empty, struct c2
         measured += run->division.regions[i].measured;
     *empty = measured == 0;
     enum c2_status status = emu_find_regions(run->emu, err);
-    if (status == C2_OK && *empty)
+    if (status == C2_OK && *empty && run->division.region_count != 0)
+        status = c2_fail(err, C2_ERR_NOT_FOUND, "%s: the program came there, and nothing of it was measured",
+                         run->division.regions[0].asked);
+    else if (status == C2_OK && *empty)
         status = c2_fail(err, C2_ERR_NOT_FOUND, "%s: the program never came there, nothing was measured",
                          run->places.regions.function_count != 0 ? run->places.functions[0].asked
                          : run->places.regions.from              ? run->places.from.asked
@@ -657,6 +670,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
+    tell_short(run);
     bool empty;
     enum c2_status found = find_regions(run, &empty, err);
     if (found == C2_OK)

@@ -88,7 +88,7 @@ def dims():
             (["--dim", "bb=1024"],
              '--dim bb=1024: no variable of the program is called "bb" (did you mean "b"?)'),
             (["--dim", "b b=1024"],
-             '--dim b b=1024: the run has no object "b b" that can be moved ; with '
+             '--dim b b=1024: the run has no object "b b" that can be moved; with '
                                      'conflict misses: '),
             (["--dim", "b"], "--dim b: must be OBJECT=ROWBYTES, e.g. A=4096"),
             (["--dim", "b=70000"], "--dim b=70000: b has 131072 bytes, so its rows have 1 to 65536"),

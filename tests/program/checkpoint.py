@@ -313,8 +313,8 @@ def too_late(place, program):
     os.remove(place.checkpoint)
     status, output, text, report = place.save(10 ** 9, program)
     equal((status, output, report), (125, whole[1], whole[3]), "a program that ends before its checkpoint")
-    equal(text[len(whole[2]):], "c2emu: --checkpoint: %s was not written: the program ended after %d instructions\n" %
-          (place.checkpoint, length(whole)), "what is said of it")
+    equal(text[len(whole[2]):], "c2emu: --checkpoint-at 1,000,000,000: %s was not written: the program ended after %d "
+          "instructions\n" % (place.checkpoint, length(whole)), "what is said of it")
     check(not os.path.exists(place.checkpoint), "a checkpoint that was not reached is there")
 
 

@@ -27,7 +27,7 @@ import sys
 import tempfile
 
 import callgrind_file
-from common import check, contains, done, emulate, equal
+from common import but_short, check, contains, done, emulate, equal
 
 IMAGES = sys.argv[2] if len(sys.argv) > 2 else None
 
@@ -345,7 +345,7 @@ def live(image, *arguments, options=()):
     result = emulate(["-q", "--json", "/dev/stderr", "--set", "cores=4"] + machine + list(options) +
                      [os.path.join(IMAGES, image)] + [str(a) for a in arguments])
     equal(result.returncode, 0, "status of " + image)
-    return json.loads(result.stderr)
+    return json.loads(but_short(result.stderr))
 
 
 def of_object(report, name):

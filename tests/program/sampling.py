@@ -385,6 +385,38 @@ def few():
     check("no sample is of" not in covered.stderr.decode(), "a warning though all of the run has samples")
 
 
+def short():
+    """A run that ends before what was asked for says so in one line, with the option and the numbers."""
+    program = [os.path.join(GUESTS, "strides")]
+    length = report([], program)["run"]["instructions"]
+    had = "{:,}".format(length)
+    for options, said in (
+            (["--skip", "1G"], "nothing was measured: the run had %s instructions, and the first sample begins behind "
+                               "1,000,000,000 of them (--skip 1,000,000,000)" % had),
+            (["--skip", "1k", "--warmup", "1G", "--measure", "5"],
+             "nothing was measured: the run had %s instructions, and the first sample begins behind 1,000,001,000 of "
+             "them (--skip 1,000, --warmup 1,000,000,000)" % had),
+            (["--skip", "100", "--measure", "1G"], "--measure 1,000,000,000: the run had no more than %s instructions, "
+                                                   "of which %s were measured" % (had, "{:,}".format(length - 100))),
+            (["--measure", str(length - 1), "--samples", "2"],
+             "--samples 2: the run had %s instructions, room for 1 of them and 1 instructions of one more" % had),
+            (["--measure", str(length), "--samples", "2"],
+             "--samples 2: the run had %s instructions, room for 1 of them" % had),
+            (["--period", "1G"], "--period 1,000,000,000: the run had %s instructions and ended before the first "
+                                 "sample; only its start was measured" % had),
+            (["--to", "_start:2"], "--to _start:2: the program did not come there any more; it was measured to its end"),
+            (["--measure", str(length)], None), (["--period", "9k"], None), (["--skip", "5", "--warmup", "5"], None),
+            (["--from", "_start", "--to", "_start"], "--to _start: the program did not come there any more; it was measured "
+                                                 "to its end")):
+        result = emulate(["-q"] + options + program)
+        equal((result.returncode, result.stderr.decode()), (0, "c2emu: %s\n" % said if said else ""),
+              " ".join(options))
+    result = emulate(["-q", "--roi", "_start", "--skip", "1G"] + program)
+    equal(result.returncode, 125, "nothing of a region")
+    contains(result.stderr.decode(), [" instructions in its regions, and the first sample begins behind 1,000,000,000 ",
+                                      "--roi _start: the program came there, and nothing of it was measured"], "a region")
+
+
 # (mean, margin, rate of the whole run) of the miss rates, rounded to a thousandth of a point. What the multiplication
 # does changes little from sample to sample, and all intervals hold. The chase comes back to a line after longer than a
 # sample: L3 has it still, as if what was skipped had evicted nothing, and hits a third of what should miss. No interval
@@ -459,5 +491,6 @@ def precision():
              "one sample")
 
 
-{"prefixes": prefixes, "twin": twins, "sums": sums, "few": few, "errors": errors, "precision": precision}[sys.argv[1]]()
+{"prefixes": prefixes, "twin": twins, "sums": sums, "few": few, "errors": errors, "precision": precision,
+ "short": short}[sys.argv[1]]()
 done()
