@@ -48,8 +48,9 @@ struct cli_options {
     size_t machine_count;
     const char **vary; /* --vary */
     size_t vary_count;
-    const char **overrides; /* --set */
+    const char **overrides; /* --set, --cores */
     size_t override_count;
+    char *cores; /* "cores=4", of --cores; NULL: not given */
     const char *pages;
     const char **places; /* --place */
     size_t place_count;

@@ -20,6 +20,8 @@ const struct argp_option cli_run_options[] = {
     {"machine", KEY_MACHINE, "NAME|FILE", 0,
      "machine: a preset's name or an INI file (sandybridge-ep); several times: the run on each, compared", 1},
     {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},
+    {"cores", KEY_CORES, "N", 0, "how many cores the machine has, short for --set cores=N; threads run on all of them",
+     1},
     {"vary", KEY_VARY, "KEY=VALUE,...|A..B", 0,
      "simulate the run with each value side by side, and compare: a key of the machine (L2.ways=4,8,16), pages, "
      "pages.seed (1..32) and the policies' other keys, huge; several: every combination; repeatable",

@@ -17,6 +17,7 @@ enum option_key {
     KEY_VERSION = 'V',
     KEY_HELP = CLI_KEY_HELP,
     KEY_SET = 256, /* no short form from here on */
+    KEY_CORES,
     KEY_VARY,
     KEY_JOBS,
     KEY_PAGES,

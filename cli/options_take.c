@@ -73,6 +73,25 @@ static enum c2_status take_jobs(struct cli_options *options, const char *text, s
     return c2_fail(err, C2_ERR_INVALID, "--jobs %s: must be a number of threads, 1 to 1024", text);
 }
 
+/* Among the changes of --set, so that the last one counts. */
+static enum c2_status take_cores(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    uint64_t cores;
+    if (c2_parse_number(&cores, text, "--cores", NULL) != C2_OK || cores < 1 || cores > CACHES_MAX_CORES)
+        return c2_fail(err, C2_ERR_INVALID, "--cores %s: must be a number of cores, 1 to %u", text, CACHES_MAX_CORES);
+    size_t kept = 0;
+    for (size_t i = 0; i < options->override_count; i++)
+        if (options->overrides[i] != options->cores)
+            options->overrides[kept++] = options->overrides[i];
+    options->override_count = kept;
+    c2_free(options->cores);
+    options->cores = c2_format("cores=%llu", (unsigned long long)cores);
+    if (!options->cores)
+        return c2_fail_memory(err, "the options");
+    options->overrides[options->override_count++] = options->cores;
+    return C2_OK;
+}
+
 /* Where a checkpoint is made: what begins with a digit is a number of instructions, but for addresses. */
 static enum c2_status take_moment(struct cli_options *options, const char *text, struct c2_error *err)
 {
@@ -250,6 +269,8 @@ void cli_options_release(struct cli_options *options)
 {
     c2_free(options->words);
     options->words = NULL;
+    c2_free(options->cores);
+    options->cores = NULL;
     for (size_t i = 0; i < KEPT; i++) {
         if (kept[i].kind != KEPT_LIST)
             continue;
@@ -274,6 +295,8 @@ static enum c2_status take_value(struct cli_parse *parse, const struct argp_opti
         return take_action(options, CLI_LIST_MACHINES);
     case KEY_JOBS:
         return take_jobs(options, value, err);
+    case KEY_CORES:
+        return take_cores(options, value, err);
     case KEY_HUGE:
         return take_huge(parse, value, err);
     case KEY_HUGE_SIZE:

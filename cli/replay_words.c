@@ -12,6 +12,7 @@
 
 static const char *const taken[] = {"machine",
                                     "set",
+                                    "cores",
                                     "pages",
                                     "place",
                                     "huge",

@@ -390,6 +390,7 @@ def short():
     program = [os.path.join(GUESTS, "strides")]
     length = report([], program)["run"]["instructions"]
     had = "{:,}".format(length)
+    unended = "--to _start%s: the program did not come there any more; it was measured to its end"
     for options, said in (
             (["--skip", "1G"], "nothing was measured: the run had %s instructions, and the first sample begins behind "
                                "1,000,000,000 of them (--skip 1,000,000,000)" % had),
@@ -404,10 +405,8 @@ def short():
              "--samples 2: the run had %s instructions, room for 1 of them" % had),
             (["--period", "1G"], "--period 1,000,000,000: the run had %s instructions and ended before the first "
                                  "sample; only its start was measured" % had),
-            (["--to", "_start:2"], "--to _start:2: the program did not come there any more; it was measured to its end"),
-            (["--measure", str(length)], None), (["--period", "9k"], None), (["--skip", "5", "--warmup", "5"], None),
-            (["--from", "_start", "--to", "_start"], "--to _start: the program did not come there any more; it was measured "
-                                                 "to its end")):
+            (["--to", "_start:2"], unended % ":2"), (["--from", "_start", "--to", "_start"], unended % ""),
+            (["--measure", str(length)], None), (["--period", "9k"], None), (["--skip", "5", "--warmup", "5"], None)):
         result = emulate(["-q"] + options + program)
         equal((result.returncode, result.stderr.decode()), (0, "c2emu: %s\n" % said if said else ""),
               " ".join(options))
