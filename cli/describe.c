@@ -3,6 +3,9 @@
  * describe: from lanes that have eaten a run to its reports. Whether the run was live or is played back is no matter
  * here.
  */
+#include <string.h>
+#include <unistd.h>
+
 #include "cli/cli_priv.h"
 
 /* What one placement of the memory decides. */
@@ -62,6 +65,24 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
     describe_lane(report, lane);
     if (options->analyses[ANALYSIS_against])
         describe_against(report, against, lanes, options->analyses[ANALYSIS_against]);
+}
+
+/* program: NULL: there was none. What cannot be found out any more, of a run that is played back, is not hinted at. */
+enum c2_status cli_describe_program(struct report_run *report, const char *program, struct c2_error *err)
+{
+    bool debug = true;
+    struct loader_libraries *libraries;
+    if (!program || access(program, R_OK) != 0)
+        return C2_OK;
+    enum c2_status status = loader_libraries_find(&libraries, program, NULL, err);
+    if (status != C2_OK)
+        return status;
+    report->threading = loader_libraries_threading(libraries);
+    loader_libraries_release(libraries);
+    status = loader_has_debug(&debug, program, err);
+    const char *slash = strrchr(program, '/');
+    report->undebugged = debug ? NULL : slash ? slash + 1 : program;
+    return status;
 }
 
 /* The same run once for each lane. To be freed; NULL: there is one. */

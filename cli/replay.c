@@ -231,7 +231,9 @@ static enum c2_status report(struct replay *replay, struct c2_error *err)
     if (told->ending)
         fprintf(stderr, "c2emu: %s\n", told->ending);
     cli_describe(&report, &against, &replay->options, replay->simulation.lanes);
-    return cli_write_reports(&replay->outputs, &replay->options, &replay->simulation, &report, err);
+    enum c2_status status = cli_describe_program(&report, told->program, err);
+    return status == C2_OK ? cli_write_reports(&replay->outputs, &replay->options, &replay->simulation, &report, err)
+                           : status;
 }
 
 /* ------------------------------------------------------------------ life */

@@ -688,6 +688,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (run->receipt && cli_receipt_finish(&report.receipt, run->receipt, run->kernel, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     cli_describe(&report, &against, run->options, run->simulation.lanes);
+    if (!run->options->no_sim && cli_describe_program(&report, run->program, err) != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
     cli_board_add(run->process, &report, run->options->output_dir);
     if (run->options->record && finish_recording(run, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);

@@ -38,7 +38,8 @@ struct loader_libraries {
     struct library *list; /* the program first */
     uint32_t count, room;
     bool closed, calls_more; /* calls_more: for libraries */
-    const char *path;        /* LD_LIBRARY_PATH; NULL: not set */
+    enum loader_threading threading;
+    const char *path; /* LD_LIBRARY_PATH; NULL: not set */
     struct loader_cache *cache;
     struct c2_pool pool;
 };
@@ -70,6 +71,11 @@ static const char *const calls_for_programs[] = {"execve",
                                                  "_gfortran_execute_command_line_i8"};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* How many processors there are; and parallel regions of OpenMP, as compilers make them. */
+static const char *const asks_processors[] = {"sched_getaffinity", "pthread_getaffinity_np", "get_nprocs",
+                                              "get_nprocs_conf", "_ZNSt6thread20hardware_concurrencyEv"};
+static const char *const openmp_calls[] = {"GOMP_parallel", "__kmpc_fork_call"};
+
 /* Files whose own calls are known: for what another one asks for by name, or for parts of theirs. */
 static bool is_runtime(const char *name)
 {
@@ -99,6 +105,16 @@ static void note_call(struct loader_libraries *libraries, const char *name)
         libraries->closed = false;
 }
 
+/* What the C library has by itself is in every static program. */
+static void note_threading(struct loader_libraries *libraries, const char *name, bool defined)
+{
+    if (is_one_of(name, openmp_calls, COUNT(openmp_calls)))
+        libraries->threading = LOADER_OPENMP;
+    else if (!defined && libraries->threading == LOADER_PLAIN &&
+             is_one_of(name, asks_processors, COUNT(asks_processors)))
+        libraries->threading = LOADER_ASKS_PROCESSORS;
+}
+
 /* Names in a symbol table; of a program also what it defines: a static one has its own. */
 static void read_calls(struct loader_libraries *libraries, bool program, Elf *elf, Elf_Scn *section,
                        const GElf_Shdr *header)
@@ -110,6 +126,8 @@ static void read_calls(struct loader_libraries *libraries, bool program, Elf *el
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (name && (program || symbol.st_shndx == SHN_UNDEF))
             note_call(libraries, name);
+        if (name && program)
+            note_threading(libraries, name, symbol.st_shndx != SHN_UNDEF);
     }
 }
 
@@ -373,4 +391,14 @@ const char *loader_libraries_name(const struct loader_libraries *libraries, size
 const char *loader_libraries_host(const struct loader_libraries *libraries, size_t number)
 {
     return libraries->list[number].host;
+}
+
+enum loader_threading loader_libraries_threading(const struct loader_libraries *libraries)
+{
+    static const char *const openmp[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
+    for (uint32_t i = 1; i < libraries->count; i++)
+        for (size_t k = 0; k < COUNT(openmp); k++)
+            if (strncmp(libraries->list[i].name, openmp[k], strlen(openmp[k])) == 0)
+                return LOADER_OPENMP;
+    return libraries->threading;
 }

@@ -183,3 +183,20 @@ enum c2_status loader_libraries_line(bool *found, const struct loader_libraries 
     *answer = (struct loader_line_answer){0};
     return visit(&visitor, libraries, err);
 }
+
+/* ------------------------------------------------------------------ debug information */
+
+static enum c2_status look_for_debug(void *self, struct loader_module *module, struct c2_error *err)
+{
+    bool *has = self;
+    (void)err;
+    *has = loader_module_dwarf(module);
+    return C2_OK;
+}
+
+enum c2_status loader_has_debug(bool *out, const char *path, struct c2_error *err)
+{
+    const struct visitor visitor = {out, look_for_debug};
+    *out = true;
+    return visit_file(&visitor, path, err);
+}

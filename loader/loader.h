@@ -174,6 +174,9 @@ void loader_libraries_release(struct loader_libraries *libraries); /* takes NULL
 bool loader_libraries_closed(const struct loader_libraries *libraries);
 size_t loader_libraries_count(const struct loader_libraries *libraries); /* at least 1, the program */
 const char *loader_libraries_name(const struct loader_libraries *libraries, size_t number); /* basename */
+/* Whether the program starts threads by how many processors there are: by OpenMP, or as it asks for them itself. */
+enum loader_threading { LOADER_PLAIN, LOADER_ASKS_PROCESSORS, LOADER_OPENMP };
+enum loader_threading loader_libraries_threading(const struct loader_libraries *libraries);
 /* Tells every name of every function in the files, and in those that the C library may load by itself; some twice.
  * shown: as loader_shown_name. Both are lent for the call. */
 struct loader_name_listener {
@@ -188,6 +191,8 @@ enum c2_status loader_libraries_variables(const struct loader_libraries *librari
 /* Whether code begins on this line of the source; *answer as loader_line_entries. */
 enum c2_status loader_libraries_line(bool *found, const struct loader_libraries *libraries, const char *file, int line,
                                      struct loader_line_answer *answer, struct c2_error *err);
+/* Whether there is debug information of the ELF file, in it or beside it; of another file there is none to miss. */
+enum c2_status loader_has_debug(bool *out, const char *path, struct c2_error *err);
 
 /* ------------------------------------------------------------------ modules and their variables
  * A module is an ELF file that is mapped as its program headers say: every segment with bytes of the file is there. */

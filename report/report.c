@@ -49,6 +49,7 @@ static const struct chapter {
     {report_add_contexts, PROFILED, DOC_BOTH, 8},
     {report_add_histogram, PROFILED, DOC_BOTH, 8},
     {report_add_findings, PROFILED, DOC_BOTH, 0},
+    {report_add_hints, SIMULATED, DOC_TEXT, 14},
     {report_add_loops, PROFILED, DOC_BOTH, 7},
     {report_add_rcd, PROFILED, DOC_BOTH, 10},
     {report_add_receipt, ALWAYS, DOC_JSON, 0},
@@ -59,7 +60,8 @@ static void add_chapters(struct document *d, struct report_digest *digest)
 {
     const enum needs has = !digest->run->simulated ? ALWAYS : !digest->profile ? SIMULATED : PROFILED;
     for (size_t i = 0; i < sizeof chapters / sizeof chapters[0]; i++) {
-        const bool compares = chapters[i].add == report_add_head || chapters[i].add == report_add_lanes;
+        const bool compares = chapters[i].add == report_add_head || chapters[i].add == report_add_lanes ||
+                              chapters[i].add == report_add_hints;
         const enum doc_in in = !digest->run->lanes || compares ? chapters[i].in : chapters[i].in & DOC_JSON;
         if (chapters[i].needs <= has && doc_section(d, in, chapters[i].place))
             chapters[i].add(d, digest);

@@ -106,6 +106,8 @@ struct report_run {
     size_t lane_count;
     const char *lane_name;                /* what it has that the others have not; NULL: it is the only one */
     struct loader_symbols *symbols;       /* names for the profile; NULL: addresses only */
+    const char *undebugged;               /* the program's name, where it has no debug information; else NULL */
+    enum loader_threading threading;      /* of the program */
     const struct report_receipt *receipt; /* NULL: none is wanted */
 };
 

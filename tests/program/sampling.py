@@ -413,7 +413,8 @@ def short():
     result = emulate(["-q", "--roi", "_start", "--skip", "1G"] + program)
     equal(result.returncode, 125, "nothing of a region")
     contains(result.stderr.decode(), [" instructions in its regions, and the first sample begins behind 1,000,000,000 ",
-                                      "--roi _start: the program came there, and nothing of it was measured"], "a region")
+                                      "--roi _start: the program came there, and nothing of it was measured"],
+             "a region")
 
 
 # (mean, margin, rate of the whole run) of the miss rates, rounded to a thousandth of a point. What the multiplication

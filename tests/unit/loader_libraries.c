@@ -33,6 +33,10 @@ static void a_dynamic_program(void **state)
     assert_string_equal(loader_libraries_name(libraries, 1), "ld-linux-x86-64.so.2");
     assert_string_equal(loader_libraries_name(libraries, 2), "libc.so.6");
     assert_true(loader_libraries_closed(libraries));
+    assert_int_equal(loader_libraries_threading(libraries), LOADER_PLAIN);
+    loader_libraries_release(libraries);
+    libraries = libraries_of("/usr/bin/nproc", no_environment);
+    assert_int_equal(loader_libraries_threading(libraries), LOADER_ASKS_PROCESSORS);
     loader_libraries_release(libraries);
 }
 
@@ -111,6 +115,18 @@ static void lines(void **state)
     assert_int_equal(loader_libraries_line(&found, libraries, "no_guest.c", 1, &answer, NULL), C2_OK);
     assert_true(!found && !answer.known);
     loader_libraries_release(libraries);
+}
+
+static void debug_information(void **state)
+{
+    (void)state;
+    bool has_debug;
+    assert_int_equal(loader_has_debug(&has_debug, GUESTS "/dynamic", NULL), C2_OK);
+    assert_true(has_debug);
+    assert_int_equal(loader_has_debug(&has_debug, GUESTS "/no_lines", NULL), C2_OK);
+    assert_false(has_debug);
+    assert_int_equal(loader_has_debug(&has_debug, GUESTS "/linked", NULL), C2_OK); /* in a file of its own */
+    assert_true(has_debug);
 }
 
 /* ------------------------------------------------------------------ the cache */
@@ -195,6 +211,7 @@ int main(void)
         cmocka_unit_test(what_may_bring_in_more),
         cmocka_unit_test(names),
         cmocka_unit_test(lines),
+        cmocka_unit_test(debug_information),
         cmocka_unit_test(a_cache),
         cmocka_unit_test(damaged_caches),
     };
