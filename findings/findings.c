@@ -186,7 +186,9 @@ static void sort_out(struct findings *findings)
 static void add_startup(struct findings *findings, const struct groups *groups)
 {
     const uint64_t best = findings->count == 0 ? 0 : findings->list[0].gain;
-    if (groups->startup <= groups->cost || best * STARTUP_SHARE > groups->cost + groups->startup)
+    const uint64_t startup = groups->startup;
+    if (startup <= groups->cost || best * STARTUP_SHARE > groups->cost + startup ||
+        startup < (findings->cycles + startup) / FINDINGS_COST_SHARE)
         return;
     memmove(&findings->list[1], findings->list, findings->count++ * sizeof *findings->list);
     findings->list[0] = (struct finding){.pattern = FINDINGS_STARTUP,

@@ -427,7 +427,8 @@ void report_add_findings(struct document *d, struct report_digest *digest)
     const struct findings *findings = digest->run->findings;
     if (!findings)
         return;
-    doc_note(d, DOC_LINE, NULL, findings->count == 0 ? "findings    nothing worth a change" : "findings");
+    doc_note(d, DOC_LINE, NULL, findings->count == 0 ? "findings    nothing worth a change: the caches serve it well"
+                                                     : "findings");
     doc_table(d, DOC_BOTH, "findings");
     for (uint32_t i = 0; i < findings->count; i++)
         add_finding(d, digest, i);
