@@ -177,7 +177,7 @@ static void note_victim(struct document *d, struct report_digest *digest, const 
         doc_say(d, " (%s)", report_size(size, object->bytes));
     doc_say(d, ": %s conflict miss%s in %s at %s;", doc_digits(d, misses), misses == 1 ? "" : "es",
             digest->levels[victim->level].level->name,
-            report_place_text(text, sizeof text, digest->run, digest->profile->insns[row->insn].pc));
+            report_charged_text(text, sizeof text, digest->run, digest->profile->insns[row->insn].pc));
     doc_say(d, " %s evicted by %s (%s)", doc_share(d, evictor.count, victim->count),
             report_evictor_text(text, sizeof text, digest->run, row->object, &evictor),
             analyses_reason_name(evictor.reason));

@@ -43,7 +43,7 @@ enum doc_shape {
 /* A column of a table in the text shows the figure `key` of each row: numbers with their digits in groups, to the
  * right. A row without the figure has a "-". Where a table is too wide for the page its names are shortened, but not
  * below DOC_LEAST_NAME; then whole columns are left out. */
-#define DOC_LEAST_NAME 40u
+#define DOC_LEAST_NAME 44u
 enum doc_form {
     DOC_RIGHT,
     DOC_LEFT,

@@ -305,6 +305,9 @@ static enum c2_status make_kinds(struct samples_groups *groups, const struct rep
                            levels, err);
     if (status == C2_OK)
         status = make_kind(&groups->kinds[SAMPLES_LINES], digest->lines.number_of, digest->lines.numbers, levels, err);
+    if (status == C2_OK)
+        status = make_kind(&groups->kinds[SAMPLES_CHARGED], digest->charged.number_of, digest->charged.numbers, levels,
+                           err);
     return status;
 }
 

@@ -10,8 +10,6 @@
 
 #include "report/report_priv.h"
 
-#define FRAMES 16 /* of a chain of inlined calls, innermost first */
-
 void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc)
 {
     *out = (struct loader_place){.offset = pc.v};
@@ -216,12 +214,12 @@ void report_add_ranked(struct document *d, const struct report_digest *digest, c
 
 void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc)
 {
-    struct loader_frame frames[FRAMES];
-    size_t count = run->symbols ? loader_frames_of(run->symbols, pc, frames, FRAMES) : 1;
+    struct loader_frame frames[REPORT_FRAMES];
+    size_t count = run->symbols ? loader_frames_of(run->symbols, pc, frames, REPORT_FRAMES) : 1;
     if (count < 2)
         return;
     doc_table(d, DOC_JSON, "inlined");
-    for (size_t i = 0; i < count && i < FRAMES; i++) {
+    for (size_t i = 0; i < count && i < REPORT_FRAMES; i++) {
         doc_group(d, DOC_JSON, NULL);
         add_source(d, frames[i].function, frames[i].file, frames[i].line);
         doc_close(d);

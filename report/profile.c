@@ -5,7 +5,8 @@
  * Model
  *   The profile has rows (instruction, object) with a tally a level, and pairs of rows (victim, evictor). Objects,
  *   functions and lines are sums of rows; a victim is all pairs of one row at one level.
- *   A line belongs to the function that holds its code: inlined elsewhere it is another. An instruction whose line is
+ *   A line belongs to the function that holds its code: inlined elsewhere it is another. Lines are those of the
+ *   innermost code; charged is the line of the user's own code that it was inlined into. An instruction whose line is
  *   not known is a line of its own. Instructions that never missed are in none.
  *
  * Counting
@@ -89,6 +90,10 @@ static enum c2_status make_objects(struct report_digest *digest, struct c2_error
 
 static void add_ranked(struct report_ranked *to, const struct report_ranked *from)
 {
+    if (from->dearest_cost > to->dearest_cost) {
+        to->dearest = from->dearest;
+        to->dearest_cost = from->dearest_cost;
+    }
     to->executed += from->executed;
     to->reads += from->reads;
     to->writes += from->writes;
@@ -105,12 +110,6 @@ static void function_of(struct report_ranked *out, const struct report_run *run,
     out->executed = insn->executed;
     out->reads = insn->reads;
     out->writes = insn->writes;
-}
-
-static void line_of(struct report_ranked *out, const struct report_run *run, const struct analyses_insn *insn)
-{
-    report_place(&out->place, run, insn->pc);
-    out->pc = insn->pc;
 }
 
 /* An access that asked the first level and found the line is a row without a miss. Translations are missed too. */
@@ -138,15 +137,21 @@ static bool append(struct report_ranking *to, const struct report_ranked *own, u
 static bool add_insn(struct report_digest *digest, uint32_t number, const struct report_missed *missed)
 {
     const struct analyses_insn *insn = &digest->profile->insns[number];
-    struct report_ranked function = {.missed = *missed}, line = {.missed = *missed};
+    struct report_ranked function = {.missed = *missed}, line = {.missed = *missed, .pc = insn->pc};
     function_of(&function, digest->run, insn);
     if (!append(&digest->functions, &function, number))
         return false;
-    digest->lines.number_of[number] = UINT32_MAX;
+    digest->lines.number_of[number] = digest->charged.number_of[number] = UINT32_MAX;
+    digest->costs[number] = missed->own + missed->loading;
     if (!has_missed(missed))
         return true;
-    line_of(&line, digest->run, insn);
-    return append(&digest->lines, &line, number);
+    line.dearest = insn->pc;
+    line.dearest_cost = missed->own;
+    report_place(&line.place, digest->run, insn->pc);
+    if (!append(&digest->lines, &line, number))
+        return false;
+    report_charge(&line.place, digest->run, insn->pc);
+    return append(&digest->charged, &line, number);
 }
 
 static enum c2_status collect(struct report_digest *digest, struct c2_error *err)
@@ -186,16 +191,17 @@ static void join(struct report_ranking *ranking, uint32_t *joined, size_t insn_c
 static enum c2_status make_functions_and_lines(struct report_digest *digest, struct c2_error *err)
 {
     const size_t count = digest->profile->insn_count;
+    struct report_ranking *const rankings[] = {&digest->functions, &digest->lines, &digest->charged};
     uint32_t *joined = c2_alloc((count + 1) * sizeof *joined);
-    digest->functions.number_of = c2_alloc((count + 1) * sizeof *digest->functions.number_of);
-    digest->lines.number_of = c2_alloc((count + 1) * sizeof *digest->lines.number_of);
-    enum c2_status status = !joined || !digest->functions.number_of || !digest->lines.number_of
-                                ? c2_fail_memory(err, "the functions and lines of a report")
-                                : collect(digest, err);
-    if (status == C2_OK) {
-        join(&digest->functions, joined, count);
-        join(&digest->lines, joined, count);
+    digest->costs = c2_alloc((count + 1) * sizeof *digest->costs);
+    bool full = !joined || !digest->costs;
+    for (size_t i = 0; i < 3; i++) {
+        rankings[i]->number_of = c2_alloc((count + 1) * sizeof *rankings[i]->number_of);
+        full |= !rankings[i]->number_of;
     }
+    enum c2_status status = full ? c2_fail_memory(err, "the functions and lines of a report") : collect(digest, err);
+    for (size_t i = 0; i < 3 && status == C2_OK; i++)
+        join(rankings[i], joined, count);
     c2_free(joined);
     return status;
 }
@@ -368,6 +374,9 @@ void report_digest_release(struct report_digest *digest)
     samples_groups_release(digest->samples);
     c2_free(digest->functions.number_of);
     c2_free(digest->lines.number_of);
+    c2_free(digest->charged.number_of);
+    c2_free(digest->charged.list);
+    c2_free(digest->costs);
     c2_free(digest->loops.number_of);
     c2_free(digest->objects.list);
     c2_free(digest->functions.list);

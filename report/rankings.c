@@ -249,10 +249,10 @@ static void add_function(struct document *d, const struct report_digest *digest,
 
 static void add_line(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
 {
-    (void)digest;
     report_add_place(d, &from->place);
     if (!from->place.file)
         report_add_address(d, "pc", from->pc.v);
+    report_add_charged(d, digest, from);
 }
 
 /* A loop's rounds for each time it was entered. */
@@ -291,10 +291,9 @@ static void name_object(char *buffer, size_t bytes, const struct report_run *run
     report_object_text(buffer, bytes, run, of->of);
 }
 
-static void name_line(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+static void name_charged(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
 {
-    (void)run;
-    loader_place_text(buffer, bytes, of->pc, &of->place);
+    report_charged_text(buffer, bytes, run, of->dearest);
 }
 
 static void name_loop(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
@@ -320,18 +319,22 @@ static void name_function(char *buffer, size_t bytes, const struct report_run *r
 
 struct kind {
     const char *key, *heading;
-    size_t limit;              /* of the JSON */
+    size_t limit;              /* of the JSON, at least what the text shows */
     enum samples_kind sampled; /* SAMPLES_KINDS: nothing is told by samples */
+    /* in the JSON; NULL: nothing */
     void (*add)(struct document *d, const struct report_digest *digest, const struct report_ranked *from);
     void (*add_rest)(struct document *d, const struct report_ranked *from, size_t count); /* NULL: nothing but misses */
     void (*name)(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of);
+    enum doc_in in;
 };
-static const struct kind objects = {"objects",  "object",         500,        SAMPLES_OBJECTS,
-                                    add_object, add_objects_rest, name_object};
-static const struct kind functions = {"functions",  "function",         1000,         SAMPLES_FUNCTIONS,
-                                      add_function, add_functions_rest, name_function};
-static const struct kind lines = {"lines", "line", 200, SAMPLES_LINES, add_line, NULL, name_line};
-static const struct kind loops = {"loops", "loop", 1000, SAMPLES_KINDS, add_loop, add_functions_rest, name_loop};
+static const struct kind objects = {"objects",  "object",         500,         SAMPLES_OBJECTS,
+                                    add_object, add_objects_rest, name_object, DOC_BOTH};
+static const struct kind functions = {"functions",  "function",         1000,          SAMPLES_FUNCTIONS,
+                                      add_function, add_functions_rest, name_function, DOC_BOTH};
+static const struct kind lines = {"lines", "line", 200, SAMPLES_LINES, add_line, NULL, NULL, DOC_JSON};
+static const struct kind charged = {"lines", "line", 200, SAMPLES_CHARGED, NULL, NULL, name_charged, DOC_TEXT};
+static const struct kind loops = {"loops",   "loop",  1000, SAMPLES_KINDS, add_loop, add_functions_rest,
+                                  name_loop, DOC_BOTH};
 
 static void add_rest(struct document *d, const struct report_digest *digest, const struct kind *kind,
                      const struct report_ranked *from, size_t count)
@@ -459,22 +462,26 @@ static void add_list(struct document *d, const struct report_digest *digest, con
 {
     uint64_t cost;
     const size_t shown = count_shown(digest, ranking, &cost);
-    doc_table(d, DOC_BOTH, kind->key);
+    if (!doc_table(d, kind->in, kind->key)) {
+        doc_close(d);
+        return;
+    }
     add_columns(d, digest, kind);
     for (size_t i = 0; i < ranking->count && i < kind->limit; i++) {
-        if (doc_group(d, i < shown ? DOC_BOTH : DOC_JSON, NULL)) {
+        if (doc_group(d, i < shown ? DOC_BOTH : DOC_JSON, NULL) && kind->add) {
             const struct sampled sampled = {kind->sampled, ranking->list[i].number};
             kind->add(d, digest, &ranking->list[i]);
             add_missed(d, digest, &ranking->list[i].missed, kind->sampled == SAMPLES_KINDS ? NULL : &sampled);
         }
-        if (i < shown)
+        if (i < shown && (kind->in & DOC_TEXT) != 0)
             add_row(d, digest, kind, &ranking->list[i]);
         doc_close(d);
     }
     if (ranking->count > kind->limit)
         add_rest(d, digest, kind, &ranking->list[kind->limit], ranking->count - kind->limit);
     doc_close(d);
-    note_others(d, digest, ranking, shown, cost);
+    if ((kind->in & DOC_TEXT) != 0)
+        note_others(d, digest, ranking, shown, cost);
 }
 
 void report_add_objects(struct document *d, struct report_digest *digest)
@@ -487,7 +494,12 @@ void report_add_functions(struct document *d, struct report_digest *digest)
     add_list(d, digest, &digest->functions, &functions);
 }
 
-void report_add_lines(struct document *d, struct report_digest *digest) { add_list(d, digest, &digest->lines, &lines); }
+/* The JSON has lines where the code lies, and where they are charged to; the text where they are charged to alone. */
+void report_add_lines(struct document *d, struct report_digest *digest)
+{
+    add_list(d, digest, &digest->lines, &lines);
+    add_list(d, digest, &digest->charged, &charged);
+}
 
 void report_add_loops(struct document *d, struct report_digest *digest)
 {

@@ -55,7 +55,9 @@ struct report_missed {
 struct report_ranked {
     const struct analyses_object *of; /* NULL: no object */
     struct loader_place place;        /* of a line; of a function its two names, which may be NULL */
-    struct guest_va pc;               /* of a line: of the first instruction */
+    struct guest_va pc;               /* of a line: of the first instruction; */
+    struct guest_va dearest;          /* of the one that has cost most, */
+    uint64_t dearest_cost;            /* its own cost */
     const struct analyses_loop *loop; /* NULL: no loop; in the list of them: what is outside of all */
     uint64_t executed, reads, writes; /* of a function or loop */
     struct report_missed missed;
@@ -90,6 +92,8 @@ struct report_digest {
     struct caches_costs costs;   /* of the machine */
     struct report_missed missed; /* by all */
     struct report_ranking objects, functions, lines;
+    struct report_ranking charged; /* lines, but by the user's own code: report_charge() */
+    uint64_t *costs;               /* [instruction of the profile]: of what it has missed */
     struct report_ranking loops;   /* by their innermost ones; empty: nobody has asked for them */
     struct report_victim *victims; /* by level, count (most first), row */
     size_t victim_count;
@@ -151,6 +155,19 @@ char *report_object_text(char *buffer, size_t bytes, const struct report_run *ru
  * buffer. */
 char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t victim,
                           const struct report_share *evictor);
+
+/* ------------------------------------------------------------------ the user's own code (charged.c) */
+
+#define REPORT_FRAMES 16 /* of a chain of inlined calls that are looked at, innermost first */
+/* Where the cost of an instruction belongs: of the calls that the compiler has inlined there the innermost one that is
+ * not from a file of the system or of a language's library; without one its own place. In the function that holds the
+ * code. */
+void report_charge(struct loader_place *out, const struct report_run *run, struct guest_va pc);
+/* "main (stlmap.cpp:16) < map::find < stl_tree.h:780": the place that an instruction is charged to, what is called
+ * there, and where it lies. Returns buffer. */
+char *report_charged_text(char *buffer, size_t bytes, const struct report_run *run, struct guest_va pc);
+/* In an entry of the JSON: the places that a line's cost is charged to, where that is not the line itself. */
+void report_add_charged(struct document *d, const struct report_digest *digest, const struct report_ranked *line);
 
 /* ------------------------------------------------------------------ chapters
  * Each adds its figures and notes to the open section; report.c has their order. */

@@ -34,7 +34,7 @@ void report_add_sampled(struct document *d, const struct report_digest *digest, 
                         uint32_t level);
 
 /* ------------------------------------------------------------------ groups.c: by object, function and line */
-enum samples_kind { SAMPLES_OBJECTS, SAMPLES_FUNCTIONS, SAMPLES_LINES, SAMPLES_KINDS };
+enum samples_kind { SAMPLES_OBJECTS, SAMPLES_FUNCTIONS, SAMPLES_LINES, SAMPLES_CHARGED, SAMPLES_KINDS };
 
 /* At a level: misses for each instruction, and the classes' shares in the misses. */
 struct samples_rates {

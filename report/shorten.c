@@ -5,6 +5,7 @@
  * Model
  *   What a reader misses least goes first, one part after the other until the rest fits:
  *
+ *     clones               main [clone .cold]     -> main
  *     template arguments   std::vector<int>::at   -> std::vector<...>::at     the longest first
  *     arguments            mul(m const&, int)     -> mul(m const&, ...)       the longest list first, from its end
  *     scopes, directories  std::map<...>::find    -> ...map<...>::find        from the left
@@ -135,6 +136,17 @@ static bool longest_bracket(struct part *out, const char *text, bool opens(const
     return length_of(*out) != 0;
 }
 
+/* " [clone .cold]" and the like, which the compiler adds. */
+static bool drop_clone(char *text, size_t width)
+{
+    char *begin = strstr(text, " [clone "), *end = begin ? strchr(begin, ']') : NULL;
+    (void)width;
+    if (!end)
+        return false;
+    memmove(begin, end + 1, strlen(end + 1) + 1);
+    return true;
+}
+
 static bool drop_template(char *text, size_t width)
 {
     struct part part;
@@ -245,11 +257,17 @@ static bool cut_word(char *text, size_t width)
 
 static size_t behind(const char *text, struct part place) { return place.end + (text[place.end] == ')'); }
 
+/* With its arguments, where they have become dots. */
 static bool drop_word(char *text, size_t width)
 {
     struct part place;
     (void)width;
-    return find_place(&place, text, 0) && replace(text, longest_word(text, place.end));
+    if (!find_place(&place, text, 0))
+        return false;
+    struct part word = longest_word(text, place.end);
+    if (length_of(word) != 0 && strncmp(text + word.end, "(" DOTS ")", DOTS_BYTES + 2) == 0)
+        word.end += DOTS_BYTES + 2;
+    return replace(text, word);
 }
 
 /* What stands behind the last place but one goes, up to the first. */
@@ -279,11 +297,76 @@ static bool cut_all(char *text, size_t width) { return cut_middle(text, (struct 
 
 char *report_shorten(char *text, size_t width)
 {
-    static bool (*const steps[])(char *text, size_t width) = {drop_template, drop_argument, drop_scope, cut_word,
-                                                              drop_word,     drop_rest,     cut_front,  cut_all};
+    static bool (*const steps[])(char *text, size_t width) = {
+        drop_clone, drop_template, drop_argument, drop_scope, cut_word, drop_word, drop_rest, cut_front, cut_all};
     C2_ASSERT(width >= REPORT_SHORTEST);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
         while (strlen(text) > width && steps[i](text, width))
             ;
     return text;
+}
+
+/* ------------------------------------------------------------------ bare names */
+
+/* The brackets of operator() are its name. */
+static bool ends_name(const char *name, size_t at)
+{
+    static const char word[] = "operator";
+    const bool operator_ = at >= sizeof word - 1 && memcmp(name + at - (sizeof word - 1), word, sizeof word - 1) == 0;
+    return opens_arguments(name, at) && !(operator_ && name[at + 1] == ')');
+}
+
+/* Behind what stands for no name at `at`: template arguments, with the separator that had them between others. */
+static size_t behind_nameless(const char *name, size_t at, bool begins)
+{
+    static const char anonymous[] = "(anonymous namespace)::";
+    if (strncmp(name + at, anonymous, sizeof anonymous - 1) == 0)
+        return at + sizeof anonymous - 1;
+    const size_t behind = opens_angle(name, at) ? behind_bracket(name, at) : 0;
+    return behind != 0 && begins && strncmp(name + behind, "::", 2) == 0 ? behind + 2 : behind;
+}
+
+/* Copies the name over itself without what is in brackets, up to its arguments; closures ("{lambda(int)#1}") are names.
+ */
+static void drop_brackets(char *name)
+{
+    char *to = name;
+    size_t depth = 0;
+    for (size_t at = 0; name[at] != '\0' && (depth != 0 || !ends_name(name, at)); at++) {
+        const bool begins = to == name || to[-1] == ':' || to[-1] == ' ';
+        const size_t behind = depth == 0 ? behind_nameless(name, at, begins) : 0;
+        depth += name[at] == '{';
+        depth -= name[at] == '}' && depth > 0;
+        if (behind == 0)
+            *to++ = name[at];
+        else
+            at = behind - 1;
+    }
+    while (to > name && (to[-1] == ' ' || to[-1] == ':'))
+        to--;
+    *to = '\0';
+}
+
+static bool ends_type(const char *name, const char *at)
+{
+    return at[-1] == ' ' && !(at - name >= 9 && memcmp(at - 9, "operator ", 9) == 0);
+}
+
+/* Where the last two of its scopes begin. */
+static char *last_scopes(char *name)
+{
+    unsigned count = 0;
+    char *at = name + strlen(name);
+    for (; at > name && !ends_type(name, at); at--)
+        if (at[0] != '\0' && at[0] != ':' && at[-1] == ':' && ++count == 2)
+            return at;
+    return at;
+}
+
+char *report_bare_name(char *name)
+{
+    drop_clone(name, 0);
+    drop_brackets(name);
+    const char *bare = last_scopes(name);
+    return memmove(name, bare, strlen(bare) + 1);
 }

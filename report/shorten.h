@@ -14,4 +14,8 @@
  * text. */
 char *report_shorten(char *text, size_t width);
 
+/* A function's name without arguments, template arguments and return type, and of its scopes the last: "map::find". In
+ * place; returns it. */
+char *report_bare_name(char *name);
+
 #endif

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""profile.py sums|conflict|off|cxx|triad|startup: what a run says of its instructions and objects.
+"""profile.py sums|conflict|off|cxx|charged|triad|startup: what a run says of its instructions and objects.
 
 sums      real programs: conflicts by pair, by reason, by object and by function are the conflict misses of their level,
           and so on for every class; executions, reads and writes by function are those of the run
 conflict  a guest whose conflict misses are known one by one (golden/conflict.md)
 cxx       blocks of the C++ library: their site is the program's line, the header's is in the chain of inlined calls
+charged   inlined code of the C++ library is charged to the program's line, in the text with the way to the header's
 triad     a loop bound by capacity: the report names each array, the line and the function
 startup   what the dynamic linker does, and what comes before the program, against the second memory system of twin.py
 off       without attribution the keys are left out, and every count is the same
@@ -127,7 +128,7 @@ def conflict():
               [(pcs[place - 1], "intra-array", 99)], "who evicted for load %d" % place)
     equal([(f.get("name"), f["executed"], f["reads"], f["writes"]) for f in found["functions"]],
           [("round", 503, 300, 0), ("_start", 2, 0, 0)], "functions")
-    contains(emulate(["-m", "teach", "./conflict"], cwd=GUESTS).stderr.decode(),
+    contains(emulate(["-m", "teach", "--width", "160", "./conflict"], cwd=GUESTS).stderr.decode(),
              [": 99 conflict misses in L1D at round+0x", "; 100.0 % evicted by the same array (intra-array)\n"],
              "the text")
 
@@ -160,6 +161,29 @@ def cxx():
     nodes = [o for o in objects if o["kind"] == "heap" and o["blocks"] == 100]
     equal(len(nodes), 1, "sites of a hundred blocks")
     equal(nodes[0]["size"], 100 * 24, "bytes of the list's nodes")
+
+
+def charged():
+    with open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "guests", "charged.cc")) as file:
+        number = next(i for i, text in enumerate(file, 1) if "// the line" in text)
+    guest = os.path.join(GUESTS, "charged")
+    found = report(["-m", "teach"], [guest])
+    spent, own = 0, []
+    for line in (line for line in found["lines"] if "rest" not in line):
+        if "charged" in line:
+            check("/include/c++/" in line["file"], "only lines of headers are charged to others: " + line["file"])
+            equal(total(line["charged"], "cost"), line["cost"], "what is charged of line %d" % line["line"])
+        places = line.get("charged", [line])
+        here = [place for place in places if (place.get("line"), os.path.basename(place.get("file", "")))
+                == (number, "charged.cc")]
+        spent += total(here, "cost")
+        own += here if places[0] is line else []
+    check(spent > 0 and total(own, "cost") < spent // 10, "nearly all of the line is inlined: %d" % spent)
+    text = emulate(["-m", "teach", "--width", "160", guest]).stderr.decode()
+    row = re.search(r"^ *([\d.]+) %% .* main \(charged.cc:%d\) < map::find < stl_tree.h:\d+$" % number, text, re.M)
+    if check(row, "no chain to the header's line: " + text):
+        share = 100 * spent / found["cost"]["cost"]
+        check(abs(float(row.group(1)) - share) < 0.06, "the line's share: %s, not %.2f" % (row.group(1), share))
 
 
 def triad():
@@ -197,9 +221,9 @@ def triad():
         check(re.search(r"^3[123]\.\d %%  [.=#]{10} +163,8[34]\d .*double %s\[65536\] in triad$" % name, text, re.M),
               "%s in the table: %s" % (name, text))
     contains(text, ["main (triad.c:%d)\n" % number, "main in triad\n", "start-up of libraries: "], "the text")
-    check(re.search(r"^look at: L2 capacity misses \([^)]*\): 33\.\d %% of them in double [abc]\[65536\] in\s+triad,\s+"
-                    r"missed\s+at\s+main\s+\(triad.c:%d\): " % number, text, re.M), "what to look at: " + text)
-    check(max(len(line) for line in text.splitlines()) <= 120, "lines of more than 120 columns: " + text)
+    check(re.search(r"^look at: L2 capacity misses \([^)]*\): 33\.\d %% of them in\s+double [abc]\[65536\]\s+in\s+"
+                    r"triad,\s+missed\s+at\s+main\s+\(triad.c:%d\): " % number, text, re.M), "what to look at: " + text)
+    check(max(len(line) for line in text.splitlines()) <= 100, "lines of more than 100 columns: " + text)
 
 
 def elf(path):
@@ -248,5 +272,6 @@ def startup():
               "start-up's misses of " + level["name"])
 
 
-{"sums": sums, "triad": triad, "startup": startup, "conflict": conflict, "off": off, "cxx": cxx}[sys.argv[1]]()
+{"sums": sums, "triad": triad, "startup": startup, "conflict": conflict, "off": off, "cxx": cxx,
+ "charged": charged}[sys.argv[1]]()
 done()

@@ -267,7 +267,7 @@ static void names_are_shortened_where_the_line_ends(void **state)
 
 /* ------------------------------------------------------------------ columns of narrow pages */
 
-/* Six columns of eight and one of names, which is shown with forty: 6 * 10 + 40 = 100. Each column that is left out
+/* Six columns of eight and one of names, which is shown with 44: 6 * 10 + 44 = 104. Each column that is left out
  * makes room for ten columns more of the page. */
 static void add_wide_table(struct document *d)
 {
@@ -303,15 +303,15 @@ static void spare_columns_go_where_there_is_no_room(void **state)
     assert_page(111, "12345678  _spare_2  _spare_3  _spare_1  _three_b  _always_  name\n"
                      "       1         1         1         1         1         1  "
                      "abcdefghij_abcdefghij_abcdefghij_abcdefghij (f.c:1)\n");
-    assert_page(100, "12345678  _spare_2  _spare_3  _spare_1  _three_b  _always_  name\n"
+    assert_page(104, "12345678  _spare_2  _spare_3  _spare_1  _three_b  _always_  name\n"
                      "       1         1         1         1         1         1  "
-                     "abcdefghij_abcd...hij_abcdefghij (f.c:1)\n");
-    assert_page(99, "12345678  _spare_2  _spare_3  _spare_1  _always_  name\n"
-                    "       1         1         1         1         1  "
-                    "abcdefghij_abcdefgh...cdefghij_abcdefghij (f.c:1)\n");
-    assert_page(80, "12345678  _spare_2  _spare_1  _always_  name\n"
-                    "       1         1         1         1  "
-                    "abcdefghij_abcd...hij_abcdefghij (f.c:1)\n");
+                     "abcdefghij_abcdef...fghij_abcdefghij (f.c:1)\n");
+    assert_page(103, "12345678  _spare_2  _spare_3  _spare_1  _always_  name\n"
+                     "       1         1         1         1         1  "
+                     "abcdefghij_abcdefghij_abcdefghij_abcdefghij (f.c:1)\n");
+    assert_page(80, "12345678  _spare_1  _always_  name\n"
+                    "       1         1         1  "
+                    "abcdefghij_abcdefghi...cdefghij_abcdefghij (f.c:1)\n");
 }
 
 /* Without spare columns texts are narrowed to eight characters, then columns go from the right. */

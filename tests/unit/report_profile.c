@@ -101,6 +101,44 @@ static void what_says_nothing_is_left_out(void **state)
     free(text);
 }
 
+/* The text has the line of the user's code with the way to the header's, the JSON both. The 174 misses of L1D at
+ * kernel:14 cost 1392, the 54 of L2 1512, the 40 of L3 6400. */
+static void inlined_code_is_charged_to_its_caller(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    profile_fill(&s);
+    profile_of_header = true;
+    char *text = written_report(&s.base.run, REPORT_TEXT), *json = written_report(&s.base.run, REPORT_JSON);
+    profile_of_header = false;
+    assert_non_null(strstr(text,
+                           "L3 misses  line\n"
+                           "61.4 %  .........#         320           0         96         80  kernel (app.c:12)\n"
+                           "31.6 %  ........=#         174           0         54         40  kernel (app.c:20) < "
+                           "list::add < add.h:3\n"
+                           " 6.0 %  "));
+    assert_non_null(strstr(text, " conflict misses in L1D at kernel (app.c:20) < list::add < add.h:3;"));
+    assert_non_null(strstr(json, "      \"function\": \"kernel\",\n"
+                                 "      \"file\": \"/usr/include/add.h\",\n"
+                                 "      \"line\": 3,\n"
+                                 "      \"module\": \"app\",\n"
+                                 "      \"charged\": [\n"
+                                 "        {\n"
+                                 "          \"function\": \"kernel\",\n"
+                                 "          \"file\": \"/src/app.c\",\n"
+                                 "          \"line\": 20,\n"
+                                 "          \"module\": \"app\",\n"
+                                 "          \"cost\": 9304\n"
+                                 "        }\n"
+                                 "      ],\n"
+                                 "      \"cost\": 9304,\n"));
+    free(text);
+    free(json);
+    text = written_report(&s.base.run, REPORT_JSON);
+    assert_null(strstr(text, "\"charged\""));
+    free(text);
+}
+
 static void without_conflicts(void **state)
 {
     (void)state;
@@ -642,6 +680,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text),
         cmocka_unit_test(what_says_nothing_is_left_out),
+        cmocka_unit_test(inlined_code_is_charged_to_its_caller),
         cmocka_unit_test(without_conflicts),
         cmocka_unit_test(without_symbols),
         cmocka_unit_test(advice_names_line_and_object),

@@ -82,6 +82,40 @@ static void brackets_of_other_kinds_are_told_apart(void **state)
                     "operator new(unsigned long, ...) in libstdc++.so.6");
 }
 
+static void what_the_compiler_adds_goes_first(void **state)
+{
+    (void)state;
+    assert_shortens("f(int) [clone .isra.0] (f.c:1)", 20, "f(int) (f.c:1)");
+    assert_shortens("f(int) [clone .isra.0] (f.c:1)", 30, "f(int) [clone .isra.0] (f.c:1)");
+}
+
+static void bare_names(void **state)
+{
+    static const char *const names[][2] = {
+        {"main", "main"},
+        {"std::map<int, int, std::less<int> >::find(int const&)", "map::find"},
+        {"std::map<int, int>::operator[](int const&)", "map::operator[]"},
+        {"std::function<int (int)>::operator()(int) const", "function::operator()"},
+        {"void std::swap<int>(int&, int&)", "std::swap"},
+        {"std::ostream& std::operator<< <char>(std::ostream&, char)", "std::operator<<"},
+        {"operator new(unsigned long)", "operator new"},
+        {"A::(anonymous namespace)::f(int)", "A::f"},
+        {"std::_Rb_tree<int>::_M_erase(x) [clone .isra.0]", "_Rb_tree::_M_erase"},
+        {"main::{lambda(int)#1}::operator()(int) const", "{lambda(int)#1}::operator()"},
+        {"std::mem::align_of::<f64>", "mem::align_of"},
+        {"<alloc::vec::Vec<T> as core::ops::Index<usize>>::index", "index"},
+        {"core::slice::<impl [T]>::get", "slice::get"},
+        {"mycrate::main::{closure#0}", "main::{closure#0}"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s", names[i][0]);
+        assert_string_equal(names[i][1], report_bare_name(text));
+    }
+}
+
 static void characters_stay_whole(void **state)
 {
     (void)state;
@@ -106,6 +140,9 @@ static void everything_fits(void **state)
         for (unsigned i = 0; i < 24; i++)
             strcat(text, pieces[c2_rng_below(&rng, sizeof pieces / sizeof pieces[0])]);
         const size_t width = REPORT_SHORTEST + round % 80, before = strlen(text);
+        char bare[512];
+        memcpy(bare, text, sizeof bare);
+        assert_true(strlen(report_bare_name(bare)) <= before);
         report_shorten(text, width);
         assert_true(strlen(text) <= width && (before <= width) == (before == strlen(text)));
     }
@@ -119,6 +156,8 @@ int main(void)
         cmocka_unit_test(template_arguments_go_before_arguments),
         cmocka_unit_test(scopes_go_from_the_left),
         cmocka_unit_test(brackets_of_other_kinds_are_told_apart),
+        cmocka_unit_test(what_the_compiler_adds_goes_first),
+        cmocka_unit_test(bare_names),
         cmocka_unit_test(characters_stay_whole),
         cmocka_unit_test(everything_fits),
     };

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * charged: the user's own line that what is missed in inlined library code is charged to.
+ *
+ * Model
+ *   An instruction has a chain of inlined calls, innermost first. It is charged to the innermost one whose file is not
+ *   of the system: neither a header of the system or of a compiler nor Rust's library. Where all are, or none has been
+ *   inlined, it is charged to the line that it comes from.
+ *
+ * Not modelled
+ *   Calls that were not inlined: a function of a library that has code of its own keeps its misses.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report_priv.h"
+#include "report/shorten.h"
+
+static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+/* Headers of the system and of compilers, and Rust's library, whose files have the names that its makers gave them. */
+static bool is_of_system(const char *file)
+{
+    static const char *const starts[] = {"/usr/include/", "/usr/lib/",      "/rustc/",
+                                         "library/core/", "library/alloc/", "library/std/"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (begins(file, starts[i]))
+            return true;
+    return strstr(file, "/rustlib/src/rust/library/");
+}
+
+/* The number of the user's frame; 0: the innermost one, or there is none. */
+static size_t user_frame(const struct loader_frame *frames, size_t count)
+{
+    for (size_t i = 0; i < count && i < REPORT_FRAMES; i++)
+        if (frames[i].file && !is_of_system(frames[i].file))
+            return i;
+    return 0;
+}
+
+void report_charge(struct loader_place *out, const struct report_run *run, struct guest_va pc)
+{
+    struct loader_frame frames[REPORT_FRAMES];
+    report_place(out, run, pc);
+    if (!out->file || !is_of_system(out->file))
+        return;
+    const size_t user = user_frame(frames, loader_frames_of(run->symbols, pc, frames, REPORT_FRAMES));
+    if (user == 0)
+        return;
+    out->file = frames[user].file;
+    out->line = frames[user].line;
+}
+
+char *report_charged_text(char *buffer, size_t bytes, const struct report_run *run, struct guest_va pc)
+{
+    struct loader_frame frames[REPORT_FRAMES];
+    struct loader_place place;
+    report_charge(&place, run, pc);
+    loader_place_text(buffer, bytes, pc, &place);
+    const size_t count = run->symbols ? loader_frames_of(run->symbols, pc, frames, REPORT_FRAMES) : 0;
+    const size_t user = user_frame(frames, count), used = strlen(buffer);
+    char called[REPORT_NAME_BYTES];
+    if (user == 0 || !frames[0].file || !frames[user - 1].function)
+        return buffer;
+    snprintf(called, sizeof called, "%s", frames[user - 1].function);
+    snprintf(buffer + used, bytes - used, " < %s < %s:%d", report_bare_name(called), frames[0].base, frames[0].line);
+    return buffer;
+}
+
+/* ------------------------------------------------------------------ in the JSON */
+
+/* What instructions of a line cost that are charged to one place. */
+struct charge {
+    uint32_t number; /* of the place, in the ranking */
+    struct guest_va pc;
+    uint64_t cost;
+};
+
+static int by_cost(const void *left, const void *right)
+{
+    const struct charge *a = left, *b = right;
+    return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost)
+                              : (a->number > b->number) - (a->number < b->number);
+}
+
+struct charges {
+    struct charge *list;
+    uint32_t count, room;
+};
+
+static bool add_charge(struct charges *to, const struct report_digest *digest, size_t insn)
+{
+    const uint32_t number = digest->charged.number_of[insn];
+    uint32_t at = 0;
+    while (at < to->count && to->list[at].number != number)
+        at++;
+    if (at == to->count) {
+        if (!c2_grow((void **)&to->list, &to->room, to->count, sizeof *to->list))
+            return false;
+        to->list[to->count++] = (struct charge){.number = number, .pc = digest->profile->insns[insn].pc};
+    }
+    to->list[at].cost += digest->costs[insn];
+    return true;
+}
+
+static void add_places(struct document *d, const struct report_run *run, const struct charges *charges)
+{
+    doc_table(d, DOC_JSON, "charged");
+    for (uint32_t i = 0; i < charges->count && i < REPORT_LISTED; i++) {
+        struct loader_place place;
+        report_charge(&place, run, charges->list[i].pc);
+        doc_group(d, DOC_JSON, NULL);
+        report_add_place(d, &place);
+        doc_count(d, DOC_JSON, "cost", charges->list[i].cost);
+        doc_close(d);
+    }
+    report_add_rest(d, charges->count);
+    doc_close(d);
+}
+
+void report_add_charged(struct document *d, const struct report_digest *digest, const struct report_ranked *line)
+{
+    struct charges charges = {NULL, 0, 0};
+    struct loader_place place;
+    if (!line->place.file || !is_of_system(line->place.file))
+        return;
+    for (size_t i = 0; i < digest->profile->insn_count; i++)
+        if (digest->lines.number_of[i] == line->number && !add_charge(&charges, digest, i))
+            d->failed = true;
+    if (charges.count != 0) {
+        qsort(charges.list, charges.count, sizeof *charges.list, by_cost);
+        report_charge(&place, digest->run, charges.list[0].pc);
+        if (charges.count > 1 || report_by_place(&place, &line->place) != 0)
+            add_places(d, digest->run, &charges);
+    }
+    c2_free(charges.list);
+}
