@@ -4,11 +4,12 @@
  *
  * Model
  *   Files with counts, most first; of each the lines with counts and CONTEXT lines around, and what the file says of
- *   the loops that begin there (--by loop). Then what could not be shown: files that were not found, lines that a
- *   file does not have, costs without a line.
+ *   the loops that begin there (--by loop), and what of it has no line or one that the file does not have. Files of
+ *   which there is no line with counts to show, for they are not found or are others, are left out, and so are costs
+ *   without a file; one line says how much that is.
  *
  * Invariants
- *   The counts shown and those of what could not be shown add up to the totals.
+ *   The counts shown and those left out add up to the totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,50 +92,98 @@ static void put_missing_lines(FILE *to, const struct report_shown *shown, const 
     fputc('\n', to);
 }
 
-static void put_source(FILE *to, const struct report_shown *shown, struct report_part *source)
+static size_t rows_without_line(const struct report_part *source)
 {
-    char path[4096];
-    if (strcmp(source->rows->name, "???") == 0)
-        return;
-    FILE *from = report_open_near(shown->request, source->rows->name, path, sizeof path);
-    if (!from)
-        return;
-    source->shown = true;
+    size_t without = 0;
+    while (without < source->count && source->rows[without].number == 0)
+        without++;
+    return without;
+}
+
+/* Whether the file has the first line with counts; afterwards it is read from its beginning again. */
+static bool has_a_line(FILE *from, const struct report_part *source)
+{
+    const size_t first = rows_without_line(source);
+    uint64_t lines = 0;
+    int last = '\n';
+    for (int c; (c = fgetc(from)) != EOF; last = c)
+        lines += last == '\n';
+    rewind(from);
+    return first < source->count && source->rows[first].number <= lines;
+}
+
+static void put_found(FILE *to, const struct report_shown *shown, const struct report_part *source, const char *path,
+                      FILE *from)
+{
+    const size_t without = rows_without_line(source);
     fprintf(to, "\n%s: ", path);
     report_put_sums(to, shown, source->sums);
     fputs("\n\n", to);
     report_put_count_headings(to, shown);
     fputs("  line\n", to);
-    size_t without = 0;
-    while (without < source->count && source->rows[without].number == 0)
-        without++;
     if (without > 0) {
         report_put_counts(to, shown, source->rows[0].sums);
         fputs("     -  (no line)\n", to);
     }
     const size_t there = put_lines(to, shown, source, from);
     put_missing_lines(to, shown, source, without + there);
-    fclose(from);
+}
+
+static bool is_named(const struct report_part *source) { return strcmp(source->rows->name, "???") != 0; }
+
+static void put_source(FILE *to, const struct report_shown *shown, struct report_part *source)
+{
+    char path[4096];
+    FILE *from = is_named(source) ? report_open_near(shown->request, source->rows->name, path, sizeof path) : NULL;
+    source->shown = from && has_a_line(from, source);
+    if (source->shown)
+        put_found(to, shown, source, path, from);
+    if (from)
+        fclose(from);
 }
 
 /* ------------------------------------------------------------------ all files */
 
-static void put_unread(FILE *to, const struct report_shown *shown, const struct report_part *sources, size_t count)
+/* The first file that is left out, which has most of what is; NULL: none is. *files: how many there are; *unnamed:
+ * whether there are costs without a file. */
+static const struct report_part *sum_left_out(uint64_t sums[REPORT_MAX_SHOWN], size_t *files, bool *unnamed,
+                                              const struct report_parts *sources)
 {
-    bool first = true;
-    for (size_t i = 0; i < count; i++) {
-        if (sources[i].shown)
+    const struct report_part *first = NULL;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct report_part *source = &sources->list[i];
+        if (source->shown)
             continue;
-        fputs(first ? "\nnot shown:\n  " : "  ", to);
-        first = false;
-        report_put_sums(to, shown, sources[i].sums);
-        fputs(": ", to);
-        if (strcmp(sources[i].rows->name, "???") == 0)
-            fputs("code without line information", to);
-        else
-            report_put_looked(to, shown->request, sources[i].rows->name);
-        fputc('\n', to);
+        for (size_t j = 0; j < REPORT_MAX_SHOWN; j++)
+            sums[j] += source->sums[j];
+        *files += is_named(source);
+        *unnamed |= !is_named(source);
+        first = !first && is_named(source) ? source : first;
     }
+    return first;
+}
+
+/* "left out: 2 files without a line to show, and code without line information: 7 Ir (1.0 %); most in x.c (...)" */
+static void put_left_out(FILE *to, const struct report_shown *shown, const struct report_parts *sources)
+{
+    uint64_t sums[REPORT_MAX_SHOWN] = {0};
+    size_t files = 0;
+    bool unnamed = false;
+    char count[32];
+    const struct report_part *first = sum_left_out(sums, &files, &unnamed, sources);
+    if (!first && !unnamed)
+        return;
+    fputs("\nleft out: ", to);
+    if (first)
+        fprintf(to, "%s file%s without a line to show%s", c2_group_digits(count, files), files == 1 ? "" : "s",
+                unnamed ? ", and " : "");
+    fprintf(to, "%s: ", unnamed ? "code without line information" : "");
+    report_put_sums(to, shown, sums);
+    if (first) {
+        fputs(files == 1 ? "; " : "; the first is ", to);
+        report_put_looked(to, shown->request, first->rows->name);
+    }
+    fputc('\n', to);
 }
 
 static enum c2_status check_found(const struct report_part *sources, size_t count, struct c2_error *err)
@@ -142,7 +191,7 @@ static enum c2_status check_found(const struct report_part *sources, size_t coun
     bool read = false, named = false;
     for (size_t i = 0; i < count; i++) {
         read |= sources[i].shown;
-        named |= strcmp(sources[i].rows->name, "???") != 0;
+        named |= is_named(&sources[i]);
     }
     if (read || count == 0)
         return C2_OK;
@@ -162,7 +211,7 @@ enum c2_status report_annotate_source(FILE *to, const struct report_shown *shown
     for (size_t i = 0; status == C2_OK && i < sources.count; i++)
         put_source(to, shown, &sources.list[i]);
     if (status == C2_OK) {
-        put_unread(to, shown, sources.list, sources.count);
+        put_left_out(to, shown, &sources);
         status = check_found(sources.list, sources.count, err);
     }
     report_parts_release(&sources);

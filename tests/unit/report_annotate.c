@@ -107,9 +107,8 @@ static void source_with_what_costs_most(void **state)
                         "                           6  six\n"
                         "                           7  seven\n"
                         "\n"
-                        "not shown:\n"
-                        "  4 conflict.L2 (40.0 %): lost.c (looked at lost.c, /lost.c)\n"
-                        "  3 conflict.L2 (30.0 %): code without line information\n",
+                        "left out: 1 file without a line to show, and code without line information: 7 conflict.L2 "
+                        "(70.0 %); lost.c (looked at lost.c, /lost.c)\n",
                         text);
     free(text);
 }
@@ -219,6 +218,21 @@ static void files_that_are_wrong(void **state)
     }
 }
 
+/* inline.h has two lines: it has none with counts, whatever its name; main.c is shown. */
+static void files_without_a_line_are_left_out(void **state)
+{
+    (void)state;
+    struct c2_error err;
+    char *text = annotate(C2_OK, "events: Ir\nfl=src/inline.h\n3 5\nfl=src/main.c\n2 10\nfl=a/no.c\n1 1\n", NULL, 0,
+                          false, &err);
+    assert_null(strstr(text, "\n/inline.h: "));
+    assert_non_null(strstr(text, "\n/main.c: 10 Ir (62.5 %)\n"));
+    assert_non_null(
+        strstr(text, "\nleft out: 2 files without a line to show: 6 Ir (37.5 %); the first is src/inline.h (looked "
+                     "at src/inline.h, /src/inline.h, /inline.h)\n"));
+    free(text);
+}
+
 static void what_is_not_there(void **state)
 {
     (void)state;
@@ -228,7 +242,8 @@ static void what_is_not_there(void **state)
     assert_non_null(strstr(err.text, "no event \"conflict.L3\" (did you mean \"conflict.L2\"?)"));
     char *text = annotate(C2_ERR_NOT_FOUND, "events: Ir\nfl=a/no.c\n1 5\n", NULL, 0, false, &err);
     assert_non_null(strstr(err.text, "none of the source files was found"));
-    assert_non_null(strstr(text, "5 Ir (100.0 %): a/no.c (looked at a/no.c, /a/no.c, /no.c)\n"));
+    assert_non_null(strstr(text, "\nleft out: 1 file without a line to show: 5 Ir (100.0 %); a/no.c (looked at a/no.c, "
+                                 "/a/no.c, /no.c)\n"));
     free(text);
     free(annotate(C2_ERR_NOT_FOUND, "events: Ir\n1 5\n", NULL, 0, false, &err));
     assert_non_null(strstr(err.text, "nothing has line information"));
@@ -274,10 +289,15 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(source_with_what_costs_most), cmocka_unit_test(two_events),
-        cmocka_unit_test(the_costliest_event),         cmocka_unit_test(another_source_than_was_compiled),
-        cmocka_unit_test(code_without_its_file),       cmocka_unit_test(files_that_are_wrong),
-        cmocka_unit_test(what_is_not_there),           cmocka_unit_test(cut_at_every_byte),
+        cmocka_unit_test(source_with_what_costs_most),
+        cmocka_unit_test(two_events),
+        cmocka_unit_test(the_costliest_event),
+        cmocka_unit_test(another_source_than_was_compiled),
+        cmocka_unit_test(code_without_its_file),
+        cmocka_unit_test(files_that_are_wrong),
+        cmocka_unit_test(files_without_a_line_are_left_out),
+        cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, prepare, clean);
