@@ -52,10 +52,10 @@ struct header_at {
 
 struct block_known {
     bool made;
-    uint32_t function;   /* number */
-    uint32_t *insns;     /* [instruction]: of the profile; NO_INSN: it never completed */
-    uint32_t *loops;     /* [instruction]: innermost one */
-    uint32_t *last;      /* [slot]: access that it was last, + 1 */
+    uint32_t function;         /* number */
+    uint32_t *insns;           /* [instruction]: of the profile; NO_INSN: it never completed */
+    uint32_t *loops;           /* [instruction]: innermost one */
+    uint32_t *last;            /* [slot]: access that it was last, + 1 */
     struct header_at *headers; /* ascending by instruction; of one the innermost loop first */
     uint32_t header_count;
 };
@@ -77,9 +77,9 @@ struct accesses {
     uint32_t block_count;
     struct c2_pool pool; /* of what is known of blocks */
     struct c2_map *function_of;
-    uint32_t *at;        /* [function]: the loop that it was in last; or NO_LOOP */
+    uint32_t *at; /* [function]: the loop that it was in last; or NO_LOOP */
     uint32_t function_count, function_room;
-    struct turn *turns;  /* [loop] */
+    struct turn *turns;       /* [loop] */
     struct c2_map *number_of; /* insn, object -> access */
     struct tracked *tracked;
     struct analyses_access *list;
@@ -146,7 +146,8 @@ static enum c2_status read_loops_of(struct accesses *accesses, const struct exce
 {
     enum c2_status status = C2_OK;
     const uint32_t end = end_of(excerpt, stretch);
-    for (uint32_t word = excerpt->stretches[stretch].from; word < end && status == C2_OK; word = behind(excerpt, word)) {
+    for (uint32_t word = excerpt->stretches[stretch].from; word < end && status == C2_OK;
+         word = behind(excerpt, word)) {
         struct sim_executed record;
         record_at(&record, accesses, excerpt, word, excerpt->stretches[stretch].tid);
         accesses->loops->instructions += completed(&record);
@@ -299,8 +300,8 @@ static struct analyses_step most(const struct steps *steps)
     struct analyses_step step = {.of = steps->of};
     for (unsigned i = 0; i < CANDIDATES; i++) {
         const struct candidate *candidate = &steps->list[i];
-        if (candidate->votes > step.times || (candidate->votes == step.times && step.times != 0 &&
-                                              llabs(candidate->bytes) < llabs(step.bytes))) {
+        if (candidate->votes > step.times ||
+            (candidate->votes == step.times && step.times != 0 && llabs(candidate->bytes) < llabs(step.bytes))) {
             step.bytes = candidate->bytes;
             step.times = candidate->votes;
         }
@@ -425,6 +426,7 @@ static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt
     const uint32_t object = place->owner == PROFILE_NONE ? PROFILE_NONE
                                                          : profile_object(accesses->profile, place->owner);
     const uint64_t va = excerpt->words[word + 1 + slot];
+    const bool many = object != PROFILE_NONE && accesses->view->objects[object].blocks > 1;
     const bool writes = of->kind == STREAM_WRITE || of->kind == STREAM_MODIFY || of->store != 0;
     if (object == PROFILE_NONE || known->insns[of->insn] == NO_INSN)
         return C2_OK;
@@ -433,7 +435,7 @@ static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt
                              .object = object,
                              .bytes = of->size,
                              .va = va,
-                             .offset = va - place->start,
+                             .offset = va - (many ? place->start : accesses->view->objects[object].base),
                              .reads = !writes || of->kind == STREAM_MODIFY,
                              .writes = writes};
     enum c2_status status = touch(accesses, &known->last[slot], &it, err);
@@ -453,8 +455,7 @@ static bool is_within(const struct analyses_loops_result *loops, uint32_t inner,
 
 /* The headers at this instruction: the innermost loop that the function was in goes round, those inside it are
  * entered. */
-static uint32_t pass_headers(struct accesses *accesses, const struct block_known *known, uint32_t header,
-                             uint32_t insn)
+static uint32_t pass_headers(struct accesses *accesses, const struct block_known *known, uint32_t header, uint32_t insn)
 {
     const uint32_t at = accesses->at[known->function];
     bool round = false;
@@ -600,5 +601,6 @@ const struct analyses_access *analyses_access_of(const struct analyses_excerpts_
                                                  uint32_t object)
 {
     const struct analyses_access key = {.insn = insn, .object = object};
-    return result->access_count == 0 ? NULL : bsearch(&key, result->accesses, result->access_count, sizeof key, by_insn);
+    return result->access_count == 0 ? NULL
+                                     : bsearch(&key, result->accesses, result->access_count, sizeof key, by_insn);
 }

@@ -25,8 +25,8 @@ struct analyses_access {
     uint32_t bytes;        /* of an access */
     uint64_t reads, writes;
     struct analyses_step step[EXCERPTS_DEPTH];
-    uint64_t grid;         /* each access is a multiple of so many bytes from the others; 0: all are at one place */
-    uint64_t offset;       /* from the object's start, or that of one of its blocks, modulo grid */
+    uint64_t grid;   /* each access is a multiple of so many bytes from the others; 0: all are at one place */
+    uint64_t offset; /* from the object's start, or that of one of its blocks, modulo grid */
 };
 
 struct analyses_excerpts_result {

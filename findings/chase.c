@@ -185,11 +185,11 @@ static void collect_ways(struct ways *ways, struct decoder *decoder, const struc
                          uint32_t loop)
 {
     struct guest_va function = {0};
-    if (loop == ANALYSES_NO_LOOP &&
-        !loader_function_entry(input->symbols, input->profile->insns[insn].pc, &function))
+    if (loop == ANALYSES_NO_LOOP && !loader_function_entry(input->symbols, input->profile->insns[insn].pc, &function))
         return;
     for (size_t i = 0; i < input->profile->insn_count; i++)
-        if (concerns(input, (uint32_t)i, loop, function) && decode(decoder, input->symbols, input->profile->insns[i].pc))
+        if (concerns(input, (uint32_t)i, loop, function) &&
+            decode(decoder, input->symbols, input->profile->insns[i].pc))
             add_ways(ways, decoder);
     close_ways(ways);
 }

@@ -24,16 +24,6 @@
 #define FURTHER 2u        /* findings that are no group's: code, and start-up */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-const char *findings_pattern_name(enum findings_pattern pattern)
-{
-    static const char *const names[] = {
-#define X(name, key, help) key,
-        FINDINGS_PATTERNS(X)
-#undef X
-    };
-    return names[pattern];
-}
-
 struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row)
 {
     const uint32_t insn = profile->rows[row].insn;
@@ -192,13 +182,13 @@ static void add_startup(struct findings *findings, const struct groups *groups)
         return;
     memmove(&findings->list[1], findings->list, findings->count++ * sizeof *findings->list);
     findings->list[0] = (struct finding){.pattern = FINDINGS_STARTUP,
-                                                         .insn = FINDINGS_NOBODY,
-                                                         .object = FINDINGS_NOBODY,
-                                                         .loop = ANALYSES_NO_LOOP,
-                                                         .with = ANALYSES_NO_LOOP,
-                                                         .level = FINDINGS_NOBODY,
-                                                         .evictor = FINDINGS_NOBODY,
-                                                         .cost = groups->startup};
+                                         .insn = FINDINGS_NOBODY,
+                                         .object = FINDINGS_NOBODY,
+                                         .loop = ANALYSES_NO_LOOP,
+                                         .with = ANALYSES_NO_LOOP,
+                                         .level = FINDINGS_NOBODY,
+                                         .evictor = FINDINGS_NOBODY,
+                                         .cost = groups->startup};
 }
 
 static enum c2_status fill(struct findings *findings, const struct findings_input *input, const struct groups *groups,

@@ -50,19 +50,19 @@ uint64_t findings_cost_sum(const struct findings_cost *cost);
 
 struct finding {
     enum findings_pattern pattern;
-    struct guest_va pc;   /* of what costs most of it */
-    uint32_t insn;        /* the same in the profile */
-    uint32_t object;      /* in the profile; NOBODY: none, or many */
-    uint32_t loop;        /* in those of the excerpts; ANALYSES_NO_LOOP: none, or none is known */
-    uint32_t with;        /* LOOP_ORDER: the loop to be swapped with; else NO_LOOP */
-    uint32_t level;       /* SET_CONFLICTS, CAPACITY, PAGE_PLACEMENT: where most is lost, by number; else NOBODY */
-    uint32_t evictor;     /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
-    uint64_t cost;        /* cycles that it concerns */
-    uint64_t gain;        /* of these, what the remedy would spare; 0: nothing, or there is none */
+    struct guest_va pc; /* of what costs most of it */
+    uint32_t insn;      /* the same in the profile */
+    uint32_t object;    /* in the profile; NOBODY: none, or many */
+    uint32_t loop;      /* in those of the excerpts; ANALYSES_NO_LOOP: none, or none is known */
+    uint32_t with;      /* LOOP_ORDER: the loop to be swapped with; else NO_LOOP */
+    uint32_t level;     /* SET_CONFLICTS, CAPACITY, PAGE_PLACEMENT: where most is lost, by number; else NOBODY */
+    uint32_t evictor;   /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
+    uint64_t cost;      /* cycles that it concerns */
+    uint64_t gain;      /* of these, what the remedy would spare; 0: nothing, or there is none */
     enum findings_gained gained;
     struct findings_cost parts;
-    uint64_t misses; /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
-    uint64_t walks;  /* TLB: page walks */
+    uint64_t misses;         /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
+    uint64_t walks;          /* TLB: page walks */
     int64_t step, with_step; /* bytes, round by round: of the innermost loop, of the other one; 0: not known */
     uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING: of an element or node */
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */

@@ -13,11 +13,11 @@ struct group {
     uint32_t loop; /* ANALYSES_NO_LOOP: none is known */
     uint64_t function;
     struct findings_cost cost;
-    uint64_t level[ANALYSES_LEVELS]; /* by number: cycles of capacity and conflict misses */
-    uint64_t misses, pages, walks;   /* of the first level of the caches, and of the TLBs; of both TLBs */
-    uint32_t lead, page_lead;        /* the rows that cost most, in all and in translations; */
-    uint64_t lead_cost, page_cost;   /* what they cost */
-    uint32_t lead_evictor;           /* of its conflicts: the object with most; or NOBODY */
+    uint64_t level[ANALYSES_LEVELS];      /* by number: cycles of capacity and conflict misses */
+    uint64_t misses, pages, walks;        /* of the first level of the caches, and of the TLBs; of both TLBs */
+    uint32_t lead, page_lead;             /* the rows that cost most, in all and in translations; */
+    uint64_t lead_cost, page_cost;        /* what they cost */
+    uint32_t lead_evictor;                /* of its conflicts: the object with most; or NOBODY */
     const struct analyses_access *access; /* of the lead, or of another row if it has none; NULL: none was seen */
 };
 

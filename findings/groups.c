@@ -111,17 +111,15 @@ static enum c2_status find_group(struct groups *groups, const struct findings_in
     if (!c2_grow((void **)&groups->list, &groups->room, groups->count, sizeof *groups->list))
         return c2_fail_memory(err, "the findings");
     *out = &groups->list[groups->count++];
-    **out = (struct group){
-        .object = row->object, .loop = loop, .function = function, .lead_evictor = FINDINGS_NOBODY};
+    **out = (struct group){.object = row->object, .loop = loop, .function = function, .lead_evictor = FINDINGS_NOBODY};
     return C2_OK;
 }
 
 static void take_lead(struct group *group, const struct findings_input *input, uint32_t row, uint64_t cost)
 {
     const struct analyses_row *of = &input->profile->rows[row];
-    const struct analyses_access *access = input->excerpts
-                                               ? analyses_access_of(input->excerpts, of->insn, of->object)
-                                               : NULL;
+    const struct analyses_access *access = input->excerpts ? analyses_access_of(input->excerpts, of->insn, of->object)
+                                                           : NULL;
     if (cost > group->lead_cost) {
         group->lead = row;
         group->lead_cost = cost;

@@ -184,7 +184,7 @@ static void find_period(struct finding *out)
         if (element % period != 0 || !repeats(out->used, element, period))
             continue;
         for (uint64_t i = period; i < element; i++)
-            out->used[i / 8] &= (uint8_t)~(1u << i % 8);
+            out->used[i / 8] &= (uint8_t) ~(1u << i % 8);
         out->used_bytes = out->used_bytes * period / element;
         out->element_bytes = period;
         return;

@@ -42,7 +42,7 @@ static void add(struct findings *to, const struct findings_input *input, const s
     if (misses == 0 || taken->lead == FINDINGS_NOBODY)
         return;
     struct finding finding = findings_at(is_true ? FINDINGS_TRUE_SHARING : FINDINGS_FALSE_SHARING, input->profile,
-                                        taken->lead);
+                                         taken->lead);
     finding.object = object->object;
     finding.misses = misses;
     finding.cost = (uint64_t)((double)taken->cycles * (double)misses / (double)all);

@@ -42,7 +42,7 @@ void report_charge(struct loader_place *out, const struct report_run *run, struc
 {
     struct loader_frame frames[REPORT_FRAMES];
     report_place(out, run, pc);
-    if (!out->file || !is_of_system(out->file))
+    if (!run->symbols || (out->file && !is_of_system(out->file)))
         return;
     const size_t user = user_frame(frames, loader_frames_of(run->symbols, pc, frames, REPORT_FRAMES));
     if (user == 0)
@@ -99,7 +99,7 @@ static bool add_charge(struct charges *to, const struct report_digest *digest, s
             return false;
         to->list[to->count++] = (struct charge){.number = number, .pc = digest->profile->insns[insn].pc};
     }
-    to->list[at].cost += digest->costs[insn];
+    to->list[at].cost += digest->cost_of[insn];
     return true;
 }
 

@@ -11,7 +11,6 @@
  *   A name or a dimension in a sentence is one of the source or of the run; what is not known is left out.
  */
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,17 +70,35 @@ static void begin(struct telling *t, const struct report_run *run, const struct 
 static int loop_line(const struct telling *t, uint32_t loop)
 {
     const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
-    struct loader_frame latch;
-    if (loop == ANALYSES_NO_LOOP || !excerpts || !t->run->symbols)
+    struct loader_place place;
+    if (loop == ANALYSES_NO_LOOP || !excerpts)
         return 0;
-    loader_frames_of(t->run->symbols, excerpts->loops.loops[loop].latch, &latch, 1);
-    return latch.file ? latch.line : 0;
+    report_charge(&place, t->run, excerpts->loops.loops[loop].latch);
+    return place.file ? place.line : 0;
 }
 
-/* Where something is in the source: the innermost of the inlined calls whose file is the program's own. */
+/* Where something is in the source. An instruction that has no line - compilers know none of what they have put
+ * together - has that of the nearest one of its loop. */
 static void place_of(struct loader_place *out, const struct telling *t)
 {
-    report_place(out, t->run, t->of->pc);
+    const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
+    const struct analyses_profile_result *profile = t->run->profile;
+    uint64_t nearest = UINT64_MAX;
+    report_charge(out, t->run, t->of->pc);
+    if (out->file || t->of->loop == ANALYSES_NO_LOOP || !excerpts)
+        return;
+    for (size_t i = 0; i < profile->insn_count; i++) {
+        const uint64_t pc = profile->insns[i].pc.v;
+        const uint64_t distance = pc > t->of->pc.v ? pc - t->of->pc.v : t->of->pc.v - pc;
+        struct loader_place place;
+        if (excerpts->loops.loop_of[i] != t->of->loop || distance >= nearest)
+            continue;
+        report_charge(&place, t->run, profile->insns[i].pc);
+        if (!place.file || place.line == 0)
+            continue;
+        *out = place;
+        nearest = distance;
+    }
 }
 
 /* ------------------------------------------------------------------ the pattern, with its evidence */
@@ -427,8 +444,8 @@ void report_add_findings(struct document *d, struct report_digest *digest)
     const struct findings *findings = digest->run->findings;
     if (!findings)
         return;
-    doc_note(d, DOC_LINE, NULL, findings->count == 0 ? "findings    nothing worth a change: the caches serve it well"
-                                                     : "findings");
+    doc_note(d, DOC_LINE, NULL,
+             findings->count == 0 ? "findings    nothing worth a change: the caches serve it well" : "findings");
     doc_table(d, DOC_BOTH, "findings");
     for (uint32_t i = 0; i < findings->count; i++)
         add_finding(d, digest, i);

@@ -142,7 +142,7 @@ static bool add_insn(struct report_digest *digest, uint32_t number, const struct
     if (!append(&digest->functions, &function, number))
         return false;
     digest->lines.number_of[number] = digest->charged.number_of[number] = UINT32_MAX;
-    digest->costs[number] = missed->own + missed->loading;
+    digest->cost_of[number] = missed->own + missed->loading;
     if (!has_missed(missed))
         return true;
     line.dearest = insn->pc;
@@ -193,8 +193,8 @@ static enum c2_status make_functions_and_lines(struct report_digest *digest, str
     const size_t count = digest->profile->insn_count;
     struct report_ranking *const rankings[] = {&digest->functions, &digest->lines, &digest->charged};
     uint32_t *joined = c2_alloc((count + 1) * sizeof *joined);
-    digest->costs = c2_alloc((count + 1) * sizeof *digest->costs);
-    bool full = !joined || !digest->costs;
+    digest->cost_of = c2_alloc((count + 1) * sizeof *digest->cost_of);
+    bool full = !joined || !digest->cost_of;
     for (size_t i = 0; i < 3; i++) {
         rankings[i]->number_of = c2_alloc((count + 1) * sizeof *rankings[i]->number_of);
         full |= !rankings[i]->number_of;
@@ -376,7 +376,7 @@ void report_digest_release(struct report_digest *digest)
     c2_free(digest->lines.number_of);
     c2_free(digest->charged.number_of);
     c2_free(digest->charged.list);
-    c2_free(digest->costs);
+    c2_free(digest->cost_of);
     c2_free(digest->loops.number_of);
     c2_free(digest->objects.list);
     c2_free(digest->functions.list);

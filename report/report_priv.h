@@ -93,7 +93,7 @@ struct report_digest {
     struct report_missed missed; /* by all */
     struct report_ranking objects, functions, lines;
     struct report_ranking charged; /* lines, but by the user's own code: report_charge() */
-    uint64_t *costs;               /* [instruction of the profile]: of what it has missed */
+    uint64_t *cost_of;             /* [instruction of the profile]: of what it has missed */
     struct report_ranking loops;   /* by their innermost ones; empty: nobody has asked for them */
     struct report_victim *victims; /* by level, count (most first), row */
     size_t victim_count;
@@ -193,7 +193,7 @@ void report_add_prefetch(struct document *d, struct report_digest *digest); /* p
 void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_histogram(struct document *d, struct report_digest *digest);
 void report_add_findings(struct document *d, struct report_digest *digest); /* findings.c */
-void report_add_hints(struct document *d, struct report_digest *digest); /* hints.c: what the next run could have */
+void report_add_hints(struct document *d, struct report_digest *digest);    /* hints.c: what the next run could have */
 void report_add_windows(struct document *d, struct report_digest *digest);
 void report_add_receipt(struct document *d, struct report_digest *digest);
 void report_add_receipt_of(struct document *d, const struct report_receipt *receipt); /* NULL: nothing */

@@ -415,8 +415,9 @@ enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t hea
         status = unusual(core, tid, header, words, err);
     if (status == C2_OK && sim->tells_many)
         status = sim_records_end(sim, err);
-    return status == C2_OK && sim->tells_simulated ? sim_records_simulated(sim, words + stream_header_slots(header), err)
-                                                   : status;
+    return status == C2_OK && sim->tells_simulated
+               ? sim_records_simulated(sim, words + stream_header_slots(header), err)
+               : status;
 }
 
 static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,

@@ -72,9 +72,8 @@ enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, 
 {
     sim->simulated = batch->words;
     enum c2_status status = sim->consume(sim->now, batch, err);
-    return status == C2_OK && sim->tells_simulated
-               ? sim_records_simulated(sim, batch->words + batch->used, err)
-               : status;
+    return status == C2_OK && sim->tells_simulated ? sim_records_simulated(sim, batch->words + batch->used, err)
+                                                   : status;
 }
 
 void sim_quiet(struct sim *sim, uint32_t block, bool quiet)

@@ -176,19 +176,19 @@ struct sim {
     struct sim_subscriber *hearers; /* those who are told of misses of the caches, up to hearer_end */
     const struct sim_subscriber *hearer_end;
     bool tells_records, tells_references;
-    bool tells_walks;    /* those found at once, too */
-    bool tells_tlb;      /* somebody listens to misses of the TLBs */
-    bool tells_many;     /* records, many at a time, and what comes between them */
+    bool tells_walks;          /* those found at once, too */
+    bool tells_tlb;            /* somebody listens to misses of the TLBs */
+    bool tells_many;           /* records, many at a time, and what comes between them */
     bool tells_simulated;      /* records behind their simulation; */
     const uint64_t *simulated; /* the first that is not told */
-    bool tells_upgrades; /* somebody counts those at once */
-    bool tells_pages;    /* somebody counts misses of the TLBs at once */
-    bool counts_alone;   /* all who are told of misses of the caches count them, and no more; */
-    bool counts_plain;   /* and nobody hears of them before, either */
-    bool counts_pages;   /* and misses of the TLBs with them */
-    bool waits;          /* counts_pages and nothing else */
-    bool tells_misses;   /* or blocks, misses of the TLBs, prefetches */
-    bool compares;       /* with what the machine does without its prefetchers */
+    bool tells_upgrades;       /* somebody counts those at once */
+    bool tells_pages;          /* somebody counts misses of the TLBs at once */
+    bool counts_alone;         /* all who are told of misses of the caches count them, and no more; */
+    bool counts_plain;         /* and nobody hears of them before, either */
+    bool counts_pages;         /* and misses of the TLBs with them */
+    bool waits;                /* counts_pages and nothing else */
+    bool tells_misses;         /* or blocks, misses of the TLBs, prefetches */
+    bool compares;             /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
     struct sim_verdicts verdicts;
     struct sim_untold untold;

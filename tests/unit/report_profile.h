@@ -127,6 +127,25 @@ size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, stru
     return 3;
 }
 
+/* Nothing is known of structures. */
+struct loader_type_id loader_variable_type(struct loader_symbols *symbols, struct loader_variable_id id)
+{
+    (void)symbols, (void)id;
+    return (struct loader_type_id){.module = NULL};
+}
+
+struct loader_type_id loader_receiver_type(struct loader_symbols *symbols, struct guest_va site)
+{
+    (void)symbols, (void)site;
+    return (struct loader_type_id){.module = NULL};
+}
+
+const struct loader_struct *loader_struct_of(struct loader_symbols *symbols, struct loader_type_id type, bool pointed)
+{
+    (void)symbols, (void)type, (void)pointed;
+    return NULL;
+}
+
 static inline void profile_add(struct analyses_tally *to, const struct analyses_tally *from)
 {
     for (size_t class_ = 0; class_ < ANALYSES_CLASSES; class_++) {

@@ -123,21 +123,6 @@ static inline void sample_detect_fifo(struct report_sample *s)
     s->run.found[ANALYSIS_fifo] = s->fifo;
 }
 
-/* The advice, on one line. */
-static inline const char *advice_text(char *buffer, size_t bytes, const struct report_run *run)
-{
-    struct report_digest digest;
-    struct document document;
-    assert_int_equal(C2_OK, report_digest_make(&digest, run, NULL));
-    doc_begin(&document, DOC_TEXT);
-    doc_section(&document, DOC_TEXT, 0);
-    report_add_advice(&document, &digest);
-    snprintf(buffer, bytes, "%s", document.note->text);
-    doc_release(&document);
-    report_digest_release(&digest);
-    return buffer;
-}
-
 /* form: REPORT_TEXT or REPORT_JSON */
 static inline enum c2_status write_report(FILE *to, const struct report_run *run, unsigned form, struct c2_error *err)
 {
