@@ -72,6 +72,7 @@ def events_of(report):
             out["miss%sTLB" % side] = sum(first)
     if report["tlb"]:
         out["pageWalks"] = report["walks"]["count"]
+        out["walkReads"] = report["walks"]["reads"]
     for one in report["levels"]:
         for name in ("cold", "capacity", "conflict"):
             out[name + one["name"]] = one[name]
@@ -99,7 +100,8 @@ def function_costs(functions, names):
     """{(module, function): [costs]} of the report's entries; nameless code of a module is one function."""
     out = {}
     for one in functions:
-        cost = {"Ir": one["executed"], "Dr": one["reads"], "Dw": one["writes"], "pageWalks": one.get("walks", 0)}
+        cost = {"Ir": one["executed"], "Dr": one["reads"], "Dw": one["writes"], "pageWalks": one.get("walks", 0),
+                "walkReads": one.get("walk_reads", 0)}
         for level_of_it in one["levels"]:
             for kind in ("cold", "capacity", "conflict"):
                 cost[kind + level_of_it["name"]] = level_of_it[kind]
@@ -110,7 +112,7 @@ def function_costs(functions, names):
 def compare_functions(profile, report):
     """report.json lists functions up to a number; those it lists cost the same here."""
     names = [name for name in profile.events
-             if name in ("Ir", "Dr", "Dw", "pageWalks") or name[:4] in ("cold", "capa", "conf")]
+             if name in ("Ir", "Dr", "Dw", "pageWalks", "walkReads") or name[:4] in ("cold", "capa", "conf")]
     indices = [profile.events.index(name) for name in names]
     ours = {}
     for (module, _, function), cost in profile.self.items():

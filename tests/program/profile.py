@@ -61,8 +61,16 @@ def miss_cycles(machine):
     return {name: below.get("L1D" if name == "L1I" else name, MEMORY_CYCLES) - own for name, own in latency.items()}
 
 
+def translation_cost(found, thing):
+    """Cycles that its translations have cost. The prices are those of cost.py."""
+    prices = found["cost"]
+    return (thing.get("tlb_misses", 0) * prices.get("tlb_cycles", 0) +
+            thing.get("walk_reads", 0) * prices.get("walk_read_cycles", 0))
+
+
 def check_costs(found, what):
-    """What each thing has cost, from its misses and the machine's latencies; in which order; and all of it."""
+    """What each thing has cost, from its misses, its translations and the machine's latencies; in which order; and all
+    of it. How many of its translations are start-up's is not told, so that its cost is known to these only."""
     cycles = miss_cycles(found["machine"])
     given = {level["name"]: level["miss_cycles"] for level in found["cost"]["levels"]}
     equal(given, cycles, what + ": cycles of a miss")
@@ -71,8 +79,10 @@ def check_costs(found, what):
         for thing in found[kind]:
             costs = [sum(level[key] * cycles[level["name"]] for level in thing["levels"])
                      for key in ("misses", "startup")]
-            equal([thing["cost"], thing["startup"]], costs, "%s: the cost of %s" % (what, thing.get("name", thing)))
-            own += [] if "rest" in thing else [costs[0] - costs[1]]
+            name, translations = "%s: the cost of %s" % (what, thing.get("name", thing)), translation_cost(found, thing)
+            equal(thing["cost"], costs[0] + translations, name)
+            check(0 <= thing["startup"] - costs[1] <= translations, name + ": start-up %d" % thing["startup"])
+            own += [] if "rest" in thing else [thing["cost"] - thing["startup"]]
         equal(own, sorted(own, reverse=True), "%s: order of %s" % (what, kind))
         equal([total(found[kind], key) for key in ("cost", "startup")],
               [found["cost"]["cost"], found["cost"]["startup"]], "%s: costs of all %s" % (what, kind))
@@ -188,7 +198,8 @@ def charged():
 
 def triad():
     """Each line of an array is asked for once a sweep and is gone by the next: 8192 misses of L1D and of L2 an array
-    and sweep, of L3 in the first one only. So each of the three arrays has 20 * 8192 * (L1D + L2) + 8192 * L3 cycles.
+    and sweep, of L3 in the first one only. So each of the three arrays has 20 * 8192 * (L1D + L2) + 8192 * L3 cycles,
+    and those of its translations, one a page and sweep; each page is walked to once.
     A page of them may have a frame that start-up has used and given back: up to 64 of its lines are known already."""
     lines, sweeps, known = 65536 * 8 // 64, 20, 64
     found = report([], [os.path.join(GUESTS, "triad")])
@@ -207,8 +218,11 @@ def triad():
             check(expected - known <= level["misses"] <= expected, what % ("misses", level["misses"]))
             check(lines - known <= level["cold"] <= lines, what % ("cold", level["cold"]))
             equal((level["conflict"], level["startup"]), (0, 0), what % ("conflict, startup", 0))
-        low = cost - known * sum(cycles.values())
-        check(low <= array["cost"] <= cost, "%s has cost %d, not %d to %d" % (array["name"], array["cost"], low, cost))
+        translated = translation_cost(found, array)
+        check(sweeps * 128 <= array["tlb_misses"] <= sweeps * 129 and array["walks"] in (128, 129),
+              "translations of %s: %d, %d walks" % (array["name"], array["tlb_misses"], array["walks"]))
+        low, high = cost + translated - known * sum(cycles.values()), cost + translated
+        check(low <= array["cost"] <= high, "%s has cost %d, not %d to %d" % (array["name"], array["cost"], low, high))
         equal(array["startup"], 0, "start-up in " + array["name"])
     line = found["lines"][0]
     equal((line["function"], line["line"], os.path.basename(line["file"])), ("main", number, "triad.c"),
@@ -259,7 +273,10 @@ def startup():
     equal(second.hierarchy.counts(), found["levels"], "levels")
     missed = second.hierarchy.missed()
     cost = [sum(both) for both in zip(*twin_test.costs(found, missed).values())]
-    equal([found["cost"]["cost"], found["cost"]["startup"]], cost, "cost, and that of start-up")
+    translated = found["cost"]["translations"] + found["cost"]["walks"]
+    equal(found["cost"]["caches"], cost[0], "cost of the caches")
+    equal(found["cost"]["cost"], cost[0] + translated, "cost")
+    check(cost[1] < found["cost"]["startup"] < cost[1] + translated, "start-up: %d" % found["cost"]["startup"])
     check(0.5 < cost[1] / cost[0] < 1, "start-up has cost %d of %d" % (cost[1], cost[0]))
     for name in ("main", "_start"):
         function = next(f for f in found["functions"] if f.get("name") == name and f["module"] == "triad")

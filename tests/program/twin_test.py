@@ -156,9 +156,15 @@ def costs(report, missed):
     return sums
 
 
+def translation_cost(prices, thing):
+    return (thing.get("tlb_misses", 0) * prices.get("tlb_cycles", 0) +
+            thing.get("walk_reads", 0) * prices.get("walk_read_cycles", 0))
+
+
 def compare_lines(report, missed):
-    """Every instruction that missed is a line with its misses and its cost; the dearest are listed. Those that missed
-    a TLB alone have cost nothing."""
+    """Every instruction that missed is a line with its misses and its cost; the dearest are listed. What their
+    translations cost, which the trace does not tell, comes on top of it."""
+    prices = report["cost"]
     expected = {}
     for name, by_pc in missed.items():
         for pc, n in by_pc.items():
@@ -166,17 +172,23 @@ def compare_lines(report, missed):
     cost = costs(report, missed)
     listed = {pc: levels for pc, levels in lines(report).items() if levels}
     equal(listed, {pc: expected[pc] for pc in listed}, "misses by instruction")
-    given = [(l["cost"], l["startup"]) for l in report["lines"] if "rest" not in l and l["levels"]]
+    given = [(l["cost"] - translation_cost(prices, l), l["startup"]) for l in report["lines"]
+             if "rest" not in l and l["levels"]]
     equal(given, [cost[pc] for pc in listed], "costs")
-    own = sorted((a - b for a, b in cost.values()), reverse=True)
-    equal([cost[pc][0] - cost[pc][1] for pc in listed], own[:len(listed)], "the dearest instructions")
+    own = [l["cost"] - l["startup"] for l in report["lines"] if "rest" not in l]
+    equal(own, sorted(own, reverse=True), "the dearest instructions first")
+    check(all(cost[pc][0] - cost[pc][1] <= own[-1] for pc in expected if pc not in listed), "a dearer one is not listed")
     rest = report["lines"][-1].get("rest", {"lines": 0})
     check(len(listed) == len(expected) or (len(listed) < len(expected) <= len(listed) + rest["lines"]),
           "%d and %d lines, %d instructions that missed" % (len(listed), rest["lines"], len(expected)))
-    whole = [sum(both) for both in zip(*cost.values())]
-    equal([report["cost"]["cost"], report["cost"]["startup"]], whole, "the whole cost")
+    caches, startup = [sum(both) for both in zip(*cost.values())]
+    equal([prices["caches"], prices["startup"]], [caches, startup], "the cost of the caches")
+    equal(prices["cost"] - caches, prices.get("translations", 0) + prices.get("walks", 0), "the whole cost")
     for kind in ("objects", "functions", "lines"):
-        equal([sum(thing[key] for thing in report[kind]) for key in ("cost", "startup")], whole, "the cost of " + kind)
+        equal([sum(thing[key] for thing in report[kind]) for key in ("cost", "startup")], [prices["cost"], startup],
+              "the cost of " + kind)
+        equal(sum(translation_cost(prices, thing) for thing in report[kind]), prices["cost"] - caches,
+              "the cost of translations by " + kind)
 
 
 def check_framed(report):
