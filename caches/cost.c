@@ -22,8 +22,8 @@
  * Not modelled
  *   Time: accesses do not overlap here, nor with instructions. What prefetchers hide, and how long a prefetched line
  *   still takes. Write-backs, which wait in buffers and are in nobody's way until the path to memory is full: no price
- *   of one access would be right (--bandwidth has the paths). Hits of the first level. A dirty line that only another
- *   core has, below whose own levels none is inclusive, is a miss of the shared level too, as far as memory.
+ *   of one access would be right (--bandwidth has the paths). Hits of the first level. That a dirty line comes from the
+ *   core that has it where no shared level does: it is a miss of the shared level, as far as memory.
  */
 #include "caches/caches.h"
 

@@ -46,7 +46,8 @@ def walks():
                       "walks": pages * read}, "%s, pages of 4 KiB" % machine)
         equal(huge, {"cost": pages * step, "caches": pages * step, "translations": 0, "walks": 0},
               "%s, pages of 2 MiB" % machine)
-        check(small["cost"] >= 2.5 * huge["cost"], "%s: %d is not 2.5 times %d" % (machine, small["cost"], huge["cost"]))
+        check(small["cost"] >= 2.5 * huge["cost"], "%s: %d is not 2.5 times %d" %
+              (machine, small["cost"], huge["cost"]))
     # Through the caches each read waits for L1D, 4 cycles, and 590 of them for L2: of 64 tables' lines the last ones of
     # each set are still there. A walk's wait is counted once.
     cached = sweep("haswell-ep", 2048, ["--set", "walks.mode=cached"])
@@ -58,8 +59,8 @@ def walks():
 
 
 # ---------------------------------------------------------------- coherence
-# Of machine teach: 7 cycles for a miss of L1D, 20 of L2, 170 of L3; a line takes 100 from core to core, which is 90 more
-# than L2's 10; an upgrade waits for L3, 30 - 3; a translation 6, and 10 for each read of its walk.
+# Of machine teach: 7 cycles for a miss of L1D, 20 of L2, 170 of L3; a line takes 100 from core to core, which is 90
+# more than L2's 10; an upgrade waits for L3, 30 - 3; a translation 6, and 10 for each read of its walk.
 
 def trace(rounds, step):
     lines = ["%s %x %x %x 8 %d" % (kind, 0x400000 + 16 * thread, 0x10000 + step * (thread - 1),
@@ -75,9 +76,9 @@ def parts(cost):
     return [cost[key] for key in ("caches", "translations", "walks", "coherence")]
 
 
-# In one line each thread's first read is cold and all others are coherence misses of L1D and L2; L3 has the line but for
-# the first of all; each write but that of the first thread's first round is an upgrade. A line each: one cold miss of
-# each level, and nothing else. On each core one translation, whose walk reads four entries.
+# In one line each thread's first read is cold and all others are coherence misses of L1D and L2; L3 has the line but
+# for the first of all; each write but that of the first thread's first round is an upgrade. A line each: one cold miss
+# of each level, and nothing else. On each core one translation, whose walk reads four entries.
 def sharing():
     rounds = 50
     taken, upgrades = 4 * rounds - 4, 4 * rounds - 1
@@ -86,7 +87,8 @@ def sharing():
     equal(parts(trace(rounds, 64)), [4 * (7 + 20 + 170)] + tlb + [0], "a line each")
     for machine in ("teach", "haswell-ep", "icelake-sp", "zen3"):
         options = ["-m", machine, "--set", "cores=4", "--quantum", "100"]
-        sick, cured = (report(options, [os.path.join(IMAGES, name)])["cost"] for name in ("counters", "counters_padded"))
+        sick, cured = (report(options, [os.path.join(IMAGES, name)])["cost"]
+                       for name in ("counters", "counters_padded"))
         check(sick["cost"] > 1.3 * cured["cost"], "%s: counters cost %d, padded %d" % (machine, sick["cost"],
                                                                                      cured["cost"]))
         check(sick["coherence"] > 30 * cured["coherence"], "%s: coherence of counters %d, padded %d" %

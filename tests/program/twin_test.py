@@ -177,7 +177,8 @@ def compare_lines(report, missed):
     equal(given, [cost[pc] for pc in listed], "costs")
     own = [l["cost"] - l["startup"] for l in report["lines"] if "rest" not in l]
     equal(own, sorted(own, reverse=True), "the dearest instructions first")
-    check(all(cost[pc][0] - cost[pc][1] <= own[-1] for pc in expected if pc not in listed), "a dearer one is not listed")
+    check(all(cost[pc][0] - cost[pc][1] <= own[-1] for pc in expected if pc not in listed),
+          "a dearer one is not listed")
     rest = report["lines"][-1].get("rest", {"lines": 0})
     check(len(listed) == len(expected) or (len(listed) < len(expected) <= len(listed) + rest["lines"]),
           "%d and %d lines, %d instructions that missed" % (len(listed), rest["lines"], len(expected)))
