@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Findings of programs whose trouble is known: truth.tsv has it, written from their sources.
+
+    findings.py found NAME     the first finding is what the truth says; of a tuned program, none is worth anything
+    findings.py cured NAME     the cured form prints the same and costs less
+    findings.py truth          the table fits the sources: marks, kinds of programs, gains
+    findings.py judge          the comparison with the truth, tried on findings made up here, right ones and wrong ones
+    findings.py table          all programs at once, for people: what was found, foretold and gained
+
+PROGRAMS is the directory of the programs."""
+
+import collections
+import fnmatch
+import json
+import os
+import re
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "program"))
+from common import check, contains, done, emulate, equal, fail, skip  # noqa: E402
+
+PROGRAMS = os.environ.get("PROGRAMS", "")
+EXTENSIONS = {"c": "c", "c++": "cc", "fortran": "F90", "rust": "rs"}
+PATTERNS = ("loop-order", "set-conflicts", "capacity", "streaming", "partial-lines", "pointer-chasing", "tlb",
+            "false-sharing", "true-sharing", "instruction-cache", "startup")
+COLUMNS = "name language cores pattern where object remedy gain native flags note"
+MARK = re.compile(r"(/\*|//|!) here\b")
+
+# A tuned program may have findings of which none is worth the reader's time: what each could gain is at most a
+# twentieth of the instructions. A cycle an instruction is what a program without misses takes on a plain processor, so
+# this is at most 5 % of its time; with what its misses cost in the sum, the bound would be the laxer the more it misses.
+WORTHLESS = 20
+
+Program = collections.namedtuple("Program", COLUMNS)
+
+
+def programs():
+    with open(os.path.join(HERE, "truth.tsv"), encoding="utf-8") as table:
+        rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
+    return {row[0]: Program(*row) for row in rows}
+
+
+def source(program):
+    return "%s.%s" % (program.name, EXTENSIONS[program.language])
+
+
+# ---------------------------------------------------------------- the comparison
+
+def is_at(where, accepted):
+    """Whether a place of a finding is one of `FILE:LINE,FILE:*`."""
+    if accepted == "*":
+        return True
+    place = "%s:%s" % (os.path.basename(where.get("file", "")), where.get("line", ""))
+    return any(fnmatch.fnmatchcase(place, one) for one in accepted.split(","))
+
+
+def is_named(name, accepted):
+    """Whether an object's name, None where there is none, is one of the patterns."""
+    if accepted == "*":
+        return True
+    return name is not None and any(fnmatch.fnmatchcase(name, one) for one in accepted.split(","))
+
+
+def wrong_form(finding):
+    """What a finding must have whatever it is about."""
+    wrong = []
+    if finding.get("pattern") not in PATTERNS:
+        wrong.append("pattern is %r" % finding.get("pattern"))
+    for key in ("cost", "gain"):
+        if not isinstance(finding.get(key), int) or finding[key] < 0:
+            wrong.append("%s is %r" % (key, finding.get(key)))
+    if not wrong and finding["gain"] > finding["cost"]:
+        wrong.append("gain %d is more than the cost %d" % (finding["gain"], finding["cost"]))
+    if finding.get("gain_by") not in ("simulated", "estimated", "none"):
+        wrong.append("gain_by is %r" % finding.get("gain_by"))
+    if finding.get("gain_by") == "none" and finding.get("gain") != 0:
+        wrong.append("gain is %r, by none" % finding.get("gain"))
+    if not isinstance(finding.get("where", {}), dict):
+        wrong.append("where is %r" % finding["where"])
+    if not finding.get("remedy"):
+        wrong.append("there is no remedy")
+    return wrong
+
+
+def judge(program, findings, instructions):
+    """What is wrong with a report's findings, as sentences."""
+    wrong = [text for finding in findings for text in wrong_form(finding)]
+    if wrong:
+        return wrong
+    if program.pattern == "none":
+        return ["%s, gain %d of %d instructions: %s" % (one["pattern"], one["gain"], instructions, one["remedy"])
+                for one in findings if one["gain"] * WORTHLESS > instructions]
+    if not findings:
+        return ["nothing was found"]
+    first = findings[0]
+    if first["pattern"] != program.pattern:
+        wrong.append("the first finding is %s, not %s" % (first["pattern"], program.pattern))
+    if not is_at(first.get("where", {}), program.where):
+        wrong.append("it is at %s, not at %s" % (json.dumps(first.get("where")), program.where))
+    if not is_named(first.get("object"), program.object):
+        wrong.append("its object is %r, not %s" % (first.get("object"), program.object))
+    if not re.search(program.remedy, first["remedy"]):
+        wrong.append("the remedy is %r, without %s" % (first["remedy"], program.remedy))
+    return wrong
+
+
+# ---------------------------------------------------------------- runs
+
+def options(program):
+    return [] if program.cores == "1" else ["--set", "cores=" + program.cores]
+
+
+def path(program, form=""):
+    there = os.path.join(PROGRAMS, program.name + form)
+    if not os.path.exists(there):
+        skip("%s was not built: there is no compiler of %s" % (there, program.language))
+    return there
+
+
+def run(program, form=""):
+    """The report, and what the program printed."""
+    with tempfile.TemporaryDirectory() as directory:
+        to = os.path.join(directory, "report.json")
+        result = emulate(["-q", "--json", to] + options(program) + [path(program, form)])
+        equal(result.returncode, 0, "exit status of %s%s" % (program.name, form))
+        with open(to, "rb") as file:
+            return json.load(file), result.stdout
+
+
+def found(name):
+    program = programs()[name]
+    got, _ = run(program)
+    if check("findings" in got, "the report has findings"):
+        for wrong in judge(program, got["findings"], got["run"]["instructions"]):
+            fail("%s: %s" % (name, wrong))
+
+
+def cured(name):
+    program = programs()[name]
+    (sick, printed), (well, printed_well) = run(program), run(program, "_cured")
+    equal(printed_well, printed, "what the cured form prints")
+    check(well["cost"]["cost"] < sick["cost"]["cost"],
+          "%s: the cured form costs %d, the sick one %d" % (name, well["cost"]["cost"], sick["cost"]["cost"]))
+
+
+# ---------------------------------------------------------------- the table
+
+def marks(program):
+    with open(os.path.join(HERE, source(program)), encoding="utf-8") as file:
+        return [number for number, line in enumerate(file, 1) if MARK.search(line)]
+
+
+def truth():
+    table = programs()
+    files = {name for name in os.listdir(HERE) if name.endswith(tuple("." + e for e in EXTENSIONS.values()))}
+    equal(sorted(source(program) for program in table.values()), sorted(files), "the sources")
+    for program in table.values():
+        own = source(program) + ":"
+        lines = [int(one[len(own):]) for one in program.where.split(",") if one.startswith(own)]
+        equal(lines, marks(program), "marked lines of " + program.name)
+        if program.pattern != "none":
+            check(program.pattern in PATTERNS, "%s: pattern %s" % (program.name, program.pattern))
+            check(float(program.gain) >= 1.1, "%s: a gain of %s" % (program.name, program.gain))
+    kinds = collections.Counter(program.pattern for program in table.values())
+    for pattern in PATTERNS + ("none",):
+        least = {"loop-order": 4, "streaming": 1, "startup": 1, "none": 10}.get(pattern, 2)
+        check(kinds[pattern] >= least, "%d programs of %s, at least %d" % (kinds[pattern], pattern, least))
+    for language in EXTENSIONS:
+        check(any(program.language == language for program in table.values()), "a program in " + language)
+
+
+def finding(**changes):
+    made = {"pattern": "loop-order", "where": {"function": "f", "file": "/src/x.c", "line": 17}, "object": "b",
+            "cost": 1000, "gain": 900, "gain_by": "simulated", "remedy": "swap the loops of lines 16 and 17",
+            "evidence": {}}
+    made.update(changes)
+    return made
+
+
+def judge_tried():
+    sick = Program("x", "c", "1", "loop-order", "x.c:17,x.c:19", "a,b*", "swap|exchange", "2", "-", "-", "-")
+    anywhere = sick._replace(where="*", object="*")
+    library = sick._replace(where="x.c:3,stl_list.h:*")
+    tuned = sick._replace(pattern="none")
+    right = [
+        (sick, [finding()]),
+        (sick, [finding(), finding(pattern="tlb")]),
+        (sick, [finding(object="b@main (x.c:4)")]),
+        (anywhere, [finding(where={}, object=None)]),
+        (library, [finding(where={"function": "f", "file": "stl_list.h", "line": 999})]),
+        (tuned, []),
+        (tuned, [finding(gain=500), finding(gain=0, gain_by="none")]),
+    ]
+    for program, findings in right:
+        equal(judge(program, findings, 10000), [], "right findings")
+    wrong = [
+        (sick, [], "nothing was found"),
+        (sick, [finding(pattern="capacity"), finding()], "the first finding is capacity, not loop-order"),
+        (sick, [finding(where={"function": "f", "file": "x.c", "line": 18})], "it is at"),
+        (sick, [finding(where={"function": "f", "file": "y.c", "line": 17})], "it is at"),
+        (sick, [finding(where={})], "it is at"),
+        (sick, [finding(object="c")], "its object is 'c'"),
+        (sick, [finding(object=None)], "its object is None"),
+        (sick, [finding(remedy="use less")], "the remedy is 'use less'"),
+        (sick, [finding(remedy="")], "there is no remedy"),
+        (sick, [finding(pattern="magic")], "pattern is 'magic'"),
+        (sick, [finding(cost=-1)], "cost is -1"),
+        (sick, [finding(gain=1001)], "gain 1001 is more than the cost 1000"),
+        (sick, [finding(gain_by="guessed")], "gain_by is 'guessed'"),
+        (sick, [finding(gain_by="none")], "gain is 900, by none"),
+        (library, [finding(where={"function": "f", "file": "stl_map.h", "line": 3})], "it is at"),
+        (tuned, [finding(gain=0), finding(gain=501)], "loop-order, gain 501 of 10000 instructions"),
+    ]
+    for program, findings, text in wrong:
+        contains("; ".join(judge(program, findings, 10000)), [text], "findings that are wrong")
+
+
+def table():
+    """What a run finds, what it says that could be gained, and what the cured form gains."""
+    head = ("program", "truth", "first finding", "cost", "foretold", "gained", "wrong")
+    print("%-16s %-17s %-17s %11s %11s %11s  %s" % head)
+    for program in programs().values():
+        got, _ = run(program)
+        findings = got.get("findings", [])
+        first = findings[0] if findings else {"pattern": "-", "gain": 0}
+        gained = ""
+        if program.pattern != "none":
+            gained = got["cost"]["cost"] - run(program, "_cured")[0]["cost"]["cost"]
+        print("%-16s %-17s %-17s %11d %11d %11s  %s" % (
+            program.name, program.pattern, first["pattern"], got["cost"]["cost"], first["gain"], gained,
+            "; ".join(judge(program, findings, got["run"]["instructions"]))), flush=True)
+
+
+if __name__ == "__main__":
+    {"found": found, "cured": cured, "truth": truth, "judge": judge_tried, "table": table}[sys.argv[1]](*sys.argv[2:])
+    done()
