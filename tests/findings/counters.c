@@ -18,7 +18,7 @@ struct counter {
     volatile uint64_t odd;
 };
 static struct counter counters[THREADS] __attribute__((aligned(64)));
-static uint32_t numbers = 400000;
+static uint32_t numbers = 100000;
 
 static void *count(void *own)
 {

@@ -38,7 +38,7 @@ static void work(uint32_t begin, uint32_t end)
 
 int main(int argc, char **argv)
 {
-    const uint32_t steps = argc > 1 ? strtoul(argv[1], nullptr, 0) : 100000;
+    const uint32_t steps = argc > 1 ? strtoul(argv[1], nullptr, 0) : 40000;
     std::vector<std::thread> threads;
     for (uint32_t i = 0; i < 4; i++)
         threads.emplace_back(work, i * steps, (i + 1) * steps);

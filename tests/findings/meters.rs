@@ -26,7 +26,7 @@ fn run(own: &'static Meter, steps: usize) {
 }
 
 fn main() {
-    let steps = arg(1, 200000);
+    let steps = arg(1, 500000);
     let threads: Vec<_> = METERS.0.iter().map(|own| std::thread::spawn(move || run(own, steps))).collect();
     for thread in threads {
         thread.join().unwrap();

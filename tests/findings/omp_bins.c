@@ -19,7 +19,7 @@ static volatile uint32_t bins[THREADS][BINS] __attribute__((aligned(64)));
 
 int main(int argc, char **argv)
 {
-    const int numbers = argc > 1 ? atoi(argv[1]) : 1000000;
+    const int numbers = argc > 1 ? atoi(argv[1]) : 300000;
     uint32_t odd = 0;
 #pragma omp parallel num_threads(THREADS)
     {

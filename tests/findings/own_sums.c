@@ -11,7 +11,7 @@
 static struct {
     _Alignas(64) uint32_t number, bins[255];
 } parts[THREADS];
-static uint32_t rounds = 500000;
+static uint32_t rounds = 100000;
 
 static void *count(void *own)
 {

@@ -11,7 +11,7 @@
 
 #define THREADS 4
 static _Alignas(64) atomic_ullong hits;
-static _Alignas(64) uint32_t numbers = 300000;
+static _Alignas(64) uint32_t numbers = 150000;
 
 static void *count(void *unused)
 {

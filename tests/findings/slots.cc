@@ -28,7 +28,7 @@ static void work(slot *slots, unsigned own, uint32_t steps)
 
 int main(int argc, char **argv)
 {
-    const uint32_t steps = argc > 1 ? strtoul(argv[1], nullptr, 0) : 300000;
+    const uint32_t steps = argc > 1 ? strtoul(argv[1], nullptr, 0) : 200000;
     std::vector<slot> slots(4);
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < slots.size(); i++)

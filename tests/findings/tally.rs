@@ -26,7 +26,7 @@ fn run(begin: u64, end: u64) {
 }
 
 fn main() {
-    let steps = arg(1, 200000) as u64;
+    let steps = arg(1, 120000) as u64;
     let threads: Vec<_> = (0..4).map(|i| std::thread::spawn(move || run(i * steps, (i + 1) * steps))).collect();
     for thread in threads {
         thread.join().unwrap();
