@@ -4,7 +4,7 @@
  *   Operands of one instruction: registers by name, memory by effective address. Guest memory is read and written at
  *   its own address in this process, after the pages' rights have been asked for.
  * Invariants
- *   Nothing is changed before every access of the instruction has been found possible.
+ *   Nothing is changed before every access of the instruction has been found possible, but by ENTER.
  * Source
  *   Intel SDM volume 1, 3.7.5 (addressing in 64-bit mode), volume 2, 3.1.1.9 (bit offsets).
  */
@@ -115,16 +115,24 @@ static ZydisRegister xlat_index(const ZydisDecodedInstruction *insn, const Zydis
     return insn->mnemonic == ZYDIS_MNEMONIC_XLAT ? ZYDIS_REGISTER_AL : operand->mem.index;
 }
 
+/* A SIB byte without a base has a displacement of 32 bits. With 67h and REX.B Zydis 4.0 names R13D as the base and
+ * leaves the displacement out. */
+static bool has_no_base(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
+{
+    return (insn->attributes & ZYDIS_ATTRIB_HAS_SIB) && operand->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM &&
+           insn->raw.modrm.mod == 0 && insn->raw.sib.base == 5;
+}
+
 bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct guest_va pc,
                        const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
 {
     if (!interpret_is_memory(operand))
         return false;
     const ZydisDecodedOperandMem *mem = &operand->mem;
-    bool is_xlat = insn->mnemonic == ZYDIS_MNEMONIC_XLAT;
-    uint64_t address = base_value(cpu, pc, insn, mem->base) +
+    bool is_xlat = insn->mnemonic == ZYDIS_MNEMONIC_XLAT, no_base = has_no_base(insn, operand);
+    uint64_t address = base_value(cpu, pc, insn, no_base ? ZYDIS_REGISTER_NONE : mem->base) +
                        base_value(cpu, pc, insn, xlat_index(insn, operand)) * (is_xlat ? 1 : mem->scale) +
-                       (uint64_t)mem->disp.value;
+                       (uint64_t)(no_base ? insn->raw.disp.value : mem->disp.value);
     address += bit_offset(cpu, insn, operand) + push_offset(operand) + pop_offset(insn, operand);
     if (insn->address_width == 32)
         address &= 0xffffffff;

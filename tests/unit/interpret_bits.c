@@ -357,7 +357,8 @@ static void test_faults(void **state)
     assert_int_equal(ours.effect.code, native.end.code);
 }
 
-/* popcnt edx through every kind of address: [rax+rcx*4+disp32], RIP-relative, 32-bit, GS, absolute. */
+/* popcnt edx through every kind of address: [rax+rcx*4+disp32], RIP-relative, 32-bit, GS, absolute; and where a REX.B
+ * makes no base of none. */
 static void test_addresses(void **state)
 {
     static struct twin_result native, ours;
@@ -366,8 +367,12 @@ static void test_addresses(void **state)
     int32_t to_data = (int32_t)(twin_data - (twin_code + 8));
     uint32_t absolute = (uint32_t)data + 0x77;
     uint8_t rip[8] = {0xf3, 0x0f, 0xb8, 0x15}, direct[9] = {0xf3, 0x0f, 0xb8, 0x14, 0x25};
+    uint8_t no_base[11] = {0x67, 0xf3, 0x41, 0x0f, 0xb8, 0x14, 0x25},
+            no_base_but_index[11] = {0x67, 0xf3, 0x41, 0x0f, 0xb8, 0x14, 0x8d};
     memcpy(rip + 4, &to_data, 4);
     memcpy(direct + 5, &absolute, 4);
+    memcpy(no_base + 7, &absolute, 4);
+    memcpy(no_base_but_index + 7, &absolute, 4);
     static const uint8_t scaled[] = {0xf3, 0x0f, 0xb8, 0x94, 0x88, 0x10, 0, 0, 0};
     static const uint8_t narrow[] = {0x67, 0xf3, 0x0f, 0xb8, 0x54, 0x88, 0x10};
     static const uint8_t gs[] = {0x65, 0xf3, 0x0f, 0xb8, 0x57, 0x10};
@@ -382,6 +387,8 @@ static void test_addresses(void **state)
         {"scaled", scaled, 9, data + 0x10 + 40},
         {"narrow", narrow, 7, data + 0x10 + 40},
         {"gs", gs, 6, twin_gs_base + 0x30},
+        {"no base, narrow", no_base, 11, data + 0x77},
+        {"no base but an index, narrow", no_base_but_index, 11, data + 0x77 + 40},
     };
     (void)state;
     if (skipped(NATIVE_POPCNT))
@@ -392,6 +399,7 @@ static void test_addresses(void **state)
         s.gpr[0] = data + (is_narrow ? 0xabcd00000000 : 0);
         s.gpr[1] = 10;
         s.gpr[7] = 0x20;
+        s.gpr[13] = 8;
         twin_native(&native, &s, rows[i].bytes, rows[i].length);
         twin_interpret(&ours, &s, rows[i].bytes, rows[i].length);
         assert_int_equal(ours.effect.address[0], rows[i].address);
