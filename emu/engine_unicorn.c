@@ -358,15 +358,70 @@ static enum mmu_access access_of(const struct stream_block *block, unsigned insn
     return reads == slots ? MMU_ACCESS_READ : MMU_ACCESS_WRITE;
 }
 
-static bool accesses(struct unicorn *u, const struct decode_insn *insn, uint64_t pc, uint64_t address)
+/* What the instruction at pc does to the byte at address, as actions of its operands; 0: nothing. */
+static unsigned actions_at(struct unicorn *u, const struct decode_insn *insn, uint64_t pc, uint64_t address)
 {
+    unsigned actions = 0;
     for (unsigned i = 0; i < insn->insn.operand_count; i++) {
         uint64_t start;
         if (interpret_address(&start, &u->cpu, (struct guest_va){pc}, &insn->insn, &insn->operands[i]) &&
             address - start < insn->operands[i].size / 8)
-            return true;
+            actions |= insn->operands[i].actions;
     }
-    return false;
+    return actions;
+}
+
+/* An instruction of the current block, as far as that reaches. */
+static bool decode_at(struct unicorn *u, struct decode_insn *insn, uint64_t rip)
+{
+    return decode_one(insn, (struct guest_va){rip}, u->pace.current->pc + u->pace.current->extent - rip) == DECODE_GOOD;
+}
+
+/* The same of one that reads here and writes there (MOVS, PUSH, POP and CALL with memory). Where both are in the same
+ * place, the read comes first: on a page that can be read it did not fault. */
+static enum mmu_access access_at(struct unicorn *u, uint64_t rip, uint64_t address)
+{
+    const enum mmu_access usual = access_of(u->pace.current->block, (unsigned)insn_at(u->pace.current, rip));
+    struct decode_insn insn;
+    if (usual != MMU_ACCESS_UNKNOWN || !decode_at(u, &insn, rip))
+        return usual;
+    const unsigned actions = actions_at(u, &insn, rip, address);
+    const bool reads = actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+    if (reads && writes && !mmu_ready(u->base.config.mmu, (struct guest_va){address}, MMU_ACCESS_READ))
+        return MMU_ACCESS_UNKNOWN;
+    return writes ? MMU_ACCESS_WRITE : reads ? MMU_ACCESS_READ : MMU_ACCESS_UNKNOWN;
+}
+
+static bool is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
+
+/* The first access of the instruction at rip that is not to canonical addresses: *stack: it is relative to the stack
+ * segment. A CPU raises a general protection fault then, or a stack fault; Linux makes SIGSEGV of the one and SIGBUS of
+ * the other. */
+static bool leaves_addresses(struct unicorn *u, uint64_t rip, bool *stack)
+{
+    struct decode_insn insn;
+    bool found = false, found_reads = false;
+    *stack = false;
+    if (!u->pace.current || insn_at(u->pace.current, rip) < 0 || !decode_at(u, &insn, rip))
+        return false;
+    for (unsigned i = 0; i < insn.insn.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &insn.operands[i];
+        uint64_t start;
+        if (!interpret_address(&start, &u->cpu, (struct guest_va){rip}, &insn.insn, operand) ||
+            (is_canonical(start) && is_canonical(start + operand->size / 8 - 1)))
+            continue;
+        const bool reads = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+        if (!found || (reads && !found_reads))
+            *stack = operand->mem.segment == ZYDIS_REGISTER_SS;
+        found = true;
+        found_reads |= reads;
+    }
+    return found;
+}
+
+static struct engine_event protection_fault(bool stack)
+{
+    return (struct engine_event){.stop = ENGINE_TRAP, .signal = stack ? SIGBUS : SIGSEGV, .code = 0x80 /* SI_KERNEL */};
 }
 
 /* Whether a page fault at rip is that of a fetch: the current block is complete, and what follows it cannot be read. It
@@ -378,8 +433,7 @@ static bool faults_in_fetch(struct unicorn *u, uint64_t rip, uint64_t address)
         return true;
     if (address != c2_align_down(rip, C2_PAGE_BYTES) + C2_PAGE_BYTES)
         return false;
-    uint64_t bytes = u->pace.current->pc + u->pace.current->extent - rip;
-    return decode_one(&insn, (struct guest_va){rip}, bytes) == DECODE_GOOD && !accesses(u, &insn, rip, address);
+    return decode_at(u, &insn, rip) && actions_at(u, &insn, rip, address) == 0;
 }
 
 static void fail(struct unicorn *u, struct engine_event *event, struct c2_error *err)
@@ -453,10 +507,12 @@ static uint64_t rip_of(struct unicorn *u) { return unicorn_get(&u->state, UC_X86
 static bool after_page_fault(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     uint64_t rip = rip_of(u), address = unicorn_get(&u->state, UC_X86_REG_CR2);
-    bool fetch = faults_in_fetch(u, rip, address);
+    bool fetch = faults_in_fetch(u, rip, address), stack;
     *event = (struct engine_event){.stop = ENGINE_FAULT, .address = {address}, .access = MMU_ACCESS_EXEC};
-    if (!fetch)
-        event->access = access_of(u->pace.current->block, (unsigned)insn_at(u->pace.current, rip));
+    if (!fetch && address >= MMU_WINDOW_END && leaves_addresses(u, rip, &stack))
+        *event = protection_fault(stack);
+    else if (!fetch)
+        event->access = access_at(u, rip, address);
     const bool complete = fetch && !u->joined; /* else a translation behind it belongs to the block, and is missing */
     if ((complete ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
         fail(u, event, err);
@@ -470,6 +526,9 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
 {
     if (u->pause_number == 14)
         return after_page_fault(u, event, err);
+    bool stack = false;
+    if (u->pause_number == 13)
+        leaves_addresses(u, rip_of(u), &stack);
     enum c2_status status = close_at(u, rip_of(u));
     unicorn_forget_exception(&u->state);
     if (status != C2_OK) {
@@ -484,7 +543,7 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
         *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
         return false;
     case 13:
-        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGSEGV, .code = 0x80 /* SI_KERNEL */};
+        *event = protection_fault(stack);
         return false;
     default:
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine raised exception %u at 0x%llx, which c2emu does not know",

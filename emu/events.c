@@ -151,11 +151,21 @@ void emu_set_result(struct emu *emu, const struct syscalls_cpu *before, const st
     engine_set_result(emu->process.engine, (uint64_t)result->value, moved ? cpu : NULL);
 }
 
-static bool on_restored(struct emu *emu)
+static bool raise_fault(struct emu *emu, const struct syscalls_fault *fault)
+{
+    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
+    return after_delivery(emu, syscalls_fault(emu->config.kernel, &emu->thread->cpu, fault), fault->signal,
+                          fault->code);
+}
+
+/* fault: 0, or the signal that the return itself raises. */
+static bool on_restored(struct emu *emu, int fault)
 {
     engine_set_cpu(emu->process.engine, &emu->thread->cpu);
     if (emu->process.allocations)
         allocations_resumed(emu->process.allocations);
+    if (fault && !raise_fault(emu, &(struct syscalls_fault){.signal = fault, .code = SI_KERNEL}))
+        return false;
     return emu_raise_pending(emu);
 }
 
@@ -174,7 +184,7 @@ bool emu_on_syscall(struct emu *emu)
     case SYSCALLS_FAILED:
         return result.deadlock ? emu_deadlocked(emu) : emu_finish(emu, EMU_FAILED);
     case SYSCALLS_RESTORE:
-        return on_restored(emu);
+        return on_restored(emu, result.signal);
     case SYSCALLS_STARTED:
         return start_thread(emu, &result);
     case SYSCALLS_FORK:
@@ -194,13 +204,6 @@ bool emu_on_syscall(struct emu *emu)
     if (result.action == SYSCALLS_SIGNAL && !raise_signal(emu, result.signal))
         return false;
     return emu_raise_pending(emu);
-}
-
-static bool raise_fault(struct emu *emu, const struct syscalls_fault *fault)
-{
-    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
-    return after_delivery(emu, syscalls_fault(emu->config.kernel, &emu->thread->cpu, fault), fault->signal,
-                          fault->code);
 }
 
 /* A page fault that the guest must hear of; the address is told at the end only if it dies of it. */

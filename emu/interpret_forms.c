@@ -117,7 +117,7 @@ static void mov_special_run(struct interpret_run *run)
     X(MOVSB) X(MOVSW) X(MOVSD) X(MOVSQ) X(STOSB) X(STOSW) X(STOSD) X(STOSQ) X(LODSB) X(LODSW) X(LODSD) X(LODSQ) \
     X(CMPSB) X(CMPSW) X(CMPSQ) X(SCASB) X(SCASW) X(SCASD) X(SCASQ)
 #define NATIVE_HINTS(X) /* and fences, and the system call */ \
-    X(ENDBR64) X(ENDBR32) X(RDSSPD) X(RDSSPQ) X(LFENCE) X(MFENCE) X(SFENCE) X(CLFLUSH) X(PREFETCHNTA) \
+    X(ENDBR64) X(ENDBR32) X(RDSSPD) X(RDSSPQ) X(LFENCE) X(MFENCE) X(SFENCE) X(PREFETCHNTA) \
     X(PREFETCHT0) X(PREFETCHT1) X(PREFETCHT2) X(PREFETCH) X(PREFETCHW) X(SYSCALL)
 #define NATIVE_MOVES(X) /* SSE and MMX */ \
     X(MOVAPS) X(MOVAPD) X(MOVUPS) X(MOVUPD) X(MOVDQA) X(MOVDQU) X(LDDQU) X(MOVSS) X(MOVD) X(MOVQ) X(MOVHPS) \
@@ -203,7 +203,10 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 
     /* stack, branches */
     NATIVE_BUT(RET, pops_much, "RET that pops 32 KiB or more is not modelled"),
-    NATIVE_BUT(ENTER, nested_or_short, "ENTER with a nesting level or of 16 bits is not modelled"),
+    [ZYDIS_MNEMONIC_ENTER] = {.run = interpret_enter,
+                              .not = nested_or_short,
+                              .refusal = "ENTER with a nesting level or of 16 bits is not modelled"},
+    RUN(CLFLUSH, interpret_clflush), /* engines do not look at its address */
 
     /* also a string instruction, to which the predicate does not apply */
     NATIVE_BUT(CMPSD, reserved_comparison, RESERVED_COMPARISON),

@@ -116,6 +116,36 @@ void interpret_read_segment(struct interpret_run *run)
     interpret_put(run, 0, &selector);
 }
 
+/* ------------------------------------------------------------------ memory that is probed */
+
+/* Behind the push it looks whether the new top of the stack can be written, which engines leave out. What was pushed
+ * stays when it cannot: it lies below RSP, which stays, too. */
+void interpret_enter(struct interpret_run *run)
+{
+    const struct interpret_cpu *cpu = run->cpu;
+    const uint64_t room = run->operands[0].imm.value.u & 0xffff;
+    struct interpret_value pushed;
+    unsigned stack = 0;
+    while (!interpret_is_memory(&run->operands[stack]))
+        stack++;
+    if (!interpret_place(run, stack, MMU_ACCESS_WRITE, &pushed.address))
+        return;
+    pushed.value = cpu->get_gpr(cpu->self, RBP);
+    interpret_put(run, stack, &pushed);
+    if (!interpret_may_access(run, pushed.address - room, 1, MMU_ACCESS_WRITE))
+        return;
+    cpu->set_gpr(cpu->self, RBP, pushed.address);
+    cpu->set_gpr(cpu->self, RSP, pushed.address - room);
+}
+
+/* It reads nothing, and faults as if it did. What the caches hold stays. */
+void interpret_clflush(struct interpret_run *run)
+{
+    uint64_t address;
+    if (interpret_address(&address, run->cpu, run->pc, run->insn, &run->operands[0]))
+        interpret_may_access(run, address, 1, MMU_ACCESS_READ);
+}
+
 /* ------------------------------------------------------------------ signals */
 
 void interpret_privileged(struct interpret_run *run) { interpret_signal(run, SIGSEGV, SIGNAL_BY_KERNEL); }

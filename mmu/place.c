@@ -12,7 +12,7 @@
  *   zero_pages those that did not, zero_copies those of them that got one later. So faults + zero_copies = the others.
  * Not modelled
  *   Linux's huge zero page: where huge pages are wanted, reading takes one. Linux keeps the zero page from boot on, in
- *   its own memory. An access of which the engine cannot tell whether it writes maps the zero page first.
+ *   its own memory.
  * Cost
  *   Two or three walks over a binary tree of frames.
  */

@@ -6,11 +6,10 @@
  *   With config.tells_writes a page of private anonymous memory whose first access reads (the guest's, or its kernel's
  *   on its behalf) is present without the right to write at first, as if it were Linux's zero page. The first write
  *   gives it the right; listeners are told.
+ *   An access of which the engine cannot tell whether it writes is MOVS in place, and reads first.
  *   Both are marks TOUCHED: pages get their frames from them, in program order (place.c).
  * Counting
  *   faults counts the accesses that made a page present.
- * Not modelled
- *   An access of which the engine cannot tell whether it writes reads first.
  */
 #include "mmu/mmu_priv.h"
 

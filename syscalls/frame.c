@@ -17,6 +17,10 @@
  * Invariants
  *   What frame_restore reads back is what frame_build stored: the whole of struct syscalls_cpu but the segment bases.
  *
+ * Not modelled
+ *   After a return with selectors of segments that are none, the frame of SIGSEGV has neither them nor the error code
+ *   that names them.
+ *
  * Source: the layout is an ABI, x86-64 psABI and Linux's uapi headers (sigcontext.h, ucontext.h).
  */
 #include <signal.h>
@@ -95,13 +99,14 @@ static void store_registers(struct context *to, const struct syscalls_cpu *cpu)
 /* The CPU's exception behind a fault's signal. */
 static void store_fault(struct context *to, const struct syscalls_fault *fault)
 {
-    enum { DIVIDE = 0, DEBUG = 1, BREAKPOINT = 3, INVALID_OPCODE = 6, PROTECTION = 13, PAGE_FAULT = 14, SIMD = 19 };
+    enum { DIVIDE = 0, DEBUG = 1, BREAKPOINT = 3, INVALID_OPCODE = 6, STACK = 12, PROTECTION = 13, PAGE_FAULT = 14 };
+    enum { SIMD = 19 };
     enum { PRESENT = 1, WRITE = 2, USER = 4, FETCH = 16 };
     switch (fault->signal) {
     case SIGSEGV:
     case SIGBUS:
-        to->trap = fault->code == SI_KERNEL ? PROTECTION : PAGE_FAULT;
-        if (to->trap == PROTECTION)
+        to->trap = fault->code != SI_KERNEL ? PAGE_FAULT : fault->signal == SIGBUS ? STACK : PROTECTION;
+        if (to->trap != PAGE_FAULT)
             break;
         to->error = USER | (fault->present ? PRESENT : 0) | (fault->access == MMU_ACCESS_WRITE ? WRITE : 0) |
                     (fault->access == MMU_ACCESS_EXEC ? FETCH : 0);
@@ -226,6 +231,21 @@ static void mask_mxcsr(uint8_t fxsave[FXSAVE_BYTES])
     memcpy(fxsave + 24, &mxcsr, sizeof mxcsr);
 }
 
+/* What the handler has put in the place of the selectors: Linux adds the user's privilege, and a CPU faults when it
+ * returns with those of no segment. SS is repaired where the frame does not ask for it strictly. */
+static void check_selectors(struct call *c, const struct frame *frame)
+{
+    enum { PRIVILEGE = 3, CODE_32 = 0x23, STRICT = 4 };
+    const unsigned cs = frame->context.cs | PRIVILEGE, ss = frame->context.ss | PRIVILEGE;
+    if (cs == CODE_32) {
+        c->result->action = SYSCALLS_FAILED;
+        c2_fail(c->err, C2_ERR_UNSUPPORTED,
+                "a signal handler returns to 32-bit code (CS 0x23), which is not modelled: build for x86-64 only");
+    } else if (cs != USER_CS || (ss != USER_SS && (frame->flags & STRICT))) {
+        c->result->signal = SIGSEGV;
+    }
+}
+
 int64_t frame_restore(struct call *c)
 {
     struct signals_mask *mask = &c->kernel->current->signals;
@@ -249,5 +269,6 @@ int64_t frame_restore(struct call *c)
     }
     if (!frame_on_stack(&mask->stack, c->cpu->gpr[RSP]))
         mask->stack = frame.stack;
+    check_selectors(c, &frame);
     return 0;
 }

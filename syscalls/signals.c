@@ -373,7 +373,8 @@ int64_t signals_altstack(struct call *c)
 
 int64_t signals_return(struct call *c)
 {
-    if (frame_restore(c) == 0) {
+    const bool restored = frame_restore(c) == 0;
+    if (restored && c->result->action == SYSCALLS_RETURN) {
         c->result->action = SYSCALLS_RESTORE;
     } else if (c->result->action == SYSCALLS_RETURN) {
         c->result->action = SYSCALLS_SIGNAL;

@@ -79,7 +79,7 @@ struct syscalls_result {
     enum syscalls_action action;
     int64_t value;
     int status;    /* EXIT: exit status 0..255 */
-    int signal;    /* SIGNAL */
+    int signal;    /* SIGNAL; RESTORE: 0, or that of the fault at once where the selectors are none a program has */
     bool deadlock; /* FAILED */
     struct {
         uint32_t tid;

@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""signals.py faults|queues|timers|threads: what programs do with signals, as on Linux; with guests/signals.c.
+"""signals.py PART: what programs do with signals, as on Linux; with guests/signals.c and guests/accesses.c.
 
 faults   what handlers are told of faults, and a crash handler that shows its callers
 queues   real-time signals are kept, and come in order
 timers   alarm, setitimer, timer_create, in guest time: to the instruction
 threads  signals for one thread, waits that they interrupt, and calls that go on
+accesses what handlers are told of accesses that cannot be, and of returns to segments that are none
 """
 
 import os
 import sys
 
-from common import done, emulate, equal, run
+from common import contains, done, emulate, equal, run
 
 GUEST = os.path.join(os.environ["GUESTS"], "signals")
+ACCESSES = os.path.join(os.environ["GUESTS"], "accesses")
 
 
-def as_natively(what, quanta=("50000",)):
-    native = run([GUEST, what])
+def as_natively(what, quanta=("50000",), guest=GUEST):
+    native = run([guest, what])
     for more in [["--quantum", quantum] for quantum in quanta]:
-        got = emulate(["-q", "--no-sim"] + more + [GUEST, what])
+        got = emulate(["-q", "--no-sim"] + more + [guest, what])
         equal(got.stdout.decode(), native.stdout.decode(), what)
         equal(got.returncode, native.returncode, "exit status of " + what)
         equal(got.stderr.decode(), "", "messages of " + what)
@@ -50,6 +52,15 @@ def threads():
     as_natively("directed", ("50000", "97"))
 
 
-PARTS = {"faults": faults, "queues": lambda: as_natively("queues"), "timers": timers, "threads": threads}
+def accesses():
+    as_natively("faults", ("50000", "1"), ACCESSES)
+    as_natively("selectors", guest=ACCESSES)
+    got = emulate(["-q", ACCESSES, "32"])
+    equal(got.returncode, 125, "status of a return to 32-bit code")
+    contains(got.stderr.decode(), ["returns to 32-bit code (CS 0x23)", "build for x86-64"], "a return to 32-bit code")
+
+
+PARTS = {"accesses": accesses, "faults": faults, "queues": lambda: as_natively("queues"), "timers": timers,
+         "threads": threads}
 PARTS[sys.argv[1]]()
 done()

@@ -55,6 +55,11 @@ contains(text, ["19 pages of 4 KiB touched",
                 "later"], "text report")
 equal("zero page" in run([EMULATOR, "-m", "c2sim"] + PROGRAM).stderr.decode(), False, "text without the option")
 
+# guests/moves.S: what an instruction reads is read first, and only that: the sources of a MOVS, of a PUSH, and of a
+# MOVS in place, which then writes its page. Pages with frames beside OTHERS: the stack, two that are written, that one.
+pages = report(["-m", "c2sim", "--zero-page"], [os.path.join(os.environ["GUESTS"], "moves")])["pages"]
+equal((pages["zero_pages"], pages["zero_copies"], pages["small"]), (3, 1, OTHERS + 4), "pages of moves")
+
 # A map holds what got a frame; with it and the option the run is the same, without it the first read has no line.
 with tempfile.TemporaryDirectory() as directory:
     path = os.path.join(directory, "map")

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -251,7 +252,6 @@ static const struct verdict verdicts[] = {
     {"sgdt", {0x0f, 0x01, 0x03}, 3, "descriptor"},
     {"lss", {0x0f, 0xb2, 0x03}, 3, "descriptor"},
     {"enter 16, 1", {0xc8, 16, 0, 1}, 4, "ENTER"},
-    {"enter 16, 0", {0xc8, 16, 0, 0}, 4, NULL},
     {"data16 call", {0x66, 0xe8, 0, 0, 0, 0}, 6, "66h"},
     {"data16 ret", {0x66, 0xc3}, 2, "66h"},
     {"data16 jz", {0x66, 0x74, 0}, 3, "66h"},
@@ -278,10 +278,66 @@ static void test_verdicts(void **state)
     }
 }
 
+/* ------------------------------------------------------------------ memory that is probed */
+
+static unsigned compare(const char *name, const struct native_state *s, const uint8_t *bytes, unsigned length)
+{
+    static struct twin_result native, ours;
+    twin_native(&native, s, bytes, length);
+    twin_interpret(&ours, s, bytes, length);
+    const bool page_fault = native.end.code == SEGV_MAPERR || native.end.code == SEGV_ACCERR;
+    const enum interpret_status expected = page_fault ? INTERPRET_FAULT : INTERPRET_SIGNAL;
+    assert_int_equal(ours.effect.status, native.end.signal == 0 ? INTERPRET_DONE : expected);
+    if (ours.effect.status == INTERPRET_FAULT)
+        assert_int_equal(ours.effect.fault.v, native.end.address);
+    if (ours.effect.status == INTERPRET_SIGNAL)
+        assert_int_equal(ours.effect.signal, native.end.signal);
+    twin_expect_equal(name, s, &native, &ours, TWIN_STATUS_ALL);
+    return native.end.signal != 0;
+}
+
+/* RSP is on page 1. What ENTER leaves as the top of the stack is written to before anything changes. */
+static void test_enter(void **state)
+{
+    static const int rights[] = {PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE};
+    unsigned faults = 0;
+    (void)state;
+    for (unsigned round = 0; round < 600; round++) {
+        struct native_state s;
+        twin_random_memory();
+        twin_random_state(&s);
+        const uint64_t room = twin_random() % 3 == 0 ? s.gpr[4] % 4096 + twin_random() % 16 : twin_random() % 4000;
+        const uint8_t enter[] = {0xc8, (uint8_t)room, (uint8_t)(room >> 8), 0};
+        twin_protect(round % 2, rights[round % 3]);
+        faults += compare("enter", &s, enter, sizeof enter);
+        twin_protect(round % 2, PROT_READ | PROT_WRITE);
+    }
+    assert_in_range(faults, 200, 400);
+}
+
+/* clflush [rbp]: of a page that can be read or not, of an address that is none. */
+static void test_clflush(void **state)
+{
+    static const uint8_t clflush[] = {0x0f, 0xae, 0x7d, 0};
+    struct native_state s;
+    (void)state;
+    twin_random_state(&s);
+    s.gpr[5] = (uint64_t)(uintptr_t)twin_data + 4096 + 77;
+    assert_int_equal(compare("clflush", &s, clflush, sizeof clflush), 0);
+    twin_protect(1, PROT_READ);
+    assert_int_equal(compare("clflush, read", &s, clflush, sizeof clflush), 0);
+    twin_protect(1, PROT_NONE);
+    assert_int_equal(compare("clflush, none", &s, clflush, sizeof clflush), 1);
+    twin_protect(1, PROT_READ | PROT_WRITE);
+    s.gpr[5] = (uint64_t)1 << 47;
+    assert_int_equal(compare("clflush, not canonical", &s, clflush, sizeof clflush), 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpuid), cmocka_unit_test(test_time),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpuid),    cmocka_unit_test(test_time),
                                        cmocka_unit_test(test_segments), cmocka_unit_test(test_traps),
-                                       cmocka_unit_test(test_verdicts)};
+                                       cmocka_unit_test(test_verdicts), cmocka_unit_test(test_enter),
+                                       cmocka_unit_test(test_clflush)};
     return cmocka_run_group_tests_name("interpret: the system", tests, twin_setup, twin_teardown);
 }
