@@ -47,7 +47,8 @@ bench() # NAME PROGRAM ARGS...
         time_one "$name" "$round" alone "$emu -q --no-sim $*"
         round=$((round + 1))
     done
-    instructions=$("$emu" -q --no-sim --json - "$@" | sed -n 's/.*"instructions": *\([0-9]*\).*/\1/p' | head -n 1)
+    instructions=$("$emu" -q --no-sim --json /dev/fd/3 "$@" 3>&1 >/dev/null |
+        sed -n 's/.*"instructions": *\([0-9]*\).*/\1/p' | head -n 1)
     echo "$name $instructions" >>"$out/names"
 }
 
@@ -93,7 +94,7 @@ bench_attribution() # NAME PROGRAM ARGS...
         time_one "$name" "$round" callgrind "$emu -q --callgrind /dev/null $*"
         round=$((round + 1))
     done
-    "$emu" -q --no-attribution --json - "$@" |
+    "$emu" -q --no-attribution --json /dev/fd/3 "$@" 3>&1 >/dev/null |
         python3 "$root/bench/table.py" "$out" "$runs" misses "$name" >>"$out/attributed"
 }
 

@@ -73,6 +73,19 @@ struct named_file {
     const char *option, *path;
 };
 
+/* Standard output is the program's, too, and a file among what that writes is neither's. */
+static enum c2_status check_stream(const struct cli_options *options, const struct named_file *file,
+                                   struct c2_error *err)
+{
+    const bool runs = options->action != CLI_REPLAY && !options->points.vectors_from;
+    if (!runs || !file->path || strcmp(file->path, "-") != 0)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID,
+                   "--%s -: the program writes to standard output as well; name a file, or another descriptor, as in "
+                   "--%s /dev/fd/3 3>&1 >/dev/null",
+                   file->option, file->option);
+}
+
 /* The one that is finished last would take the place of the other. */
 static enum c2_status check_pair(const struct named_file *a, const struct named_file *b, struct c2_error *err)
 {
@@ -85,12 +98,13 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    enum { OTHERS = 7 };
+    enum { OTHERS = 8 };
     struct named_file files[OTHERS + WITH_FILES + SETTING_FILES] = {
         {"json", options->json},
         {"checkpoint", options->checkpoint},
         {"dump-pagemap", options->dump_pagemap},
         {"record", options->record},
+        {"bbv", options->points.vectors_to},
         {"callgrind", options->analyses[ANALYSIS_callgraph]},
         {"evictors", options->evictors},
         {"cachegrind", options->cachegrind}};
@@ -100,7 +114,8 @@ static enum c2_status check_files(const struct cli_options *options, struct c2_e
     for (size_t i = 0; files_of_settings[i] != ANALYSES_SETTING_KINDS; i++)
         files[OTHERS + WITH_FILES + i] = (struct named_file){analyses_setting_option(files_of_settings[i]),
                                                              options->settings[files_of_settings[i]]};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && status == C2_OK; i++) {
+        status = check_stream(options, &files[i], err);
         for (size_t k = 0; k < i && status == C2_OK; k++)
             status = check_pair(&files[k], &files[i], err);
     }
@@ -138,17 +153,13 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
     return C2_OK;
 }
 
-/* Standard output is the program's, too. `advise` keeps a recording that is gone with it. */
+/* `advise` keeps a recording that is gone with it. */
 static enum c2_status check_record(const struct cli_options *options, struct c2_error *err)
 {
     if (options->format && options->action != CLI_REPLAY)
         return c2_fail(err, C2_ERR_INVALID, "--format belongs to `c2emu replay`");
     if (!options->record)
         return C2_OK;
-    if (strcmp(options->record, "-") == 0)
-        return c2_fail(err, C2_ERR_INVALID,
-                       "--record -: the program writes to standard output as well; record to a file, or to another "
-                       "descriptor, as in --record /dev/fd/3 3>&1 >/dev/null");
     if (options->points.find)
         return c2_fail(err, C2_ERR_INVALID, "points records nothing; run the program with --record FILE by itself");
     if (options->advise)
@@ -214,8 +225,6 @@ static enum c2_status check_checkpoint(const struct cli_options *options, struct
                                                     : "stop");
     if (options->checkpoint && options->points.find)
         return c2_fail(err, C2_ERR_INVALID, "points runs the program to its end; leave --checkpoint out");
-    if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)
-        return c2_fail(err, C2_ERR_INVALID, "--checkpoint -: standard output is the program's; name a file");
     if (options->checkpoint_caches && cli_regions_asked(&options->regions))
         return c2_fail(err, C2_ERR_INVALID, "--checkpoint-caches is for whole runs; leave --roi, --from and --to out");
     if (options->checkpoint_caches && (options->no_sim || cli_sampling_asked(&options->sampling)))

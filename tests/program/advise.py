@@ -27,7 +27,7 @@ def advise(options, program, status=0, **more):
 
 
 def advice(options, program, status=0):
-    text = advise(["-q", "--json", "-"] + options, program, status).stdout.decode()
+    text = advise(["-q", "--json", "/dev/stdout"] + options, program, status).stdout.decode()
     return json.loads(text[text.index('{\n  "format"'):]) # behind the guest's own output
 
 

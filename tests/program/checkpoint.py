@@ -240,7 +240,8 @@ WRONG = [
     (["--checkpoint-caches", "P"], "--checkpoint-caches needs the file to write; add --checkpoint FILE"),
     (["--checkpoint-at", "0", "--checkpoint", "x", "P"], "--checkpoint-at 0: must be 1 to 10^18"),
     (["--checkpoint-at", "5", "--checkpoint", "-", "P"],
-     "--checkpoint -: standard output is the program's; name a file"),
+     "--checkpoint -: the program writes to standard output as well; name a file, or another "
+     "descriptor, as in --checkpoint /dev/fd/3 3>&1 >/dev/null"),
     (["points", "--checkpoint-at", "5", "--checkpoint", "x", "P"],
      "points runs the program to its end; leave --checkpoint out"),
     (["--checkpoint-at", "5", "--checkpoint", "x", "--checkpoint-caches", "--no-sim", "P"],

@@ -320,10 +320,17 @@ def outputs():
             equal(file.read(), result.stderr, "report.txt and the text on standard error")
         with open(os.path.join(directory, "a", "b", "report.json"), "rb") as file:
             report = file.read()
-        result = emulate(["-q", "--json", "-"] + words)
-        equal(result.stdout, b"whole\n" + report, "--json - on standard output, and -o's file")
-        result = emulate(["-q", "--json", "-"] + words, stdout=open("/dev/full", "wb"))
-        equal(result.returncode, 125, "--json - when standard output is full")
+        result = emulate(["-q", "--json", "/dev/stdout"] + words)
+        equal(result.stdout, b"whole\n" + report, "--json on standard output, and -o's file")
+        result = emulate(["-q", "--json", "/dev/stdout"] + words, stdout=open("/dev/full", "wb"))
+        equal(result.returncode, 125, "--json when standard output is full")
+        result = run(["sh", "-c", '"$0" -q --json /dev/fd/3 "$@" 3>&1 >/dev/null', EMULATOR] + words)
+        equal((result.returncode, json.loads(result.stdout)["command"]), (0, words), "--json on another descriptor")
+        for option in ("json", "trace", "callgrind", "evictors", "cachegrind", "dump-pagemap", "record"):
+            result = emulate(["--" + option, "-"] + words)
+            equal((result.returncode, result.stdout, text(result)), (125, b"", "c2emu: --%s -: the program writes to "
+                  "standard output as well; name a file, or another descriptor, as in --%s /dev/fd/3 3>&1 >/dev/null\n"
+                  % (option, option)), "--%s on the program's own" % option)
 
 
 def full_disk_keeps_the_old_file():

@@ -109,7 +109,7 @@ def text():
 
 def advise():
     guest = os.path.join(GUESTS, "onstack_gcc_O0_5")
-    result = emulate(["advise", "-q", "-m", "teach", "--json", "-", guest])
+    result = emulate(["advise", "-q", "-m", "teach", "--json", "/dev/stdout", guest])
     said = result.stdout.decode()
     advice = json.loads(said[said.index("{"):])
     check(advice["same_as_run"], "the playback differs from the run")

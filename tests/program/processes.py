@@ -240,7 +240,7 @@ def children(top):
                  guest, "tree", "2"])
     equal(saved.returncode, 125, "a checkpoint of a process with children")
     contains(saved.stderr.decode(), ["it has children, which are processes of their own"], "a checkpoint")
-    shown = run([EMULATOR, "-q", "--no-sim", "--json", "-", guest, "tree", "2"])
+    shown = run([EMULATOR, "-q", "--no-sim", "--json", "/dev/stdout", guest, "tree", "2"])
     equal(shown.stdout.count(b'"c2emu-report"'), 1, "what goes to standard output is the first program's")
 
 

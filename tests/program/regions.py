@@ -466,7 +466,7 @@ def nowhere():
             (["--from", "0x10"], ROI, "--from 0x10: no code is mapped at this address"),
             (["--from", "leaf:16"], ROI, "--from leaf:16: the program never came there, nothing was measured"),
             (["--from", "leaf", "--to", "twcie"], ROI, "--to twcie: no function has this name; did you mean")):
-        result = emulate(["--json", "-"] + options + program)
+        result = emulate(["--json", "/dev/stdout"] + options + program)
         equal((result.returncode, b"c2emu-report" in result.stdout), (125, False), "status of " + " ".join(options))
         contains(result.stderr.decode(), [said], " ".join(options))
     result = emulate(["--roi", "leaf", "--roi", "cell"] + ROI) # no code

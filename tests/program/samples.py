@@ -356,7 +356,7 @@ ADVICE = {
 
 
 def advice(program, times):
-    done_ = run([os.environ["C2EMU"], "advise", "-q", "--json", "-"] + MACHINE
+    done_ = run([os.environ["C2EMU"], "advise", "-q", "--json", "/dev/stdout"] + MACHINE
                 + [os.path.join(IMAGES, program), str(times)])
     equal(done_.returncode, 0, "exit status of advise " + program)
     text = done_.stdout.decode()

@@ -143,8 +143,9 @@ static const struct {
     {"--clock 2261-12-31T23:59:59Z ./a", "clock=9214646399 run: ./a"},
     {"--clock @0 ./a", "clock=0 run: ./a"},
     {"--clock @1700000000 ./a", "clock=1700000000 run: ./a"},
-    {"-o dir --json - --trace=x.din ./a", "output=dir json=- trace=x.din run: ./a"},
-    {"--callgrind a --cachegrind=- --evictors c ./a", "callgrind=a evictors=c cachegrind=- run: ./a"},
+    {"-o dir --json j --trace=x.din ./a", "output=dir json=j trace=x.din run: ./a"},
+    {"replay --json - r", "replay json=- recording=r "},
+    {"--callgrind a --cachegrind=b --evictors c ./a", "callgrind=a evictors=c cachegrind=b run: ./a"},
     {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
     {"-q --full ./a", "quiet full run: ./a"},
     {"replay --full f", "replay recording=f full "},
@@ -305,8 +306,14 @@ static const struct {
      "--callgrind tells which instruction missed, which --no-attribution does not note; leave one out"},
     {"--format din ./a", C2_ERR_INVALID, "--format belongs to `c2emu replay`"},
     {"--record - ./a", C2_ERR_INVALID,
-     "--record -: the program writes to standard output as well; record to a file, or to another descriptor, as in "
+     "--record -: the program writes to standard output as well; name a file, or another descriptor, as in "
      "--record /dev/fd/3 3>&1 >/dev/null"},
+    {"--json - ./a", C2_ERR_INVALID,
+     "--json -: the program writes to standard output as well; name a file, or another descriptor, as in "
+     "--json /dev/fd/3 3>&1 >/dev/null"},
+    {"restore --callgrind - k", C2_ERR_INVALID,
+     "--callgrind -: the program writes to standard output as well; name a file, or another descriptor, as in "
+     "--callgrind /dev/fd/3 3>&1 >/dev/null"},
     {"--record f --json f ./a", C2_ERR_INVALID, "--json and --record are both to write f; give each a file of its own"},
     {"advise --record f ./a", C2_ERR_INVALID,
      "advise keeps no recording; run the program with --record FILE by itself"},
