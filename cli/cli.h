@@ -171,6 +171,10 @@ enum c2_status cli_words_take(const struct cli_command *command, int argc, char 
                               struct c2_error *err);
 void cli_words_help(const struct cli_command *command, FILE *to);
 
+/* ------------------------------------------------------------------ behind.c
+ * Whether a word of the program's seems to be meant for c2emu; then what to do, in words, in buffer. */
+bool cli_option_behind(char *buffer, size_t bytes, const char *const *command);
+
 /* ------------------------------------------------------------------ verbs.c */
 const struct cli_command *cli_verb(const char *word); /* NULL: it is none */
 /* For `help`: a word that is no verb fails with the nearest. */
@@ -178,6 +182,8 @@ enum c2_status cli_verb_named(const struct cli_command **out, const char *word, 
 enum c2_status cli_verb_check_missing(const char *word, struct c2_error *err); /* fails for those of other versions */
 /* When a program has the verb's name, here or in PATH: how to run it, in words, in buffer. Else NULL. */
 const char *cli_verb_hides(char *buffer, size_t bytes, const struct cli_command *verb);
+/* The verb that a name of no program is nearest to; NULL: it is there, or near to none. */
+const char *cli_verb_meant(const char *program);
 void cli_help(FILE *to, const struct cli_command *verb); /* NULL: of c2emu itself */
 
 /* ------------------------------------------------------------------ options.c

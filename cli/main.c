@@ -46,6 +46,22 @@ static void tell_hidden(const struct cli_command *verb)
         fprintf(stderr, "c2emu: %s\n", text);
 }
 
+static void tell_behind(const struct cli_options *options)
+{
+    char text[PATH_MAX + 256];
+    if (options->action == CLI_RUN && cli_option_behind(text, sizeof text, options->command))
+        fprintf(stderr, "c2emu: note: %s\n", text);
+}
+
+/* The first word alone may be a verb. */
+static void tell_misspelt(const struct cli_options *options, char *const *argv)
+{
+    const bool first = !options->verb && options->command && options->command[0] == argv[1];
+    const char *verb = first ? cli_verb_meant(argv[1]) : NULL;
+    if (verb)
+        fprintf(stderr, "c2emu: did you mean the verb `%s`? (c2emu help %s)\n", verb, verb);
+}
+
 int main(int argc, char **argv)
 {
     struct cli_options options;
@@ -54,6 +70,8 @@ int main(int argc, char **argv)
     cli_usual_layout(argv);
     cli_guard_start();
     enum c2_status status = cli_options_parse(&options, argc, argv, &err);
+    if (status == C2_OK)
+        tell_behind(&options);
     if (status == C2_OK && (options.action == CLI_RUN || options.action == CLI_RESTORE))
         exit_status = cli_run(&options, environ);
     else if (status == C2_OK)
@@ -65,6 +83,8 @@ int main(int argc, char **argv)
     }
     if (exit_status == CLI_EXIT_NOT_FOUND || exit_status == CLI_EXIT_NOT_EXECUTABLE)
         tell_hidden(options.verb);
+    if (exit_status == CLI_EXIT_NOT_FOUND)
+        tell_misspelt(&options, argv);
     cli_options_release(&options);
     return cli_guard_end(exit_status);
 }

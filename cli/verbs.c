@@ -176,6 +176,21 @@ const char *cli_verb_hides(char *buffer, size_t bytes, const struct cli_command 
     return buffer;
 }
 
+const char *cli_verb_meant(const char *program)
+{
+    const char *names[VERBS];
+    char *path;
+    if (strchr(program, '/'))
+        return NULL;
+    if (loader_find(&path, program, NULL) == C2_OK) {
+        c2_free(path);
+        return NULL;
+    }
+    for (size_t i = 0; i < VERBS; i++)
+        names[i] = verbs[i].verb;
+    return c2_nearest(program, names, VERBS);
+}
+
 void cli_help(FILE *to, const struct cli_command *verb)
 {
     cli_words_help(verb ? verb : &cli_run_command, to);

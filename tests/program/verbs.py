@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""verbs.py diff|annotate|own|help: the verbs that read reports, on reports of real runs; help, and programs called
-like verbs.
+"""verbs.py diff|annotate|own|help|mistakes: the verbs that read reports, on reports of real runs; help, and programs
+called like verbs.
 
 diff      a report and itself; a program and its cure; exit statuses
 annotate  what Valgrind's own writer says of a program, beside its source and its instructions
+mistakes  words that were meant for c2emu, or for one of its verbs
 help      asked for, on standard output; after mistakes, how a program of the verb's name is run, and that it is
 own       the same of c2emu's own writer: the totals are those of report.json, the lines those that it names
 """
@@ -169,5 +170,39 @@ def machines():
         contains(result.stderr.decode(), [says], "a wrong word")
 
 
-{"diff": diff, "annotate": annotate, "own": own, "help": help, "machines": machines}[sys.argv[1]]()
+NOTE = "c2emu: note: --%s behind %s is handed to it; an option of c2emu's goes in front: c2emu --%s %s\n"
+
+
+def mistakes():
+    def says(words, out, err, expected=0):
+        result = emulate(words)
+        equal((result.returncode, result.stdout.decode(), result.stderr.decode()), (expected, out, err),
+              " ".join(words))
+
+    for words, option in ((["--skip", "5"], "skip=N"), (["a", "--skip=5", "--jobs"], "skip=N"),
+                          (["--sandbox"], "sandbox"), (["--zero-page", "--", "x"], "zero-page")):
+        note = NOTE % (option.split("=")[0], "echo", option, "echo")
+        says(["-q", "echo"] + words, " ".join(words) + "\n", note)
+    for words in (["--ski", "5"], ["--skipp"], ["-q"], ["--", "--skip", "5"], ["-skip"], ["skip"], ["--nosuch"]):
+        says(["-q", "echo"] + words, " ".join(words) + "\n", "")
+    for words in (["--version"], ["--help"], ["--output=/dev/null", "-d", "/dev/null"]): # one of sort's own
+        check(b"note" not in emulate(["-q", "sort"] + words).stderr, "sort " + " ".join(words))
+    says(["-q", "env", "A=1", "echo", "--skip", "5"], "--skip 5\n", "")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "script")
+        for script, note in (("echo --skip-ahead", NOTE % ("skip", path, "skip=N", path)), ("echo --skip here", "")):
+            with open(path, "w") as file:
+                file.write("#!/bin/sh\n%s\n" % script)
+            os.chmod(path, 0o755)
+            says(["-q", path, "--skip", "5"], script[5:] + "\n", note)
+    missing = "c2emu: replya: not found in PATH\n"
+    says(["replya", "x"], "", missing + "c2emu: did you mean the verb `replay`? (c2emu help replay)\n", 127)
+    says(["-q", "replya", "x"], "", missing, 127)
+    says(["./replya"], "", "c2emu: ./replya: No such file or directory\n", 127)
+    says(["zzz"], "", "c2emu: zzz: not found in PATH\n", 127)
+    says(["-q", "sh", "-c", "exit 127"], "", "", 127)
+
+
+{"diff": diff, "annotate": annotate, "own": own, "mistakes": mistakes, "help": help,
+ "machines": machines}[sys.argv[1]]()
 done()
