@@ -177,9 +177,9 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
                   const struct lanes *lanes);
 /* What the report says of the program itself; program: the path of its ELF file, which the report lends. */
 enum c2_status cli_describe_program(struct report_run *report, const char *program, struct c2_error *err);
-/* Everything that the options want written. */
+/* Everything that the options want written. shown: the text on standard error with it, but for --quiet. */
 enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_options *options,
-                                 const struct cli_simulation *simulation, const struct report_run *report,
+                                 const struct cli_simulation *simulation, const struct report_run *report, bool shown,
                                  struct c2_error *err);
 
 /* ------------------------------------------------------------------ advise.c: `c2emu advise`
@@ -354,6 +354,10 @@ void cli_board_add(const struct cli_process *process, const struct report_run *r
 enum c2_status cli_board_write(const struct cli_process *process, struct c2_error *err);
 /* Whether the program, by the name that it is called by, is simulated and reported. */
 bool cli_follows(const struct cli_process *process, const char *name);
+/* Whether the text of its report is shown. Of a run of several processes the list of them is shown instead, but for
+ * --full and programs that --follow names; of a process that was several programs only the last one. becomes: it is
+ * not the last one. */
+bool cli_shows_program(const struct cli_process *process, const struct cli_options *options, bool becomes);
 void cli_process_followed(const struct cli_process *process); /* one is */
 /* Those of the process's newest program; NULL: that of the command line. Lends both. */
 enum c2_status cli_program_options(struct cli_options *out, struct cli_process *process,

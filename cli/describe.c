@@ -126,12 +126,12 @@ static enum c2_status find(struct findings **out, struct report_run *report, str
 }
 
 static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_options *options,
-                                const struct cli_simulation *simulation, const struct report_run *report,
+                                const struct cli_simulation *simulation, const struct report_run *report, bool shown,
                                 struct c2_error *err)
 {
     const struct lane *lane = simulation->lanes ? lanes_at(simulation->lanes, 0) : NULL;
     enum c2_status status = C2_OK;
-    if (options->quiet || report->lanes) /* else the text says it */
+    if (!shown || report->lanes) /* else the text says it */
         report_warn_of_precision(stderr, report);
     if (options->advise) {
         struct c2_outfile *json = outputs->json;
@@ -140,23 +140,23 @@ static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_op
     }
     if (status == C2_OK)
         status = cli_outputs_commit(outputs, options, lane ? lane_analyses(lane) : NULL, report,
-                                    !options->advise && !options->quiet, err);
+                                    shown && !options->advise, err);
     if (status == C2_OK && options->dump_pagemap)
         status = cli_outputs_commit_pagemap(outputs, lane_memory(lane), options->dump_pagemap, err);
     return status;
 }
 
 enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_options *options,
-                                 const struct cli_simulation *simulation, const struct report_run *report,
+                                 const struct cli_simulation *simulation, const struct report_run *report, bool shown,
                                  struct c2_error *err)
 {
     struct report_run whole = *report, *lanes;
     struct findings *findings = NULL;
     enum c2_status status = describe_lanes(&lanes, &whole, simulation->lanes, err);
-    if (status == C2_OK && (!options->quiet || cli_outputs_report(outputs)))
+    if (status == C2_OK && ((shown && !options->quiet) || cli_outputs_report(outputs)))
         status = find(&findings, &whole, err);
     if (status == C2_OK)
-        status = write_all(outputs, options, simulation, &whole, err);
+        status = write_all(outputs, options, simulation, &whole, shown && !options->quiet, err);
     findings_destroy(findings);
     c2_free(lanes);
     return status;

@@ -8,6 +8,7 @@
  *   The first program has the names that the user gave to files. The others' have a mark before the first dot: the
  *   process's number, and from its second program on "-2", "-3" ...: report.1000-2.json, trace.1000-2.din. What is no
  *   file that can be replaced - standard output, a pipe, a device - is written of the first program alone.
+ *   Where there are several processes, a list of the programs is shown instead of their reports.
  *   --follow says which programs are simulated and reported. The others run as with --no-sim --quiet, but see the same
  *   memory.
  */
@@ -122,6 +123,12 @@ bool cli_follows(const struct cli_process *process, const char *name)
     return strcmp(base_name(name), follow) == 0;
 }
 
+bool cli_shows_program(const struct cli_process *process, const struct cli_options *options, bool becomes)
+{
+    const bool named = options->follow && !is_word(options->follow, "all");
+    return options->full || named || !(becomes || cli_process_has_relatives(process));
+}
+
 void cli_process_followed(const struct cli_process *process) { process->board->followed++; }
 
 /* What the guest can see of its memory stays as it is. */
@@ -195,6 +202,7 @@ void cli_board_add(const struct cli_process *process, const struct report_run *r
     if (run->simulated) {
         row->is.first_misses = run->levels[0]->misses;
         row->is.last_misses = run->levels[run->machine->level_count - 1]->misses;
+        row->is.cost = report_cost(run);
     }
     put_text(row->name, run->command[0]);
     mark_of(mark, process);
@@ -231,7 +239,8 @@ static enum c2_status show_list(const struct cli_process *process, const struct 
     struct report *list;
     const struct cli_options *options = process->options;
     const char *directory = options->points.find ? NULL : options->output_dir;
-    struct report_programs programs = {.list = list_of, .count = count, .command = options->command};
+    struct report_programs programs = {
+        .list = list_of, .count = count, .command = options->command, .full = options->full};
     enum c2_status status = C2_OK;
     if (process->receipt && directory)
         status = cli_receipt_finish(&programs.receipt, process->receipt, process->kernel, err);

@@ -232,8 +232,9 @@ static enum c2_status report(struct replay *replay, struct c2_error *err)
         fprintf(stderr, "c2emu: %s\n", told->ending);
     cli_describe(&report, &against, &replay->options, replay->simulation.lanes);
     enum c2_status status = cli_describe_program(&report, told->program, err);
-    return status == C2_OK ? cli_write_reports(&replay->outputs, &replay->options, &replay->simulation, &report, err)
-                           : status;
+    if (status == C2_OK)
+        status = cli_write_reports(&replay->outputs, &replay->options, &replay->simulation, &report, true, err);
+    return status;
 }
 
 /* ------------------------------------------------------------------ life */

@@ -693,7 +693,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     cli_board_add(run->process, &report, run->options->output_dir);
     if (run->options->record && finish_recording(run, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report, err) != C2_OK)
+    if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report,
+                          cli_shows_program(run->process, run->options, run->next), err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     return tell_unsaved(run, report.exit_status, err);
 }

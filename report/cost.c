@@ -231,7 +231,7 @@ char *report_class_bar(char *buffer, const struct report_missed *missed)
     return buffer;
 }
 
-uint64_t report_counted_cost(const struct report_run *run)
+uint64_t report_cost(const struct report_run *run)
 {
     struct report_level levels[REPORT_MAX_LEVELS];
     const size_t count = report_levels(levels, run);
@@ -248,7 +248,7 @@ uint64_t report_counted_cost(const struct report_run *run)
 /* What the user's code has cost; without a profile nothing is known of start-up. */
 static uint64_t own_cost(const struct report_digest *digest)
 {
-    return digest->profile ? digest->missed.own : report_counted_cost(digest->run);
+    return digest->profile ? digest->missed.own : report_cost(digest->run);
 }
 
 bool report_shows(const struct report_digest *digest, uint64_t cost, unsigned per_cent)

@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * processes: the programs of a run of several, a line each.
+ *
+ * Model
+ *   In the order of the processes. The text has all of up to ROWS programs, of more those ROWS that cost most (of equal
+ *   ones the first), and a line for the others. Endings are in it where one is unusual, in a word or two; reports where
+ *   there are any.
  */
+#include <string.h>
+
 #include "report/report_priv.h"
 
-#define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
+#define ROWS 30u
 
-static void add_program(struct document *d, const struct report_program *program)
+/* It ended well, or became the program of the next row. */
+static bool is_usual(const char *ending) { return strcmp(ending, "exit status 0") == 0 || strstr(ending, "(execve)"); }
+
+/* Whether so many others cost more that this one is not shown. */
+static bool is_shown(const struct report_programs *programs, size_t number)
 {
-    doc_group(d, DOC_BOTH, NULL);
+    const struct report_program *list = programs->list;
+    size_t before = 0;
+    if (programs->full || programs->count <= ROWS)
+        return true;
+    for (size_t i = 0; i < programs->count; i++)
+        before += list[i].cost > list[number].cost || (list[i].cost == list[number].cost && i < number);
+    return before < ROWS;
+}
+
+static void add_program(struct document *d, enum doc_in in, const struct report_program *program)
+{
+    doc_group(d, in, NULL);
     doc_count(d, DOC_JSON, "pid", program->pid);
     doc_count(d, DOC_JSON, "parent", program->parent);
     doc_count(d, DOC_JSON, "number", program->number);
@@ -21,9 +43,11 @@ static void add_program(struct document *d, const struct report_program *program
     if (program->followed) {
         doc_count(d, DOC_BOTH, "first_misses", program->first_misses);
         doc_count(d, DOC_BOTH, "last_misses", program->last_misses);
+        doc_count(d, DOC_BOTH, "cost", program->cost);
     }
-    doc_string(d, DOC_BOTH, "ending", program->ending);
-    doc_string(d, DOC_JSON, "report", program->report);
+    doc_string(d, DOC_JSON, "ending", program->ending);
+    doc_words(d, DOC_TEXT, "ended", "%.*s", (int)strcspn(program->ending, ":"), program->ending);
+    doc_string(d, DOC_BOTH, "report", program->report);
     doc_close(d);
 }
 
@@ -35,21 +59,55 @@ static void add_command(struct document *d, const char *const *command)
     doc_close(d);
 }
 
+static void add_columns(struct document *d, const struct report_programs *programs)
+{
+    struct doc_column columns[8] = {{.heading = "process", .key = "who"},
+                                    {.heading = "program", .key = "program", .form = DOC_LEFT},
+                                    {.heading = "instructions", .key = "instructions"},
+                                    {.heading = "L1D misses", .key = "first_misses", .spare = 1},
+                                    {.heading = "to memory", .key = "last_misses"},
+                                    {.heading = "cost", .key = "cost"}};
+    size_t count = 6;
+    bool ended = false, reported = false;
+    for (size_t i = 0; i < programs->count; i++) {
+        ended |= !is_usual(programs->list[i].ending);
+        reported = reported || programs->list[i].report;
+    }
+    if (ended)
+        columns[count++] = (struct doc_column){.heading = "ending", .key = "ended", .form = DOC_LEFT, .spare = 2};
+    if (reported)
+        columns[count++] = (struct doc_column){.heading = "report", .key = "report", .form = DOC_NAME};
+    doc_columns(d, columns, count, 0);
+}
+
+/* Those of the table that the text leaves out. */
+static void note_others(struct document *d, const struct report_programs *programs)
+{
+    uint64_t instructions = 0, cost = 0;
+    size_t others = 0;
+    for (size_t i = 0; i < programs->count; i++) {
+        if (is_shown(programs, i))
+            continue;
+        others++;
+        instructions += programs->list[i].instructions;
+        cost += programs->list[i].cost;
+    }
+    if (others != 0)
+        doc_note(d, DOC_LINE, NULL, "and %s other%s: %s instructions, cost %s", doc_digits(d, others),
+                 others == 1 ? "" : "s", doc_digits(d, instructions), doc_digits(d, cost));
+}
+
 void report_add_programs(struct document *d, const struct report_programs *programs)
 {
-    static const struct doc_column columns[] = {{.heading = "process", .key = "who"},
-                                                {.heading = "program", .key = "program", .form = DOC_LEFT},
-                                                {.heading = "instructions", .key = "instructions"},
-                                                {.heading = "L1D misses", .key = "first_misses"},
-                                                {.heading = "to memory", .key = "last_misses"},
-                                                {.heading = "ending", .key = "ending", .form = DOC_NAME}};
     doc_section(d, DOC_BOTH, 0);
     doc_string(d, DOC_JSON, "format", "c2emu-programs");
     add_command(d, programs->command);
-    doc_note(d, DOC_LINE, NULL, "processes: %zu programs", programs->count);
+    doc_note(d, DOC_HEADING, NULL, "processes: %zu programs%s", programs->count,
+             programs->full ? "" : ", whose reports --full shows, and -o DIR keeps");
     doc_table(d, DOC_BOTH, "programs");
-    doc_columns(d, columns, COUNT_OF(columns), 0);
+    add_columns(d, programs);
     for (size_t i = 0; i < programs->count; i++)
-        add_program(d, &programs->list[i]);
+        add_program(d, is_shown(programs, i) ? DOC_BOTH : DOC_JSON, &programs->list[i]);
     doc_close(d);
+    note_others(d, programs);
 }

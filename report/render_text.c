@@ -254,13 +254,15 @@ static bool is_strong(const struct doc_item *row, const struct doc_column *colum
            (unsigned __int128)figure->number * 100 >= (unsigned __int128)whole->number * column->strong;
 }
 
-static void put_cell(struct page *page, const struct doc_item *row, const struct doc_column *column, size_t width)
+/* last: of its row, which ends with the text. */
+static void put_cell(struct page *page, const struct doc_item *row, const struct doc_column *column, size_t width,
+                     bool last)
 {
     char buffer[CELL_BYTES];
     const char *text = row ? cell(buffer, row, column) : column->heading;
     const size_t length = strlen(text);
     if (column->form == DOC_LEFT || column->form == DOC_NAME) {
-        put_text(page, text, width, column->form == DOC_NAME);
+        put_text(page, text, width, last);
         return;
     }
     fprintf(page->to, "%*s", (int)(width - length), "");
@@ -274,13 +276,15 @@ static void put_cell(struct page *page, const struct doc_item *row, const struct
 static void put_row(struct page *page, const struct layout *of, const struct doc_item *row)
 {
     const bool heads = !row && page->is.coloured;
-    size_t count = 0;
+    size_t count = 0, last = of->table->column_count - 1;
+    while (of->left_out[last])
+        last--;
     fprintf(page->to, "%*s%s", (int)of->table->number, "", heads ? bold : "");
     for (size_t i = 0; i < of->table->column_count; i++) {
         if (of->left_out[i])
             continue;
         fprintf(page->to, "%*s", count++ == 0 ? 0 : BETWEEN, "");
-        put_cell(page, row, &of->table->columns[i], of->widths[i]);
+        put_cell(page, row, &of->table->columns[i], of->widths[i], i == last);
     }
     fprintf(page->to, "%s\n", heads ? plain : "");
 }

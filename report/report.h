@@ -134,15 +134,19 @@ struct report_program {
     uint64_t instructions;
     bool followed;                      /* else there are no counts: */
     uint64_t first_misses, last_misses; /* of L1D, and of the last level */
+    uint64_t cost;                      /* of its misses, in cycles */
 };
 struct report_programs {
     const struct report_program *list;
     size_t count;
+    bool full;                            /* the text has all of them */
     const char *const *command;           /* of the first */
     const struct report_receipt *receipt; /* of all; NULL: there is none */
 };
 enum c2_status report_create_programs(struct report **out, const struct report_programs *programs, unsigned forms,
                                       struct c2_error *err);
+/* What the misses of a simulated run cost, start-up with them, in cycles. */
+uint64_t report_cost(const struct report_run *run);
 /* Says a line for each miss rate that is less sure than the precision asked for; of several machines, of each. */
 void report_warn_of_precision(FILE *to, const struct report_run *run);
 

@@ -244,8 +244,6 @@ bool report_shows(const struct report_digest *digest, uint64_t cost, unsigned pe
 bool report_shows_code(const struct report_digest *digest);
 bool report_shows_tlbs(const struct report_digest *digest);
 bool report_tlbs_matter(const struct report_digest *digest); /* the same, but for --full and huge pages */
-/* What the misses that the caches have counted cost, start-up with them. (cost.c) */
-uint64_t report_counted_cost(const struct report_run *run);
 /* The cost, and its classes. (rankings.c) */
 void report_note_cost(struct document *d, const struct report_digest *digest);
 

@@ -13,6 +13,7 @@ ends     processes that are killed from outside, deadlocks; none of the host's i
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -99,7 +100,21 @@ def reports(top):
         rows = json.load(file)["programs"]
     equal([(row["pid"], row["number"], row["instructions"]) for row in rows],
           [(1000, i + 1, report["run"]["instructions"]) for i, report in enumerate(found)], "the list of programs")
-    contains(shown.stderr.decode(), ["processes: 3 programs", "process     1000, its program 3"], "the text")
+    equal([row["cost"] for row in rows], [report["cost"]["cost"] for report in found], "what they cost")
+    said = shown.stderr.decode()
+    contains(said, ["\nprocesses: 3 programs, whose reports --full shows, and -o DIR keeps\n",
+                    "process     1000, its program 3\n"], "the text")
+    equal(said.count("\nprogram  "), 1, "reports that are shown of a process that was three programs: " + said)
+    # of several processes the list is all, but for --full and what --follow names
+    pipe = ["sh", "-c", "/bin/true | env"]
+    for options, expected in (([], []), (["--follow", "all"], []), (["--follow", "env"], ["env"]),
+                              (["--full"], ["sh -c /bin/true | env", "sh -c /bin/true | env", "sh -c /bin/true | env",
+                                            "/bin/true", "env"]),
+                              (["--follow", "first"], ["sh -c /bin/true | env"])):
+        said = run([EMULATOR, *options, *pipe]).stderr.decode()
+        heads = re.findall(r"^program +(.*?)(?:: [ek].*|: [\d,]+ inst.*)?$", said, re.M)
+        equal(sorted(heads), sorted(expected), "reports shown with %s" % options)
+        check("\nprocesses: 5 programs" in said, "the list with %s: %s" % (options, said[-500:]))
     # a program is simulated as it is where it is the only one
     alone = os.path.join(top, "alone.json")
     written = []

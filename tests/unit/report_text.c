@@ -198,6 +198,68 @@ static void the_head_has_what_was_asked_for(void **state)
     free(text);
 }
 
+static char *list_of(const struct report_programs *programs)
+{
+    struct report *list;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, report_create_programs(&list, programs, REPORT_TEXT, NULL));
+    assert_int_equal(C2_OK, report_text(to, list, NULL));
+    report_destroy(list);
+    fclose(to);
+    return text;
+}
+
+/* An execve is no unusual ending. What was not followed has no counts. */
+static void the_list_of_programs(void **state)
+{
+    (void)state;
+    struct report_program list[] = {
+        {1000, 1, 1, "sh", "exit status 0", NULL, 2000, true, 30, 4, 1040},
+        {1001, 1000, 1, "sh", "became /bin/true (execve)", NULL, 7, false, 0, 0, 0},
+        {1001, 1000, 2, "true", "exit status 0", NULL, 1234567, true, 5, 5, 1175},
+    };
+    const struct report_programs programs = {.list = list, .count = 3, .command = (const char *[]){"sh", NULL}};
+    char *text = list_of(&programs);
+    assert_string_equal("processes: 3 programs, whose reports --full shows, and -o DIR keeps\n"
+                        "process  program  instructions  L1D misses  to memory   cost\n"
+                        "   1000  sh              2,000          30          4  1,040\n"
+                        "   1001  sh                  7           -          -      -\n"
+                        " 1001-2  true        1,234,567           5          5  1,175\n",
+                        text);
+    free(text);
+    list[2].ending = "killed by SIGSEGV: load of 0x0 in main";
+    list[0].report = "report.json";
+    text = list_of(&programs);
+    assert_non_null(strstr(text, " to memory   cost  ending                     report\n"));
+    assert_non_null(strstr(text, " 1,040  exit status 0              report.json\n"));
+    assert_non_null(strstr(text, " 1,175  killed by SIGSEGV          -\n"));
+    free(text);
+}
+
+/* Of 40, the 30 that cost most: the last one and the first 29 of those that cost 5. */
+static void a_long_list_of_programs(void **state)
+{
+    (void)state;
+    struct report_program list[40];
+    for (unsigned i = 0; i < 40; i++)
+        list[i] = (struct report_program){1000 + i, 1, 1, "sh", "exit status 0", NULL, 100, true, 1, 1, 5};
+    list[39].cost = 6;
+    struct report_programs programs = {.list = list, .count = 40, .command = (const char *[]){"sh", NULL}};
+    char *text = list_of(&programs);
+    assert_non_null(strstr(text, "\n   1028  sh "));
+    assert_null(strstr(text, "\n   1029  sh "));
+    assert_non_null(strstr(text, "\n   1039  sh "));
+    assert_non_null(strstr(text, "\nand 10 others: 1,000 instructions, cost 50\n"));
+    free(text);
+    programs.full = true;
+    text = list_of(&programs);
+    assert_non_null(strstr(text, "\n   1029  sh "));
+    assert_null(strstr(text, " others: "));
+    free(text);
+}
+
 static void shares_are_exact(void **state)
 {
     (void)state;
@@ -263,6 +325,8 @@ int main(void)
         cmocka_unit_test(without_simulation_and_killed),
         cmocka_unit_test(what_says_nothing_is_left_out),
         cmocka_unit_test(the_head_has_what_was_asked_for),
+        cmocka_unit_test(the_list_of_programs),
+        cmocka_unit_test(a_long_list_of_programs),
         cmocka_unit_test(shares_are_exact),
         cmocka_unit_test(one_level_without_l1i),
         cmocka_unit_test(a_full_disk_is_reported),
