@@ -130,6 +130,7 @@ struct analysis_kind {
     /* 1u << ANALYSIS_NAME of those before it that it cannot do without: they are made with it whether they are asked
      * for or not. The profile may be switched off; then the command line refuses what needs it. */
     unsigned needs;
+    unsigned only_with; /* the same of those without which it is not made */
     /* Whether it is wanted without its option, too; NULL: never. */
     bool (*wanted)(const struct analyses_setup *setup);
     bool (*applies)(const struct caches_machine *machine); /* else it is not made; NULL: to any */

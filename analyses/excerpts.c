@@ -26,7 +26,7 @@
 
 struct excerpts {
     struct analysis base;
-    struct profile *profile; /* NULL: nobody attributes, and nothing is kept */
+    struct profile *profile;
     struct loader_symbols *symbols;
     bool measuring;
     const struct stream_blocks *blocks;
@@ -258,9 +258,6 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
-    const struct excerpts *excerpts = (const struct excerpts *)analysis;
-    if (!excerpts->profile)
-        return (struct sim_subscriber){.self = analysis};
     return (struct sim_subscriber){
         .self = analysis, .simulated = simulated, .window = window, .dropped = dropped, .finish = finish};
 }

@@ -78,6 +78,9 @@ static unsigned find_wanted(const struct analyses_setup *setup)
         if (applies && (kind->every_machine || !setup->first) && (asked || wanted >> i & 1))
             wanted |= 1u << i | kind->needs;
     }
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++)
+        if ((kinds[i]->only_with & ~wanted) != 0)
+            wanted &= ~(1u << i);
     return wanted;
 }
 

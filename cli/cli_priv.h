@@ -92,8 +92,7 @@ struct cli_facts {
 };
 /* Zeroed before. program: the path of its file. */
 enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
-                               const struct mmu_guest_config *guest, const struct cli_plan *plan,
-                               struct c2_error *err);
+                               const struct mmu_guest_config *guest, const struct cli_plan *plan, struct c2_error *err);
 /* In place of those: how the run ended. areas: the guest's. */
 enum c2_status cli_facts_end(struct cli_facts *facts, const struct report_run *run, const struct mmu_areas *areas,
                              struct c2_error *err);

@@ -56,8 +56,7 @@ static uint64_t sample_of(const struct cli_options *options)
 }
 
 enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
-                               const struct mmu_guest_config *guest, const struct cli_plan *plan,
-                               struct c2_error *err)
+                               const struct mmu_guest_config *guest, const struct cli_plan *plan, struct c2_error *err)
 {
     char clock[CLI_CLOCK_BYTES];
     add(facts, "c2emu", "%s", C2_VERSION);

@@ -190,8 +190,7 @@ static enum c2_status start_simulation(struct run *run, struct c2_error *err)
 {
     const struct mmu_guest_config guest = run->from ? run->from->saved.guest : cli_plan_guest(&run->plan, run->options);
     FILE *to = run->outputs.recording ? c2_outfile_stream(run->outputs.recording) : NULL;
-    enum c2_status status = to ? cli_facts_start(&run->facts, run->options, run->program, &guest, &run->plan,
-                                                 err)
+    enum c2_status status = to ? cli_facts_start(&run->facts, run->options, run->program, &guest, &run->plan, err)
                                : C2_OK;
     return status == C2_OK ? cli_simulation_start(&run->simulation, &run->plan, run->options, to, &run->facts, err)
                            : status;

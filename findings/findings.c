@@ -5,8 +5,7 @@
  * Model
  *   Misses are put together by object and loop (groups.c); each group is judged (judge.c). Translations that no swap of
  *   loops concerns are one finding an object: pages of 2 MiB spare them as far as the TLBs cover it. What cores take
- *   from each other is one an object and kind (sharing.c); fetches are one of their own. Findings of one pattern, object
- *   and line are added up.
+ *   from each other is one an object and kind (sharing.c); fetches are one of their own.
  *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
  *   stands before what is hardly worth it.
  *   The run's cycles, of which shares are taken, are its cost and one for each instruction.

@@ -13,7 +13,7 @@
 /* A row: its name in reports, and what the pattern is. */
 /* clang-format off */
 #define FINDINGS_PATTERNS(X) \
-    X(LOOP_ORDER, "loop-order", "the innermost loop goes through memory in long steps, a loop around it in short ones") \
+    X(LOOP_ORDER, "loop-order", "the innermost loop goes through memory in long steps, one around it in short ones") \
     X(SET_CONFLICTS, "set-conflicts", "lines compete for a few sets while others are idle") \
     X(PAGE_PLACEMENT, "page-placement", "the frames of pages decide about conflicts") \
     X(CAPACITY, "capacity", "data that is used again does not fit") \

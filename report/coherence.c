@@ -296,24 +296,6 @@ static void add_sites(struct document *d, const struct report_run *run, const st
 
 uint64_t report_coherence_cost(const struct report_digest *digest) { return report_run_cost(digest->run).coherence; }
 
-void report_say_shared(struct document *d, const struct report_digest *digest, uint64_t total)
-{
-    const struct analyses_coherence_result *result = digest->run->found[ANALYSIS_coherence];
-    const struct coherence_line *line = result && result->line_count != 0 ? &result->lines[0] : NULL;
-    doc_say(d, "lines that cores take from each other (%s of the cost): ",
-            doc_share(d, report_coherence_cost(digest), total));
-    if (line && line->padding != 0)
-        doc_say(d,
-                "false sharing of the line at 0x%llx, where %u bytes more behind what each core uses (or an alignment) "
-                "would give each its own",
-                (unsigned long long)line->va.v, line->padding);
-    else if (line && line->false_sharing > line->true_sharing)
-        doc_say(d, "false sharing of the line at 0x%llx: put what each core writes into lines of its own",
-                (unsigned long long)line->va.v);
-    else
-        doc_say(d, "they exchange data; let each thread work on its own, and exchange more seldom");
-}
-
 static void note_finding(struct document *d, const struct report_digest *digest,
                          const struct analyses_coherence_result *result)
 {

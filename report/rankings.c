@@ -7,8 +7,8 @@
  *   the sums of all that was not listed. Levels without a miss are left out of an entry. Costs are cycles.
  *   The text has the first rows of each list, as shares of the whole cost and without start-up: a line of its own tells
  *   that. A table ends when COVERED percent of what is not start-up is in it, or after ROWS rows; a second row is shown
- *   when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs, page walks and misses of L1I are in
- *   the tables where there are enough of them (cost.c).
+ *   when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs, page walks and misses of L1I are
+ *   in the tables where there are enough of them (cost.c).
  *
  * Invariants
  *   Sums over a list of the JSON are whole whatever its limit: all misses of a level and all the cost (cost.c).

@@ -176,7 +176,7 @@ void report_add_charged(struct document *d, const struct report_digest *digest, 
 void report_add_head(struct document *d, struct report_digest *digest);
 void report_add_totals(struct document *d, const struct report_run *run, const struct sim_totals *of);
 
-/* Of one that was simulated. (levels.c, samples.c, lanes.c, advice.c, windows.c) */
+/* Of one that was simulated. (levels.c, samples.c, lanes.c, windows.c) */
 void report_add_levels(struct document *d, struct report_digest *digest);
 void report_add_samples(struct document *d, struct report_digest *digest);
 void report_add_fifo(struct document *d, struct report_digest *digest);
@@ -185,7 +185,6 @@ void report_add_coherence(struct document *d, struct report_digest *digest); /* 
 /* What coherence misses and upgrades have cost; of one core nothing. And what to look at when that is the most of the
  * whole. */
 uint64_t report_coherence_cost(const struct report_digest *digest);
-void report_say_shared(struct document *d, const struct report_digest *digest, uint64_t total);
 void report_add_bandwidth(struct document *d, struct report_digest *digest); /* bandwidth.c */
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);

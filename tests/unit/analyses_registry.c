@@ -61,9 +61,11 @@ static void expect(const struct row rows[ANALYSES_KINDS])
 static void options_make_them(void **state)
 {
     (void)state;
-    expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.first = true}});
+    expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.first = true}, [ANALYSIS_excerpts] = {.first = true}});
+    expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.first = true}, [ANALYSIS_excerpts] = {.given = ""}});
     expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.given = ""}});
     expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.first = true},
+                                        [ANALYSIS_excerpts] = {.first = true},
                                         [ANALYSIS_fifo] = {"", true, true},
                                         [ANALYSIS_against] = {"huge", true, true},
                                         [ANALYSIS_trace] = {"/dev/null", true, false},

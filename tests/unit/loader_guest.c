@@ -18,9 +18,15 @@ static __attribute__((noinline)) int hidden(int n)
     return sum;
 }
 
-__attribute__((weak)) int weak_one(int n) { return hidden(n) + 1; }
+__attribute__((weak)) int weak_one(int n)
+{
+    return hidden(n) + 1;
+}
 
-static inline __attribute__((always_inline)) int inlined(int n) { return n * 7 + zeroed[n & 15]; }
+static inline __attribute__((always_inline)) int inlined(int n)
+{
+    return n * 7 + zeroed[n & 15];
+}
 
 __attribute__((noinline)) int visible(int n)
 {

@@ -9,4 +9,7 @@ static __attribute__((noinline)) long finish(long status)
     return result;
 }
 
-void _start(void) { finish(0); }
+void _start(void)
+{
+    finish(0);
+}

@@ -69,7 +69,10 @@ static int again(void)
 }
 
 /* Two functions of one name in two files would both be local; `twice` is only one. */
-__attribute__((noinline)) static int twice(int n) { return 2 * n + local_table[n & 255]; }
+__attribute__((noinline)) static int twice(int n)
+{
+    return 2 * n + local_table[n & 255];
+}
 
 int main(int argc, char **argv)
 {

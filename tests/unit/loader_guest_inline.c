@@ -12,7 +12,10 @@ volatile int sink;
 
 #define TWICE(x) (add((x), 1) + add((x), 2))
 
-static inline __attribute__((always_inline)) int add(int a, int b) { return a + b * table[a & 63]; }
+static inline __attribute__((always_inline)) int add(int a, int b)
+{
+    return a + b * table[a & 63];
+}
 
 static inline __attribute__((always_inline)) int middle(int a)
 {
@@ -56,29 +59,44 @@ __attribute__((noinline)) int second(int n)
     return outer(n + 2) + outer(n - 2);
 }
 
-static int recurse(int n) { return n <= 1 ? 1 : recurse(n - 1) + add(n, 3); }
+static int recurse(int n)
+{
+    return n <= 1 ? 1 : recurse(n - 1) + add(n, 3);
+}
 
 __attribute__((noinline)) static int with_constant(const char *text, int scale)
 {
     return (int)strlen(text) * scale + middle(scale);
 }
 
-__attribute__((cold, noinline)) static int rare(int n) { return printf("rare %d\n", outer(n)); }
+__attribute__((cold, noinline)) static int rare(int n)
+{
+    return printf("rare %d\n", outer(n));
+}
 
 /* Called by nobody: with sections of its own the linker throws it away, and its DWARF stays. */
-int discarded(int n) { return outer(n) - middle(n); }
+int discarded(int n)
+{
+    return outer(n) - middle(n);
+}
 
 /* A function within a function is not inlined by that. */
 __attribute__((noinline)) int around(int n)
 {
 #ifndef __clang__
-    __attribute__((noinline)) int within(int m) { return add(m, n); }
+    __attribute__((noinline)) int within(int m)
+    {
+        return add(m, n);
+    }
     n += within(n + 1);
 #endif
     return n;
 }
 
-int nobody(int n) { return outer(n) + recurse(n); }
+int nobody(int n)
+{
+    return outer(n) + recurse(n);
+}
 
 int main(int argc, char **argv)
 {

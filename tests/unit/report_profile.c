@@ -87,13 +87,14 @@ static void what_says_nothing_is_left_out(void **state)
     s.base.run.full = false;
     s.object_tallies[1][L2].framed = 20;
     char *text = written_report(&s.base.run, REPORT_TEXT);
-    assert_non_null(strstr(text, " on sample\n"
-                                 "cost        29,400 cycles that accesses would wait one after the other, 2.94 an instruction; it is not "
-                                 "time\n"
-                                 "            start-up of libraries: 0.9 % of the cost, left out below\n"
-                                 "classes     . cold 86.0 %, = capacity 3.7 %, # conflict 9.4 %; a mark is a tenth\n"
-                                 "\n"
-                                 "level  accesses "));
+    assert_non_null(strstr(
+        text, " on sample\n"
+              "cost        29,400 cycles that accesses would wait one after the other, 2.94 an instruction; it is not "
+              "time\n"
+              "            start-up of libraries: 0.9 % of the cost, left out below\n"
+              "classes     . cold 86.0 %, = capacity 3.7 %, # conflict 9.4 %; a mark is a tenth\n"
+              "\n"
+              "level  accesses "));
     assert_non_null(strstr(text, "\n\n  cost     classes  L1D misses  L2 misses  L3 misses      size  object\n"
                                  "62.7 %  ........=#         370         96         80  32.0 KiB  double A"));
     assert_non_null(strstr(text, "\n\nconflict misses by instruction and object, the dearest:\n"));
