@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Findings of programs whose trouble is known: truth.tsv has it, written from their sources.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the cures gain on this processor; by hand, on a machine that does nothing else:
 
