@@ -2,9 +2,9 @@
  *
  * Lesson: butterflies along the columns of a table whose rows are a power of two long meet in one set.
  * Truth: the Walsh-Hadamard transform of a column of 64 numbers, 8 KiB from row to row: 64 lines, 4 KiB, which lie in
- * one set of L1D and, if their pages follow each other, in four of L2, of 8 ways each. Each of the six stages loads them
- * again. Each column begins with what the last one gave, so no loop over the columns can go inside; rows that are a line
- * longer cure it.
+ * one set of L1D and, if their pages follow each other, in four of L2, of 8 ways each. Each of the six stages loads
+ * them again. Each column begins with what the last one gave, so no loop over the columns can go inside; rows that are
+ * a line longer cure it.
  */
 #include <stdint.h>
 #include <stdio.h>

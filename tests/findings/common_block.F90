@@ -1,9 +1,9 @@
 ! SPDX-License-Identifier: GPL-2.0-or-later
 !
 ! Lesson: arrays of a power of two in size, one after the other in a common block, meet in the same sets.
-! Truth: 14 arrays of 4096 bytes, of which the first 1 KiB is in use: 14 KiB in all, half of L1D. But element k of all of
-! them lies in one set of 8 ways, and the formula for k wants all 14: each load misses. A line more in each array keeps
-! them apart.
+! Truth: 14 arrays of 4096 bytes, of which the first 1 KiB is in use: 14 KiB in all, half of L1D. But element k of all
+! of them lies in one set of 8 ways, and the formula for k wants all 14: each load misses. A line more in each array
+! keeps them apart.
 #ifdef CURED
 #define LENGTH 520
 #else

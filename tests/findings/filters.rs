@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Lesson: a chain of iterators that each walk the whole vector loads it as often as the chain is long.
-// Truth: 24 filters, one after the other, over 1 MB of samples, which L2 (256 KiB) does not hold: each loads all of them
-// from L3 again. Chunk by chunk (16 KiB), all filters but the first find the samples in L1D.
+// Truth: 24 filters, one after the other, over 1 MB of samples, which L2 (256 KiB) does not hold: each loads all of
+// them from L3 again. Chunk by chunk (16 KiB), all filters but the first find the samples in L1D.
 const CHUNK: usize = 4096;
 const FILTERS: u32 = 24;
 

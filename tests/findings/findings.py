@@ -31,7 +31,8 @@ MARK = re.compile(r"(/\*|//|!) here\b")
 
 # A tuned program may have findings of which none is worth the reader's time: what each could gain is at most a
 # twentieth of the instructions. A cycle an instruction is what a program without misses takes on a plain processor, so
-# this is at most 5 % of its time; with what its misses cost in the sum, the bound would be the laxer the more it misses.
+# this is at most 5 % of its time; with what its misses cost in the sum, the bound would be the laxer the more it
+# misses.
 WORTHLESS = 20
 
 Program = collections.namedtuple("Program", COLUMNS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Lesson: three indices, three orders: the last index belongs into the inner loop.
- * Truth: the inner loop over z strides a whole slice, that over y a row; 64 * 100 lines, 400 KiB, pass before the next x
- * wants the same lines, more than L2 has. The outer loop over x strides 4 bytes.
+ * Truth: the inner loop over z strides a whole slice, that over y a row; 64 * 100 lines, 400 KiB, pass before the next
+ * x wants the same lines, more than L2 has. The outer loop over x strides 4 bytes.
  */
 #include <stdint.h>
 #include <stdio.h>
