@@ -173,12 +173,26 @@ static void add_things(struct reading *reading, enum report_subject subject, con
     }
 }
 
+/* What accesses cost in all, as a counter of the run; and its parts. */
+static void add_cost(struct reading *reading, struct report_entry entry, const json_t *cost)
+{
+    static const char *const parts[] = {"caches", "translations", "walks", "coherence", "startup"};
+    entry.counter = "cost";
+    add_entry(reading, entry, json_object_get(cost, entry.counter));
+    entry.level = "cost";
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        entry.counter = parts[i];
+        add_entry(reading, entry, json_object_get(cost, parts[i]));
+    }
+}
+
 static enum c2_status read_side(struct report_comparison *to, int side, struct c2_error *err)
 {
     struct reading reading = {.to = to, .side = side};
     const struct report_entry level = {.subject = REPORT_LEVEL, .name = "", .bare = "", .level = "run"};
     json_t *root = to->root[side];
     add_counters(&reading, level, json_object_get(json_object_get(root, "run"), "measured"));
+    add_cost(&reading, level, json_object_get(root, "cost"));
     add_levels(&reading, level, json_object_get(root, "levels"));
     add_things(&reading, REPORT_FUNCTION, json_object_get(root, "functions"));
     add_things(&reading, REPORT_OBJECT, json_object_get(root, "objects"));

@@ -18,6 +18,7 @@
 
 /* A: kernel misses 40, of which 30 conflicts; f is in both; gone and came in one each; two objects with one name. */
 static const char body_a[] =
+    "\"cost\":{\"cost\":900,\"caches\":700,\"walks\":200,\"startup\":0,\"miss_cycles\":3},"
     "\"levels\":[{\"name\":\"L1D\",\"misses\":50,\"conflict\":30,\"cold\":20},{\"name\":\"L2\",\"misses\":20,"
     "\"conflict\":0}],"
     "\"functions\":[{\"name\":\"kernel\",\"module\":\"old\",\"executed\":10,\"levels\":[{\"name\":\"L1D\",\"misses\":"
@@ -30,6 +31,7 @@ static const char body_a[] =
     "\"file\":\"/x/app.c\",\"line\":4},\"levels\":[]},{\"name\":\"old\",\"kind\":\"code\",\"refs\":0,\"levels\":[]}]}";
 /* B: kernel's conflicts are gone but one; malloc#1 lies elsewhere. */
 static const char body_b[] =
+    "\"cost\":{\"cost\":450,\"caches\":450,\"walks\":0,\"startup\":0,\"miss_cycles\":4},"
     "\"levels\":[{\"name\":\"L1D\",\"misses\":21,\"conflict\":1,\"cold\":20},{\"name\":\"L2\",\"misses\":25,"
     "\"conflict\":0}],"
     "\"functions\":[{\"name\":\"kernel\",\"module\":\"new\",\"executed\":10,\"levels\":[{\"name\":\"L1D\",\"misses\":"
@@ -108,10 +110,13 @@ static void the_whole_text(void **state)
     assert_string_equal("A  a: ./old 7\n"
                         "B  b: ./new 7\n"
                         "\n"
-                        "level  counter    A   B  change     of A\n"
-                        "L1D    misses    50  21     -29  -58.0 %\n"
-                        "L1D    conflict  30   1     -29  -96.7 %\n"
-                        "L2     misses    20  25      +5  +25.0 %\n"
+                        "level  counter     A    B  change      of A\n"
+                        "run    cost      900  450    -450   -50.0 %\n"
+                        "cost   caches    700  450    -250   -35.7 %\n"
+                        "cost   walks     200    0    -200  -100.0 %\n"
+                        "L1D    misses     50   21     -29   -58.0 %\n"
+                        "L1D    conflict   30    1     -29   -96.7 %\n"
+                        "L2     misses     20   25      +5   +25.0 %\n"
                         "\n"
                         "function kernel in the program\n"
                         "  level  counter    A   B  change     of A\n"
