@@ -268,5 +268,9 @@ static const void *result(const struct analysis *analysis)
     return excerpts->accesses ? accesses_result(excerpts->accesses) : NULL;
 }
 
-const struct analysis_kind analysis_excerpts = {
-    .on_without_option = true, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_excerpts = {.on_without_option = true,
+                                                .only_with = 1u << ANALYSIS_profile,
+                                                .create = create,
+                                                .subscriber = subscriber,
+                                                .result = result,
+                                                .destroy = destroy};
