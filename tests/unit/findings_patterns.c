@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Findings of profiles made by hand: one instruction, one object and what the excerpts know of them, pattern by pattern,
+ * with costs and gains that follow from the latencies: a miss costs 8 cycles in L1D, 28 in L2, 160 in L3.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "findings/findings.h"
+#include "unit/made_level.h"
+
+enum { LEVELS = 4, L1D = 0, L2, L3, L1I, ROWS = 3 };
+
+/* Three instructions, 0x1000, 0x2000, 0x3000, the n-th accesses the n-th object. The first two are in a loop each, 0
+ * within 1. */
+struct world {
+    struct caches_machine machine;
+    struct analyses_insn insns[ROWS];
+    struct analyses_object objects[ROWS];
+    struct analyses_tally tallies[ROWS][LEVELS], none[LEVELS];
+    struct analyses_row rows[ROWS];
+    struct analyses_pair pairs[ROWS];
+    struct analyses_profile_result profile;
+    struct analyses_access accesses[ROWS];
+    struct analyses_loop loops[2];
+    uint32_t loop_of[ROWS];
+    struct analyses_excerpts_result excerpts;
+    struct findings_input input;
+};
+
+static void make_machine(struct caches_machine *machine)
+{
+    *machine = (struct caches_machine){
+        .name = "made", .line_bytes = 64, .physical_bytes = 1ull << 40, .has_l1i = true, .level_count = 3};
+    machine->levels[0] = machine->l1i = made_level("L1D", 32768, 8);
+    machine->levels[1] = made_level("L2", 262144, 8);
+    machine->levels[2] = made_level("L3", 1 << 20, 16);
+    machine->levels[0].latency_cycles = machine->l1i.latency_cycles = 4;
+    machine->levels[1].latency_cycles = 12;
+    machine->levels[2].latency_cycles = 40;
+}
+
+static void begin(struct world *w)
+{
+    *w = (struct world){.loop_of = {0, 1, ANALYSES_NO_LOOP}};
+    make_machine(&w->machine);
+    w->loops[0] = (struct analyses_loop){.header = {0x1000}, .parent = 1, .depth = 2};
+    w->loops[1] = (struct analyses_loop){.header = {0x2000}, .parent = ANALYSES_NO_LOOP, .depth = 1};
+    for (uint32_t i = 0; i < ROWS; i++) {
+        w->insns[i] = (struct analyses_insn){.pc = {(i + 1) * 0x1000u}, .executed = 1000, .reads = 1000};
+        w->objects[i] = (struct analyses_object){.kind = ANALYSES_STATIC,
+                                                 .name = "abc",
+                                                 .bytes = 4 << 20,
+                                                 .blocks = 1,
+                                                 .level = w->none,
+                                                 .startup = w->none};
+        w->rows[i] = (struct analyses_row){.insn = i, .object = i, .level = w->tallies[i], .startup = w->none};
+        w->accesses[i] = (struct analyses_access){.insn = i, .object = i, .bytes = 8, .reads = 1000, .grid = 8};
+    }
+    w->profile = (struct analyses_profile_result){.level_count = 3,
+                                                  .has_l1i = true,
+                                                  .insns = w->insns,
+                                                  .insn_count = ROWS,
+                                                  .objects = w->objects,
+                                                  .object_count = ROWS,
+                                                  .rows = w->rows,
+                                                  .row_count = ROWS,
+                                                  .pairs = w->pairs};
+    w->excerpts = (struct analyses_excerpts_result){
+        .accesses = w->accesses, .access_count = ROWS, .loops = {w->loops, 2, w->loop_of}};
+    w->input = (struct findings_input){
+        .profile = &w->profile, .excerpts = &w->excerpts, .machine = &w->machine, .instructions = 10000};
+}
+
+static void steps(struct analyses_access *access, int64_t inner, int64_t outer)
+{
+    access->step[0] = (struct analyses_step){inner, 900, 900};
+    access->step[1] = (struct analyses_step){outer, 90, 90};
+}
+
+/* So many misses of each class in L1D, which L2 has. */
+static void missed(struct world *w, uint32_t row, uint64_t cold, uint64_t capacity, uint64_t conflict)
+{
+    w->tallies[row][L1D].reads[ANALYSES_COLD] = cold;
+    w->tallies[row][L1D].reads[ANALYSES_CAPACITY] = capacity;
+    w->tallies[row][L1D].reads[ANALYSES_CONFLICT] = conflict;
+}
+
+static struct findings *found(const struct world *w)
+{
+    struct findings *findings;
+    assert_int_equal(C2_OK, findings_create(&findings, &w->input, NULL));
+    return findings;
+}
+
+static void must(const struct finding *finding, enum findings_pattern pattern, uint64_t pc, uint64_t cost,
+                 uint64_t gain)
+{
+    assert_int_equal(pattern, finding->pattern);
+    assert_int_equal(pc, finding->pc.v);
+    assert_int_equal(cost, finding->cost);
+    assert_int_equal(gain, finding->gain);
+    assert_int_equal(gain == 0 ? FINDINGS_NO_GAIN : FINDINGS_ESTIMATED, finding->gained);
+}
+
+/* ------------------------------------------------------------------ patterns */
+
+/* 1000 misses, 8000 cycles; of a line 64 of 64 bytes are walked past now, and 8 with the loops swapped. */
+static void long_steps_inside_short_ones(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 300, 700);
+    steps(&w.accesses[0], 4096, 8);
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    assert_true(findings->cost == 8000 && findings->cycles == 18000);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, 7000);
+    assert_true(findings->list[0].loop == 0 && findings->list[0].with == 1);
+    assert_true(findings->list[0].step == 4096 && findings->list[0].with_step == 8);
+    findings_destroy(findings);
+    w.accesses[0].step[0].bytes = -4096; /* downwards is no other way */
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, 7000);
+    findings_destroy(findings);
+}
+
+/* Another object of the loop goes the other way: swapped loops would only change places. */
+static void a_transposition_is_no_matter_of_order(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 300, 700);
+    w.loop_of[1] = 0;
+    steps(&w.accesses[0], 4096, 8);
+    steps(&w.accesses[1], 8, 4096);
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 8000, 5600);
+    assert_int_equal(L1D, findings->list[0].level);
+    findings_destroy(findings);
+}
+
+/* Conflicts are 40 per cent: at 399 of 1000 misses it is no matter of sets. */
+static void conflicts_of_sets(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    steps(&w.accesses[0], 8, 0);
+    missed(&w, 0, 600, 0, 400);
+    w.pairs[0] = (struct analyses_pair){L1D, 0, 2, ANALYSES_REASON_INTER, 300};
+    w.pairs[1] = (struct analyses_pair){L1D, 0, 0, ANALYSES_REASON_INTRA, 100};
+    w.profile.pair_count = 2;
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 8000, 3200);
+    assert_int_equal(2, findings->list[0].evictor);
+    findings_destroy(findings);
+    missed(&w, 0, 601, 0, 399);
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_STREAMING, 0x1000, 8000, 0);
+    findings_destroy(findings);
+}
+
+/* Most conflicts in sets that frames choose: of a random placement they are its matter. */
+static void conflicts_of_frames(void **state)
+{
+    const struct mmu_config random = {.placement = MMU_RANDOM}, sequential = {.placement = MMU_SEQUENTIAL};
+    struct world w;
+    (void)state;
+    begin(&w);
+    steps(&w.accesses[0], 8, 0);
+    w.tallies[0][L2].reads[ANALYSES_CONFLICT] = 100;
+    w.tallies[0][L2].framed = 80;
+    w.input.placement = &random;
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_PAGE_PLACEMENT, 0x1000, 2800, 2240);
+    assert_int_equal(L2, findings->list[0].level);
+    findings_destroy(findings);
+    w.input.placement = &sequential;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 2800, 2800);
+    findings_destroy(findings);
+}
+
+/* Elements of 32 bytes of which the loop uses 8: a quarter of the lines is left. Unrolled twice, the grid is 64. */
+static void bytes_that_are_not_used(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 1000, 0, 0);
+    steps(&w.accesses[0], 32, 0);
+    w.accesses[0].grid = 32;
+    w.accesses[0].offset = 16;
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x1000, 8000, 6000);
+    assert_true(findings->list[0].element_bytes == 32 && findings->list[0].used_bytes == 8);
+    assert_true(findings->list[0].used[2] == 0xff && findings->list[0].used[1] == 0 && findings->list[0].used[3] == 0);
+    findings_destroy(findings);
+    w.loop_of[1] = 0;
+    w.accesses[1] = w.accesses[0];
+    w.accesses[1].insn = 1;
+    w.accesses[0].grid = w.accesses[1].grid = 64;
+    w.accesses[1].offset = 48;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x1000, 8000, 6000);
+    assert_true(findings->list[0].element_bytes == 32 && findings->list[0].used_bytes == 8);
+    findings_destroy(findings);
+    w.accesses[1].offset = 0; /* another field: 16 of 64 bytes, which are in the one line that there is */
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x1000, 8000, 6000);
+    assert_true(findings->list[0].element_bytes == 64 && findings->list[0].used_bytes == 16);
+    findings_destroy(findings);
+}
+
+/* 1 MiB of words walked through by 1000 accesses of 64 bytes: an eighth of a walk, or, four times as small, half of one;
+ * of 32,000 bytes twice. */
+static void again_and_again_or_once(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 100, 900, 0);
+    steps(&w.accesses[0], 64, 0);
+    w.accesses[0].bytes = 64;
+    w.accesses[0].grid = 64;
+    w.objects[0].bytes = 32000;
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_CAPACITY, 0x1000, 8000, 3600);
+    assert_true(findings->list[0].passes == 2.0 && findings->list[0].level == L1D);
+    findings_destroy(findings);
+    w.objects[0].bytes = 64000;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_STREAMING, 0x1000, 8000, 0);
+    findings_destroy(findings);
+}
+
+/* No step is the most frequent one, and no code is known: nobody can say that it chases pointers. */
+static void no_order(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 1000, 0);
+    w.accesses[0].step[0] = (struct analyses_step){64, 450, 900};
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_SCATTERED, 0x1000, 8000, 0);
+    findings_destroy(findings);
+}
+
+/* ------------------------------------------------------------------ translations, code, start-up, order */
+
+static void give_tlbs(struct caches_machine *machine)
+{
+    machine->tlbs[0] = (struct caches_tlb){
+        .name = "DTLB", .place = CACHES_TLB_FIRST, .holds = CACHES_TLB_4K, .entries = 64};
+    machine->tlbs[1] = (struct caches_tlb){
+        .name = "DTLB-2M", .place = CACHES_TLB_FIRST, .holds = CACHES_TLB_2M, .entries = 4};
+    machine->tlbs[2] = (struct caches_tlb){
+        .name = "STLB", .place = CACHES_TLB_SECOND, .holds = CACHES_TLB_4K, .entries = 512, .latency_cycles = 7};
+    machine->tlb_count = 3;
+    machine->walk_cycles = 12;
+}
+
+/* 500 misses of the first TLB and 100 walks with 150 reads: 500 * 7 + 150 * 12. Four pages of 2 MiB cover 8 MiB: all of
+ * 4 MiB, half of 16. */
+static void pages_that_do_not_fit(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    give_tlbs(&w.machine);
+    w.rows[2].tlb = (struct analyses_translations){500, 100, 150};
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_TLB, 0x3000, 5300, 5300);
+    assert_true(findings->list[0].misses == 500 && findings->list[0].walks == 100);
+    findings_destroy(findings);
+    w.objects[2].bytes = 16 << 20;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_TLB, 0x3000, 5300, 2650);
+    findings_destroy(findings);
+    w.objects[2].bytes = 1 << 20; /* less than a page of 2 MiB */
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_TLB, 0x3000, 5300, 0);
+    findings_destroy(findings);
+}
+
+/* What a swap of loops spares of translations is its own. */
+static void translations_of_a_swap_are_its_own(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    give_tlbs(&w.machine);
+    missed(&w, 0, 0, 300, 700);
+    steps(&w.accesses[0], 4096, 8);
+    w.rows[0].tlb = (struct analyses_translations){400, 0, 0};
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 10800, 9450);
+    findings_destroy(findings);
+}
+
+static void code_that_does_not_fit(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    w.objects[1].kind = ANALYSES_CODE;
+    w.tallies[1][L1I].reads[ANALYSES_COLD] = 100;
+    w.tallies[1][L1I].reads[ANALYSES_CAPACITY] = 900;
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_INSTRUCTION_CACHE, 0x2000, 8000, 7200);
+    assert_true(findings->list[0].misses == 1000 && findings->list[0].object == FINDINGS_NOBODY);
+    findings_destroy(findings);
+}
+
+/* Start-up is all that there is, but where the program's own misses are worth more. */
+static void starting_is_what_costs(void **state)
+{
+    static struct analyses_tally startup[LEVELS];
+    struct world w;
+    (void)state;
+    begin(&w);
+    startup[L1D].reads[ANALYSES_COLD] = 1000;
+    w.rows[2].startup = startup;
+    missed(&w, 2, 1000, 0, 0);
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    assert_int_equal(FINDINGS_STARTUP, findings->list[0].pattern);
+    assert_true(findings->list[0].cost == 8000 && findings->cost == 0 && findings->startup == 8000);
+    findings_destroy(findings);
+    w.input.instructions = 200000; /* 8,000 cycles are nothing beside them */
+    findings = found(&w);
+    assert_int_equal(0, findings->count);
+    findings_destroy(findings);
+}
+
+/* The most worthwhile first; without a remedy a tenth of the cost counts, and what is hardly worth anything is not
+ * there. */
+static void the_list_is_by_worth(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 1000, 0, 0); /* streaming, 8000 cycles: worth 800 */
+    steps(&w.accesses[0], 8, 0);
+    missed(&w, 1, 0, 0, 200); /* conflicts, 1600 */
+    steps(&w.accesses[1], 8, 0);
+    missed(&w, 2, 0, 0, 20); /* conflicts, 160 of 19,760 cycles: less than a hundredth */
+    struct findings *findings = found(&w);
+    assert_int_equal(2, findings->count);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x2000, 1600, 1600);
+    must(&findings->list[1], FINDINGS_STREAMING, 0x1000, 8000, 0);
+    findings_destroy(findings);
+    w.input.instructions = 1000; /* now it is more than a hundredth */
+    findings = found(&w);
+    assert_int_equal(3, findings->count);
+    findings_destroy(findings);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 100, 900, 0);
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    unsigned tries = 0;
+    for (; status == C2_ERR_NO_MEMORY && tries < 100; tries++) {
+        struct findings *findings;
+        struct c2_error err;
+        c2_alloc_fail_from(tries + 1);
+        status = findings_create(&findings, &w.input, &err);
+        c2_alloc_fail_from(0);
+        assert_true((status == C2_OK) == !!findings);
+        findings_destroy(findings);
+    }
+    assert_int_equal(C2_OK, status);
+    assert_true(tries > 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_steps_inside_short_ones),
+        cmocka_unit_test(a_transposition_is_no_matter_of_order),
+        cmocka_unit_test(conflicts_of_sets),
+        cmocka_unit_test(conflicts_of_frames),
+        cmocka_unit_test(bytes_that_are_not_used),
+        cmocka_unit_test(again_and_again_or_once),
+        cmocka_unit_test(no_order),
+        cmocka_unit_test(pages_that_do_not_fit),
+        cmocka_unit_test(translations_of_a_swap_are_its_own),
+        cmocka_unit_test(code_that_does_not_fit),
+        cmocka_unit_test(starting_is_what_costs),
+        cmocka_unit_test(the_list_is_by_worth),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
