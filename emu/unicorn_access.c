@@ -192,6 +192,35 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
     access->next = next;
 }
 
+/* ------------------------------------------------------------------ stores across a page
+ * Unicorn stores 16 bytes, and 80 bits, as two parts. Where the second one cannot be, the page fault comes before the
+ * first. */
+
+static void learn_env(struct unicorn_access *access, void *env, uint32_t how)
+{
+    enum { INDEX = 15 };
+    if (!access)
+        return;
+    access->env = env;
+    access->index = how & INDEX;
+}
+
+EXPORT void helper_boundl_x86_64(void *env, uint64_t address, int32_t bytes)
+{
+    static void *unicorns;
+    struct unicorn_access *access = executing;
+    const uint64_t next = c2_align_down(address, C2_PAGE_BYTES) + C2_PAGE_BYTES;
+    (void)env;
+    if (inside_page(address, (unsigned)bytes) || !access || !access->env ||
+        !mmu_ready(access->mmu, (struct guest_va){address}, MMU_ACCESS_WRITE) ||
+        mmu_ready(access->mmu, (struct guest_va){next}, MMU_ACCESS_WRITE))
+        return;
+    step_aside();
+    ((store_byte_function *)unicorn_original(&unicorns, "helper_ret_stb_mmu_x86_64"))(
+        access->env, next, 0, access->index, (uintptr_t)__builtin_return_address(0));
+    running = access;
+}
+
 #define LOAD(name, type) \
     EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from); \
     EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from) \
@@ -205,6 +234,7 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
             return value; \
         } \
         struct unicorn_access *access = step_aside(); \
+        learn_env(access, env, how); \
         uint64_t value = ((load_function *)unicorn_original(&unicorns, #name))(env, address, how, from); \
         admit_load(access, address, sizeof(type)); \
         return value; \
@@ -224,6 +254,7 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
             return; \
         } \
         struct unicorn_access *access = step_aside(); \
+        learn_env(access, env, how); \
         typedef void store_function(void *, uint64_t, type, uint32_t, uintptr_t); \
         bool part = !whole(how, sizeof(type)); \
         if (access && !part) \

@@ -440,7 +440,7 @@ void unicorn_code_begin(struct unicorn_code *code)
 {
     struct unicorn_way way = code->way;
     way.records = way.records && code->decoded.block.insn_count > 0;
-    code->event_count = way.records ? unicorn_events_list(code->events, &code->decoded) : 0;
+    code->event_count = code->decoded.block.insn_count > 0 ? unicorn_events_list(code->events, &code->decoded) : 0;
     code->entry = way.hook && !code->single ? entry_at(code, code->decoded.block.pc.v) : NULL;
     unicorn_inline_begin(&way, code->events, code->event_count, code->entry);
 }

@@ -49,6 +49,13 @@ static struct unicorn_pattern pattern_of(const struct stream_slot *slot, uint16_
     return pattern;
 }
 
+/* Moves of 16 bytes that may lie anywhere, across two pages as well. */
+static bool moves_anywhere(uint16_t mnemonic)
+{
+    return mnemonic == ZYDIS_MNEMONIC_MOVUPS || mnemonic == ZYDIS_MNEMONIC_MOVUPD ||
+           mnemonic == ZYDIS_MNEMONIC_MOVDQU || mnemonic == ZYDIS_MNEMONIC_LDDQU;
+}
+
 static bool loads_destination_first(uint16_t mnemonic, const struct stream_slot *slot, unsigned slots)
 {
     bool compare = mnemonic == ZYDIS_MNEMONIC_CMPSB || mnemonic == ZYDIS_MNEMONIC_CMPSW ||
@@ -95,7 +102,7 @@ enum c2_status unicorn_events_plan(struct unicorn_block *block, const struct dec
 }
 
 static unsigned list_slot(struct unicorn_event *out, const struct unicorn_pattern *pattern,
-                          const struct stream_slot *slot)
+                          const struct stream_slot *slot, uint16_t mnemonic)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < pattern->reads; i++, count++)
@@ -109,6 +116,7 @@ static unsigned list_slot(struct unicorn_event *out, const struct unicorn_patter
         out[i].insn = slot->insn;
         out[i].slot = pattern->slot;
         out[i].first = i == 0;
+        out[i].halves = i == 0 && moves_anywhere(mnemonic);
     }
     return count;
 }
@@ -120,7 +128,7 @@ unsigned unicorn_events_list(struct unicorn_event out[UNICORN_EVENTS], const str
     for (unsigned i = 0; i < plain->slot_count; i++) {
         const unsigned insn = plain->slots[i].insn, slot = slot_of_turn(decoded, i);
         struct unicorn_pattern pattern = pattern_of(&plain->slots[slot], (uint16_t)slot, decoded->mnemonics[insn]);
-        count += list_slot(out + count, &pattern, &plain->slots[slot]);
+        count += list_slot(out + count, &pattern, &plain->slots[slot], decoded->mnemonics[insn]);
     }
     return count;
 }

@@ -14,10 +14,16 @@
  *   few additions in struct unicorn_pace, without a branch; one sign says whether any of them was not to be. Then the
  *   hook is called, which takes them back, and Unicorn asks whether it shall stop. What a translation must know of its
  *   block stands in its entry, which the hook fills in when it has found the block (unicorn_code_attach).
+ *   What Unicorn does as two accesses takes effect as one: of a move of 16 bytes that may lie anywhere both halves are
+ *   loaded before the register changes, and before a store across two pages, of 80 bits as well, the second one is
+ *   looked at. So a fault leaves nothing half done.
  *   Behind each access Unicorn asks whether it shall stop. Nobody stops it there, so that is left out.
  * Invariants
  *   A translation that is not refused writes each of its slots once, in the order of the program, before the access
  *   itself: a slot of an instruction that faulted holds an address, and the record ends before it.
+ * Cost
+ *   The look at the second page is a comparison and a branch, at most 1 ns a store of MOVUPS and kin: 3 % of what it
+ *   takes to simulate a loop that does nothing but copy.
  * Source
  *   Unicorn 2.0.1: operations, their numbers and how variables are named; tried when an engine is created
  *   (unicorn_state.c). Another version is not asked to.
@@ -37,9 +43,15 @@ static struct TCGTemp *variable(struct TCGContext *context, uintptr_t name)
     return (struct TCGTemp *)((char *)context + name);
 }
 
+static uintptr_t name_of(const struct TCGContext *context, const struct TCGTemp *of)
+{
+    return (uintptr_t)((const char *)of - (const char *)context);
+}
+
 /* Of Unicorn 2.0.1. */
 enum { TYPE_I64 = 1, MEMOP_SIZE = 3, CONDITION_GE = 3, LABEL_SET = 1 };
-enum { OP_SET_LABEL = 1, OP_LD_I64 = 73, OP_ST_I64 = 77, OP_ADD_I64 = 78, OP_SUB_I64 = 79, OP_OR_I64 = 88 };
+enum { OP_SET_LABEL = 1, OP_LD_I64 = 73, OP_ST_I64 = 77, OP_ADD_I64 = 78, OP_SUB_I64 = 79 };
+enum { OP_AND_I64 = 87, OP_OR_I64 = 88, CONDITION_BELOW = 4 };
 
 typedef struct TCGTemp *new_variable_function(struct TCGContext *context, int type, bool local);
 typedef uintptr_t constant_function(struct TCGContext *context, int64_t value);
@@ -48,6 +60,7 @@ typedef void *new_label_function(struct TCGContext *context);
 typedef void op1_function(struct TCGContext *context, int op, uintptr_t a);
 typedef void op3_function(struct TCGContext *context, int op, uintptr_t a, uintptr_t b, uintptr_t c);
 typedef void branch_function(struct TCGContext *context, int condition, uintptr_t a, uintptr_t b, void *label);
+typedef void release_function(struct TCGContext *context, struct TCGTemp *variable);
 typedef void call_function(struct TCGContext *context, void *function, struct TCGTemp *result, int count,
                            struct TCGTemp **arguments);
 
@@ -61,7 +74,11 @@ static struct {
     op3_function *op3;
     branch_function *branch;
     call_function *call;
+    release_function *release;
+    void *probe;
 } make;
+
+static bool usable; /* all of them are there, and of the version that is known */
 
 bool unicorn_inline_possible(void)
 {
@@ -73,9 +90,11 @@ bool unicorn_inline_possible(void)
     make.op3 = (op3_function *)unicorn_find("tcg_gen_op3_x86_64");
     make.branch = (branch_function *)unicorn_find("tcg_gen_brcond_i64_x86_64");
     make.call = (call_function *)unicorn_find("tcg_gen_callN_x86_64");
-    const bool all = make.new_variable && make.constant && make.constant_i32 && make.new_label && make.op1 &&
-                     make.op3 && make.branch && make.call;
-    return SHORTCUT(uc_version(NULL, NULL) >> 8 == 0x020001 && all);
+    make.release = (release_function *)unicorn_find("tcg_temp_free_internal_x86_64");
+    make.probe = (void *)helper_boundl_x86_64;
+    usable = uc_version(NULL, NULL) >> 8 == 0x020001 && make.release && make.new_variable && make.constant &&
+             make.constant_i32 && make.new_label && make.op1 && make.op3 && make.branch && make.call;
+    return SHORTCUT(usable);
 }
 
 /* ------------------------------------------------------------------ operations */
@@ -114,7 +133,7 @@ static struct {
     bool branched, wrong;
     void *begun; /* the label behind the call of the block hook, and what asks whether it has stopped the run */
     const struct unicorn_event *next, *end;
-    variable_t base;
+    variable_t base, upper;
 } making;
 
 void unicorn_inline_begin(const struct unicorn_way *way, const struct unicorn_event *events, unsigned count,
@@ -125,7 +144,7 @@ void unicorn_inline_begin(const struct unicorn_way *way, const struct unicorn_ev
     making.branched = making.wrong = false;
     making.next = events;
     making.end = events + count;
-    making.base = NULL;
+    making.base = making.upper = NULL;
     making.begun = NULL;
 }
 
@@ -139,8 +158,11 @@ bool unicorn_inline_end(unsigned *left)
 
 static void note(struct TCGContext *context, variable_t address, unsigned slot)
 {
-    if (!making.base)
-        making.base = load(context, constant(context, &making.way.pace->base), 0);
+    if (!making.base) {
+        variable_t at = constant(context, &making.way.pace->base);
+        making.base = load(context, at, 0);
+        make.release(context, at);
+    }
     store(context, address, making.base, sizeof(uint64_t) * (1 + slot));
 }
 
@@ -150,17 +172,119 @@ static bool take_turn(struct TCGContext *context, variable_t address)
     making.wrong = making.wrong || making.branched || making.next == making.end;
     if (making.wrong)
         return false;
-    if (making.next->first)
+    if (making.next->first && making.way.records)
         note(context, address, making.next->slot);
     return true;
 }
 
-static void expect(struct TCGContext *context, uintptr_t address, bool store, int how)
+/* Whether it is the first one of two halves. */
+static bool expect(struct TCGContext *context, uintptr_t address, bool store, int how)
 {
-    if (!making.way.records || !take_turn(context, variable(context, address)))
+    const bool known = making.way.records || (usable && unicorn_translating());
+    if (!known || !take_turn(context, variable(context, address)))
+        return false;
+    const struct unicorn_event *event = making.next++;
+    making.wrong = event->store != store || event->bytes != 1u << (how & MEMOP_SIZE);
+    return event->halves && !making.wrong;
+}
+
+/* ------------------------------------------------------------------ two halves */
+
+typedef void access_function(struct TCGContext *, uintptr_t, uintptr_t, uintptr_t, int);
+
+#define WIDE_BYTES 16u
+#define X80_BYTES 10u
+
+struct access {
+    uintptr_t value, address, index;
+    int how;
+};
+
+static void set(struct TCGContext *context, variable_t to, variable_t from)
+{
+    make.op3(context, OP_OR_I64, (uintptr_t)to, (uintptr_t)from, (uintptr_t)from);
+}
+
+/* The operation with a number. */
+static variable_t operate_with(struct TCGContext *context, int op, variable_t a, int64_t number)
+{
+    variable_t b = variable(context, make.constant(context, number)), result = operate(context, op, a, b);
+    make.release(context, b);
+    return result;
+}
+
+/* These three append the access; halves: it is the first one of two. */
+static void as_it_is(struct TCGContext *context, access_function *original, const struct access *access, bool halves)
+{
+    (void)halves;
+    original(context, access->value, access->address, access->index, access->how);
+}
+
+static void give_back(struct TCGContext *context, variable_t to, variable_t kept)
+{
+    set(context, to, kept);
+    make.release(context, kept);
+}
+
+/* The upper half is loaded before the lower one goes where it belongs. */
+static void load_halves(struct TCGContext *context, access_function *original, const struct access *access, bool halves)
+{
+    variable_t upper = making.upper;
+    making.upper = NULL;
+    if (upper && !making.wrong)
+        give_back(context, variable(context, access->value), upper);
+    else
+        as_it_is(context, original, access, halves);
+    if (!halves)
         return;
-    making.wrong = making.next->store != store || making.next->bytes != 1u << (how & MEMOP_SIZE);
-    making.next++;
+    variable_t address = operate_with(context, OP_ADD_I64, variable(context, access->address), 8);
+    making.upper = make.new_variable(context, TYPE_I64, false);
+    original(context, name_of(context, making.upper), name_of(context, address), access->index, access->how);
+    make.release(context, address);
+}
+
+static variable_t keep(struct TCGContext *context, variable_t what)
+{
+    variable_t kept = make.new_variable(context, TYPE_I64, true);
+    set(context, kept, what);
+    return kept;
+}
+
+static void call_probe(struct TCGContext *context, variable_t address, unsigned bytes)
+{
+    variable_t env = constant(context, NULL), number = variable(context, make.constant_i32(context, (int32_t)bytes));
+    make.call(context, make.probe, NULL, 3, (variable_t[]){env, address, number});
+    make.release(context, env);
+    make.release(context, number);
+}
+
+/* Before the lower half is stored: where the halves lie on two pages, the second one is looked at. Behind a branch only
+ * local variables have their values. */
+static void look_ahead(struct TCGContext *context, variable_t value, variable_t address)
+{
+    variable_t kept_value = keep(context, value), kept_address = keep(context, address);
+    variable_t offset = operate_with(context, OP_AND_I64, address, C2_PAGE_BYTES - 1);
+    variable_t limit = variable(context, make.constant(context, C2_PAGE_BYTES - WIDE_BYTES + 1));
+    uint8_t *label = make.new_label(context);
+    make.branch(context, CONDITION_BELOW, name_of(context, offset), name_of(context, limit), label);
+    call_probe(context, kept_address, WIDE_BYTES);
+    *label |= LABEL_SET;
+    make.op1(context, OP_SET_LABEL, (uintptr_t)label);
+    make.release(context, offset);
+    make.release(context, limit);
+    if (making.base)
+        make.release(context, making.base);
+    making.base = NULL;
+    give_back(context, value, kept_value);
+    give_back(context, address, kept_address);
+}
+
+static void store_halves(struct TCGContext *context, access_function *original, const struct access *access,
+                         bool halves)
+{
+    if (halves)
+        look_ahead(context, variable(context, access->value), variable(context, access->address));
+    as_it_is(context, original, access, halves);
 }
 
 /* ------------------------------------------------------------------ the beginning
@@ -202,11 +326,6 @@ static void call_hook(struct TCGContext *context)
     make.call(context, making.way.hook, NULL, 4, arguments);
 }
 
-static uintptr_t name_of(const struct TCGContext *context, variable_t of)
-{
-    return (uintptr_t)((const char *)of - (const char *)context);
-}
-
 static void begin(struct TCGContext *context)
 {
     variable_t pace = constant(context, making.way.pace), entry = constant(context, making.entry);
@@ -232,20 +351,20 @@ static void after_stop(struct TCGContext *context)
 
 /* ------------------------------------------------------------------ loads and stores */
 
-#define ACCESS(name, store) \
+#define ACCESS(name, store, halves) \
     EXPORT void name(struct TCGContext *context, uintptr_t value, uintptr_t address, uintptr_t index, int how); \
     EXPORT void name(struct TCGContext *context, uintptr_t value, uintptr_t address, uintptr_t index, int how) \
     { \
         static void *unicorns; \
-        typedef void access_function(struct TCGContext *, uintptr_t, uintptr_t, uintptr_t, int); \
-        expect(context, address, store, how); \
-        ((access_function *)unicorn_original(&unicorns, #name))(context, value, address, index, how); \
+        access_function *original = (access_function *)unicorn_original(&unicorns, #name); \
+        const struct access access = {value, address, index, how}; \
+        halves(context, original, &access, expect(context, address, store, how)); \
     }
 
-ACCESS(tcg_gen_qemu_ld_i32_x86_64, false)
-ACCESS(tcg_gen_qemu_ld_i64_x86_64, false)
-ACCESS(tcg_gen_qemu_st_i32_x86_64, true)
-ACCESS(tcg_gen_qemu_st_i64_x86_64, true)
+ACCESS(tcg_gen_qemu_ld_i32_x86_64, false, as_it_is)
+ACCESS(tcg_gen_qemu_ld_i64_x86_64, false, load_halves)
+ACCESS(tcg_gen_qemu_st_i32_x86_64, true, as_it_is)
+ACCESS(tcg_gen_qemu_st_i64_x86_64, true, store_halves)
 
 /* ------------------------------------------------------------------ instructions that Unicorn does in C */
 
@@ -283,13 +402,15 @@ EXPORT call_function tcg_gen_callN_x86_64;
 EXPORT void tcg_gen_callN_x86_64(struct TCGContext *context, void *function, struct TCGTemp *result, int count,
                                  struct TCGTemp **arguments)
 {
-    static void *unicorns;
+    static void *unicorns, *stores_x80;
     if (making.entry && function == making.way.hook) {
         begin(context);
         return;
     }
     if (making.way.records && accesses(function))
         expect_slot(context, arguments[ADDRESS]);
+    if (usable && unicorn_translating() && function == unicorn_original(&stores_x80, "helper_fstt_ST0_x86_64"))
+        call_probe(context, arguments[ADDRESS], X80_BYTES);
     ((call_function *)unicorn_original(&unicorns, "tcg_gen_callN_x86_64"))(context, function, result, count, arguments);
 }
 

@@ -108,7 +108,8 @@ struct unicorn_event {
     uint16_t insn, slot;
     uint8_t bytes;
     bool store;
-    bool first; /* of its slot, whose address it has */
+    bool first;  /* of its slot, whose address it has */
+    bool halves; /* and the other half follows; nothing changes before both are known to be possible */
 };
 #define UNICORN_EVENTS (4u * DECODE_MAX_SLOTS)
 
@@ -260,6 +261,8 @@ struct unicorn_access {
     bool deaf;       /* Unicorn reports no stores until the next run: it left amid the bytes of one */
     const struct mmu *mmu;
     struct CPUState *cpu; /* Unicorn's */
+    void *env;            /* and what it hands to its functions, once it has: for whom, ... */
+    uint32_t index;       /* ... and which of its tables of pages */
     struct unicorn_pace *pace;
     struct c2_map *code_pages;            /* page numbers of decoded code */
     uint64_t loads[UNICORN_ACCESS_PAGES]; /* page numbers that Unicorn has admitted, by their low bits */
@@ -274,6 +277,8 @@ void unicorn_access_run(struct unicorn_access *access);
 void unicorn_access_cpu(struct CPUState *cpu);
 /* Rights may have changed: Unicorn must admit every page again. */
 void unicorn_access_forget(struct unicorn_access *access);
+/* Unicorn's, never called in 64-bit code: here it looks whether a store of so many bytes can go on on the next page. */
+void helper_boundl_x86_64(void *env, uint64_t address, int32_t bytes);
 /* The range holds code: stores to its pages are Unicorn's, which watches them. */
 enum c2_status unicorn_access_code(struct unicorn_access *access, uint64_t start, uint64_t bytes, struct c2_error *err);
 

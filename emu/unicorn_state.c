@@ -319,7 +319,7 @@ static bool inline_works(struct probe *probe)
                                    0x88, 0x43, 0x31};      /* mov %al,49(%rbx) */
     static const struct unicorn_event events[] = {
         {.slot = 3, .bytes = 8, .first = true},
-        {.slot = 1, .bytes = 8, .first = true},
+        {.slot = 1, .bytes = 8, .first = true, .halves = true},
         {.slot = 1, .bytes = 8},
         {.slot = 2, .bytes = 8, .first = true},
         {.slot = 2, .bytes = 2},

@@ -54,6 +54,7 @@ def threads():
 
 def accesses():
     as_natively("faults", ("50000", "1"), ACCESSES)
+    as_natively("halves", ("50000", "1"), ACCESSES)
     as_natively("selectors", guest=ACCESSES)
     got = emulate(["-q", ACCESSES, "32"])
     equal(got.returncode, 125, "status of a return to 32-bit code")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * accesses faults|selectors: what handlers are told of accesses that cannot be, and of returns to segments that are
- * none.
+ * accesses faults|halves|selectors|32: what handlers are told of accesses that cannot be, of those that cannot be in
+ * part, and of returns to segments that are none, or of 32-bit code.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -96,6 +96,75 @@ static void faults(void)
     outside((uint64_t)1 << 47);
 }
 
+/* ------------------------------------------------------------------ across two pages, one of which cannot be */
+
+static uint64_t xmm[2];
+static unsigned top;
+
+static void keep(int signal, siginfo_t *info, void *context)
+{
+    const struct _libc_fpstate *fp = ((ucontext_t *)context)->uc_mcontext.fpregs;
+    memcpy(xmm, &fp->_xmm[1], 16);
+    top = fp->swd >> 11 & 7;
+    printf(" %s at %#lx", sigabbrev_np(signal), (long)((char *)info->si_addr - page));
+    siglongjmp(back, 1);
+}
+
+static unsigned sum(const char *from, unsigned bytes)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        sum = sum * 31 + (unsigned char)from[i];
+    return sum;
+}
+
+#define SETS "movups (%1), %%xmm1; fninit; fld1; "
+#define PART(name, what) \
+    do { \
+        memset(xmm, 0, sizeof xmm); \
+        top = 0; \
+        printf("%s %d:", name, -before); \
+        if (sigsetjmp(back, 1) == 0) { \
+            __asm__ volatile(SETS what "; movups %%xmm1, (%2); fninit" ::"r"(edge - before), "r"(known), "r"(xmm) \
+                             : "xmm1", "memory"); \
+            printf(" done"); \
+        } \
+        printf(" %lx %lx top %u memory %x %x\n", xmm[0], xmm[1], top, sum(page, 4096), sum(page + 4096, 4096)); \
+    } while (0)
+
+/* Around the edge between pages. */
+static void around(char *edge)
+{
+    static const uint64_t known[2] = {0x1111, 0x2222};
+    for (int before = 17; before >= 0; before--) {
+        PART("movups to", "movups %%xmm1, (%0)");
+        PART("movupd to", "movupd %%xmm1, (%0)");
+        PART("movdqu to", "movdqu %%xmm1, (%0)");
+        PART("fstp to", "fstpt (%0)");
+        PART("movups from", "movups (%0), %%xmm1");
+        PART("movupd from", "movupd (%0), %%xmm1");
+        PART("movdqu from", "movdqu (%0), %%xmm1");
+        PART("lddqu from", "lddqu (%0), %%xmm1");
+        PART("fld from", "fldt (%0)");
+    }
+}
+
+static void halves(void)
+{
+    page = mmap((void *)0x20000000, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (unsigned i = 0; i < 2 * 4096; i++)
+        page[i] = (char)(i * 7);
+    install(SIGSEGV, keep);
+    around(page + 4096);
+    mprotect(page + 4096, 4096, PROT_READ);
+    around(page + 4096);
+    mprotect(page, 4096, PROT_READ);
+    mprotect(page + 4096, 4096, PROT_READ | PROT_WRITE);
+    around(page + 4096);
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+    around(page + 8192); /* nothing is there */
+}
+
 /* ------------------------------------------------------------------ returns */
 
 static volatile greg_t selectors, instruction, stack;
@@ -150,6 +219,8 @@ int main(int argc, char **argv)
     install(SIGBUS, told);
     if (argc == 2 && strcmp(argv[1], "faults") == 0)
         faults();
+    else if (argc == 2 && strcmp(argv[1], "halves") == 0)
+        halves();
     else if (argc == 2 && strcmp(argv[1], "selectors") == 0)
         go_through(pairs, sizeof pairs / sizeof *pairs);
     else if (argc == 2 && strcmp(argv[1], "32") == 0)
