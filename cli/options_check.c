@@ -145,6 +145,8 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
                            analyses_option((enum analysis_number)i));
     if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
+    if (options->full)
+        return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out");
     if (strncmp(options->pages, "file", 4) == 0)
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "advise moves objects to pages that a map does not know; use another "

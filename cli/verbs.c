@@ -61,8 +61,8 @@ static const struct cli_command verbs[] = {
      "Run a program and simulate layouts of its data that might have fewer conflict misses, on the same run; print "
      "what "
      "each would cost, the best first."
-     "\vThe options are those of a run, and --dim. --no-sim, --no-attribution, --against, --output and --pages "
-     "file=PATH "
+     "\vThe options are those of a run, and --dim. --no-sim, --no-attribution, --against, --output, --full and "
+     "--pages file=PATH "
      "are not for advise; --json FILE writes its report.",
      cli_run_options, NULL},
     {"annotate", CLI_ANNOTATE, false, "FILE", "show source or instructions with the counts of a callgrind file",

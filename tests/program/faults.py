@@ -383,7 +383,7 @@ def processor_time(directory):
         result = emulate(["--json", path, LIMITS, "spin"], **within({resource.RLIMIT_CPU: (soft, hard)}))
         equal((result.returncode, result.stdout), (125, b""), "status and output with " + what)
         check(text(result).startswith("c2emu: %s\n" % stopped), "%s: it says %r" % (what, text(result)[:200]))
-        contains(text(result), ["\nending      %s\n" % stopped, "\nreferences "], "the report with " + what)
+        contains(text(result), ["\nending      %s\n" % stopped, "\nlevel "], "the report with " + what)
         with open(path) as file:
             report = json.load(file)
         equal((report["exit_status"], report["ending"]), (125, stopped), "the JSON report with " + what)

@@ -135,7 +135,7 @@ def check_forms(machine):
     equal(plain[0], 2048, "accesses that reuse distances are measured of")
     bare = report(["-m", machine, "--no-attribution"], program)["prefetch"]
     equal(sorted(bare), ["levels", "prefetchers"], "without attribution")
-    text = emulate(["--full", "-m", machine] + program).stderr.decode()
+    text = emulate(["--full", "--width", "160", "-m", machine] + program).stderr.decode()
     row = "L2          stream     912     912    100.0 %        0          0     880          160          912"
     contains(text, ["L2 128 KiB 8-way lru prefetching stream", "L2 misses 112, 1,024 without.", row], "the text report")
     parts = ["--skip", "500", "--warmup", "300", "--measure", "1000", "--period", "2000", "--pages", "random"]

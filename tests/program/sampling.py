@@ -453,7 +453,7 @@ def precision():
     equal(quiet.returncode, 0, "status with a warning")
     lines = quiet.stderr.decode().splitlines()
     equal([line.split(":")[2].strip() for line in lines], wide, "who is warned of")
-    text = emulate(options + ["--precision", "5"] + program).stderr.decode()
+    text = emulate(["--width", "160"] + options + ["--precision", "5"] + program).stderr.decode()
     left = 1 - Fraction(run["run"]["measured"]["instructions"], run["run"]["instructions"])
     taken, count = (1 - left) / run["samples"]["count"], run["samples"]["count"]
     for name, line in zip(wide, lines):

@@ -158,8 +158,8 @@ def machines():
                 contains(file.read(), ["[machine]\nname = %s\n" % name, "\n[L2]\nsize = "] +
                          ["\nways = 4\n"] * len(change), name)
             program = os.path.join(IMAGES, "transpose")
-            equal(status(["-m", path, program], 0).stderr, status(["-m", name] + change + [program], 0).stderr,
-                  "a report on " + name)
+            equal(status(["--full", "-m", path, program], 0).stderr,
+                  status(["--full", "-m", name] + change + [program], 0).stderr, "a report on " + name)
     contains(text(status(["machines", "--keys"], 0)), ["| `ways` | 1 to 64 | required |\n"], "keys")
     for words, says in ((["zen33"], "c2emu: there is no machine \"zen33\" (did you mean \"zen3\"?)"),
                         (["zen3", "zen4"], "machines: zen4 is one too many: name one machine, or none for the list"),

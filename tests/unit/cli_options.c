@@ -333,6 +333,7 @@ static const struct {
     {"advise --no-sim ./a", C2_ERR_INVALID, "advise needs the misses that --no-sim leaves out; leave it out"},
     {"advise --no-attribution ./a", C2_ERR_INVALID,
      "advise needs the misses that --no-attribution leaves out; leave it out"},
+    {"advise --full ./a", C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out"},
     {"advise --against random ./a", C2_ERR_INVALID, "advise compares placements by itself; leave --against out"},
     {"advise -o d ./a", C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out"},
     {"advise --pages file=m ./a", C2_ERR_UNSUPPORTED,
