@@ -220,12 +220,8 @@ static int64_t may_run(void *self, const struct syscalls_program *program)
     });
 }
 
-static enum c2_status make_kernel(struct run *run, struct c2_error *err)
+static enum c2_status create_kernel(struct run *run, struct c2_error *err)
 {
-    if (run->executed) {
-        run->kernel = run->process->kernel;
-        return syscalls_execute(run->kernel, run->simulation.mmu, run->executed, c2_root_inside(run->image.path), err);
-    }
     struct syscalls_config config = {.program_path = c2_root_inside(run->image.path),
                                      .called = run->options->command[0],
                                      .argv = run->options->command,
@@ -247,7 +243,31 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .may_fork = true};
     enum c2_status status = syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
     run->process->kernel = run->kernel;
-    if (status != C2_OK || !run->from)
+    return status;
+}
+
+/* What the dynamic linker does is the same on every host that has the same libraries. */
+static enum c2_status hide_library_cache(struct run *run, struct c2_error *err)
+{
+    struct loader_libraries *libraries;
+    enum c2_status status = loader_libraries_find(&libraries, run->image.path, environment_of(run), err);
+    if (status == C2_OK && loader_libraries_need_no_cache(libraries))
+        syscalls_hide_library_cache(run->kernel);
+    if (status == C2_OK)
+        loader_libraries_release(libraries);
+    return status;
+}
+
+static enum c2_status make_kernel(struct run *run, struct c2_error *err)
+{
+    const char *path = c2_root_inside(run->image.path);
+    if (run->executed)
+        run->kernel = run->process->kernel;
+    enum c2_status status = run->executed ? syscalls_execute(run->kernel, run->simulation.mmu, run->executed, path, err)
+                                          : create_kernel(run, err);
+    if (status == C2_OK && !run->from)
+        return hide_library_cache(run, err);
+    if (status != C2_OK)
         return status;
     syscalls_checkpoint(run->kernel, run->from->state);
     return checkpoint_status(run->from->state, err);

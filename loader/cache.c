@@ -115,20 +115,33 @@ static const char *text_at(const struct loader_cache *cache, uint32_t offset)
 }
 
 /* Entry i, if it is for the guest's processor. */
-static bool get(const struct loader_cache *cache, uint32_t i, const char **name, const char **path)
+static bool get(const struct loader_cache *cache, uint32_t i, struct entry *entry, const char **name, const char **path)
 {
+    memcpy(entry, cache->bytes + cache->start + sizeof(struct header) + i * sizeof *entry, sizeof *entry);
+    *name = text_at(cache, entry->name);
+    *path = text_at(cache, entry->path);
+    return entry->flags == ELF_LIBC6_X86_64 && entry->hwcap == 0 && *name && *path;
+}
+
+bool loader_cache_each(const struct loader_cache *cache, bool (*is)(const void *self, const char *path),
+                       const void *self)
+{
+    const char *name, *path;
     struct entry entry;
-    memcpy(&entry, cache->bytes + cache->start + sizeof(struct header) + i * sizeof entry, sizeof entry);
-    *name = text_at(cache, entry.name);
-    *path = text_at(cache, entry.path);
-    return entry.flags == ELF_LIBC6_X86_64 && entry.hwcap == 0 && *name && *path;
+    for (uint32_t i = 0; i < cache->count; i++) {
+        (void)get(cache, i, &entry, &name, &path);
+        if (entry.flags == ELF_LIBC6_X86_64 && path && !is(self, path))
+            return false;
+    }
+    return true;
 }
 
 const char *loader_cache_find(const struct loader_cache *cache, const char *name)
 {
     const char *known, *path;
+    struct entry entry;
     for (uint32_t i = 0; i < cache->count; i++)
-        if (get(cache, i, &known, &path) && strcmp(known, name) == 0)
+        if (get(cache, i, &entry, &known, &path) && strcmp(known, name) == 0)
             return path;
     return NULL;
 }

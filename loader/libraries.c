@@ -32,12 +32,13 @@ struct library {
     const char *host;                     /* and where the host has it */
     const char *soname, *rpath, *runpath; /* NULL: none */
     uint32_t parent;                      /* who has brought it in; NOBODY: the program */
+    bool usual;                           /* found in the cache, or in the usual directories */
 };
 
 struct loader_libraries {
     struct library *list; /* the program first */
     uint32_t count, room;
-    bool closed, calls_more; /* calls_more: for libraries */
+    bool closed, whole, calls_more; /* whole: all were found; calls_more: for libraries */
     enum loader_threading threading;
     const char *path; /* LD_LIBRARY_PATH; NULL: not set */
     struct loader_cache *cache;
@@ -308,12 +309,14 @@ static bool find_file(struct loader_libraries *libraries, uint32_t number)
 {
     struct library library = libraries->list[number];
     const struct library *of = &libraries->list[library.parent];
-    const bool found = strchr(library.name, '/') ? take(libraries, &library, library.name)
-                                                 : (!of->runpath && look_in_rpaths(libraries, &library)) ||
-                                                       look_in(libraries, &library, libraries->path, NULL) ||
-                                                       look_in(libraries, &library, of->runpath, of->inside) ||
-                                                       look_in_cache(libraries, &library) ||
-                                                       look_in(libraries, &library, usual_directories, NULL);
+    bool found = strchr(library.name, '/') ? take(libraries, &library, library.name)
+                                           : (!of->runpath && look_in_rpaths(libraries, &library)) ||
+                                                 look_in(libraries, &library, libraries->path, NULL) ||
+                                                 look_in(libraries, &library, of->runpath, of->inside);
+    if (!found && !strchr(library.name, '/')) {
+        library.usual = true;
+        found = look_in_cache(libraries, &library) || look_in(libraries, &library, usual_directories, NULL);
+    }
     libraries->list[number] = library;
     return found;
 }
@@ -333,6 +336,7 @@ static enum c2_status start(struct loader_libraries *libraries, const char *prog
                             struct c2_error *err)
 {
     const char *inside = c2_root_inside(program);
+    libraries->whole = true;
     libraries->closed = !variable(envp, "LD_PRELOAD") && !variable(envp, "LD_AUDIT");
     libraries->path = variable(envp, "LD_LIBRARY_PATH");
     enum c2_status status = loader_cache_open(&libraries->cache, err);
@@ -359,7 +363,7 @@ enum c2_status loader_libraries_find(struct loader_libraries **out, const char *
         if (i == 0 || find_file(libraries, i))
             status = read_library(libraries, i, err);
         else
-            libraries->closed = false;
+            libraries->closed = libraries->whole = false;
     }
     if (status == C2_OK)
         *out = libraries;
@@ -401,4 +405,50 @@ enum loader_threading loader_libraries_threading(const struct loader_libraries *
             if (strncmp(libraries->list[i].name, openmp[k], strlen(openmp[k])) == 0)
                 return LOADER_OPENMP;
     return libraries->threading;
+}
+
+/* ------------------------------------------------------------------ without the cache */
+
+/* Where the C library lies; in systems with a link from /lib to /usr/lib, by either name. */
+struct beside {
+    char directory[PATH_MAX], other[PATH_MAX];
+};
+
+static bool find_libc(struct beside *out, const struct loader_libraries *libraries)
+{
+    for (uint32_t i = 1; i < libraries->count; i++) {
+        const char *inside = libraries->list[i].inside, *slash = inside ? strrchr(inside, '/') : NULL;
+        if (!slash || strcmp(libraries->list[i].name, "libc.so.6") != 0)
+            continue;
+        const int bytes = (int)(slash - inside);
+        const bool below = strncmp(inside, "/usr/", 5) == 0;
+        return snprintf(out->directory, PATH_MAX, "%.*s", bytes, inside) < PATH_MAX &&
+               snprintf(out->other, PATH_MAX, "%s%.*s", below ? "" : "/usr", bytes - (below ? 4 : 0),
+                        inside + (below ? 4 : 0)) < PATH_MAX;
+    }
+    return false;
+}
+
+/* In the directory, or below it: glibc-hwcaps. */
+static bool lies_in(const char *path, const char *directory)
+{
+    const size_t bytes = strlen(directory);
+    return strncmp(path, directory, bytes) == 0 && path[bytes] == '/';
+}
+
+static bool lies_beside(const void *self, const char *path)
+{
+    const struct beside *beside = self;
+    return lies_in(path, beside->directory) || lies_in(path, beside->other);
+}
+
+bool loader_libraries_need_no_cache(const struct loader_libraries *libraries)
+{
+    struct beside beside;
+    bool beside_libc = libraries->whole && find_libc(&beside, libraries);
+    for (uint32_t i = 2; i < libraries->count && beside_libc; i++)
+        beside_libc = !libraries->list[i].usual || lies_beside(&beside, libraries->list[i].inside);
+    if (!beside_libc || !libraries->calls_more)
+        return beside_libc;
+    return loader_cache_each(libraries->cache, lies_beside, &beside);
 }

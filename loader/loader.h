@@ -172,6 +172,9 @@ void loader_libraries_release(struct loader_libraries *libraries); /* takes NULL
 /* Whether all that is executed, but for what the program makes itself, lies in these files: each was found, and none
  * calls for libraries by name or for other programs. */
 bool loader_libraries_closed(const struct loader_libraries *libraries);
+/* Whether the program's dynamic linker, glibc's, finds the same files without /etc/ld.so.cache: what it looks for there
+ * lies beside the C library, where it looks next. */
+bool loader_libraries_need_no_cache(const struct loader_libraries *libraries);
 size_t loader_libraries_count(const struct loader_libraries *libraries); /* at least 1, the program */
 const char *loader_libraries_name(const struct loader_libraries *libraries, size_t number); /* basename */
 /* Whether the program starts threads by how many processors there are: by OpenMP, or as it asks for them itself. */

@@ -260,6 +260,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     kernel->instructions_before += kernel->instructions;
     kernel->instructions = kernel->turn = 0;
     kernel->remapped = true;
+    kernel->hides_library_cache = false;
     views_publish_names(kernel, kernel->self);
     return C2_OK;
 }

@@ -67,6 +67,8 @@ enum c2_status kernel_name_program(struct syscalls *kernel, const char *path, co
     return C2_OK;
 }
 
+void syscalls_hide_library_cache(struct syscalls *kernel) { kernel->hides_library_cache = true; }
+
 void kernel_name_thread(struct kernel_thread *thread, const char *program)
 {
     const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;

@@ -121,6 +121,7 @@ struct syscalls {
     uint64_t physical_bytes;
     uint32_t processors;
     struct kernel_names names;
+    bool hides_library_cache; /* until it is opened */
     FILE *trace;
     FILE *complaints;
     char *complaint_prefix;

@@ -212,6 +212,14 @@ static int64_t open_pipe_end(struct call *c, const struct paths_place *p, int pa
     return host;
 }
 
+/* By the name that the dynamic linker has for it; once. */
+static bool is_hidden(struct syscalls *kernel, const char *path)
+{
+    const bool hidden = kernel->hides_library_cache && strcmp(path, "/etc/ld.so.cache") == 0;
+    kernel->hides_library_cache &= !hidden;
+    return hidden;
+}
+
 static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, mode_t mode, uint64_t resolve)
 {
     struct paths_place p;
@@ -223,6 +231,8 @@ static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, 
         return status;
     if (p.synthetic)
         return synthetic_open(c, p.text, flags);
+    if (is_hidden(c->kernel, c->ptr[path]))
+        return -ENOENT;
     mode_t old = umask(c->kernel->identity.mask);
     int64_t host = is_pipe_end(c, &p, flags) ? open_pipe_end(c, &p, path, flags)
                                              : CALL_HOST(c, sandbox_open(c, &p, c->ptr[path], flags, mode));

@@ -232,6 +232,7 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
     if (kernel->processors == 0)
         checkpoint_damaged(c, "no processor");
     visit_clock(kernel, c);
+    CHECKPOINT_NUMBER(c, kernel->hides_library_cache, 1);
     for (int i = 0; i < 4; i++)
         checkpoint_number(c, &kernel->random.s[i], CHECKPOINT_ANY);
     for (size_t i = 0; i < sizeof kernel->complained / sizeof kernel->complained[0]; i++)

@@ -94,6 +94,9 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
 /* After SYSCALLS_EXECUTE, once: to be destroyed. */
 struct syscalls_program *syscalls_take_program(struct syscalls *kernel);
 void syscalls_program_destroy(struct syscalls_program *program); /* takes NULL */
+/* The next open of /etc/ld.so.cache by this program fails as if it were not there: its dynamic linker is to do without.
+ * How large the file is, and what else is in it, is of the host, and decides which pages and lines a look touches. */
+void syscalls_hide_library_cache(struct syscalls *kernel);
 /* It is in a memory of its own, as loaded, and has not run. path: that of /proc/self/exe. */
 enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const struct syscalls_program *program,
                                 const char *path, struct c2_error *err);

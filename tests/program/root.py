@@ -4,6 +4,7 @@
 debian   Debian's own programs and libraries, copied: paths, links and ".." stay in the tree, and so do /proc and errors
 write    what is made lies in the tree, and with --sandbox below the directory that the program starts in
 musl     a program with musl's dynamic linker, which the host need not have: its report has lines of the tree's source
+cache    what else is in the dynamic linker's cache of libraries changes nothing; what a program needs of it, it gets
 receipt  names the tree; verify finds that the same run comes out, and what has changed in the tree
 """
 
@@ -11,11 +12,12 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 
-from common import EMULATOR, check, contains, done, equal, run
+from common import EMULATOR, check, contains, done, equal, need, run, without_receipt
 
 PROGRAMS = ["bash", "cat", "ls", "readlink", "touch", "rmdir", "rm"]
 APP = r"""
@@ -170,7 +172,62 @@ def receipt(top):
     contains(result.stdout.decode(), [tree + "/etc/file"], "verify")
 
 
-PARTS = {"debian": paths, "write": write, "musl": musl, "receipt": receipt}
+def cache_of(libraries):
+    """/etc/ld.so.cache as ldconfig writes it: {name: path}; the linker searches by names that descend."""
+    names = sorted(libraries, reverse=True)
+    texts, rows, start = b"", b"", 48 + 24 * len(names)
+    for name in names:
+        at = start + len(texts)
+        texts += name.encode() + b"\0" + libraries[name].encode() + b"\0"
+        rows += struct.pack("<iIIIQ", 0x0303, at, at + len(name) + 1, 0, 0)
+    return struct.pack("<20sIIB3xI12x", b"glibc-ld.so.cache1.1", len(names), len(texts), 2, 0) + rows + texts
+
+
+def put_cache(tree, libraries):
+    with open(tree + "/etc/ld.so.cache", "wb") as file:
+        file.write(cache_of(libraries))
+
+
+def cache(top):
+    tree, report = os.path.join(top, "tree"), os.path.join(top, "report.json")
+    debian(tree)
+    beside = os.path.dirname(next(path for path in re.findall(r"(/\S+)", run(["ldd", "/bin/cat"]).stdout.decode())
+                                  if "libc.so" in path))
+    usual = {name: os.path.join(beside, name) for name in os.listdir(tree + beside)}
+
+    def reported():
+        result = run([EMULATOR, "--root", tree, "--json", report, "cat", "/etc/file"], cwd="/")
+        equal((result.returncode, result.stdout), (0, b"in the tree\n"), "the program")
+        with open(report, "rb") as file:
+            return without_receipt(file.read()), result.stderr
+
+    without = reported()
+    more = dict(usual, **{"lib%d.so.%d" % (i, i % 7): beside + "/lib%d.so" % i for i in range(5000)})
+    for libraries in (usual, more):
+        put_cache(tree, libraries)
+        check(reported() == without, "a cache of %d libraries changes the report" % len(libraries))
+    said = inside(tree, "cat", "/etc/ld.so.cache")
+    equal(said.stdout, cache_of(more), "what a program itself reads of it")
+
+    put_cache(tree, dict(usual, **{"libelsewhere.so": "/opt/libelsewhere.so"})) # which nobody here needs
+    check(reported() == without, "a library elsewhere that is not needed changes the report")
+    need("cc")
+    for name in ("opt", "bin"):
+        os.makedirs(os.path.join(tree, name), exist_ok=True)
+    with open(top + "/library.c", "w") as file:
+        file.write("int answer(void) { return 42; }\n")
+    with open(top + "/app.c", "w") as file:
+        file.write("int answer(void);\nint main(void) { return answer(); }\n")
+    run(["cc", "-shared", "-fPIC", top + "/library.c", "-o", tree + "/opt/libelsewhere.so"], check=True)
+    run(["cc", top + "/app.c", "-L" + tree + "/opt", "-lelsewhere", "-o", tree + "/bin/app"], check=True)
+    equal(inside(tree, "app").returncode, 42, "a library that only the cache has")
+    put_cache(tree, usual)
+    result = inside(tree, "app")
+    equal(result.returncode, 127, "one that it has not")
+    contains(result.stderr.decode(), ["libelsewhere.so: cannot open shared object file"], "one that it has not")
+
+
+PARTS = {"cache": cache, "debian": paths, "write": write, "musl": musl, "receipt": receipt}
 with tempfile.TemporaryDirectory() as directory:
     PARTS[sys.argv[1]](os.path.realpath(directory))
 done()
