@@ -3,15 +3,16 @@
  * chase: whether the addresses of an instruction come from the loads before them.
  *
  * Model
- *   The instructions of a loop that ran are read from the program's file. From register to register there is a way
- *   where an instruction computes the second from the first, and a load where it loads the second from an address with
- *   the first in it. An instruction chases pointers when a register of its address comes from one that comes from
- *   itself by a way with a load in it: p = p->next, i = next[i]. Which of several instructions has written a register
- *   last is not followed: a register that a loop uses for two things may join their ways.
- *   Outside of loops - the walk is in the loop of a caller - it is enough that the address comes from a load.
+ *   The instructions of a loop that ran are read from the program's file and followed in the order of their addresses,
+ *   round after round until nothing changes: each register holds what the loads are that it was computed from, and a
+ *   load's result comes from the load and from all that its address comes from. A load whose address comes from itself,
+ *   a round before, chases pointers: p = p->next, i = next[i]. So does an instruction whose address comes from such a
+ *   load. Outside of loops - the walk is in the loop of a caller - it is enough that the address comes from a load.
  *
  * Not modelled
- *   Ways through memory (a pointer that is kept on the stack), and through functions that are called.
+ *   Branches within a loop: the last of several instructions that write a register counts. Ways through memory (a
+ *   pointer that is kept on the stack), and through functions that are called. Of more than LOADS loads the further
+ *   ones are taken for one.
  */
 #include <string.h>
 
@@ -22,9 +23,15 @@
 #define REGISTERS 16u
 #define STACK_POINTER 4u
 
-struct ways {
-    bool plain[REGISTERS][REGISTERS]; /* [from][to], without a load */
-    bool load[REGISTERS][REGISTERS];  /* with at least one */
+#define LOADS 64u
+#define ROUNDS (2 * REGISTERS) /* a way through all registers takes fewer; exchanges might never end */
+
+/* Loads are bits, by their order in the code. */
+struct flow {
+    uint64_t from[REGISTERS]; /* what each register comes from */
+    uint64_t chasing;         /* loads whose address comes from themselves */
+    uint64_t address;         /* what the address of the instruction that is asked about comes from */
+    unsigned loads;           /* so far in this round */
 };
 
 struct decoder {
@@ -131,7 +138,24 @@ static unsigned bits_of(const uint16_t *regs, uint8_t count)
     return bits;
 }
 
-static void add_ways(struct ways *ways, const struct decoder *decoder)
+static uint64_t sources(const struct flow *flow, unsigned registers)
+{
+    uint64_t loads = 0;
+    for (unsigned i = 0; i < REGISTERS; i++)
+        loads |= registers >> i & 1 ? flow->from[i] : 0;
+    return loads;
+}
+
+/* What sets a register to nought reads it in name only. */
+static bool clears(const cs_insn *insn)
+{
+    const cs_x86_op *op = insn->detail->x86.operands;
+    const bool same = insn->detail->x86.op_count == 2 && op[0].type == X86_OP_REG && op[1].type == X86_OP_REG &&
+                      op[0].reg == op[1].reg;
+    return same && (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB);
+}
+
+static void pass(struct flow *flow, const struct decoder *decoder, bool asked)
 {
     cs_regs read, written;
     uint8_t read_count, written_count;
@@ -139,30 +163,19 @@ static void add_ways(struct ways *ways, const struct decoder *decoder)
     const cs_insn *insn = decoder->insn;
     if (cs_regs_access(decoder->capstone, insn, read, &read_count, written, &written_count) != CS_ERR_OK)
         return;
-    const unsigned address = address_of(insn, &loads), to = bits_of(written, written_count);
-    const unsigned from = bits_of(read, read_count);
-    for (unsigned i = 0; i < REGISTERS; i++) {
-        const bool loaded = loads && (address >> i & 1) != 0;
-        for (unsigned k = 0; k < REGISTERS; k++) {
-            if (k == STACK_POINTER || (to >> k & 1) == 0)
-                continue;
-            ways->load[i][k] |= loaded;
-            ways->plain[i][k] |= (from >> i & 1) != 0 && !loaded;
-        }
+    const uint64_t address = sources(flow, address_of(insn, &loads));
+    uint64_t result = clears(insn) ? 0 : sources(flow, bits_of(read, read_count));
+    flow->address |= asked ? address : 0;
+    if (loads) {
+        const uint64_t load = UINT64_C(1) << (flow->loads < LOADS ? flow->loads : LOADS - 1);
+        flow->loads++;
+        flow->chasing |= address & load;
+        result |= load;
     }
-}
-
-/* Ways over one further register, until there are none more. */
-static void close_ways(struct ways *ways)
-{
-    for (unsigned via = 0; via < REGISTERS; via++)
-        for (unsigned i = 0; i < REGISTERS; i++)
-            for (unsigned k = 0; k < REGISTERS; k++) {
-                const bool first = ways->plain[i][via], second = ways->plain[via][k];
-                ways->load[i][k] |= (ways->load[i][via] && (second || ways->load[via][k])) ||
-                                    (first && ways->load[via][k]);
-                ways->plain[i][k] |= first && second;
-            }
+    const unsigned to = bits_of(written, written_count);
+    for (unsigned i = 0; i < REGISTERS; i++)
+        if ((to >> i & 1) != 0 && i != STACK_POINTER)
+            flow->from[i] = result;
 }
 
 static bool is_around(const struct analyses_loops_result *loops, uint32_t loop, uint32_t inner)
@@ -181,42 +194,41 @@ static bool concerns(const struct findings_input *input, uint32_t insn, uint32_t
     return loader_function_entry(input->symbols, input->profile->insns[insn].pc, &entry) && entry.v == function.v;
 }
 
-static void collect_ways(struct ways *ways, struct decoder *decoder, const struct findings_input *input, uint32_t insn,
-                         uint32_t loop)
+/* All of the code once. */
+static void pass_all(struct flow *flow, struct decoder *decoder, const struct findings_input *input, uint32_t insn,
+                     uint32_t loop, struct guest_va function)
 {
-    struct guest_va function = {0};
-    if (loop == ANALYSES_NO_LOOP && !loader_function_entry(input->symbols, input->profile->insns[insn].pc, &function))
-        return;
+    flow->loads = 0;
     for (size_t i = 0; i < input->profile->insn_count; i++)
         if (concerns(input, (uint32_t)i, loop, function) &&
             decode(decoder, input->symbols, input->profile->insns[i].pc))
-            add_ways(ways, decoder);
-    close_ways(ways);
+            pass(flow, decoder, i == insn);
 }
 
-static bool comes_from_loads(const struct ways *ways, unsigned address, bool in_loop)
+static bool follow(struct decoder *decoder, const struct findings_input *input, uint32_t insn, uint32_t loop)
 {
-    for (unsigned reg = 0; reg < REGISTERS; reg++) {
-        for (unsigned from = 0; from < REGISTERS && (address >> reg & 1) != 0; from++) {
-            const bool leads = from == reg || ways->plain[from][reg] || ways->load[from][reg];
-            if (in_loop ? ways->load[from][from] && leads : ways->load[from][reg])
-                return true;
-        }
+    struct flow flow = {.loads = 0}, before;
+    struct guest_va function = {0};
+    if (loop == ANALYSES_NO_LOOP) {
+        if (!loader_function_entry(input->symbols, input->profile->insns[insn].pc, &function))
+            return false;
+        pass_all(&flow, decoder, input, insn, loop, function);
+        return flow.address != 0;
     }
-    return false;
+    unsigned round = 0;
+    do {
+        before = flow;
+        pass_all(&flow, decoder, input, insn, loop, function);
+    } while (++round < ROUNDS &&
+             (memcmp(before.from, flow.from, sizeof flow.from) != 0 || before.chasing != flow.chasing));
+    return (flow.address & flow.chasing) != 0;
 }
 
 bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t loop)
 {
-    struct ways *ways = c2_calloc(1, sizeof *ways);
     struct decoder decoder = {.path = NULL};
-    bool found = false, reads;
-    if (ways && input->symbols && input->excerpts && open_decoder(&decoder) == C2_OK) {
-        collect_ways(ways, &decoder, input, insn, loop);
-        if (decode(&decoder, input->symbols, input->profile->insns[insn].pc))
-            found = comes_from_loads(ways, address_of(decoder.insn, &reads), loop != ANALYSES_NO_LOOP);
-    }
+    const bool found = input->symbols && input->excerpts && open_decoder(&decoder) == C2_OK &&
+                       follow(&decoder, input, insn, loop);
     close_decoder(&decoder);
-    c2_free(ways);
     return found;
 }

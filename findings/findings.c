@@ -19,7 +19,7 @@
 #include "findings/findings_priv.h"
 
 #define WORTH_WITHOUT 10u /* the part */
-#define STARTUP_SHARE 10u /* of all cost: what is spared less */
+#define STARTUP_SHARE 20u /* of all cost: what is spared less */
 #define FURTHER 2u        /* findings that are no group's: code, and start-up */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
