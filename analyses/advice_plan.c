@@ -5,7 +5,9 @@
  * Model
  *   A conflict miss costs what a miss of its level costs (caches_costs). It concerns the object that misses and
  *   the one whose access had evicted the line. Objects whose conflicts cost a hundredth of all conflicts and a
- *   thousandth of all misses or more are moved, the dearest ANALYSES_MOVED of them at most. In this order:
+ *   thousandth of all misses or more are moved, the dearest ANALYSES_MOVED of them at most. In this order, each layout
+ *   once:
+ *     wishes    what the caller wants tried for something that it has found: as it says, each by itself.
  *     apart     of several cores: arrays whose rows are falsely shared, two at most, each alone: so many bytes more a
  *               row that each has a line (coherence_lines.c says how many).
  *     rows      the three dearest objects with rows, each alone: one line more a row; then all that have rows together.
@@ -212,11 +214,40 @@ static struct analyses_proposal *begin(struct plan *plan, unsigned means)
     return proposal;
 }
 
-/* A proposal for which there is room, and something to do. */
+static bool is_same_change(const struct analyses_change *a, const struct analyses_change *b)
+{
+    return a->object == b->object && a->row_bytes == b->row_bytes && a->pad_bytes == b->pad_bytes &&
+           a->align == b->align && a->offset == b->offset;
+}
+
+static bool is_same(const struct analyses_proposal *a, const struct analyses_proposal *b)
+{
+    bool same = a->means == b->means && a->colors == b->colors && a->change_count == b->change_count;
+    for (uint32_t i = 0; i < a->change_count && same; i++)
+        same = is_same_change(&a->changes[i], &b->changes[i]);
+    return same;
+}
+
+/* A proposal for which there is room, and something to do; one that is there already serves its wishes too. */
 static void end(struct plan *plan, const struct analyses_proposal *proposal)
 {
+    for (uint32_t i = 0; i < plan->count; i++) {
+        if (!is_same(&plan->out[i], proposal))
+            continue;
+        plan->out[i].wishes |= proposal->wishes;
+        return;
+    }
     if (proposal->change_count != 0 || proposal->means == ANALYSES_COLORED)
         plan->count++;
+}
+
+#define BLOCK_UNIT 16u  /* the C library's: a block has a multiple of this, */
+#define BLOCK_HEADER 8u /* and this much of it is not the program's */
+
+/* Of one block of a site, with what the allocator needs. */
+static uint64_t room_of_block(const struct analyses_object *object)
+{
+    return c2_align_up(object->bytes / object->blocks + BLOCK_HEADER, BLOCK_UNIT);
 }
 
 static bool full(const struct plan *plan) { return plan->count == ANALYSES_PROPOSALS; }
@@ -237,7 +268,8 @@ static void add(const struct plan *plan, struct analyses_proposal *proposal, uin
 
 static void propose_apart(struct plan *plan)
 {
-    for (uint32_t i = 0; i < plan->in->padding_count && plan->count < PADDINGS; i++) {
+    const uint32_t before = plan->count;
+    for (uint32_t i = 0; i < plan->in->padding_count && plan->count - before < PADDINGS && !full(plan); i++) {
         const struct analyses_padding *padding = &plan->in->paddings[i];
         const struct analyses_object *object = object_at(plan, padding->object);
         if (!analyses_movable(object) || object->blocks != 1 || padding->row_bytes > object->bytes / 2)
@@ -329,11 +361,27 @@ static uint64_t keep_dearest_group(struct plan *plan)
     return best_cost;
 }
 
+static uint32_t sets_of(const struct plan *plan, uint32_t level)
+{
+    return caches_level_sets(plan->in->machine, &plan->in->machine->levels[level]);
+}
+
+/* Members start at even steps, modulo the span of the level's sets. */
+static void stagger(const struct plan *plan, struct analyses_proposal *proposal, uint32_t level,
+                    const uint32_t *members, uint32_t count)
+{
+    proposal->level = level;
+    proposal->step_bytes = (uint64_t)plan->in->machine->line_bytes * (sets_of(plan, level) / count);
+    for (uint32_t i = 0; i < count; i++)
+        proposal->changes[i] = (struct analyses_change){
+            .object = members[i], .align = span_bytes(plan, level), .offset = i * proposal->step_bytes};
+    proposal->change_count = count;
+}
+
 static void propose_stagger(struct plan *plan, uint32_t level, unsigned more_means)
 {
     uint32_t members[ANALYSES_MOVED];
-    const struct caches_machine *machine = plan->in->machine;
-    const uint32_t sets = caches_level_sets(machine, &machine->levels[level]);
+    const uint32_t sets = sets_of(plan, level);
     join(plan, level);
     const uint64_t cost = keep_dearest_group(plan);
     if (full(plan) || cost * SHARE < plan->total || cost == 0)
@@ -343,19 +391,11 @@ static void propose_stagger(struct plan *plan, uint32_t level, unsigned more_mea
     if (count < 2 || count > sets)
         return;
     struct analyses_proposal *proposal = begin(plan, ANALYSES_STAGGER | more_means);
-    proposal->level = level;
-    proposal->step_bytes = (uint64_t)machine->line_bytes * (sets / count);
-    for (uint32_t i = 0; i < count; i++)
-        proposal->changes[i] = (struct analyses_change){members[i], 0, 0, span_bytes(plan, level),
-                                                        i * proposal->step_bytes};
-    proposal->change_count = count;
+    stagger(plan, proposal, level, members, count);
     end(plan, proposal);
 }
 
 /* ------------------------------------------------------------------ blocks */
-
-#define BLOCK_UNIT 16u  /* the C library's: a block has a multiple of this, */
-#define BLOCK_HEADER 8u /* and this much of it is not the program's */
 
 static void propose_blocks(struct plan *plan)
 {
@@ -371,11 +411,9 @@ static void propose_blocks(struct plan *plan)
     }
     const uint32_t count = choose(sites, SITES, plan->shared, share_of(plan->total, SHARE), profile->object_count);
     for (uint32_t i = 0; i < count && !full(plan); i++) {
-        const struct analyses_object *object = object_at(plan, sites[i]);
-        const uint64_t room = c2_align_up(object->bytes / object->blocks + BLOCK_HEADER, BLOCK_UNIT);
         struct analyses_proposal *proposal = begin(plan, ANALYSES_PAD_BLOCKS);
         add(plan, proposal, sites[i], false);
-        proposal->changes[0].row_bytes = room;
+        proposal->changes[0].row_bytes = room_of_block(object_at(plan, sites[i]));
         proposal->changes[0].pad_bytes = plan->in->machine->line_bytes;
         end(plan, proposal);
     }
@@ -414,13 +452,14 @@ static void propose_huge(struct plan *plan, bool stretch)
         end(plan, proposal);
 }
 
-static void propose_colors(struct plan *plan, uint32_t level)
+static void propose_colors(struct plan *plan, uint32_t level, uint64_t wishes)
 {
     const uint64_t colors = span_bytes(plan, level) / C2_PAGE_BYTES;
     const enum mmu_placement placement = plan->in->placement->placement;
-    if (full(plan) || plan->object_count == 0 || colors < 2 || placement == MMU_COLORED || placement == MMU_IDENTITY)
+    if (full(plan) || colors < 2 || placement == MMU_COLORED || placement == MMU_IDENTITY)
         return;
     struct analyses_proposal *proposal = begin(plan, ANALYSES_COLORED);
+    proposal->wishes = wishes;
     proposal->level = level;
     proposal->colors = (uint32_t)colors;
     end(plan, proposal);
@@ -437,7 +476,71 @@ static void propose_pages(struct plan *plan)
         propose_huge(plan, true);
         propose_stagger(plan, level, ANALYSES_HUGE);
     }
-    propose_colors(plan, level);
+    if (plan->object_count != 0)
+        propose_colors(plan, level, 0);
+}
+
+/* ------------------------------------------------------------------ wishes */
+
+/* Pages of 2 MiB are something that a program may ask for. */
+static bool may_be_huge(const struct plan *plan, uint32_t object)
+{
+    const enum mmu_huge huge = plan->in->placement->huge;
+    return (huge == MMU_HUGE_ASKED || huge == MMU_HUGE_HEAP) && object_at(plan, object)->kind != ANALYSES_STACK;
+}
+
+static void wish_starts(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
+{
+    const uint32_t members[2] = {wish->object < wish->other ? wish->object : wish->other,
+                                 wish->object < wish->other ? wish->other : wish->object};
+    if (!analyses_movable(object_at(plan, wish->other)) || !is_array(plan, members[0]) || !is_array(plan, members[1]) ||
+        sets_of(plan, wish->level) < 2)
+        return;
+    stagger(plan, proposal, wish->level, members, 2);
+    end(plan, proposal);
+}
+
+static void wish_rows(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
+{
+    struct analyses_change *change = &proposal->changes[0];
+    add(plan, proposal, wish->object, true);
+    if (wish->pad_bytes != 0 && is_array(plan, wish->object)) {
+        change->row_bytes = wish->row_bytes;
+        change->pad_bytes = wish->pad_bytes;
+    }
+    if (change->pad_bytes != 0 && change->row_bytes <= object_at(plan, wish->object)->bytes / 2)
+        end(plan, proposal);
+}
+
+static void wish_place(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
+{
+    add(plan, proposal, wish->object, false);
+    if (!is_array(plan, wish->object))
+        proposal->changes[0].row_bytes = room_of_block(object_at(plan, wish->object));
+    if (wish->means & ANALYSES_PAD_BLOCKS)
+        proposal->changes[0].pad_bytes = plan->in->machine->line_bytes;
+    end(plan, proposal);
+}
+
+static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
+{
+    if (full(plan))
+        return;
+    if (wish->means == ANALYSES_COLORED) {
+        propose_colors(plan, wish->level, (uint64_t)1 << wish->number);
+        return;
+    }
+    if (!analyses_movable(object_at(plan, wish->object)) ||
+        ((wish->means & ANALYSES_HUGE) && !may_be_huge(plan, wish->object)))
+        return;
+    struct analyses_proposal *proposal = begin(plan, wish->means);
+    proposal->wishes = (uint64_t)1 << wish->number;
+    if (wish->means & ANALYSES_STAGGER)
+        wish_starts(plan, proposal, wish);
+    else if (wish->means & ANALYSES_PAD_ROWS)
+        wish_rows(plan, proposal, wish);
+    else
+        wish_place(plan, proposal, wish);
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -463,13 +566,31 @@ static void release(struct plan *plan)
     c2_free(plan->group);
 }
 
-enum c2_status analyses_plan_objects(uint32_t out[ANALYSES_MOVED], uint32_t *count,
+static void add_object(uint32_t out[ANALYSES_OBJECTS], uint32_t *count, const struct plan *plan, uint32_t object)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (out[i] == object)
+            return;
+    if (analyses_movable(object_at(plan, object)))
+        out[(*count)++] = object;
+}
+
+enum c2_status analyses_plan_objects(uint32_t out[ANALYSES_OBJECTS], uint32_t *count,
                                      const struct analyses_plan_input *input, struct c2_error *err)
 {
     struct plan plan = {.count = 0};
     enum c2_status status = prepare(&plan, input, err);
     *count = status == C2_OK ? plan.object_count : 0;
     memcpy(out, plan.objects, *count * sizeof *out);
+    C2_ASSERT(input->wish_count <= ANALYSES_PROPOSALS);
+    for (uint32_t i = 0; i < input->wish_count && status == C2_OK; i++) {
+        if (input->wishes[i].means != ANALYSES_COLORED)
+            add_object(out, count, &plan, input->wishes[i].object);
+        if (input->wishes[i].means & ANALYSES_STAGGER)
+            add_object(out, count, &plan, input->wishes[i].other);
+    }
+    if (*count != 0)
+        qsort(out, *count, sizeof *out, ascending);
     release(&plan);
     return status;
 }
@@ -480,6 +601,8 @@ enum c2_status analyses_plan(struct analyses_proposal out[ANALYSES_PROPOSALS], u
     struct plan plan = {.out = out};
     enum c2_status status = prepare(&plan, input, err);
     if (status == C2_OK) {
+        for (uint32_t i = 0; i < input->wish_count; i++)
+            propose_wish(&plan, &input->wishes[i]);
         propose_apart(&plan);
         propose_rows(&plan);
         for (uint32_t i = 0; i < input->machine->level_count; i++)

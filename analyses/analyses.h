@@ -421,7 +421,8 @@ void analyses_callgraph_check(const struct analysis *callgraph);
  * A proposal says how some of a profile's objects lie anew, and in what pages. advice_plan.c makes proposals from a
  * profile; lanes/moved.c simulates them on the recorded references. */
 #define ANALYSES_PROPOSALS 12u
-#define ANALYSES_MOVED 24u /* objects that one proposal moves */
+#define ANALYSES_MOVED 24u                                         /* objects that one proposal moves */
+#define ANALYSES_OBJECTS (ANALYSES_MOVED + 2 * ANALYSES_PROPOSALS) /* that all proposals of a plan move */
 
 enum analyses_means {
     ANALYSES_PAD_ROWS = 1,   /* each row of the objects is longer */
@@ -441,6 +442,7 @@ struct analyses_change {
 };
 struct analyses_proposal {
     unsigned means;      /* enum analyses_means; 0: the run as it was */
+    uint64_t wishes;     /* that it is tried for, as bits; 0: none */
     uint32_t level;      /* STAGGER, COLORED: whose sets are meant */
     uint32_t colors;     /* COLORED */
     uint64_t step_bytes; /* STAGGER */
@@ -453,6 +455,15 @@ struct analyses_padding {
     uint32_t object;
     uint32_t row_bytes, pad_bytes;
 };
+/* What is to be tried whatever conflicts cost, by itself. */
+struct analyses_wish {
+    uint32_t number; /* below 64: the bit of it in a proposal's `wishes`; several may be one's */
+    unsigned means;  /* enum analyses_means */
+    uint32_t object;
+    uint32_t other;                /* STAGGER: the object whose start is to be apart from this one's */
+    uint32_t level;                /* STAGGER, COLORED: whose sets are meant */
+    uint64_t row_bytes, pad_bytes; /* PAD_ROWS: 0, 0: the rows that the object is known to have, and a line */
+};
 struct analyses_plan_input {
     const struct analyses_profile_result *profile;
     const struct caches_machine *machine;
@@ -461,11 +472,14 @@ struct analyses_plan_input {
     const bool *wanted;                      /* [object]: concerned whatever its share; NULL: none */
     const struct analyses_padding *paddings; /* of several cores: most misses first */
     uint32_t padding_count;
+    const struct analyses_wish *wishes; /* most wanted first: they come before all others */
+    uint32_t wish_count;
 };
 /* Whether an object's place is a matter of the program: not the stack, code, files. */
 bool analyses_movable(const struct analyses_object *object);
-/* The objects that proposals may move, ascending: those with the dearest conflict misses. Rows are not asked for. */
-enum c2_status analyses_plan_objects(uint32_t out[ANALYSES_MOVED], uint32_t *count,
+/* The objects that proposals may move, ascending: those with the dearest conflict misses, and those of wishes, of which
+ * there are ANALYSES_PROPOSALS at most here. Rows are not asked for. */
+enum c2_status analyses_plan_objects(uint32_t out[ANALYSES_OBJECTS], uint32_t *count,
                                      const struct analyses_plan_input *input, struct c2_error *err);
 enum c2_status analyses_plan(struct analyses_proposal out[ANALYSES_PROPOSALS], uint32_t *count,
                              const struct analyses_plan_input *input, struct c2_error *err);

@@ -3,8 +3,9 @@
  * advise: `c2emu advise`, after the run.
  *
  * Model
- *   The run was recorded. It is played back twice: as it was, to see how long the rows of the objects with conflict
- *   misses are (--dim says it for those that it names), and once more with all proposals side by side. Then the report.
+ *   The run was recorded. It is played back twice: as it was, to see how long the rows of objects are (--dim says it for
+ *   those that it names), and once more with all proposals side by side: the remedies of the run's findings
+ *   (findings/remedies.c), and what else might be done about conflict misses. Then the report.
  */
 #include <string.h>
 
@@ -23,6 +24,9 @@ struct advising {
     uint32_t count;
     struct analyses_padding paddings[PADDINGS];
     uint32_t padding_count;
+    struct findings *findings;
+    struct analyses_wish wishes[ANALYSES_PROPOSALS];
+    uint32_t wish_count;
 };
 
 /* ------------------------------------------------------------------ --dim */
@@ -105,7 +109,7 @@ static void take_paddings(struct advising *advising, const struct report_run *ru
 static enum c2_status find_rows(struct advising *advising, const struct analyses_plan_input *input,
                                 struct c2_error *err)
 {
-    uint32_t objects[ANALYSES_MOVED], count;
+    uint32_t objects[ANALYSES_OBJECTS], count;
     enum c2_status status = analyses_plan_objects(objects, &count, input, err);
     if (status == C2_OK)
         status = lanes_replay_rows(&advising->before, advising->rows, objects, count, &advising->replay, err);
@@ -121,18 +125,25 @@ static enum c2_status find_rows(struct advising *advising, const struct analyses
 
 static enum c2_status try_all(struct advising *advising, struct c2_error *err)
 {
+    advising->wish_count = findings_wishes(advising->wishes, advising->findings, advising->profile,
+                                           advising->replay.machine);
     const struct analyses_plan_input input = {.profile = advising->profile,
                                               .machine = advising->replay.machine,
                                               .placement = advising->replay.placement,
                                               .rows = advising->rows,
                                               .paddings = advising->paddings,
                                               .padding_count = advising->padding_count,
+                                              .wishes = advising->wishes,
+                                              .wish_count = advising->wish_count,
                                               .wanted = advising->wanted};
     enum c2_status status = find_rows(advising, &input, err);
     if (status == C2_OK)
         status = analyses_plan(advising->proposals, &advising->count, &input, err);
     if (status == C2_OK && advising->count != 0)
         status = lanes_replay(advising->outcomes, advising->proposals, advising->count, &advising->replay, err);
+    if (status == C2_OK)
+        findings_settle(advising->findings, advising->proposals, advising->outcomes, advising->count,
+                        &advising->before);
     return status;
 }
 
@@ -185,7 +196,8 @@ static void release(struct advising *advising)
 }
 
 enum c2_status cli_advise(const struct cli_options *options, const struct cli_simulation *simulation,
-                          const struct report_run *run, struct c2_outfile *file, struct c2_error *err)
+                          const struct report_run *run, struct findings *findings, struct c2_outfile *file,
+                          struct c2_error *err)
 {
     struct advising *advising = c2_calloc(1, sizeof *advising);
     if (!advising) {
@@ -193,6 +205,7 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
         return c2_fail_memory(err, "the advice");
     }
     advising->profile = run->profile;
+    advising->findings = findings;
     advising->replay = (struct lanes_replay){.machine = run->machine,
                                              .placement = run->placement,
                                              .recording = simulation->recording,

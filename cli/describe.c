@@ -126,8 +126,8 @@ static enum c2_status find(struct findings **out, struct report_run *report, str
 }
 
 static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_options *options,
-                                const struct cli_simulation *simulation, const struct report_run *report, bool shown,
-                                struct c2_error *err)
+                                const struct cli_simulation *simulation, const struct report_run *report,
+                                struct findings *findings, bool shown, struct c2_error *err)
 {
     const struct lane *lane = simulation->lanes ? lanes_at(simulation->lanes, 0) : NULL;
     enum c2_status status = C2_OK;
@@ -136,7 +136,7 @@ static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_op
     if (options->advise) {
         struct c2_outfile *json = outputs->json;
         outputs->json = NULL;
-        status = cli_advise(options, simulation, report, json, err);
+        status = cli_advise(options, simulation, report, findings, json, err);
     }
     if (status == C2_OK)
         status = cli_outputs_commit(outputs, options, lane ? lane_analyses(lane) : NULL, report,
@@ -153,10 +153,10 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
     struct report_run whole = *report, *lanes;
     struct findings *findings = NULL;
     enum c2_status status = describe_lanes(&lanes, &whole, simulation->lanes, err);
-    if (status == C2_OK && ((shown && !options->quiet) || cli_outputs_report(outputs)))
+    if (status == C2_OK && ((shown && !options->quiet) || options->advise || cli_outputs_report(outputs)))
         status = find(&findings, &whole, err);
     if (status == C2_OK)
-        status = write_all(outputs, options, simulation, &whole, shown && !options->quiet, err);
+        status = write_all(outputs, options, simulation, &whole, findings, shown && !options->quiet, err);
     findings_destroy(findings);
     c2_free(lanes);
     return status;

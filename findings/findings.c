@@ -160,11 +160,18 @@ static bool is_worthwhile(const struct findings *findings, const struct finding 
                               : finding->cost != 0 && finding->cost >= cycles / FINDINGS_COST_SHARE;
 }
 
+/* What start-up costs stays the first, if it is there. */
+void findings_sort(struct findings *findings)
+{
+    const uint32_t first = findings->count != 0 && findings->list[0].pattern == FINDINGS_STARTUP;
+    if (findings->count > first)
+        qsort(&findings->list[first], findings->count - first, sizeof *findings->list, by_worth);
+}
+
 static void sort_out(struct findings *findings)
 {
     uint32_t kept = 0;
-    if (findings->count != 0)
-        qsort(findings->list, findings->count, sizeof *findings->list, by_worth);
+    findings_sort(findings);
     for (uint32_t i = 0; i < findings->count; i++)
         if (is_worthwhile(findings, &findings->list[i]))
             findings->list[kept++] = findings->list[i];

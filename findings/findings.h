@@ -68,6 +68,8 @@ struct finding {
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
     double passes;                      /* CAPACITY: how often the object was walked through; 0: not known */
     uint32_t padding;                   /* FALSE_SHARING: bytes behind each core's; 0: none helps */
+    uint32_t number;                    /* of its wishes (findings_wishes) */
+    bool in_huge_pages;                 /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 
 struct findings_input {
@@ -94,5 +96,14 @@ struct findings {
 };
 enum c2_status findings_create(struct findings **out, const struct findings_input *input, struct c2_error *err);
 void findings_destroy(struct findings *findings); /* takes NULL */
+
+/* ------------------------------------------------------------------ remedies tried: remedies.c
+ * What is to be simulated for the findings, in their order, at most ANALYSES_PROPOSALS wishes; returns how many. */
+uint32_t findings_wishes(struct analyses_wish out[ANALYSES_PROPOSALS], struct findings *findings,
+                         const struct analyses_profile_result *profile, const struct caches_machine *machine);
+/* The best outcome of a finding's remedies is its gain from now on, of the whole run; the list is sorted anew. before:
+ * the run as it was. */
+void findings_settle(struct findings *findings, const struct analyses_proposal *proposals,
+                     const struct analyses_outcome *outcomes, uint32_t count, const struct analyses_outcome *before);
 
 #endif

@@ -46,6 +46,9 @@ bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t
 /* Adds what cores take from each other, object by object. (sharing.c) */
 enum c2_status findings_add_sharing(struct findings *to, const struct findings_input *input, struct c2_error *err);
 
+/* By worth, most first. */
+void findings_sort(struct findings *findings);
+
 /* A finding of nothing in particular. */
 struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row);
 

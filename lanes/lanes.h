@@ -74,7 +74,7 @@ struct lanes_replay {
     const struct analyses_profile_result *profile;
     uint64_t seed;
 };
-/* Simulates all proposals in one pass; out: one each. They move ANALYSES_MOVED different objects at most. */
+/* Simulates all proposals in one pass; out: one each. They move ANALYSES_OBJECTS different objects at most. */
 enum c2_status lanes_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
                             const struct lanes_replay *replay, struct c2_error *err);
 /* Simulates the run as it was, and fills rows[object] for these objects: the distance that instructions most often go

@@ -42,7 +42,7 @@ struct move {
 struct variant {
     struct analyses_outcome *outcome;
     struct lane *lane;
-    struct move moves[ANALYSES_MOVED];
+    struct move moves[ANALYSES_OBJECTS];
     bool moves_any;
     uint64_t region_end;
 };
@@ -60,7 +60,7 @@ struct player {
     const struct stream_blocks *blocks; /* of the recording */
     struct finder *finder;
     struct rows *rows; /* NULL: not wanted */
-    uint32_t objects[ANALYSES_MOVED], object_count;
+    uint32_t objects[ANALYSES_OBJECTS], object_count;
     struct variant *variants;
     uint32_t variant_count;
     struct patch *patches; /* of the segment at hand */
@@ -184,7 +184,7 @@ static void collect_objects(struct player *player, const struct analyses_proposa
         for (uint32_t k = 0; k < proposals[i].change_count; k++) {
             if (thing_of(player, proposals[i].changes[k].object) != FINDER_NOTHING)
                 continue;
-            C2_ASSERT(player->object_count < ANALYSES_MOVED);
+            C2_ASSERT(player->object_count < ANALYSES_OBJECTS);
             player->objects[player->object_count++] = proposals[i].changes[k].object;
         }
     }

@@ -265,6 +265,8 @@ static void say_pad(struct c2_words *words, const struct telling *t)
     else
         c2_say(words, "move %s, or pad the space before it, so that it does not start at the same sets as %s",
                t->object, t->evictor);
+    if (t->of->in_huge_pages)
+        c2_say(words, ", in pages of 2 MiB");
 }
 
 static void say_apart(struct c2_words *words, const struct telling *t)
@@ -365,7 +367,8 @@ static void add_text(struct document *d, const struct report_digest *digest, con
         doc_note(d, DOC_ITEM, NULL, "   %s of the cost; %s %s of it would be spared", doc_share(d, t->of->cost, whole),
                  t->of->gained == FINDINGS_SIMULATED ? "simulated," : "about", doc_share(d, t->of->gain, whole));
     else
-        doc_note(d, DOC_ITEM, NULL, "   %s of the cost", doc_share(d, t->of->cost, whole));
+        doc_note(d, DOC_ITEM, NULL, "   %s of the cost%s", doc_share(d, t->of->cost, whole),
+                 t->of->gained == FINDINGS_SIMULATED ? "; simulated, nothing of it would be spared" : "");
 }
 
 static void add_evidence(struct document *d, const struct telling *t)

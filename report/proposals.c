@@ -3,9 +3,10 @@
  * proposals: the report of `c2emu advise`.
  *
  * Model
- *   In the text one table, a row a proposal and one for the run as it is, ordered by what all accesses cost
- *   (caches/cost.c); then each proposal in words. In the JSON an object a layout, in the same order. A proposal helps
- *   if it costs less than the run by one part in HELPS or more.
+ *   The findings, as in the report of a run (findings.c). Then in the text one table, a row a proposal and one for the
+ *   run as it is, ordered by what all accesses cost (caches/cost.c); then each proposal in words, with the numbers of
+ *   the findings that it was tried for. In the JSON an object a layout, in the same order. A proposal helps if it costs
+ *   less than the run by one part in HELPS or more.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -235,13 +236,34 @@ static void add_objects(struct document *d, const struct report_proposals *of, c
     doc_close(d);
 }
 
+/* " (finding 1)", " (findings 1, 3)"; and in the JSON their numbers. */
+static void add_wishes(struct document *d, struct c2_words *words, const struct report_proposals *of,
+                       const struct analyses_proposal *proposal)
+{
+    const struct findings *findings = of->run->findings;
+    const bool many = (proposal->wishes & (proposal->wishes - 1)) != 0;
+    uint32_t said = 0;
+    doc_table(d, DOC_JSON, "findings");
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const uint32_t bit = findings->list[i].number;
+        if (bit >= 64 || (proposal->wishes >> bit & 1) == 0)
+            continue;
+        doc_count(d, DOC_JSON, NULL, i + 1);
+        c2_say(words, "%s%" PRIu32, said++ != 0 ? ", " : many ? " (findings " : " (finding ", i + 1);
+    }
+    c2_say(words, "%s", said != 0 ? ")" : "");
+    doc_close(d);
+}
+
 static void add_layout(struct document *d, const struct report_proposals *of, uint32_t number, uint32_t place)
 {
     const struct analyses_outcome *outcome = &of->outcomes[number];
-    char text[WORDS_BYTES];
+    char text[WORDS_BYTES], tried_for[WORDS_BYTES] = "";
+    struct c2_words to = {tried_for, sizeof tried_for, 0};
     in_words(text, sizeof text, of, number);
-    doc_note(d, DOC_LINE, NULL, "%2" PRIu32 "  %s", place, text);
     doc_string(d, DOC_JSON, "words", text);
+    add_wishes(d, &to, of, &of->proposals[number]);
+    doc_note(d, DOC_LINE, NULL, "%2" PRIu32 "  %s%s", place, text, tried_for);
     add_means(d, of->proposals[number].means);
     add_objects(d, of, &of->proposals[number]);
     if (outcome->status != C2_OK) {
@@ -308,19 +330,21 @@ static void add_verdict(struct document *d, const struct report_proposals *of, c
 }
 
 /* Played back, the run must be what it was; should it not be, figures are for comparing with each other only. */
-void report_add_proposals(struct document *d, const struct report_proposals *of)
+void report_add_proposals(struct document *d, struct report_digest *digest, const struct report_proposals *of)
 {
     uint32_t order[ANALYSES_PROPOSALS];
     put_in_order(order, of);
-    doc_section(d, DOC_BOTH, 0);
+    doc_section(d, DOC_BOTH, 1);
     add_head(d, of);
     doc_section(d, DOC_BOTH, 0);
+    report_add_findings(d, digest);
+    doc_section(d, DOC_BOTH, 1);
     add_table(d, of, order);
     if (of->count != 0)
-        doc_section(d, DOC_BOTH, 0);
+        doc_section(d, DOC_BOTH, 1);
     add_layouts(d, of, order);
     if (!is_same(of))
         doc_note(d, DOC_LINE, NULL, "note: played back, the run as it is does not have exactly the misses that it had");
-    doc_section(d, DOC_BOTH, 0);
+    doc_section(d, DOC_BOTH, 1);
     add_verdict(d, of, order);
 }

@@ -112,10 +112,14 @@ enum c2_status report_create(struct report **out, const struct report_run *run, 
 enum c2_status report_create_advice(struct report **out, const struct report_proposals *of, unsigned forms,
                                     struct c2_error *err)
 {
+    struct report_digest digest;
     enum c2_status status = begin(out, forms, err);
     if (status != C2_OK)
         return status;
-    report_add_proposals(&(*out)->document, of);
+    status = report_digest_make(&digest, of->run, err);
+    if (status == C2_OK)
+        report_add_proposals(&(*out)->document, &digest, of);
+    report_digest_release(&digest);
     doc_section(&(*out)->document, DOC_JSON, 0);
     report_add_receipt_of(&(*out)->document, of->run->receipt);
     return finish(out, status, err);

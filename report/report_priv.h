@@ -211,7 +211,7 @@ void report_add_dearest(struct document *d, struct report_digest *digest);
 void report_add_framed(struct document *d, struct report_digest *digest);
 
 /* All of a report of advice. (proposals.c) */
-void report_add_proposals(struct document *d, const struct report_proposals *of);
+void report_add_proposals(struct document *d, struct report_digest *digest, const struct report_proposals *of);
 
 /* The machine; pages by size and rule. (head.c) */
 void report_add_machine(struct document *d, const struct report_run *run);

@@ -28,6 +28,8 @@ struct made { /* row i is the access of an instruction of its own to object i */
     struct mmu_config placement;
     uint64_t row_bytes[MOST];
     bool wanted[MOST];
+    struct analyses_wish wishes[ANALYSES_PROPOSALS];
+    uint32_t wish_count;
     struct analyses_proposal out[ANALYSES_PROPOSALS];
     uint32_t count;
 };
@@ -72,8 +74,13 @@ static void conflicts(struct made *m, uint32_t at, uint32_t victim, uint32_t evi
 
 static void plan(struct made *m)
 {
-    const struct analyses_plan_input input = {
-        &m->profile, &m->machine, &m->placement, m->row_bytes, m->wanted, NULL, 0};
+    const struct analyses_plan_input input = {.profile = &m->profile,
+                                              .machine = &m->machine,
+                                              .placement = &m->placement,
+                                              .rows = m->row_bytes,
+                                              .wanted = m->wanted,
+                                              .wishes = m->wishes,
+                                              .wish_count = m->wish_count};
     assert_int_equal(C2_OK, analyses_plan(m->out, &m->count, &input, NULL));
     assert_true(m->count <= ANALYSES_PROPOSALS);
 }
@@ -249,14 +256,15 @@ static void several_rows(void **state)
 static void small_shares(void **state)
 {
     struct made m;
-    uint32_t objects[ANALYSES_MOVED], count;
+    uint32_t objects[ANALYSES_OBJECTS], count;
     (void)state;
     begin(&m);
     for (uint32_t i = 0; i < 2; i++) {
         object(&m, ANALYSES_STATIC, i << 20, 256 << 10, 1);
         m.row_bytes[i] = 512;
     }
-    const struct analyses_plan_input input = {&m.profile, &m.machine, &m.placement, NULL, m.wanted, NULL, 0};
+    const struct analyses_plan_input input = {
+        .profile = &m.profile, .machine = &m.machine, .placement = &m.placement, .wanted = m.wanted};
     conflicts(&m, L1, 0, 0, 1000);
     conflicts(&m, L1, 1, 1, 9);
     assert_int_equal(C2_OK, analyses_plan_objects(objects, &count, &input, NULL));
@@ -282,14 +290,14 @@ static void small_shares(void **state)
 static void many_objects(void **state)
 {
     struct made m;
-    uint32_t objects[ANALYSES_MOVED], count;
+    uint32_t objects[ANALYSES_OBJECTS], count;
     (void)state;
     begin(&m);
     for (uint32_t i = 0; i < 30; i++) {
         object(&m, ANALYSES_STATIC, i << 20, 256 << 10, 1);
         conflicts(&m, L1, i, i, 1000 + (i * 7) % 30); /* each rest once: the 24 with 6 or more */
     }
-    const struct analyses_plan_input input = {&m.profile, &m.machine, &m.placement, NULL, NULL, NULL, 0};
+    const struct analyses_plan_input input = {.profile = &m.profile, .machine = &m.machine, .placement = &m.placement};
     assert_int_equal(C2_OK, analyses_plan_objects(objects, &count, &input, NULL));
     assert_int_equal(count, ANALYSES_MOVED);
     for (uint32_t i = 0, at = 0; i < 30; i++)
@@ -298,13 +306,62 @@ static void many_objects(void **state)
     plan(&m);
 }
 
+/* What is wished for comes first, each by itself; what the plan would propose as well serves its wish. Objects that
+ * cannot be moved, rows that are not known, and pages of 2 MiB on the stack are left out. */
+static void wishes(void **state)
+{
+    struct made m;
+    uint32_t objects[ANALYSES_OBJECTS], count;
+    (void)state;
+    begin(&m);
+    object(&m, ANALYSES_STATIC, 0, 256 << 10, 1);
+    object(&m, ANALYSES_HEAP, 1 << 20, 4000, 100); /* blocks of 40 bytes */
+    object(&m, ANALYSES_STATIC, 2 << 20, 256 << 10, 1);
+    object(&m, ANALYSES_FILE, 3 << 20, 256 << 10, 1);
+    m.row_bytes[0] = 1024;
+    conflicts(&m, L1, 0, 0, 1000);
+    m.wishes[0] = (struct analyses_wish){.number = 7, .means = ANALYSES_HUGE, .object = 1};
+    m.wishes[1] = (struct analyses_wish){.number = 2, .means = ANALYSES_PAD_ROWS, .object = 0};
+    m.wishes[2] = (struct analyses_wish){.number = 3, .means = ANALYSES_PAD_ROWS, .object = 2}; /* no rows */
+    m.wishes[3] = (struct analyses_wish){.number = 4, .means = ANALYSES_STAGGER, .object = 2, .other = 0, .level = L1};
+    m.wishes[4] = (struct analyses_wish){.number = 5, .means = ANALYSES_HUGE, .object = 3}; /* a file's */
+    m.wishes[5] = (struct analyses_wish){
+        .number = 6, .means = ANALYSES_PAD_ROWS, .object = 2, .row_bytes = 16, .pad_bytes = 48};
+    m.wishes[6] = (struct analyses_wish){.number = 8, .means = ANALYSES_HUGE, .object = 1};
+    m.wishes[7] = (struct analyses_wish){.number = 9, .means = ANALYSES_PAD_BLOCKS, .object = 1};
+    m.wish_count = 8;
+    plan(&m);
+    assert_int_equal(m.count, 5);
+    assert_int_equal(m.out[0].means, ANALYSES_HUGE);
+    assert_int_equal(m.out[0].wishes, 1 << 7 | 1 << 8);
+    is_change(&m.out[0].changes[0], 1, 48, 0, 4096, 0); /* 40 and the allocator's 8 */
+    assert_int_equal(m.out[1].means, ANALYSES_PAD_ROWS);
+    assert_int_equal(m.out[1].wishes, 1 << 2); /* and the plan's own is the same */
+    is_change(&m.out[1].changes[0], 0, 1024, 64, 4096, 0);
+    assert_int_equal(m.out[2].means, ANALYSES_STAGGER);
+    assert_int_equal(m.out[2].change_count, 2);
+    is_change(&m.out[2].changes[0], 0, 0, 0, 4096, 0);
+    is_change(&m.out[2].changes[1], 2, 0, 0, 4096, 2048);
+    is_change(&m.out[3].changes[0], 2, 16, 48, 4096, 0);
+    is_change(&m.out[4].changes[0], 1, 48, 64, 4096, 0);
+    const struct analyses_plan_input input = {.profile = &m.profile,
+                                              .machine = &m.machine,
+                                              .placement = &m.placement,
+                                              .wishes = m.wishes,
+                                              .wish_count = m.wish_count};
+    assert_int_equal(C2_OK, analyses_plan_objects(objects, &count, &input, NULL));
+    assert_int_equal(count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(objects[i], i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_one),           cmocka_unit_test(no_rows),      cmocka_unit_test(stagger),
         cmocka_unit_test(dearest_group),         cmocka_unit_test(blocks),       cmocka_unit_test(pages),
         cmocka_unit_test(stagger_in_huge_pages), cmocka_unit_test(several_rows), cmocka_unit_test(small_shares),
-        cmocka_unit_test(many_objects),
+        cmocka_unit_test(many_objects),          cmocka_unit_test(wishes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -591,12 +591,36 @@ static void rows_are_found(void **state)
     rows_destroy(rows);
 }
 
+/* Four arrays of 4096 bytes side by side, or a loop over rows unrolled: each instruction goes on in small steps, and the
+ * next one is a row further on. Another block, or another object in between, begins anew; steps of one instruction go
+ * before. */
+static void rows_side_by_side(void **state)
+{
+    struct rows *rows;
+    (void)state;
+    assert_int_equal(C2_OK, rows_create(&rows, 64, 4, NULL));
+    for (uint64_t k = 0; k < 100; k++) {
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(C2_OK, rows_see(rows, 3, i, 4, 0, i * 4096 + k * 8, NULL));
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(C2_OK, rows_see(rows, 4, i, 4, i % 2 == 0 ? 1 : 2, i * 2048 + k * 8, NULL));
+        for (uint32_t i = 0; i < 2; i++)
+            assert_int_equal(C2_OK, rows_see(rows, 5, i, 2, 3, i * 512 + k * 1000, NULL));
+    }
+    assert_int_equal(rows_of(rows, 0), 4096);
+    assert_int_equal(rows_of(rows, 1), 0);
+    assert_int_equal(rows_of(rows, 2), 0);
+    assert_int_equal(rows_of(rows, 3), 1000);
+    rows_destroy(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(like_the_twins),       cmocka_unit_test(another_pad_shows),
         cmocka_unit_test(a_lane_that_fails),    cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(the_finder_remembers), cmocka_unit_test(rows_are_found),
+        cmocka_unit_test(rows_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
