@@ -222,7 +222,10 @@ static bool is_same_change(const struct analyses_change *a, const struct analyse
 
 static bool is_same(const struct analyses_proposal *a, const struct analyses_proposal *b)
 {
-    bool same = a->means == b->means && a->colors == b->colors && a->change_count == b->change_count;
+    bool same = a->means == b->means && a->colors == b->colors && a->change_count == b->change_count &&
+                a->room_bytes == b->room_bytes && (a->room_bytes == 0 || a->level == b->level) &&
+                a->element_bytes == b->element_bytes && a->walk == b->walk &&
+                memcmp(a->apart, b->apart, sizeof a->apart) == 0;
     for (uint32_t i = 0; i < a->change_count && same; i++)
         same = is_same_change(&a->changes[i], &b->changes[i]);
     return same;
@@ -237,7 +240,7 @@ static void end(struct plan *plan, const struct analyses_proposal *proposal)
         plan->out[i].wishes |= proposal->wishes;
         return;
     }
-    if (proposal->change_count != 0 || proposal->means == ANALYSES_COLORED)
+    if (proposal->change_count != 0 || (proposal->means & (ANALYSES_COLORED | ANALYSES_ROOM)))
         plan->count++;
 }
 
@@ -522,12 +525,47 @@ static void wish_place(struct plan *plan, struct analyses_proposal *proposal, co
     end(plan, proposal);
 }
 
+uint64_t analyses_apart_bytes(const struct analyses_proposal *proposal)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < ANALYSES_ELEMENT; i++)
+        count += proposal->apart[i / 8] >> i % 8 & 1;
+    return count;
+}
+
+static void wish_elements(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
+{
+    proposal->element_bytes = wish->element_bytes;
+    proposal->walk = wish->walk;
+    if (wish->apart)
+        memcpy(proposal->apart, wish->apart, sizeof proposal->apart);
+    wish_place(plan, proposal, wish);
+}
+
+/* The level, larger by a power of two until it holds the object beside what it has held. */
+static void wish_room(struct plan *plan, const struct analyses_wish *wish)
+{
+    struct analyses_proposal *proposal = begin(plan, ANALYSES_ROOM);
+    const uint64_t held = plan->in->machine->levels[wish->level].size_bytes;
+    proposal->wishes = (uint64_t)1 << wish->number;
+    proposal->level = wish->level;
+    proposal->object = wish->object;
+    proposal->room_bytes = held;
+    while (proposal->room_bytes < object_at(plan, wish->object)->bytes + held)
+        proposal->room_bytes *= 2;
+    end(plan, proposal);
+}
+
 static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
 {
     if (full(plan))
         return;
     if (wish->means == ANALYSES_COLORED) {
         propose_colors(plan, wish->level, (uint64_t)1 << wish->number);
+        return;
+    }
+    if (wish->means == ANALYSES_ROOM) {
+        wish_room(plan, wish);
         return;
     }
     if (!analyses_movable(object_at(plan, wish->object)) ||
@@ -539,6 +577,8 @@ static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
         wish_starts(plan, proposal, wish);
     else if (wish->means & ANALYSES_PAD_ROWS)
         wish_rows(plan, proposal, wish);
+    else if (wish->means & (ANALYSES_SPLIT | ANALYSES_IN_ORDER))
+        wish_elements(plan, proposal, wish);
     else
         wish_place(plan, proposal, wish);
 }
@@ -584,7 +624,7 @@ enum c2_status analyses_plan_objects(uint32_t out[ANALYSES_OBJECTS], uint32_t *c
     memcpy(out, plan.objects, *count * sizeof *out);
     C2_ASSERT(input->wish_count <= ANALYSES_PROPOSALS);
     for (uint32_t i = 0; i < input->wish_count && status == C2_OK; i++) {
-        if (input->wishes[i].means != ANALYSES_COLORED)
+        if ((input->wishes[i].means & (ANALYSES_COLORED | ANALYSES_ROOM)) == 0)
             add_object(out, count, &plan, input->wishes[i].object);
         if (input->wishes[i].means & ANALYSES_STAGGER)
             add_object(out, count, &plan, input->wishes[i].other);

@@ -430,6 +430,20 @@ enum analyses_means {
     ANALYSES_STAGGER = 4,    /* the objects start at steps, modulo the span of a level's sets */
     ANALYSES_HUGE = 8,       /* the objects lie in pages of 2 MiB, one behind the other */
     ANALYSES_COLORED = 16,   /* all pages are coloured */
+    ANALYSES_SPLIT = 32,     /* some bytes of each element lie in an array of their own, the others behind it */
+    ANALYSES_IN_ORDER = 64,  /* elements lie in the order in which a walk comes to them */
+    ANALYSES_ROOM = 128,     /* nothing moves, and a level holds the object: what work in blocks would find */
+};
+#define ANALYSES_ELEMENT 512u /* bytes of the largest element that is split */
+
+/* In which order an instruction comes to the elements of an object for the first time. Of a site with many blocks these
+ * are the elements, by their slots (advice.h). */
+struct analyses_walk {
+    uint32_t object;
+    struct guest_va pc;
+    uint64_t element_bytes; /* of an array; of a site 0 */
+    uint32_t *order;        /* [element]: its place. Those that the walk does not come to keep their order, behind it */
+    uint32_t count;         /* elements */
 };
 
 /* One object, moved: it starts at an address that is `offset` modulo `align`. */
@@ -446,6 +460,13 @@ struct analyses_proposal {
     uint32_t level;      /* STAGGER, COLORED: whose sets are meant */
     uint32_t colors;     /* COLORED */
     uint64_t step_bytes; /* STAGGER */
+    uint64_t room_bytes; /* ROOM: of the level, then */
+    uint32_t object;     /* ROOM: what is worked on in blocks */
+    /* SPLIT, IN_ORDER, of the one object that changes: bytes of an element - of a site with many blocks that is one of
+     * them, and the change's row_bytes its room - and SPLIT: those that lie apart, as bits; IN_ORDER: its walk. */
+    uint64_t element_bytes;
+    uint8_t apart[ANALYSES_ELEMENT / 8];
+    const struct analyses_walk *walk; /* lent */
     uint32_t change_count;
     struct analyses_change changes[ANALYSES_MOVED];
 };
@@ -461,8 +482,11 @@ struct analyses_wish {
     unsigned means;  /* enum analyses_means */
     uint32_t object;
     uint32_t other;                /* STAGGER: the object whose start is to be apart from this one's */
-    uint32_t level;                /* STAGGER, COLORED: whose sets are meant */
+    uint32_t level;                /* STAGGER, COLORED: whose sets are meant; ROOM: which holds the object */
     uint64_t row_bytes, pad_bytes; /* PAD_ROWS: 0, 0: the rows that the object is known to have, and a line */
+    uint64_t element_bytes;        /* SPLIT, IN_ORDER: as in a proposal */
+    const uint8_t *apart;          /* SPLIT: likewise */
+    const struct analyses_walk *walk;
 };
 struct analyses_plan_input {
     const struct analyses_profile_result *profile;
@@ -475,6 +499,8 @@ struct analyses_plan_input {
     const struct analyses_wish *wishes; /* most wanted first: they come before all others */
     uint32_t wish_count;
 };
+/* Bytes of the bits of a proposal that lie apart. */
+uint64_t analyses_apart_bytes(const struct analyses_proposal *proposal);
 /* Whether an object's place is a matter of the program: not the stack, code, files. */
 bool analyses_movable(const struct analyses_object *object);
 /* The objects that proposals may move, ascending: those with the dearest conflict misses, and those of wishes, of which

@@ -9,6 +9,7 @@
  *   page placement    Coloured pages; the object in pages of 2 MiB.
  *   translations      The object in pages of 2 MiB.
  *   false sharing     Each core's part a line.
+ *   partial lines     The bytes of elements that the finding's loop uses, in an array of their own.
  *   What is asked for and cannot be laid out - the object is no matter of the program, rows are not known - is left
  *   out by the plan (analyses/advice_plan.c), and the finding keeps its estimate.
  *   A finding's gain is what the best of its remedies spares of the cost of the whole run, start-up included: it may
@@ -39,7 +40,7 @@ static void wish(struct wishes *wishes, const struct analyses_wish *what)
     *added = *what;
     added->number = wishes->number;
     added->object = wishes->of->object;
-    added->level = wishes->of->level;
+    added->level = wishes->of->level == FINDINGS_NOBODY ? 0 : wishes->of->level;
 }
 
 static void wish_means(struct wishes *wishes, unsigned means)
@@ -85,6 +86,11 @@ static void wish_remedies(struct wishes *wishes)
         break;
     case FINDINGS_FALSE_SHARING:
         wish_apart(wishes);
+        break;
+    case FINDINGS_PARTIAL_LINES:
+        wish(wishes, &(struct analyses_wish){.means = ANALYSES_SPLIT,
+                                             .element_bytes = wishes->of->element_bytes,
+                                             .apart = wishes->of->used});
         break;
     default:
         break;

@@ -7,6 +7,10 @@
  *   into a region of anonymous memory that the run does not use: one behind the other, each at the next address with
  *   the offset that is asked for. Byte o of an object then lies at new start + o + (o / row) * pad; of a site's block
  *   in slot s, s times the padded room further on. A reference goes where its first byte goes, whole.
+ *   Elements of an object may be split: byte r of element e then lies at e * U + (its place among the U bytes that lie
+ *   apart), or behind all those, from the next line on, at e * (bytes - U) + (its place among the others). Or they lie
+ *   in another order: element e at (its place in the order) * bytes. Of a site with many blocks the element is the
+ *   block, its number the slot; where they are in another order each has its padded room.
  *   Elements of string instructions go one by one: where the new places of neighbours are no neighbours, the record is
  *   parted as an interrupted one is.
  *   A page is touched when the run touched it: where that was a page of an object that is moved, the page that the byte
@@ -32,11 +36,22 @@
 #define REGION_UNIT (2ull << 20)
 #define REP_WORDS 5u /* a string record, header and slots */
 
+/* Where the bytes of an element go: below `apart` to the array of those, behind it to that of the others. */
+struct split {
+    uint64_t others; /* where their array begins */
+    uint32_t apart;
+    uint16_t place[ANALYSES_ELEMENT];
+};
+
 /* Where a lane has a thing. */
 struct move {
     bool on;
     uint64_t base, row, pad; /* pad 0: no rows */
-    uint64_t stride;         /* from slot to slot */
+    uint64_t stride;         /* from slot to slot; 0: it is one block */
+    uint64_t element;        /* bytes of one, if they are split or in another order; else 0 */
+    struct split *split;     /* NULL: they are not */
+    const uint32_t *order;   /* NULL: it is theirs */
+    uint32_t order_count;
 };
 
 struct variant {
@@ -75,8 +90,23 @@ static uint64_t stretched(const struct move *move, uint64_t offset)
     return move->pad == 0 ? offset : offset + offset / move->row * move->pad;
 }
 
+static uint64_t moved_element(const struct move *move, uint64_t element, uint64_t rest)
+{
+    const struct split *split = move->split;
+    if (!split) {
+        const uint64_t place = element < move->order_count ? move->order[element] : element;
+        return move->base + place * (move->stride != 0 ? move->stride : move->element) + rest;
+    }
+    const uint64_t at = split->place[rest];
+    return at < split->apart ? move->base + element * split->apart + at
+                             : split->others + element * (move->element - split->apart) + at - split->apart;
+}
+
 static uint64_t moved(const struct move *move, uint32_t slot, uint64_t offset)
 {
+    if (move->element != 0)
+        return move->stride != 0 ? moved_element(move, slot, offset)
+                                 : moved_element(move, offset / move->element, offset % move->element);
     return move->base + slot * move->stride + stretched(move, offset);
 }
 
@@ -100,8 +130,45 @@ static uint32_t thing_of(const struct player *player, uint32_t object)
     return FINDER_NOTHING;
 }
 
-static void lay_out(struct player *player, struct variant *variant, const struct analyses_proposal *proposal)
+static struct split *make_split(const struct analyses_proposal *proposal, uint64_t base, uint64_t elements,
+                                uint32_t line_bytes)
 {
+    struct split *split = c2_calloc(1, sizeof *split);
+    if (!split)
+        return NULL;
+    split->apart = (uint32_t)analyses_apart_bytes(proposal);
+    split->others = c2_align_up(base + elements * split->apart, line_bytes);
+    uint16_t apart = 0, others = (uint16_t)split->apart;
+    for (uint32_t i = 0; i < proposal->element_bytes; i++)
+        split->place[i] = proposal->apart[i / 8] >> i % 8 & 1 ? apart++ : others++;
+    return split;
+}
+
+/* The object's elements, from move->base on; *end: behind them. */
+static enum c2_status lay_out_elements(struct player *player, struct move *move,
+                                       const struct analyses_proposal *proposal, uint64_t *end, struct c2_error *err)
+{
+    const struct analyses_object *object = &player->replay->profile->objects[proposal->changes[0].object];
+    const bool blocks = move->stride != 0;
+    const uint64_t bytes = move->element = proposal->element_bytes;
+    const uint64_t elements = blocks ? object->blocks : (object->bytes + bytes - 1) / bytes;
+    if (proposal->means & ANALYSES_SPLIT) {
+        move->split = make_split(proposal, move->base, elements, player->replay->machine->line_bytes);
+        if (!move->split)
+            return c2_fail_memory(err, "the proposals' simulators");
+        *end = move->split->others + elements * (bytes - move->split->apart);
+        return C2_OK;
+    }
+    move->order = proposal->walk->order;
+    move->order_count = proposal->walk->count;
+    *end = move->base + elements * (blocks ? move->stride : bytes);
+    return C2_OK;
+}
+
+static enum c2_status lay_out(struct player *player, struct variant *variant, const struct analyses_proposal *proposal,
+                              struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
     uint64_t cursor = REGION_BASE;
     for (uint32_t i = 0; i < proposal->change_count; i++) {
         const struct analyses_change *change = &proposal->changes[i];
@@ -117,9 +184,12 @@ static void lay_out(struct player *player, struct variant *variant, const struct
             move->pad = change->pad_bytes;
             cursor += stretched(move, object->bytes);
         }
+        if (proposal->element_bytes != 0)
+            status = lay_out_elements(player, move, proposal, &cursor, err);
         variant->moves_any = true;
     }
     variant->region_end = c2_align_up(cursor, REGION_UNIT);
+    return status;
 }
 
 static enum c2_status flush(const struct variant *variant, struct stream_batch *out, struct c2_error *err)
@@ -167,14 +237,16 @@ static struct mmu_config placement_of(const struct player *player, const struct 
 static enum c2_status open_variant(struct player *player, struct variant *variant,
                                    const struct analyses_proposal *proposal, struct c2_error *err)
 {
-    lay_out(player, variant, proposal);
+    enum c2_status status = lay_out(player, variant, proposal, err);
+    if (status != C2_OK)
+        return status;
     const struct lane_config config = {.machine = player->replay->machine,
                                        .placement = placement_of(player, proposal),
                                        .seed = player->replay->seed,
                                        .blocks = player->blocks,
                                        .region_start = REGION_BASE,
                                        .region_end = variant->region_end};
-    enum c2_status status = lane_create(&variant->lane, &config, err);
+    status = lane_create(&variant->lane, &config, err);
     return status == C2_OK ? make_region(player, variant, proposal->means & ANALYSES_HUGE, err) : status;
 }
 
@@ -212,6 +284,8 @@ static void close_variants(struct player *player)
 {
     for (uint32_t i = 0; i < player->variant_count; i++) {
         lane_destroy(player->variants[i].lane);
+        for (uint32_t k = 0; k < ANALYSES_OBJECTS; k++)
+            c2_free(player->variants[i].moves[k].split);
     }
     c2_free(player->variants);
     c2_free(player->patches);
@@ -227,6 +301,31 @@ static void append(struct stream_batch *out, const uint64_t *words, uint32_t cou
     out->used += count;
 }
 
+static void narrow(uint64_t *start, uint64_t *end, uint64_t from, uint64_t bytes)
+{
+    *start = from > *start ? from : *start;
+    *end = *end - from > bytes ? from + bytes : *end;
+}
+
+/* To bytes of one element that stay side by side. */
+static void narrow_to_element(const struct move *move, const struct finder_found *found, uint64_t va, uint64_t *start,
+                              uint64_t *end)
+{
+    const uint64_t offset = va - found->base, bytes = move->element;
+    const uint64_t element = move->stride != 0 ? 0 : offset / bytes * bytes;
+    uint64_t low = offset - element, high = low;
+    narrow(start, end, found->base + element, bytes);
+    if (!move->split)
+        return;
+    const uint16_t *place = move->split->place;
+    const bool apart = place[low] < move->split->apart;
+    while (low > 0 && (place[low - 1] < move->split->apart) == apart)
+        low--;
+    while (high < bytes && (place[high] < move->split->apart) == apart)
+        high++;
+    narrow(start, end, found->base + element + low, high - low);
+}
+
 /* How many elements from va on are neighbours in the lane as well, `most` at most. */
 static uint64_t neighbours(struct player *player, const struct variant *variant, uint64_t va, uint32_t size, bool down,
                            uint64_t most)
@@ -234,11 +333,10 @@ static uint64_t neighbours(struct player *player, const struct variant *variant,
     const struct finder_found found = *finder_find(player->finder, va);
     uint64_t start = found.start, end = found.end;
     const struct move *move = found.thing == FINDER_NOTHING ? NULL : &variant->moves[found.thing];
-    if (move && move->on && move->pad != 0) {
-        const uint64_t row = found.base + (va - found.base) / move->row * move->row;
-        start = row > start ? row : start;
-        end = end - row > move->row ? row + move->row : end;
-    }
+    if (move && move->on && move->element != 0)
+        narrow_to_element(move, &found, va, &start, &end);
+    else if (move && move->on && move->pad != 0)
+        narrow(&start, &end, found.base + (va - found.base) / move->row * move->row, move->row);
     const uint64_t count = down ? (va - start) / size + 1 : (end - va - 1) / size + 1;
     return count < most ? count : most;
 }

@@ -110,6 +110,15 @@ static void say_stagger(struct c2_words *words, const struct report_proposals *o
            proposal->changes[0].align, of->run->machine->levels[proposal->level].name);
 }
 
+static void say_room(struct c2_words *words, const struct report_proposals *of,
+                     const struct analyses_proposal *proposal)
+{
+    char size[32];
+    say_name(words, of, proposal->object, true);
+    c2_say(words, " worked on in blocks, as if %s had %s", of->run->machine->levels[proposal->level].name,
+           report_size(size, proposal->room_bytes));
+}
+
 /* What to write in the source. Returns buffer. */
 static char *in_words(char *buffer, size_t bytes, const struct report_proposals *of, uint32_t number)
 {
@@ -123,6 +132,17 @@ static char *in_words(char *buffer, size_t bytes, const struct report_proposals 
         say_names(&words, of, proposal, NULL);
         c2_say(&words, ": each block %" PRIu64 " B longer", proposal->changes[0].pad_bytes);
     }
+    if (proposal->means & ANALYSES_SPLIT) {
+        say_names(&words, of, proposal, NULL);
+        c2_say(&words, ": %" PRIu64 " of the %" PRIu64 " B of each element in an array of their own",
+               analyses_apart_bytes(proposal), proposal->element_bytes);
+    }
+    if (proposal->means & ANALYSES_IN_ORDER) {
+        say_names(&words, of, proposal, NULL);
+        c2_say(&words, ": elements in the order of the walk");
+    }
+    if (proposal->means & ANALYSES_ROOM)
+        say_room(&words, of, proposal);
     if (proposal->means & ANALYSES_HUGE) {
         c2_say(&words, "%s", words.used == 0 ? "" : "; ");
         say_names(&words, of, proposal, NULL);
@@ -210,7 +230,8 @@ static void add_table(struct document *d, const struct report_proposals *of, con
 
 static void add_means(struct document *d, unsigned bits)
 {
-    static const char *const names[] = {"pad_rows", "pad_blocks", "stagger", "huge_pages", "page_colors"};
+    static const char *const names[] = {"pad_rows",    "pad_blocks", "stagger",  "huge_pages",
+                                        "page_colors", "split",      "in_order", "in_blocks"};
     doc_table(d, DOC_JSON, "means");
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bits >> i & 1)
@@ -229,6 +250,10 @@ static void add_objects(struct document *d, const struct report_proposals *of, c
             doc_count(d, DOC_JSON, "row", change->row_bytes);
             doc_count(d, DOC_JSON, "pad", change->pad_bytes);
         }
+        if (proposal->element_bytes != 0)
+            doc_count(d, DOC_JSON, "element", proposal->element_bytes);
+        if (proposal->means & ANALYSES_SPLIT)
+            doc_count(d, DOC_JSON, "apart", analyses_apart_bytes(proposal));
         doc_count(d, DOC_JSON, "offset", change->offset);
         doc_count(d, DOC_JSON, "modulo", change->align);
         doc_close(d);
