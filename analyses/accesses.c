@@ -549,7 +549,8 @@ static void put_in_order(struct accesses *accesses)
         struct analyses_access *access = &accesses->list[i];
         for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
             access->step[depth] = most(&accesses->tracked[i].steps[depth]);
-        access->offset = access->grid == 0 ? accesses->tracked[i].anchor : accesses->tracked[i].anchor % access->grid;
+        access->anchor = accesses->tracked[i].anchor;
+        access->offset = access->grid == 0 ? access->anchor : access->anchor % access->grid;
     }
     if (accesses->count != 0)
         qsort(accesses->list, accesses->count, sizeof *accesses->list, by_insn);

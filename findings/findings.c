@@ -20,6 +20,7 @@
 
 #define WORTH_WITHOUT 10u /* the part */
 #define STARTUP_SHARE 20u /* of all cost: what is spared less */
+#define SWAP_SHARE 20u    /* of the run's cycles */
 #define FURTHER 2u        /* findings that are no group's: code, and start-up */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
@@ -197,6 +198,18 @@ static void add_startup(struct findings *findings, const struct groups *groups)
                                          .cost = groups->startup};
 }
 
+/* Orders of loops that matter: what judge.c takes for their gain is looked at more closely. */
+static enum c2_status swap_loops(struct findings *findings, const struct findings_input *input, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < findings->count && status == C2_OK; i++) {
+        struct finding *finding = &findings->list[i];
+        if (finding->pattern == FINDINGS_LOOP_ORDER && finding->cost >= findings->cycles / SWAP_SHARE)
+            status = findings_swap(finding, input, err);
+    }
+    return status;
+}
+
 static enum c2_status fill(struct findings *findings, const struct findings_input *input, const struct groups *groups,
                            struct c2_error *err)
 {
@@ -208,7 +221,9 @@ static enum c2_status fill(struct findings *findings, const struct findings_inpu
         return c2_fail_memory(err, "the findings");
     for (uint32_t i = 0; i < groups->count; i++)
         findings_judge(&findings->list[findings->count++], input, &groups->list[i]);
-    enum c2_status status = add_translations(findings, input, groups, err);
+    enum c2_status status = swap_loops(findings, input, err);
+    if (status == C2_OK)
+        status = add_translations(findings, input, groups, err);
     add_code(findings, input, groups);
     if (status == C2_OK)
         status = findings_add_sharing(findings, input, err);

@@ -43,6 +43,9 @@ bool findings_step(const struct analyses_access *access, unsigned depth, int64_t
  * before (chase.c). False too where the code is not known. */
 bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t loop);
 
+/* The gain of a finding of loop order, estimated anew by simulating its nest; 0: the swap spares nothing. (nest.c) */
+enum c2_status findings_swap(struct finding *finding, const struct findings_input *input, struct c2_error *err);
+
 /* Adds what cores take from each other, object by object. (sharing.c) */
 enum c2_status findings_add_sharing(struct findings *to, const struct findings_input *input, struct c2_error *err);
 

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * nest: what two loops of a nest would spare if they were swapped.
+ *
+ * Model
+ *   The accesses of the innermost loop, as the excerpts have shown them, are made again: each at its object's start, its
+ *   first offset, and for each loop around it the step times the round. Steps that are not known are 0. A loop has as
+ *   many rounds as its first instruction ran more often than that of the loop around it, or than that of the function.
+ *   Once the loops are as they are and once the two are swapped;
+ *   each time with caches and TLBs of the run's machine that begin empty, physical addresses being the virtual ones.
+ *   A sweep is one execution of the outer one of the two. A second sweep goes on where the loop around says, and costs
+ *   what all but the first cost; where hardly any miss of the run was cold it stands for the first one too. Sweeps of
+ *   more than MOST_ACCESSES are cut there, and there is no second one: then costs are those of an access, and a miss
+ *   that is the first one of its line costs nothing where hardly any of the run was, and the level holds all objects of
+ *   the loop: it had the line before.
+ *   The gain is what the accesses of the finding's object cost less, and what those of other objects cost more, as a
+ *   part of what the object's cost as it is: the same part of the finding's cost.
+ *
+ * Not modelled
+ *   Accesses outside of the innermost loop. Walks that go through the caches. What frames do to physically indexed
+ *   levels. Loops whose bounds depend on another's round. Whether the program's meaning allows the swap.
+ */
+#include "findings/findings_priv.h"
+
+#define MOST_ACCESSES 150000u
+#define REFERENCES 64u /* of a loop; further ones are left out */
+#define COLD_SHARE 10u /* one part of the cost: fewer are hardly any */
+
+struct reference {
+    uint64_t first; /* address of the first round */
+    int64_t step[EXCERPTS_DEPTH];
+    uint32_t object;
+    bool write;
+    struct guest_va pc;
+    uint64_t cycles; /* of the accesses made */
+};
+
+struct nest {
+    const struct findings_input *input;
+    struct caches_machine machine;
+    struct caches_costs costs;
+    uint64_t rounds[EXCERPTS_DEPTH]; /* [0] of the innermost loop */
+    unsigned with;                   /* the depth of the other one */
+    uint64_t sweeps;                 /* of the run */
+    uint64_t bytes;                  /* of all objects of the loop */
+    bool warm;                       /* hardly any miss of the run was cold */
+    struct reference references[REFERENCES];
+    uint32_t count;
+    struct caches *caches;
+    struct caches_tlbs *tlbs;
+};
+
+/* ------------------------------------------------------------------ the nest as it is */
+
+/* How often the loop's first instruction ran. */
+static uint64_t runs_of(const struct findings_input *input, uint32_t loop)
+{
+    const struct guest_va header = input->excerpts->loops.loops[loop].header;
+    const uint64_t times = input->profile->insns[analyses_profile_insn(input->profile, header)].executed;
+    return times == 0 ? 1 : times;
+}
+
+/* How often the loop was entered: once in each round of the one around it, or each time that its function was. */
+static uint64_t entries_of(const struct findings_input *input, uint32_t loop)
+{
+    const struct analyses_loop *of = &input->excerpts->loops.loops[loop];
+    struct guest_va entry;
+    if (of->parent != ANALYSES_NO_LOOP)
+        return runs_of(input, of->parent);
+    if (!input->symbols || !loader_function_entry(input->symbols, of->header, &entry))
+        return 1;
+    for (size_t i = 0; i < input->profile->insn_count; i++)
+        if (input->profile->insns[i].pc.v == entry.v && input->profile->insns[i].executed != 0)
+            return input->profile->insns[i].executed;
+    return 1;
+}
+
+static uint64_t rounds_of(const struct findings_input *input, uint32_t loop)
+{
+    const uint64_t runs = runs_of(input, loop), entries = entries_of(input, loop);
+    return runs < entries ? 1 : (runs + entries / 2) / entries;
+}
+
+static bool has_object(const struct nest *nest, uint32_t object)
+{
+    for (uint32_t i = 0; i < nest->count; i++)
+        if (nest->references[i].object == object)
+            return true;
+    return false;
+}
+
+static void add_reference(struct nest *nest, const struct analyses_access *access)
+{
+    const struct analyses_profile_result *profile = nest->input->profile;
+    if (nest->count == REFERENCES)
+        return;
+    if (!has_object(nest, access->object))
+        nest->bytes += profile->objects[access->object].bytes;
+    struct reference *reference = &nest->references[nest->count++];
+    *reference = (struct reference){.first = profile->objects[access->object].base + access->anchor,
+                                    .object = access->object,
+                                    .write = access->writes != 0,
+                                    .pc = profile->insns[access->insn].pc};
+    for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
+        if (!findings_step(access, depth, &reference->step[depth]))
+            reference->step[depth] = 0;
+}
+
+/* The loops from the innermost one on, and the accesses of that. */
+static void describe(struct nest *nest, const struct findings_input *input, const struct finding *finding)
+{
+    const struct analyses_loops_result *loops = &input->excerpts->loops;
+    uint32_t loop = finding->loop;
+    for (nest->with = 0; loop != finding->with; nest->with++) {
+        nest->rounds[nest->with] = rounds_of(input, loop);
+        loop = loops->loops[loop].parent;
+    }
+    nest->rounds[nest->with] = rounds_of(input, loop);
+    nest->sweeps = entries_of(input, loop);
+    for (size_t i = 0; i < input->excerpts->access_count; i++) {
+        const struct analyses_access *access = &input->excerpts->accesses[i];
+        const uint64_t times = access->reads + access->writes;
+        if (loops->loop_of[access->insn] == finding->loop && times * 2 > loops->loops[finding->loop].iterations)
+            add_reference(nest, access);
+    }
+}
+
+/* ------------------------------------------------------------------ its accesses, made again */
+
+static enum c2_status open_machine(struct nest *nest, struct c2_error *err)
+{
+    enum c2_status status = caches_create(&nest->caches, &nest->machine, 1, err);
+    return status == C2_OK ? caches_tlbs_create(&nest->tlbs, nest->machine.tlbs, nest->machine.tlb_count, err) : status;
+}
+
+static void close_machine(struct nest *nest)
+{
+    caches_destroy(nest->caches);
+    caches_tlbs_destroy(nest->tlbs);
+    nest->caches = NULL;
+    nest->tlbs = NULL;
+}
+
+static uint64_t translate(struct nest *nest, const struct reference *reference, uint64_t va)
+{
+    const enum caches_tlb_side side = reference->write ? CACHES_TLB_STORE : CACHES_TLB_LOAD;
+    if (!caches_tlbs_has(nest->tlbs, side))
+        return 0;
+    const uint64_t before = *caches_tlbs_first_misses(nest->tlbs);
+    const unsigned reads = caches_tlbs_access(nest->tlbs, side, (struct guest_va){va}, 4, NULL);
+    return (*caches_tlbs_first_misses(nest->tlbs) - before) * nest->costs.second_tlb + reads * nest->costs.walk_read;
+}
+
+static bool costs(const struct nest *nest, uint32_t level, enum caches_class class_)
+{
+    if (class_ == CACHES_COLD)
+        return !nest->warm || nest->bytes > nest->machine.levels[level].size_bytes;
+    return class_ != CACHES_HIT;
+}
+
+static enum c2_status access(struct nest *nest, struct reference *reference, uint64_t va, struct c2_error *err)
+{
+    const struct line_no line = {va / nest->machine.line_bytes};
+    struct caches_outcome outcome;
+    reference->cycles += translate(nest, reference, va);
+    caches_set_instruction(nest->caches, reference->pc);
+    enum c2_status status = caches_access(nest->caches, CACHES_DATA, reference->write, line, line, &outcome, err);
+    for (uint32_t i = 0; status == C2_OK && i < outcome.depth; i++)
+        reference->cycles += costs(nest, i, outcome.event[i].class_) ? nest->costs.miss[i] : 0;
+    return status;
+}
+
+/* One round of the innermost loop; addresses are those of a program's half of the address space. */
+static enum c2_status round_of(struct nest *nest, const uint64_t at[EXCERPTS_DEPTH], struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < nest->count && status == C2_OK; i++) {
+        uint64_t va = nest->references[i].first;
+        for (unsigned depth = 0; depth < EXCERPTS_DEPTH; depth++)
+            va += (uint64_t)nest->references[i].step[depth] * at[depth];
+        status = access(nest, &nest->references[i], va & (((uint64_t)1 << 47) - 1), err);
+    }
+    return status;
+}
+
+/* The next round; order: depths, the one that turns fastest first. False: the sweep is over. */
+static bool turn(const struct nest *nest, const unsigned order[EXCERPTS_DEPTH], uint64_t at[EXCERPTS_DEPTH])
+{
+    for (unsigned i = 0; i <= nest->with; i++) {
+        if (++at[order[i]] < nest->rounds[order[i]])
+            return true;
+        at[order[i]] = 0;
+    }
+    return false;
+}
+
+/* *rounds: how many it had. */
+static enum c2_status sweep(struct nest *nest, const unsigned order[EXCERPTS_DEPTH], uint64_t number, uint64_t most,
+                            uint64_t *rounds, struct c2_error *err)
+{
+    uint64_t at[EXCERPTS_DEPTH] = {0};
+    enum c2_status status = C2_OK;
+    if (nest->with + 1 < EXCERPTS_DEPTH)
+        at[nest->with + 1] = number;
+    *rounds = 0;
+    do {
+        status = round_of(nest, at, err);
+        ++*rounds;
+    } while (status == C2_OK && *rounds < most && turn(nest, order, at));
+    return status;
+}
+
+/* ------------------------------------------------------------------ what they cost */
+
+/* Of the run's sweeps, by reference, in cycles a round. */
+struct outcome {
+    double cycles[REFERENCES];
+};
+
+static void take_cycles(struct nest *nest, struct outcome *out, double weight)
+{
+    for (uint32_t i = 0; i < nest->count; i++) {
+        out->cycles[i] += (double)nest->references[i].cycles * weight;
+        nest->references[i].cycles = 0;
+    }
+}
+
+static uint64_t rounds_of_sweep(const struct nest *nest, uint64_t most)
+{
+    uint64_t rounds = 1;
+    for (unsigned depth = 0; depth <= nest->with && rounds < most; depth++)
+        rounds *= nest->rounds[depth];
+    return rounds < most ? rounds : most;
+}
+
+static enum c2_status simulate(struct nest *nest, const unsigned order[EXCERPTS_DEPTH], struct outcome *out,
+                               struct c2_error *err)
+{
+    const uint64_t most = MOST_ACCESSES / nest->count, all = rounds_of_sweep(nest, UINT64_MAX >> 1);
+    const bool again = all <= most && nest->sweeps > 1;
+    const double first = !again ? 1 : nest->warm ? 0 : 1.0 / (double)nest->sweeps;
+    uint64_t rounds;
+    *out = (struct outcome){{0}};
+    enum c2_status status = open_machine(nest, err);
+    if (status == C2_OK)
+        status = sweep(nest, order, 0, most, &rounds, err);
+    if (status == C2_OK)
+        take_cycles(nest, out, first / (double)rounds);
+    if (status == C2_OK && again)
+        status = sweep(nest, order, 1, most, &rounds, err);
+    if (status == C2_OK && again)
+        take_cycles(nest, out, (1 - first) / (double)rounds);
+    close_machine(nest);
+    return status;
+}
+
+/* ------------------------------------------------------------------ the gain */
+
+static double of_object(const struct nest *nest, const struct outcome *outcome, uint32_t object)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < nest->count; i++)
+        sum += nest->references[i].object == object ? outcome->cycles[i] : 0;
+    return sum;
+}
+
+/* What other objects lose: the first reference of each speaks for it. */
+static double lost_by_others(const struct nest *nest, const struct outcome *now, const struct outcome *then,
+                             uint32_t object)
+{
+    double lost = 0;
+    for (uint32_t i = 0; i < nest->count; i++) {
+        const uint32_t other = nest->references[i].object;
+        bool counted = other == object;
+        for (uint32_t k = 0; k < i && !counted; k++)
+            counted = nest->references[k].object == other;
+        const double more = counted ? 0 : of_object(nest, then, other) - of_object(nest, now, other);
+        lost += more > 0 ? more : 0;
+    }
+    return lost;
+}
+
+static uint64_t gain_of(const struct nest *nest, const struct finding *finding, const struct outcome *now,
+                        const struct outcome *then)
+{
+    const double before = of_object(nest, now, finding->object);
+    const double spared = before - of_object(nest, then, finding->object) -
+                          lost_by_others(nest, now, then, finding->object);
+    if (before <= 0 || spared <= 0)
+        return 0;
+    return (uint64_t)((double)finding->cost * spared / before);
+}
+
+enum c2_status findings_swap(struct finding *finding, const struct findings_input *input, struct c2_error *err)
+{
+    unsigned order[EXCERPTS_DEPTH] = {0, 1, 2, 3};
+    struct outcome now, then;
+    struct nest *nest = c2_calloc(1, sizeof *nest);
+    if (!nest)
+        return c2_fail_memory(err, "the findings");
+    nest->input = input;
+    nest->machine = *input->machine;
+    nest->machine.cores = 1;
+    nest->costs = caches_costs(input->machine);
+    describe(nest, input, finding);
+    nest->warm = finding->parts.cold * COLD_SHARE < finding->cost;
+    enum c2_status status = C2_OK;
+    if (nest->count != 0) {
+        status = simulate(nest, order, &now, err);
+        order[0] = nest->with;
+        order[nest->with] = 0;
+        if (status == C2_OK)
+            status = simulate(nest, order, &then, err);
+        if (status == C2_OK)
+            finding->gain = gain_of(nest, finding, &now, &then);
+    }
+    c2_free(nest);
+    return status;
+}
