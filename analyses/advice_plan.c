@@ -535,6 +535,8 @@ uint64_t analyses_apart_bytes(const struct analyses_proposal *proposal)
 
 static void wish_elements(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
 {
+    if ((wish->means & ANALYSES_IN_ORDER) && !wish->walk->order)
+        return;
     proposal->element_bytes = wish->element_bytes;
     proposal->walk = wish->walk;
     if (wish->apart)

@@ -4,7 +4,7 @@
  *
  * Model
  *   The run was recorded. It is played back twice: as it was, to see how long the rows of objects are (--dim says it for
- *   those that it names), and once more with all proposals side by side: the remedies of the run's findings
+ *   those that it names) and in which order walks come to their nodes, and once more with all proposals side by side: the remedies of the run's findings
  *   (findings/remedies.c), and what else might be done about conflict misses. Then the report.
  */
 #include <string.h>
@@ -25,8 +25,7 @@ struct advising {
     struct analyses_padding paddings[PADDINGS];
     uint32_t padding_count;
     struct findings *findings;
-    struct analyses_wish wishes[ANALYSES_PROPOSALS];
-    uint32_t wish_count;
+    struct findings_wishes wishes;
 };
 
 /* ------------------------------------------------------------------ --dim */
@@ -112,7 +111,8 @@ static enum c2_status find_rows(struct advising *advising, const struct analyses
     uint32_t objects[ANALYSES_OBJECTS], count;
     enum c2_status status = analyses_plan_objects(objects, &count, input, err);
     if (status == C2_OK)
-        status = lanes_replay_rows(&advising->before, advising->rows, objects, count, &advising->replay, err);
+        status = lanes_replay_rows(&advising->before, advising->rows, objects, count, &advising->replay,
+                                   advising->wishes.walks, advising->wishes.walk_count, err);
     if (status == C2_OK && advising->before.status != C2_OK) {
         *err = advising->before.error;
         status = advising->before.status;
@@ -125,16 +125,16 @@ static enum c2_status find_rows(struct advising *advising, const struct analyses
 
 static enum c2_status try_all(struct advising *advising, struct c2_error *err)
 {
-    advising->wish_count = findings_wishes(advising->wishes, advising->findings, advising->profile,
-                                           advising->replay.machine);
+    struct findings_wishes *wishes = &advising->wishes;
+    findings_wish(wishes, advising->findings, advising->profile, advising->replay.machine);
     const struct analyses_plan_input input = {.profile = advising->profile,
                                               .machine = advising->replay.machine,
                                               .placement = advising->replay.placement,
                                               .rows = advising->rows,
                                               .paddings = advising->paddings,
                                               .padding_count = advising->padding_count,
-                                              .wishes = advising->wishes,
-                                              .wish_count = advising->wish_count,
+                                              .wishes = wishes->list,
+                                              .wish_count = wishes->count,
                                               .wanted = advising->wanted};
     enum c2_status status = find_rows(advising, &input, err);
     if (status == C2_OK)
@@ -189,6 +189,8 @@ static enum c2_status prepare(struct advising *advising, const struct cli_option
 
 static void release(struct advising *advising)
 {
+    for (uint32_t i = 0; i < advising->wishes.walk_count; i++)
+        c2_free(advising->wishes.walks[i].order);
     c2_free(advising->rows);
     c2_free(advising->dims);
     c2_free(advising->wanted);

@@ -68,7 +68,7 @@ struct finding {
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
     double passes;                      /* CAPACITY: how often the object was walked through; 0: not known */
     uint32_t padding;                   /* FALSE_SHARING: bytes behind each core's; 0: none helps */
-    uint32_t number;                    /* of its wishes (findings_wishes) */
+    uint32_t number;                    /* of its wishes (findings_wish) */
     bool in_huge_pages;                 /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 
@@ -98,9 +98,16 @@ enum c2_status findings_create(struct findings **out, const struct findings_inpu
 void findings_destroy(struct findings *findings); /* takes NULL */
 
 /* ------------------------------------------------------------------ remedies tried: remedies.c
- * What is to be simulated for the findings, in their order, at most ANALYSES_PROPOSALS wishes; returns how many. */
-uint32_t findings_wishes(struct analyses_wish out[ANALYSES_PROPOSALS], struct findings *findings,
-                         const struct analyses_profile_result *profile, const struct caches_machine *machine);
+ * What is to be simulated for the findings, in their order: at most ANALYSES_PROPOSALS wishes, and walks whose order
+ * they need, which are lent to them. */
+struct findings_wishes {
+    struct analyses_wish list[ANALYSES_PROPOSALS];
+    uint32_t count;
+    struct analyses_walk walks[ANALYSES_PROPOSALS]; /* their order is still to be found */
+    uint32_t walk_count;
+};
+void findings_wish(struct findings_wishes *out, struct findings *findings,
+                   const struct analyses_profile_result *profile, const struct caches_machine *machine);
 /* The best outcome of a finding's remedies is its gain from now on, of the whole run; the list is sorted anew. before:
  * the run as it was. */
 void findings_settle(struct findings *findings, const struct analyses_proposal *proposals,

@@ -10,6 +10,10 @@
  *   translations      The object in pages of 2 MiB.
  *   false sharing     Each core's part a line.
  *   partial lines     The bytes of elements that the finding's loop uses, in an array of their own.
+ *   pointer chasing   Nodes in the order in which the finding's instruction comes to them first: of a site with many
+ *                     blocks these, each with the room that the allocator gives it; else elements of the array.
+ *   capacity          A level that holds the object beside what it has held: what work in blocks finds there from the
+ *                     second pass on.
  *   What is asked for and cannot be laid out - the object is no matter of the program, rows are not known - is left
  *   out by the plan (analyses/advice_plan.c), and the finding keeps its estimate.
  *   A finding's gain is what the best of its remedies spares of the cost of the whole run, start-up included: it may
@@ -25,8 +29,7 @@
 #define NEEDED 2u
 
 struct wishes {
-    struct analyses_wish *list;
-    uint32_t count, number;
+    struct findings_wishes *out;
     const struct finding *of;
     const struct caches_machine *machine;
     const struct analyses_profile_result *profile;
@@ -34,11 +37,11 @@ struct wishes {
 
 static void wish(struct wishes *wishes, const struct analyses_wish *what)
 {
-    if (wishes->count == ANALYSES_PROPOSALS)
+    if (wishes->out->count == ANALYSES_PROPOSALS)
         return;
-    struct analyses_wish *added = &wishes->list[wishes->count++];
+    struct analyses_wish *added = &wishes->out->list[wishes->out->count++];
     *added = *what;
-    added->number = wishes->number;
+    added->number = wishes->of->number;
     added->object = wishes->of->object;
     added->level = wishes->of->level == FINDINGS_NOBODY ? 0 : wishes->of->level;
 }
@@ -70,6 +73,29 @@ static void wish_apart(struct wishes *wishes)
              &(struct analyses_wish){.means = ANALYSES_PAD_ROWS, .row_bytes = line - padding, .pad_bytes = padding});
 }
 
+/* The nodes in the order of the walk; those of an array are its elements, or lines where these are not known. */
+static void wish_order(struct wishes *wishes)
+{
+    const struct finding *of = wishes->of;
+    const struct analyses_object *object = &wishes->profile->objects[of->object];
+    const uint64_t element = of->element_bytes == 0 ? wishes->machine->line_bytes : of->element_bytes;
+    const bool blocks = object->blocks > 1;
+    if (wishes->out->count == ANALYSES_PROPOSALS || !analyses_movable(object))
+        return;
+    struct analyses_walk *walk = &wishes->out->walks[wishes->out->walk_count++];
+    *walk = (struct analyses_walk){.object = of->object, .pc = of->pc, .element_bytes = blocks ? 0 : element};
+    wish(wishes, &(struct analyses_wish){.means = ANALYSES_IN_ORDER,
+                                         .element_bytes = blocks ? object->bytes / object->blocks : element,
+                                         .walk = walk});
+}
+
+/* Every pass but the first finds its data where work in blocks would have left it. */
+static void wish_room(struct wishes *wishes)
+{
+    if (wishes->of->level < wishes->machine->level_count)
+        wish_means(wishes, ANALYSES_ROOM);
+}
+
 static void wish_remedies(struct wishes *wishes)
 {
     switch (wishes->of->pattern) {
@@ -92,24 +118,28 @@ static void wish_remedies(struct wishes *wishes)
                                              .element_bytes = wishes->of->element_bytes,
                                              .apart = wishes->of->used});
         break;
+    case FINDINGS_POINTER_CHASING:
+        wish_order(wishes);
+        break;
+    case FINDINGS_CAPACITY:
+        wish_room(wishes);
+        break;
     default:
         break;
     }
 }
 
-uint32_t findings_wishes(struct analyses_wish out[ANALYSES_PROPOSALS], struct findings *findings,
-                         const struct analyses_profile_result *profile, const struct caches_machine *machine)
+void findings_wish(struct findings_wishes *out, struct findings *findings,
+                   const struct analyses_profile_result *profile, const struct caches_machine *machine)
 {
-    struct wishes wishes = {.list = out, .profile = profile, .machine = machine};
+    struct wishes wishes = {.out = out, .profile = profile, .machine = machine};
+    out->count = out->walk_count = 0;
     for (uint32_t i = 0; i < findings->count; i++) {
-        struct finding *finding = &findings->list[i];
-        finding->number = i;
-        wishes.of = finding;
-        wishes.number = i;
-        if (finding->object != FINDINGS_NOBODY && i < 64)
+        wishes.of = &findings->list[i];
+        findings->list[i].number = i;
+        if (wishes.of->object != FINDINGS_NOBODY && i < 64)
             wish_remedies(&wishes);
     }
-    return wishes.count;
 }
 
 /* ------------------------------------------------------------------ when they have been tried */

@@ -78,8 +78,10 @@ struct lanes_replay {
 enum c2_status lanes_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
                             const struct lanes_replay *replay, struct c2_error *err);
 /* Simulates the run as it was, and fills rows[object] for these objects: the distance that instructions most often go
- * on by in it, where that is more than a line; else 0. */
+ * on by in it, where that is more than a line; else 0. And the order of each walk, which is to be freed: NULL, if its
+ * instruction did not come to its object. Objects of walks are among these. */
 enum c2_status lanes_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
-                                 uint32_t object_count, const struct lanes_replay *replay, struct c2_error *err);
+                                 uint32_t object_count, const struct lanes_replay *replay, struct analyses_walk *walks,
+                                 uint32_t walk_count, struct c2_error *err);
 
 #endif

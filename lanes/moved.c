@@ -75,6 +75,9 @@ struct player {
     const struct stream_blocks *blocks; /* of the recording */
     struct finder *finder;
     struct rows *rows; /* NULL: not wanted */
+    struct analyses_walk *walks;
+    uint32_t walk_count;
+    uint32_t come[ANALYSES_PROPOSALS]; /* [walk]: to so many elements so far */
     uint32_t objects[ANALYSES_OBJECTS], object_count;
     struct variant *variants;
     uint32_t variant_count;
@@ -234,13 +237,28 @@ static struct mmu_config placement_of(const struct player *player, const struct 
     return config;
 }
 
+/* Levels below that take back what they evict would keep a larger one from holding more than they do. */
+static struct caches_machine machine_of(const struct player *player, const struct analyses_proposal *proposal)
+{
+    struct caches_machine machine = *player->replay->machine;
+    if ((proposal->means & ANALYSES_ROOM) == 0)
+        return machine;
+    machine.levels[proposal->level].size_bytes = proposal->room_bytes;
+    for (uint32_t i = proposal->level + 1; i < machine.level_count; i++)
+        if (machine.levels[i].inclusion == CACHES_INCLUSIVE && machine.levels[i].size_bytes < proposal->room_bytes)
+            machine.levels[i].inclusion = CACHES_NON_INCLUSIVE;
+    return machine;
+}
+
+/* Its failure is the variant's, but for want of memory. */
 static enum c2_status open_variant(struct player *player, struct variant *variant,
                                    const struct analyses_proposal *proposal, struct c2_error *err)
 {
     enum c2_status status = lay_out(player, variant, proposal, err);
     if (status != C2_OK)
         return status;
-    const struct lane_config config = {.machine = player->replay->machine,
+    const struct caches_machine machine = machine_of(player, proposal);
+    const struct lane_config config = {.machine = &machine,
                                        .placement = placement_of(player, proposal),
                                        .seed = player->replay->seed,
                                        .blocks = player->blocks,
@@ -275,7 +293,13 @@ static enum c2_status open_variants(struct player *player, struct analyses_outco
         out[i] = (struct analyses_outcome){.status = C2_OK};
         player->variants[i].outcome = &out[i];
         player->variant_count++;
-        status = open_variant(player, &player->variants[i], &proposals[i], err);
+        status = open_variant(player, &player->variants[i], &proposals[i], &out[i].error);
+        if (status == C2_ERR_NO_MEMORY) {
+            *err = out[i].error;
+            return status;
+        }
+        out[i].status = status;
+        status = C2_OK;
     }
     return status;
 }
@@ -445,6 +469,57 @@ static bool touches_thing(struct player *player, const struct stream_slot *slots
     return false;
 }
 
+/* ------------------------------------------------------------------ walks */
+
+#define NOT_YET UINT32_MAX
+
+/* The first time that a walk comes to an element. */
+static void see_walks(struct player *player, const struct stream_block *block, uint32_t slot,
+                      const struct finder_found *found, uint64_t va)
+{
+    const uint64_t pc = block->pc.v + block->insns[block->slots[slot].insn].offset;
+    for (uint32_t i = 0; i < player->walk_count; i++) {
+        const struct analyses_walk *walk = &player->walks[i];
+        if (walk->pc.v != pc || walk->object != player->objects[found->thing])
+            continue;
+        const uint64_t element = walk->element_bytes == 0 ? found->slot : (va - found->base) / walk->element_bytes;
+        if (element < walk->count && walk->order[element] == NOT_YET)
+            walk->order[element] = player->come[i]++;
+    }
+}
+
+static enum c2_status begin_walks(struct player *player, struct c2_error *err)
+{
+    for (uint32_t i = 0; i < player->walk_count; i++) {
+        struct analyses_walk *walk = &player->walks[i];
+        const struct analyses_object *object = &player->replay->profile->objects[walk->object];
+        const uint64_t count = walk->element_bytes == 0
+                                   ? object->blocks
+                                   : (object->bytes + walk->element_bytes - 1) / walk->element_bytes;
+        walk->order = count < NOT_YET ? c2_alloc(count * sizeof *walk->order) : NULL;
+        if (!walk->order)
+            return c2_fail_memory(err, "the orders of walks");
+        walk->count = (uint32_t)count;
+        memset(walk->order, 0xff, count * sizeof *walk->order);
+    }
+    return C2_OK;
+}
+
+/* What a walk did not come to lies behind it. */
+static void finish_walks(struct player *player)
+{
+    for (uint32_t i = 0; i < player->walk_count; i++) {
+        struct analyses_walk *walk = &player->walks[i];
+        for (uint32_t k = 0; walk->order && player->come[i] != 0 && k < walk->count; k++)
+            if (walk->order[k] == NOT_YET)
+                walk->order[k] = player->come[i]++;
+        if (player->come[i] != 0)
+            continue;
+        c2_free(walk->order);
+        walk->order = NULL;
+    }
+}
+
 static enum c2_status plain_slots(struct player *player, uint32_t number, const struct stream_block *block,
                                   const uint64_t *words, uint32_t first_word, uint32_t count, struct c2_error *err)
 {
@@ -454,6 +529,8 @@ static enum c2_status plain_slots(struct player *player, uint32_t number, const 
         if (found->thing != FINDER_NOTHING)
             player->patches[player->patch_count++] = (struct patch){first_word + i, found->thing, found->slot,
                                                                     words[i] - found->base};
+        if (player->walk_count != 0 && found->thing != FINDER_NOTHING)
+            see_walks(player, block, i, found, words[i]);
         if (player->rows)
             status = rows_see(player->rows, number, i, block->slot_count, found->thing, words[i], err);
     }
@@ -561,7 +638,8 @@ static enum c2_status play(struct player *player, struct c2_error *err)
     const struct stream_sink to = {player, play_batch, NULL};
     enum c2_status status = stream_recording_play(player->replay->recording, to, err);
     for (uint32_t i = 0; i < player->variant_count && status == C2_OK; i++)
-        take_counts(&player->variants[i]);
+        if (player->variants[i].lane)
+            take_counts(&player->variants[i]);
     return status;
 }
 
@@ -593,7 +671,8 @@ enum c2_status lanes_replay(struct analyses_outcome *out, const struct analyses_
 }
 
 enum c2_status lanes_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
-                                 uint32_t object_count, const struct lanes_replay *replay, struct c2_error *err)
+                                 uint32_t object_count, const struct lanes_replay *replay, struct analyses_walk *walks,
+                                 uint32_t walk_count, struct c2_error *err)
 {
     const struct analyses_proposal as_it_was = {.means = 0};
     struct player *player = make_player(replay, err);
@@ -601,13 +680,18 @@ enum c2_status lanes_replay_rows(struct analyses_outcome *baseline, uint64_t *ro
         return C2_ERR_NO_MEMORY;
     memcpy(player->objects, objects, object_count * sizeof *objects);
     player->object_count = object_count;
+    player->walks = walks;
+    player->walk_count = walk_count;
     enum c2_status status = rows_create(&player->rows, replay->machine->line_bytes, object_count, err);
+    if (status == C2_OK)
+        status = begin_walks(player, err);
     if (status == C2_OK)
         status = open_variants(player, baseline, &as_it_was, 1, err);
     if (status == C2_OK)
         status = play(player, err);
     for (uint32_t i = 0; i < object_count && status == C2_OK; i++)
         rows[objects[i]] = rows_of(player->rows, i);
+    finish_walks(player);
     close_variants(player);
     c2_free(player);
     return status;

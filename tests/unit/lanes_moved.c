@@ -515,7 +515,7 @@ static void every_allocation_may_fail(void **state)
         uint64_t rows[3];
         struct c2_error err;
         c2_alloc_fail_from(n);
-        status = lanes_replay_rows(outcomes, rows, (const uint32_t[]){0, 2}, 2, &replay, &err);
+        status = lanes_replay_rows(outcomes, rows, (const uint32_t[]){0, 2}, 2, &replay, NULL, 0, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         if (status == C2_OK && outcomes[0].status != C2_OK) {
