@@ -244,6 +244,7 @@ static void end(struct plan *plan, const struct analyses_proposal *proposal)
         plan->count++;
 }
 
+#define WORD_BYTES 8u   /* a node of a pool has a multiple of this */
 #define BLOCK_UNIT 16u  /* the C library's: a block has a multiple of this, */
 #define BLOCK_HEADER 8u /* and this much of it is not the program's */
 
@@ -541,7 +542,10 @@ static void wish_elements(struct plan *plan, struct analyses_proposal *proposal,
     proposal->walk = wish->walk;
     if (wish->apart)
         memcpy(proposal->apart, wish->apart, sizeof proposal->apart);
-    wish_place(plan, proposal, wish);
+    add(plan, proposal, wish->object, false);
+    if (!is_array(plan, wish->object))
+        proposal->changes[0].row_bytes = c2_align_up(wish->element_bytes, WORD_BYTES);
+    end(plan, proposal);
 }
 
 /* The level, larger by a power of two until it holds the object beside what it has held. */

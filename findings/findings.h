@@ -68,6 +68,7 @@ struct finding {
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
     double passes;                      /* CAPACITY: how often the object was walked through; 0: not known */
     uint32_t padding;                   /* FALSE_SHARING: bytes behind each core's; 0: none helps */
+    uint64_t room_bytes;                /* CAPACITY, when it was tried: of a level that holds the object; else 0 */
     uint32_t number;                    /* of its wishes (findings_wish) */
     bool in_huge_pages;                 /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };

@@ -11,9 +11,10 @@
  *   false sharing     Each core's part a line.
  *   partial lines     The bytes of elements that the finding's loop uses, in an array of their own.
  *   pointer chasing   Nodes in the order in which the finding's instruction comes to them first: of a site with many
- *                     blocks these, each with the room that the allocator gives it; else elements of the array.
+ *                     blocks these, side by side as in a pool; else elements of the array.
  *   capacity          A level that holds the object beside what it has held: what work in blocks finds there from the
- *                     second pass on.
+ *                     second pass on. It may help other findings too: what counts is at most the capacity misses of
+ *                     this one.
  *   What is asked for and cannot be laid out - the object is no matter of the program, rows are not known - is left
  *   out by the plan (analyses/advice_plan.c), and the finding keeps its estimate.
  *   A finding's gain is what the best of its remedies spares of the cost of the whole run, start-up included: it may
@@ -168,6 +169,16 @@ static uint64_t most_spared(const struct finding *finding, bool besides, const s
     return best;
 }
 
+/* Work in blocks, of this finding alone, leaves all but its own capacity misses as they are. */
+static void settle_room(struct finding *finding, const struct tried *tried)
+{
+    for (uint32_t i = 0; i < tried->count && finding->number < 64; i++)
+        if (tried->outcomes[i].status == C2_OK && (tried->proposals[i].wishes >> finding->number & 1) != 0)
+            finding->room_bytes = tried->proposals[i].room_bytes;
+    if (finding->gain > finding->parts.capacity)
+        finding->gain = finding->parts.capacity;
+}
+
 static void settle(struct finding *finding, const struct tried *tried)
 {
     bool any = false;
@@ -177,6 +188,8 @@ static void settle(struct finding *finding, const struct tried *tried)
     finding->in_huge_pages = huge / NEEDED > plain;
     finding->gain = finding->in_huge_pages ? huge : plain;
     finding->gained = FINDINGS_SIMULATED;
+    if (finding->pattern == FINDINGS_CAPACITY)
+        settle_room(finding, tried);
 }
 
 void findings_settle(struct findings *findings, const struct analyses_proposal *proposals,

@@ -10,7 +10,7 @@
  *   Elements of an object may be split: byte r of element e then lies at e * U + (its place among the U bytes that lie
  *   apart), or behind all those, from the next line on, at e * (bytes - U) + (its place among the others). Or they lie
  *   in another order: element e at (its place in the order) * bytes. Of a site with many blocks the element is the
- *   block, its number the slot; where they are in another order each has its padded room.
+ *   block, its number the slot; where they are in another order each has the room that is asked for.
  *   Elements of string instructions go one by one: where the new places of neighbours are no neighbours, the record is
  *   parted as an interrupted one is.
  *   A page is touched when the run touched it: where that was a page of an object that is moved, the page that the byte

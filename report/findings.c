@@ -399,6 +399,8 @@ static void add_evidence(struct document *d, const struct telling *t)
     }
     if (of->passes != 0)
         doc_decimal(d, DOC_JSON, "passes", of->passes);
+    if (of->room_bytes != 0)
+        doc_count(d, DOC_JSON, "room_bytes", of->room_bytes);
     if (of->evictor != FINDINGS_NOBODY)
         doc_string(d, DOC_JSON, "evictor", t->evictor);
     doc_close(d);

@@ -139,7 +139,8 @@ static char *in_words(char *buffer, size_t bytes, const struct report_proposals 
     }
     if (proposal->means & ANALYSES_IN_ORDER) {
         say_names(&words, of, proposal, NULL);
-        c2_say(&words, ": elements in the order of the walk");
+        c2_say(&words, proposal->walk->element_bytes == 0 ? ": blocks side by side, in the order of the walk"
+                                                          : ": elements in the order of the walk");
     }
     if (proposal->means & ANALYSES_ROOM)
         say_room(&words, of, proposal);
