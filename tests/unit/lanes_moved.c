@@ -149,8 +149,29 @@ static uint64_t twin_stretch(const struct twin *twin, uint32_t object, uint64_t 
     return at + offset;
 }
 
+/* Elements split, or in another order; element and rest as they were. */
+static uint64_t twin_element(const struct twin *twin, uint64_t element, uint64_t rest)
+{
+    const struct analyses_proposal *proposal = twin->proposal;
+    const uint32_t object = proposal->changes[0].object;
+    const uint64_t bytes = proposal->element_bytes, base = twin->base[object];
+    const uint64_t elements = object == 2 ? objects[2].blocks : (objects[object].bytes + bytes - 1) / bytes;
+    uint64_t apart = 0, before[2] = {0, 0};
+    if (proposal->means & ANALYSES_IN_ORDER)
+        return base + proposal->walk->order[element] * (object == 2 ? proposal->changes[0].row_bytes : bytes) + rest;
+    for (uint64_t i = 0; i < bytes; i++) {
+        const bool is_apart = proposal->apart[i / 8] >> i % 8 & 1;
+        apart += is_apart;
+        before[is_apart] += i < rest;
+    }
+    if (proposal->apart[rest / 8] >> rest % 8 & 1)
+        return base + element * apart + before[1];
+    return (base + elements * apart + 63) / 64 * 64 + element * (bytes - apart) + before[0];
+}
+
 static uint64_t twin_move(const struct twin *twin, uint64_t va)
 {
+    const uint64_t bytes = twin->proposal->element_bytes;
     for (uint32_t i = twin->live_count; i-- > 0;) {
         const struct live *live = &twin->lives[i];
         if (!live->alive || va < live->base || va >= live->base + live->bytes)
@@ -159,9 +180,13 @@ static uint64_t twin_move(const struct twin *twin, uint64_t va)
             return va;
         if (live->thing == 1)
             return twin_stretch(twin, 1, va - live->base);
+        if (bytes != 0)
+            return twin_element(twin, live->slot, va - live->base);
         const struct analyses_change *change = change_of(twin->proposal, 2);
         return twin->base[2] + live->slot * (change->row_bytes + change->pad_bytes + twin->mutant) + va - live->base;
     }
+    if (twin->on[0] && va >= STATIC_BASE && va < STATIC_BASE + STATIC_BYTES && bytes != 0)
+        return twin_element(twin, (va - STATIC_BASE) / bytes, (va - STATIC_BASE) % bytes);
     if (twin->on[0] && va >= STATIC_BASE && va < STATIC_BASE + STATIC_BYTES)
         return twin_stretch(twin, 0, va - STATIC_BASE);
     return va;
@@ -219,7 +244,9 @@ static void twin_freed(struct twin *twin, uint64_t address)
 
 /* ------------------------------------------------------------------ the stream, recorded and for the twins */
 
-#define TWINS 6u
+#define TWINS 10u
+#define ELEMENT 72u
+#define ELEMENTS 278u /* of the static object: the last one is not whole */
 struct recording {
     struct code code;
     FILE *file;
@@ -233,6 +260,8 @@ struct recording {
     uint64_t allocations, heap_top;
     uint64_t alive[64];
     uint32_t alive_count;
+    uint32_t come[2][ELEMENTS]; /* of the static object, of the site: elements in the order of their first access */
+    uint32_t come_count[2];
 };
 
 static void flush(struct recording *r)
@@ -267,11 +296,34 @@ static uint64_t some_address(struct recording *r)
     return (c2_rng_below(&r->rng, 2) ? STATIC_BASE - 0x40 : HEAP_BASE) + 2048 + c2_rng_below(&r->rng, SPAN);
 }
 
+static void come_to(struct recording *r, unsigned which, uint32_t element)
+{
+    for (uint32_t i = 0; i < r->come_count[which]; i++)
+        if (r->come[which][i] == element)
+            return;
+    r->come[which][r->come_count[which]++] = element;
+}
+
+/* All plain accesses are one instruction's. */
+static void see_walk(struct recording *r, uint64_t va)
+{
+    for (uint32_t i = r->twins[0].live_count; i-- > 0;) {
+        const struct live *live = &r->twins[0].lives[i];
+        if (!live->alive || va < live->base || va >= live->base + live->bytes)
+            continue;
+        if (live->thing == 2)
+            come_to(r, 1, live->slot);
+        return;
+    }
+    if (va >= STATIC_BASE && va < STATIC_BASE + STATIC_BYTES)
+        come_to(r, 0, (uint32_t)(va - STATIC_BASE) / ELEMENT);
+}
+
 static void plain(struct recording *r)
 {
     uint64_t words[4];
     for (unsigned i = 0; i < 4; i++)
-        words[i] = some_address(r);
+        see_walk(r, words[i] = some_address(r));
     record(r, stream_header(r->code.plain, 1, 4), words);
     for (unsigned i = 0; i < TWINS; i++) {
         twin_access(&r->twins[i], false, words[0], 8);
@@ -344,6 +396,10 @@ static void step(struct recording *r)
 
 /* ------------------------------------------------------------------ proposals and machines */
 
+static uint32_t turned[ELEMENTS], shuffled[100]; /* main() fills them in */
+static const struct analyses_walk turned_walk = {.order = turned, .count = ELEMENTS},
+                                  shuffled_walk = {.order = shuffled, .count = 100};
+
 static const struct analyses_proposal proposals[TWINS] = {
     {.means = 0},
     {.means = ANALYSES_PAD_ROWS, .change_count = 1, .changes = {{0, 1000, 64, 4096, 0x40}}},
@@ -353,6 +409,26 @@ static const struct analyses_proposal proposals[TWINS] = {
     {.means = ANALYSES_HUGE | ANALYSES_PAD_ROWS,
      .change_count = 3,
      .changes = {{0, 1000, 64, 4096, 0x40}, {1, 0, 0, 4096, 0x30}, {2, 208, 64, 4096, 16}}},
+    {.means = ANALYSES_SPLIT, /* bytes 4 to 11 and 40 of 72 */
+     .element_bytes = ELEMENT,
+     .apart = {0xf0, 0x0f, 0, 0, 0, 1},
+     .change_count = 1,
+     .changes = {{0, 0, 0, 4096, 0x40}}},
+    {.means = ANALYSES_SPLIT, /* bytes 0 to 7 and 64 to 67 of each block */
+     .element_bytes = SITE_BYTES,
+     .apart = {0xff, [8] = 0x0f},
+     .change_count = 1,
+     .changes = {{2, SITE_BYTES, 0, 4096, 16}}},
+    {.means = ANALYSES_IN_ORDER,
+     .element_bytes = ELEMENT,
+     .walk = &turned_walk,
+     .change_count = 1,
+     .changes = {{0, 0, 0, 4096, 0x40}}},
+    {.means = ANALYSES_IN_ORDER,
+     .element_bytes = SITE_BYTES,
+     .walk = &shuffled_walk,
+     .change_count = 1,
+     .changes = {{2, 208, 0, 4096, 16}}},
 };
 
 static struct caches_level make_level(uint64_t bytes, enum caches_index index)
@@ -480,7 +556,7 @@ static void another_pad_shows(void **state)
     const struct lanes_replay replay = replay_of(r);
     assert_int_equal(C2_OK, lanes_replay(outcomes, proposals, TWINS, &replay, NULL));
     for (unsigned i = 0; i < TWINS; i++)
-        assert_int_equal(same(r, i, &outcomes[i]), i == 0 || i == 3);
+        assert_int_equal(same(r, i, &outcomes[i]), i == 0 || i == 3 || i >= 6);
     destroy(r);
 }
 
@@ -503,6 +579,58 @@ static void a_lane_that_fails(void **state)
     destroy(r);
 }
 
+/* Walks have the order of first accesses by their instruction, and behind it what it did not come to; a walk of another
+ * instruction has none. */
+static void walks_are_followed(void **state)
+{
+    struct analyses_outcome outcome;
+    uint64_t rows[3];
+    (void)state;
+    struct recording *r = make(3, 0);
+    const struct lanes_replay replay = replay_of(r);
+    struct analyses_walk walks[] = {{.object = 0, .pc = {0x400000}, .element_bytes = ELEMENT},
+                                    {.object = 2, .pc = {0x400000}},
+                                    {.object = 2, .pc = {0x400004}}};
+    assert_int_equal(C2_OK, lanes_replay_rows(&outcome, rows, (const uint32_t[]){0, 2}, 2, &replay, walks, 3, NULL));
+    assert_int_equal(walks[0].count, ELEMENTS);
+    assert_int_equal(walks[1].count, 100);
+    for (unsigned which = 0; which < 2; which++) {
+        uint32_t next = r->come_count[which];
+        assert_in_range(next, 5, walks[which].count);
+        for (uint32_t i = 0; i < walks[which].count; i++) {
+            uint32_t place = 0;
+            while (place < r->come_count[which] && r->come[which][place] != i)
+                place++;
+            assert_int_equal(walks[which].order[i], place < r->come_count[which] ? place : next++);
+        }
+        c2_free(walks[which].order);
+    }
+    assert_null(walks[2].order);
+    assert_true(same(r, 0, &outcome));
+    destroy(r);
+}
+
+/* A level that is larger, as if work in blocks had left what it holds there: nothing moves, and the level has as many
+ * misses as it had cold ones. One that is too large for the model fails alone. */
+static void room_for_all(void **state)
+{
+    static const struct analyses_proposal roomy[2] = {
+        {.means = ANALYSES_ROOM, .level = 0, .room_bytes = 1 << 20},
+        {.means = ANALYSES_ROOM, .level = 1, .room_bytes = (uint64_t)1 << 45}};
+    struct analyses_outcome outcomes[2];
+    (void)state;
+    struct recording *r = make(1, 0);
+    const struct lanes_replay replay = replay_of(r);
+    assert_int_equal(C2_OK, lanes_replay(outcomes, roomy, 2, &replay, NULL));
+    const struct caches_counts *was = caches_level_counts(sim_caches(r->twins[0].sim), 0);
+    assert_int_equal(outcomes[0].status, C2_OK);
+    assert_int_equal(outcomes[0].levels[0].accesses, was->accesses);
+    assert_int_equal(outcomes[0].levels[0].misses, was->cold);
+    assert_int_equal(outcomes[0].levels[1].accesses, was->cold);
+    assert_int_equal(outcomes[1].status, C2_ERR_UNSUPPORTED);
+    destroy(r);
+}
+
 /* Want of memory is an error, and leaves nothing behind. A lane that lacks some in the middle fails alone. */
 static void every_allocation_may_fail(void **state)
 {
@@ -512,11 +640,13 @@ static void every_allocation_may_fail(void **state)
     struct analyses_outcome outcomes[2];
     enum c2_status status = C2_ERR_NO_MEMORY;
     for (uint64_t n = 1; status != C2_OK; n++) {
+        struct analyses_walk walk = {.object = 2, .pc = {0x400000}};
         uint64_t rows[3];
         struct c2_error err;
         c2_alloc_fail_from(n);
-        status = lanes_replay_rows(outcomes, rows, (const uint32_t[]){0, 2}, 2, &replay, NULL, 0, &err);
+        status = lanes_replay_rows(outcomes, rows, (const uint32_t[]){0, 2}, 2, &replay, &walk, 1, &err);
         c2_alloc_fail_from(0);
+        c2_free(walk.order);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         if (status == C2_OK && outcomes[0].status != C2_OK) {
             assert_int_equal(C2_ERR_NO_MEMORY, outcomes[0].status);
@@ -616,11 +746,16 @@ static void rows_side_by_side(void **state)
 
 int main(void)
 {
+    for (uint32_t i = 0; i < ELEMENTS; i++)
+        turned[i] = i * 101 % ELEMENTS;
+    for (uint32_t i = 0; i < 100; i++)
+        shuffled[i] = i * 37 % 100;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(like_the_twins),       cmocka_unit_test(another_pad_shows),
         cmocka_unit_test(a_lane_that_fails),    cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(the_finder_remembers), cmocka_unit_test(rows_are_found),
-        cmocka_unit_test(rows_side_by_side),
+        cmocka_unit_test(rows_side_by_side),    cmocka_unit_test(walks_are_followed),
+        cmocka_unit_test(room_for_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
