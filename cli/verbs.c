@@ -57,7 +57,7 @@ static const struct argp_option verify_options[] = {
 static const struct argp_option plain_options[] = {HELP_ROW, {0}};
 
 static const struct cli_command verbs[] = {
-    {"advise", CLI_RUN, true, "[--] PROGRAM [ARG]...", "try out layouts of the data with fewer conflict misses",
+    {"advise", CLI_RUN, true, "[--] PROGRAM [ARG]...", "try out the remedies of what a run finds",
      "Run a program and simulate layouts of its data that might have fewer conflict misses, on the same run; print "
      "what "
      "each would cost, the best first."
