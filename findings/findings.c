@@ -8,7 +8,8 @@
  *   from each other is one an object and kind (sharing.c); fetches are one of their own.
  *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
  *   stands before what is hardly worth it.
- *   The run's cycles, of which shares are taken, are its cost and one for each instruction.
+ *   The run's cycles, of which shares are taken, are its cost and one for each instruction. Groups of less than
+ *   a SMALL_SHARE of them are not judged: no finding of theirs would be listed.
  *
  * Invariants
  *   The same profile and excerpts give the same list.
@@ -21,6 +22,7 @@
 #define WORTH_WITHOUT 10u /* the part */
 #define STARTUP_SHARE 20u /* of all cost: what is spared less */
 #define SWAP_SHARE 20u    /* of the run's cycles */
+#define SMALL_SHARE 400u  /* of the run's cycles */
 #define FURTHER 2u        /* findings that are no group's: code, and start-up */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
@@ -210,6 +212,16 @@ static enum c2_status swap_loops(struct findings *findings, const struct finding
     return status;
 }
 
+/* A large program has thousands of groups, of which few are worth a look at all accesses. */
+static void judge(struct findings *findings, const struct findings_input *input, const struct group *group)
+{
+    struct finding *finding = &findings->list[findings->count++];
+    if (findings_cost_sum(&group->cost) < findings->cycles / SMALL_SHARE)
+        *finding = findings_at(FINDINGS_STREAMING, input->profile, group->lead);
+    else
+        findings_judge(finding, input, group);
+}
+
 static enum c2_status fill(struct findings *findings, const struct findings_input *input, const struct groups *groups,
                            struct c2_error *err)
 {
@@ -220,7 +232,7 @@ static enum c2_status fill(struct findings *findings, const struct findings_inpu
     if (!findings->list)
         return c2_fail_memory(err, "the findings");
     for (uint32_t i = 0; i < groups->count; i++)
-        findings_judge(&findings->list[findings->count++], input, &groups->list[i]);
+        judge(findings, input, &groups->list[i]);
     enum c2_status status = swap_loops(findings, input, err);
     if (status == C2_OK)
         status = add_translations(findings, input, groups, err);
