@@ -10,13 +10,16 @@
  *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
  *                     frames choose the sets, and the pages are not placed in order, they are a matter of placement.
  *   pointer chasing   Steps are irregular and the address comes from a load before it: nodes side by side, in the order
- *                     of the walk, take as much of a line as a node has bytes that are used.
+ *                     of the walk, take as much of a line as a node has bytes that are used. Accesses that fit no grid
+ *                     of at least NODE_GRID bytes are not those of nodes: text, and tables of short numbers.
  *   partial lines     An element, as large as the grid that the accesses fit, has bytes that this loop uses and others:
  *                     apart from these it would take fewer lines.
  *   scattered         Steps are irregular otherwise: nothing is spared.
  *   capacity          The loop walks through the object more than once, and it does not fit: half of the cost of the
  *                     capacity misses, as work in blocks saves most fetches of a line, but borders remain.
  *   streaming         The rest: nothing is spared.
+ *
+ *   What lies between the blocks of the heap, or on the stack beside arrays, has no elements.
  *
  * Not modelled
  *   What a remedy does to other misses.
@@ -27,6 +30,7 @@
 
 #define CONFLICT_SHARE 40u
 #define WORTHWHILE 3u / 4u /* of what it takes now, at most, is what a remedy leaves */
+#define NODE_GRID 4u       /* bytes: nodes are linked by pointers, or by indices of at least so many */
 #define PASSES 1.5         /* fewer are one walk through the object, and its start and end */
 
 bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes)
@@ -209,9 +213,15 @@ static uint64_t packed_cost(const struct finding *finding, uint64_t line_bytes)
     return (uint64_t)((double)finding->cost * (double)finding->used_bytes / now);
 }
 
+/* Headers and free blocks of the heap, and frames, are of no type. */
+static bool has_elements(const struct analyses_object *object)
+{
+    return (object->kind != ANALYSES_HEAP || object->site.v != 0) && (object->kind != ANALYSES_STACK || object->local);
+}
+
 static bool measure_element(struct finding *out, const struct findings_input *input, const struct group *group)
 {
-    if (!group->access)
+    if (!group->access || !has_elements(&input->profile->objects[group->object]))
         return false;
     const uint64_t element = element_of(input, group);
     if (element == 0 || element > FINDINGS_ELEMENT)
@@ -242,7 +252,11 @@ static bool is_irregular(const struct group *group)
 
 static bool is_chase(struct finding *out, const struct findings_input *input, const struct group *group)
 {
-    if (!is_irregular(group) || !findings_chases(input, input->profile->rows[group->lead].insn, group->loop))
+    if (!is_irregular(group) || !has_elements(&input->profile->objects[group->object]))
+        return false;
+    const uint64_t grid = element_of(input, group);
+    if ((grid != 0 && grid < NODE_GRID) ||
+        !findings_chases(input, input->profile->rows[group->lead].insn, group->loop))
         return false;
     out->pattern = FINDINGS_POINTER_CHASING;
     measure_element(out, input, group);
@@ -254,6 +268,18 @@ static bool is_chase(struct finding *out, const struct findings_input *input, co
 
 /* ------------------------------------------------------------------ again and again, or once */
 
+/* What an instruction does to this object, of all that it does: one of a library goes through many. */
+static double share_of(const struct analyses_excerpts_result *excerpts, const struct analyses_access *access)
+{
+    const struct analyses_access *first = access, *end = excerpts->accesses + excerpts->access_count;
+    uint64_t all = 0;
+    while (first > excerpts->accesses && first[-1].insn == access->insn)
+        first--;
+    for (; first < end && first->insn == access->insn; first++)
+        all += first->reads + first->writes;
+    return all == 0 ? 1 : (double)(access->reads + access->writes) / (double)all;
+}
+
 /* How often the lead has walked through the object; 0: not known. */
 static double passes_of(const struct findings_input *input, const struct group *group)
 {
@@ -263,7 +289,8 @@ static double passes_of(const struct findings_input *input, const struct group *
     int64_t step;
     if (!group->access || !findings_step(group->access, 0, &step) || step == 0 || object->bytes == 0)
         return 0;
-    return (double)(insn->reads + insn->writes) * (double)llabs(step) / (double)object->bytes;
+    return (double)(insn->reads + insn->writes) * share_of(input->excerpts, group->access) * (double)llabs(step) /
+           (double)object->bytes;
 }
 
 static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
