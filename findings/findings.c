@@ -5,7 +5,9 @@
  * Model
  *   Misses are put together by object and loop (groups.c); each group is judged (judge.c). Translations that no swap of
  *   loops concerns are one finding an object: pages of 2 MiB spare them as far as the TLBs cover it. What cores take
- *   from each other is one an object and kind (sharing.c); fetches are one of their own.
+ *   from each other is one an object and kind (sharing.c); fetches are one of their own. Findings of one cause are
+ *   one: objects that the same loops go through in the wrong order or too often, and loops that go through one object
+ *   in no order, from node to node or once.
  *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
  *   stands before what is hardly worth it.
  *   The run's cycles, of which shares are taken, are its cost and one for each instruction. Groups of less than
@@ -36,7 +38,8 @@ struct finding findings_at(enum findings_pattern pattern, const struct analyses_
                             .loop = ANALYSES_NO_LOOP,
                             .with = ANALYSES_NO_LOOP,
                             .level = FINDINGS_NOBODY,
-                            .evictor = FINDINGS_NOBODY};
+                            .evictor = FINDINGS_NOBODY,
+                            .other = FINDINGS_NOBODY};
 }
 
 void findings_destroy(struct findings *findings)
@@ -171,9 +174,78 @@ void findings_sort(struct findings *findings)
         qsort(&findings->list[first], findings->count - first, sizeof *findings->list, by_worth);
 }
 
+/* Whether one change helps both. */
+static bool has_one_cause(const struct finding *a, const struct finding *b)
+{
+    if (a->pattern != b->pattern)
+        return false;
+    switch (a->pattern) {
+    case FINDINGS_LOOP_ORDER:
+    case FINDINGS_CAPACITY:
+        return a->loop != ANALYSES_NO_LOOP && a->loop == b->loop && a->with == b->with;
+    case FINDINGS_POINTER_CHASING:
+    case FINDINGS_SCATTERED:
+    case FINDINGS_STREAMING:
+        return a->object == b->object;
+    default:
+        return false;
+    }
+}
+
+static void add_parts(struct findings_cost *to, const struct findings_cost *more)
+{
+    to->cold += more->cold;
+    to->capacity += more->capacity;
+    to->conflict += more->conflict;
+    to->framed += more->framed;
+    to->translation += more->translation;
+    to->coherence += more->coherence;
+}
+
+static void add_finding(struct finding *to, const struct finding *more)
+{
+    to->cost += more->cost;
+    to->gain += more->gain;
+    to->misses += more->misses;
+    add_parts(&to->parts, &more->parts);
+    if (to->gain != 0)
+        to->gained = FINDINGS_ESTIMATED;
+    if (to->object == more->object)
+        return;
+    to->other = to->others++ == 0 ? more->object : to->other;
+}
+
+/* Findings of one cause, in the first of them. */
+static void add_up(struct findings *findings)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < findings->count; i++) {
+        uint32_t to = 0;
+        while (to < kept && !has_one_cause(&findings->list[to], &findings->list[i]))
+            to++;
+        if (to < kept)
+            add_finding(&findings->list[to], &findings->list[i]);
+        else
+            findings->list[kept++] = findings->list[i];
+    }
+    findings->count = kept;
+}
+
+static void drop_small(struct findings *findings)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < findings->count; i++)
+        if (findings->list[i].cost >= findings->cycles / SMALL_SHARE)
+            findings->list[kept++] = findings->list[i];
+    findings->count = kept;
+}
+
 static void sort_out(struct findings *findings)
 {
     uint32_t kept = 0;
+    drop_small(findings);
+    findings_sort(findings);
+    add_up(findings);
     findings_sort(findings);
     for (uint32_t i = 0; i < findings->count; i++)
         if (is_worthwhile(findings, &findings->list[i]))
@@ -197,6 +269,7 @@ static void add_startup(struct findings *findings, const struct groups *groups)
                                          .with = ANALYSES_NO_LOOP,
                                          .level = FINDINGS_NOBODY,
                                          .evictor = FINDINGS_NOBODY,
+                                         .other = FINDINGS_NOBODY,
                                          .cost = groups->startup};
 }
 

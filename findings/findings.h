@@ -57,6 +57,8 @@ struct finding {
     uint32_t with;      /* LOOP_ORDER: the loop to be swapped with; else NO_LOOP */
     uint32_t level;     /* SET_CONFLICTS, CAPACITY, PAGE_PLACEMENT: where most is lost, by number; else NOBODY */
     uint32_t evictor;   /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
+    uint32_t other;     /* LOOP_ORDER, CAPACITY: a further object of the same loops, and */
+    uint32_t others;    /* how many there are; their cost and gain are in the sums */
     uint64_t cost;      /* cycles that it concerns */
     uint64_t gain;      /* of these, what the remedy would spare; 0: nothing, or there is none */
     enum findings_gained gained;

@@ -255,8 +255,7 @@ static bool is_chase(struct finding *out, const struct findings_input *input, co
     if (!is_irregular(group) || !has_elements(&input->profile->objects[group->object]))
         return false;
     const uint64_t grid = element_of(input, group);
-    if ((grid != 0 && grid < NODE_GRID) ||
-        !findings_chases(input, input->profile->rows[group->lead].insn, group->loop))
+    if ((grid != 0 && grid < NODE_GRID) || !findings_chases(input, input->profile->rows[group->lead].insn, group->loop))
         return false;
     out->pattern = FINDINGS_POINTER_CHASING;
     measure_element(out, input, group);

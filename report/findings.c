@@ -25,7 +25,7 @@
 struct telling {
     const struct report_run *run;
     const struct finding *of;
-    char object[NAME_BYTES], evictor[NAME_BYTES];
+    char object[NAME_BYTES], evictor[NAME_BYTES], other[NAME_BYTES];
 };
 
 static const struct analyses_object *object_of(const struct telling *t, uint32_t number)
@@ -52,16 +52,19 @@ static void name_object(char *buffer, size_t bytes, const struct telling *t, con
 
 static void begin(struct telling *t, const struct report_run *run, const struct finding *of)
 {
-    const struct analyses_object *object, *evictor;
+    const struct analyses_object *object, *evictor, *other;
     *t = (struct telling){.run = run, .of = of};
     object = object_of(t, of->object);
     evictor = object_of(t, of->evictor);
+    other = object_of(t, of->other);
     snprintf(t->object, sizeof t->object, "data");
     snprintf(t->evictor, sizeof t->evictor, "others");
     if (object)
         name_object(t->object, sizeof t->object, t, object);
     if (evictor)
         name_object(t->evictor, sizeof t->evictor, t, evictor);
+    if (other)
+        name_object(t->other, sizeof t->other, t, other);
 }
 
 /* ------------------------------------------------------------------ places */
@@ -197,6 +200,15 @@ static void say_pattern(struct c2_words *words, const struct telling *t)
         c2_say(words, "the start of the program and its libraries is what costs");
         break;
     }
+}
+
+/* Objects that it is true of as well. */
+static void say_others(struct c2_words *words, const struct telling *t)
+{
+    if (t->of->others == 1)
+        c2_say(words, "; likewise %s", t->other);
+    else if (t->of->others > 1)
+        c2_say(words, "; likewise %s and %" PRIu32 " more", t->other, t->of->others - 1);
 }
 
 /* ------------------------------------------------------------------ the remedy */
@@ -381,6 +393,8 @@ static void add_evidence(struct document *d, const struct telling *t)
     doc_count(d, DOC_JSON, "translation", of->parts.translation);
     doc_count(d, DOC_JSON, "coherence", of->parts.coherence);
     doc_count(d, DOC_JSON, "misses", of->misses);
+    if (of->others != 0)
+        doc_count(d, DOC_JSON, "others", of->others);
     if (of->pattern == FINDINGS_TLB)
         doc_count(d, DOC_JSON, "walks", of->walks);
     if (of->step != 0)
@@ -437,6 +451,7 @@ static void add_finding(struct document *d, const struct report_digest *digest, 
     begin(&t, digest->run, &digest->run->findings->list[number]);
     struct c2_words to = {pattern, sizeof pattern, 0};
     say_pattern(&to, &t);
+    say_others(&to, &t);
     to = (struct c2_words){remedy, sizeof remedy, 0};
     say_remedy(&to, &t);
     if (number < TEXT_FINDINGS)
