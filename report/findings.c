@@ -15,12 +15,14 @@
 #include <string.h>
 
 #include "report/report_priv.h"
+#include "report/shorten.h"
 
 #define TEXT_FINDINGS 5u
-#define NAME_BYTES 256u
+#define NAME_BYTES ((size_t)REPORT_NAME_BYTES)
 #define SENTENCE_BYTES 1024u
 #define DIGITS 32 /* of c2_group_digits */
 #define FIELDS 6u /* of an element that are named */
+#define WIDTH 72u /* of a name in a sentence, at most */
 
 struct telling {
     const struct report_run *run;
@@ -41,13 +43,14 @@ static const char *short_name(const struct analyses_object *object)
     return in ? in + strlen("_MOD_") : name;
 }
 
-/* A block without a name by what allocated it. */
+/* A block without a name by what allocated it. Names of templates, and chains of calls, are cut as in tables. */
 static void name_object(char *buffer, size_t bytes, const struct telling *t, const struct analyses_object *object)
 {
     if (strchr(object->name, '#'))
         report_object_text(buffer, bytes, t->run, object);
     else
         snprintf(buffer, bytes, "%s", short_name(object));
+    report_shorten(buffer, WIDTH);
 }
 
 static void begin(struct telling *t, const struct report_run *run, const struct finding *of)
@@ -361,6 +364,17 @@ static bool read_source(char *buffer, size_t bytes, const struct loader_place *p
     return buffer[0] != '\0';
 }
 
+/* Where it is: the function by its bare name where a line goes with it, which overloads do not share. */
+static void name_place(char *buffer, size_t bytes, const struct telling *t, struct loader_place place)
+{
+    char bare[NAME_BYTES];
+    if (place.function && place.file) {
+        snprintf(bare, sizeof bare, "%s", place.function);
+        place.function = report_bare_name(bare);
+    }
+    report_shorten(loader_place_text(buffer, bytes, t->of->pc, &place), WIDTH);
+}
+
 static void add_text(struct document *d, const struct report_digest *digest, const struct telling *t, uint32_t number,
                      const char *pattern, const char *remedy)
 {
@@ -368,7 +382,7 @@ static void add_text(struct document *d, const struct report_digest *digest, con
     struct loader_place place;
     char text[NAME_BYTES], source[NAME_BYTES];
     place_of(&place, t);
-    loader_place_text(text, sizeof text, t->of->pc, &place);
+    name_place(text, sizeof text, t, place);
     if (t->of->pattern == FINDINGS_STARTUP)
         doc_note(d, DOC_ITEM, NULL, "%u. %s: %s", number, pattern, remedy);
     else
