@@ -11,7 +11,9 @@
  *                     frames choose the sets, and the pages are not placed in order, they are a matter of placement.
  *   pointer chasing   Steps are irregular and the address comes from a load before it: nodes side by side, in the order
  *                     of the walk, take as much of a line as a node has bytes that are used. Accesses that fit no grid
- *                     of at least NODE_GRID bytes are not those of nodes: text, and tables of short numbers.
+ *                     of at least NODE_GRID bytes are not those of nodes: text, and tables of short numbers. Where
+ *                     the walk is in no loop of the function, a node is LONE_GRID bytes at least: a table of pointers
+ *                     that is looked into once, such as that of a hash, is none.
  *   partial lines     An element, as large as the grid that the accesses fit, has bytes that this loop uses and others:
  *                     apart from these it would take fewer lines.
  *   scattered         Steps are irregular otherwise: nothing is spared.
@@ -31,6 +33,7 @@
 #define CONFLICT_SHARE 40u
 #define WORTHWHILE 3u / 4u /* of what it takes now, at most, is what a remedy leaves */
 #define NODE_GRID 4u       /* bytes: nodes are linked by pointers, or by indices of at least so many */
+#define LONE_GRID 16u      /* bytes: a pointer, and what it is there for */
 #define PASSES 1.5         /* fewer are one walk through the object, and its start and end */
 
 bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes)
@@ -254,8 +257,8 @@ static bool is_chase(struct finding *out, const struct findings_input *input, co
 {
     if (!is_irregular(group) || !has_elements(&input->profile->objects[group->object]))
         return false;
-    const uint64_t grid = element_of(input, group);
-    if ((grid != 0 && grid < NODE_GRID) || !findings_chases(input, input->profile->rows[group->lead].insn, group->loop))
+    const uint64_t grid = element_of(input, group), least = group->loop == ANALYSES_NO_LOOP ? LONE_GRID : NODE_GRID;
+    if ((grid != 0 && grid < least) || !findings_chases(input, input->profile->rows[group->lead].insn, group->loop))
         return false;
     out->pattern = FINDINGS_POINTER_CHASING;
     measure_element(out, input, group);
