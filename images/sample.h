@@ -15,6 +15,9 @@
 #ifndef PADDED
 #define PADDED 0
 #endif
+#ifndef SWAPPED
+#define SWAPPED 0 /* doitgen alone: 1 in doitgen_swapped and doitgen_both */
+#endif
 
 #define KERNEL static __attribute__((noinline))  /* what the sample is about; it stays out of main */
 #define KEEP() __asm__ volatile("" ::: "memory") /* no sweep may be merged with the one before */
