@@ -3,11 +3,11 @@
  * report: the report of a run, or of its advice: built as one document, and rendered.
  *
  * Model
- *   In the text: a head of `key value` lines, one aligned table with a row a level, what the misses cost and who
- *   evicted whom where they were attributed, one table of the TLBs where the machine has them, and a last line that
- *   says what to look at; of several machines, the head of the first and how they compare. In the JSON one object,
- *   "format": "c2emu-report": keys stand in a fixed order, counts are integers; a key whose subject was not part of the
- *   run is left out entirely (never 0 for "not measured").
+ *   In the text: the findings, a head of `key value` lines, one aligned table with a row a level, what the misses cost
+ *   and who evicted whom where they were attributed, one table of the TLBs where the machine has them; of several
+ *   machines, the head of the first and how they compare. In the JSON one object, "format": "c2emu-report": keys stand
+ *   in a fixed order, counts are integers; a key whose subject was not part of the run is left out entirely (never 0
+ *   for "not measured").
  *
  * Invariants
  *   The same run gives the same bytes; nothing of it is kept.

@@ -112,8 +112,7 @@ struct report_run {
 };
 
 /* A report is built once, for the forms that it will be written in, and then needs nothing of what it is about. The
- * text of a run ends with one line that says what to look at; JSON keys and their order are stable. A failed write is
- * C2_ERR_IO. */
+ * text of a run begins with the findings; JSON keys and their order are stable. A failed write is C2_ERR_IO. */
 struct report;
 enum { REPORT_TEXT = 1, REPORT_JSON = 2 };
 enum c2_status report_create(struct report **out, const struct report_run *run, unsigned forms, struct c2_error *err);
