@@ -40,7 +40,7 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/prefetch.md", "docs/exports.md",
          "docs/advise.md", "docs/points.md", "docs/many.md", "docs/replay.md", "docs/receipts.md", "docs/regions.md",
          "docs/sandbox.md", "docs/loops.md", "docs/rcd.md", "docs/reuse.md",
-         "docs/line-use.md"] # with commands
+         "docs/line-use.md", "docs/findings.md"] # with commands
 OTHER_PAGES = ["docs/papers.md", "docs/bandwidth.md", "docs/contexts.md", "docs/histogram.md", "docs/sharing.md",
                "docs/coherence.md", "docs/deviations.md", "docs/comparison.md", "docs/architecture.md",
                "docs/recording.md", "CONTRIBUTING.md", "tests/README.md"]
@@ -179,9 +179,9 @@ def agrees(expected, got, exact):
 
 def check_comparison():
     level = "L1D    33,851,662  16,951,131     50.1 %%    0.2 %%  %s"
-    page = ["c[1] = 7.5", level % "2,140,246", "PSC   2  -   16   11  68.8 %", "stack   156   8.7 %", "look at: L2"]
+    page = ["c[1] = 7.5", level % "2,140,246", "PSC   2  -   16   11  68.8 %", "stack   156   8.7 %", "lines of L2"]
     small = ["c[1] = 7.5",
-             level.replace("0.2", "<0.1") % "2,140,300", "stack   170   9.9 %", "heap   1  0.1 %", "look at: L2"]
+             level.replace("0.2", "<0.1") % "2,140,300", "stack   170   9.9 %", "heap   1  0.1 %", "lines of L2"]
     for exact, got, same in ((True, page, True), (True, small, False), (False, page, True), (False, small, True),
                              (False, small[:1] + [level % "2,440,246"] + small[2:], False),
                              (False, small[:1] + small[2:], False), (False, small[:-1], False), (False, [], False),
