@@ -489,7 +489,7 @@ void report_add_head(struct document *d, struct report_digest *digest)
     doc_string(d, DOC_JSON, "format", "c2emu-report");
     doc_count(d, DOC_JSON, "version", 1);
     add_program(d, run);
-    if (digest->profile && !run->full)
+    if (digest->profile && !run->full && !run->lanes)
         report_note_cost(d, digest);
     if (run->simulated && (run->full || run->altered))
         note_machine(d, digest);
