@@ -402,6 +402,8 @@ void cli_usual_layout(char **argv);
  * built from. May lie in buffer. */
 const char *cli_machines_directory(char *buffer, size_t bytes);
 enum c2_status cli_machines_list(FILE *to, struct c2_error *err); /* a line each: name, what it is */
+/* In the environment: the file of the machine that -m host is, in place of this processor. */
+#define CLI_HOST_MACHINE "C2EMU_HOST_MACHINE"
 /* `c2emu machines`: the list, one machine as a file, or the keys that a file may have; argv[0] is the verb. */
 enum c2_status cli_machines(int argc, char **argv, struct c2_error *err);
 

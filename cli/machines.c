@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * machines: where the included machine files lie, a list of them, and one of them printed:
+ * machines: where the included machine files lie, a list of them, and one of them, or this processor's, printed:
  * `c2emu machines [--set SECTION.KEY=VALUE]... [--keys] [NAME|FILE]`.
  */
 #include <limits.h>
@@ -83,12 +83,27 @@ static enum c2_status take_machine(void *self, char *const *word, struct c2_erro
     return C2_OK;
 }
 
+/* With where each number is from. */
+static enum c2_status print_host(const char *directory, struct c2_error *err)
+{
+    char *text;
+    enum c2_status status = machine_host_text(&text, directory, err);
+    if (status != C2_OK)
+        return status;
+    fputs(text, stdout);
+    free(text);
+    return C2_OK;
+}
+
 static enum c2_status print_machine(const struct words *words, struct c2_error *err)
 {
     char buffer[PATH_MAX];
     struct caches_machine machine;
-    enum c2_status status = machine_read(&machine, words->machine, cli_machines_directory(buffer, sizeof buffer),
-                                         words->overrides, words->override_count, err);
+    const char *directory = cli_machines_directory(buffer, sizeof buffer);
+    if (words->override_count == 0 && strcmp(words->machine, MACHINE_HOST) == 0)
+        return print_host(directory, err);
+    enum c2_status status = machine_read(&machine, words->machine, directory, words->overrides, words->override_count,
+                                         err);
     if (status == C2_OK)
         machine_write(stdout, &machine);
     return status;

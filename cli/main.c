@@ -3,10 +3,12 @@
  * main: the process.
  */
 #include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/cli_priv.h"
+#include "machine/machine.h"
 
 /* Everything but a run: what it prints is on standard output. */
 static enum c2_status act(const struct cli_options *options, int *exit_status, int argc, char **argv,
@@ -62,6 +64,15 @@ static void tell_misspelt(const struct cli_options *options, char *const *argv)
         fprintf(stderr, "c2emu: did you mean the verb `%s`? (c2emu help %s)\n", verb, verb);
 }
 
+/* The program does not see what was meant for c2emu. */
+static void take_host_machine(void)
+{
+    const char *path = getenv(CLI_HOST_MACHINE);
+    if (path)
+        machine_host_is(path);
+    unsetenv(CLI_HOST_MACHINE);
+}
+
 int main(int argc, char **argv)
 {
     struct cli_options options;
@@ -69,6 +80,7 @@ int main(int argc, char **argv)
     int exit_status = 0;
     cli_usual_layout(argv);
     cli_guard_start();
+    take_host_machine();
     enum c2_status status = cli_options_parse(&options, argc, argv, &err);
     if (status == C2_OK)
         tell_behind(&options);

@@ -78,7 +78,8 @@ static const struct cli_command verbs[] = {
      "Print the options of c2emu, or what a verb does and its options.", plain_options, NULL},
     {"machines", CLI_MACHINES, false, "[NAME|FILE]", "list the included machines, or print one as a file",
      "List the included machines, a line each, or print the one that NAME or FILE describes as a machine file: every "
-     "key with its value, what was left out filled in and --set applied."
+     "key with its value, what was left out filled in and --set applied. NAME host is this processor, with where each "
+     "number is from."
      "\vWhat is printed, kept in a file, is the same machine for -m FILE.",
      machines_options, NULL},
     {"pagemap", CLI_PAGEMAP, false, "PID [FILE]", "write the page map of a live process",

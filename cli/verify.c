@@ -28,6 +28,7 @@ struct verify {
     const char *path, *input, *directory; /* words of the command line; NULL: not given */
     struct report_saved *saved;
     const struct report_receipt *receipt; /* of saved */
+    FILE *machine;                        /* of -m host; NULL: there was none */
     const char *const *command;           /* likewise */
     struct report_saved **reports;        /* of a list of programs, those of its names; NULL behind the last */
     bool *told;                           /* of its inputs: it was said that it differs */
@@ -252,6 +253,35 @@ static enum c2_status look_at_inputs(struct verify *v, struct c2_error *err)
         v->told[i] = v->differ != before;
     }
     return status;
+}
+
+/* ------------------------------------------------------------------ the machine of -m host
+ * What the receipt has of it, on whatever host this is: a file without a name, which the run finds by this process. */
+
+static const struct report_described *host_of(const struct report_receipt *receipt)
+{
+    for (size_t i = 0; i < receipt->machine_count; i++)
+        for (const char *const *line = receipt->machines[i].lines; *line; line++)
+            if (strcmp(*line, "name = " MACHINE_HOST) == 0)
+                return &receipt->machines[i];
+    return NULL;
+}
+
+/* By the environment, which the run inherits and hides from the program (main.c). */
+static enum c2_status pin_machine(struct verify *v, struct c2_error *err)
+{
+    char path[64];
+    const struct report_described *machine = host_of(v->receipt);
+    if (!machine)
+        return C2_OK;
+    v->machine = tmpfile();
+    for (const char *const *line = machine->lines; v->machine && *line; line++)
+        fprintf(v->machine, "%s\n", *line);
+    if (!v->machine || fflush(v->machine) != 0 || fcntl(fileno(v->machine), F_SETFD, FD_CLOEXEC) != 0)
+        return c2_fail(err, C2_ERR_IO, "verify: the machine of the run cannot be kept in a file: %m");
+    snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), fileno(v->machine));
+    machine_host_is(path);
+    return setenv(CLI_HOST_MACHINE, path, 1) == 0 ? C2_OK : c2_fail_memory(err, "the environment");
 }
 
 /* ------------------------------------------------------------------ before the run */
@@ -589,6 +619,9 @@ static enum c2_status verify(struct verify *v, bool *different, struct c2_error 
         return status;
     v->receipt = report_saved_receipt(v->saved);
     v->command = report_saved_command(v->saved);
+    status = pin_machine(v, err);
+    if (status != C2_OK)
+        return status;
     v->told = c2_calloc(v->receipt->input_count + 1, sizeof *v->told);
     if (!v->told)
         status = c2_fail_memory(err, "the inputs of a run");
@@ -621,5 +654,7 @@ enum c2_status cli_verify(bool *different, int argc, char **argv, struct c2_erro
     c2_free(v.reports);
     report_saved_close(v.saved);
     c2_free(v.told);
+    if (v.machine)
+        fclose(v.machine);
     return status;
 }

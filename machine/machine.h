@@ -15,6 +15,13 @@
 enum c2_status machine_read(struct caches_machine *out, const char *name_or_path, const char *machines_dir,
                             const char *const *overrides, size_t override_count, struct c2_error *err);
 
+/* The name of the processor that this runs on, as a machine. */
+#define MACHINE_HOST "host"
+/* From now on it is the machine of this file, whose path is copied; for all of the process. */
+void machine_host_is(const char *path);
+/* Its file, with where each number is from, for the caller to free(). */
+enum c2_status machine_host_text(char **out, const char *machines_dir, struct c2_error *err);
+
 /* The presets of a directory: NAME of every NAME.ini in it, sorted. The caller ends them with machine_names_free(),
  * which takes NULL. A directory that cannot be read is C2_ERR_NOT_FOUND. */
 enum c2_status machine_names(char ***out, size_t *count, const char *machines_dir, struct c2_error *err);

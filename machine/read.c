@@ -280,11 +280,32 @@ static enum c2_status fill_directory(struct machine_draft *draft, struct c2_erro
     return C2_OK;
 }
 
+static enum c2_status read_host(struct machine_draft *draft, const char *machines_dir, struct c2_error *err)
+{
+    char *text;
+    enum c2_status status = machine_host_text(&text, machines_dir, err);
+    if (status != C2_OK)
+        return status;
+    FILE *file = fmemopen(text, strlen(text), "r");
+    snprintf(draft->shown, sizeof draft->shown, "-m %s", MACHINE_HOST);
+    snprintf(draft->path, sizeof draft->path, "%s/%s.ini", machines_dir, MACHINE_HOST);
+    status = file ? read_keys(draft, file, err) : c2_fail_memory(err, "a machine file");
+    if (file)
+        fclose(file);
+    free(text);
+    return status;
+}
+
 static enum c2_status read_file(struct machine_draft *draft, const char *name_or_path, const char *machines_dir,
                                 struct c2_error *err)
 {
     FILE *file;
-    enum c2_status status = open_file(&file, draft, name_or_path, machines_dir, err);
+    enum c2_status status = C2_OK;
+    if (machines_dir && strcmp(name_or_path, MACHINE_HOST) == 0) {
+        status = read_host(draft, machines_dir, err);
+        return status == C2_OK ? fill_directory(draft, err) : status;
+    }
+    status = open_file(&file, draft, name_or_path, machines_dir, err);
     if (status != C2_OK)
         return status;
     status = read_keys(draft, file, err);

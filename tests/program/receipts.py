@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""receipts.py inputs|equal|differs|streams|refused|interrupted|progress: report.json's receipt, and `c2emu verify`.
+"""receipts.py PART: report.json's receipt, and `c2emu verify`.
 
 inputs       every file that a run reads is in the receipt, with the hash that hashlib has of it; the rest is as asked
 equal        verify says equal for each kind of run, however the report was made
@@ -7,6 +7,7 @@ differs      what was changed is named: a file, the program, a library's place, 
 streams      standard streams are made again as they were, and what was read from them is compared
 refused      what cannot be made again, and receipts that are none
 interrupted  a run that was ended from outside says so, and verify does not take it
+host         a run on -m host is made again on its machine, whatever host verify is on
 progress     the line on a terminal, with what is left where the report that is to be replaced is of the same run
 """
 
@@ -437,6 +438,29 @@ def progress():
         check(match, "the line of a phase: %r" % shown[:200])
 
 
-{"inputs": inputs, "progress": progress, "equal": runs_that_are_equal, "differs": differs, "streams": streams,
- "refused": refused, "interrupted": interrupted}[sys.argv[1]]()
+def host():
+    with tempfile.TemporaryDirectory() as directory:
+        other, report = os.path.join(directory, "other.ini"), os.path.join(directory, "report.json")
+        with open(other, "w") as file:  # that of another host
+            file.write(emulate(["machines", "teach"]).stdout.decode().replace("name = teach\n", "name = host\n"))
+        for options in ([], ["--set", "L2.ways=2"], ["-m", "zen3"]):
+            result = emulate(["-q", "-m", "host"] + options + ["--json", report, FETCH],
+                             env=dict(os.environ, C2EMU_HOST_MACHINE=other))
+            check(os.path.exists(report), "no report: %r" % result.stderr)
+            result = emulate(["verify", report])
+            check(result.returncode == 0 and result.stdout.startswith(b"equal: "), "verify: %r" % result.stdout)
+            os.remove(report)
+    shown = emulate(["machines", "host"])
+    if shown.returncode:
+        contains(shown.stderr.decode(), ["c2emu: -m host: "], "a processor that is not known")
+        return
+    lines = [line for line in shown.stdout.decode().splitlines() if " = " in line and not line.startswith(";")]
+    check(all(" ; " in line for line in lines if line.split()[0] not in ("name", "description")),
+          "sources: %r" % lines)
+    bare = "".join(line.split(";")[0].rstrip() + "\n" for line in shown.stdout.decode().splitlines()[4:])
+    equal(emulate(["machines", "host", "--set", "machine.name=host"]).stdout.decode(), bare, "the same by its keys")
+
+
+{"host": host, "inputs": inputs, "progress": progress, "equal": runs_that_are_equal, "differs": differs,
+ "streams": streams, "refused": refused, "interrupted": interrupted}[sys.argv[1]]()
 done()
