@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the cures gain on this processor; by hand, on a machine that does nothing else:
+"""What the cures gain on this processor, by hand:
 
     native.py BUILD [NAME]...
 
 builds both forms of each program as CMake does, with what the column `native` of truth.tsv adds, so that they are large
-enough for the caches of today, and prints the medians of their times by hyperfine. The forms take turns, so that what
-else the machine does meets both."""
+enough for the caches of today, and prints the medians of the processor time that they take. The forms take turns, and
+what else the machine does is not counted; that it leaves threads no second processor, or takes the caches, is."""
 
-import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -18,7 +16,7 @@ import tempfile
 
 from findings import programs
 
-TURNS, RUNS = 5, 5
+TURNS = 5
 
 
 def compiled(command, form, flags, directory):
@@ -28,22 +26,17 @@ def compiled(command, form, flags, directory):
     return out
 
 
-def seconds(commands, directory):
-    """The median of each command."""
-    to = os.path.join(directory, "times.json")
-    times = [[] for _ in commands]
-    for _ in range(TURNS):
-        subprocess.run(["hyperfine", "-N", "--warmup", "1", "--runs", str(RUNS), "--style", "none", "--export-json", to]
-                       + commands, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        with open(to, encoding="utf-8") as file:
-            for all_times, result in zip(times, json.load(file)["results"]):
-                all_times += result["times"]
-    return [statistics.median(each) for each in times]
+def seconds(words):
+    """Of all its threads, in the program and in the kernel."""
+    silent = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    child = os.posix_spawn(words[0], words, {}, file_actions=silent)
+    _, status, used = os.wait4(child, 0)
+    if status != 0:
+        sys.exit("%s failed: status %d" % (" ".join(words), status))
+    return used.ru_utime + used.ru_stime
 
 
 def main(build, *names):
-    if not shutil.which("hyperfine"):
-        sys.exit("hyperfine is not installed: apt-get install hyperfine")
     with open(os.path.join(build, "tests", "findings", "commands.tsv"), encoding="utf-8") as file:
         commands = dict(line.rstrip("\n").split("\t", 1) for line in file)
     for program in programs().values():
@@ -51,11 +44,12 @@ def main(build, *names):
             continue
         words = [word for word in program.native.split() if word != "-"]
         flags = [word for word in words if word.startswith("-D")]
-        arguments = " ".join(word for word in words if not word.startswith("-D"))
+        arguments = [word for word in words if not word.startswith("-D")]
         with tempfile.TemporaryDirectory() as directory:
-            forms = [compiled(commands[form].split("\t"), form, flags, directory) + " " + arguments
+            forms = [compiled(commands[form].split("\t"), form, flags, directory)
                      for form in (program.name, program.name + "_cured")]
-            sick, well = seconds(forms, directory)
+            times = [[seconds([form] + arguments) for form in forms] for _ in range(TURNS)]
+        sick, well = (statistics.median(each) for each in zip(*times))
         print("%-16s %-18s %7.1f ms %7.1f ms %6.2f" % (
             program.name, program.pattern, 1000 * sick, 1000 * well, sick / well), flush=True)
 
