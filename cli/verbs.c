@@ -58,9 +58,8 @@ static const struct argp_option plain_options[] = {HELP_ROW, {0}};
 
 static const struct cli_command verbs[] = {
     {"advise", CLI_RUN, true, "[--] PROGRAM [ARG]...", "try out the remedies of what a run finds",
-     "Run a program and simulate layouts of its data that might have fewer conflict misses, on the same run; print "
-     "what "
-     "each would cost, the best first."
+     "Run a program and simulate the remedies of what its report finds, on the same run; print what each would spare, "
+     "the most first, and the layouts of its data that were tried."
      "\vThe options are those of a run, and --dim. --no-sim, --no-attribution, --against, --output, --full and "
      "--pages file=PATH "
      "are not for advise; --json FILE writes its report.",

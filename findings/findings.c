@@ -273,14 +273,21 @@ static void add_startup(struct findings *findings, const struct groups *groups)
                                          .cost = groups->startup};
 }
 
-/* Orders of loops that matter: what judge.c takes for their gain is looked at more closely. */
-static enum c2_status swap_loops(struct findings *findings, const struct findings_input *input, struct c2_error *err)
+/* Orders of loops that matter are looked at more closely; where a swap spares nothing, the group is about something
+ * else. */
+static enum c2_status swap_loops(struct findings *findings, const struct findings_input *input,
+                                 const struct groups *groups, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    for (uint32_t i = 0; i < findings->count && status == C2_OK; i++) {
+    for (uint32_t i = 0; i < groups->count && status == C2_OK; i++) {
         struct finding *finding = &findings->list[i];
-        if (finding->pattern == FINDINGS_LOOP_ORDER && finding->cost >= findings->cycles / SWAP_SHARE)
-            status = findings_swap(finding, input, err);
+        if (finding->pattern != FINDINGS_LOOP_ORDER || finding->cost < findings->cycles / SWAP_SHARE)
+            continue;
+        status = findings_swap(finding, input, err);
+        struct group group = groups->list[i];
+        group.ordered = finding->gain == 0;
+        if (group.ordered)
+            findings_judge(finding, input, &group);
     }
     return status;
 }
@@ -306,7 +313,7 @@ static enum c2_status fill(struct findings *findings, const struct findings_inpu
         return c2_fail_memory(err, "the findings");
     for (uint32_t i = 0; i < groups->count; i++)
         judge(findings, input, &groups->list[i]);
-    enum c2_status status = swap_loops(findings, input, err);
+    enum c2_status status = swap_loops(findings, input, groups, err);
     if (status == C2_OK)
         status = add_translations(findings, input, groups, err);
     add_code(findings, input, groups);

@@ -18,6 +18,7 @@ struct group {
     uint32_t lead, page_lead;             /* the rows that cost most, in all and in translations; */
     uint64_t lead_cost, page_cost;        /* what they cost */
     uint32_t lead_evictor;                /* of its conflicts: the object with most; or NOBODY */
+    bool ordered;                         /* no swap of loops helps */
     const struct analyses_access *access; /* of the lead, or of another row if it has none; NULL: none was seen */
 };
 

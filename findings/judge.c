@@ -318,7 +318,7 @@ void findings_judge(struct finding *out, const struct findings_input *input, con
     out->misses = group->misses;
     out->cost = findings_cost_sum(&group->cost) - group->cost.coherence;
     out->gain = 0;
-    if (!is_loop_order(out, input, group)) {
+    if (group->ordered || !is_loop_order(out, input, group)) {
         out->cost -= group->cost.translation;
         if (group->access)
             out->step = group->access->step[0].bytes;

@@ -13,7 +13,6 @@
 #include "unit/made_level.h"
 
 enum { LEVELS = 4, L1D = 0, L2, L3, L1I, ROWS = 3 };
-#define SWAP_INSTRUCTIONS 300000u /* beside so many a swap is estimated; where it costs more it is simulated */
 
 /* Three instructions, 0x1000, 0x2000, 0x3000, the n-th accesses the n-th object. The first two are in a loop each, 0
  * within 1. */
@@ -61,6 +60,7 @@ static void begin(struct world *w)
         w->rows[i] = (struct analyses_row){.insn = i, .object = i, .level = w->tallies[i], .startup = w->none};
         w->accesses[i] = (struct analyses_access){.insn = i, .object = i, .bytes = 8, .reads = 1000, .grid = 8};
     }
+    w->insns[1].executed = 10; /* rounds of the outer loop, each with 100 of the inner one */
     w->profile = (struct analyses_profile_result){.level_count = 3,
                                                   .has_l1i = true,
                                                   .insns = w->insns,
@@ -109,25 +109,68 @@ static void must(const struct finding *finding, enum findings_pattern pattern, u
 
 /* ------------------------------------------------------------------ patterns */
 
-/* 1000 misses, 8000 cycles; of a line 64 of 64 bytes are walked past now, and 8 with the loops swapped. */
+#define SWAPPED 3388 /* 8000 * (68000 - 39200) / 68000 */
+
+/* 1000 misses, 8000 cycles. The nest as it is: 100 lines in a set of L1D, which has 8 ways, in 8 of L2, in 16 of L3 of 16
+ * ways. Their first accesses cost 8 + 28 + 160, as L3 does not hold the object, for the bytes 0 and 64 of each; the
+ * eight others of each 8 + 28: 100 * (2 * 196 + 8 * 36) = 68000. With the loops swapped the first ones remain, 39200. */
 static void long_steps_inside_short_ones(void **state)
 {
     struct world w;
     (void)state;
     begin(&w);
-    w.input.instructions = SWAP_INSTRUCTIONS;
     missed(&w, 0, 0, 300, 700);
     steps(&w.accesses[0], 4096, 8);
     struct findings *findings = found(&w);
     assert_int_equal(1, findings->count);
-    assert_true(findings->cost == 8000 && findings->cycles == 308000);
-    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, 7000);
+    assert_true(findings->cost == 8000 && findings->cycles == 18000);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, SWAPPED);
     assert_true(findings->list[0].loop == 0 && findings->list[0].with == 1);
     assert_true(findings->list[0].step == 4096 && findings->list[0].with_step == 8);
     findings_destroy(findings);
     w.accesses[0].step[0].bytes = -4096; /* downwards is no other way */
     findings = found(&w);
-    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, 7000);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, SWAPPED);
+    findings_destroy(findings);
+}
+
+/* Four lines of a set of 8 ways stay where they are: there is nothing to swap for, and conflicts are what is left. */
+static void a_nest_that_fits_is_no_matter_of_order(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 300, 700);
+    steps(&w.accesses[0], 4096, 8);
+    w.insns[0].executed = 40; /* 4 rounds */
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 8000, 5600);
+    findings_destroy(findings);
+}
+
+/* The loops are entered ten times, one row further on each time, and no miss of the run was cold: what costs is the
+ * second sweep. It goes through rows 1 to 100, of which 99 have been seen: row 100 costs 196 for each of its two lines.
+ * As it is, 8 + 28 for all other accesses, 1000 * 36 + 2 * 160 = 36320. Swapped, 100 rows of ten accesses to two lines:
+ * L1D and L2 have lost all of the old ones, so 2 * 36 a row, and 2 * 160 = 7520. */
+static void sweeps_after_the_first(void **state)
+{
+    struct analyses_loop loops[3];
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 300, 700);
+    steps(&w.accesses[0], 4096, 8);
+    w.accesses[0].step[2] = (struct analyses_step){4096, 9, 9};
+    memcpy(loops, w.loops, sizeof w.loops);
+    loops[1].parent = 2;
+    loops[2] = (struct analyses_loop){.header = {0x3000}, .parent = ANALYSES_NO_LOOP, .depth = 1};
+    w.excerpts.loops = (struct analyses_loops_result){loops, 3, w.loop_of};
+    w.insns[0].executed = 10000;
+    w.insns[1].executed = 100;
+    w.insns[2].executed = 10;
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, 6343); /* 8000 * 28800 / 36320 */
     findings_destroy(findings);
 }
 
@@ -260,12 +303,15 @@ static void no_order(void **state)
 static void give_tlbs(struct caches_machine *machine)
 {
     machine->tlbs[0] = (struct caches_tlb){
-        .name = "DTLB", .place = CACHES_TLB_FIRST, .holds = CACHES_TLB_4K, .entries = 64};
+        .name = "DTLB", .place = CACHES_TLB_FIRST, .holds = CACHES_TLB_4K, .entries = 64, .ways = 64};
     machine->tlbs[1] = (struct caches_tlb){
-        .name = "DTLB-2M", .place = CACHES_TLB_FIRST, .holds = CACHES_TLB_2M, .entries = 4};
+        .name = "DTLB-2M", .place = CACHES_TLB_FIRST, .holds = CACHES_TLB_2M, .entries = 4, .ways = 4};
     machine->tlbs[2] = (struct caches_tlb){
-        .name = "STLB", .place = CACHES_TLB_SECOND, .holds = CACHES_TLB_4K, .entries = 512, .latency_cycles = 7};
+        .name = "STLB", .place = CACHES_TLB_SECOND, .holds = CACHES_TLB_4K, .entries = 512, .ways = 4};
+    machine->tlbs[2].latency_cycles = 7;
     machine->tlb_count = 3;
+    for (unsigned i = 0; i < 3; i++)
+        machine->tlbs[i].sides = CACHES_TLB_DATA;
     machine->walk_cycles = 12;
 }
 
@@ -293,20 +339,20 @@ static void pages_that_do_not_fit(void **state)
     findings_destroy(findings);
 }
 
-/* What a swap of loops spares of translations is its own. */
+/* What a swap of loops spares of translations is its own. The nest has 100 pages: as it is each of 1000 accesses misses
+ * the first TLB, 7 cycles, and 100 walk, 4 * 12; swapped, 100 do both. 68000 + 11800 become 39200 + 5500. */
 static void translations_of_a_swap_are_its_own(void **state)
 {
     struct world w;
     (void)state;
     begin(&w);
-    w.input.instructions = SWAP_INSTRUCTIONS;
     give_tlbs(&w.machine);
     missed(&w, 0, 0, 300, 700);
     steps(&w.accesses[0], 4096, 8);
     w.rows[0].tlb = (struct analyses_translations){400, 0, 0};
     struct findings *findings = found(&w);
     assert_int_equal(1, findings->count);
-    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 10800, 9450);
+    must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 10800, 4750); /* 10800 * 35100 / 79800 */
     findings_destroy(findings);
 }
 
@@ -402,6 +448,8 @@ int main(void)
         cmocka_unit_test(no_order),
         cmocka_unit_test(pages_that_do_not_fit),
         cmocka_unit_test(translations_of_a_swap_are_its_own),
+        cmocka_unit_test(a_nest_that_fits_is_no_matter_of_order),
+        cmocka_unit_test(sweeps_after_the_first),
         cmocka_unit_test(code_that_does_not_fit),
         cmocka_unit_test(starting_is_what_costs),
         cmocka_unit_test(the_list_is_by_worth),
