@@ -149,11 +149,59 @@ static void say_capacity(struct c2_words *words, const struct telling *t)
            report_size(level, level_bytes(t)));
 }
 
+static bool mostly_cold(const struct finding *of) { return of->parts.cold >= of->parts.capacity + of->parts.conflict; }
+
+/* What the allocator keeps for itself, which has no blocks. */
+static bool is_heap_itself(const struct telling *t)
+{
+    const struct analyses_object *object = object_of(t, t->of->object);
+    return object && object->kind == ANALYSES_HEAP && object->site.v == 0;
+}
+
+static void say_streaming(struct c2_words *words, const struct telling *t)
+{
+    if (is_heap_itself(t))
+        c2_say(words, "what the allocator keeps for itself beside the blocks is fetched%s",
+               mostly_cold(t->of) ? ", for the first time" : "");
+    else if (mostly_cold(t->of))
+        c2_say(words, "lines of %s are fetched for the first time", t->object);
+    else if (t->of->passes == 0)
+        c2_say(words, "lines of %s are fetched again, in steps that are not known", t->object);
+    else
+        c2_say(words, "%s is walked through once, and all of each line is used", t->object);
+}
+
+static void say_scattered(struct c2_words *words, const struct telling *t)
+{
+    if (is_heap_itself(t))
+        c2_say(words, "what the allocator keeps for itself is looked up in no order");
+    else if (mostly_cold(t->of))
+        c2_say(words, "places in %s follow no order, and most lines are fetched for the first time", t->object);
+    else
+        c2_say(words, "places in %s follow no order, and it does not fit %s", t->object, level_name(t));
+}
+
+static void say_code(struct c2_words *words, const struct telling *t)
+{
+    const char *level = t->run->machine->l1i.name;
+    if (t->of->parts.conflict > t->of->parts.capacity)
+        c2_say(words, "lines of the code in use compete for few sets of %s", level);
+    else
+        c2_say(words, "the code in use does not fit %s", level);
+}
+
+/* Many blocks of one site: they are the elements. */
+static bool has_blocks(const struct telling *t)
+{
+    const struct analyses_object *object = object_of(t, t->of->object);
+    return object && object->blocks > 1;
+}
+
 /* "x, y (16 of 96 B)" */
 static void say_used(struct c2_words *words, const struct telling *t)
 {
-    c2_say(words, "this loop uses %" PRIu64 " of the %" PRIu64 " B of each element of %s", t->of->used_bytes,
-           t->of->element_bytes, t->object);
+    c2_say(words, "this loop uses %" PRIu64 " of the %" PRIu64 " B of each %s of %s", t->of->used_bytes,
+           t->of->element_bytes, has_blocks(t) ? "block" : "element", t->object);
 }
 
 static void say_pattern(struct c2_words *words, const struct telling *t)
@@ -191,13 +239,13 @@ static void say_pattern(struct c2_words *words, const struct telling *t)
                c2_group_digits(count, t->of->misses));
         break;
     case FINDINGS_INSTRUCTION_CACHE:
-        c2_say(words, "the code in use does not fit %s", t->run->machine->l1i.name);
+        say_code(words, t);
         break;
     case FINDINGS_STREAMING:
-        c2_say(words, "%s is used once, and all of each line", t->object);
+        say_streaming(words, t);
         break;
     case FINDINGS_SCATTERED:
-        c2_say(words, "places in %s follow no order, and it does not fit", t->object);
+        say_scattered(words, t);
         break;
     default:
         c2_say(words, "the start of the program and its libraries is what costs");
@@ -256,7 +304,10 @@ static void say_split(struct c2_words *words, const struct telling *t)
     c2_say(words, "split ");
     if (of) {
         say_fields(words, t, of);
-        c2_say(words, " of %s from its other fields, into an array of their own", of->name);
+        c2_say(words, " of %s from its other fields, into %s of their own", of->name,
+               has_blocks(t) ? "blocks" : "an array");
+    } else if (has_blocks(t)) {
+        c2_say(words, "what this loop uses of a block from the rest, into smaller blocks of its own");
     } else {
         c2_say(words, "what this loop uses of an element of %s from the rest, into an array of its own", t->object);
     }
@@ -292,6 +343,32 @@ static void say_apart(struct c2_words *words, const struct telling *t)
     c2_say(words, ", or let each thread have a sum of its own");
 }
 
+static void say_huge(struct c2_words *words, const struct telling *t)
+{
+    if (has_blocks(t))
+        c2_say(words, "put the heap on huge pages (with glibc: GLIBC_TUNABLES=glibc.malloc.hugetlb=1), or take the "
+                      "blocks from one pool that is aligned to 2 MiB (madvise MADV_HUGEPAGE)");
+    else
+        c2_say(words, "put %s on huge pages (aligned to 2 MiB, madvise MADV_HUGEPAGE, or hugetlbfs), or work in blocks",
+               t->object);
+}
+
+static void say_fewer_bytes(struct c2_words *words, const struct telling *t)
+{
+    if (is_heap_itself(t))
+        c2_say(words, "allocate fewer and larger blocks, or use blocks again");
+    else
+        c2_say(words, "nothing to win in the caches but fewer bytes: smaller types, or loops fused");
+}
+
+static void say_order(struct c2_words *words, const struct telling *t)
+{
+    if (is_heap_itself(t))
+        c2_say(words, "allocate fewer and larger blocks, or use blocks again");
+    else
+        c2_say(words, "sort the accesses, or make what is accessed smaller");
+}
+
 static void say_remedy(struct c2_words *words, const struct telling *t)
 {
     char size[32];
@@ -315,8 +392,7 @@ static void say_remedy(struct c2_words *words, const struct telling *t)
         c2_say(words, "take the nodes from one pool in the order of the walk, or walk over an index");
         break;
     case FINDINGS_TLB:
-        c2_say(words, "put %s on huge pages (aligned to 2 MiB, madvise MADV_HUGEPAGE, or hugetlbfs), or work in blocks",
-               t->object);
+        say_huge(words, t);
         break;
     case FINDINGS_FALSE_SHARING:
         say_apart(words, t);
@@ -329,10 +405,10 @@ static void say_remedy(struct c2_words *words, const struct telling *t)
                       "together side by side");
         break;
     case FINDINGS_STREAMING:
-        c2_say(words, "nothing to win in the caches but fewer bytes: smaller types, or loops fused");
+        say_fewer_bytes(words, t);
         break;
     case FINDINGS_SCATTERED:
-        c2_say(words, "sort the accesses, or make the elements smaller; the caches cannot help");
+        say_order(words, t);
         break;
     default:
         c2_say(words, "no remedy: start-up is all that there is");
@@ -390,8 +466,9 @@ static void add_text(struct document *d, const struct report_digest *digest, con
     if (t->of->pattern != FINDINGS_STARTUP && read_source(source, sizeof source, &place))
         doc_note(d, DOC_LINE, NULL, "       %d | %s", place.line, source);
     if (t->of->gain != 0)
-        doc_note(d, DOC_ITEM, NULL, "   %s of the cost; %s %s of it would be spared", doc_share(d, t->of->cost, whole),
-                 t->of->gained == FINDINGS_SIMULATED ? "simulated," : "about", doc_share(d, t->of->gain, whole));
+        doc_note(d, DOC_ITEM, NULL, "   %s of the cost; the remedy would spare %s%s of the cost",
+                 doc_share(d, t->of->cost, whole), t->of->gained == FINDINGS_SIMULATED ? "" : "about ",
+                 doc_share(d, t->of->gain, whole));
     else
         doc_note(d, DOC_ITEM, NULL, "   %s of the cost%s", doc_share(d, t->of->cost, whole),
                  t->of->gained == FINDINGS_SIMULATED ? "; simulated, nothing of it would be spared" : "");
