@@ -156,16 +156,28 @@ static enum c2_status read_loops_of(struct accesses *accesses, const struct exce
     return status;
 }
 
+static bool has_holes(const struct accesses *accesses)
+{
+    const struct excerpt *last = accesses->excerpt_count == 0 ? NULL : &accesses->excerpts[accesses->excerpt_count - 1];
+    return last && last->stretch_count != 0 && last->stretches[last->stretch_count - 1].hole != 0;
+}
+
 static enum c2_status find_loops(struct accesses *accesses, struct c2_error *err)
 {
     enum c2_status status = loops_create(&accesses->loops, &accesses->profile->base, accesses->symbols, err);
+    uint32_t hole = 0;
     if (status == C2_OK)
-        accesses->loops->torn = !accesses->follows;
+        accesses->loops->torn = !accesses->follows || has_holes(accesses);
     for (uint32_t i = 0; i < accesses->excerpt_count && status == C2_OK; i++) {
+        const struct excerpt *excerpt = &accesses->excerpts[i];
         if (!accesses->follows)
             loops_forget(accesses->loops);
-        for (uint32_t k = 0; k < accesses->excerpts[i].stretch_count && status == C2_OK; k++)
-            status = read_loops_of(accesses, &accesses->excerpts[i], k, err);
+        for (uint32_t k = 0; k < excerpt->stretch_count && status == C2_OK; k++) {
+            if (excerpt->stretches[k].hole != hole)
+                loops_forget(accesses->loops);
+            hole = excerpt->stretches[k].hole;
+            status = read_loops_of(accesses, excerpt, k, err);
+        }
     }
     if (status == C2_OK)
         status = loops_finish(accesses->loops, err);
@@ -522,8 +534,8 @@ static enum c2_status read_excerpt(struct accesses *accesses, const struct excer
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < excerpt->stretch_count && status == C2_OK; i++) {
         bool done = false;
-        for (uint32_t k = 0; k < i; k++)
-            done |= excerpt->stretches[k].tid == excerpt->stretches[i].tid;
+        for (uint32_t k = 0; k < i && !done; k++)
+            done = excerpt->stretches[k].tid == excerpt->stretches[i].tid;
         if (done)
             continue;
         if (i != 0 || !accesses->follows)

@@ -8,6 +8,7 @@
  *   short run all is kept. When there would be more than EXCERPTS_KEPT every second one is dropped, and from then on
  *   one begins half as often: so they are spread evenly over the run, whatever its length. With each address goes
  *   whose memory it is at that time. When the run is over, accesses.c reads them.
+ *   Between two phases that are measured there is a hole, and control does not go from one to the other.
  *
  * Invariants
  *   What is kept depends on the records alone, not on how they were cut into batches.
@@ -31,6 +32,7 @@ struct excerpts {
     bool measuring;
     const struct stream_blocks *blocks;
     uint64_t word, every; /* words so far; an excerpt begins each `every` */
+    uint32_t holes;       /* in them: what is not measured */
     struct excerpt kept[EXCERPTS_KEPT];
     uint32_t count;
     struct objects_found remembered[REMEMBERED];
@@ -102,14 +104,15 @@ static enum c2_status new_place(struct excerpt *excerpt, const struct excerpt_pl
     return C2_OK;
 }
 
-static enum c2_status new_stretch(struct excerpt *excerpt, uint32_t tid, struct c2_error *err)
+static enum c2_status new_stretch(struct excerpt *excerpt, uint32_t tid, uint32_t hole, struct c2_error *err)
 {
     const uint32_t count = excerpt->stretch_count;
-    if (count != 0 && excerpt->stretches[count - 1].tid == tid)
+    const struct excerpt_stretch *last = count == 0 ? NULL : &excerpt->stretches[count - 1];
+    if (last && last->tid == tid && last->hole == hole)
         return C2_OK;
     if (!c2_grow((void **)&excerpt->stretches, &excerpt->stretch_room, count, sizeof *excerpt->stretches))
         return no_memory(err);
-    excerpt->stretches[excerpt->stretch_count++] = (struct excerpt_stretch){excerpt->used, tid};
+    excerpt->stretches[excerpt->stretch_count++] = (struct excerpt_stretch){excerpt->used, tid, hole};
     return C2_OK;
 }
 
@@ -204,7 +207,7 @@ static enum c2_status keep(struct excerpts *excerpts, const struct sim_records *
         struct excerpt *excerpt;
         status = current(excerpts, &excerpt, err);
         if (status == C2_OK && excerpt)
-            status = new_stretch(excerpt, records->tid, err);
+            status = new_stretch(excerpt, records->tid, excerpts->holes, err);
         if (status == C2_OK && excerpt)
             status = keep_record(excerpts, excerpt, record, err);
         excerpts->word += words;
@@ -231,8 +234,11 @@ static enum c2_status simulated(void *self, const struct sim_records *records, s
 
 static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
 {
+    struct excerpts *excerpts = self;
+    const bool measures = window->next == STREAM_MEASURE;
     (void)err;
-    ((struct excerpts *)self)->measuring = window->next == STREAM_MEASURE;
+    excerpts->holes += measures && !excerpts->measuring && excerpts->word != 0;
+    excerpts->measuring = measures;
     return C2_OK;
 }
 
@@ -244,6 +250,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
         release(&excerpts->kept[i]);
     excerpts->count = 0;
     excerpts->word = 0;
+    excerpts->holes = 0;
     excerpts->every = EXCERPT_WORDS;
     return C2_OK;
 }

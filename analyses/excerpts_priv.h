@@ -18,9 +18,10 @@ struct excerpt_place {
     uint64_t start; /* of the object or its block */
 };
 
-/* Records in a row of one thread: up to the next stretch, or the excerpt's end. */
+/* Records in a row of one thread: up to the next stretch, or the excerpt's end. hole: so many holes, of what is not
+ * measured, lie before it in the run. */
 struct excerpt_stretch {
-    uint32_t from, tid;
+    uint32_t from, tid, hole;
 };
 
 struct excerpt {

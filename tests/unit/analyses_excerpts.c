@@ -14,18 +14,20 @@
 static const struct caches_machine machine = ONE_LEVEL(1024, 2);
 
 /* A nest of two loops. OUTER goes on to INNER, which reads one double and writes another, and goes back to itself or to
- * OUTER. ALONE is in no loop; STRING is REP MOVSQ. */
-enum { ALONE, INNER, OUTER, STRING, BLOCKS };
+ * OUTER. REST is the second half of INNER. ALONE is in no loop; STRING is REP MOVSQ. */
+enum { ALONE, INNER, OUTER, STRING, REST, BLOCKS };
 static struct stream_blocks *make_blocks(void)
 {
     static const struct stream_insn two[2] = {{0, 0, 4, 0}, {4, 1, 4, 0}}, bare[1] = {{0, 0, 4, 0}};
     static const struct stream_slot reads[2] = {{0, 8, STREAM_READ, 0}, {1, 4, STREAM_WRITE, 0}};
+    static const struct stream_slot writes[1] = {{0, 4, STREAM_WRITE, 0}};
     static const struct stream_slot string[4] = {
         {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_DONE, 0}, {0, 0, STREAM_REMAINING, 0}};
     const struct stream_block list[BLOCKS] = {{{0x1000}, 4, 1, 0, STREAM_JUMP, bare, reads},
                                               {{0x2000}, 8, 2, 2, STREAM_JUMP, two, reads},
                                               {{0x1ffc}, 4, 1, 0, STREAM_JUMP, bare, reads},
-                                              {{0x3000}, 4, 1, 4, STREAM_JUMP, bare, string}};
+                                              {{0x3000}, 4, 1, 4, STREAM_JUMP, bare, string},
+                                              {{0x2004}, 4, 1, 1, STREAM_JUMP, bare, writes}};
     struct stream_blocks *blocks;
     uint32_t number;
     assert_int_equal(C2_OK, stream_blocks_create(&blocks, NULL));
@@ -90,14 +92,19 @@ static void release(struct run *run)
 }
 
 /* for i: for k: read a + k * far + i * near, write b + k * 4 */
-static void nest(struct run *run, uint64_t rounds, uint64_t inner, uint64_t far, uint64_t near)
+static void go_round(struct run *run, uint64_t rounds, uint64_t inner, uint64_t far, uint64_t near)
 {
-    put(run, ALONE, 1, NULL, 0);
     for (uint64_t i = 0; i < rounds; i++) {
         put(run, OUTER, 1, NULL, 0);
         for (uint64_t k = 0; k < inner; k++)
             put(run, INNER, 2, (const uint64_t[]){0x100000 + k * far + i * near, 0x900000 + k * 4}, 2);
     }
+}
+
+static void nest(struct run *run, uint64_t rounds, uint64_t inner, uint64_t far, uint64_t near)
+{
+    put(run, ALONE, 1, NULL, 0);
+    go_round(run, rounds, inner, far, near);
 }
 
 static const struct analyses_access *access_at(const struct run *run, uint64_t pc)
@@ -201,6 +208,37 @@ static void batches_do_not_matter(void **state)
         release(&runs[i]);
 }
 
+static void begin_phase(struct run *run, enum stream_phase phase)
+{
+    flush(run, 1);
+    run->batch->words[run->batch->used++] = stream_header(STREAM_MARK, STREAM_PHASE, 1);
+    run->batch->words[run->batch->used++] = phase;
+}
+
+static uint32_t loop_at(const struct run *run, uint64_t pc)
+{
+    const struct analyses_profile_result *profile = analyses_result(run->analyses, ANALYSIS_profile);
+    return run->found->loops.loop_of[analyses_profile_insn(profile, (struct guest_va){pc})];
+}
+
+/* A sample ends behind a round of the inner loop, and the next one begins in the midst of one: nothing goes from the
+ * first to the second, so the second half of the loop is no loop of its own. */
+static void holes_make_no_loops(void **state)
+{
+    struct run run;
+    (void)state;
+    begin(&run, 1000);
+    nest(&run, 5, 10, 640, 8);
+    begin_phase(&run, STREAM_SKIP);
+    begin_phase(&run, STREAM_MEASURE);
+    put(&run, REST, 1, (const uint64_t[]){0x900000}, 1);
+    go_round(&run, 5, 10, 640, 8);
+    end(&run);
+    assert_int_equal(2, run.found->loops.count);
+    assert_int_equal(loop_at(&run, 0x2000), loop_at(&run, 0x2004));
+    release(&run);
+}
+
 /* Turns of two threads: each goes its own way. */
 static void threads_have_steps_of_their_own(void **state)
 {
@@ -223,11 +261,9 @@ static void threads_have_steps_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_nest_has_steps_by_depth),
-        cmocka_unit_test(strings_step_by_elements),
-        cmocka_unit_test(no_order_has_no_step),
-        cmocka_unit_test(batches_do_not_matter),
-        cmocka_unit_test(threads_have_steps_of_their_own),
+        cmocka_unit_test(a_nest_has_steps_by_depth), cmocka_unit_test(strings_step_by_elements),
+        cmocka_unit_test(no_order_has_no_step),      cmocka_unit_test(batches_do_not_matter),
+        cmocka_unit_test(holes_make_no_loops),       cmocka_unit_test(threads_have_steps_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
