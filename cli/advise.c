@@ -26,6 +26,9 @@ struct advising {
     uint32_t padding_count;
     struct findings *findings;
     struct findings_wishes wishes;
+    struct cli_progress progress;
+    bool shows_progress;
+    uint64_t instructions; /* of the run */
 };
 
 /* ------------------------------------------------------------------ --dim */
@@ -105,11 +108,20 @@ static void take_paddings(struct advising *advising, const struct report_run *ru
 
 /* ------------------------------------------------------------------ the two times */
 
+static void begin_pass(struct advising *advising, const char *phase)
+{
+    cli_progress_start(&advising->progress, phase);
+    advising->progress.whole = advising->instructions;
+    advising->replay.tick = advising->shows_progress ? cli_progress_tick : NULL;
+    advising->replay.tick_self = &advising->progress;
+}
+
 static enum c2_status find_rows(struct advising *advising, const struct analyses_plan_input *input,
                                 struct c2_error *err)
 {
     uint32_t objects[ANALYSES_OBJECTS], count;
     enum c2_status status = analyses_plan_objects(objects, &count, input, err);
+    begin_pass(advising, "looking for rows");
     if (status == C2_OK)
         status = lanes_replay_rows(&advising->before, advising->rows, objects, count, &advising->replay,
                                    advising->wishes.walks, advising->wishes.walk_count, err);
@@ -139,8 +151,11 @@ static enum c2_status try_all(struct advising *advising, struct c2_error *err)
     enum c2_status status = find_rows(advising, &input, err);
     if (status == C2_OK)
         status = analyses_plan(advising->proposals, &advising->count, &input, err);
+    cli_progress_clear(&advising->progress);
+    begin_pass(advising, "trying layouts");
     if (status == C2_OK && advising->count != 0)
         status = lanes_replay(advising->outcomes, advising->proposals, advising->count, &advising->replay, err);
+    cli_progress_clear(&advising->progress);
     if (status == C2_OK)
         findings_settle(advising->findings, advising->proposals, advising->outcomes, advising->count,
                         &advising->before);
@@ -213,6 +228,8 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
                                              .recording = simulation->recording,
                                              .profile = run->profile,
                                              .seed = options->seed};
+    advising->shows_progress = cli_progress_wanted(options);
+    advising->instructions = run->instructions;
     take_paddings(advising, run);
     enum c2_status status = prepare(advising, options, err);
     if (status == C2_OK)

@@ -57,6 +57,6 @@ enum c2_status cli_restored_suits(const struct cli_restored *restored, const str
 /* What led to the checkpoint goes into the stream, and files that the guest writes become what they were: nothing is
  * left to do but to run it. phase: the first one, NULL: there are none. */
 enum c2_status cli_restored_play(struct cli_restored *restored, struct cli_simulation *simulation,
-                                 const struct emu_phase *phase, struct c2_error *err);
+                                 const struct emu_phase *phase, struct cli_progress *progress, struct c2_error *err);
 
 #endif

@@ -316,6 +316,7 @@ void cli_rerun_release(struct cli_rerun *rerun);
 struct cli_process {
     const struct cli_options *options; /* of the command line; lent */
     struct syscalls *kernel;           /* which outlives the programs; NULL: none has begun */
+    struct cli_progress *progress;     /* of the program that runs; NULL: none does */
     uint32_t pid, parent;
     unsigned programs; /* that it has been, with the one that runs */
     struct c2_pool texts;
@@ -381,10 +382,15 @@ struct cli_progress {
     const char *phase;
     uint64_t start_ns, last_ns;
     uint64_t whole; /* instructions of the run, as far as that is known; 0: it is not */
+    uint64_t base;  /* of them, those that were executed before the start */
+    double share;   /* else: of all that is to be done, what is; 0: not known */
 };
 void cli_progress_start(struct cli_progress *progress, const char *phase);
 void cli_progress_tick(void *self, uint64_t instructions); /* for emu_config.progress */
-void cli_progress_clear(struct cli_progress *progress);
+/* The same of what is read from a file, whose share is that of its bytes; what has no end has none. */
+void cli_progress_tick_file(struct cli_progress *progress, uint64_t instructions, FILE *file);
+void cli_progress_clear(void *self); /* the line is gone, until the next tick */
+bool cli_progress_wanted(const struct cli_options *options);
 void cli_stats(const struct cli_progress *progress, uint64_t instructions);
 
 /* ------------------------------------------------------------------ guard.c: ends that c2emu did not choose */

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #define QUIET_NS 2000000000ull /* a program that ends sooner shows no progress on a terminal */
 #define STEP_NS 500000000ull
+#define LEAST_BYTES (8 << 20) /* of a file, so that what is read ahead of it is little */
 
 static uint64_t now_ns(void)
 {
@@ -23,7 +25,7 @@ static uint64_t now_ns(void)
 static uint64_t mips(const struct cli_progress *progress, uint64_t instructions, uint64_t now)
 {
     uint64_t elapsed_us = (now - progress->start_ns) / 1000;
-    return elapsed_us == 0 ? 0 : instructions / elapsed_us;
+    return elapsed_us == 0 ? 0 : (instructions - progress->base) / elapsed_us;
 }
 
 void cli_progress_start(struct cli_progress *progress, const char *phase)
@@ -35,13 +37,21 @@ void cli_progress_start(struct cli_progress *progress, const char *phase)
         progress->last_ns += QUIET_NS - STEP_NS;
 }
 
+/* What is done of all that is to be; 0: not known. */
+static double share_of(const struct cli_progress *progress, uint64_t instructions)
+{
+    if (progress->whole <= progress->base)
+        return progress->share;
+    return (double)(instructions - progress->base) / (double)(progress->whole - progress->base);
+}
+
 /* ", 40 s left", if the rest goes as fast as what is done. */
 static void say_rest(struct c2_words *words, const struct cli_progress *progress, uint64_t instructions, uint64_t now)
 {
-    if (instructions == 0 || instructions >= progress->whole)
+    const double seconds = (double)(now - progress->start_ns) / 1e9, done = share_of(progress, instructions);
+    if (done <= 0 || done >= 1)
         return;
-    const double per_second = 1e9 * (double)instructions / (double)(now - progress->start_ns);
-    const double left = (double)(progress->whole - instructions) / per_second;
+    const double left = seconds * (1 - done) / done;
     if (left < 100)
         c2_say(words, ", %.0f s left", left);
     else if (left < 100 * 60)
@@ -68,8 +78,25 @@ void cli_progress_tick(void *self, uint64_t instructions)
     fprintf(stderr, "%s%s%s", progress->terminal ? "\r\033[K" : "", text, progress->terminal ? "" : "\n");
 }
 
-void cli_progress_clear(struct cli_progress *progress)
+void cli_progress_tick_file(struct cli_progress *progress, uint64_t instructions, FILE *file)
 {
+    struct stat st;
+    if (now_ns() < progress->last_ns + STEP_NS)
+        return;
+    const off_t at = ftello(file);
+    const bool known = at > 0 && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= LEAST_BYTES;
+    progress->share = known ? (double)at / (double)st.st_size : 0;
+    cli_progress_tick(progress, instructions);
+}
+
+bool cli_progress_wanted(const struct cli_options *options)
+{
+    return options->progress || (isatty(STDERR_FILENO) && !options->quiet);
+}
+
+void cli_progress_clear(void *self)
+{
+    struct cli_progress *progress = self;
     if (progress->shown && progress->terminal)
         fputs("\r\033[K", stderr);
     progress->shown = false;

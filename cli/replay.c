@@ -172,7 +172,7 @@ static enum c2_status pass_on(void *self, const struct stream_batch *batch, stru
 {
     struct replay *replay = self;
     if (replay->shows_progress)
-        cli_progress_tick(&replay->progress, instructions(replay));
+        cli_progress_tick_file(&replay->progress, instructions(replay), replay->file);
     return replay->to.consume(replay->to.self, batch, err);
 }
 
@@ -205,7 +205,7 @@ static enum c2_status simulate(struct replay *replay, struct c2_error *err)
                                       replay->trace ? stream_trace_blocks(replay->trace)
                                                     : stream_recording_blocks(replay->simulation.recording),
                                       play};
-    replay->shows_progress = options->progress || (isatty(STDERR_FILENO) && !options->quiet);
+    replay->shows_progress = cli_progress_wanted(options);
     cli_progress_start(&replay->progress, "replaying");
     enum c2_status status = cli_simulation_play(&replay->simulation, &replay->plan, options, &source, err);
     cli_progress_clear(&replay->progress);

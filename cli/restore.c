@@ -155,6 +155,8 @@ struct playing {
     struct cli_simulation *simulation;
     struct stream_recording *recording;
     const struct emu_phase *phase; /* NULL: it has begun, or there is none */
+    struct cli_progress *progress; /* NULL: none is shown */
+    FILE *file;
 };
 
 /* The recording's blocks have the numbers that they had; so must they in the stream. */
@@ -198,6 +200,8 @@ static enum c2_status play_batch(void *self, const struct stream_batch *batch, s
     struct playing *playing = self;
     struct stream_writer *writer = playing->simulation->writer;
     enum c2_status status = take_blocks(playing, err);
+    if (playing->progress)
+        cli_progress_tick_file(playing->progress, stream_recording_instructions(playing->recording), playing->file);
     if (status == C2_OK && writer->batch->tid != batch->tid)
         status = stream_writer_flush(writer, err);
     writer->batch->tid = batch->tid;
@@ -213,9 +217,9 @@ static enum c2_status drain(void *self, struct c2_error *err)
 }
 
 enum c2_status cli_restored_play(struct cli_restored *restored, struct cli_simulation *simulation,
-                                 const struct emu_phase *phase, struct c2_error *err)
+                                 const struct emu_phase *phase, struct cli_progress *progress, struct c2_error *err)
 {
-    struct playing playing = {.simulation = simulation, .phase = phase};
+    struct playing playing = {.simulation = simulation, .phase = phase, .progress = progress, .file = restored->file};
     enum c2_status status = checkpoint_finish(restored->state, err);
     if (status == C2_OK)
         status = stream_recording_open_at(&playing.recording, restored->file, ftell(restored->file), restored->path,
@@ -225,6 +229,8 @@ enum c2_status cli_restored_play(struct cli_restored *restored, struct cli_simul
     if (status == C2_OK)
         status = take_blocks(&playing, err);
     stream_recording_close(playing.recording);
+    if (progress)
+        cli_progress_clear(progress);
     if (status == C2_OK)
         status = cli_simulation_catch_up(simulation, err);
     return status == C2_OK ? checkpoint_cut_files(restored->state, err) : status;

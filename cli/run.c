@@ -220,6 +220,14 @@ static int64_t may_run(void *self, const struct syscalls_program *program)
     });
 }
 
+/* The program's output begins a line. */
+static void clear_progress(void *self)
+{
+    const struct cli_process *process = self;
+    if (process->progress)
+        cli_progress_clear(process->progress);
+}
+
 static enum c2_status create_kernel(struct run *run, struct c2_error *err)
 {
     struct syscalls_config config = {.program_path = c2_root_inside(run->image.path),
@@ -239,6 +247,8 @@ static enum c2_status create_kernel(struct run *run, struct c2_error *err)
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
                                      .interrupted = &caught_signal,
+                                     .before_output = clear_progress,
+                                     .before_output_self = run->process,
                                      .may_run = may_run,
                                      .may_fork = true};
     enum c2_status status = syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
@@ -300,8 +310,12 @@ static enum c2_status play(struct run *run, struct c2_error *err)
 {
     emu_checkpoint(run->emu, run->from->state);
     enum c2_status status = checkpoint_status(run->from->state, err);
-    return status == C2_OK ? cli_restored_play(run->from, &run->simulation, run->phases ? &run->first_phase : NULL, err)
-                           : status;
+    struct cli_progress *progress = cli_progress_wanted(run->options) ? &run->progress : NULL;
+    cli_progress_start(&run->progress, "restoring");
+    run->progress.whole = run->from->saved.instructions;
+    return status == C2_OK
+               ? cli_restored_play(run->from, &run->simulation, run->phases ? &run->first_phase : NULL, progress, err)
+               : status;
 }
 
 static enum c2_status read_moment(struct run *run, struct c2_error *err)
@@ -409,10 +423,7 @@ static enum c2_status child_begins(void *self, uint32_t pid, bool *followed, str
     return status;
 }
 
-static bool shows_progress(const struct run *run)
-{
-    return run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
-}
+static bool shows_progress(const struct run *run) { return cli_progress_wanted(run->options); }
 
 /* Who looks at what is between two barriers; a recording is for all. */
 static bool wants_barriers(const struct cli_options *options)
@@ -736,9 +747,12 @@ static int go(struct run *run, struct c2_error *err)
         warn_root(run->options);
     catch_signals(run->emu);
     cli_progress_start(&run->progress, run->options->no_sim ? "running" : "measuring");
+    run->progress.base = emu_instructions(run->emu);
     if (run->receipt && shows_progress(run))
         run->progress.whole = cli_receipt_expects(run->receipt, run->options);
+    run->process->progress = &run->progress;
     emu_run(run->emu, &end, err);
+    run->process->progress = NULL;
     release_signals(!run->options->advise && !run->points);
     cli_progress_clear(&run->progress);
     if (end.kind == EMU_EXECUTED)

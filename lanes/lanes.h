@@ -73,6 +73,8 @@ struct lanes_replay {
     struct stream_recording *recording; /* of the run; played by what takes it */
     const struct analyses_profile_result *profile;
     uint64_t seed;
+    void (*tick)(void *self, uint64_t instructions); /* now and then, how far it is; NULL: nobody wants to know */
+    void *tick_self;
 };
 /* Simulates all proposals in one pass; out: one each. They move ANALYSES_OBJECTS different objects at most. */
 enum c2_status lanes_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,

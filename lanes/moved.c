@@ -615,6 +615,8 @@ static enum c2_status play_batch(void *self, const struct stream_batch *batch, s
         status = play_mark(player, header, &batch->words[at + 1], err);
     }
     feed_all(player, batch, from, batch->used);
+    if (player->replay->tick)
+        player->replay->tick(player->replay->tick_self, stream_recording_instructions(player->replay->recording));
     return status;
 }
 

@@ -4,9 +4,9 @@
  *
  * Model
  *   What the processor says of its caches (CPUID leaf 4 of Intel's, 0x8000001D of AMD's; where a hypervisor hides
- *   these, the files of sysfs) and, AMD's, of its TLBs (0x80000005 and 6) changes the included machine that it is
- *   nearest to, by vendor, family and model. All else is that machine's: latencies, bandwidths, policies, how levels include each
- *   other, TLBs of Intel's. Each line of the file says which, with the letters of the included ones.
+ *   these, the files of sysfs) and, of AMD's, TLBs (0x80000005 and 6) changes the included machine that it is
+ *   nearest to, by vendor, family and model. All else is that machine's: latencies, bandwidths, policies, how levels
+ *   include each other, TLBs of Intel's. Each line of the file says which, with the letters of the included ones.
  *   A last level of the shape of that machine's keeps its slices and their hash. Another one keeps them, as stand-ins,
  *   where they fit; else a number of sets that is no power of two is divided among as many slices as make it one, by
  *   the line number.

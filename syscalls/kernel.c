@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -85,6 +86,8 @@ static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls
                                                 config->envp, err);
     if (status != C2_OK)
         return status;
+    kernel->before_output = config->before_output;
+    kernel->before_output_self = config->before_output_self;
     kernel->may_run = config->may_run;
     kernel->may_run_self = config->may_run_self;
     kernel->may_fork = config->may_fork;
@@ -328,6 +331,12 @@ static int64_t run(struct call *c)
     return c->result->action == SYSCALLS_BLOCKED && threads_alone(c->kernel) ? wait_alone(c) : value;
 }
 
+static bool writes(uint64_t number)
+{
+    return number == SYS_write || number == SYS_writev || number == SYS_sendfile || number == SYS_splice ||
+           number == SYS_copy_file_range || number == SYS_pwritev2;
+}
+
 void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t instructions,
                    struct syscalls_result *result, struct c2_error *err)
 {
@@ -346,6 +355,8 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
     raw_arguments(raw, cpu);
     memcpy(c.arg, raw, sizeof raw);
     *result = (struct syscalls_result){.action = SYSCALLS_RETURN};
+    if (kernel->before_output && writes(number))
+        kernel->before_output(kernel->before_output_self);
     result->value = c.row ? run(&c) : complain(kernel, number, "is not implemented");
     sandbox_end_call(&kernel->sandbox);
     kernel->looks_outside = false;

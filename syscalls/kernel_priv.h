@@ -126,6 +126,8 @@ struct syscalls {
     FILE *complaints;
     char *complaint_prefix;
     const volatile int *interrupted;
+    void (*before_output)(void *self);
+    void *before_output_self;
     int64_t (*may_run)(void *self, const struct syscalls_program *program);
     void *may_run_self;
     struct syscalls_program *program; /* that the guest wants to be; NULL: it does not */

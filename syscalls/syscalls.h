@@ -53,6 +53,9 @@ struct syscalls_config {
     int64_t (*may_run)(void *self, const struct syscalls_program *program);
     void *may_run_self;
     bool may_fork; /* else fork and the like are refused */
+    /* Before a call that writes; NULL: nobody wants to know. */
+    void (*before_output)(void *self);
+    void *before_output_self;
 };
 
 /* From syscalls_create on, SIGPIPE is ignored in the whole process (the guest gets its own) and the soft limit of open
