@@ -48,7 +48,7 @@ enum doc_form {
     DOC_RIGHT,
     DOC_LEFT,
     DOC_BYTES, /* as a size, "18.0 MiB"; 0: not known */
-    DOC_BAR,   /* of classes, "..=====###" */
+    DOC_BAR,   /* of classes, "..===##ttc" */
     DOC_NAME,  /* the last column: to the left, and shortened (shorten.h) where the line would be too wide */
 };
 struct doc_column {

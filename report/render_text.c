@@ -6,7 +6,7 @@
  *   A table takes the columns that it needs. Is that too much for the page, the names of its last column get what the
  *   others leave, but not less than DOC_LEAST_NAME; then spare columns are left out, the most spare first; then texts
  *   of other columns are shortened; at last columns are left out from the right, but for the first and the names.
- *   Colours are those of the terminal itself (SGR 1 and 31 to 34): it decides what is read well on its background.
+ *   Colours are those of the terminal itself (SGR 1 and 31 to 36): it decides what is read well on its background.
  *
  * Invariants
  *   No row of a table is wider than the page. Without colour there is no escape in the text.
@@ -236,8 +236,8 @@ static void put_text(struct page *page, const char *text, size_t width, bool las
 
 static void put_bar(const struct page *page, const char *bar)
 {
-    static const char *const escapes[] = {"\033[34m", "\033[33m", "\033[31m"}; /* cold, capacity, conflict */
-    static const char marks[] = ".=#";
+    static const char marks[] = ".=#tc"; /* cold, capacity, conflict, translations, coherence */
+    static const char *const escapes[] = {"\033[34m", "\033[33m", "\033[31m", "\033[36m", "\033[35m"};
     while (*bar != '\0') {
         const char *mark = strchr(marks, *bar);
         const size_t length = strspn(bar, (const char[]){*bar, '\0'});

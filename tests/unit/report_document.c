@@ -358,17 +358,18 @@ static void a_terminal_has_colours(void **state)
         doc_group(&d, DOC_TEXT, NULL);
         doc_count(&d, DOC_TEXT, "bytes", 50 - i);
         doc_count(&d, DOC_TEXT, "all", 100);
-        doc_string(&d, DOC_TEXT, "name", i == 0 ? "..==#" : "");
+        doc_string(&d, DOC_TEXT, "name", i == 0 ? "..==#tc" : "");
         doc_close(&d);
     }
     doc_close(&d);
     char *text = rendered(doc_render_text, &d);
-    assert_string_equal("\033[1mk\033[0m           text\n"
-                        "\033[1mrows:\033[0m\n"
-                        " \033[1m  cost  classes\033[0m\n"
-                        " \033[1m50.0 %\033[0m    \033[34m..\033[0m\033[33m==\033[0m\033[31m#\033[0m\n"
-                        " 49.0 %         \n",
-                        text);
+    assert_string_equal(
+        "\033[1mk\033[0m           text\n"
+        "\033[1mrows:\033[0m\n"
+        " \033[1m  cost  classes\033[0m\n"
+        " \033[1m50.0 %\033[0m  \033[34m..\033[0m\033[33m==\033[0m\033[31m#\033[0m\033[36mt\033[0m\033[35mc\033[0m\n"
+        " 49.0 %         \n",
+        text);
     free(text);
     doc_release(&d);
 }
