@@ -233,12 +233,8 @@ char *report_class_bar(char *buffer, const struct report_missed *missed)
 
 uint64_t report_cost(const struct report_run *run)
 {
-    struct report_level levels[REPORT_MAX_LEVELS];
-    const size_t count = report_levels(levels, run);
-    uint64_t cost = 0;
-    for (size_t i = 0; i < count; i++)
-        cost += levels[i].counts->misses * levels[i].miss_cycles;
-    return cost;
+    const struct caches_cost cost = report_run_cost(run);
+    return caches_cost_sum(&cost);
 }
 
 /* ------------------------------------------------------------------ what the text leaves out */

@@ -144,7 +144,7 @@ struct report_programs {
 };
 enum c2_status report_create_programs(struct report **out, const struct report_programs *programs, unsigned forms,
                                       struct c2_error *err);
-/* What the misses of a simulated run cost, start-up with them, in cycles. */
+/* What the accesses of a simulated run cost, start-up with them, in cycles. */
 uint64_t report_cost(const struct report_run *run);
 /* Says a line for each miss rate that is less sure than the precision asked for; of several machines, of each. */
 void report_warn_of_precision(FILE *to, const struct report_run *run);
