@@ -98,7 +98,8 @@ def test_colour():
 def test_full():
     short, full = in_pipe(RUN), in_pipe(["--full"] + RUN)
     equal(in_files(["--full"] + RUN), (full, in_files(RUN)[1]), "all of it in files, and the JSON")
-    check("program     ./conflict: exit status 0; 505 instructions on teach" in short.splitlines(), "the head: " + short)
+    head = "program     ./conflict: exit status 0; 505 instructions on teach"
+    check(head in short.splitlines(), "the head: " + short)
     for left_out in ("\nreferences  300: ", "\nL1I  ", "\npages       sequential ", "\nphases  "):
         check(left_out in full and left_out not in short, "left out: " + left_out)
 
