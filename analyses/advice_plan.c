@@ -548,7 +548,7 @@ static void wish_elements(struct plan *plan, struct analyses_proposal *proposal,
     end(plan, proposal);
 }
 
-/* The level, larger by a power of two until it holds the object beside what it has held. */
+/* The level, larger by a power of two until it holds what is worked on beside what it has held. */
 static void wish_room(struct plan *plan, const struct analyses_wish *wish)
 {
     struct analyses_proposal *proposal = begin(plan, ANALYSES_ROOM);
@@ -557,7 +557,7 @@ static void wish_room(struct plan *plan, const struct analyses_wish *wish)
     proposal->level = wish->level;
     proposal->object = wish->object;
     proposal->room_bytes = held;
-    while (proposal->room_bytes < object_at(plan, wish->object)->bytes + held)
+    while (proposal->room_bytes < wish->room_bytes + held)
         proposal->room_bytes *= 2;
     end(plan, proposal);
 }

@@ -486,6 +486,7 @@ struct analyses_wish {
     uint64_t row_bytes, pad_bytes; /* PAD_ROWS: 0, 0: the rows that the object is known to have, and a line */
     uint64_t element_bytes;        /* SPLIT, IN_ORDER: as in a proposal */
     const uint8_t *apart;          /* SPLIT: likewise */
+    uint64_t room_bytes;           /* ROOM: of all that is worked on in blocks */
     const struct analyses_walk *walk;
 };
 struct analyses_plan_input {

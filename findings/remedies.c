@@ -12,7 +12,7 @@
  *   partial lines     The bytes of elements that the finding's loop uses, in an array of their own.
  *   pointer chasing   Nodes in the order in which the finding's instruction comes to them first: of a site with many
  *                     blocks these, side by side as in a pool; else elements of the array.
- *   capacity          A level that holds the object beside what it has held: what work in blocks finds there from the
+ *   capacity          A level that holds the loops' objects beside what it has held: what work in blocks finds there from the
  *                     second pass on. It may help other findings too: what counts is at most the capacity misses of
  *                     this one.
  *   What is asked for and cannot be laid out - the object is no matter of the program, rows are not known - is left
@@ -90,11 +90,15 @@ static void wish_order(struct wishes *wishes)
                                          .walk = walk});
 }
 
-/* Every pass but the first finds its data where work in blocks would have left it. */
+/* Every pass but the first finds its data where work in blocks would have left it. Further objects of the same loops are
+ * taken to be as large as the one that is known of them. */
 static void wish_room(struct wishes *wishes)
 {
-    if (wishes->of->level < wishes->machine->level_count)
-        wish_means(wishes, ANALYSES_ROOM);
+    const struct finding *of = wishes->of;
+    const struct analyses_object *objects = wishes->profile->objects;
+    const uint64_t others = of->others == 0 ? 0 : of->others * objects[of->other].bytes;
+    if (of->level < wishes->machine->level_count)
+        wish(wishes, &(struct analyses_wish){.means = ANALYSES_ROOM, .room_bytes = objects[of->object].bytes + others});
 }
 
 static void wish_remedies(struct wishes *wishes)

@@ -355,13 +355,66 @@ static void wishes(void **state)
         assert_int_equal(objects[i], i);
 }
 
+static bool is_bit(const uint8_t *bits, unsigned i) { return bits[i / 8] >> i % 8 & 1; }
+
+/* Elements apart and in order, of arrays and of blocks, which lie in words of 8 bytes then; a level of 256 KiB that holds
+ * 300 KiB more has 1 MiB. A walk that came to nothing is left out. */
+static void wishes_of_elements(void **state)
+{
+    static const uint8_t apart[ANALYSES_ELEMENT / 8] = {0x0f, 0x80};
+    uint32_t order[10] = {0};
+    const struct analyses_walk walk = {.object = 1, .order = order, .count = 10}, nowhere = {.object = 0};
+    uint32_t objects[ANALYSES_OBJECTS], count;
+    struct made m;
+    (void)state;
+    begin(&m);
+    object(&m, ANALYSES_STATIC, 0x40, 256 << 10, 1);
+    object(&m, ANALYSES_HEAP, 1 << 20, 205, 10); /* blocks of 20 bytes */
+    object(&m, ANALYSES_FILE, 3 << 20, 300 << 10, 1);
+    m.wishes[0] = (struct analyses_wish){
+        .number = 0, .means = ANALYSES_SPLIT, .object = 0, .element_bytes = 24, .apart = apart};
+    m.wishes[1] = (struct analyses_wish){
+        .number = 1, .means = ANALYSES_IN_ORDER, .object = 1, .element_bytes = 20, .walk = &walk};
+    m.wishes[2] = (struct analyses_wish){
+        .number = 2, .means = ANALYSES_IN_ORDER, .object = 0, .element_bytes = 24, .walk = &nowhere};
+    m.wishes[3] = (struct analyses_wish){
+        .number = 3, .means = ANALYSES_ROOM, .object = 2, .level = L2, .room_bytes = 300 << 10};
+    m.wishes[4] = m.wishes[0];
+    m.wishes[4].number = 4;
+    m.wish_count = 5;
+    plan(&m);
+    assert_int_equal(m.count, 3);
+    assert_int_equal(m.out[0].means, ANALYSES_SPLIT);
+    assert_int_equal(m.out[0].wishes, 1 << 0 | 1 << 4);
+    assert_int_equal(m.out[0].element_bytes, 24);
+    assert_int_equal(analyses_apart_bytes(&m.out[0]), 5);
+    for (unsigned i = 0; i < 24; i++)
+        assert_int_equal(is_bit(m.out[0].apart, i), i < 4 || i == 15);
+    is_change(&m.out[0].changes[0], 0, 0, 0, 4096, 0x40);
+    assert_int_equal(m.out[1].means, ANALYSES_IN_ORDER);
+    assert_ptr_equal(m.out[1].walk, &walk);
+    is_change(&m.out[1].changes[0], 1, 24, 0, 4096, 0);
+    assert_int_equal(m.out[2].means, ANALYSES_ROOM);
+    assert_int_equal(m.out[2].change_count, 0);
+    assert_int_equal(m.out[2].level, L2);
+    assert_int_equal(m.out[2].room_bytes, 1 << 20);
+    const struct analyses_plan_input input = {.profile = &m.profile,
+                                              .machine = &m.machine,
+                                              .placement = &m.placement,
+                                              .wishes = m.wishes,
+                                              .wish_count = m.wish_count};
+    assert_int_equal(C2_OK, analyses_plan_objects(objects, &count, &input, NULL));
+    assert_int_equal(count, 2);
+    assert_true(objects[0] == 0 && objects[1] == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_one),           cmocka_unit_test(no_rows),      cmocka_unit_test(stagger),
         cmocka_unit_test(dearest_group),         cmocka_unit_test(blocks),       cmocka_unit_test(pages),
         cmocka_unit_test(stagger_in_huge_pages), cmocka_unit_test(several_rows), cmocka_unit_test(small_shares),
-        cmocka_unit_test(many_objects),          cmocka_unit_test(wishes),
+        cmocka_unit_test(many_objects),          cmocka_unit_test(wishes),       cmocka_unit_test(wishes_of_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What is wished for to be tried for findings made by hand, and what outcomes make of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "findings/findings.h"
+#include "unit/made_level.h"
+
+enum { ARRAY, NODES, OTHER, OBJECTS };
+
+struct world {
+    struct caches_machine machine;
+    struct analyses_object objects[OBJECTS];
+    struct analyses_profile_result profile;
+    struct finding list[16];
+    struct findings findings;
+    struct findings_wishes wishes;
+};
+
+static void begin(struct world *w)
+{
+    *w = (struct world){.machine = {.name = "made", .line_bytes = 64, .level_count = 2}};
+    w->machine.levels[0] = made_level("L1D", 32768, 8);
+    w->machine.levels[0].index = CACHES_VIRTUAL;
+    w->machine.levels[1] = made_level("L2", 262144, 8);
+    w->machine.levels[1].index = CACHES_PHYSICAL;
+    w->objects[ARRAY] = (struct analyses_object){.kind = ANALYSES_STATIC, .bytes = 1 << 20, .blocks = 1};
+    w->objects[NODES] = (struct analyses_object){
+        .kind = ANALYSES_HEAP, .bytes = 24000, .blocks = 1000, .site = {0x1234}};
+    w->objects[OTHER] = (struct analyses_object){.kind = ANALYSES_STATIC, .bytes = 1 << 16, .blocks = 1};
+    w->profile = (struct analyses_profile_result){.objects = w->objects, .object_count = OBJECTS};
+    w->findings = (struct findings){.list = w->list};
+}
+
+static struct finding *add(struct world *w, enum findings_pattern pattern, uint32_t object, uint64_t gain)
+{
+    struct finding *finding = &w->list[w->findings.count++];
+    *finding = (struct finding){.pattern = pattern,
+                                .object = object,
+                                .level = FINDINGS_NOBODY,
+                                .evictor = FINDINGS_NOBODY,
+                                .other = FINDINGS_NOBODY,
+                                .cost = 1000,
+                                .gain = gain,
+                                .gained = FINDINGS_ESTIMATED};
+    return finding;
+}
+
+static void is_wish(const struct world *w, uint32_t i, uint32_t number, unsigned means, uint32_t object)
+{
+    assert_true(i < w->wishes.count);
+    assert_int_equal(w->wishes.list[i].number, number);
+    assert_int_equal(w->wishes.list[i].means, means);
+    assert_int_equal(w->wishes.list[i].object, object);
+}
+
+/* ------------------------------------------------------------------ wishes */
+
+static void of_conflicts(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    struct finding *own = add(&w, FINDINGS_SET_CONFLICTS, ARRAY, 900);
+    own->level = 0;
+    own->evictor = ARRAY;
+    struct finding *blocks = add(&w, FINDINGS_SET_CONFLICTS, NODES, 800);
+    blocks->level = 0;
+    struct finding *two = add(&w, FINDINGS_SET_CONFLICTS, ARRAY, 700);
+    two->level = 1; /* which is indexed by physical addresses */
+    two->evictor = OTHER;
+    struct finding *frames = add(&w, FINDINGS_PAGE_PLACEMENT, OTHER, 600);
+    frames->level = 1;
+    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine);
+    assert_int_equal(w.wishes.count, 8);
+    is_wish(&w, 0, 0, ANALYSES_PAD_ROWS, ARRAY);
+    is_wish(&w, 1, 1, ANALYSES_PAD_BLOCKS, NODES);
+    is_wish(&w, 2, 2, ANALYSES_STAGGER, ARRAY);
+    assert_true(w.wishes.list[2].other == OTHER && w.wishes.list[2].level == 1);
+    is_wish(&w, 3, 2, ANALYSES_PAD_ROWS, ARRAY);
+    is_wish(&w, 4, 2, ANALYSES_STAGGER | ANALYSES_HUGE, ARRAY);
+    is_wish(&w, 5, 2, ANALYSES_PAD_ROWS | ANALYSES_HUGE, ARRAY);
+    is_wish(&w, 6, 3, ANALYSES_COLORED, OTHER);
+    is_wish(&w, 7, 3, ANALYSES_HUGE, OTHER);
+}
+
+static void of_other_patterns(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    add(&w, FINDINGS_LOOP_ORDER, ARRAY, 950); /* has no layout, nor have the two that follow */
+    add(&w, FINDINGS_TRUE_SHARING, ARRAY, 940);
+    add(&w, FINDINGS_INSTRUCTION_CACHE, FINDINGS_NOBODY, 930);
+    add(&w, FINDINGS_TLB, ARRAY, 900);
+    add(&w, FINDINGS_FALSE_SHARING, OTHER, 800)->padding = 48;
+    add(&w, FINDINGS_FALSE_SHARING, OTHER, 790); /* no padding helps */
+    struct finding *partial = add(&w, FINDINGS_PARTIAL_LINES, ARRAY, 700);
+    partial->element_bytes = 128;
+    struct finding *chase = add(&w, FINDINGS_POINTER_CHASING, NODES, 600);
+    chase->pc.v = 0x4000;
+    add(&w, FINDINGS_POINTER_CHASING, ARRAY, 500); /* its elements are not known: lines */
+    struct finding *capacity = add(&w, FINDINGS_CAPACITY, ARRAY, 400);
+    capacity->level = 1;
+    capacity->others = 2;
+    capacity->other = OTHER;
+    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine);
+    assert_int_equal(w.wishes.count, 6);
+    is_wish(&w, 0, 3, ANALYSES_HUGE, ARRAY);
+    is_wish(&w, 1, 4, ANALYSES_PAD_ROWS, OTHER);
+    assert_true(w.wishes.list[1].row_bytes == 16 && w.wishes.list[1].pad_bytes == 48);
+    is_wish(&w, 2, 6, ANALYSES_SPLIT, ARRAY);
+    assert_true(w.wishes.list[2].element_bytes == 128 && w.wishes.list[2].apart == partial->used);
+    is_wish(&w, 3, 7, ANALYSES_IN_ORDER, NODES);
+    assert_int_equal(w.wishes.list[3].element_bytes, 24);
+    is_wish(&w, 4, 8, ANALYSES_IN_ORDER, ARRAY);
+    assert_int_equal(w.wishes.list[4].element_bytes, 64);
+    is_wish(&w, 5, 9, ANALYSES_ROOM, ARRAY);
+    assert_int_equal(w.wishes.list[5].room_bytes, (1 << 20) + 2 * (1 << 16));
+    assert_int_equal(w.wishes.walk_count, 2);
+    assert_true(w.wishes.walks[0].object == NODES && w.wishes.walks[0].pc.v == 0x4000);
+    assert_true(w.wishes.walks[0].element_bytes == 0 && w.wishes.walks[1].element_bytes == 64);
+    assert_ptr_equal(w.wishes.list[3].walk, &w.wishes.walks[0]);
+}
+
+/* More than one pass simulates are left out, the least worth first. */
+static void as_many_as_one_pass_simulates(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    for (uint32_t i = 0; i < ANALYSES_PROPOSALS + 2; i++)
+        add(&w, FINDINGS_TLB, ARRAY, 900 - i);
+    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine);
+    assert_int_equal(w.wishes.count, ANALYSES_PROPOSALS);
+    is_wish(&w, ANALYSES_PROPOSALS - 1, ANALYSES_PROPOSALS - 1, ANALYSES_HUGE, ARRAY);
+}
+
+/* ------------------------------------------------------------------ outcomes */
+
+static void is_settled(const struct finding *finding, uint32_t number, enum findings_gained gained, uint64_t gain)
+{
+    assert_int_equal(finding->number, number);
+    assert_int_equal(finding->gained, gained);
+    assert_int_equal(finding->gain, gain);
+}
+
+/* Of 10000 cycles: the best of a finding's own remedies counts, those in pages of 2 MiB besides only where they spare
+ * more than twice as much; what spares nothing is 0; who was not tried keeps the estimate, and who failed too. */
+static void the_best_counts(void **state)
+{
+    static const uint64_t cost[] = {9600, 9500, 9100, 10400, 9000, 8000, 0, 5000};
+    static const unsigned means[] = {ANALYSES_PAD_ROWS, ANALYSES_STAGGER,  ANALYSES_PAD_ROWS | ANALYSES_HUGE,
+                                     ANALYSES_HUGE,     ANALYSES_PAD_ROWS, ANALYSES_PAD_ROWS | ANALYSES_HUGE,
+                                     ANALYSES_HUGE,     ANALYSES_ROOM};
+    static const uint64_t wishes[] = {1 << 0, 1 << 0, 1 << 0, 1 << 1, 1 << 2, 1 << 2 | 1 << 5, 1 << 3, 1 << 4};
+    struct analyses_proposal proposals[8];
+    struct analyses_outcome outcomes[8] = {{.status = C2_OK}}, before = {.cost = {.caches = 9000, .walks = 1000}};
+    struct world w;
+    (void)state;
+    begin(&w);
+    for (uint32_t i = 0; i < 7; i++)
+        add(&w, i == 4 ? FINDINGS_CAPACITY : FINDINGS_SET_CONFLICTS, ARRAY, 300 - i)->number = i;
+    w.list[4].parts.capacity = 700;
+    for (uint32_t i = 0; i < 8; i++) {
+        proposals[i] = (struct analyses_proposal){
+            .means = means[i], .wishes = wishes[i], .room_bytes = i == 7 ? 4096 : 0};
+        outcomes[i].cost.caches = cost[i];
+    }
+    outcomes[6].status = C2_ERR_UNSUPPORTED;
+    findings_settle(&w.findings, proposals, outcomes, 8, &before);
+    is_settled(&w.list[0], 5, FINDINGS_SIMULATED, 2000);
+    assert_true(w.list[0].in_huge_pages);
+    is_settled(&w.list[1], 2, FINDINGS_SIMULATED, 1000); /* 2000 is not more than twice that */
+    assert_false(w.list[1].in_huge_pages);
+    is_settled(&w.list[2], 4, FINDINGS_SIMULATED, 700); /* its own capacity misses */
+    assert_int_equal(w.list[2].room_bytes, 4096);
+    is_settled(&w.list[3], 0, FINDINGS_SIMULATED, 500);
+    is_settled(&w.list[4], 3, FINDINGS_ESTIMATED, 297);
+    is_settled(&w.list[5], 6, FINDINGS_ESTIMATED, 294);
+    is_settled(&w.list[6], 1, FINDINGS_SIMULATED, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_conflicts),
+        cmocka_unit_test(of_other_patterns),
+        cmocka_unit_test(as_many_as_one_pass_simulates),
+        cmocka_unit_test(the_best_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
