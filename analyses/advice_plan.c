@@ -7,7 +7,8 @@
  *   the one whose access had evicted the line. Objects whose conflicts cost a hundredth of all conflicts and a
  *   thousandth of all misses or more are moved, the dearest ANALYSES_MOVED of them at most. In this order, each layout
  *   once:
- *     wishes    what the caller wants tried for something that it has found: as it says, each by itself.
+ *     wishes    what the caller wants tried for something that it has found: as it says, each by itself, but that
+ *               starts apart are those of the whole group that is staggered anyway. WISHED of them at most.
  *     apart     of several cores: arrays whose rows are falsely shared, two at most, each alone: so many bytes more a
  *               row that each has a line (coherence_lines.c says how many).
  *     rows      the three dearest objects with rows, each alone: one line more a row; then all that have rows together.
@@ -33,6 +34,7 @@
 #define SHARE 100u       /* what costs less than this part of all conflicts is left alone */
 #define MISS_SHARE 1000u /* what costs less than this part of all misses, too */
 #define MEMBER_SHARE 50u /* of a group's cost: who has less is no member */
+#define WISHED 8u        /* proposals, at most: the rest is for conflicts at large */
 #define ROWS_ALONE 3u
 #define SITES 2u
 #define PADDINGS 2u
@@ -382,17 +384,23 @@ static void stagger(const struct plan *plan, struct analyses_proposal *proposal,
     proposal->change_count = count;
 }
 
+/* Those of the dearest group that evicts each other at the level; 0: it is none, or not worth it. */
+static uint32_t dearest_members(struct plan *plan, uint32_t level, uint32_t members[ANALYSES_MOVED])
+{
+    join(plan, level);
+    const uint64_t cost = keep_dearest_group(plan);
+    if (cost * SHARE < plan->total || cost == 0)
+        return 0;
+    const uint32_t count = choose(members, ANALYSES_MOVED, plan->shared, share_of(cost, MEMBER_SHARE),
+                                  plan->in->profile->object_count);
+    return count < 2 || count > sets_of(plan, level) ? 0 : count;
+}
+
 static void propose_stagger(struct plan *plan, uint32_t level, unsigned more_means)
 {
     uint32_t members[ANALYSES_MOVED];
-    const uint32_t sets = sets_of(plan, level);
-    join(plan, level);
-    const uint64_t cost = keep_dearest_group(plan);
-    if (full(plan) || cost * SHARE < plan->total || cost == 0)
-        return;
-    const uint32_t count = choose(members, ANALYSES_MOVED, plan->shared, share_of(cost, MEMBER_SHARE),
-                                  plan->in->profile->object_count);
-    if (count < 2 || count > sets)
+    const uint32_t count = full(plan) ? 0 : dearest_members(plan, level, members);
+    if (count == 0)
         return;
     struct analyses_proposal *proposal = begin(plan, ANALYSES_STAGGER | more_means);
     stagger(plan, proposal, level, members, count);
@@ -493,14 +501,25 @@ static bool may_be_huge(const struct plan *plan, uint32_t object)
     return (huge == MMU_HUGE_ASKED || huge == MMU_HUGE_HEAP) && object_at(plan, object)->kind != ANALYSES_STACK;
 }
 
+static bool has(const uint32_t *members, uint32_t count, uint32_t object)
+{
+    return count != 0 && bsearch(&object, members, count, sizeof object, ascending);
+}
+
+/* With all others of the group that the two are in, if they are in the dearest one. */
 static void wish_starts(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
 {
-    const uint32_t members[2] = {wish->object < wish->other ? wish->object : wish->other,
-                                 wish->object < wish->other ? wish->other : wish->object};
-    if (!analyses_movable(object_at(plan, wish->other)) || !is_array(plan, members[0]) || !is_array(plan, members[1]) ||
-        sets_of(plan, wish->level) < 2)
+    uint32_t members[ANALYSES_MOVED];
+    if (!analyses_movable(object_at(plan, wish->other)) || !is_array(plan, wish->object) ||
+        !is_array(plan, wish->other) || sets_of(plan, wish->level) < 2)
         return;
-    stagger(plan, proposal, wish->level, members, 2);
+    uint32_t count = dearest_members(plan, wish->level, members);
+    if (!has(members, count, wish->object) || !has(members, count, wish->other)) {
+        members[0] = wish->object < wish->other ? wish->object : wish->other;
+        members[1] = wish->object < wish->other ? wish->other : wish->object;
+        count = 2;
+    }
+    stagger(plan, proposal, wish->level, members, count);
     end(plan, proposal);
 }
 
@@ -564,7 +583,7 @@ static void wish_room(struct plan *plan, const struct analyses_wish *wish)
 
 static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
 {
-    if (full(plan))
+    if (plan->count == WISHED)
         return;
     if (wish->means == ANALYSES_COLORED) {
         propose_colors(plan, wish->level, (uint64_t)1 << wish->number);

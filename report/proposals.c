@@ -342,17 +342,26 @@ static void add_head(struct document *d, const struct report_proposals *of)
     doc_close(d);
 }
 
+/* The best of what changes the program's data; `count`: there is none. What a larger level would do is no layout. */
+static uint32_t best_layout(const struct report_proposals *of, const uint32_t *order)
+{
+    uint32_t place = 0;
+    while (place < of->count && (of->proposals[order[place]].means & ANALYSES_ROOM))
+        place++;
+    return place;
+}
+
 static void add_verdict(struct document *d, const struct report_proposals *of, const uint32_t *order)
 {
     char text[WORDS_BYTES];
-    if (of->count == 0)
+    const uint32_t best = best_layout(of, order);
+    if (best == of->count)
         doc_note(d, DOC_LINE, NULL,
-                 "nothing to try: no variable, block or mapping of the program has conflict misses that a layout could "
-                 "change");
-    else if (!helps(of, order[0]))
+                 "nothing to try: no variable, block or mapping of the program has misses that a layout could change");
+    else if (!helps(of, order[best]))
         doc_note(d, DOC_LINE, NULL, "nothing helps: no layout costs 1 %% less than the run as it is");
     else
-        doc_note(d, DOC_LINE, NULL, "best: %s", in_words(text, sizeof text, of, order[0]));
+        doc_note(d, DOC_LINE, NULL, "best: %s", in_words(text, sizeof text, of, order[best]));
 }
 
 /* Played back, the run must be what it was; should it not be, figures are for comparing with each other only. */
