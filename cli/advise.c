@@ -3,9 +3,10 @@
  * advise: `c2emu advise`, after the run.
  *
  * Model
- *   The run was recorded. It is played back twice: as it was, to see how long the rows of objects are (--dim says it for
- *   those that it names) and in which order walks come to their nodes, and once more with all proposals side by side: the remedies of the run's findings
- *   (findings/remedies.c), and what else might be done about conflict misses. Then the report.
+ *   The run was recorded. It is played back twice: as it was, to see how long the rows of objects are (--dim says it
+ *   for those that it names) and in which order walks come to their nodes, and once more with all proposals side by
+ *   side: the remedies of the run's findings (findings/remedies.c), and what else might be done about conflict misses.
+ *   Then the report.
  */
 #include <string.h>
 

@@ -182,7 +182,8 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
                                  struct c2_error *err);
 
 /* ------------------------------------------------------------------ advise.c: `c2emu advise`
- * After settling; tries out the findings' remedies, which changes them, and writes the report. file: --json's, which is finished or given up; may be NULL. */
+ * After settling; tries out the findings' remedies, which changes them, and writes the report. file: --json's, which is
+ * finished or given up; may be NULL. */
 enum c2_status cli_advise(const struct cli_options *options, const struct cli_simulation *simulation,
                           const struct report_run *run, struct findings *findings, struct c2_outfile *file,
                           struct c2_error *err);

@@ -35,7 +35,7 @@ enum findings_pattern {
 };
 const char *findings_pattern_name(enum findings_pattern pattern);
 
-#define FINDINGS_NOBODY UINT32_MAX /* no object, no level */
+#define FINDINGS_NOBODY UINT32_MAX        /* no object, no level */
 #define FINDINGS_ELEMENT ANALYSES_ELEMENT /* bytes of the largest element that is looked at */
 
 enum findings_gained { FINDINGS_NO_GAIN, FINDINGS_ESTIMATED, FINDINGS_SIMULATED };

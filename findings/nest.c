@@ -3,11 +3,11 @@
  * nest: what two loops of a nest would spare if they were swapped.
  *
  * Model
- *   The accesses of the innermost loop, as the excerpts have shown them, are made again: each at its object's start, its
- *   first offset, and for each loop around it the step times the round. Steps that are not known are 0. A loop has as
- *   many rounds as its first instruction ran more often than that of the loop around it, or than that of the function.
- *   Once the loops are as they are and once the two are swapped;
- *   each time with caches and TLBs of the run's machine that begin empty, physical addresses being the virtual ones.
+ *   The accesses of the innermost loop, as the excerpts have shown them, are made again: each at its object's start,
+ *   its first offset, and for each loop around it the step times the round. Steps that are not known are 0. A loop has
+ *   as many rounds as its first instruction ran more often than that of the loop around it, or than that of the
+ *   function. Once the loops are as they are and once the two are swapped; each time with caches and TLBs of the run's
+ *   machine that begin empty, physical addresses being the virtual ones.
  *   A sweep is one execution of the outer one of the two. A second sweep goes on where the loop around says, and costs
  *   what all but the first cost; where hardly any miss of the run was cold it stands for the first one too. Sweeps of
  *   more than MOST_ACCESSES are cut there, and there is no second one: then costs are those of an access, and a miss

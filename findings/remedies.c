@@ -12,9 +12,9 @@
  *   partial lines     The bytes of elements that the finding's loop uses, in an array of their own.
  *   pointer chasing   Nodes in the order in which the finding's instruction comes to them first: of a site with many
  *                     blocks these, side by side as in a pool; else elements of the array.
- *   capacity          A level that holds the loops' objects beside what it has held: what work in blocks finds there from the
- *                     second pass on. It may help other findings too: what counts is at most the capacity misses of
- *                     this one.
+ *   capacity          A level that holds the loops' objects beside what it has held: what work in blocks finds there
+ *                     from the second pass on. It may help other findings too: what counts is at most the capacity
+ *                     misses of this one.
  *   What is asked for and cannot be laid out - the object is no matter of the program, rows are not known - is left
  *   out by the plan (analyses/advice_plan.c), and the finding keeps its estimate.
  *   A finding's gain is what the best of its remedies spares of the cost of the whole run, start-up included: it may
@@ -90,8 +90,8 @@ static void wish_order(struct wishes *wishes)
                                          .walk = walk});
 }
 
-/* Every pass but the first finds its data where work in blocks would have left it. Further objects of the same loops are
- * taken to be as large as the one that is known of them. */
+/* Every pass but the first finds its data where work in blocks would have left it. Further objects of the same loops
+ * are taken to be as large as the one that is known of them. */
 static void wish_room(struct wishes *wishes)
 {
     const struct finding *of = wishes->of;

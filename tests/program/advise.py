@@ -74,9 +74,9 @@ def together():
 
 
 def simulated():
-    """A finding has the gain of the best of its layouts, those in pages of 2 MiB besides only where they spare more than
-    twice as much; the list is ordered by it. Loops that could be swapped, in doitgen, have an estimate, and no layout
-    is theirs."""
+    """A finding has the gain of the best of its layouts, those in pages of 2 MiB besides only where they spare more
+    than twice as much; the list is ordered by it. Loops that could be swapped, in doitgen, have an estimate, and no
+    layout is theirs."""
     for program in ("stencil3d", "histogram", "bodies"):
         best_of_its_own(advice(["-m", "c2sim"], image(program)))
     document = advice(["-m", "c2sim"], image("doitgen", "1"))

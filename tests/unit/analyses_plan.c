@@ -357,8 +357,8 @@ static void wishes(void **state)
 
 static bool is_bit(const uint8_t *bits, unsigned i) { return bits[i / 8] >> i % 8 & 1; }
 
-/* Elements apart and in order, of arrays and of blocks, which lie in words of 8 bytes then; a level of 256 KiB that holds
- * 300 KiB more has 1 MiB. A walk that came to nothing is left out. */
+/* Elements apart and in order, of arrays and of blocks, which lie in words of 8 bytes then; a level of 256 KiB that
+ * holds 300 KiB more has 1 MiB. A walk that came to nothing is left out. */
 static void wishes_of_elements(void **state)
 {
     static const uint8_t apart[ANALYSES_ELEMENT / 8] = {0x0f, 0x80};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Findings of profiles made by hand: one instruction, one object and what the excerpts know of them, pattern by pattern,
- * with costs and gains that follow from the latencies: a miss costs 8 cycles in L1D, 28 in L2, 160 in L3.
+ * Findings of profiles made by hand: one instruction, one object and what the excerpts know of them, pattern by
+ * pattern, with costs and gains that follow from the latencies: a miss costs 8 cycles in L1D, 28 in L2, 160 in L3.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,9 +111,10 @@ static void must(const struct finding *finding, enum findings_pattern pattern, u
 
 #define SWAPPED 3388 /* 8000 * (68000 - 39200) / 68000 */
 
-/* 1000 misses, 8000 cycles. The nest as it is: 100 lines in a set of L1D, which has 8 ways, in 8 of L2, in 16 of L3 of 16
- * ways. Their first accesses cost 8 + 28 + 160, as L3 does not hold the object, for the bytes 0 and 64 of each; the
- * eight others of each 8 + 28: 100 * (2 * 196 + 8 * 36) = 68000. With the loops swapped the first ones remain, 39200. */
+/* 1000 misses, 8000 cycles. The nest as it is: 100 lines in a set of L1D, which has 8 ways, in 8 of L2, in 16 of L3 of
+ * 16 ways. Their first accesses cost 8 + 28 + 160, as L3 does not hold the object, for the bytes 0 and 64 of each; the
+ * eight others of each 8 + 28: 100 * (2 * 196 + 8 * 36) = 68000. With the loops swapped the first ones remain,
+ * 39200. */
 static void long_steps_inside_short_ones(void **state)
 {
     struct world w;
@@ -263,8 +264,8 @@ static void bytes_that_are_not_used(void **state)
     findings_destroy(findings);
 }
 
-/* 1 MiB of words walked through by 1000 accesses of 64 bytes: an eighth of a walk, or, four times as small, half of one;
- * of 32,000 bytes twice. */
+/* 1 MiB of words walked through by 1000 accesses of 64 bytes: an eighth of a walk, or, four times as small, half of
+ * one; of 32,000 bytes twice. */
 static void again_and_again_or_once(void **state)
 {
     struct world w;

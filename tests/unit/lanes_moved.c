@@ -721,9 +721,9 @@ static void rows_are_found(void **state)
     rows_destroy(rows);
 }
 
-/* Four arrays of 4096 bytes side by side, or a loop over rows unrolled: each instruction goes on in small steps, and the
- * next one is a row further on. Another block, or another object in between, begins anew; steps of one instruction go
- * before. */
+/* Four arrays of 4096 bytes side by side, or a loop over rows unrolled: each instruction goes on in small steps, and
+ * the next one is a row further on. Another block, or another object in between, begins anew; steps of one instruction
+ * go before. */
 static void rows_side_by_side(void **state)
 {
     struct rows *rows;
