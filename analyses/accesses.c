@@ -11,7 +11,6 @@
  *   Of the steps of a loop the most frequent one is found in one pass with a few candidates, by the algorithm of Misra
  *   and Gries: its count is a lower bound.
  *   Elements of a string instruction are steps of the innermost loop.
- *   Who calls a function most often is found in the same way, among the calls of the excerpts.
  *
  * Not modelled
  *   Recursion: activations of a function share its loops. Loops of callers, seen from a function that is called.
@@ -61,12 +60,6 @@ struct block_known {
     uint32_t header_count;
 };
 
-struct function_known {
-    uint64_t entry;
-    uint32_t at;          /* the loop that it was in last; or NO_LOOP */
-    struct steps callers; /* calls of it, by their addresses */
-};
-
 struct turn { /* of a loop */
     uint64_t entry, round;
 };
@@ -84,9 +77,7 @@ struct accesses {
     uint32_t block_count;
     struct c2_pool pool; /* of what is known of blocks */
     struct c2_map *function_of;
-    struct function_known *functions;
-    uint64_t call; /* the call that the next function was called by; 0: none */
-    struct analyses_caller *callers;
+    uint32_t *at; /* [function]: the loop that it was in last; or NO_LOOP */
     uint32_t function_count, function_room;
     struct turn *turns;       /* [loop] */
     struct c2_map *number_of; /* insn, object -> access */
@@ -107,8 +98,7 @@ void accesses_destroy(struct accesses *accesses)
     c2_map_destroy(accesses->function_of);
     c2_map_destroy(accesses->number_of);
     c2_free(accesses->known);
-    c2_free(accesses->functions);
-    c2_free(accesses->callers);
+    c2_free(accesses->at);
     c2_free(accesses->turns);
     c2_free(accesses->tracked);
     c2_free(accesses->list);
@@ -214,13 +204,11 @@ static enum c2_status function_number(struct accesses *accesses, struct guest_va
         *out = (uint32_t)found;
         return C2_OK;
     }
-    if (!c2_grow((void **)&accesses->functions, &accesses->function_room, accesses->function_count,
-                 sizeof *accesses->functions))
+    if (!c2_grow((void **)&accesses->at, &accesses->function_room, accesses->function_count, sizeof *accesses->at))
         return no_memory(err);
     status = c2_map_put(accesses->function_of, entry.v, accesses->function_count, err);
     if (status == C2_OK)
-        accesses->functions[accesses->function_count++] = (struct function_known){.entry = entry.v,
-                                                                                  .at = ANALYSES_NO_LOOP};
+        accesses->at[accesses->function_count++] = ANALYSES_NO_LOOP;
     return status;
 }
 
@@ -481,7 +469,7 @@ static bool is_within(const struct analyses_loops_result *loops, uint32_t inner,
  * entered. */
 static uint32_t pass_headers(struct accesses *accesses, const struct block_known *known, uint32_t header, uint32_t insn)
 {
-    const uint32_t at = accesses->functions[known->function].at;
+    const uint32_t at = accesses->at[known->function];
     bool round = false;
     for (; header < known->header_count && known->headers[header].insn == insn; header++) {
         const uint32_t loop = known->headers[header].loop;
@@ -494,20 +482,6 @@ static uint32_t pass_headers(struct accesses *accesses, const struct block_known
     return header;
 }
 
-/* Who has called the function that begins here; and whom this record calls. What has no name on the way, such as an
- * entry of a procedure linkage table, passes the call on. */
-static void note_call(struct accesses *accesses, const struct sim_executed *record, uint32_t number)
-{
-    struct function_known *function = &accesses->functions[number];
-    const struct stream_block *block = record->block;
-    if (accesses->call != 0 && function->entry == block->pc.v)
-        vote(&function->callers, (int64_t)accesses->call, 1);
-    if (function->entry != LOOPS_NO_FUNCTION)
-        accesses->call = 0;
-    if (record->insns_run == block->insn_count && block->ending == STREAM_CALL)
-        accesses->call = block->pc.v + block->insns[block->insn_count - 1].offset;
-}
-
 static enum c2_status read_record(struct accesses *accesses, const struct excerpt *excerpt, uint32_t word,
                                   struct c2_error *err)
 {
@@ -515,15 +489,13 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
     record_at(&record, accesses, excerpt, word, 0);
     enum c2_status status = know(accesses, record.number, record.block, err);
     const struct block_known *known = &accesses->known[record.number];
-    if (status == C2_OK)
-        note_call(accesses, &record, known->function);
     const uint32_t slots = stream_header_slots(excerpt->words[word]);
     uint32_t slot = 0, header = 0;
     /* Elements of a string instruction that goes on belong to it as well. */
     const uint32_t insns = is_string(record.block) ? 1 : record.insns_run;
     for (uint32_t i = 0; i < insns && status == C2_OK; i++) {
         header = pass_headers(accesses, known, header, i);
-        accesses->functions[known->function].at = known->loops[i];
+        accesses->at[known->function] = known->loops[i];
         for (; slot < slots && record.block->slots[slot].insn == i && status == C2_OK; slot++)
             if (excerpt->places[word + 1 + slot] != 0)
                 status = touch_slot(accesses, excerpt, word, slot, record.block, err);
@@ -537,8 +509,7 @@ static void forget(struct accesses *accesses)
     for (uint32_t i = 0; i < accesses->result.loops.count; i++)
         accesses->turns[i] = (struct turn){accesses->turns[i].entry + 1, 0};
     for (uint32_t i = 0; i < accesses->function_count; i++)
-        accesses->functions[i].at = ANALYSES_NO_LOOP;
-    accesses->call = 0;
+        accesses->at[i] = ANALYSES_NO_LOOP;
     for (uint32_t i = 0; i < accesses->count; i++)
         accesses->tracked[i].visits[0].valid = false;
 }
@@ -599,30 +570,6 @@ static void put_in_order(struct accesses *accesses)
     accesses->result.access_count = accesses->count;
 }
 
-static int by_entry(const void *left, const void *right)
-{
-    const struct analyses_caller *a = left, *b = right;
-    return (a->function.v > b->function.v) - (a->function.v < b->function.v);
-}
-
-static enum c2_status list_callers(struct accesses *accesses, struct c2_error *err)
-{
-    uint32_t count = 0;
-    accesses->callers = c2_calloc(accesses->function_count + (size_t)1, sizeof *accesses->callers);
-    if (!accesses->callers)
-        return no_memory(err);
-    for (uint32_t i = 0; i < accesses->function_count; i++) {
-        const struct analyses_step caller = most(&accesses->functions[i].callers);
-        if (caller.times != 0)
-            accesses->callers[count++] = (struct analyses_caller){{accesses->functions[i].entry},
-                                                                  {(uint64_t)caller.bytes}};
-    }
-    qsort(accesses->callers, count, sizeof *accesses->callers, by_entry);
-    accesses->result.callers = accesses->callers;
-    accesses->result.caller_count = count;
-    return C2_OK;
-}
-
 static enum c2_status find_accesses(struct accesses *accesses, struct c2_error *err)
 {
     enum c2_status status = c2_map_create(&accesses->function_of, err);
@@ -636,7 +583,7 @@ static enum c2_status find_accesses(struct accesses *accesses, struct c2_error *
         status = read_excerpt(accesses, &accesses->excerpts[i], err);
     if (status == C2_OK)
         put_in_order(accesses);
-    return status == C2_OK ? list_callers(accesses, err) : status;
+    return status;
 }
 
 enum c2_status accesses_create(struct accesses **out, const struct excerpt *excerpts, uint32_t count, bool follows,
@@ -661,18 +608,6 @@ enum c2_status accesses_create(struct accesses **out, const struct excerpt *exce
     accesses_destroy(accesses);
     *out = NULL;
     return status;
-}
-
-bool analyses_caller_of(struct guest_va *out, const struct analyses_excerpts_result *result, struct guest_va function)
-{
-    const struct analyses_caller key = {.function = function};
-    const struct analyses_caller *found = result->caller_count == 0
-                                              ? NULL
-                                              : bsearch(&key, result->callers, result->caller_count, sizeof key,
-                                                        by_entry);
-    if (found)
-        *out = found->call;
-    return found;
 }
 
 const struct analyses_access *analyses_access_of(const struct analyses_excerpts_result *result, uint32_t insn,

@@ -30,21 +30,12 @@ struct analyses_access {
     uint64_t anchor; /* the same of the first access that was seen, as it was */
 };
 
-/* The call of a function that was seen most often. */
-struct analyses_caller {
-    struct guest_va function, call; /* its entry; the instruction that calls */
-};
-
 struct analyses_excerpts_result {
     const struct analyses_access *accesses; /* ascending by insn, then object; each pair once */
     size_t access_count;
-    struct analyses_loops_result loops;    /* their entries and iterations are those of the excerpts */
-    uint64_t instructions;                 /* of the excerpts */
-    const struct analyses_caller *callers; /* ascending by function, each once */
-    size_t caller_count;
+    struct analyses_loops_result loops; /* their entries and iterations are those of the excerpts */
+    uint64_t instructions;              /* of the excerpts */
 };
-/* False: the excerpts have no call of the function that begins there. */
-bool analyses_caller_of(struct guest_va *out, const struct analyses_excerpts_result *result, struct guest_va function);
 /* NULL: the excerpts have none. */
 const struct analyses_access *analyses_access_of(const struct analyses_excerpts_result *result, uint32_t insn,
                                                  uint32_t object);

@@ -20,10 +20,9 @@
 #define TEXT_FINDINGS 5u
 #define NAME_BYTES ((size_t)REPORT_NAME_BYTES)
 #define SENTENCE_BYTES 1024u
-#define DIGITS 32  /* of c2_group_digits */
-#define CALLERS 8u /* of a function without source, one of the other */
-#define FIELDS 6u  /* of an element that are named */
-#define WIDTH 72u  /* of a name in a sentence, at most */
+#define DIGITS 32 /* of c2_group_digits */
+#define FIELDS 6u /* of an element that are named */
+#define WIDTH 72u /* of a name in a sentence, at most */
 
 struct telling {
     const struct report_run *run;
@@ -84,12 +83,16 @@ static int loop_line(const struct telling *t, uint32_t loop)
     return place.file ? place.line : 0;
 }
 
-/* That of the nearest instruction of the loop that has one. */
-static void place_in_loop(struct loader_place *out, const struct telling *t,
-                          const struct analyses_excerpts_result *excerpts)
+/* Where something is in the source. An instruction that has no line - compilers know none of what they have put
+ * together - has that of the nearest one of its loop. */
+static void place_of(struct loader_place *out, const struct telling *t)
 {
+    const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
     const struct analyses_profile_result *profile = t->run->profile;
     uint64_t nearest = UINT64_MAX;
+    report_charge(out, t->run, t->of->pc);
+    if (out->file || t->of->loop == ANALYSES_NO_LOOP || !excerpts)
+        return;
     for (size_t i = 0; i < profile->insn_count; i++) {
         const uint64_t pc = profile->insns[i].pc.v;
         const uint64_t distance = pc > t->of->pc.v ? pc - t->of->pc.v : t->of->pc.v - pc;
@@ -102,37 +105,6 @@ static void place_in_loop(struct loader_place *out, const struct telling *t,
         *out = place;
         nearest = distance;
     }
-}
-
-/* That of the nearest caller that has one: a library's functions mostly have none. */
-static void place_of_caller(struct loader_place *out, const struct telling *t,
-                            const struct analyses_excerpts_result *excerpts)
-{
-    struct guest_va at = t->of->pc, entry;
-    for (unsigned i = 0; i < CALLERS && !out->file; i++) {
-        struct loader_place place;
-        if (!loader_function_entry(t->run->symbols, at, &entry) || !analyses_caller_of(&at, excerpts, entry))
-            return;
-        report_charge(&place, t->run, at);
-        if (place.file)
-            *out = place;
-    }
-}
-
-/* Where something is in the source. An instruction that has no line - compilers know none of what they have put
- * together - has that of the nearest one of its loop; one of a library that of the call. Returns the function that is
- * called there; NULL: none is. */
-static const char *place_of(struct loader_place *out, const struct telling *t)
-{
-    const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
-    report_charge(out, t->run, t->of->pc);
-    const char *function = out->function;
-    if (!out->file && excerpts && t->of->loop != ANALYSES_NO_LOOP)
-        place_in_loop(out, t, excerpts);
-    if (out->file || !excerpts || !t->run->symbols)
-        return NULL;
-    place_of_caller(out, t, excerpts);
-    return out->file ? function : NULL;
 }
 
 /* ------------------------------------------------------------------ the pattern, with its evidence */
@@ -485,13 +457,12 @@ static void add_text(struct document *d, const struct report_digest *digest, con
     const uint64_t whole = report_whole_cost(digest);
     struct loader_place place;
     char text[NAME_BYTES], source[NAME_BYTES];
-    const char *within = place_of(&place, t);
+    place_of(&place, t);
     name_place(text, sizeof text, t, place);
     if (t->of->pattern == FINDINGS_STARTUP)
         doc_note(d, DOC_ITEM, NULL, "%u. %s: %s", number, pattern, remedy);
     else
-        doc_note(d, DOC_ITEM, NULL, "%u. %s%s%s: %s: %s", number, text, within ? ", in " : "", within ? within : "",
-                 pattern, remedy);
+        doc_note(d, DOC_ITEM, NULL, "%u. %s: %s: %s", number, text, pattern, remedy);
     if (t->of->pattern != FINDINGS_STARTUP && read_source(source, sizeof source, &place))
         doc_note(d, DOC_LINE, NULL, "       %d | %s", place.line, source);
     if (t->of->gain != 0)
@@ -543,7 +514,7 @@ static void add_evidence(struct document *d, const struct telling *t)
 static void add_json(struct document *d, const struct telling *t, const char *pattern, const char *remedy)
 {
     struct loader_place place;
-    const char *within = place_of(&place, t);
+    place_of(&place, t);
     if (!doc_group(d, DOC_JSON, NULL)) {
         doc_close(d);
         return;
@@ -552,7 +523,6 @@ static void add_json(struct document *d, const struct telling *t, const char *pa
     doc_group(d, DOC_JSON, "where");
     if (t->of->pattern != FINDINGS_STARTUP)
         report_add_place(d, &place);
-    doc_string(d, DOC_JSON, "called", within);
     doc_close(d);
     if (t->of->object != FINDINGS_NOBODY)
         doc_string(d, DOC_JSON, "object", short_name(object_of(t, t->of->object)));

@@ -190,14 +190,14 @@ static void batches_do_not_matter(void **state)
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
         begin(&runs[i], cuts[i]);
-        nest(&runs[i], 2000, 700, 640, 8); /* 4.2 million words, four times what is kept */
+        nest(&runs[i], 2000, 700, 640, 8); /* 4.2 million words, twice what is kept */
         end(&runs[i]);
     }
     for (unsigned i = 0; i < 3; i++) {
         const struct analyses_access *read = access_at(&runs[i], 0x2000), *first = access_at(&runs[0], 0x2000);
         assert_non_null(read);
         assert_int_equal(first->reads, read->reads);
-        assert_true(read->reads > 150000 && read->reads < 350000);
+        assert_true(read->reads > 300000 && read->reads < 700000);
         assert_memory_equal(first->step, read->step, sizeof read->step);
         assert_true(read->step[0].bytes == 640 && read->step[1].bytes == 8);
         assert_int_equal(2, runs[i].found->loops.count);
@@ -258,30 +258,12 @@ static void threads_have_steps_of_their_own(void **state)
     release(&run);
 }
 
-/* Nothing is called. */
-static void nobody_calls(void **state)
-{
-    struct guest_va call;
-    struct run run;
-    (void)state;
-    begin(&run, 1000);
-    nest(&run, 3, 3, 8, 8);
-    end(&run);
-    assert_int_equal(0, run.found->caller_count);
-    assert_false(analyses_caller_of(&call, run.found, (struct guest_va){0x1000}));
-    release(&run);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_nest_has_steps_by_depth),
-        cmocka_unit_test(strings_step_by_elements),
-        cmocka_unit_test(no_order_has_no_step),
-        cmocka_unit_test(batches_do_not_matter),
-        cmocka_unit_test(holes_make_no_loops),
-        cmocka_unit_test(threads_have_steps_of_their_own),
-        cmocka_unit_test(nobody_calls),
+        cmocka_unit_test(a_nest_has_steps_by_depth), cmocka_unit_test(strings_step_by_elements),
+        cmocka_unit_test(no_order_has_no_step),      cmocka_unit_test(batches_do_not_matter),
+        cmocka_unit_test(holes_make_no_loops),       cmocka_unit_test(threads_have_steps_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
