@@ -11,6 +11,9 @@
  *   Of the steps of a loop the most frequent one is found in one pass with a few candidates, by the algorithm of Misra
  *   and Gries: its count is a lower bound.
  *   Elements of a string instruction are steps of the innermost loop.
+ *   Of an access in a library, or in a function from a header of the system, it is known which instruction of the
+ *   user's code - with a line, in a file outside of /usr/lib and /lib - its thread executed last: mostly the call that
+ *   led there. The most frequent one is found by a majority vote.
  *
  * Not modelled
  *   Recursion: activations of a function share its loops. Loops of callers, seen from a function that is called.
@@ -18,11 +21,13 @@
  * Source: Misra & Gries, Finding repeated elements, Science of Computer Programming 2 (1982).
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyses/excerpts_priv.h"
 
 #define CANDIDATES 4u
 #define NO_INSN UINT32_MAX
+#define FRAMES 8u /* of inlined calls */
 
 struct candidate {
     int64_t bytes;
@@ -44,6 +49,8 @@ struct tracked {
     struct steps steps[EXCERPTS_DEPTH];
     struct visit visits[EXCERPTS_DEPTH];
     uint64_t anchor, round; /* round: of one that is in no loop */
+    uint32_t caller;        /* that of most votes so far, */
+    uint64_t caller_votes;  /* over those of the others */
 };
 
 struct header_at {
@@ -51,7 +58,7 @@ struct header_at {
 };
 
 struct block_known {
-    bool made;
+    bool made, user;           /* user: it is the user's code */
     uint32_t function;         /* number */
     uint32_t *insns;           /* [instruction]: of the profile; NO_INSN: it never completed */
     uint32_t *loops;           /* [instruction]: innermost one */
@@ -77,7 +84,8 @@ struct accesses {
     uint32_t block_count;
     struct c2_pool pool; /* of what is known of blocks */
     struct c2_map *function_of;
-    uint32_t *at; /* [function]: the loop that it was in last; or NO_LOOP */
+    uint32_t caller; /* the user's instruction that ran last; NO_INSN: none has */
+    uint32_t *at;    /* [function]: the loop that it was in last; or NO_LOOP */
     uint32_t function_count, function_room;
     struct turn *turns;       /* [loop] */
     struct c2_map *number_of; /* insn, object -> access */
@@ -261,6 +269,23 @@ static enum c2_status note_headers(struct accesses *accesses, const struct strea
     return C2_OK;
 }
 
+static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+static bool is_users(struct loader_symbols *symbols, struct guest_va pc)
+{
+    struct loader_frame frames[FRAMES];
+    const char *path;
+    uint64_t address;
+    if (!symbols || !loader_linked_of(symbols, pc, &path, &address) || begins(path, "/usr/lib/") ||
+        begins(path, "/lib"))
+        return false;
+    const size_t count = loader_frames_of(symbols, pc, frames, FRAMES);
+    for (size_t i = 0; i < count && i < FRAMES; i++)
+        if (frames[i].file && !begins(frames[i].file, "/usr/include/") && !begins(frames[i].file, "/usr/lib/"))
+            return true;
+    return false;
+}
+
 static enum c2_status know(struct accesses *accesses, uint32_t number, const struct stream_block *block,
                            struct c2_error *err)
 {
@@ -279,6 +304,7 @@ static enum c2_status know(struct accesses *accesses, uint32_t number, const str
         known->loops[i] = insn == NO_INSN ? ANALYSES_NO_LOOP : accesses->result.loops.loop_of[insn];
     }
     known->made = true;
+    known->user = is_users(accesses->symbols, block->pc);
     enum c2_status status = function_number(accesses, block->pc, &known->function, err);
     return status == C2_OK ? note_headers(accesses, block, known, err) : status;
 }
@@ -365,7 +391,7 @@ static enum c2_status new_access(struct accesses *accesses, uint32_t insn, uint3
         !c2_grow((void **)&accesses->tracked, &accesses->tracked_room, accesses->count, sizeof *accesses->tracked))
         return no_memory(err);
     accesses->list[accesses->count] = (struct analyses_access){.insn = insn, .object = object};
-    accesses->tracked[accesses->count] = (struct tracked){.anchor = anchor};
+    accesses->tracked[accesses->count] = (struct tracked){.anchor = anchor, .caller = NO_INSN};
     return c2_map_put(accesses->number_of, (uint64_t)insn << 32 | object, accesses->count++, err);
 }
 
@@ -387,9 +413,17 @@ static enum c2_status find_access(struct accesses *accesses, uint32_t *number, u
 
 struct touch {
     uint32_t insn, loop, object, bytes;
+    uint32_t caller;     /* NO_INSN: none, or it is the user's code itself */
     uint64_t va, offset; /* offset: in its object or block */
     uint64_t reads, writes;
 };
+
+static void vote_caller(struct tracked *tracked, uint32_t caller)
+{
+    if (tracked->caller_votes == 0)
+        tracked->caller = caller;
+    tracked->caller_votes += tracked->caller == caller ? 1 : UINT64_MAX;
+}
 
 static enum c2_status touch(struct accesses *accesses, uint32_t *number, const struct touch *touch,
                             struct c2_error *err)
@@ -403,6 +437,8 @@ static enum c2_status touch(struct accesses *accesses, uint32_t *number, const s
     access->reads += touch->reads;
     access->writes += touch->writes;
     fit_grid(access, tracked, touch->offset);
+    if (touch->caller != NO_INSN)
+        vote_caller(tracked, touch->caller);
     if (touch->loop != ANALYSES_NO_LOOP)
         step_in_loops(accesses, tracked, touch->loop, touch->va);
     else
@@ -446,6 +482,7 @@ static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt
                              .loop = known->loops[of->insn],
                              .object = object,
                              .bytes = of->size,
+                             .caller = known->user ? NO_INSN : accesses->caller,
                              .va = va,
                              .offset = va - (many ? place->start : accesses->view->objects[object].base),
                              .reads = !writes || of->kind == STREAM_MODIFY,
@@ -493,6 +530,8 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
     uint32_t slot = 0, header = 0;
     /* Elements of a string instruction that goes on belong to it as well. */
     const uint32_t insns = is_string(record.block) ? 1 : record.insns_run;
+    if (known->user && insns != 0 && known->insns[insns - 1] != NO_INSN)
+        accesses->caller = known->insns[insns - 1];
     for (uint32_t i = 0; i < insns && status == C2_OK; i++) {
         header = pass_headers(accesses, known, header, i);
         accesses->at[known->function] = known->loops[i];
@@ -512,6 +551,7 @@ static void forget(struct accesses *accesses)
         accesses->at[i] = ANALYSES_NO_LOOP;
     for (uint32_t i = 0; i < accesses->count; i++)
         accesses->tracked[i].visits[0].valid = false;
+    accesses->caller = NO_INSN;
 }
 
 static enum c2_status read_thread(struct accesses *accesses, const struct excerpt *excerpt, uint32_t tid,
@@ -563,6 +603,7 @@ static void put_in_order(struct accesses *accesses)
             access->step[depth] = most(&accesses->tracked[i].steps[depth]);
         access->anchor = accesses->tracked[i].anchor;
         access->offset = access->grid == 0 ? access->anchor : access->anchor % access->grid;
+        access->caller = accesses->tracked[i].caller;
     }
     if (accesses->count != 0)
         qsort(accesses->list, accesses->count, sizeof *accesses->list, by_insn);
@@ -596,6 +637,7 @@ enum c2_status accesses_create(struct accesses **out, const struct excerpt *exce
     accesses->excerpts = excerpts;
     accesses->excerpt_count = count;
     accesses->follows = follows;
+    accesses->caller = NO_INSN;
     accesses->blocks = blocks;
     accesses->profile = profile;
     accesses->view = profile_result(&profile->base);

@@ -12,6 +12,8 @@
 /* Of loops around an access: [0] is the innermost one, or, where there is none, each execution is a round. */
 #define EXCERPTS_DEPTH 4u
 
+#define EXCERPTS_NO_CALLER UINT32_MAX
+
 /* The distance that was seen most often from one round of a loop to the next. For loops around the innermost one it is
  * that of the first accesses of each time that the loop inside was entered. */
 struct analyses_step {
@@ -28,6 +30,9 @@ struct analyses_access {
     uint64_t grid;   /* each access is a multiple of so many bytes from the others; 0: all are at one place */
     uint64_t offset; /* from the object's start, or that of one of its blocks, modulo grid */
     uint64_t anchor; /* the same of the first access that was seen, as it was */
+    uint32_t
+        caller; /* in a library or a header of one: the instruction of the user's code that mostly ran before, often
+                        the call; else, or if none is known, EXCERPTS_NO_CALLER */
 };
 
 struct analyses_excerpts_result {

@@ -9,7 +9,7 @@
 #include "analyses/loops_priv.h"
 #include "analyses/profile_priv.h"
 
-#define EXCERPTS_KEPT 32u
+#define EXCERPTS_KEPT 16u
 #define EXCERPT_WORDS 65536u
 
 /* Where an address of an excerpt lies. */

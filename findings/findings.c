@@ -34,6 +34,7 @@ struct finding findings_at(enum findings_pattern pattern, const struct analyses_
     return (struct finding){.pattern = pattern,
                             .pc = profile->insns[insn].pc,
                             .insn = insn,
+                            .caller = FINDINGS_NOBODY,
                             .object = FINDINGS_NOBODY,
                             .loop = ANALYSES_NO_LOOP,
                             .with = ANALYSES_NO_LOOP,
@@ -80,6 +81,7 @@ static void add_group_translations(struct findings *to, uint32_t from, const str
         finding = &to->list[to->count++];
         *finding = findings_at(FINDINGS_TLB, input->profile, group->page_lead);
         finding->object = group->object;
+        finding->caller = findings_caller(input, group->page_lead);
     }
     finding->cost += group->cost.translation;
     finding->misses += group->pages;
@@ -264,6 +266,7 @@ static void add_startup(struct findings *findings, const struct groups *groups)
     memmove(&findings->list[1], findings->list, findings->count++ * sizeof *findings->list);
     findings->list[0] = (struct finding){.pattern = FINDINGS_STARTUP,
                                          .insn = FINDINGS_NOBODY,
+                                         .caller = FINDINGS_NOBODY,
                                          .object = FINDINGS_NOBODY,
                                          .loop = ANALYSES_NO_LOOP,
                                          .with = ANALYSES_NO_LOOP,

@@ -52,6 +52,7 @@ struct finding {
     enum findings_pattern pattern;
     struct guest_va pc; /* of what costs most of it */
     uint32_t insn;      /* the same in the profile */
+    uint32_t caller;    /* in a library: the instruction of the user's code that led there; else NOBODY */
     uint32_t object;    /* in the profile; NOBODY: none, or many */
     uint32_t loop;      /* in those of the excerpts; ANALYSES_NO_LOOP: none, or none is known */
     uint32_t with;      /* LOOP_ORDER: the loop to be swapped with; else NO_LOOP */
@@ -68,11 +69,12 @@ struct finding {
     int64_t step, with_step; /* bytes, round by round: of the innermost loop, of the other one; 0: not known */
     uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING: of an element or node */
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
-    double passes;                      /* CAPACITY: how often the object was walked through; 0: not known */
-    uint32_t padding;                   /* FALSE_SHARING: bytes behind each core's; 0: none helps */
-    uint64_t room_bytes;                /* CAPACITY, when it was tried: of a level that holds the object; else 0 */
-    uint32_t number;                    /* of its wishes (findings_wish) */
-    bool in_huge_pages;                 /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
+    double passes;       /* CAPACITY: how often a line was fetched, in the mean; STREAMING, SCATTERED: how
+                                         * often the object was walked through; 0: not known */
+    uint32_t padding;    /* FALSE_SHARING: bytes behind each core's; 0: none helps */
+    uint64_t room_bytes; /* CAPACITY, when it was tried: of a level that holds the object; else 0 */
+    uint32_t number;     /* of its wishes (findings_wish) */
+    bool in_huge_pages;  /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 
 struct findings_input {

@@ -52,6 +52,8 @@ enum c2_status findings_add_sharing(struct findings *to, const struct findings_i
 
 /* By worth, most first. */
 void findings_sort(struct findings *findings);
+/* The instruction of the user's code that led to what the row does; FINDINGS_NOBODY: none is known, or it is that. */
+uint32_t findings_caller(const struct findings_input *input, uint32_t row);
 
 /* A finding of nothing in particular. */
 struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row);

@@ -295,6 +295,13 @@ static double passes_of(const struct findings_input *input, const struct group *
            (double)object->bytes;
 }
 
+/* How often a line of the object was fetched, in the mean: this is counted, and true of partial walks as well. */
+static double fetches_of(const struct findings_input *input, const struct group *group)
+{
+    const uint64_t bytes = input->profile->objects[group->object].bytes, line = input->machine->line_bytes;
+    return (double)group->misses / (double)((bytes + line - 1) / line);
+}
+
 static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     out->passes = passes_of(input, group);
@@ -303,15 +310,25 @@ static void judge_order(struct finding *out, const struct findings_input *input,
         out->pattern = FINDINGS_SCATTERED;
     } else if (out->passes > PASSES && group->cost.capacity > group->cost.cold) {
         out->pattern = FINDINGS_CAPACITY;
+        out->passes = fetches_of(input, group);
         out->gain = group->cost.capacity / 2;
     } else {
         out->pattern = FINDINGS_STREAMING;
     }
 }
 
+uint32_t findings_caller(const struct findings_input *input, uint32_t row)
+{
+    const struct analyses_row *of = &input->profile->rows[row];
+    const struct analyses_access *access = input->excerpts ? analyses_access_of(input->excerpts, of->insn, of->object)
+                                                           : NULL;
+    return access && access->caller != EXCERPTS_NO_CALLER ? access->caller : FINDINGS_NOBODY;
+}
+
 void findings_judge(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     *out = findings_at(FINDINGS_STREAMING, input->profile, group->lead);
+    out->caller = findings_caller(input, group->lead);
     out->object = group->object;
     out->loop = group->loop;
     out->parts = group->cost;

@@ -22,7 +22,7 @@
 #define SENTENCE_BYTES 1024u
 #define DIGITS 32 /* of c2_group_digits */
 #define FIELDS 6u /* of an element that are named */
-#define WIDTH 72u /* of a name in a sentence, at most */
+#define WIDTH 84u /* of a name in a sentence, at most */
 
 struct telling {
     const struct report_run *run;
@@ -43,13 +43,17 @@ static const char *short_name(const struct analyses_object *object)
     return in ? in + strlen("_MOD_") : name;
 }
 
-/* A block without a name by what allocated it. Names of templates, and chains of calls, are cut as in tables. */
+/* A block without a name by what allocated it, "data of gzip" where nothing has a name. Names of templates, and chains
+ * of calls, are cut as in tables. */
 static void name_object(char *buffer, size_t bytes, const struct telling *t, const struct analyses_object *object)
 {
-    if (strchr(object->name, '#'))
+    if (strchr(object->name, '#') || object->kind == ANALYSES_FILE || object->kind == ANALYSES_CODE)
         report_object_text(buffer, bytes, t->run, object);
     else
         snprintf(buffer, bytes, "%s", short_name(object));
+    char *via = strlen(buffer) > WIDTH ? strstr(buffer, " via ") : NULL;
+    if (via)
+        *via = '\0';
     report_shorten(buffer, WIDTH);
 }
 
@@ -142,10 +146,10 @@ static void say_conflicts(struct c2_words *words, const struct telling *t)
 static void say_capacity(struct c2_words *words, const struct telling *t)
 {
     char size[32], level[32];
-    c2_say(words, "%s", t->object);
+    c2_say(words, "lines of %s", t->object);
     if (t->of->object != FINDINGS_NOBODY)
         c2_say(words, " (%s)", report_size(size, object_of(t, t->of->object)->bytes));
-    c2_say(words, " is walked through %.0f times and does not fit %s (%s)", t->of->passes, level_name(t),
+    c2_say(words, " are fetched %.0f times each, as it does not fit %s (%s)", t->of->passes, level_name(t),
            report_size(level, level_bytes(t)));
 }
 
@@ -440,15 +444,42 @@ static bool read_source(char *buffer, size_t bytes, const struct loader_place *p
     return buffer[0] != '\0';
 }
 
-/* Where it is: the function by its bare name where a line goes with it, which overloads do not share. */
-static void name_place(char *buffer, size_t bytes, const struct telling *t, struct loader_place place)
+/* A place: the function by its bare name where a line goes with it, which overloads do not share. */
+static void name_place(char *buffer, size_t bytes, struct guest_va pc, struct loader_place place)
 {
     char bare[NAME_BYTES];
     if (place.function && place.file) {
         snprintf(bare, sizeof bare, "%s", place.function);
         place.function = report_bare_name(bare);
     }
-    report_shorten(loader_place_text(buffer, bytes, t->of->pc, &place), WIDTH);
+    report_shorten(loader_place_text(buffer, bytes, pc, &place), WIDTH);
+}
+
+/* Where the user's code led to what happens in a library; false: it happens in the user's code, or it is not known. */
+static bool caller_of(struct loader_place *out, struct guest_va *pc, const struct telling *t)
+{
+    if (t->of->caller == FINDINGS_NOBODY)
+        return false;
+    *pc = t->run->profile->insns[t->of->caller].pc;
+    report_charge(out, t->run, *pc);
+    return out->file;
+}
+
+/* "main (life.c:51), in __memcpy_sse2 (memmove.S:549)"; *place: that of the user's code. */
+static void name_places(char *buffer, size_t bytes, const struct telling *t, struct loader_place *place)
+{
+    struct loader_place caller;
+    struct guest_va pc;
+    struct c2_words words = {buffer, bytes, 0};
+    char inside[NAME_BYTES], outside[NAME_BYTES];
+    name_place(inside, sizeof inside, t->of->pc, *place);
+    if (!caller_of(&caller, &pc, t)) {
+        c2_say(&words, "%s", inside);
+        return;
+    }
+    name_place(outside, sizeof outside, pc, caller);
+    c2_say(&words, "%s, in %s", outside, inside);
+    *place = caller;
 }
 
 static void add_text(struct document *d, const struct report_digest *digest, const struct telling *t, uint32_t number,
@@ -458,7 +489,7 @@ static void add_text(struct document *d, const struct report_digest *digest, con
     struct loader_place place;
     char text[NAME_BYTES], source[NAME_BYTES];
     place_of(&place, t);
-    name_place(text, sizeof text, t, place);
+    name_places(text, sizeof text, t, &place);
     if (t->of->pattern == FINDINGS_STARTUP)
         doc_note(d, DOC_ITEM, NULL, "%u. %s: %s", number, pattern, remedy);
     else
@@ -513,7 +544,8 @@ static void add_evidence(struct document *d, const struct telling *t)
 
 static void add_json(struct document *d, const struct telling *t, const char *pattern, const char *remedy)
 {
-    struct loader_place place;
+    struct loader_place place, caller;
+    struct guest_va pc;
     place_of(&place, t);
     if (!doc_group(d, DOC_JSON, NULL)) {
         doc_close(d);
@@ -524,6 +556,11 @@ static void add_json(struct document *d, const struct telling *t, const char *pa
     if (t->of->pattern != FINDINGS_STARTUP)
         report_add_place(d, &place);
     doc_close(d);
+    if (caller_of(&caller, &pc, t)) {
+        doc_group(d, DOC_JSON, "caller");
+        report_add_place(d, &caller);
+        doc_close(d);
+    }
     if (t->of->object != FINDINGS_NOBODY)
         doc_string(d, DOC_JSON, "object", short_name(object_of(t, t->of->object)));
     doc_count(d, DOC_JSON, "cost", t->of->cost);
