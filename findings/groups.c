@@ -171,20 +171,34 @@ static enum c2_status add_row(struct groups *groups, const struct findings_input
 
 /* ------------------------------------------------------------------ who evicts */
 
-/* Pairs of a level come by count: the first of a victim is its main one. */
-static void find_evictors(struct groups *groups, const struct findings_input *input)
+/* The object whose rows took most lines from the group's lead. sums: [object], all 0, as they are afterwards. */
+static void find_evictor(struct group *group, const struct analyses_profile_result *profile, uint64_t *sums)
 {
-    for (uint32_t i = 0; i < groups->count; i++) {
-        struct group *group = &groups->list[i];
-        uint64_t most = 0;
-        for (size_t k = 0; k < input->profile->pair_count; k++) {
-            const struct analyses_pair *pair = &input->profile->pairs[k];
-            if (pair->victim != group->lead || pair->evictor == ANALYSES_NOBODY || pair->count <= most)
-                continue;
-            most = pair->count;
-            group->lead_evictor = input->profile->rows[pair->evictor].object;
-        }
+    uint64_t most = 0;
+    for (size_t i = 0; i < profile->pair_count; i++) {
+        const struct analyses_pair *pair = &profile->pairs[i];
+        if (pair->victim != group->lead || pair->evictor == ANALYSES_NOBODY)
+            continue;
+        const uint32_t object = profile->rows[pair->evictor].object;
+        sums[object] += pair->count;
+        group->lead_evictor = sums[object] > most ? object : group->lead_evictor;
+        most = sums[object] > most ? sums[object] : most;
     }
+    for (size_t i = 0; i < profile->pair_count; i++)
+        if (profile->pairs[i].victim == group->lead && profile->pairs[i].evictor != ANALYSES_NOBODY)
+            sums[profile->rows[profile->pairs[i].evictor].object] = 0;
+}
+
+static enum c2_status find_evictors(struct groups *groups, const struct findings_input *input, struct c2_error *err)
+{
+    uint64_t *sums = c2_calloc(input->profile->object_count + (size_t)1, sizeof *sums);
+    if (!sums)
+        return c2_fail_memory(err, "the findings");
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (groups->list[i].cost.conflict != 0)
+            find_evictor(&groups->list[i], input->profile, sums);
+    c2_free(sums);
+    return C2_OK;
 }
 
 enum c2_status findings_group(struct groups *out, const struct findings_input *input, struct c2_error *err)
@@ -193,9 +207,7 @@ enum c2_status findings_group(struct groups *out, const struct findings_input *i
     *out = (struct groups){.code_lead = FINDINGS_NOBODY};
     for (size_t i = 0; i < input->profile->row_count && status == C2_OK; i++)
         status = add_row(out, input, (uint32_t)i, err);
-    if (status == C2_OK)
-        find_evictors(out, input);
-    return status;
+    return status == C2_OK ? find_evictors(out, input, err) : status;
 }
 
 void findings_groups_release(struct groups *groups)
