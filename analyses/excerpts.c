@@ -17,7 +17,7 @@
  *   What happens between excerpts: a loop whose rounds are longer than one has no step there.
  *
  * Price
- *   12 bytes a word, and 16 for each place that was accessed: at most some 40 MB. Time only in excerpts.
+ *   12 bytes a word, and 16 for each place that was accessed: at most some 20 MB. Time only in excerpts.
  */
 #include <string.h>
 

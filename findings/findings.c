@@ -6,8 +6,8 @@
  *   Misses are put together by object and loop (groups.c); each group is judged (judge.c). Translations that no swap of
  *   loops concerns are one finding an object: pages of 2 MiB spare them as far as the TLBs cover it. What cores take
  *   from each other is one an object and kind (sharing.c); fetches are one of their own. Findings of one cause are
- *   one: objects that the same loops go through in the wrong order or too often, and loops that go through one object
- *   in no order, from node to node or once.
+ *   one: objects that the same loops go through in the wrong order or too often, or that compete there; and loops that
+ *   go through one object in no order, from node to node or once.
  *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
  *   stands before what is hardly worth it.
  *   The run's cycles, of which shares are taken, are its cost and one for each instruction. Groups of less than
@@ -184,6 +184,7 @@ static bool has_one_cause(const struct finding *a, const struct finding *b)
     switch (a->pattern) {
     case FINDINGS_LOOP_ORDER:
     case FINDINGS_CAPACITY:
+    case FINDINGS_SET_CONFLICTS:
         return a->loop != ANALYSES_NO_LOOP && a->loop == b->loop && a->with == b->with;
     case FINDINGS_POINTER_CHASING:
     case FINDINGS_SCATTERED:

@@ -552,13 +552,14 @@ static void add_json(struct document *d, const struct telling *t, const char *pa
         return;
     }
     doc_string(d, DOC_JSON, "pattern", findings_pattern_name(t->of->pattern));
+    const bool called = caller_of(&caller, &pc, t);
     doc_group(d, DOC_JSON, "where");
     if (t->of->pattern != FINDINGS_STARTUP)
-        report_add_place(d, &place);
+        report_add_place(d, called ? &caller : &place);
     doc_close(d);
-    if (caller_of(&caller, &pc, t)) {
-        doc_group(d, DOC_JSON, "caller");
-        report_add_place(d, &caller);
+    if (called) {
+        doc_group(d, DOC_JSON, "within");
+        report_add_place(d, &place);
         doc_close(d);
     }
     if (t->of->object != FINDINGS_NOBODY)
