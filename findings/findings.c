@@ -195,7 +195,7 @@ static bool has_one_cause(const struct finding *a, const struct finding *b)
     }
 }
 
-static void add_parts(struct findings_cost *to, const struct findings_cost *more)
+void findings_cost_add(struct findings_cost *to, const struct findings_cost *more)
 {
     to->cold += more->cold;
     to->capacity += more->capacity;
@@ -210,7 +210,7 @@ static void add_finding(struct finding *to, const struct finding *more)
     to->cost += more->cost;
     to->gain += more->gain;
     to->misses += more->misses;
-    add_parts(&to->parts, &more->parts);
+    findings_cost_add(&to->parts, &more->parts);
     if (to->gain != 0)
         to->gained = FINDINGS_ESTIMATED;
     if (to->object == more->object)

@@ -50,6 +50,8 @@ enum c2_status findings_swap(struct finding *finding, const struct findings_inpu
 /* Adds what cores take from each other, object by object. (sharing.c) */
 enum c2_status findings_add_sharing(struct findings *to, const struct findings_input *input, struct c2_error *err);
 
+void findings_cost_add(struct findings_cost *to, const struct findings_cost *more);
+
 /* By worth, most first. */
 void findings_sort(struct findings *findings);
 /* The instruction of the user's code that led to what the row does; FINDINGS_NOBODY: none is known, or it is that. */

@@ -22,12 +22,17 @@
  *   What pages of 2 MiB spare beside longer rows or other starts is mostly translations, and another finding's: they
  *   are a part of the remedy where less than one part in NEEDED is spared without them.
  *
+ *   Of layouts that spare as much but for one part in NEARLY, the one counts that most findings want.
+ *   Findings of one pattern that the same layout helps most are one: the first of them in the run's report, with the
+ *   cost of all.
+ *
  * Invariants
- *   The list is the one that the run's report has, but for gains and the order.
+ *   The list has what the run's report has, but for gains, the order, and what is one now.
  */
 #include "findings/findings_priv.h"
 
 #define NEEDED 2u
+#define NEARLY 100u
 
 struct wishes {
     struct findings_wishes *out;
@@ -156,19 +161,43 @@ struct tried {
     uint64_t before; /* the cost of the run as it was */
 };
 
-/* The most that a proposal of the finding spares, of those in pages of 2 MiB besides or of the others. */
-static uint64_t most_spared(const struct finding *finding, bool besides, const struct tried *tried, bool *any)
+struct best {
+    uint64_t spared;
+    uint32_t layout; /* NOBODY: none was tried */
+};
+
+static uint64_t spared_by(const struct tried *tried, uint32_t layout)
 {
-    uint64_t best = 0;
-    for (uint32_t i = 0; i < tried->count && finding->number < 64; i++) {
-        const struct analyses_proposal *proposal = &tried->proposals[i];
-        const bool is_besides = (proposal->means & ANALYSES_HUGE) && proposal->means != ANALYSES_HUGE;
-        if (tried->outcomes[i].status != C2_OK || (proposal->wishes >> finding->number & 1) == 0 ||
-            is_besides != besides)
+    const uint64_t after = caches_cost_sum(&tried->outcomes[layout].cost);
+    return after < tried->before ? tried->before - after : 0;
+}
+
+/* A proposal of the finding that was simulated, in pages of 2 MiB besides or not. */
+static bool is_own(const struct finding *finding, bool besides, const struct tried *tried, uint32_t layout)
+{
+    const struct analyses_proposal *proposal = &tried->proposals[layout];
+    const bool is_besides = (proposal->means & ANALYSES_HUGE) && proposal->means != ANALYSES_HUGE;
+    return finding->number < 64 && tried->outcomes[layout].status == C2_OK &&
+           (proposal->wishes >> finding->number & 1) != 0 && is_besides == besides;
+}
+
+/* Of those that spare nearly as much as the best does, the one that most findings want; of these the best. */
+static struct best best_of(const struct finding *finding, bool besides, const struct tried *tried)
+{
+    struct best best = {0, FINDINGS_NOBODY};
+    uint64_t most = 0;
+    int wanted = 0;
+    for (uint32_t i = 0; i < tried->count; i++)
+        if (is_own(finding, besides, tried, i) && spared_by(tried, i) > most)
+            most = spared_by(tried, i);
+    for (uint32_t i = 0; i < tried->count; i++) {
+        const uint64_t spared = spared_by(tried, i);
+        const int by = __builtin_popcountll(tried->proposals[i].wishes);
+        if (!is_own(finding, besides, tried, i) || (most - spared) * NEARLY > most || by < wanted ||
+            (by == wanted && spared <= best.spared && best.layout != FINDINGS_NOBODY))
             continue;
-        const uint64_t after = caches_cost_sum(&tried->outcomes[i].cost);
-        best = after < tried->before && tried->before - after > best ? tried->before - after : best;
-        *any = true;
+        best = (struct best){spared, i};
+        wanted = by;
     }
     return best;
 }
@@ -185,15 +214,49 @@ static void settle_room(struct finding *finding, const struct tried *tried)
 
 static void settle(struct finding *finding, const struct tried *tried)
 {
-    bool any = false;
-    const uint64_t plain = most_spared(finding, false, tried, &any), huge = most_spared(finding, true, tried, &any);
-    if (!any)
+    const struct best plain = best_of(finding, false, tried), huge = best_of(finding, true, tried);
+    finding->layout = FINDINGS_NOBODY;
+    if (plain.layout == FINDINGS_NOBODY && huge.layout == FINDINGS_NOBODY)
         return;
-    finding->in_huge_pages = huge / NEEDED > plain;
-    finding->gain = finding->in_huge_pages ? huge : plain;
+    finding->in_huge_pages = huge.spared / NEEDED > plain.spared;
+    finding->gain = finding->in_huge_pages ? huge.spared : plain.spared;
+    finding->layout = finding->in_huge_pages ? huge.layout : plain.layout;
     finding->gained = FINDINGS_SIMULATED;
     if (finding->pattern == FINDINGS_CAPACITY)
         settle_room(finding, tried);
+}
+
+/* Gains of work in blocks are each finding's own. */
+static bool has_one_remedy(const struct finding *a, const struct finding *b)
+{
+    return a->pattern == b->pattern && a->pattern != FINDINGS_CAPACITY && a->layout == b->layout && a->gain != 0 &&
+           a->layout != FINDINGS_NOBODY;
+}
+
+static void join(struct finding *to, const struct finding *more)
+{
+    to->cost += more->cost;
+    to->misses += more->misses;
+    to->walks += more->walks;
+    findings_cost_add(&to->parts, &more->parts);
+    if (to->object != more->object)
+        to->other = to->others++ == 0 ? more->object : to->other;
+}
+
+/* What one layout spares is one finding: the dearest of them has the cost of all. */
+static void join_remedies(struct findings *findings)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < findings->count; i++) {
+        uint32_t to = 0;
+        while (to < kept && !has_one_remedy(&findings->list[to], &findings->list[i]))
+            to++;
+        if (to < kept)
+            join(&findings->list[to], &findings->list[i]);
+        else
+            findings->list[kept++] = findings->list[i];
+    }
+    findings->count = kept;
 }
 
 void findings_settle(struct findings *findings, const struct analyses_proposal *proposals,
@@ -202,5 +265,6 @@ void findings_settle(struct findings *findings, const struct analyses_proposal *
     const struct tried tried = {proposals, outcomes, count, caches_cost_sum(&before->cost)};
     for (uint32_t i = 0; i < findings->count; i++)
         settle(&findings->list[i], &tried);
+    join_remedies(findings);
     findings_sort(findings);
 }

@@ -186,6 +186,34 @@ static void the_best_counts(void **state)
     is_settled(&w.list[6], 1, FINDINGS_SIMULATED, 0);
 }
 
+/* Two arrays and one of them again, which start apart with one layout; a third one has another. */
+static void what_one_layout_spares_is_one_finding(void **state)
+{
+    const struct analyses_proposal proposals[] = {{.means = ANALYSES_STAGGER, .wishes = 1 << 0 | 1 << 1 | 1 << 2},
+                                                  {.means = ANALYSES_HUGE, .wishes = 1 << 3}};
+    struct analyses_outcome outcomes[2] = {{.status = C2_OK}}, before = {.cost = {.caches = 10000}};
+    struct world w;
+    (void)state;
+    begin(&w);
+    add(&w, FINDINGS_SET_CONFLICTS, ARRAY, 300);
+    add(&w, FINDINGS_SET_CONFLICTS, OTHER, 299);
+    add(&w, FINDINGS_SET_CONFLICTS, ARRAY, 298);
+    add(&w, FINDINGS_TLB, OTHER, 297);
+    for (uint32_t i = 0; i < 4; i++) {
+        w.list[i].number = i;
+        w.list[i].parts.conflict = i < 3 ? 1000 : 0;
+    }
+    outcomes[0].cost.caches = 8000;
+    outcomes[1].cost.caches = 9000;
+    findings_settle(&w.findings, proposals, outcomes, 2, &before);
+    assert_int_equal(w.findings.count, 2);
+    is_settled(&w.list[0], 0, FINDINGS_SIMULATED, 2000);
+    assert_true(w.list[0].cost == 3000 && w.list[0].parts.conflict == 3000 && w.list[0].layout == 0);
+    assert_true(w.list[0].others == 1 && w.list[0].other == OTHER);
+    is_settled(&w.list[1], 3, FINDINGS_SIMULATED, 1000);
+    assert_int_equal(w.list[1].cost, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +221,7 @@ int main(void)
         cmocka_unit_test(of_other_patterns),
         cmocka_unit_test(as_many_as_one_pass_simulates),
         cmocka_unit_test(the_best_counts),
+        cmocka_unit_test(what_one_layout_spares_is_one_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
