@@ -502,7 +502,7 @@ static void add_text(struct document *d, const struct report_digest *digest, con
                  doc_share(d, t->of->gain, whole));
     else
         doc_note(d, DOC_ITEM, NULL, "   %s of the cost%s", doc_share(d, t->of->cost, whole),
-                 t->of->gained == FINDINGS_SIMULATED ? "; simulated, nothing of it would be spared" : "");
+                 t->of->gained == FINDINGS_SIMULATED ? "; the remedy would spare nothing" : "");
 }
 
 static void add_evidence(struct document *d, const struct telling *t)
