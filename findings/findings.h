@@ -69,8 +69,8 @@ struct finding {
     int64_t step, with_step; /* bytes, round by round: of the innermost loop, of the other one; 0: not known */
     uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING: of an element or node */
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
-    /* CAPACITY: how often a line was fetched, in the mean; STREAMING, SCATTERED: how often the object was walked through;
-     * 0: not known */
+    /* CAPACITY: how often a line was fetched, in the mean; STREAMING, SCATTERED: how often the object was walked
+     * through; 0: not known */
     double passes;
     uint32_t padding;    /* FALSE_SHARING: bytes behind each core's; 0: none helps */
     uint64_t room_bytes; /* CAPACITY, when it was tried: of a level that holds the object; else 0 */
