@@ -171,19 +171,23 @@ static enum c2_status add_row(struct groups *groups, const struct findings_input
 
 /* ------------------------------------------------------------------ who evicts */
 
-/* The object whose rows took most lines from the group's lead. sums: [object], all 0, as they are afterwards. */
+/* The object whose rows took most lines from the group's lead; its own where none took more than half, and it took some.
+ * sums: [object], all 0, as they are afterwards. */
 static void find_evictor(struct group *group, const struct analyses_profile_result *profile, uint64_t *sums)
 {
-    uint64_t most = 0;
+    uint64_t most = 0, all = 0;
     for (size_t i = 0; i < profile->pair_count; i++) {
         const struct analyses_pair *pair = &profile->pairs[i];
         if (pair->victim != group->lead || pair->evictor == ANALYSES_NOBODY)
             continue;
+        all += pair->count;
         const uint32_t object = profile->rows[pair->evictor].object;
         sums[object] += pair->count;
         group->lead_evictor = sums[object] > most ? object : group->lead_evictor;
         most = sums[object] > most ? sums[object] : most;
     }
+    if (most * 2 <= all && sums[group->object] != 0)
+        group->lead_evictor = group->object;
     for (size_t i = 0; i < profile->pair_count; i++)
         if (profile->pairs[i].victim == group->lead && profile->pairs[i].evictor != ANALYSES_NOBODY)
             sums[profile->rows[profile->pairs[i].evictor].object] = 0;

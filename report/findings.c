@@ -208,9 +208,21 @@ static void say_used(struct c2_words *words, const struct telling *t)
            t->of->element_bytes, has_blocks(t) ? "block" : "element", t->object);
 }
 
-static void say_pattern(struct c2_words *words, const struct telling *t)
+static void say_pages(struct c2_words *words, const struct telling *t)
 {
     char count[DIGITS], walks[DIGITS];
+    c2_group_digits(count, t->of->misses);
+    if (t->of->walks == 0)
+        c2_say(words, "more pages of %s are in use than the first TLB holds: %s misses of it, and no page walk",
+               t->object, count);
+    else
+        c2_say(words, "more pages of %s are in use than the TLBs hold: %s misses of the first of them, %s page walks",
+               t->object, count, c2_group_digits(walks, t->of->walks));
+}
+
+static void say_pattern(struct c2_words *words, const struct telling *t)
+{
+    char count[DIGITS];
     switch (t->of->pattern) {
     case FINDINGS_LOOP_ORDER:
         say_steps(words, t);
@@ -231,8 +243,7 @@ static void say_pattern(struct c2_words *words, const struct telling *t)
         c2_say(words, "each address in %s comes from the load before it, and the nodes are scattered", t->object);
         break;
     case FINDINGS_TLB:
-        c2_say(words, "more pages of %s are in use than the TLBs hold: %s misses of the first of them, %s page walks",
-               t->object, c2_group_digits(count, t->of->misses), c2_group_digits(walks, t->of->walks));
+        say_pages(words, t);
         break;
     case FINDINGS_FALSE_SHARING:
         c2_say(words, "cores take lines of %s from each other for different bytes, %s times", t->object,
