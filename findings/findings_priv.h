@@ -30,6 +30,9 @@ struct groups {
     uint64_t code_lead_cost, code_misses;
     uint64_t cost, startup;
 };
+/* By number: the one where capacity and conflict misses cost most. */
+uint32_t findings_dearest_level(const struct group *group);
+
 /* To be released, whatever it returned. */
 enum c2_status findings_group(struct groups *out, const struct findings_input *input, struct c2_error *err);
 void findings_groups_release(struct groups *groups);

@@ -171,14 +171,23 @@ static enum c2_status add_row(struct groups *groups, const struct findings_input
 
 /* ------------------------------------------------------------------ who evicts */
 
-/* The object whose rows took most lines from the group's lead; its own where none took more than half, and it took some.
- * sums: [object], all 0, as they are afterwards. */
+uint32_t findings_dearest_level(const struct group *group)
+{
+    uint32_t level = 0;
+    for (uint32_t i = 1; i < ANALYSES_LEVELS; i++)
+        level = group->level[i] > group->level[level] ? i : level;
+    return level;
+}
+
+/* The object whose rows took most lines from the group's lead, at the level where most is lost; its own where none took
+ * more than half, and it took some. sums: [object], all 0, as they are afterwards. */
 static void find_evictor(struct group *group, const struct analyses_profile_result *profile, uint64_t *sums)
 {
+    const uint32_t level = findings_dearest_level(group);
     uint64_t most = 0, all = 0;
     for (size_t i = 0; i < profile->pair_count; i++) {
         const struct analyses_pair *pair = &profile->pairs[i];
-        if (pair->victim != group->lead || pair->evictor == ANALYSES_NOBODY)
+        if (pair->victim != group->lead || pair->level != level || pair->evictor == ANALYSES_NOBODY)
             continue;
         all += pair->count;
         const uint32_t object = profile->rows[pair->evictor].object;

@@ -103,14 +103,6 @@ static bool is_loop_order(struct finding *out, const struct findings_input *inpu
 
 /* ------------------------------------------------------------------ sets */
 
-static uint32_t dearest_level(const struct group *group)
-{
-    uint32_t level = 0;
-    for (uint32_t i = 1; i < ANALYSES_LEVELS; i++)
-        level = group->level[i] > group->level[level] ? i : level;
-    return level;
-}
-
 /* Pages one behind the other in physical memory: sets follow from the addresses of the program. */
 static bool placed_in_order(const struct findings_input *input)
 {
@@ -125,7 +117,7 @@ static bool is_conflict(struct finding *out, const struct findings_input *input,
         return false;
     const bool framed = group->cost.framed * 2 > conflict && !placed_in_order(input);
     out->pattern = framed ? FINDINGS_PAGE_PLACEMENT : FINDINGS_SET_CONFLICTS;
-    out->level = dearest_level(group);
+    out->level = findings_dearest_level(group);
     out->evictor = group->lead_evictor;
     out->gain = framed ? group->cost.framed : conflict;
     return true;
@@ -305,7 +297,7 @@ static double fetches_of(const struct findings_input *input, const struct group 
 static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     out->passes = passes_of(input, group);
-    out->level = dearest_level(group);
+    out->level = findings_dearest_level(group);
     if (is_irregular(group)) {
         out->pattern = FINDINGS_SCATTERED;
     } else if (out->passes > PASSES && group->cost.capacity > group->cost.cold) {
