@@ -281,7 +281,7 @@ static bool is_users(struct loader_symbols *symbols, struct guest_va pc)
         return false;
     const size_t count = loader_frames_of(symbols, pc, frames, FRAMES);
     for (size_t i = 0; i < count && i < FRAMES; i++)
-        if (frames[i].file && !begins(frames[i].file, "/usr/include/") && !begins(frames[i].file, "/usr/lib/"))
+        if (frames[i].file && !loader_is_system_file(frames[i].file))
             return true;
     return false;
 }

@@ -45,3 +45,13 @@ char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const st
         snprintf(buffer, bytes, "0x%llx", (ull)pc.v);
     return buffer;
 }
+
+bool loader_is_system_file(const char *file)
+{
+    static const char *const starts[] = {"/usr/include/", "/usr/lib/",      "/usr/src/",   "/rustc/",
+                                         "library/core/", "library/alloc/", "library/std/"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (strncmp(file, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return strstr(file, "/rustlib/src/rust/library/");
+}

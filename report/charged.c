@@ -16,24 +16,11 @@
 #include "report/report_priv.h"
 #include "report/shorten.h"
 
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-
-/* Headers of the system and of compilers, and Rust's library, whose files have the names that its makers gave them. */
-static bool is_of_system(const char *file)
-{
-    static const char *const starts[] = {"/usr/include/", "/usr/lib/",      "/rustc/",
-                                         "library/core/", "library/alloc/", "library/std/"};
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        if (begins(file, starts[i]))
-            return true;
-    return strstr(file, "/rustlib/src/rust/library/");
-}
-
 /* The number of the user's frame; 0: the innermost one, or there is none. */
 static size_t user_frame(const struct loader_frame *frames, size_t count)
 {
     for (size_t i = 0; i < count && i < REPORT_FRAMES; i++)
-        if (frames[i].file && !is_of_system(frames[i].file))
+        if (frames[i].file && !loader_is_system_file(frames[i].file))
             return i;
     return 0;
 }
@@ -42,7 +29,7 @@ void report_charge(struct loader_place *out, const struct report_run *run, struc
 {
     struct loader_frame frames[REPORT_FRAMES];
     report_place(out, run, pc);
-    if (!run->symbols || (out->file && !is_of_system(out->file)))
+    if (!run->symbols || (out->file && !loader_is_system_file(out->file)))
         return;
     const size_t user = user_frame(frames, loader_frames_of(run->symbols, pc, frames, REPORT_FRAMES));
     if (user == 0)
@@ -122,7 +109,7 @@ void report_add_charged(struct document *d, const struct report_digest *digest, 
 {
     struct charges charges = {NULL, 0, 0};
     struct loader_place place;
-    if (!line->place.file || !is_of_system(line->place.file))
+    if (!line->place.file || !loader_is_system_file(line->place.file))
         return;
     for (size_t i = 0; i < digest->profile->insn_count; i++)
         if (digest->lines.number_of[i] == line->number && !add_charge(&charges, digest, i))

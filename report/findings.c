@@ -466,14 +466,18 @@ static void name_place(char *buffer, size_t bytes, struct guest_va pc, struct lo
     report_shorten(loader_place_text(buffer, bytes, pc, &place), WIDTH);
 }
 
-/* Where the user's code led to what happens in a library; false: it happens in the user's code, or it is not known. */
+/* Where the user's code led to what happens in a library; false: it happens in the user's code, or it is not known. A
+ * block without a line may stand between lines of the user's, which then is no library. */
 static bool caller_of(struct loader_place *out, struct guest_va *pc, const struct telling *t)
 {
+    struct loader_place own;
     if (t->of->caller == FINDINGS_NOBODY)
         return false;
     *pc = t->run->profile->insns[t->of->caller].pc;
     report_charge(out, t->run, *pc);
-    return out->file;
+    place_of(&own, t);
+    const bool same = own.object && out->object && strcmp(own.object, out->object) == 0;
+    return out->file && !(same && own.file && !loader_is_system_file(own.file));
 }
 
 /* "main (life.c:51), in __memcpy_sse2 (memmove.S:549)"; *place: that of the user's code. */
