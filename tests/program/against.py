@@ -14,6 +14,7 @@ against.py mutants: a label that is wrong is found.
 
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -57,7 +58,8 @@ def run(guest, options):
         report, trace, pages = (os.path.join(directory, name) for name in ("r.json", "t.txt", "p.map"))
         files = ["--json", report, "--trace", trace, "--dump-pagemap", pages]
         result = emulate(["-q"] + files + options + ["./" + guest], cwd=GUESTS)
-        if not equal((result.returncode, result.stderr), (0, b""), "exit status and messages"):
+        said = re.sub(rb"^c2emu: --measure 40,000: the run had no more than .*\n", b"", result.stderr)
+        if not equal((result.returncode, said), (0, b""), "exit status and messages"):
             done()
         with open(report) as report_file, open(trace) as trace_file, open(pages) as pages_file:
             return json.load(report_file), trace_file.read().splitlines(), pages_file.read()

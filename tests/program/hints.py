@@ -19,7 +19,7 @@ ASKS = "--cores 4: the program asks how many threads to start, and found one pro
 
 
 def hints(words):
-    text = emulate(words).stderr.decode()
+    text = emulate(["--width", "160"] + words).stderr.decode()
     return [line for line in text.splitlines() if line.startswith(("-g: ", "--cores "))]
 
 

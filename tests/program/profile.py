@@ -146,7 +146,7 @@ def conflict():
 def off():
     program = [os.path.join(IMAGES, "list")]
     with_it, without = report([], program), report(["--no-attribution"], program)
-    for key in ("conflicts", "reasons", "cost") + KINDS:
+    for key in ("conflicts", "reasons", "cost", "findings") + KINDS:
         check(key in with_it and key not in without, "key %s with and without attribution" % key)
         del with_it[key]
     equal(without, with_it, "the rest of the report")
@@ -235,8 +235,11 @@ def triad():
         check(re.search(r"^3[123]\.\d %%  [.=#]{10} +163,8[34]\d .*double %s\[65536\] in triad$" % name, text, re.M),
               "%s in the table: %s" % (name, text))
     contains(text, ["main (triad.c:%d)\n" % number, "main in triad\n", "start-up of libraries: "], "the text")
-    check(re.search(r"^look at: L2 capacity misses \([^)]*\): 33\.\d %% of them in\s+double [abc]\[65536\]\s+in\s+"
-                    r"triad,\s+missed\s+at\s+main\s+\(triad.c:%d\): " % number, text, re.M), "what to look at: " + text)
+    first = found["findings"][0]
+    equal((first["pattern"], first["where"]["function"], first["where"]["line"], first["evidence"]["level"]),
+          ("capacity", "main", number, "L2"), "the first finding")
+    check(first["object"] in ("a", "b", "c"), "its object: " + first["object"])
+    contains(text, ["findings\n  1. main (triad.c:%d): " % number, "\n       %d | a[i] = " % number], "the finding")
     check(max(len(line) for line in text.splitlines()) <= 100, "lines of more than 100 columns: " + text)
 
 
