@@ -330,7 +330,8 @@ def refused():
     text = emulate(["replay"] + MACHINE + ["-"], stdin=None,
                    input="".join(line + "\n" for line in counters(5, 8)).encode()).stderr.decode()
     for words in ("4 threads on 4 cores: 16 misses of lines that another core had taken, 0 of true sharing, 16",
-                  "56 bytes more behind each give each a line", "cores take lines of memory of unknown origin from each other for different bytes, 16 times"):
+                  "56 bytes more behind each give each a line",
+                  "cores take lines of memory of unknown origin from each other for different bytes, 16 times"):
         contains(" ".join(text.split()), [words], "text")
     without = replay(counters(5, 8), "--no-coherence-report")
     check("coherence" not in without, "no chapter")
