@@ -41,14 +41,11 @@ struct decoder {
     const char *path;
 };
 
-static enum c2_status open_decoder(struct decoder *decoder)
+static bool open_decoder(struct decoder *decoder, struct loader_symbols *symbols)
 {
-    *decoder = (struct decoder){.path = NULL};
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &decoder->capstone) != CS_ERR_OK)
-        return C2_ERR_NO_MEMORY;
-    cs_option(decoder->capstone, CS_OPT_DETAIL, CS_OPT_ON);
-    decoder->insn = cs_malloc(decoder->capstone);
-    return decoder->insn ? C2_OK : C2_ERR_NO_MEMORY;
+    *decoder = (struct decoder){.capstone = loader_capstone(symbols)};
+    decoder->insn = decoder->capstone != 0 ? cs_malloc(decoder->capstone) : NULL;
+    return decoder->insn;
 }
 
 static void close_decoder(struct decoder *decoder)
@@ -56,8 +53,6 @@ static void close_decoder(struct decoder *decoder)
     loader_code_close(decoder->code);
     if (decoder->insn)
         cs_free(decoder->insn, 1);
-    if (decoder->capstone != 0)
-        cs_close(&decoder->capstone);
 }
 
 /* The instruction at pc; false: its code is in no file, or none. */
@@ -84,32 +79,7 @@ static bool decode(struct decoder *decoder, struct loader_symbols *symbols, stru
 }
 
 /* The number of the register that this one is a part of; REGISTERS: it is none for addresses and whole numbers. */
-static unsigned number_of(x86_reg reg)
-{
-    static const x86_reg names[REGISTERS][5] = {
-        {X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH},
-        {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
-        {X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH},
-        {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH},
-        {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL},
-        {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL},
-        {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
-        {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
-        {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
-        {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
-        {X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B},
-        {X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B},
-        {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B},
-        {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B},
-        {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
-        {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
-    };
-    for (unsigned i = 0; i < REGISTERS; i++)
-        for (unsigned k = 0; k < 5; k++)
-            if (reg != X86_REG_INVALID && names[i][k] == reg)
-                return i;
-    return REGISTERS;
-}
+static unsigned number_of(x86_reg reg) { return loader_capstone_register(reg, true); }
 
 /* The registers of the memory operand, as bits; 0: it has none. *reads: it is read. */
 static unsigned address_of(const cs_insn *insn, bool *reads)
@@ -227,7 +197,7 @@ static bool follow(struct decoder *decoder, const struct findings_input *input, 
 bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t loop)
 {
     struct decoder decoder = {.path = NULL};
-    const bool found = input->symbols && input->excerpts && open_decoder(&decoder) == C2_OK &&
+    const bool found = input->symbols && input->excerpts && open_decoder(&decoder, input->symbols) &&
                        follow(&decoder, input, insn, loop);
     close_decoder(&decoder);
     return found;

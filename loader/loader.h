@@ -330,6 +330,13 @@ unsigned loader_parameter_named(struct loader_symbols *symbols, struct guest_va 
  * are none, then "". */
 size_t loader_disassemble(char *buffer, size_t size, const uint8_t *bytes, size_t count, uint64_t address);
 
+/* A handle of capstone's (csh) that tells operands, lent for the life of the symbols; 0: no memory. Its tables, which
+ * it makes at the first instruction, take longer than most functions. */
+size_t loader_capstone(struct loader_symbols *symbols);
+/* The number that instructions have for capstone's general register; with `parts`, for one that it is a part of. 16:
+ * another one. */
+unsigned loader_capstone_register(unsigned id, bool parts);
+
 /* The code in an ELF file on disk, by addresses as linked. */
 struct loader_code;
 enum c2_status loader_code_open(struct loader_code **out, const char *path, struct c2_error *err);

@@ -168,13 +168,7 @@ enum c2_status loader_module_has_line(bool *found, struct loader_module *module,
                                       struct loader_line_answer *answer, struct c2_error *err);
 /* Bytes of the file at this linked address; returns how many there are. */
 size_t loader_module_code(const struct loader_module *module, uint64_t address, uint8_t *out, size_t bytes);
-/* A handle of capstone's (csh) that tells operands, lent for the life of the symbols; 0: no memory. Its tables, which
- * it makes at the first instruction, take longer than most functions. */
-size_t loader_capstone(struct loader_symbols *symbols);
 void loader_capstone_close(struct loader_symbols *symbols);
-/* The number that instructions have for capstone's general register; with `parts`, for one that it is a part of. 16:
- * another one. */
-unsigned loader_capstone_register(unsigned id, bool parts);
 bool loader_die_next(Dwarf_Die *die); /* to the next sibling; in damaged data never backwards */
 /* Adds the ranges of code of this DIE. What the linker has thrown away still has ranges, at 0 or nowhere: left out. */
 enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
