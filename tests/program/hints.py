@@ -19,7 +19,8 @@ ASKS = "--cores 4: the program asks how many threads to start, and found one pro
 
 
 def hints(words):
-    text = emulate(["--width", "160"] + words).stderr.decode()
+    verb = words[:1] if words[0] == "replay" else []
+    text = emulate(verb + ["--width", "160"] + words[len(verb):]).stderr.decode()
     return [line for line in text.splitlines() if line.startswith(("-g: ", "--cores "))]
 
 
