@@ -174,6 +174,8 @@ void cli_simulation_release(struct cli_simulation *s); /* the last user of the m
  * rest is filled in. *against is what it points to with --against, and lives as long. lanes: NULL without any. */
 void cli_describe(struct report_run *report, struct report_run *against, const struct cli_options *options,
                   const struct lanes *lanes);
+/* What is wrong with it, where its misses were attributed; to be destroyed, and lent to the report until then. */
+enum c2_status cli_find(struct findings **out, struct report_run *report, struct c2_error *err);
 /* What the report says of the program itself; program: the path of its ELF file, which the report lends. */
 enum c2_status cli_describe_program(struct report_run *report, const char *program, struct c2_error *err);
 /* Everything that the options want written. shown: the text on standard error with it, but for --quiet. */

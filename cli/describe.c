@@ -108,7 +108,7 @@ static enum c2_status describe_lanes(struct report_run **out, struct report_run 
 }
 
 /* What is wrong with the run, where its misses were attributed and somebody will read it. */
-static enum c2_status find(struct findings **out, struct report_run *report, struct c2_error *err)
+enum c2_status cli_find(struct findings **out, struct report_run *report, struct c2_error *err)
 {
     *out = NULL;
     if (!report->profile || !report->found[ANALYSIS_excerpts])
@@ -153,8 +153,9 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
     struct report_run whole = *report, *lanes;
     struct findings *findings = NULL;
     enum c2_status status = describe_lanes(&lanes, &whole, simulation->lanes, err);
-    if (status == C2_OK && ((shown && !options->quiet) || options->advise || cli_outputs_report(outputs)))
-        status = find(&findings, &whole, err);
+    const bool read = (shown && !options->quiet) || options->advise || cli_outputs_report(outputs);
+    if (status == C2_OK && !whole.findings && read)
+        status = cli_find(&findings, &whole, err);
     if (status == C2_OK)
         status = write_all(outputs, options, simulation, &whole, findings, shown && !options->quiet, err);
     findings_destroy(findings);

@@ -23,10 +23,10 @@
 
 #include "cli/cli_priv.h"
 
-enum { BOARD_ROWS = 4096, BOARD_TEXT = 64 };
+enum { BOARD_ROWS = 4096, BOARD_TEXT = 64, BOARD_FOUND = 512 };
 struct board_row {
     struct report_program is; /* but for its texts: */
-    char name[BOARD_TEXT], ending[BOARD_TEXT], report[BOARD_TEXT];
+    char name[BOARD_TEXT], ending[BOARD_TEXT], report[BOARD_TEXT], found[REPORT_FOUND][BOARD_FOUND];
 };
 struct cli_board {
     uint32_t followed;
@@ -186,6 +186,19 @@ void cli_board_destroy(struct cli_board *board)
 
 static void put_text(char out[BOARD_TEXT], const char *text) { snprintf(out, BOARD_TEXT, "%s", text); }
 
+/* The first ones, but for its start. */
+static void add_found(struct board_row *row, const struct report_run *run)
+{
+    const struct findings *findings = run->findings;
+    for (uint32_t i = 0; findings && i < findings->count && row->is.found_count < REPORT_FOUND; i++) {
+        const struct finding *from = &findings->list[i];
+        if (from->pattern == FINDINGS_STARTUP)
+            continue;
+        report_finding_text(row->found[row->is.found_count], BOARD_FOUND, run, i);
+        row->is.found[row->is.found_count++] = (struct report_found){.cost = from->cost, .gain = from->gain};
+    }
+}
+
 void cli_board_add(const struct cli_process *process, const struct report_run *run, bool reported)
 {
     char mark[CLI_MARK_BYTES];
@@ -203,6 +216,7 @@ void cli_board_add(const struct cli_process *process, const struct report_run *r
         row->is.first_misses = run->levels[0]->misses;
         row->is.last_misses = run->levels[run->machine->level_count - 1]->misses;
         row->is.cost = report_cost(run);
+        add_found(row, run);
     }
     put_text(row->name, run->command[0]);
     mark_of(mark, process);
@@ -275,6 +289,8 @@ enum c2_status cli_board_write(const struct cli_process *process, struct c2_erro
         programs[i].name = board->rows[i].name;
         programs[i].ending = board->rows[i].ending;
         programs[i].report = board->rows[i].report[0] ? board->rows[i].report : NULL;
+        for (uint32_t k = 0; k < programs[i].found_count; k++)
+            programs[i].found[k].text = board->rows[i].found[k];
     }
     qsort(programs, count, sizeof *programs, by_process);
     if (board->count > count)

@@ -675,6 +675,24 @@ static int tell_failure(const struct emu_end *end, const struct c2_error *err)
     return CLI_EXIT_FAILED;
 }
 
+/* All that is to be said of the run; returns the exit status. */
+static int write_all(struct run *run, struct report_run *report, struct c2_error *err)
+{
+    struct findings *findings = NULL;
+    enum c2_status status = C2_OK;
+    if (!run->options->advise && (!run->options->quiet || run->options->output_dir)) /* advise changes its own */
+        status = cli_find(&findings, report, err);
+    if (status == C2_OK)
+        cli_board_add(run->process, report, run->options->output_dir);
+    if (status == C2_OK && run->options->record)
+        status = finish_recording(run, report, err);
+    if (status == C2_OK)
+        status = cli_write_reports(&run->outputs, run->options, &run->simulation, report,
+                                   cli_shows_program(run->process, run->options, run->next), err);
+    findings_destroy(findings);
+    return status == C2_OK ? tell_unsaved(run, report->exit_status, err) : fail(err, CLI_EXIT_FAILED);
+}
+
 /* The guest has ended; returns the exit status. */
 static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
@@ -720,13 +738,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     cli_describe(&report, &against, run->options, run->simulation.lanes);
     if (!run->options->no_sim && cli_describe_program(&report, run->program, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    cli_board_add(run->process, &report, run->options->output_dir);
-    if (run->options->record && finish_recording(run, &report, err) != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
-    if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report,
-                          cli_shows_program(run->process, run->options, run->next), err) != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
-    return tell_unsaved(run, report.exit_status, err);
+    return write_all(run, &report, err);
 }
 
 /* The guest's rights are c2emu's own. */

@@ -603,6 +603,24 @@ static void add_finding(struct document *d, const struct report_digest *digest, 
     add_json(d, &t, pattern, remedy);
 }
 
+char *report_finding_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t number)
+{
+    struct c2_words words = {buffer, bytes, 0};
+    struct loader_place place;
+    struct telling t;
+    char where[NAME_BYTES];
+    begin(&t, run, &run->findings->list[number]);
+    place_of(&place, &t);
+    name_places(where, sizeof where, &t, &place);
+    if (t.of->pattern != FINDINGS_STARTUP)
+        c2_say(&words, "%s: ", where);
+    say_pattern(&words, &t);
+    say_others(&words, &t);
+    c2_say(&words, ": ");
+    say_remedy(&words, &t);
+    return buffer;
+}
+
 void report_add_findings(struct document *d, struct report_digest *digest)
 {
     const struct findings *findings = digest->run->findings;

@@ -3,15 +3,19 @@
  * processes: the programs of a run of several, a line each.
  *
  * Model
+ *   First the findings of all programs but for their starts: by what their remedies would spare, then by their cost.
  *   In the order of the processes. The text has all of up to ROWS programs, of more those ROWS that cost most (of equal
  *   ones the first), and a line for the others. Endings are in it where one is unusual, in a word or two; reports where
  *   there are any.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/report_priv.h"
 
 #define ROWS 30u
+#define FOUND_ROWS 5u    /* of the text */
+#define FOUND_SHARE 100u /* of the cost of all: less is left out */
 
 /* It ended well, or became the program of the next row. */
 static bool is_usual(const char *ending) { return strcmp(ending, "exit status 0") == 0 || strstr(ending, "(execve)"); }
@@ -97,11 +101,76 @@ static void note_others(struct document *d, const struct report_programs *progra
                  others == 1 ? "" : "s", doc_digits(d, instructions), doc_digits(d, cost));
 }
 
+/* ------------------------------------------------------------------ the findings of all */
+
+struct of_program {
+    const struct report_found *found;
+    const struct report_program *program;
+};
+
+static int by_worth(const void *left, const void *right)
+{
+    const struct of_program *a = left, *b = right;
+    if (a->found->gain != b->found->gain)
+        return a->found->gain > b->found->gain ? -1 : 1;
+    if (a->found->cost != b->found->cost)
+        return a->found->cost > b->found->cost ? -1 : 1;
+    return (a->found > b->found) - (a->found < b->found);
+}
+
+static void add_one(struct document *d, const struct of_program *of, uint64_t whole, uint32_t number)
+{
+    doc_group(d, DOC_JSON, NULL);
+    doc_count(d, DOC_JSON, "pid", of->program->pid);
+    doc_count(d, DOC_JSON, "number", of->program->number);
+    doc_count(d, DOC_JSON, "cost", of->found->cost);
+    doc_count(d, DOC_JSON, "gain", of->found->gain);
+    doc_string(d, DOC_JSON, "words", of->found->text);
+    doc_close(d);
+    if (number > FOUND_ROWS)
+        return;
+    doc_note(d, DOC_ITEM, NULL, "%u. %s (%u): %s", number, of->program->name, of->program->pid, of->found->text);
+    doc_note(d, DOC_ITEM, NULL, "   %s of the cost of all%s%s", doc_share(d, of->found->cost, whole),
+             of->found->gain != 0 ? "; the remedy would spare about " : "",
+             of->found->gain != 0 ? doc_share(d, of->found->gain, whole) : "");
+}
+
+static void add_found(struct document *d, const struct report_programs *programs)
+{
+    struct of_program *list = c2_calloc(programs->count * REPORT_FOUND + 1, sizeof *list);
+    uint64_t whole = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < programs->count; i++)
+        whole += programs->list[i].cost;
+    for (size_t i = 0; list && i < programs->count; i++) {
+        for (uint32_t k = 0; k < programs->list[i].found_count; k++) {
+            const struct report_found *found = &programs->list[i].found[k];
+            if (found->cost >= whole / FOUND_SHARE)
+                list[count++] = (struct of_program){found, &programs->list[i]};
+        }
+    }
+    if (!list) {
+        d->failed = true;
+        return;
+    }
+    if (count != 0) {
+        qsort(list, count, sizeof *list, by_worth);
+        doc_note(d, DOC_LINE, NULL, "findings of all programs");
+    }
+    doc_table(d, DOC_BOTH, "findings");
+    for (size_t i = 0; i < count; i++)
+        add_one(d, &list[i], whole, (uint32_t)i + 1);
+    doc_close(d);
+    c2_free(list);
+}
+
 void report_add_programs(struct document *d, const struct report_programs *programs)
 {
     doc_section(d, DOC_BOTH, 0);
     doc_string(d, DOC_JSON, "format", "c2emu-programs");
     add_command(d, programs->command);
+    add_found(d, programs);
+    doc_section(d, DOC_BOTH, 0);
     doc_note(d, DOC_HEADING, NULL, "processes: %zu programs%s", programs->count,
              programs->full ? "" : ", whose reports --full shows, and -o DIR keeps");
     doc_table(d, DOC_BOTH, "programs");

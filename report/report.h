@@ -125,6 +125,15 @@ enum c2_status report_json(FILE *to, const struct report *report, struct c2_erro
 void report_destroy(struct report *report);
 
 /* Of a run of several programs, the list of them. */
+/* A finding of one of them, in words; the first ones of each are kept. */
+#define REPORT_FOUND 2u
+struct report_found {
+    uint64_t cost, gain; /* cycles, as in findings.h */
+    const char *text;
+};
+/* The finding of this number, with its place and remedy, in one sentence. Returns buffer. */
+char *report_finding_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t number);
+
 struct report_program {
     uint32_t pid, parent;
     uint32_t number; /* of those that the process was, from 1 */
@@ -134,6 +143,8 @@ struct report_program {
     bool followed;                      /* else there are no counts: */
     uint64_t first_misses, last_misses; /* of L1D, and of the last level */
     uint64_t cost;                      /* of its misses, in cycles */
+    struct report_found found[REPORT_FOUND];
+    uint32_t found_count;
 };
 struct report_programs {
     const struct report_program *list;

@@ -49,7 +49,9 @@ static void begin(struct run *run, uint32_t cut)
 {
     const char *const given[ANALYSES_KINDS] = {NULL};
     const struct analyses_setup setup = {.machine = &machine, .given = given};
-    *run = (struct run){.blocks = make_blocks(), .batch = calloc(1, sizeof *run->batch), .cut = cut};
+    *run = (struct run){.blocks = make_blocks(),
+                        .batch = calloc(1, sizeof *run->batch),
+                        .cut = cut < STREAM_BATCH_WORDS ? cut : STREAM_BATCH_WORDS};
     assert_non_null(run->batch);
     assert_int_equal(C2_OK, analyses_create(&run->analyses, &setup, NULL));
     struct sim_config config = {

@@ -334,12 +334,12 @@ static void plain(struct recording *r)
     }
 }
 
-/* Whole, or interrupted once. */
+/* Whole, or interrupted once; downwards it stays behind the start of what is mapped, 2048 bytes before each address. */
 static void string(struct recording *r)
 {
     const unsigned kind = MOVS + (unsigned)c2_rng_below(&r->rng, KINDS - MOVS),
                    log = (unsigned)c2_rng_below(&r->rng, 4);
-    const uint64_t count = c2_rng_below(&r->rng, 300), cut = c2_rng_below(&r->rng, count + 1), size = 1u << log;
+    const uint64_t count = c2_rng_below(&r->rng, 250), cut = c2_rng_below(&r->rng, count + 1), size = 1u << log;
     const bool down = c2_rng_below(&r->rng, 2);
     const uint64_t at[2] = {some_address(r), some_address(r)},
                    high = c2_rng_below(&r->rng, 2) ? 0 : (uint64_t)-1 - count;

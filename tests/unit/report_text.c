@@ -216,13 +216,19 @@ static void the_list_of_programs(void **state)
 {
     (void)state;
     struct report_program list[] = {
-        {1000, 1, 1, "sh", "exit status 0", NULL, 2000, true, 30, 4, 1040},
-        {1001, 1000, 1, "sh", "became /bin/true (execve)", NULL, 7, false, 0, 0, 0},
-        {1001, 1000, 2, "true", "exit status 0", NULL, 1234567, true, 5, 5, 1175},
+        {1000, 1, 1, "sh", "exit status 0", NULL, 2000, true, 30, 4, 1040, {{900, 800, "sh.c:3: pad"}}, 1},
+        {1001, 1000, 1, "sh", "became /bin/true (execve)", NULL, 7, false, 0, 0, 0, {{0}}, 0},
+        {1001, 1000, 2, "true", "exit status 0", NULL, 1234567, true, 5, 5, 1175, {{1000, 0, "t.c:1: once"}}, 1},
     };
     const struct report_programs programs = {.list = list, .count = 3, .command = (const char *[]){"sh", NULL}};
     char *text = list_of(&programs);
-    assert_string_equal("processes: 3 programs, whose reports --full shows, and -o DIR keeps\n"
+    assert_string_equal("findings of all programs\n"
+                        "  1. sh (1000): sh.c:3: pad\n"
+                        "     40.6 % of the cost of all; the remedy would spare about 36.1 %\n"
+                        "  2. true (1001): t.c:1: once\n"
+                        "     45.1 % of the cost of all\n"
+                        "\n"
+                        "processes: 3 programs, whose reports --full shows, and -o DIR keeps\n"
                         "process  program  instructions  L1D misses  to memory   cost\n"
                         "   1000  sh              2,000          30          4  1,040\n"
                         "   1001  sh                  7           -          -      -\n"
@@ -244,7 +250,7 @@ static void a_long_list_of_programs(void **state)
     (void)state;
     struct report_program list[40];
     for (unsigned i = 0; i < 40; i++)
-        list[i] = (struct report_program){1000 + i, 1, 1, "sh", "exit status 0", NULL, 100, true, 1, 1, 5};
+        list[i] = (struct report_program){1000 + i, 1, 1, "sh", "exit status 0", NULL, 100, true, 1, 1, 5, {{0}}, 0};
     list[39].cost = 6;
     struct report_programs programs = {.list = list, .count = 40, .command = (const char *[]){"sh", NULL}};
     char *text = list_of(&programs);
