@@ -366,20 +366,10 @@ static void step_in_loops(struct accesses *accesses, struct tracked *tracked, ui
     }
 }
 
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static void fit_grid(struct analyses_access *access, const struct tracked *tracked, uint64_t offset)
 {
-    access->grid = divisor(offset > tracked->anchor ? offset - tracked->anchor : tracked->anchor - offset,
-                           access->grid);
+    access->grid = c2_divisor(offset > tracked->anchor ? offset - tracked->anchor : tracked->anchor - offset,
+                              access->grid);
 }
 
 /* ------------------------------------------------------------------ accesses */
@@ -455,7 +445,7 @@ static void repeat(struct accesses *accesses, uint32_t number, const struct stre
     if (count < 2)
         return;
     vote(&accesses->tracked[number - 1].steps[0], stream_string_goes_down(words) ? -size : size, count - 1);
-    access->grid = divisor(slot->size, access->grid);
+    access->grid = c2_divisor(slot->size, access->grid);
     access->reads += slot->store != 0 ? 0 : count - 1;
     access->writes += slot->store != 0 ? count - 1 : 0;
 }
@@ -495,13 +485,6 @@ static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt
 
 /* ------------------------------------------------------------------ rounds */
 
-static bool is_within(const struct analyses_loops_result *loops, uint32_t inner, uint32_t outer)
-{
-    while (inner != ANALYSES_NO_LOOP && inner != outer)
-        inner = loops->loops[inner].parent;
-    return inner == outer;
-}
-
 /* The headers at this instruction: the innermost loop that the function was in goes round, those inside it are
  * entered. */
 static uint32_t pass_headers(struct accesses *accesses, const struct block_known *known, uint32_t header, uint32_t insn)
@@ -513,7 +496,7 @@ static uint32_t pass_headers(struct accesses *accesses, const struct block_known
         struct turn *turn = &accesses->turns[loop];
         if (round)
             continue;
-        round = is_within(&accesses->result.loops, at, loop);
+        round = analyses_loop_within(&accesses->result.loops, at, loop);
         *turn = round ? (struct turn){turn->entry, turn->round + 1} : (struct turn){turn->entry + 1, 0};
     }
     return header;

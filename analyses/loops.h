@@ -32,4 +32,12 @@ struct analyses_loops_result {
     const uint32_t *loop_of; /* [instruction of the profile]: the innermost loop that it is in; or NO_LOOP */
 };
 
+/* Whether a loop is the other one, or in it; inner may be NO_LOOP. */
+static inline bool analyses_loop_within(const struct analyses_loops_result *loops, uint32_t inner, uint32_t outer)
+{
+    while (inner != ANALYSES_NO_LOOP && inner != outer)
+        inner = loops->loops[inner].parent;
+    return inner == outer;
+}
+
 #endif

@@ -102,7 +102,16 @@ static inline uint64_t c2_mask(unsigned low, unsigned high)
 }
 static inline bool c2_is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 static inline unsigned c2_log2(uint64_t n) { return 63u - (unsigned)__builtin_clzll(n); } /* n > 0, floor */
-static inline uint64_t c2_align_down(uint64_t v, uint64_t to) { return v & ~(to - 1); }   /* to: power of two */
+static inline uint64_t c2_divisor(uint64_t a, uint64_t b) /* the greatest of both; of 0 and n: n */
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+static inline uint64_t c2_align_down(uint64_t v, uint64_t to) { return v & ~(to - 1); } /* to: power of two */
 static inline uint64_t c2_align_up(uint64_t v, uint64_t to) { return (v + to - 1) & ~(to - 1); }
 
 /* ------------------------------------------------------------------ allocation

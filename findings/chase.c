@@ -148,19 +148,12 @@ static void pass(struct flow *flow, const struct decoder *decoder, bool asked)
             flow->from[i] = result;
 }
 
-static bool is_around(const struct analyses_loops_result *loops, uint32_t loop, uint32_t inner)
-{
-    while (inner != ANALYSES_NO_LOOP && inner != loop)
-        inner = loops->loops[inner].parent;
-    return inner == loop;
-}
-
 /* Whether the instruction is one of the code that is looked at. */
 static bool concerns(const struct findings_input *input, uint32_t insn, uint32_t loop, struct guest_va function)
 {
     struct guest_va entry;
     if (loop != ANALYSES_NO_LOOP)
-        return is_around(&input->excerpts->loops, loop, input->excerpts->loops.loop_of[insn]);
+        return analyses_loop_within(&input->excerpts->loops, input->excerpts->loops.loop_of[insn], loop);
     return loader_function_entry(input->symbols, input->profile->insns[insn].pc, &entry) && entry.v == function.v;
 }
 

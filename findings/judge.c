@@ -137,13 +137,7 @@ static uint64_t element_of(const struct findings_input *input, const struct grou
         const struct analyses_access *access = &input->excerpts->accesses[i];
         if (access->object != group->object || input->excerpts->loops.loop_of[access->insn] != group->loop)
             continue;
-        uint64_t a = access->grid, b = grid;
-        while (b != 0) {
-            const uint64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        grid = a;
+        grid = c2_divisor(access->grid, grid);
     }
     return grid;
 }
