@@ -327,6 +327,7 @@ struct cli_process {
     struct cli_receipt *receipt; /* of the run, when its first program has ended; NULL: there is none */
     struct emu_turns *turns;
     bool forked;           /* it is not the first one */
+    bool ran;              /* a program of it; else what is there is of a run that could not begin, and has no end */
     bool failed;           /* c2emu could not carry it to its end */
     int interrupted_by;    /* a signal from outside ended it; 0: none did */
     int ending;            /* as wait4 tells it */

@@ -385,6 +385,7 @@ enum c2_status cli_process_become(struct cli_process *process, uint32_t pid, boo
 void cli_process_ended(struct cli_process *process, const struct emu_end *end, int interrupting_signal,
                        uint64_t instructions)
 {
+    process->ran = true;
     process->failed = end->kind == EMU_FAILED || end->kind == EMU_REFUSED || end->kind == EMU_ABANDONED;
     process->interrupted_by = end->kind == EMU_INTERRUPTED ? interrupting_signal : 0;
     process->ending = end->kind == EMU_KILLED ? end->signal : cli_exit_status(end, interrupting_signal) << 8;
@@ -400,7 +401,7 @@ static void wait_for_children(void)
 
 int cli_process_end(struct cli_process *process, int status)
 {
-    if (!process->kernel)
+    if (!process->ran)
         return status;
     if (process->failed)
         emu_turns_fail(process->turns);

@@ -216,12 +216,15 @@ static void visit_objects(struct attributes *attributes, struct checkpoint *c)
 
 static void visit_clock(struct syscalls *kernel, struct checkpoint *c)
 {
-    checkpoint_number(c, &kernel->instructions_per_second, CHECKPOINT_ANY);
+    uint64_t rate = kernel->instructions_per_second;
+    checkpoint_number(c, &rate, CHECKPOINT_ANY);
+    if (rate == 0)
+        checkpoint_damaged(c, "a clock that stands still");
+    else
+        kernel->instructions_per_second = rate; /* never 0: times are divided by it, also of a run that is refused */
     checkpoint_number(c, &kernel->start_seconds, CHECKPOINT_ANY);
     checkpoint_number(c, &kernel->slept_ns, UINT64_MAX / 4);
     checkpoint_number(c, &kernel->instructions, CHECKPOINT_ANY);
-    if (kernel->instructions_per_second == 0)
-        checkpoint_damaged(c, "a clock that stands still");
 }
 
 void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)

@@ -157,6 +157,7 @@ static enum c2_status restore(const char *bytes, size_t count, struct c2_error *
         mmu_check(g.mmu);
         syscalls_check(g.kernel);
     } else {
+        assert_true(syscalls_time_ns(g.kernel, 1000) >= syscalls_time_ns(g.kernel, 0)); /* the clock goes */
         fresh(); /* half a guest is good for release only */
     }
     return status;
