@@ -39,8 +39,10 @@ void backing_release(struct backing *backing)
 void area_describe(struct area *area, uint64_t offset)
 {
     area->view.offset = offset;
-    if (area->backing->anonymous)
+    if (area->backing->anonymous) {
+        area->view.memory = area->backing->inode;
         return;
+    }
     area->view.path = area->backing->path;
     area->view.inode = area->backing->inode;
     area->view.device = area->backing->device;

@@ -85,6 +85,8 @@ static int make_backing(struct mmu *mmu, struct backing **out, const struct mmu_
     return *out ? 0 : ENOMEM;
 }
 
+void mmu_number_memory(struct mmu *mmu, uint64_t last) { mmu->objects = last; }
+
 static struct area area_of(const struct mmu_request *request, uint64_t start, uint64_t bytes, struct backing *backing)
 {
     struct area area = {.backing = backing, .may_write = true, .hugetlb = (uint8_t)request->huge};

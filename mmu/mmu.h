@@ -87,6 +87,7 @@ struct mmu_area {
     const char *path;       /* file mappings: absolute path; else NULL. Lent until the next change of the areas */
     uint64_t offset;        /* file mappings: of start in the file */
     uint64_t inode, device; /* file mappings, as fstat says; for /proc/self/maps */
+    uint64_t memory; /* shared anonymous memory: the number of the piece, which all processes that have it know */
 };
 
 enum mmu_zone { MMU_ZONE_HIGH, MMU_ZONE_LOW }; /* where a mapping without a fixed address goes */
@@ -109,6 +110,9 @@ struct mmu_areas;
 const struct mmu_areas *mmu_areas(const struct mmu *mmu);
 /* The area that holds va, or the first one above it when next is true; NULL if none. Lent until a change. */
 const struct mmu_area *mmu_area_at(const struct mmu_areas *areas, struct guest_va va, bool next);
+
+/* Pieces of shared anonymous memory that are made from now on have numbers above this one. */
+void mmu_number_memory(struct mmu *mmu, uint64_t last);
 
 /* These five answer as the kernel would: 0 or an address on success, -errno on failure (ENOMEM, EINVAL, EEXIST,
  * EACCES ...); they take and give plain addresses because they are the guest's own numbers. */

@@ -257,6 +257,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     reset_thread(kernel->current, program->name);
     kernel->identity.dumpable = 1;
     kernel->mmu = mmu;
+    processes_number_memory(kernel);
     kernel->instructions_before += kernel->instructions;
     kernel->instructions = kernel->turn = 0;
     kernel->remapped = true;

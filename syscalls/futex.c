@@ -3,11 +3,9 @@
  * Futexes: words of the guest's memory that threads wait at.
  *
  * Model
- *   Only one thread runs at a time, so what a call reads and writes of a word is atomic. A waiter is a thread whose
- *   struct kernel_wait names the word; those that have waited longest are woken first. A word is known by its address:
- *   all threads have the same memory. Of one that other processes may have (no FUTEX_PRIVATE_FLAG) each wake, at
- *   whatever such word and by whom, lets all waiters of other processes look again: they come back without having been
- *   woken, as futex(2) says that they may.
+ *   Only one thread runs at a time, so what a call reads and writes of a word is atomic. Who waits where stands in a
+ *   list that all processes of the run share (words.c): those that have waited longest are woken first, in
+ *   whatever process they are, and are counted.
  *   The word of a mutex with priority inheritance holds the number of the thread that owns it; there are no priorities,
  *   so who has waited longest gets it next.
  *
@@ -49,49 +47,38 @@ static int64_t check_word(struct call *c, int operation, uint64_t word)
 
 /* ------------------------------------------------------------------ waiters */
 
-/* Which of the words of futex_waitv it is; their count: none of them. */
-static uint32_t index_of(const struct kernel_wait *wait, uint64_t word)
+static enum words_reach reach_of(int flags) { return flags & FUTEX_PRIVATE_FLAG ? WORDS_PRIVATE : WORDS_SHARED; }
+
+static struct words_place place_of(const struct call *c, int operation, uint64_t word)
 {
-    uint32_t i = 0;
-    while (i < wait->word_count && wait->words[i] != word)
-        i++;
-    return i;
+    return words_place(c->kernel, word, reach_of(operation));
 }
 
-static bool waits_at(const struct kernel_wait *wait, enum kernel_wait_kind kind, uint64_t word, uint32_t bits)
+/* Up to `most` of those that wait there; how many, or -EINVAL: one of them is to be moved to a lock. */
+static int64_t wake_waiters(struct syscalls *kernel, const struct words_place *place, uint32_t most, uint32_t bits)
 {
-    if (kind == KERNEL_WAITS_WORD && wait->kind == KERNEL_WAITS_WORDS)
-        return index_of(wait, word) < wait->word_count;
-    return wait->kind == kind && wait->word == word && wait->bits & bits;
-}
-
-/* Who has waited longest at the word, of those whose bits are among these; NULL: nobody does. */
-static struct kernel_thread *first_waiter(const struct syscalls *kernel, enum kernel_wait_kind kind, uint64_t word,
-                                          uint32_t bits)
-{
-    struct kernel_thread *first = NULL;
-    for (uint32_t i = 0; i < kernel->thread_count; i++) {
-        struct kernel_thread *thread = kernel->threads[i];
-        if (!thread->wait.woken && waits_at(&thread->wait, kind, word, bits) &&
-            (!first || thread->wait.order < first->wait.order))
-            first = thread;
-    }
-    return first;
-}
-
-int64_t futex_wake(struct syscalls *kernel, uint64_t word, uint32_t most, uint32_t bits)
-{
-    struct kernel_thread *thread;
+    struct words_waiter *waiter;
     uint32_t woken = 0;
-    while (woken < most && (thread = first_waiter(kernel, KERNEL_WAITS_WORD, word, bits))) {
-        if (thread->wait.moves_to)
+    while (woken < most && (waiter = words_first(kernel, place, false, bits))) {
+        if (waiter->moves)
             return -EINVAL;
-        if (thread->wait.kind == KERNEL_WAITS_WORDS)
-            thread->wait.word = index_of(&thread->wait, word);
-        thread->wait.woken = true;
+        words_wake(kernel, waiter);
         woken++;
     }
     return woken;
+}
+
+void futex_wake_one(struct syscalls *kernel, uint64_t word)
+{
+    const struct words_place place = words_place(kernel, word, WORDS_SHARED);
+    (void)wake_waiters(kernel, &place, 1, UINT32_MAX);
+}
+
+/* The thread waits as `wait` has it, at this word. */
+static int64_t wait_at(struct call *c, struct kernel_wait wait, const struct words_waiter *waiter)
+{
+    wait.kind = waiter->owns ? KERNEL_WAITS_OWNER : KERNEL_WAITS_WORD;
+    return words_add(c->kernel, &wait, waiter) ? call_wait(c, wait) : -ENOMEM;
 }
 
 /* A moment of one of two clocks as guest time. */
@@ -124,15 +111,10 @@ static int64_t deadline_of(struct call *c, int operation, uint64_t *deadline)
     return 0;
 }
 
-bool futex_is_woken(const struct syscalls *kernel, const struct kernel_wait *wait)
-{
-    return wait->woken || (wait->wakes != 0 && wait->wakes != processes_wakes(kernel));
-}
-
 /* What the thread was woken for has come true already, or its time has come; or it goes on waiting. */
 static int64_t wait_again(struct call *c)
 {
-    if (futex_is_woken(c->kernel, c->waited))
+    if (words_woken(c->kernel, c->waited))
         return 0;
     return call_is_late(c) ? -ETIMEDOUT : call_wait(c, *c->waited);
 }
@@ -147,14 +129,6 @@ static int64_t check_wait(struct call *c, int operation, uint64_t *deadline)
     return status < 0 ? status : value == (uint32_t)c->arg[2] ? 0 : -EAGAIN;
 }
 
-static bool is_shared(int flags) { return !(flags & FUTEX_PRIVATE_FLAG); }
-
-/* Of a word that other processes may have; 0: of one that they have not. */
-static uint64_t wakes_of(const struct call *c, bool shared)
-{
-    return shared && processes_shared(c->kernel) ? processes_wakes(c->kernel) : 0;
-}
-
 static int64_t wait_for(struct call *c, int operation, uint32_t bits)
 {
     uint64_t deadline;
@@ -163,38 +137,31 @@ static int64_t wait_for(struct call *c, int operation, uint32_t bits)
     const int64_t status = check_wait(c, operation, &deadline);
     if (status < 0)
         return status;
-    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_WORD,
-                                             .restarts = deadline == KERNEL_NEVER,
-                                             .deadline = deadline,
-                                             .word = c->arg[0],
-                                             .bits = bits,
-                                             .shared = is_shared(operation),
-                                             .wakes = wakes_of(c, is_shared(operation)),
-                                             .why = "no other thread can wake it"});
+    const struct words_waiter waiter = {.bits = bits, .address = c->arg[0], .place = place_of(c, operation, c->arg[0])};
+    return wait_at(c,
+                   (struct kernel_wait){.restarts = deadline == KERNEL_NEVER,
+                                        .deadline = deadline,
+                                        .why = "no other thread can wake it"},
+                   &waiter);
 }
 
 static int64_t wake(struct call *c, int operation, uint32_t bits)
 {
-    if (!(operation & FUTEX_PRIVATE_FLAG))
-        processes_wake(c->kernel);
-    int64_t status = check_word(c, operation, c->arg[0]);
-    return status < 0 ? status : futex_wake(c->kernel, c->arg[0], (uint32_t)c->arg[2], bits);
+    const int64_t status = check_word(c, operation, c->arg[0]);
+    const struct words_place place = place_of(c, operation, c->arg[0]);
+    return status < 0 ? status : wake_waiters(c->kernel, &place, (uint32_t)c->arg[2], bits);
 }
 
 /* ------------------------------------------------------------------ requeueing */
 
-static int64_t move_waiters(struct syscalls *kernel, uint64_t from, uint64_t to, uint32_t most)
+static int64_t move_waiters(struct call *c, const struct words_place *from, const struct words_place *to, uint32_t most)
 {
-    struct kernel_thread *thread;
+    struct words_waiter *waiter;
     uint32_t moved = 0;
-    while (moved < most && (thread = first_waiter(kernel, KERNEL_WAITS_WORD, from, UINT32_MAX))) {
-        if (thread->wait.moves_to)
+    while (moved < most && (waiter = words_first(c->kernel, from, false, UINT32_MAX))) {
+        if (waiter->moves)
             return -EINVAL;
-        if (thread->wait.kind == KERNEL_WAITS_WORDS)
-            thread->wait.words[index_of(&thread->wait, from)] = to;
-        else
-            thread->wait.word = to;
-        thread->wait.order = ++kernel->waits;
+        words_move(c->kernel, waiter, to, c->arg[4]);
         moved++;
     }
     return moved;
@@ -213,10 +180,11 @@ static int64_t requeue(struct call *c, int operation, bool compares)
         return status;
     if (compares && value != (uint32_t)c->arg[5])
         return -EAGAIN;
-    const int64_t woken = futex_wake(c->kernel, c->arg[0], (uint32_t)woken_most, UINT32_MAX);
-    if (woken < 0 || c->arg[0] == c->arg[4])
+    const struct words_place from = place_of(c, operation, c->arg[0]), to = place_of(c, operation, c->arg[4]);
+    const int64_t woken = wake_waiters(c->kernel, &from, (uint32_t)woken_most, UINT32_MAX);
+    if (woken < 0 || words_same(&from, &to))
         return woken;
-    const int64_t moved = move_waiters(c->kernel, c->arg[0], c->arg[4], (uint32_t)moved_most);
+    const int64_t moved = move_waiters(c, &from, &to, (uint32_t)moved_most);
     return moved < 0 ? moved : woken + moved;
 }
 
@@ -290,8 +258,9 @@ static int64_t wake_and_operate(struct call *c, int operation)
         return -ENOSYS;
     if ((status = store(c, c->arg[4], changed)) < 0)
         return status;
-    const int64_t woken = futex_wake(c->kernel, c->arg[0], (uint32_t)c->arg[2], UINT32_MAX);
-    const int64_t more = both && woken >= 0 ? futex_wake(c->kernel, c->arg[4], (uint32_t)c->arg[3], UINT32_MAX) : 0;
+    const struct words_place first = place_of(c, operation, c->arg[0]), second = place_of(c, operation, c->arg[4]);
+    const int64_t woken = wake_waiters(c->kernel, &first, (uint32_t)c->arg[2], UINT32_MAX);
+    const int64_t more = both && woken >= 0 ? wake_waiters(c->kernel, &second, (uint32_t)c->arg[3], UINT32_MAX) : 0;
     return more < 0 ? more : woken < 0 ? woken : woken + more;
 }
 
@@ -300,19 +269,19 @@ static int64_t wake_and_operate(struct call *c, int operation)
 #define NOBODY_GIVES "no other thread can give it the lock"
 
 /* The word is `owner`'s, with what it says of a dead one; and of others that wait. */
-static uint32_t owned_by(const struct syscalls *kernel, uint32_t old, uint64_t word, uint32_t owner)
+static uint32_t owned_by(const struct syscalls *kernel, uint32_t old, const struct words_place *place, uint32_t owner)
 {
-    const bool waiters = first_waiter(kernel, KERNEL_WAITS_OWNER, word, UINT32_MAX);
+    const bool waiters = words_first(kernel, place, true, UINT32_MAX);
     return owner | (old & FUTEX_OWNER_DIED) | (waiters ? FUTEX_WAITERS : 0);
 }
 
 /* To who has waited longest; nobody's if nobody does. */
-static int64_t give_on(struct call *c, uint64_t word, uint32_t old)
+static int64_t give_on(struct call *c, uint64_t word, const struct words_place *place, uint32_t old)
 {
-    struct kernel_thread *next = first_waiter(c->kernel, KERNEL_WAITS_OWNER, word, UINT32_MAX);
+    struct words_waiter *next = words_first(c->kernel, place, true, UINT32_MAX);
     if (next)
-        next->wait.woken = true;
-    return store(c, word, next ? owned_by(c->kernel, old, word, next->tid) : old & FUTEX_OWNER_DIED);
+        words_wake(c->kernel, next);
+    return store(c, word, next ? owned_by(c->kernel, old, place, next->tid) : old & FUTEX_OWNER_DIED);
 }
 
 static int64_t lock(struct call *c, int operation, bool tries)
@@ -328,25 +297,22 @@ static int64_t lock(struct call *c, int operation, bool tries)
         status = load(c, word, &value);
     if (status < 0)
         return status;
+    const struct words_place place = place_of(c, operation, word);
     if ((value & FUTEX_TID_MASK) == 0)
-        return store(c, word, owned_by(c->kernel, value, word, self));
+        return store(c, word, owned_by(c->kernel, value, &place, self));
     if ((value & FUTEX_TID_MASK) == self)
         return -EDEADLK;
-    if (!threads_find(c->kernel, value & FUTEX_TID_MASK))
+    if (!processes_have_thread(c->kernel, value & FUTEX_TID_MASK))
         return -ESRCH;
     if (tries)
         return -EAGAIN;
     if ((status = store(c, word, value | FUTEX_WAITERS)) < 0)
         return status;
-    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_OWNER,
-                                             .resumes = true,
-                                             .deadline = deadline,
-                                             .word = word,
-                                             .bits = UINT32_MAX,
-                                             .why = NOBODY_GIVES});
+    return wait_at(c, (struct kernel_wait){.resumes = true, .deadline = deadline, .why = NOBODY_GIVES},
+                   &(struct words_waiter){.owns = true, .bits = UINT32_MAX, .address = word, .place = place});
 }
 
-static int64_t unlock(struct call *c)
+static int64_t unlock(struct call *c, int operation)
 {
     uint32_t value;
     int64_t status = load(c, c->arg[0], &value);
@@ -354,7 +320,8 @@ static int64_t unlock(struct call *c)
         return status;
     if ((value & FUTEX_TID_MASK) != c->kernel->current->tid)
         return -EPERM;
-    return give_on(c, c->arg[0], value & ~(uint32_t)FUTEX_OWNER_DIED);
+    const struct words_place place = place_of(c, operation, c->arg[0]);
+    return give_on(c, c->arg[0], &place, value & ~(uint32_t)FUTEX_OWNER_DIED);
 }
 
 /* ------------------------------------------------------------------ from a word to one with an owner */
@@ -371,42 +338,48 @@ static int64_t wait_to_move(struct call *c, int operation)
         status = check_wait(c, operation, &deadline);
     if (status < 0)
         return status;
-    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_WORD,
-                                             .resumes = true,
-                                             .deadline = deadline,
-                                             .word = c->arg[0],
-                                             .moves_to = c->arg[4],
-                                             .bits = UINT32_MAX,
-                                             .why = "no other thread can move it to the lock"});
+    const struct words_waiter waiter = {.moves = true,
+                                        .bits = UINT32_MAX,
+                                        .address = c->arg[0],
+                                        .place = place_of(c, operation, c->arg[0]),
+                                        .moves_to = place_of(c, operation, c->arg[4])};
+    return wait_at(
+        c,
+        (struct kernel_wait){.resumes = true, .deadline = deadline, .why = "no other thread can move it to the lock"},
+        &waiter);
 }
 
 /* It waits for the word from now on, or gets it if nobody has it. 1, or -errno. */
-static int64_t move_to_owner(struct call *c, struct kernel_thread *thread, uint64_t word)
+static int64_t move_to_owner(struct call *c, struct words_waiter *waiter, const struct words_place *to)
 {
+    const uint64_t word = c->arg[4];
     uint32_t value;
-    if (thread->wait.moves_to != word)
+    if (!waiter->moves || !words_same(&waiter->moves_to, to))
         return -EINVAL;
     int64_t status = load(c, word, &value);
     const uint32_t owner = value & FUTEX_TID_MASK;
     if (status < 0)
         return status;
-    if (owner == thread->tid)
+    if (owner == waiter->tid)
         return -EDEADLK;
-    if (owner != 0 && !threads_find(c->kernel, owner))
+    if (owner != 0 && !processes_have_thread(c->kernel, owner))
         return -ESRCH;
-    thread->wait.kind = KERNEL_WAITS_OWNER;
-    thread->wait.word = word;
-    thread->wait.moves_to = 0;
-    thread->wait.woken = owner == 0;
-    thread->wait.why = NOBODY_GIVES;
-    status = store(c, word, owner == 0 ? owned_by(c->kernel, value, word, thread->tid) : value | FUTEX_WAITERS);
+    waiter->owns = true;
+    waiter->moves = false;
+    words_move(c->kernel, waiter, to, word);
+    if (owner != 0)
+        status = store(c, word, value | FUTEX_WAITERS);
+    else
+        words_wake(c->kernel, waiter);
+    if (owner == 0)
+        status = store(c, word, owned_by(c->kernel, value, to, waiter->tid));
     return status < 0 ? status : 1;
 }
 
 /* At most one gets the lock, and so many others wait for it. */
-static int64_t requeue_to_owner(struct call *c)
+static int64_t requeue_to_owner(struct call *c, int operation)
 {
-    struct kernel_thread *thread;
+    struct words_waiter *waiter;
     uint32_t value;
     int64_t moved = 0, status = 1;
     if (c->arg[0] == c->arg[4] || c->arg[4] % 4 || (int32_t)c->arg[2] != 1 || (int32_t)c->arg[3] < 0)
@@ -415,9 +388,9 @@ static int64_t requeue_to_owner(struct call *c)
         return -EFAULT;
     if (value != (uint32_t)c->arg[5])
         return -EAGAIN;
-    while (status > 0 && moved <= (int32_t)c->arg[3] &&
-           (thread = first_waiter(c->kernel, KERNEL_WAITS_WORD, c->arg[0], UINT32_MAX))) {
-        status = move_to_owner(c, thread, c->arg[4]);
+    const struct words_place from = place_of(c, operation, c->arg[0]), to = place_of(c, operation, c->arg[4]);
+    while (status > 0 && moved <= (int32_t)c->arg[3] && (waiter = words_first(c->kernel, &from, false, UINT32_MAX))) {
+        status = move_to_owner(c, waiter, &to);
         moved += status > 0;
     }
     return status < 0 ? status : moved;
@@ -446,50 +419,50 @@ static bool is_valid(const struct waited_word *word)
            word->reserved == 0 && word->address % 4 == 0;
 }
 
-/* Of `count` words of the guest's: their addresses. */
-static int64_t take_words(struct call *c, uint64_t *words, uint32_t count, bool *shared)
+/* Of `count` words of the guest's: whether all hold what the caller thinks. */
+static int64_t take_words(struct call *c, struct waited_word *word, uint32_t count)
 {
-    struct waited_word word[WORDS_MOST];
     int64_t status = guest_read(c, word, c->arg[0], count * sizeof *word);
     for (uint32_t i = 0; i < count && status == 0; i++)
         status = is_valid(&word[i]) ? 0 : -EINVAL;
-    for (uint32_t i = 0; i < count && status == 0; i++) {
-        words[i] = word[i].address;
-        *shared |= is_shared((int)word[i].flags);
+    for (uint32_t i = 0; i < count && status == 0; i++)
         status = check_waited(c, &word[i]);
-    }
     return status;
 }
 
-/* Whom a wake of another process lets look again looks at the first word. */
+static bool add_word(struct syscalls *kernel, struct kernel_wait *wait, const struct waited_word *word, uint32_t index)
+{
+    const struct words_waiter waiter = {.index = index,
+                                        .bits = UINT32_MAX,
+                                        .address = word->address,
+                                        .place = words_place(kernel, word->address, reach_of((int)word->flags))};
+    return words_add(kernel, wait, &waiter);
+}
+
 static int64_t wait_at_words(struct call *c, uint64_t deadline)
 {
     const uint32_t count = (uint32_t)c->arg[1];
-    uint64_t *words = c2_alloc(count * sizeof *words);
-    bool shared = false;
-    const int64_t status = words ? take_words(c, words, count, &shared) : -ENOMEM;
-    if (status < 0) {
-        c2_free(words);
-        return status;
-    }
-    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_WORDS,
-                                             .restarts = true,
-                                             .deadline = deadline,
-                                             .words = words,
-                                             .word_count = count,
-                                             .shared = shared,
-                                             .wakes = wakes_of(c, shared),
-                                             .why = "no other thread can wake it"});
+    struct waited_word word[WORDS_MOST];
+    struct kernel_wait wait = {
+        .kind = KERNEL_WAITS_WORDS, .restarts = true, .deadline = deadline, .why = "no other thread can wake it"};
+    int64_t status = take_words(c, word, count);
+    for (uint32_t i = 0; i < count && status == 0; i++)
+        status = add_word(c->kernel, &wait, &word[i], i) ? 0 : -ENOMEM;
+    if (status == 0)
+        return call_wait(c, wait);
+    words_release(c->kernel, &wait);
+    return status;
 }
 
 int64_t futex_wait_words(struct call *c)
 {
     const int clock = (int)c->arg[4];
     uint64_t deadline = KERNEL_NEVER;
-    if (c->again && futex_is_woken(c->kernel, c->waited))
-        return (int64_t)c->waited->word;
-    if (call_is_late(c))
-        return -ETIMEDOUT;
+    const struct words_waiter *woken = c->again ? words_woken(c->kernel, c->waited) : NULL;
+    if (woken)
+        return woken->index;
+    if (c->again)
+        return call_is_late(c) ? -ETIMEDOUT : call_wait(c, *c->waited);
     if (c->arg[2] != 0 || c->arg[1] == 0 || c->arg[1] > WORDS_MOST || !c->arg[0])
         return -EINVAL;
     if (c->arg[3] && clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
@@ -530,11 +503,11 @@ int64_t futex_call(struct call *c)
     case FUTEX_TRYLOCK_PI:
         return lock(c, operation, true);
     case FUTEX_UNLOCK_PI:
-        return unlock(c);
+        return unlock(c, operation);
     case FUTEX_WAIT_REQUEUE_PI:
         return wait_to_move(c, operation);
     case FUTEX_CMP_REQUEUE_PI:
-        return requeue_to_owner(c);
+        return requeue_to_owner(c, operation);
     default:
         return call_complain(c, "is not implemented for this operation");
     }
@@ -569,16 +542,17 @@ static int64_t leave_word(struct call *c, uint64_t word, bool inherits, bool pen
     if (word % 4 || load(c, word, &value) < 0)
         return -EFAULT;
     if (pending && !inherits && value == 0)
-        return futex_wake(c->kernel, word, 1, UINT32_MAX);
+        futex_wake_one(c->kernel, word);
+    if (pending && !inherits && value == 0)
+        return 0;
     if ((value & FUTEX_TID_MASK) != c->kernel->current->tid)
         return 0;
-    if (inherits && first_waiter(c->kernel, KERNEL_WAITS_OWNER, word, UINT32_MAX))
-        return give_on(c, word, value | FUTEX_OWNER_DIED);
+    const struct words_place place = words_place(c->kernel, word, WORDS_SHARED);
+    if (inherits && words_first(c->kernel, &place, true, UINT32_MAX))
+        return give_on(c, word, &place, value | FUTEX_OWNER_DIED);
     int64_t status = store(c, word, (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED);
-    if (status == 0 && !inherits && value & FUTEX_WAITERS) {
-        processes_wake(c->kernel);
-        futex_wake(c->kernel, word, 1, UINT32_MAX);
-    }
+    if (status == 0 && !inherits && value & FUTEX_WAITERS)
+        futex_wake_one(c->kernel, word);
     return status;
 }
 

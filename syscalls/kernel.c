@@ -287,8 +287,8 @@ static int64_t run_row(struct call *c)
 static void release_waited(struct call *c, struct kernel_wait *waited)
 {
     const struct kernel_wait *now = c->kernel->current ? &c->kernel->current->wait : NULL;
-    if (!now || now->fds != waited->fds || now->words != waited->words) /* it does not go on waiting for the same */
-        kernel_wait_release(waited);
+    if (!now || now->fds != waited->fds || now->waiter != waited->waiter) /* it does not go on waiting for the same */
+        kernel_wait_release(c->kernel, waited);
 }
 
 /* The only thread waits: nobody does anything meanwhile but the clock. The call is made again from where it waits. */

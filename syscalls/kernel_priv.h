@@ -19,6 +19,7 @@
 #include "syscalls/stops_priv.h"
 #include "syscalls/timers_priv.h"
 #include "syscalls/views_priv.h"
+#include "syscalls/words_priv.h"
 
 /* What the running call copied of the guest's memory. */
 struct kernel_copies {
@@ -46,20 +47,14 @@ enum kernel_wait_kind {
 #define KERNEL_LAST_NS (UINT64_MAX / 4) /* where guest time stops: it is as good as never */
 struct kernel_wait {
     enum kernel_wait_kind kind;
-    bool woken;        /* it has come true */
     bool restarts;     /* behind a handler with SA_RESTART the call begins anew, else it gives EINTR */
     bool resumes;      /* it does so behind any handler */
     bool outside;      /* others than the guest can make one of fds ready, or open the other end of a pipe */
-    bool shared;       /* other processes may have the word, or one of them, if there are any */
     uint64_t deadline; /* guest time; KERNEL_NEVER: none */
-    uint64_t word; /* guest address; of several words the number of the one that was woken; of a lock: who holds it */
-    uint64_t moves_to; /* FUTEX_WAIT_REQUEUE_PI: the lock; else 0 */
-    uint64_t *words;   /* owned */
-    uint32_t word_count;
-    uint32_t bits;  /* of FUTEX_WAIT_BITSET; of a lock: its kind */
-    uint64_t wakes; /* of a word that other processes may have: processes_wakes() then; 0: they have not. Of a lock:
-                          how many there were given up then */
-    uint64_t order; /* who waits longer has the lower one */
+    uint64_t word;     /* of a lock: who holds it; else as the kinds say */
+    uint32_t waiter;   /* at a word, or at several: 1 + the first one's place in the list of words.c; 0: at none */
+    uint32_t bits;     /* of a lock: its kind; of a wait for children: the options */
+    uint64_t wakes;    /* of a lock: how many there were given up then */
     uint64_t signals;
     uint64_t done;     /* bytes of a write that are in the pipe already */
     uint64_t partial;  /* what the call answers to an interruption; 0: nothing of it has happened */
@@ -110,7 +105,6 @@ struct syscalls {
     struct kernel_thread **threads; /* in the order in which they were started */
     uint32_t thread_count, thread_room;
     uint32_t last_tid, started;
-    uint64_t waits;     /* begun so far */
     bool looks_outside; /* all wait: descriptors that others make ready are asked for as well */
     int leader_status;  /* of the first thread, when it has ended before others */
     uint64_t turn;      /* instructions at which that of `current` began */
@@ -206,7 +200,7 @@ int64_t call_wait_end(struct call *c);
 int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes);
 /* A call that was blocked is made again, and its time has come. */
 bool call_is_late(const struct call *c);
-void kernel_wait_release(struct kernel_wait *wait);
+void kernel_wait_release(struct syscalls *kernel, struct kernel_wait *wait);
 void kernel_wait_for_outside(const struct kernel_wait *wait); /* the host waits for one of its descriptors */
 /* When it may come true by time alone; KERNEL_NEVER. */
 uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wait *wait);
@@ -218,10 +212,8 @@ int poll_milliseconds(uint64_t ns); /* for the host's poll; KERNEL_NEVER: -1 */
 #define POLL_SHOWN(fd) (-2 - (fd))
 
 /* ------------------------------------------------------------------ futex.c */
-/* Up to `most` waiters of the word are woken, those that have waited longest first; how many, or -EINVAL: one of them
- * is to be moved to a lock. */
-int64_t futex_wake(struct syscalls *kernel, uint64_t word, uint32_t most, uint32_t bits);
-bool futex_is_woken(const struct syscalls *kernel, const struct kernel_wait *wait);
+/* One that waits at the word, without FUTEX_PRIVATE_FLAG. */
+void futex_wake_one(struct syscalls *kernel, uint64_t word);
 /* The thread ends: words that it holds (set_robust_list) are marked, and given on. */
 void futex_exit(struct call *c);
 

@@ -136,13 +136,21 @@ bool syscalls_is_asleep(const struct syscalls *kernel)
     return true;
 }
 
-void processes_wake(struct syscalls *kernel)
+/* Of more threads than a process shows those that it does not show are taken to be there. */
+bool processes_have_thread(const struct syscalls *kernel, uint32_t tid)
 {
-    kernel->processes->wakes++;
-    kernel->processes->events++;
+    const struct process *list = kernel->processes->list;
+    if (threads_find(kernel, tid))
+        return true;
+    for (uint32_t i = 0; i < kernel->processes->used; i++) {
+        const struct process_view *view = views_of(kernel, &list[i]);
+        if (list[i].state != PROCESS_RUNS || &list[i] == kernel->self)
+            continue;
+        if (list[i].pid == tid || views_thread(view, tid) || view->threads > PROCESSES_THREADS)
+            return true;
+    }
+    return false;
 }
-
-uint64_t processes_wakes(const struct syscalls *kernel) { return kernel->processes->wakes + 1; }
 
 uint32_t processes_number(const struct syscalls *kernel, pid_t host)
 {
@@ -151,6 +159,11 @@ uint32_t processes_number(const struct syscalls *kernel, pid_t host)
         if (list[i].state == PROCESS_RUNS && list[i].host == host)
             return list[i].pid;
     return 0;
+}
+
+void processes_number_memory(struct syscalls *kernel)
+{
+    mmu_number_memory(kernel->mmu, ++kernel->processes->memories << 32);
 }
 
 /* ------------------------------------------------------------------ starting */
@@ -169,16 +182,6 @@ static int64_t check(struct call *c, const struct processes_start *start)
     if (start->flags & CLONE_PIDFD && start->flags & CLONE_DETACHED)
         return -EINVAL;
     return 0;
-}
-
-/* Threads that wait for words of shared memory may be woken by others from now on. */
-static void share_waits(struct syscalls *kernel)
-{
-    for (uint32_t i = 0; i < kernel->thread_count; i++) {
-        struct kernel_wait *wait = &kernel->threads[i]->wait;
-        if (wait->shared && wait->wakes == 0)
-            wait->wakes = processes_wakes(kernel);
-    }
 }
 
 static struct process *add(struct call *c, const struct processes_start *start)
@@ -201,7 +204,6 @@ static struct process *add(struct call *c, const struct processes_start *start)
                                         .exit_signal = start->exit_signal};
         all->running++;
         all->started++;
-        share_waits(kernel);
         views_begin(kernel, &all->list[i], syscalls_time_ns(kernel, c->instructions));
         return &all->list[i];
     }
@@ -341,11 +343,13 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     restart_clocks(kernel, instructions);
     kernel->pid = child;
     kernel->self = find(kernel, child);
+    words_become_child(kernel);
     threads_keep_current(kernel);
     kernel->current->wait = (struct kernel_wait){.kind = KERNEL_RUNS};
     pending_release(&kernel->signals.pending);
     pending_release(&kernel->current->pending);
     timers_forget_all(kernel);
+    processes_number_memory(kernel);
     kernel->current->ran = 0;
     kernel->turn = instructions;
     kernel->current->death_signal = 0;
@@ -510,6 +514,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     kernel->processes->releases++;
     leave_children(kernel);
     ipc_end(kernel);
+    words_leave(kernel);
     fds_destroy(&kernel->fds); /* who reads from its pipes sees their end */
     tell_parent(kernel, self);
     return syscalls_time_ns(kernel, instructions);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "syscalls/signals_priv.h"
+#include "syscalls/words_priv.h"
 
 struct kernel_wait;
 enum { PROCESSES_MOST = 256, PROCESSES_SENT = 128, PROCESSES_THREADS = 256, PROCESSES_TEXT = 256 << 10 };
@@ -62,7 +63,7 @@ struct processes {
     uint32_t started;  /* processes, so far */
     uint64_t ended_ns; /* the time of those that have ended */
     uint64_t events;   /* that may let another process go on */
-    uint64_t wakes;    /* made at words of memory that may be shared */
+    uint64_t memories; /* address spaces made, but for the first: pieces of shared memory have numbers by them */
     uint64_t releases; /* of locks of files, and of ends of pipes: what a wait for a lock may wait for */
     uint32_t used;     /* of the list: nothing lies behind */
     struct process list[PROCESSES_MOST];
@@ -73,6 +74,7 @@ struct processes {
     } sent[PROCESSES_MOST]; /* to each by others, and not seen yet */
     struct process_view views[PROCESSES_MOST];
     char texts[PROCESSES_MOST][PROCESSES_TEXT];
+    struct words_list words;
 };
 
 /* What the running call of fork, vfork or clone wants. */
@@ -98,9 +100,10 @@ bool processes_has_ended(const struct syscalls *kernel, uint32_t pid); /* waited
 bool processes_has_children(const struct syscalls *kernel);            /* that run, or were not waited for */
 /* What the guest calls a process of the host; 0: it is none of its own. */
 uint32_t processes_number(const struct syscalls *kernel, pid_t host);
-/* A wake at a word that other processes may have; how many there were, and one. */
-void processes_wake(struct syscalls *kernel);
-uint64_t processes_wakes(const struct syscalls *kernel);
+/* Whether a thread of the run has this number, of any process. */
+bool processes_have_thread(const struct syscalls *kernel, uint32_t tid);
+/* Shared memory that this process makes from now on is like none that there is in the run. */
+void processes_number_memory(struct syscalls *kernel);
 /* TIOCGPGRP and TIOCSPGRP of a terminal. */
 int64_t processes_foreground(struct call *c);
 int64_t processes_set_foreground(struct call *c);

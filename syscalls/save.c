@@ -74,26 +74,27 @@ static const char *why_of(enum kernel_wait_kind kind)
 }
 
 /* Descriptors of the host are others in another run. */
-static void visit_wait(struct kernel_thread *thread, struct checkpoint *c)
+static void visit_wait(struct syscalls *kernel, struct kernel_thread *thread, struct checkpoint *c)
 {
     struct kernel_wait *wait = &thread->wait;
     if (checkpoint_writes(c) && wait->kind == KERNEL_WAITS_FDS)
         checkpoint_refuse(c, "thread %u waits for descriptors", thread->tid);
-    if (checkpoint_writes(c) && (wait->kind == KERNEL_WAITS_WORDS || wait->moves_to))
+    const struct words_waiter *waiter = words_waiter(kernel, wait);
+    if (checkpoint_writes(c) && (wait->kind == KERNEL_WAITS_WORDS || (waiter && waiter->moves)))
         checkpoint_refuse(c, "thread %u waits for several words", thread->tid);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&wait->kind, KERNEL_WAITS_SIGNAL);
     if (!checkpoint_writes(c) && wait->kind == KERNEL_WAITS_FDS)
         checkpoint_damaged(c, "a thread that waits for descriptors");
-    CHECKPOINT_NUMBER(c, wait->woken, 1);
     CHECKPOINT_NUMBER(c, wait->restarts, 1);
     checkpoint_number(c, &wait->deadline, CHECKPOINT_ANY);
     checkpoint_number(c, &wait->word, CHECKPOINT_ANY);
     CHECKPOINT_NUMBER(c, wait->bits, UINT32_MAX);
-    checkpoint_number(c, &wait->order, CHECKPOINT_ANY);
     checkpoint_number(c, &wait->signals, CHECKPOINT_ANY);
     checkpoint_number(c, &wait->done, CHECKPOINT_ANY);
     checkpoint_number(c, &wait->rest, CHECKPOINT_ANY);
     CHECKPOINT_NUMBER(c, wait->call, CALL_TABLE_END - 1);
+    if (wait->kind == KERNEL_WAITS_WORD || wait->kind == KERNEL_WAITS_OWNER)
+        words_checkpoint(kernel, thread->tid, wait, c);
     if (!checkpoint_writes(c)) {
         wait->why = why_of(wait->kind);
         wait->resumes = wait->kind == KERNEL_WAITS_OWNER;
@@ -102,7 +103,7 @@ static void visit_wait(struct kernel_thread *thread, struct checkpoint *c)
         checkpoint_damaged(c, "a thread that waits in no call");
 }
 
-static void visit_thread(struct kernel_thread *thread, struct checkpoint *c)
+static void visit_thread(struct syscalls *kernel, struct kernel_thread *thread, struct checkpoint *c)
 {
     CHECKPOINT_NUMBER(c, thread->tid, INT32_MAX);
     checkpoint_bytes(c, thread->name, sizeof thread->name);
@@ -116,7 +117,7 @@ static void visit_thread(struct kernel_thread *thread, struct checkpoint *c)
     checkpoint_number(c, &thread->ran, CHECKPOINT_ANY);
     visit_mask(&thread->signals, c);
     visit_pending(&thread->pending, c);
-    visit_wait(thread, c);
+    visit_wait(kernel, thread, c);
     if (!signals_mask_holds(&thread->signals))
         checkpoint_damaged(c, "signals as they cannot be");
 }
@@ -143,11 +144,10 @@ static void visit_threads(struct syscalls *kernel, struct checkpoint *c)
             checkpoint_fail(c, &why);
             return;
         }
-        visit_thread(kernel->threads[i], c);
+        visit_thread(kernel, kernel->threads[i], c);
     }
     checkpoint_number(c, &current, count);
     CHECKPOINT_NUMBER(c, kernel->last_tid, INT32_MAX);
-    checkpoint_number(c, &kernel->waits, CHECKPOINT_ANY);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&kernel->leader_status, 255);
     checkpoint_number(c, &kernel->turn, CHECKPOINT_ANY);
     if (checkpoint_status(c, NULL) == C2_OK)

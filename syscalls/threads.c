@@ -62,16 +62,16 @@ struct kernel_thread *threads_create(struct syscalls *kernel)
     return thread;
 }
 
-void kernel_wait_release(struct kernel_wait *wait)
+void kernel_wait_release(struct syscalls *kernel, struct kernel_wait *wait)
 {
     c2_free(wait->fds);
-    c2_free(wait->words);
+    words_release(kernel, wait);
     *wait = (struct kernel_wait){.kind = KERNEL_RUNS};
 }
 
-static void destroy(struct kernel_thread *thread)
+static void destroy(struct syscalls *kernel, struct kernel_thread *thread)
 {
-    kernel_wait_release(&thread->wait);
+    kernel_wait_release(kernel, &thread->wait);
     if (thread->opening >= 0)
         close(thread->opening);
     pending_release(&thread->pending);
@@ -81,7 +81,7 @@ static void destroy(struct kernel_thread *thread)
 void threads_destroy(struct syscalls *kernel)
 {
     for (uint32_t i = 0; i < kernel->thread_count; i++)
-        destroy(kernel->threads[i]);
+        destroy(kernel, kernel->threads[i]);
     c2_free(kernel->threads);
 }
 
@@ -105,7 +105,7 @@ static void forget(struct syscalls *kernel, struct kernel_thread *thread)
         i++;
     kernel->thread_count--;
     memmove(&kernel->threads[i], &kernel->threads[i + 1], (kernel->thread_count - i) * sizeof *kernel->threads);
-    destroy(thread);
+    destroy(kernel, thread);
 }
 
 void threads_keep_current(struct syscalls *kernel)
@@ -113,7 +113,7 @@ void threads_keep_current(struct syscalls *kernel)
     struct kernel_thread *kept = kernel->current;
     for (uint32_t i = 0; i < kernel->thread_count; i++)
         if (kernel->threads[i] != kept)
-            destroy(kernel->threads[i]);
+            destroy(kernel, kernel->threads[i]);
     kernel->threads[0] = kept;
     kernel->thread_count = 1;
     kept->tid = kernel->pid;
@@ -234,7 +234,7 @@ static void clear_number(struct call *c, const struct kernel_thread *thread)
 {
     const uint32_t none = 0;
     if (thread->clear_tid && guest_write(c, thread->clear_tid, &none, sizeof none) == 0)
-        futex_wake(c->kernel, thread->clear_tid, 1, UINT32_MAX);
+        futex_wake_one(c->kernel, thread->clear_tid);
 }
 
 int64_t threads_exit(struct call *c)
@@ -265,8 +265,7 @@ int64_t call_wait(struct call *c, struct kernel_wait wait)
 {
     struct kernel_thread *self = c->kernel->current;
     wait.call = (uint32_t)c->cpu->gpr[0];
-    wait.order = ++c->kernel->waits;
-    kernel_wait_release(&self->wait);
+    kernel_wait_release(c->kernel, &self->wait);
     self->wait = wait;
     c->result->action = SYSCALLS_BLOCKED;
     return -EINTR;
@@ -387,14 +386,15 @@ static bool came_true(const struct syscalls *kernel, const struct kernel_thread 
         return thread->wait.wakes != kernel->processes->releases || (thread->wait.outside && kernel->looks_outside);
     case KERNEL_WAITS_WORD:
     case KERNEL_WAITS_WORDS:
-        return futex_is_woken(kernel, &thread->wait);
+    case KERNEL_WAITS_OWNER:
+        return words_woken(kernel, &thread->wait);
     case KERNEL_WAITS_OBJECT:
         return ipc_is_done(kernel, &thread->wait);
     case KERNEL_WAITS_CHILD:
     case KERNEL_WAITS_VFORK:
         return processes_wait_over(kernel, &thread->wait);
     default:
-        return thread->wait.woken;
+        return false;
     }
 }
 
@@ -567,12 +567,20 @@ bool syscalls_interrupt(struct syscalls *kernel, uint64_t instructions, int64_t 
     ipc_give_up(kernel, &self->wait);
     if (kernel->trace)
         trace_interrupted(kernel, self->wait.call, signal, restarts);
-    kernel_wait_release(&self->wait);
+    kernel_wait_release(kernel, &self->wait);
     kernel->looks_outside = false;
     return !restarts;
 }
 
 /* ------------------------------------------------------------------ what they are stuck in */
+
+/* One that can be shown: it is still there, and no other process has moved the wait to another one. */
+static bool waits_at_word(const struct syscalls *kernel, const struct kernel_wait *wait)
+{
+    const struct words_waiter *waiter = words_waiter(kernel, wait);
+    return waiter && wait->kind != KERNEL_WAITS_WORDS && waiter->address != 0 &&
+           guest_allows(kernel, waiter->address, sizeof(uint32_t), MMU_READ);
+}
 
 void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *out, size_t bytes)
 {
@@ -582,9 +590,10 @@ void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *o
         snprintf(out, bytes, "is stopped by %s, and nobody sends SIGCONT", syscalls_signal_name(kernel->self->stopped));
     else if (wait->kind == KERNEL_RUNS)
         snprintf(out, bytes, "%s", thread == kernel->current ? "runs" : "may run");
-    else if (wait->kind == KERNEL_WAITS_WORD || wait->kind == KERNEL_WAITS_OWNER)
+    else if (waits_at_word(kernel, wait))
         snprintf(out, bytes, "waits in %s for the word at %#llx, which holds %#x", syscalls_name(wait->call),
-                 (unsigned long long)wait->word, *(const uint32_t *)guest_pointer(wait->word));
+                 (unsigned long long)words_waiter(kernel, wait)->address,
+                 *(const uint32_t *)guest_pointer(words_waiter(kernel, wait)->address));
     else if (wait->kind == KERNEL_WAITS_LOCK && wait->word && wait->word != kernel->pid)
         snprintf(out, bytes, "waits in %s for a lock that process %llu of the program holds", syscalls_name(wait->call),
                  (unsigned long long)wait->word);

@@ -2,6 +2,7 @@
 """kernel_calls.py PART: calls that few programs make are answered as natively, with guests/kernel_calls.c. Parts:
 
 words     futexes that are moved to locks, and waits at several words, under two quanta
+shared    words that processes share, with guests/words.c: who is woken and moved is counted, in whatever process
 timeouts  of sockets and of several messages, in guest time: nobody waits for them
 resolve   openat2, also confined
 scripts   an interpreter without a slash in front is looked for where the guest is
@@ -28,6 +29,10 @@ def as_natively(top, words, *options):
 
 def words(top):
     as_natively(top, [GUEST, "words"], ["--quantum", "50000"], ["--quantum", "31"])
+
+
+def shared(top):
+    as_natively(top, [os.path.join(os.environ["GUESTS"], "words")], ["--quantum", "50000"], ["--quantum", "31"])
 
 
 def timeouts(top):
