@@ -230,6 +230,9 @@ char *c2_suggest(char *buffer, size_t bytes, const char *name, const char *const
  * full disk leaves the old file, and a killed process nothing. The path "-" is standard output. */
 struct c2_outfile;
 enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct c2_error *err);
+/* The run reads the file of this name, if there is one: no output may replace it, by whatever name. C2_ERR_INVALID when
+ * one that is open would; later ones are refused when they are opened or renamed. For the thread that opens files. */
+enum c2_status c2_outfile_spare(const char *path, struct c2_error *err);
 const char *c2_outfile_path(const struct c2_outfile *file); /* as it was opened, or renamed; lent like the stream */
 FILE *c2_outfile_stream(struct c2_outfile *file);           /* lent until commit or abandon */
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */

@@ -14,6 +14,8 @@
  *   nowhere is itself replaced.
  *   "-" and anything that is no regular file (a terminal, a pipe, /dev/null, /dev/full) cannot be replaced and is
  *   written directly.
+ *   A file that the run reads (c2_outfile_spare) is replaced by no output, whatever name each of them has: both are
+ *   compared as the host's files, by device and inode, at the moment when the later of the two is named.
  * Invariants
  *   After a failure the temporary file is gone and the old file is as it was.
  *   Every error shows at commit, with the reason of the first: of a write however long ago, of fsync or of fclose.
@@ -73,6 +75,59 @@ static void strike_off(const struct c2_outfile *file)
         }
     pthread_mutex_unlock(&all_lock);
 }
+
+/* ------------------------------------------------------------------ files that are read */
+
+static char **spared; /* as they were named: a file may be moved away, and its inode number be given to another one */
+static uint32_t spared_count, spared_room;
+
+/* Whether both are one regular file. Of others nothing is replaced. */
+static bool is_same(const char *one, const char *other)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && S_ISREG(a.st_mode) && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+static enum c2_status fail_spared(struct c2_error *err, const char *path)
+{
+    return c2_fail(err, C2_ERR_INVALID,
+                   "cannot write \"%s\": it is read by this run, and would be lost; name another file", path);
+}
+
+static enum c2_status check_spared(const char *path, struct c2_error *err)
+{
+    for (uint32_t i = 0; i < spared_count; i++)
+        if (is_same(path, spared[i]))
+            return fail_spared(err, path);
+    return C2_OK;
+}
+
+static bool is_listed(const char *path)
+{
+    uint32_t i = 0;
+    while (i < spared_count && strcmp(spared[i], path) != 0)
+        i++;
+    return i < spared_count;
+}
+
+enum c2_status c2_outfile_spare(const char *path, struct c2_error *err)
+{
+    for (const struct c2_outfile *file = all_open; file; file = file->next)
+        if (is_same(file->path, path))
+            return fail_spared(err, file->path);
+    if (is_listed(path))
+        return C2_OK;
+    if (!c2_grow((void **)&spared, &spared_room, spared_count, sizeof *spared))
+        return c2_fail_memory(err, "the names of files that are read");
+    spared[spared_count] = c2_strdup(path);
+    if (!spared[spared_count])
+        return c2_fail_memory(err, "the name of a file that is read");
+    spared_count++;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ writing */
 
 static void release(struct c2_outfile *file)
 {
@@ -261,6 +316,9 @@ static enum c2_status open_as_needed(struct c2_outfile *file, struct c2_error *e
     struct stat old;
     if (strcmp(file->path, "-") == 0)
         return open_direct(file, err);
+    enum c2_status status = check_spared(file->path, err);
+    if (status != C2_OK)
+        return status;
     if (stat(file->path, &old) == 0)
         return S_ISREG(old.st_mode) ? open_beside(file, &old, err) : open_direct(file, err);
     if (errno != ENOENT || !*file->path)
@@ -311,6 +369,8 @@ static enum c2_status become(struct c2_outfile *file, const char *path, struct c
 {
     struct stat old;
     leave(file);
+    if (path && check_spared(path, err) != C2_OK)
+        return C2_ERR_INVALID;
     char *copy = c2_strdup(path ? path : file->path);
     if (!copy)
         return c2_fail_memory(err, "an output file's name");

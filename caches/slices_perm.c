@@ -109,7 +109,9 @@ static enum c2_status read_sequence(struct sequence *seq, struct c2_error *err)
     seq->file = fopen(seq->path, "re");
     if (!seq->file)
         return c2_fail(err, C2_ERR_NOT_FOUND, "%s: no base sequence can be read there: %s", seq->path, strerror(errno));
-    enum c2_status status = read_lines(seq, err);
+    enum c2_status status = c2_outfile_spare(seq->path, err);
+    if (status == C2_OK)
+        status = read_lines(seq, err);
     fclose(seq->file);
     return status == C2_OK ? check_sequence(seq, err) : status;
 }

@@ -315,7 +315,8 @@ void cli_rerun_release(struct cli_rerun *rerun);
 
 /* ------------------------------------------------------------------ processes.c: programs beside the first one */
 #define CLI_FIRST_PID 1000u
-#define CLI_MARK_BYTES 32 /* ".1000-2": between a file's name and its ending */
+#define CLI_STANDARD_INPUT "/dev/stdin" /* its file, if it is one, has this name too */
+#define CLI_MARK_BYTES 32               /* ".1000-2": between a file's name and its ending */
 struct cli_process {
     const struct cli_options *options; /* of the command line; lent */
     struct syscalls *kernel;           /* which outlives the programs; NULL: none has begun */

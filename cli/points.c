@@ -261,7 +261,9 @@ static enum c2_status read_file(struct cli_points *points, const char *path, str
     FILE *from = fopen(path, "re");
     if (!from)
         return c2_fail(err, C2_ERR_IO, "cannot read %s: %m", path);
-    enum c2_status status = points_read_vectors(from, path, take_vector, points, err);
+    enum c2_status status = c2_outfile_spare(path, err);
+    if (status == C2_OK)
+        status = points_read_vectors(from, path, take_vector, points, err);
     fclose(from);
     if (status == C2_OK && points_vectors_count(points->vectors) == 0)
         return c2_fail(err, C2_ERR_FORMAT, "%s has no frequency vector, a line such as T:5:30 :7:12", path);

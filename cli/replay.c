@@ -42,7 +42,7 @@ static enum c2_status open_file(struct replay *replay, struct c2_error *err)
     replay->file = standard ? stdin : fopen(path, "rbe");
     if (!replay->file)
         return c2_fail(err, C2_ERR_NOT_FOUND, "cannot read the recording %s: %s", path, strerror(errno));
-    return C2_OK;
+    return c2_outfile_spare(standard ? CLI_STANDARD_INPUT : path, err);
 }
 
 static enum c2_status open_recording(struct replay *replay, struct c2_error *err)

@@ -22,7 +22,9 @@ enum c2_status cli_restored_open(struct cli_restored **out, const char *path, st
     restored->file = fopen(path, "rbe");
     if (!restored->file)
         return c2_fail(err, C2_ERR_NOT_FOUND, "cannot open the checkpoint %s: %s", path, strerror(errno));
-    enum c2_status status = checkpoint_read(&restored->state, restored->file, path, C2_VERSION, err);
+    enum c2_status status = c2_outfile_spare(path, err);
+    if (status == C2_OK)
+        status = checkpoint_read(&restored->state, restored->file, path, C2_VERSION, err);
     if (status != C2_OK)
         return status;
     cli_saved_checkpoint(&restored->saved, restored->state);

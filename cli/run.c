@@ -186,6 +186,21 @@ static enum c2_status find_program(struct run *run, struct c2_error *err)
     return run->program ? C2_OK : c2_fail_memory(err, "the path of the program");
 }
 
+/* What is known to be read before any file is made: the program, standard input, and what the program's arguments name;
+ * of a program behind the first, the program alone, for that run has begun. */
+static enum c2_status spare_inputs(const struct run *run, struct c2_error *err)
+{
+    char host[PATH_MAX];
+    enum c2_status status = c2_outfile_spare(run->program, err);
+    if (status == C2_OK)
+        status = c2_outfile_spare(CLI_STANDARD_INPUT, err);
+    const char *const *argv = request_of(run).argv;
+    for (size_t i = 1; status == C2_OK && !run->executed && argv[0] && argv[i]; i++)
+        if (c2_root_find(argv[i], host) == 0)
+            status = c2_outfile_spare(host, err);
+    return status;
+}
+
 static enum c2_status start_simulation(struct run *run, struct c2_error *err)
 {
     const struct mmu_guest_config guest = run->from ? run->from->saved.guest : cli_plan_guest(&run->plan, run->options);
@@ -821,7 +836,9 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     status = find_program(run, err);
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
-    status = cli_outputs_open(&run->outputs, run->options, err);
+    status = spare_inputs(run, err);
+    if (status == C2_OK)
+        status = cli_outputs_open(&run->outputs, run->options, err);
     if (status == C2_OK && run->options->points.find)
         status = cli_points_create(&run->points, run->options, shows_progress(run) ? &run->progress : NULL, err);
     if (status == C2_OK)

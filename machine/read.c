@@ -308,7 +308,9 @@ static enum c2_status read_file(struct machine_draft *draft, const char *name_or
     status = open_file(&file, draft, name_or_path, machines_dir, err);
     if (status != C2_OK)
         return status;
-    status = read_keys(draft, file, err);
+    status = c2_outfile_spare(draft->path, err);
+    if (status == C2_OK)
+        status = read_keys(draft, file, err);
     fclose(file);
     return status == C2_OK ? fill_directory(draft, err) : status;
 }

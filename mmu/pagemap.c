@@ -55,6 +55,8 @@ enum c2_status pagemap_read(struct pagemap **out, const char *path, uint64_t fra
     struct pagemap *map;
     enum c2_status status = create(&map, path, frames, err);
     if (status == C2_OK)
+        status = c2_outfile_spare(path, err);
+    if (status == C2_OK)
         status = pagemap_read_lines(map, from, mmu_pagemap_is_textproto(path), err);
     if (status == C2_OK)
         status = pagemap_finish(map, err);

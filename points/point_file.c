@@ -81,7 +81,9 @@ static enum c2_status read_file(struct reader *reader, const char *name, take_pa
     if (!from)
         return c2_fail(err, errno == ENOENT ? C2_ERR_NOT_FOUND : C2_ERR_IO, "cannot read %s: %m", name);
     reader->name = name;
-    enum c2_status status = read_pairs(reader, from, take, err);
+    enum c2_status status = c2_outfile_spare(name, err);
+    if (status == C2_OK)
+        status = read_pairs(reader, from, take, err);
     fclose(from);
     return status;
 }

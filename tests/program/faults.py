@@ -13,6 +13,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -311,6 +312,7 @@ def outputs():
         equal(result.returncode, 125, option + " on a full disk")
         contains(text(result), ["c2emu: ", "/dev/full", "No space left on device"], option + " on a full disk")
     full_disk_keeps_the_old_file()
+    inputs_are_kept()
 
     with tempfile.TemporaryDirectory() as directory:
         result = emulate(["-o", os.path.join(directory, "a", "b")] + words)
@@ -331,6 +333,65 @@ def outputs():
             equal((result.returncode, result.stdout, text(result)), (125, b"", "c2emu: --%s -: the program writes to "
                   "standard output as well; name a file, or another descriptor, as in --%s /dev/fd/3 3>&1 >/dev/null\n"
                   % (option, option)), "--%s on the program's own" % option)
+
+
+READ = [  # words, the files that they read; PROGRAM is another name of program
+    (["--json", "PROGRAM", "./program"], "program"), (["--record", "program", "./program"], "program"),
+    (["--json", "data", "./program", "./data"], "data"), (["--trace", "linked", "./program", "data"], "data"),
+    (["--callgrind", "m.ini", "-m", "m.ini", "./program"], "m.ini"),
+    (["--cachegrind", "m.ini", "-m", "teach", "-m", "m.ini", "./program"], "m.ini"),
+    (["--dump-pagemap", "map", "--pages", "file=map", "./program"], "map"),
+    (["--checkpoint", "program", "--checkpoint-at", "9", "./program"], "program"),
+    (["--points", "points", "--weights", "weights", "--interval", "1000", "--json", "weights", "./program"], "weights"),
+    (["--points", "points", "--weights", "weights", "--interval", "1000", "--json", "points", "./program"], "points"),
+    (["replay", "--json", "recording", "recording"], "recording"),
+    (["replay", "--windows", "1000", "--windows-csv", "recording", "recording"], "recording"),
+    (["restore", "--evictors", "checkpoint", "checkpoint"], "checkpoint"),
+    (["restore", "--checkpoint", "checkpoint", "--checkpoint-at", "99", "checkpoint"], "checkpoint"),
+    (["points", "--bbv", "program", "./program"], "program"),
+    (["advise", "--json", "program", "./program"], "program"),
+]
+
+
+def make_what_is_read(directory):
+    def words(*more):
+        equal(emulate(["-q"] + list(more), cwd=directory).returncode, 0, " ".join(more))
+    shutil.copy("/bin/true", os.path.join(directory, "program"))
+    os.link(os.path.join(directory, "program"), os.path.join(directory, "PROGRAM"))
+    for name, content in (("data", "data"), ("points", "0 0\n"), ("weights", "1 0\n")):
+        with open(os.path.join(directory, name), "w") as file:
+            file.write(content)
+    os.symlink("data", os.path.join(directory, "linked"))
+    with open(os.path.join(directory, "m.ini"), "wb") as file:
+        file.write(emulate(["machines", "teach"]).stdout)
+    words("--dump-pagemap", "map", "--record", "recording", "./program")
+    words("--checkpoint", "checkpoint", "--checkpoint-at", "9", "./program")
+
+
+def inputs_are_kept():
+    """No output takes the place of what the run reads, by whatever name; it is refused before the program runs."""
+    with tempfile.TemporaryDirectory() as directory:
+        make_what_is_read(directory)
+        names = sorted(os.listdir(directory))
+        for words, read in READ:
+            what = " ".join(words)
+            path = os.path.join(directory, read)
+            with open(path, "rb") as file:
+                before = file.read()
+            result = emulate(words if words[0] in ("replay", "points", "restore", "advise") else ["-q"] + words,
+                             cwd=directory)
+            equal((result.returncode, result.stdout), (125, b""), what)
+            contains(text(result), ["c2emu: cannot write \"", "\": it is read by this run, and would be lost"], what)
+            equal(text(result).count("\n"), 1, "lines said by " + what)
+            with open(path, "rb") as file:
+                equal(file.read() == before, True, "what %s leaves of %s" % (what, read))
+            equal(sorted(os.listdir(directory)), names, "files after " + what)
+        path = os.path.join(directory, "recording")
+        for words in (["-q", "--json", path, "/bin/cat"], ["replay", "--json", path, "-"]):
+            with open(path, "rb") as file:
+                result = emulate(words, stdin=file)
+            equal((result.returncode, result.stdout), (125, b""), "standard input is an output: " + " ".join(words))
+            contains(text(result), ["it is read by this run"], " ".join(words))
 
 
 def full_disk_keeps_the_old_file():

@@ -538,6 +538,56 @@ static void test_rename_that_fails(void **state)
     assert_int_equal(entries(false), 1);
 }
 
+static void assert_refused(const char *path)
+{
+    struct c2_error err = {0};
+    struct c2_outfile *file = NULL;
+    assert_int_equal(c2_outfile_open(&file, path, &err), C2_ERR_INVALID);
+    assert_null(file);
+    assert_non_null(strstr(err.text, path));
+    assert_non_null(strstr(err.text, "is read by this run"));
+}
+
+static int become_what_is_read(void)
+{
+    return c2_outfile_spare(in_folder("report.child"), NULL) == C2_OK &&
+                   c2_outfiles_rename(name_of_child, NULL, NULL) == C2_ERR_INVALID
+               ? 0
+               : 1;
+}
+
+/* By each of its names, before it is there and after; while an output of that name is open; under the name of a child's
+ * output. What is no regular file is not replaced, and may be both. */
+static void test_what_is_read_is_not_replaced(void **state)
+{
+    (void)state;
+    struct c2_error err = {0};
+    assert_int_equal(c2_outfile_spare(in_folder("input"), &err), C2_OK);
+    assert_int_equal(c2_outfile_spare(in_folder("input"), &err), C2_OK);
+    put_text(in_folder("input"), "data\n");
+    assert_int_equal(link(in_folder("input"), in_folder("hard")), 0);
+    assert_int_equal(symlink("input", in_folder("soft")), 0);
+    assert_refused(in_folder("input"));
+    assert_refused(in_folder("hard"));
+    assert_refused(in_folder("soft"));
+    assert_text(in_folder("input"), "data\n");
+    put_text(in_folder("other"), "data\n");
+    struct c2_outfile *file = open_ok(in_folder("other"));
+    assert_int_equal(c2_outfile_spare(in_folder("other"), &err), C2_ERR_INVALID);
+    assert_non_null(strstr(err.text, "/other\": it is read by this run"));
+    c2_outfile_abandon(file);
+    assert_int_equal(c2_outfile_spare("/dev/null", &err), C2_OK);
+    c2_outfile_abandon(open_ok("/dev/null"));
+    inherited = open_ok(in_folder("report"));
+    put_text(in_folder("report.child"), "data\n");
+    in_child(become_what_is_read);
+    c2_outfile_abandon(inherited);
+    assert_text(in_folder("report.child"), "data\n");
+    assert_int_equal(unlink(in_folder("input")), 0); /* another file may have its number now */
+    put_text(in_folder("fresh"), "data\n");
+    c2_outfile_abandon(open_ok(in_folder("fresh")));
+}
+
 static void test_survives_each_failing_allocation(void **state)
 {
     (void)state;
@@ -590,6 +640,7 @@ int main(void)
         IN_FOLDER(test_size_limit_leaves_the_old_file),
         IN_FOLDER(test_full_disk_leaves_the_old_file),
         IN_FOLDER(test_rename_that_fails),
+        IN_FOLDER(test_what_is_read_is_not_replaced),
         IN_FOLDER(test_survives_each_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
