@@ -6,7 +6,9 @@
  *   A file of the host is an input: its size, times, inode number and device are shown as they are. Its owner is shown
  *   in the guest's numbers: who runs c2emu is user 1000 and group 1000, as the guest is; somebody else whose number
  *   on the host is 1000 is nobody (65534); all others keep theirs. So a program finds its own files its own, whoever
- *   runs it.
+ *   runs it. Of a directory that is not so: what it shows depends on what else lies in it and beside it. Its number is
+ *   the run's own (directories.c), its size, blocks and links are those of a directory that says nothing by them: one
+ *   link, as on file systems that do not count directories within, and one block. Its times are the host's.
  *   Pipes, sockets, memfds and what has no inode of its own (eventfd, epoll) belong to the run: they get numbers in the
  *   order of their making, the moment of it as their times, and one device a kind. Pipes and sockets that c2emu was
  *   started with get them at the start.
@@ -18,15 +20,19 @@
  * Not modelled
  *   Times of a run's own objects go on with reads and writes on Linux; here they stay those of the making.
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "syscalls/directories_priv.h"
 #include "syscalls/kernel_priv.h"
 
 #define NOBODY 65534
+enum { DIRECTORY_LINKS = 1, DIRECTORY_BYTES = 4096, SECTOR_BYTES = 512 }; /* st_blocks counts sectors */
 #define INHERITED 3 /* standard input, output and error have the first numbers */
 enum { PIPES = 13, SOCKETS = 8, MEMFDS = 1, NAMELESS = 14 }; /* minor numbers of devices, as is usual on Linux */
 
@@ -36,11 +42,15 @@ enum c2_status attributes_create(struct attributes *attributes, struct c2_error 
     attributes->host_group = getegid();
     attributes->count = attributes->room = INHERITED;
     attributes->made = c2_calloc(INHERITED, sizeof *attributes->made);
-    return attributes->made ? c2_map_create(&attributes->objects, err) : c2_fail_memory(err, "the guest's kernel");
+    if (!attributes->made)
+        return c2_fail_memory(err, "the guest's kernel");
+    enum c2_status status = c2_map_create(&attributes->objects, err);
+    return status == C2_OK ? directories_create(&attributes->directories, err) : status;
 }
 
 void attributes_destroy(struct attributes *attributes)
 {
+    directories_destroy(attributes->directories);
     c2_map_destroy(attributes->objects);
     c2_free(attributes->made);
 }
@@ -136,16 +146,28 @@ static bool object_of(const struct syscalls *kernel, uint64_t device, uint64_t i
     return true;
 }
 
-void attributes_show(const struct syscalls *kernel, struct stat *st)
+static int64_t show_directory(const struct syscalls *kernel, struct stat *st)
+{
+    st->st_ino = directories_number(kernel->attributes.directories, st->st_dev, st->st_ino);
+    st->st_nlink = DIRECTORY_LINKS;
+    st->st_size = st->st_blksize = DIRECTORY_BYTES;
+    st->st_blocks = DIRECTORY_BYTES / SECTOR_BYTES;
+    return st->st_ino ? 0 : -ENOMEM;
+}
+
+int64_t attributes_show(const struct syscalls *kernel, struct stat *st)
 {
     struct object object;
     st->st_uid = attributes_owner(st->st_uid, kernel->attributes.host_user);
     st->st_gid = attributes_owner(st->st_gid, kernel->attributes.host_group);
+    if (S_ISDIR(st->st_mode))
+        return show_directory(kernel, st);
     if (!object_of(kernel, st->st_dev, st->st_ino, st->st_mode, &object))
-        return;
+        return 0;
     st->st_dev = object.device;
     st->st_ino = object.inode;
     st->st_atim = st->st_mtim = st->st_ctim = object.made;
+    return 0;
 }
 
 static struct statx_timestamp extended(struct timespec time)
@@ -153,9 +175,20 @@ static struct statx_timestamp extended(struct timespec time)
     return (struct statx_timestamp){.tv_sec = time.tv_sec, .tv_nsec = (uint32_t)time.tv_nsec};
 }
 
-void attributes_show_extended(const struct syscalls *kernel, struct statx *st)
+static int64_t show_directory_extended(const struct syscalls *kernel, struct statx *st)
+{
+    st->stx_ino = directories_number(kernel->attributes.directories, makedev(st->stx_dev_major, st->stx_dev_minor),
+                                     st->stx_ino);
+    st->stx_nlink = DIRECTORY_LINKS;
+    st->stx_size = st->stx_blksize = DIRECTORY_BYTES;
+    st->stx_blocks = DIRECTORY_BYTES / SECTOR_BYTES;
+    return st->stx_ino ? 0 : -ENOMEM;
+}
+
+int64_t attributes_show_extended(const struct syscalls *kernel, struct statx *st)
 {
     struct object object;
+    const int64_t status = S_ISDIR(st->stx_mode) ? show_directory_extended(kernel, st) : 0;
     st->stx_uid = attributes_owner(st->stx_uid, kernel->attributes.host_user);
     st->stx_gid = attributes_owner(st->stx_gid, kernel->attributes.host_group);
     if (object_of(kernel, makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino, st->stx_mode, &object)) {
@@ -170,6 +203,39 @@ void attributes_show_extended(const struct syscalls *kernel, struct statx *st)
     st->stx_mask &= STATX_BASIC_STATS | STATX_BTIME;
     memset((char *)st + offsetof(struct statx, stx_dev_minor) + sizeof st->stx_dev_minor, 0,
            sizeof *st - offsetof(struct statx, stx_dev_minor) - sizeof st->stx_dev_minor);
+    return status;
+}
+
+/* ------------------------------------------------------------------ directories */
+
+static bool is_directory(int host, const struct dirent64 *entry)
+{
+    struct stat st;
+    return entry->d_type == DT_DIR ||
+           (entry->d_type == DT_UNKNOWN && fstatat(host, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(st.st_mode));
+}
+
+int64_t attributes_show_entries(const struct syscalls *kernel, int host, void *entries, size_t bytes)
+{
+    struct stat here;
+    if (fstat(host, &here) < 0)
+        return -errno;
+    for (size_t at = 0; at < bytes;) {
+        struct dirent64 *entry = (struct dirent64 *)((char *)entries + at);
+        if (is_directory(host, entry))
+            entry->d_ino = directories_number(kernel->attributes.directories, here.st_dev, entry->d_ino);
+        if (entry->d_ino == 0)
+            return -ENOMEM;
+        at += entry->d_reclen;
+    }
+    return 0;
+}
+
+void attributes_removed(const struct syscalls *kernel, const struct stat *st)
+{
+    if (S_ISDIR(st->st_mode))
+        directories_forget(kernel->attributes.directories, st->st_dev, st->st_ino);
 }
 
 /* ------------------------------------------------------------------ file systems */

@@ -317,9 +317,7 @@ int64_t paths_openat2(struct call *c)
 
 static int64_t shown(const struct call *c, struct stat *out, int64_t status)
 {
-    if (status == 0)
-        attributes_show(c->kernel, out);
-    return status;
+    return status == 0 ? attributes_show(c->kernel, out) : status;
 }
 
 static int64_t stat_place(struct call *c, const struct paths_place *p, struct stat *out, int flags)
@@ -367,7 +365,7 @@ int64_t paths_statx(struct call *c)
         return synthetic_statx(c->kernel, p.text, c->ptr[4]);
     status = CALL_HOST(c, statx(p.dirfd, p.path, (int)c->arg[2], (unsigned)c->arg[3], c->ptr[4]));
     if (status == 0)
-        attributes_show_extended(c->kernel, c->ptr[4]);
+        status = attributes_show_extended(c->kernel, c->ptr[4]);
     return inputs_looked(c->kernel, p.text, status);
 }
 
@@ -459,7 +457,9 @@ int64_t paths_getdents(struct call *c)
     if (entry->path)
         return synthetic_entries(c, entry->host, entry->path, c->ptr[1], c->arg[2]);
     inputs_listing(c->kernel, entry);
-    return CALL_HOST(c, getdents64(entry->host, c->ptr[1], c->arg[2]));
+    const int64_t bytes = CALL_HOST(c, getdents64(entry->host, c->ptr[1], c->arg[2]));
+    const int64_t status = bytes > 0 ? attributes_show_entries(c->kernel, entry->host, c->ptr[1], (size_t)bytes) : 0;
+    return status < 0 ? status : bytes;
 }
 
 int64_t paths_getcwd(struct call *c)
@@ -586,8 +586,16 @@ int64_t paths_umask(struct call *c)
 static int64_t unlink_at(struct call *c, uint64_t dir, int path, int flags)
 {
     struct paths_place p;
+    struct stat st = {0};
     int64_t status = find_change(c, &p, dir, path, SANDBOX_NAME);
-    return status < 0 ? status : CALL_HOST(c, unlinkat(p.dirfd, p.path, flags));
+    if (status < 0)
+        return status;
+    if (flags & AT_REMOVEDIR)
+        (void)fstatat(p.dirfd, p.path, &st, AT_SYMLINK_NOFOLLOW);
+    status = CALL_HOST(c, unlinkat(p.dirfd, p.path, flags));
+    if (status == 0)
+        attributes_removed(c->kernel, &st);
+    return status;
 }
 
 int64_t paths_unlink(struct call *c) { return unlink_at(c, HERE, 0, 0); }

@@ -5,6 +5,7 @@
  *   command line decides (traces, complaints) is that of the run that goes on. The numbers of the run's own objects
  *   that are gone by now are kept, so that new ones get the next.
  */
+#include "syscalls/directories_priv.h"
 #include "syscalls/kernel_priv.h"
 
 #define RFLAGS_MOST 0x3fffffu /* the highest flag that there is: ID */
@@ -253,5 +254,6 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
     if (!signals_hold(&kernel->signals))
         checkpoint_damaged(c, "signals as they cannot be");
     visit_objects(&kernel->attributes, c);
+    directories_checkpoint(kernel->attributes.directories, c);
     fds_checkpoint(kernel, c);
 }

@@ -103,8 +103,8 @@ SYSCALL(439, faccessat2, paths_faccessat2, DECIMAL, "the host's rights decide", 
         FLAGS(at))
 SYSCALL(89, readlink, paths_readlink, DECIMAL, "", PATH, OUT_DATA(3), SIZE)
 SYSCALL(267, readlinkat, paths_readlinkat, DECIMAL, "", DIRECTORY, PATH, OUT_DATA(4), SIZE)
-SYSCALL(217, getdents64, paths_getdents, DECIMAL, "the order of names and the inode numbers are the host's", DESCRIPTOR,
-        OUT_RETURNED(1, 3), SIZE)
+SYSCALL(217, getdents64, paths_getdents, DECIMAL, "the order of names and the inode numbers of files are the host's",
+        DESCRIPTOR, OUT_RETURNED(1, 3), SIZE)
 SYSCALL(79, getcwd, paths_getcwd, DECIMAL, "", OUT_DATA(2), SIZE)
 SYSCALL(80, chdir, paths_chdir, DECIMAL, "not into /proc or /sys (EACCES)", PATH)
 SYSCALL(81, fchdir, paths_fchdir, DECIMAL, "not into /proc or /sys (EACCES)", DESCRIPTOR)

@@ -5,8 +5,8 @@ one report.txt, byte for byte. In the same circumstances the receipt is the same
 The reference run is repeated: as it is; from other directories, by a link to c2emu and by a copy of it; with a host
 environment of nothing, of 100 KiB, with variables that libraries look at; with address randomisation off; while all
 host processors are busy; on one processor; with a lower stack limit and open files; with other standard streams. (Of
-python, which takes long, several of these at once.) A change of the seed, of the placement or of the guest's
-environment must change it: the comparison can fail.
+python, which takes long, several of these at once, and with more in the directory that it looks at.) A change of the
+seed, of the placement or of the guest's environment must change it: the comparison can fail.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ PROGRAMS = {
     "python": ["/usr/bin/python3", "-I", "-S", "-c",
                "import time, os; print(hash('seeded'), id(object()), time.time(), os.getpid(), sorted(os.environ));"
                "print(os.fstat(os.pipe()[0]), os.fstat(os.memfd_create('m')), os.fstat(os.eventfd(0)));"
-               "print(os.statvfs('/'), os.stat('.').st_uid, os.readlink('/proc/self/fd/3'))"],
+               "print(os.statvfs('/'), os.stat('.')[:7], os.readlink('/proc/self/fd/3'))"],
     "shell": ["/bin/dash", "-c",
               "i=0; while [ $i -lt 99 ]; do i=$((i+1)); done; echo $$ $PPID $i; times; ulimit -a; umask"],
 }
@@ -38,13 +38,14 @@ class Runs:
     def __init__(self, program, directory):
         self.program = program
         self.directory = directory
+        self.cwd = GUESTS
         self.count = 0
 
     def reports(self, prefix=(), emulator=EMULATOR, options=(), program=None, **more):
         """(report.json without its receipt, report.txt, the guest's output and status, report.json)"""
         self.count += 1
         out = os.path.join(self.directory, "out%d" % self.count)
-        more.setdefault("cwd", GUESTS)
+        more.setdefault("cwd", self.cwd)
         words = list(prefix) + [emulator, "-q", "-o", out] + OPTIONS + list(options) + (program or self.program)
         result = run(words, **more)
         if not os.path.exists(out):
@@ -145,13 +146,25 @@ def odd_circumstances(runs, reference, directory):
     runs.expect_same(reference, "with --stats and a trace", options=["--stats", "--trace", "/dev/null"])
 
 
+def among_others(runs, reference):
+    """What else lies in the directory shows in what the host tells of it."""
+    for i in range(200):
+        os.mkdir(os.path.join(runs.cwd, "a directory with a rather long name, number %d" % i))
+    runs.expect_same(reference, "in a directory with 200 others")
+
+
 def main(name):
     program = PROGRAMS[name]
     with tempfile.TemporaryDirectory() as directory:
         runs = Runs(program, directory)
+        if name == "python":
+            runs.cwd = os.path.join(directory, "here")
+            os.mkdir(runs.cwd)
         reference = runs.reports()
         runs.expect_same(reference, "simply again", circumstances=True)
         (all_at_once if name == "python" else environments)(runs, reference)
+        if name == "python":
+            among_others(runs, reference)
         if name in ("bare", "libc"):
             odd_circumstances(runs, reference, directory)
 

@@ -12,10 +12,12 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "syscalls/attributes_priv.h"
+#include "syscalls/directories_priv.h"
 #include "syscalls_guest.h"
 
 #define START 1577836800 /* 2020-01-01T00:00:00Z */
@@ -164,6 +166,146 @@ static void files_keep_what_they_are(void **state)
     assert_int_equal(status_of(CALL(open, guest_text("p"), O_RDWR))->st_ino, host.st_ino);
 }
 
+static uint64_t number_of(const char *path)
+{
+    struct stat *st = guest_take(sizeof *st);
+    assert_call(0, stat, guest_text(path), st);
+    return st->st_ino;
+}
+
+static void assert_directory(const char *path, uint64_t inode)
+{
+    struct stat *st = guest_take(sizeof *st), host;
+    struct statx *stx = guest_take(sizeof *stx);
+    assert_call(0, lstat, guest_text(path), st);
+    assert_int_equal(st->st_ino, inode);
+    assert_int_equal(st->st_nlink, 1);
+    assert_int_equal(st->st_size, 4096);
+    assert_int_equal(st->st_blocks, 8);
+    assert_int_equal(st->st_blksize, 4096);
+    assert_int_equal(stat(path, &host), 0);
+    assert_int_equal(st->st_mtim.tv_sec, host.st_mtim.tv_sec); /* as of files */
+    assert_int_equal(st->st_dev, host.st_dev);
+    assert_call(0, statx, AT_FDCWD, guest_text(path), 0, STATX_BASIC_STATS, stx);
+    assert_int_equal(stx->stx_ino, inode);
+    assert_int_equal(stx->stx_nlink, 1);
+    assert_int_equal(stx->stx_size, 4096);
+    assert_int_equal(stx->stx_blocks, 8);
+    assert_int_equal(stx->stx_blksize, 4096);
+}
+
+/* In the order in which the run meets them; a number goes with its directory, and is not used again. */
+static void directories_are_the_runs_own(void **state)
+{
+    (void)state;
+    const uint64_t first = DIRECTORIES_FIRST;
+    assert_int_equal(mkdir("a", 0777), 0);
+    assert_int_equal(mkdir("b", 0777), 0);
+    assert_directory("b", first);
+    assert_directory("a", first + 1);
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "a/%d", i);
+        assert_int_equal(mkdir(name, 0777), 0);
+    }
+    assert_directory("a", first + 1);
+    assert_int_equal(rename("b", "c"), 0);
+    assert_int_equal(mkdir("b", 0777), 0);
+    assert_directory("c", first);
+    assert_directory("b", first + 2);
+    assert_call(0, rmdir, guest_text("b"));
+    assert_call(0, mkdir, guest_text("b"), 0777);
+    assert_directory("b", first + 3);
+    assert_call(0, unlinkat, AT_FDCWD, guest_text("b"), AT_REMOVEDIR);
+    assert_call(0, mkdir, guest_text("b"), 0777);
+    assert_call(-ENOTEMPTY, rmdir, guest_text("a"));
+    assert_directory("a", first + 1);
+    assert_directory("b", first + 4);
+    guest_file("f", "");
+    struct stat host;
+    assert_int_equal(stat("f", &host), 0);
+    assert_int_equal(number_of("f"), host.st_ino);
+}
+
+/* A list and a scan of it in the place of the index, and a process that knows the list from before. */
+struct naive {
+    uint64_t device, inode, number;
+};
+
+static uint64_t naive_number(struct naive *list, uint32_t *count, uint64_t *next, uint64_t device, uint64_t inode)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (list[i].device == device && list[i].inode == inode)
+            return list[i].number;
+    list[(*count)++] = (struct naive){device, inode, (*next)++};
+    return *next - 1;
+}
+
+static void naive_forget(struct naive *list, uint32_t *count, uint64_t device, uint64_t inode)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (list[i].device == device && list[i].inode == inode) {
+            list[i] = list[--*count];
+            return;
+        }
+}
+
+static void assert_numbers_as_a_scan(struct directories *directories, bool forgets_badly)
+{
+    static struct naive list[4096];
+    uint32_t count = 0, differences = 0;
+    uint64_t next = DIRECTORIES_FIRST;
+    struct c2_rng rng;
+    c2_rng_init(&rng, 1, "directories");
+    for (int i = 0; i < 20000; i++) {
+        const uint64_t device = 1 + c2_rng_below(&rng, 3), inode = 1 + c2_rng_below(&rng, 300);
+        if (c2_rng_below(&rng, 20) == 0) {
+            naive_forget(list, &count, device, inode);
+            if (!forgets_badly)
+                directories_forget(directories, device, inode);
+        }
+        differences += naive_number(list, &count, &next, device, inode) !=
+                       directories_number(directories, device, inode);
+    }
+    assert_int_equal(differences != 0, forgets_badly);
+}
+
+static void numbers_are_those_of_a_scan(void **state)
+{
+    (void)state;
+    struct c2_error err;
+    for (int broken = 0; broken < 2; broken++) {
+        struct directories *directories;
+        assert_int_equal(directories_create(&directories, &err), C2_OK);
+        assert_numbers_as_a_scan(directories, broken == 1);
+        directories_destroy(directories);
+    }
+}
+
+/* What each of two processes meets, the other knows. */
+static void processes_share_the_numbers(void **state)
+{
+    (void)state;
+    struct directories *directories;
+    struct c2_error err;
+    int status;
+    assert_int_equal(directories_create(&directories, &err), C2_OK);
+    assert_int_equal(directories_number(directories, 1, 7), DIRECTORIES_FIRST);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool right = directories_number(directories, 1, 8) == DIRECTORIES_FIRST + 1 &&
+                           directories_number(directories, 1, 7) == DIRECTORIES_FIRST;
+        directories_forget(directories, 1, 7);
+        _exit(right ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(directories_number(directories, 1, 9), DIRECTORIES_FIRST + 2);
+    assert_int_equal(directories_number(directories, 1, 8), DIRECTORIES_FIRST + 1);
+    assert_int_equal(directories_number(directories, 1, 7), DIRECTORIES_FIRST + 3);
+    directories_destroy(directories);
+}
+
 static void file_systems_have_one_size(void **state)
 {
     (void)state;
@@ -195,6 +337,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_are_not_given_away, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(objects_are_numbered_and_dated, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(files_keep_what_they_are, guest_setup, guest_teardown),
+        cmocka_unit_test_setup_teardown(directories_are_the_runs_own, guest_setup, guest_teardown),
+        cmocka_unit_test(numbers_are_those_of_a_scan),
+        cmocka_unit_test(processes_share_the_numbers),
         cmocka_unit_test_setup_teardown(file_systems_have_one_size, guest_setup, guest_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,22 @@ void row_readlinkat(void **state)
     assert_int_equal(out[0], 'x');
 }
 
+/* Directories have numbers of the run's own, files the host's: in a listing too. */
+static void assert_entries_are_those_of_stat(int64_t dir)
+{
+    char *out = guest_take(1024);
+    struct stat *st = guest_take(sizeof *st);
+    assert_call(0, lseek, dir, 0, SEEK_SET);
+    int64_t bytes = CALL(getdents64, dir, out, 1024);
+    int count = 0;
+    for (int64_t at = 0; at < bytes; at += ((struct dirent64 *)(out + at))->d_reclen, count++) {
+        const struct dirent64 *entry = (const struct dirent64 *)(out + at);
+        assert_call(0, newfstatat, dir, guest_text(entry->d_name), st, AT_SYMLINK_NOFOLLOW);
+        assert_int_equal(entry->d_ino, st->st_ino);
+    }
+    assert_int_equal(count, 4);
+}
+
 void row_getdents64(void **state)
 {
     (void)state;
@@ -204,6 +220,8 @@ void row_getdents64(void **state)
     assert_int_equal(count, 3);
     assert_string_equal(names, "only");
     assert_call(0, getdents64, dir, out, 1024);
+    assert_int_equal(mkdir("d/below", 0777), 0);
+    assert_entries_are_those_of_stat(dir);
     assert_call(-ENOTDIR, getdents64, CALL(open, guest_text("d/only"), O_RDONLY), out, 1024);
 }
 
