@@ -326,7 +326,7 @@ static void check_area(const struct area *area, const struct area *before)
     C2_ASSERT(area->view.bytes != 0 && area->node.key == area->view.start.v);
     C2_ASSERT((area->view.start.v | area->view.bytes | area->view.offset) % C2_PAGE_BYTES == 0);
     C2_ASSERT(area_end(area) <= MMU_ADDRESSES_END);
-    C2_ASSERT(area_end(area) <= MMU_TABLES_BASE || area->view.start.v >= MMU_TABLES_END);
+    C2_ASSERT(!area->view.prot || !areas_meet_tables(area->view.start.v, area_end(area)));
     C2_ASSERT(!area->backing || area->backing->references > 0);
     C2_ASSERT(!before || area_end(before) <= area->view.start.v);
     C2_ASSERT(!before || !alike(before, area));

@@ -43,6 +43,11 @@ struct mmu_areas {
 
 static inline size_t areas_count(const struct mmu_areas *areas) { return areas->tree.count; }
 static inline uint64_t area_end(const struct area *area) { return area->view.start.v + area->view.bytes; }
+/* Whether page tables lie in [start, end): an area there has no rights. */
+static inline bool areas_meet_tables(uint64_t start, uint64_t end)
+{
+    return start < MMU_TABLES_END && end > MMU_TABLES_BASE;
+}
 void areas_release(struct mmu_areas *areas);
 /* Room for `extra` more areas, so that changes cannot fail half way. 0, or ENOMEM. */
 int areas_reserve(struct mmu_areas *areas, size_t extra);

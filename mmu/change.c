@@ -3,7 +3,7 @@
  * Model
  *   munmap(2), mprotect(2) and madvise(2), on whole pages, with Linux's answers: munmap passes over holes; mprotect
  *   does what lies before the first hole and then answers ENOMEM; a discard does every mapped part and then answers
- *   ENOMEM. Pages of a shared mapping live in the file, so a discard leaves them. What was done before a failure is
+ *   ENOMEM. Where the page tables lie there are no rights to be had (ENOMEM). Pages of a shared mapping live in the file, so a discard leaves them. What was done before a failure is
  *   marked too.
  */
 #include <errno.h>
@@ -87,6 +87,11 @@ static uint64_t protectable_end(const struct mmu *mmu, uint64_t start, uint64_t 
         if (!area || ((prot & MMU_WRITE) && !area->may_write)) {
             *answer = area ? -EACCES : -ENOMEM;
             return start;
+        }
+        const uint64_t reach = area_end(area) < end ? area_end(area) : end;
+        if (prot && areas_meet_tables(start, reach)) {
+            *answer = -ENOMEM;
+            return start < MMU_TABLES_BASE ? MMU_TABLES_BASE : start;
         }
         start = area_end(area);
     }

@@ -51,8 +51,8 @@ struct mmu_host {
 /* The window: reserved by open, released by host.close. */
 enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, struct c2_error *err);
 
-/* Survives SIGBUS in [start, end): sigbus.c. */
-int sigbus_guard(uint64_t start, uint64_t end); /* 0 or errno */
+/* Survives SIGBUS in the windows: sigbus.c. */
+int sigbus_guard(void); /* 0 or errno */
 void sigbus_release(void);
 uint64_t sigbus_lost_pages(void);       /* that were replaced since sigbus_guard */
 bool sigbus_readable(const void *byte); /* false: reading it would be a SIGBUS */

@@ -14,15 +14,19 @@
 
 #include "mmu/mmu_priv.h"
 
-int64_t mmu_range_usable(uint64_t start, uint64_t bytes)
+int64_t mmu_range_reservable(uint64_t start, uint64_t bytes)
 {
     if (start < MMU_WINDOW_START)
         return -EPERM;
-    if (start > MMU_WINDOW_END || bytes > MMU_WINDOW_END - start)
-        return -ENOMEM;
-    if (start < MMU_TABLES_END && start + bytes > MMU_TABLES_BASE)
-        return -ENOMEM;
-    return 0;
+    if (start >= MMU_FAR_START && start < MMU_FAR_END && bytes <= MMU_FAR_END - start)
+        return 0;
+    return start > MMU_WINDOW_END || bytes > MMU_WINDOW_END - start ? -ENOMEM : 0;
+}
+
+int64_t mmu_range_usable(uint64_t start, uint64_t bytes)
+{
+    const int64_t refused = mmu_range_reservable(start, bytes);
+    return refused == 0 && areas_meet_tables(start, start + bytes) ? -ENOMEM : refused;
 }
 
 uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone)
@@ -56,13 +60,15 @@ static int64_t choose_address(const struct mmu *mmu, const struct mmu_request *r
     if (request->fixed || request->no_replace) {
         if (wish % step != 0)
             return -EINVAL;
-        int64_t refused = mmu_range_usable(wish, bytes);
+        const bool reserves = !request->prot && !request->shared && request->kind == MMU_ANONYMOUS && !request->huge;
+        int64_t refused = reserves ? mmu_range_reservable(wish, bytes) : mmu_range_usable(wish, bytes);
         if (refused)
             return refused;
         return request->no_replace && !areas_free(&mmu->space.areas, wish, wish + bytes) ? -EEXIST : (int64_t)wish;
     }
     wish = c2_align_up(wish, step);
-    if (wish != 0 && mmu_range_usable(wish, bytes) == 0 && areas_free(&mmu->space.areas, wish, wish + bytes))
+    if (wish != 0 && wish < MMU_WINDOW_END && mmu_range_usable(wish, bytes) == 0 &&
+        areas_free(&mmu->space.areas, wish, wish + bytes))
         return (int64_t)wish;
     uint64_t at = mmu_find_gap(mmu, bytes + step - C2_PAGE_BYTES, request->zone);
     return at ? (int64_t)c2_align_up(at, step) : -ENOMEM;
@@ -104,8 +110,10 @@ static bool fills(const struct area *area) { return area && !area->backing; }
 struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end)
 {
     const struct area *before = areas_before(&mmu->space.areas, start), *behind = areas_find(&mmu->space.areas, end);
-    uint64_t low = start - MMU_WINDOW_START < HOST_HOLE_BYTES ? MMU_WINDOW_START : start - HOST_HOLE_BYTES;
-    uint64_t high = MMU_WINDOW_END - end < HOST_HOLE_BYTES ? MMU_WINDOW_END : end + HOST_HOLE_BYTES;
+    const uint64_t least = start < MMU_WINDOW_END ? MMU_WINDOW_START : MMU_FAR_START;
+    const uint64_t most = start < MMU_WINDOW_END ? MMU_WINDOW_END : MMU_FAR_END;
+    uint64_t low = start - least < HOST_HOLE_BYTES ? least : start - HOST_HOLE_BYTES;
+    uint64_t high = most - end < HOST_HOLE_BYTES ? most : end + HOST_HOLE_BYTES;
     if (start >= MMU_TABLES_END && low < MMU_TABLES_END)
         low = MMU_TABLES_END;
     if (end <= MMU_TABLES_BASE && high > MMU_TABLES_BASE)

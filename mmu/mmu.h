@@ -6,7 +6,8 @@
  * place the pages of one run, each in its own way.
  *
  * Model
- *   Guest virtual address = host virtual address, inside one window that is reserved once. A guest page's bytes lie
+ *   Guest virtual address = host virtual address, inside one window that is reserved once, and a second, far one that
+ *   is reserved when a program first maps something there. A guest page's bytes lie
  *   in the host page of the same address. Tables are 4-level x86-64 tables in an arena inside the window (so that an
  *   engine can walk them) and are never mapped for the guest. Pages have 4 KiB; one becomes present at its first touch,
  *   and that is marked.
@@ -29,10 +30,13 @@
 #define MMU_LOW_END 0x80000000ull
 #define MMU_HEAP_BASE 0x1120000000ull   /* brk */
 #define MMU_TABLES_BASE 0x8000000000ull /* the page tables' arena, below 1 TiB */
-#define MMU_TABLES_END 0x9000000000ull
+#define MMU_TABLES_END 0x9000000000ull  /* a guest may reserve these addresses (no rights), as part of more */
 #define MMU_MMAP_TOP 0x3f0e30000000ull  /* anonymous mmaps grow down from here */
 #define MMU_STACK_TOP 0x3fff38000000ull /* first byte above the stack */
 #define MMU_STACK_BYTES (8ull << 20)    /* the guest's RLIMIT_STACK */
+/* Where allocators of sanitizers want to be, between the host's programs and its libraries: only at fixed addresses. */
+#define MMU_FAR_START 0x600000000000ull
+#define MMU_FAR_END 0x7d0000000000ull
 
 /* ------------------------------------------------------------------ life */
 enum mmu_page_size { MMU_PAGE_4K, MMU_PAGE_2M, MMU_PAGE_1G, MMU_PAGE_SIZES };

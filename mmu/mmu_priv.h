@@ -38,6 +38,9 @@ struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end
 struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area, int fd);
 /* 0, or -errno when a guest mapping cannot lie at [start, start + bytes). */
 int64_t mmu_range_usable(uint64_t start, uint64_t bytes);
+/* The same for private anonymous memory without rights, which may cover the page tables: an address sanitizer reserves
+ * two TiB around them. There is nothing behind these addresses then, and no way to get rights there. */
+int64_t mmu_range_reservable(uint64_t start, uint64_t bytes);
 /* A free range for a mapping without a fixed address, or 0. */
 uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone);
 /* mmap. */

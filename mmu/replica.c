@@ -105,12 +105,12 @@ void mmu_replica_destroy(struct mmu_replica *replica)
 
 /* ------------------------------------------------------------------ marks */
 
-/* Whether whole pages lie there that a program can have. */
-static bool is_range(uint64_t start, uint64_t bytes)
+/* Whether whole pages lie there that a program can have with these rights: none where its page tables are. */
+static bool is_range(uint64_t start, uint64_t bytes, uint64_t rights)
 {
     if ((start | bytes) % C2_PAGE_BYTES != 0 || bytes == 0 || start > MMU_ADDRESSES_END)
         return false;
-    return bytes <= MMU_ADDRESSES_END - start && (start + bytes <= MMU_TABLES_BASE || start >= MMU_TABLES_END);
+    return bytes <= MMU_ADDRESSES_END - start && (rights == 0 || !areas_meet_tables(start, start + bytes));
 }
 
 static enum c2_status fail_mark(const char *what, uint64_t at, struct c2_error *err)
@@ -131,8 +131,9 @@ static enum c2_status apply_mapped(struct mmu_replica *replica, const uint64_t *
                                    struct c2_error *err)
 {
     struct area area;
-    enum c2_status status = is_range(words[0], words[1]) ? mark_area(&area, words, count, err)
-                                                         : fail_mark("a mapping", words[0], err);
+    enum c2_status status = is_range(words[0], words[1], words[2] & STREAM_MAPPED_RIGHTS)
+                                ? mark_area(&area, words, count, err)
+                                : fail_mark("a mapping", words[0], err);
     return status == C2_OK ? outcome(replica, space_put(&replica->space, &area), "mmap", words[0], err) : status;
 }
 
@@ -160,7 +161,7 @@ static enum c2_status apply_protected(struct mmu_replica *replica, const uint64_
                                       struct c2_error *err)
 {
     (void)count;
-    if (!is_range(words[0], words[1]) || words[2] & ~(uint64_t)STREAM_MAPPED_RIGHTS)
+    if (!is_range(words[0], words[1], words[2]) || words[2] & ~(uint64_t)STREAM_MAPPED_RIGHTS)
         return fail_mark("a change of rights", words[0], err);
     const int error = space_protect(&replica->space, words[0], words[0] + words[1], (unsigned)words[2]);
     return outcome(replica, error, "mprotect", words[0], err);
@@ -174,8 +175,8 @@ static enum c2_status apply_moved(struct mmu_replica *replica, const uint64_t *w
     struct space_move move = {from, to, bytes, (enum mmu_kind)words[4], false};
     const struct area *area = areas_at(&space->areas, from);
     (void)count;
-    if (!is_range(from, bytes) || !is_range(to, there) || there < bytes || words[4] > MMU_STACK || !area ||
-        area_end(area) < from + bytes || !areas_free(&space->areas, to, to + there) ||
+    if (!is_range(from, bytes, MMU_READ) || !is_range(to, there, MMU_READ) || there < bytes || words[4] > MMU_STACK ||
+        !area || area_end(area) < from + bytes || !areas_free(&space->areas, to, to + there) ||
         (move.kind == MMU_FILE) != (area->view.kind == MMU_FILE))
         return fail_mark("a move of memory", from, err);
     int error = areas_reserve(&space->areas, 4);
@@ -195,7 +196,7 @@ static enum c2_status apply_discarded(struct mmu_replica *replica, const uint64_
                                       struct c2_error *err)
 {
     const uint64_t start = words[0], end = start + words[1];
-    const struct area *area = is_range(start, words[1]) ? areas_at(&replica->space.areas, start) : NULL;
+    const struct area *area = is_range(start, words[1], 0) ? areas_at(&replica->space.areas, start) : NULL;
     (void)count;
     if (!area || area->view.shared || area_end(area) < end)
         return fail_mark("a discard", start, err);
@@ -206,7 +207,7 @@ static enum c2_status apply_advised(struct mmu_replica *replica, const uint64_t 
                                     struct c2_error *err)
 {
     (void)count;
-    if (!is_range(words[0], words[1]) || words[2] > 1)
+    if (!is_range(words[0], words[1], 0) || words[2] > 1)
         return fail_mark("an advice", words[0], err);
     const int error = space_advise(&replica->space, words[0], words[0] + words[1], words[2]);
     return outcome(replica, error, "madvise", words[0], err);

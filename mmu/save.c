@@ -33,7 +33,7 @@ struct saved_area {
 static void visit_fields(struct checkpoint *c, struct saved_area *saved)
 {
     struct area *area = &saved->area;
-    CHECKPOINT_NUMBER(c, area->view.start.v, MMU_WINDOW_END);
+    CHECKPOINT_NUMBER(c, area->view.start.v, MMU_ADDRESSES_END);
     CHECKPOINT_NUMBER(c, area->view.bytes, MMU_WINDOW_END);
     CHECKPOINT_NUMBER(c, area->view.prot, MMU_READ | MMU_WRITE | MMU_EXEC);
     CHECKPOINT_NUMBER(c, area->view.shared, 1);
@@ -53,8 +53,10 @@ static bool can_be(const struct mmu *mmu, const struct saved_area *saved, uint64
     const struct mmu_area *view = &saved->area.view;
     if (view->bytes == 0 || (view->start.v | view->bytes | view->offset) % C2_PAGE_BYTES != 0 || view->start.v < from)
         return false;
-    return (view->kind == MMU_FILE) == !!saved->path && mmu_range_usable(view->start.v, view->bytes) == 0 &&
-           areas_count(&mmu->space.areas) < AREAS_LIMIT;
+    const bool reserves = !view->prot && !view->shared && view->kind == MMU_ANONYMOUS && !saved->area.hugetlb;
+    const int64_t refused = reserves ? mmu_range_reservable(view->start.v, view->bytes)
+                                     : mmu_range_usable(view->start.v, view->bytes);
+    return (view->kind == MMU_FILE) == !!saved->path && refused == 0 && areas_count(&mmu->space.areas) < AREAS_LIMIT;
 }
 
 static enum checkpoint_use use_of(const struct area *area)
@@ -242,7 +244,7 @@ void mmu_checkpoint(struct mmu *mmu, struct checkpoint *c)
     }
     for (uint64_t i = 0; i < count && checkpoint_status(c, NULL) == C2_OK; i++)
         restore_area(mmu, c, &from);
-    areas_merge(&mmu->space.areas, MMU_WINDOW_START, MMU_WINDOW_END);
+    areas_merge(&mmu->space.areas, MMU_WINDOW_START, MMU_FAR_END);
     C2_PROMISE(mmu_holds(mmu));
 }
 

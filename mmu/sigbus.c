@@ -19,7 +19,7 @@
 #include "mmu/host_priv.h"
 
 static struct {
-    uint64_t start, end;
+    bool set;
     uint64_t lost_pages;
     struct sigaction previous;
 } guard;
@@ -42,7 +42,9 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
     (void)signal;
     (void)context;
     uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-    bool ours = info->si_code == BUS_ADRERR && address >= guard.start && address < guard.end;
+    bool ours = info->si_code == BUS_ADRERR && guard.set &&
+                ((address >= MMU_WINDOW_START && address < MMU_WINDOW_END) ||
+                 (address >= MMU_FAR_START && address < MMU_FAR_END));
     if (ours && probing)
         siglongjmp(probe_failed, 1);
     int saved = errno;
@@ -52,10 +54,9 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-int sigbus_guard(uint64_t start, uint64_t end)
+int sigbus_guard(void)
 {
-    guard.start = start;
-    guard.end = end;
+    guard.set = true;
     guard.lost_pages = 0;
     struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigemptyset(&action.sa_mask);

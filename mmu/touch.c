@@ -41,7 +41,7 @@ static bool entry_allows(uint64_t entry, enum mmu_access access)
 
 bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access)
 {
-    return va.v < MMU_WINDOW_END && entry_allows(tables_get(mmu->space.tables, va.v), access);
+    return va.v < MMU_ADDRESSES_END && entry_allows(tables_get(mmu->space.tables, va.v), access);
 }
 
 bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsigned prot)
@@ -92,7 +92,7 @@ static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct a
 /* An access that the engine could not tell, and the tables did not allow. */
 static enum mmu_access guess(const struct mmu *mmu, struct guest_va va)
 {
-    uint64_t entry = va.v < MMU_WINDOW_END ? tables_get(mmu->space.tables, va.v) : 0;
+    uint64_t entry = va.v < MMU_ADDRESSES_END ? tables_get(mmu->space.tables, va.v) : 0;
     return entry & ENTRY_ZERO && mmu_allows(mmu, va, 1, MMU_WRITE) ? MMU_ACCESS_WRITE : MMU_ACCESS_UNKNOWN;
 }
 

@@ -4,6 +4,8 @@
  *   The guest's memory is one window of the host's address space, [64 KiB, 64 TiB), in which guest address = host
  *   address. It is reserved whole (PROT_NONE, NORESERVE: a note in the host's kernel, no memory), mappings are put over
  *   the reservation and unmapping puts the reservation back, so nothing of c2emu's own can ever land inside.
+ *   The far window is reserved when something is mapped there for the first time; where the host has something of its
+ *   own there, the guest gets ENOMEM.
  *   Host rights do not follow the guest's: anonymous memory and private file mappings are readable and writable (the
  *   kernel's side of c2emu writes read(2) results there), shared ones as far as the descriptor allows. The guest's
  *   rights are checked by areas and page tables.
@@ -26,7 +28,7 @@
 
 #define RESERVE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
-static bool window_is_open;
+static bool window_is_open, far_is_open;
 
 static void *host_pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
@@ -101,10 +103,23 @@ static int window_room(void *self, bool shrinks)
 
 /* ------------------------------------------------------------------ mappings */
 
-static int map_private(uint64_t low, uint64_t high)
+/* Where the guest has reserved addresses across the page tables, those stay: what is done, is done on both sides. */
+static int around_tables(uint64_t low, uint64_t high, int one_side(uint64_t low, uint64_t high))
+{
+    if (low >= MMU_TABLES_END || high <= MMU_TABLES_BASE)
+        return one_side(low, high);
+    int error = low < MMU_TABLES_BASE ? one_side(low, MMU_TABLES_BASE) : 0;
+    if (!error && high > MMU_TABLES_END)
+        error = one_side(MMU_TABLES_END, high);
+    return error;
+}
+
+static int map_side(uint64_t low, uint64_t high)
 {
     return map_at(low, high - low, PROT_READ | PROT_WRITE, RESERVE, -1, 0);
 }
+
+static int map_private(uint64_t low, uint64_t high) { return around_tables(low, high, map_side); }
 
 static int map_anonymous(uint64_t start, uint64_t bytes, const struct host_source *source)
 {
@@ -145,9 +160,23 @@ static int map_shared_file(uint64_t start, uint64_t bytes, struct host_source *s
     return map_file(start, bytes, PROT_READ, source);
 }
 
+/* ENOMEM: the host refuses. */
+static int open_far(void)
+{
+    void *wanted = host_pointer(MMU_FAR_START);
+    const size_t bytes = MMU_FAR_END - MMU_FAR_START;
+    void *at = far_is_open ? wanted : mmap(wanted, bytes, PROT_NONE, RESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at != MAP_FAILED && at != wanted)
+        munmap(at, bytes);
+    far_is_open |= at == wanted;
+    return far_is_open ? 0 : ENOMEM;
+}
+
 static int window_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
     (void)self;
+    if (start >= MMU_FAR_START && open_far() != 0)
+        return ENOMEM;
     source->may_write = true;
     if (source->fd < 0)
         return map_anonymous(start, bytes, source);
@@ -156,7 +185,9 @@ static int window_map(void *self, uint64_t start, uint64_t bytes, struct host_so
     return map_file(start, bytes, PROT_READ | PROT_WRITE, source);
 }
 
-static int reserve_range(uint64_t low, uint64_t high) { return map_at(low, high - low, PROT_NONE, RESERVE, -1, 0); }
+static int reserve_side(uint64_t low, uint64_t high) { return map_at(low, high - low, PROT_NONE, RESERVE, -1, 0); }
+
+static int reserve_range(uint64_t low, uint64_t high) { return around_tables(low, high, reserve_side); }
 
 static int make_hole(const struct host_hole *hole)
 {
@@ -188,6 +219,8 @@ static int window_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, c
 {
     (void)self;
     uint64_t moved = 0, undone = 0;
+    if (to >= MMU_FAR_START && open_far() != 0)
+        return ENOMEM;
     int error = move_pieces(from, to, bytes, &moved);
     if (error) {
         C2_ASSERT(moved == 0 || move_pieces(to, from, moved, &undone) == 0);
@@ -216,10 +249,15 @@ static int window_extend(void *self, uint64_t end, uint64_t bytes)
     return error;
 }
 
+static int discard_side(uint64_t low, uint64_t high)
+{
+    return madvise(host_pointer(low), high - low, MADV_DONTNEED) == 0 ? 0 : errno;
+}
+
 static int window_discard(void *self, uint64_t start, uint64_t bytes)
 {
     (void)self;
-    return madvise(host_pointer(start), bytes, MADV_DONTNEED) == 0 ? 0 : errno;
+    return around_tables(start, start + bytes, discard_side);
 }
 
 static bool window_probe(void *self, uint64_t page)
@@ -318,6 +356,9 @@ static void window_close(void *self)
     sigbus_release();
     munmap(host_pointer(MMU_WINDOW_START), MMU_WINDOW_END - MMU_WINDOW_START);
     window_is_open = false;
+    if (far_is_open)
+        munmap(host_pointer(MMU_FAR_START), MMU_FAR_END - MMU_FAR_START);
+    far_is_open = false;
 }
 
 enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, struct c2_error *err)
@@ -342,7 +383,7 @@ enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, st
                                    .address = MMU_TABLES_BASE,
                                    .pages = (MMU_TABLES_END - MMU_TABLES_BASE) >> C2_PAGE_SHIFT,
                                    .commit = window_commit};
-    int error = sigbus_guard(MMU_WINDOW_START, MMU_WINDOW_END);
+    int error = sigbus_guard();
     if (error) {
         window_close(NULL);
         return c2_fail(err, C2_ERR_INTERNAL, "cannot watch for SIGBUS: %s", strerror(error));

@@ -41,7 +41,7 @@ static int64_t store(struct call *c, uint64_t word, uint32_t value)
 static int64_t check_word(struct call *c, int operation, uint64_t word)
 {
     if (operation & FUTEX_PRIVATE_FLAG)
-        return word < MMU_WINDOW_END ? 0 : -EFAULT;
+        return word < MMU_ADDRESSES_END ? 0 : -EFAULT;
     return guest_check_read(c, word, sizeof(uint32_t));
 }
 

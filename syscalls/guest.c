@@ -30,15 +30,15 @@ bool guest_allows(const struct syscalls *kernel, uint64_t address, uint64_t byte
 {
     if (bytes == 0)
         return true;
-    if (address >= MMU_WINDOW_END || bytes > MMU_WINDOW_END - address)
+    if (address >= MMU_ADDRESSES_END || bytes > MMU_ADDRESSES_END - address)
         return false;
     return mmu_allows(kernel->mmu, (struct guest_va){address}, bytes, prot);
 }
 
 uint64_t guest_extent(const struct syscalls *kernel, uint64_t address, uint64_t bytes, unsigned prot)
 {
-    uint64_t at = address, end = bytes > MMU_WINDOW_END - address ? MMU_WINDOW_END : address + bytes;
-    if (address >= MMU_WINDOW_END)
+    uint64_t at = address, end = bytes > MMU_ADDRESSES_END - address ? MMU_ADDRESSES_END : address + bytes;
+    if (address >= MMU_ADDRESSES_END)
         return 0;
     while (at < end) {
         const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){at}, false);

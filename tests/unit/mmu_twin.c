@@ -33,11 +33,11 @@ static const struct {
     {MMU_WINDOW_START, 48},
     {MMU_LOW_BASE - 24 * PAGE, 120}, /* a table of 1 GiB ends inside */
     {MMU_HEAP_BASE, 64},
-    {MMU_TABLES_END, 24},
+    {MMU_TABLES_END - 8 * PAGE, 32}, /* the page tables end inside */
     {MMU_MMAP_TOP - 224 * PAGE, 240},
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
-#define PAGE_COUNT (48 + 120 + 64 + 24 + 240)
+#define PAGE_COUNT (48 + 120 + 64 + 32 + 240)
 
 struct twin_page {
     uint64_t va;
@@ -245,13 +245,22 @@ static void take_frame_away(struct twin *twin, struct twin_page *page)
 
 /* ------------------------------------------------------------------ the twin: calls */
 
+static bool in_tables(uint64_t start, uint64_t bytes)
+{
+    return start + bytes > MMU_TABLES_BASE && start < MMU_TABLES_END;
+}
+
 static int64_t usable(uint64_t start, uint64_t bytes)
 {
     if (start < MMU_WINDOW_START)
         return -EPERM;
-    if (start + bytes > MMU_WINDOW_END || (start + bytes > MMU_TABLES_BASE && start < MMU_TABLES_END))
-        return -ENOMEM;
-    return 0;
+    return start + bytes > MMU_WINDOW_END || in_tables(start, bytes) ? -ENOMEM : 0;
+}
+
+/* Where no rights are asked for, page tables may lie. */
+static bool is_reservation(const struct mmu_request *request)
+{
+    return !request->prot && !request->shared && request->host_fd < 0 && request->kind == MMU_ANONYMOUS;
 }
 
 static void twin_unmap(struct twin *twin, uint64_t start, uint64_t end)
@@ -290,7 +299,7 @@ static int64_t twin_map(struct world *world, const struct mmu_request *request)
     uint64_t bytes = request->bytes, start = request->address;
     bool read_only = request->shared && request->host_fd >= 0 && request->host_fd == world->fd[1];
     if (request->fixed || request->no_replace) {
-        int64_t refused = usable(start, bytes);
+        int64_t refused = is_reservation(request) && in_tables(start, bytes) ? 0 : usable(start, bytes);
         if (refused)
             return refused;
         if (request->no_replace && !all_free(twin, start, start + bytes))
@@ -325,6 +334,8 @@ static int64_t twin_protect(struct twin *twin, uint64_t start, uint64_t bytes, u
             return -ENOMEM;
         if ((prot & MMU_WRITE) && !page_at(twin, va)->may_write)
             return -EACCES;
+        if (prot && in_tables(va, PAGE))
+            return -ENOMEM;
         page_at(twin, va)->prot = prot;
     }
     return 0;
@@ -397,6 +408,8 @@ static int64_t twin_remap(struct twin *twin, uint64_t old, uint64_t old_bytes, u
     uint64_t top = area_top(twin, old);
     if (top < old + keep)
         return -EFAULT;
+    if (in_tables(old, keep))
+        return -ENOMEM;
     if (fixed) {
         if (usable(to, new_bytes) != 0)
             return usable(to, new_bytes);

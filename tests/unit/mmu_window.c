@@ -205,6 +205,72 @@ static void a_limit_on_addresses_is_named(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
+/* ------------------------------------------------------------------ what sanitizers reserve */
+
+/* The gap of an address sanitizer's shadow: its page is touched nowhere, and what the tables say stays. */
+static void reservations_go_around_the_tables(void **state)
+{
+    (void)state;
+    const uint64_t from = 0x8fff7000, bytes = 0x2008fff7000 - from;
+    struct mmu *mmu = make();
+    assert_int_equal(map(mmu, BASE, 2, RW, false, -1, 0), BASE);
+    *byte(BASE + 5) = 50;
+    assert_int_equal(touch(mmu, BASE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
+    assert_int_equal(map(mmu, from, bytes / PAGE, MMU_READ, false, -1, 0), -ENOMEM);
+    assert_int_equal(map(mmu, from, bytes / PAGE, 0, true, -1, 0), -ENOMEM);
+    assert_int_equal(map(mmu, from, bytes / PAGE, 0, false, -1, 0), from);
+    assert_true(mmu_ready(mmu, (struct guest_va){BASE}, MMU_ACCESS_WRITE));
+    assert_int_equal(mmu_discard(mmu, from, bytes), 0);
+    assert_int_equal(mmu_advise_huge(mmu, from, bytes, true), 0);
+    assert_true(mmu_ready(mmu, (struct guest_va){BASE}, MMU_ACCESS_WRITE));
+    assert_string_equal(host_rights(MMU_TABLES_BASE), "rw-p");
+    assert_int_equal(mmu_protect(mmu, MMU_TABLES_BASE - PAGE, 2 * PAGE, RW), -ENOMEM);
+    *byte(MMU_TABLES_BASE - PAGE) = 1; /* what lies below has its rights, as where there is a hole */
+    assert_int_equal(touch(mmu, MMU_TABLES_BASE - PAGE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
+    assert_int_equal(mmu_protect(mmu, MMU_TABLES_END - PAGE, PAGE, MMU_READ), -ENOMEM);
+    assert_int_equal(mmu_protect(mmu, MMU_TABLES_END - PAGE, 2 * PAGE, 0), 0);
+    assert_int_equal(mmu_remap(mmu, MMU_TABLES_END - PAGE, PAGE, PAGE, true, true, 0x30000000000), -ENOMEM);
+    assert_int_equal(mmu_remap(mmu, BASE, PAGE, PAGE, true, true, MMU_TABLES_END - PAGE), -ENOMEM);
+    assert_int_equal(touch(mmu, MMU_TABLES_BASE, MMU_ACCESS_READ), MMU_FAULT_DENIED);
+    assert_int_equal(mmu_unmap(mmu, from, bytes), 0);
+    assert_true(mmu_ready(mmu, (struct guest_va){BASE}, MMU_ACCESS_WRITE));
+    assert_int_equal(*byte(BASE + 5), 50);
+    assert_string_equal(host_rights(MMU_TABLES_BASE), "rw-p");
+    assert_string_equal(host_rights(MMU_TABLES_BASE - PAGE), "---p");
+    assert_string_equal(host_rights(MMU_TABLES_END), "---p");
+    end(mmu);
+}
+
+/* It is there once it is asked for, by a fixed address; the host's own places are respected. */
+static void the_far_window_comes_when_wanted(void **state)
+{
+    (void)state;
+    struct mmu *mmu = make();
+    struct mmu_request hint = {.address = MMU_FAR_START, .bytes = PAGE, .prot = RW, .host_fd = -1};
+    assert_int_equal(mmu_map(mmu, &hint), MMU_MMAP_TOP - PAGE);
+    assert_string_equal(host_rights(MMU_FAR_START), "");
+    assert_int_equal(map(mmu, MMU_FAR_START - PAGE, 1, RW, false, -1, 0), -ENOMEM);
+    assert_int_equal(map(mmu, MMU_FAR_END - PAGE, 2, RW, false, -1, 0), -ENOMEM);
+    assert_int_equal(map(mmu, MMU_FAR_START, 4, RW, false, -1, 0), MMU_FAR_START);
+    assert_string_equal(host_rights(MMU_FAR_START), "rw-p");
+    assert_string_equal(host_rights(MMU_FAR_END - PAGE), "---p");
+    *byte(MMU_FAR_START + PAGE) = 7;
+    assert_int_equal(touch(mmu, MMU_FAR_START + PAGE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
+    assert_int_equal(mmu_remap(mmu, MMU_FAR_START, 2 * PAGE, 2 * PAGE, true, true, MMU_FAR_END - 2 * PAGE),
+                     MMU_FAR_END - 2 * PAGE);
+    assert_int_equal(*byte(MMU_FAR_END - PAGE), 7);
+    assert_int_equal(mmu_unmap(mmu, MMU_FAR_START, MMU_FAR_END - MMU_FAR_START), 0);
+    assert_string_equal(host_rights(MMU_FAR_END - PAGE), "---p");
+    end(mmu);
+    assert_string_equal(host_rights(MMU_FAR_START), "");
+    mmu = make();
+    void *occupant = mmap((void *)(MMU_FAR_START + (1 << 20)), PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(map(mmu, MMU_FAR_START, 4, RW, false, -1, 0), -ENOMEM);
+    munmap(occupant, PAGE);
+    assert_int_equal(map(mmu, MMU_FAR_START, 4, RW, false, -1, 0), MMU_FAR_START);
+    end(mmu);
+}
+
 /* ------------------------------------------------------------------ anonymous memory */
 
 static void data_survives_rights_and_moves(void **state)
@@ -634,6 +700,8 @@ int main(void)
         cmocka_unit_test(creation_survives_every_failing_allocation),
         cmocka_unit_test(a_clash_names_the_occupant),
         cmocka_unit_test(a_limit_on_addresses_is_named),
+        cmocka_unit_test(reservations_go_around_the_tables),
+        cmocka_unit_test(the_far_window_comes_when_wanted),
         cmocka_unit_test(data_survives_rights_and_moves),
         cmocka_unit_test(moves_over_the_hosts_own_borders),
         cmocka_unit_test(a_failed_move_moves_back),
