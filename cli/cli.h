@@ -207,6 +207,8 @@ enum c2_status cli_precision(double *out, const char *text, struct c2_error *err
  * released with cli_environment_release. */
 enum c2_status cli_environment(char ***out, const struct cli_options *options, char *const *host_env,
                                struct c2_error *err);
+/* Adds what this program needs to run under c2emu: a leak sanitizer's option. *added: it has. */
+enum c2_status cli_environment_suit(bool *added, char ***environment, const char *program, struct c2_error *err);
 void cli_environment_release(char **environment);
 
 /* points_options.c: whether what is asked of simulation points goes together; fills in defaults. */

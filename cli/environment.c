@@ -5,10 +5,15 @@
  * Model
  *   Three fixed variables, so that a report does not depend on whose shell it was made in; --inherit-env takes the
  *   host's instead, in its order. --env replaces a variable where it stands or appends it.
+ *   A program with a leak sanitizer gets one more, unless it has options for it already: that one looks for leaks at
+ *   the program's end, by ptrace, which the guest's kernel has not, and would end every program as a failure.
  */
 #include <string.h>
 
 #include "cli/cli.h"
+#include "loader/loader.h"
+
+#define NO_LEAKS "LSAN_OPTIONS=detect_leaks=0"
 
 static const char *const fixed[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LANG=C", NULL};
 
@@ -68,6 +73,49 @@ enum c2_status cli_environment(char ***out, const struct cli_options *options, c
     }
     *out = environment;
     return C2_OK;
+}
+
+/* Of a shared library; who has linked it statically says so himself. */
+static bool looks_for_leaks(const struct loader_libraries *libraries)
+{
+    bool found = false;
+    for (size_t i = 0; i < loader_libraries_count(libraries) && !found; i++) {
+        const char *name = loader_libraries_name(libraries, i);
+        found = strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "liblsan.so", 10) == 0;
+    }
+    return found;
+}
+
+static bool has_options(char *const *environment)
+{
+    const char *options = environment[position(environment, "ASAN_OPTIONS")];
+    return environment[position(environment, "LSAN_OPTIONS")] || (options && strstr(options, "detect_leaks"));
+}
+
+static enum c2_status append(char ***environment, const char *entry, struct c2_error *err)
+{
+    size_t count = 0;
+    while ((*environment)[count])
+        count++;
+    char **longer = c2_realloc(*environment, (count + 2) * sizeof *longer);
+    if (!longer)
+        return c2_fail_memory(err, "the guest's environment");
+    *environment = longer;
+    longer[count + 1] = NULL;
+    longer[count] = c2_strdup(entry);
+    return longer[count] ? C2_OK : c2_fail_memory(err, "the guest's environment");
+}
+
+enum c2_status cli_environment_suit(bool *added, char ***environment, const char *program, struct c2_error *err)
+{
+    struct loader_libraries *libraries;
+    *added = false;
+    enum c2_status status = loader_libraries_find(&libraries, program, (const char *const *)*environment, err);
+    if (status != C2_OK)
+        return status;
+    *added = looks_for_leaks(libraries) && !has_options(*environment);
+    loader_libraries_release(libraries);
+    return *added ? append(environment, NO_LEAKS, err) : C2_OK;
 }
 
 void cli_environment_release(char **environment)

@@ -186,6 +186,15 @@ static enum c2_status find_program(struct run *run, struct c2_error *err)
     return run->program ? C2_OK : c2_fail_memory(err, "the path of the program");
 }
 
+static enum c2_status suit_environment(struct run *run, struct c2_error *err)
+{
+    bool added;
+    enum c2_status status = cli_environment_suit(&added, &run->environment, run->program, err);
+    if (added && !run->options->quiet)
+        fprintf(stderr, "c2emu: note: leaks are not looked for, as that takes ptrace (LSAN_OPTIONS=detect_leaks=0)\n");
+    return status;
+}
+
 /* What is known to be read before any file is made: the program, standard input, and what the program's arguments name;
  * of a program behind the first, the program alone, for that run has begun. */
 static enum c2_status spare_inputs(const struct run *run, struct c2_error *err)
@@ -834,6 +843,8 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
     status = find_program(run, err);
+    if (status == C2_OK && run->environment)
+        status = suit_environment(run, err);
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
     status = spare_inputs(run, err);

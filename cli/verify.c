@@ -313,6 +313,20 @@ static enum c2_status take_options(struct cli_options *out, const char ***words,
     return c2_fail(err, C2_ERR_FORMAT, "verify: %s is not of a run", v->path);
 }
 
+/* As for the run. A program that is not there any more is told of later. */
+static enum c2_status make_environment(char ***out, const struct verify *v, const struct cli_options *options,
+                                       struct c2_error *err)
+{
+    char *path;
+    bool added;
+    enum c2_status status = cli_environment(out, options, environ, err);
+    if (status != C2_OK || loader_find(&path, v->command[0], NULL) != C2_OK)
+        return status;
+    status = cli_environment_suit(&added, out, path, err);
+    c2_free(path);
+    return status;
+}
+
 static enum c2_status look_before(struct verify *v, struct c2_error *err)
 {
     struct cli_options options;
@@ -324,7 +338,7 @@ static enum c2_status look_before(struct verify *v, struct c2_error *err)
         c2_free(words);
         return status;
     }
-    status = cli_environment(&environment, &options, environ, err);
+    status = make_environment(&environment, v, &options, err);
     if (status == C2_OK)
         status = cli_plan_read(&plan, &options, err);
     if (status == C2_OK)

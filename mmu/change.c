@@ -3,8 +3,8 @@
  * Model
  *   munmap(2), mprotect(2) and madvise(2), on whole pages, with Linux's answers: munmap passes over holes; mprotect
  *   does what lies before the first hole and then answers ENOMEM; a discard does every mapped part and then answers
- *   ENOMEM. Where the page tables lie there are no rights to be had (ENOMEM). Pages of a shared mapping live in the file, so a discard leaves them. What was done before a failure is
- *   marked too.
+ *   ENOMEM. Where the page tables lie there are no rights to be had (ENOMEM). Pages of a shared mapping live in the
+ *   file, so a discard leaves them. What was done before a failure is marked too.
  */
 #include <errno.h>
 

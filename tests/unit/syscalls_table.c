@@ -165,6 +165,11 @@ static const char head[] =
     "host's events, hands calls over in queues (io_uring, aio) or page faults to descriptors (userfaultfd) is refused\n"
     "with ENOSYS and one line; programs then do without, as on a kernel that was built without it.\n"
     "\n"
+    "**Sanitizers**: programs built with `-fsanitize=address` or `undefined` run. A leak sanitizer looks into\n"
+    "threads by ptrace, which is not there, and would end the program as a failure: a program that is linked with\n"
+    "libasan or liblsan gets `LSAN_OPTIONS=detect_leaks=0`, unless it has options of its own, and a note says so.\n"
+    "One that has it linked statically, or is started by another program, wants that variable by `--env`.\n"
+    "\n"
     "**Signals** come from faults, broken pipes, timers and the program itself. Handlers, masks and alternate\n"
     "stacks work, and so does stopping.\n";
 
