@@ -22,7 +22,8 @@
  *             no core: what any core has it does not fetch, as the directory says so.
  *   Levels    All this is done before the access asks its levels, and changes nothing of what a shared level holds.
  *   Exclusive A dirty line that a read takes out of an exclusive shared level, and that other cores have, is written
- *             down first: who shares a line has it clean.
+ *             down first: who shares a line has it clean. What a shared level's prefetcher takes out, no core has, and
+ *             it stays dirty.
  *   Evicting  What leaves a core's last level, or an inclusive shared one, is out of the directory; what is out of a
  *             snoop filter leaves all own levels.
  *   Classes   A shadow for each level of each core. Another core's write takes the line from the shadows of all others

@@ -73,10 +73,12 @@ void cache_coherence_fetches(struct caches *caches, const struct cache_request *
 bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request, uint32_t *filtered);
 /* A level has evicted the line, which may be on its way to another one. */
 void cache_coherence_evicted(struct caches *caches, const struct cache_level *level, uint32_t slot);
-/* The core that makes the access may write the line. */
-static inline bool cache_coherence_owns(const struct caches *caches, uint32_t slot)
+/* Who gets the line may have it dirty: the core that makes the access may write it, or it is a shared level's
+ * prefetcher that fetches, and no core has it. */
+static inline bool cache_coherence_may_be_dirty(const struct caches *caches, uint32_t slot)
 {
-    return caches->coherence->lines[slot].owner == caches->coherence->origin.core + 1;
+    const struct cache_directed *line = &caches->coherence->lines[slot];
+    return line->owner == caches->coherence->origin.core + 1 || line->sharers == 0;
 }
 bool cache_coherence_holds(const struct caches *caches, uint32_t slot);
 

@@ -94,7 +94,7 @@ static bool move_out(struct walk *walk)
     uint32_t into = walk->missed_count - 1;
     while (into > 0 && walk->missed[into]->exclusive)
         into--;
-    const bool may = !server->coherent || cache_coherence_owns(walk->caches, walk->request->slot);
+    const bool may = !server->coherent || cache_coherence_may_be_dirty(walk->caches, walk->request->slot);
     if ((may && !walk->missed[into]->clean) || !dirty)
         return dirty;
     server->counts.writebacks++;

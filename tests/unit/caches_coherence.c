@@ -384,6 +384,14 @@ static void bytes(struct twin *twin, uint32_t line, bool missed, const struct ca
         settle(twin, by->core, line, true);
 }
 
+static bool anyone_has(const struct twin *twin, uint32_t line)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < CORES; i++)
+        has |= twin->view[i][line].state != INVALID;
+    return has;
+}
+
 static bool is_exclusive(const struct twin *twin, uint32_t level)
 {
     return level < twin->machine->level_count && twin->machine->levels[level].inclusion == CACHES_EXCLUSIVE;
@@ -397,7 +405,7 @@ static bool move_out(struct twin *twin, uint32_t core, uint32_t line, uint32_t s
     const bool dirty = held->dirty;
     leaves(twin, server, node, line, true);
     drop(node, held);
-    if (!dirty || (into != L1I && twin->view[core][line].state == EXCLUSIVE))
+    if (!dirty || (into != L1I && (twin->view[core][line].state == EXCLUSIVE || !anyone_has(twin, line))))
         return dirty;
     node->counts.writebacks++;
     write_down(twin, core, server + 1, line);
@@ -426,14 +434,6 @@ static void bring(struct twin *twin, uint32_t core, uint32_t line, bool write, c
 }
 
 /* ------------------------------------------------------------------ its snoop filter */
-
-static bool anyone_has(const struct twin *twin, uint32_t line)
-{
-    bool has = false;
-    for (uint32_t i = 0; i < CORES; i++)
-        has |= twin->view[i][line].state != INVALID;
-    return has;
-}
 
 static void filter_out(struct twin *twin, uint32_t core, uint32_t line)
 {
@@ -814,6 +814,50 @@ static void test_many_cores(void **state)
     caches_destroy(caches);
 }
 
+/* L1D of one line, a shared L2 of two, which fetches the other line of a pair, and below it an exclusive L3 that has
+ * room for all. Line 1 is written; 100 and 200, with 101 and 201, push it down to L3, where it is dirty; an access of 0
+ * makes L2 fetch it, out of L3 and still dirty, and nothing leaves L3 for memory. Whether there is a second core, which
+ * does nothing, does not matter. */
+static uint64_t writebacks_of_l3(uint32_t cores)
+{
+    struct caches_machine machine = two_levels(cores);
+    struct caches *caches;
+    uint64_t writebacks;
+    machine.level_count = 3;
+    machine.levels[0].size_bytes = 64;
+    machine.levels[0].ways = 1;
+    machine.levels[1].size_bytes = 2 * 64;
+    machine.levels[1].ways = 2;
+    machine.levels[1].inclusion = CACHES_NON_INCLUSIVE;
+    machine.levels[2] = machine.levels[1];
+    snprintf(machine.levels[2].name, sizeof machine.levels[2].name, "L3");
+    machine.levels[2].inclusion = CACHES_EXCLUSIVE;
+    machine.levels[2].size_bytes = 16 * 64;
+    machine.levels[2].ways = 16;
+    machine.levels[1].prefetchers = 1u << CACHES_PREFETCH_ADJACENT;
+    machine.levels[0].shared = false;
+    assert_ok(caches_create(&caches, &machine, 1, NULL));
+    static const struct {
+        uint64_t line;
+        bool write;
+    } steps[] = {{1, true}, {100, false}, {200, false}, {0, false}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        const struct line_no line = {steps[i].line};
+        assert_ok(caches_access(caches, CACHES_DATA, steps[i].write, line, line, NULL, NULL));
+    }
+    writebacks = caches_level_counts(caches, 2)->writebacks;
+    caches_check(caches);
+    caches_destroy(caches);
+    return writebacks;
+}
+
+static void test_idle_core(void **state)
+{
+    (void)state;
+    assert_int_equal(writebacks_of_l3(1), 0);
+    assert_int_equal(writebacks_of_l3(2), 0);
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
     struct caches_machine machine = two_levels(CORES);
@@ -838,7 +882,7 @@ static void test_every_allocation_may_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_cores),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_cores), cmocka_unit_test(test_idle_core),
                                        cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_twin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
