@@ -25,6 +25,8 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         cache_prefetch_begin(caches->prefetch);
     }
     request->row = cache_lines_row(&caches->lines, request->slot);
+    caches->lines.signature = cache_signature(first->clean ? request->line.virtual_line.v << first->line_shift
+                                                           : caches->lines.pc);
     if (C2_UNLIKELY(caches->coherence))
         if (!cache_coherence_reach(caches) || !cache_coherence_before(caches, request))
             return c2_fail_memory(err, "what cores share");
@@ -299,12 +301,12 @@ static void repeat_any(struct caches *caches, struct cache_level *first, bool wr
     first->counts.hits += n;
     first->counts.reads += write ? 0 : n;
     first->counts.writes += write ? n : 0;
-    cache_policy_hit(&first->policy, cache_state_way(state));
+    cache_policy_hits(&first->policy, cache_state_way(state), n);
     state->seat |= write;
 }
 
-/* The policy is told once: no policy changes at a second hit of the way touched last, and LRU not at the first. The
- * shadow needs no word, the line is its youngest. */
+/* No policy but SHiP changes at a second hit of the way touched last, and LRU not at the first. The shadow needs no
+ * word, the line is its youngest. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n)
 {
     struct cache_level *first = caches->port[CACHE_PORT_DATA];

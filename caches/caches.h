@@ -25,6 +25,9 @@ enum caches_policy_user { CACHES_OF_LEVELS = 1, CACHES_OF_TLBS = 2 };
     X(NRU, "nru", CACHES_OF_LEVELS) \
     X(SRRIP, "srrip", CACHES_OF_LEVELS) \
     X(BRRIP, "brrip", CACHES_OF_LEVELS) \
+    X(DRRIP, "drrip", CACHES_OF_LEVELS) \
+    X(SHIP, "ship", CACHES_OF_LEVELS) /* not of exclusive levels: see caches_policy_needs_misses() */ \
+    X(SHIP_MEM, "ship-mem", CACHES_OF_LEVELS) \
     X(MRU3_PLRU4, "mru3-plru4", CACHES_OF_TLBS) /* 12 ways */
 /* clang-format on */
 enum caches_policy {
@@ -73,6 +76,8 @@ extern const char *const caches_inclusion_names[CACHES_INCLUSIONS];
 extern const char *const caches_index_names[CACHES_INDICES];
 extern const char *const caches_prefetcher_names[CACHES_PREFETCHERS];
 extern const char *const caches_prefetch_on_names[CACHES_PREFETCH_ONS];
+/* It learns from the instructions that miss, so an exclusive level, which victims fill, cannot have it. */
+static inline bool caches_policy_needs_misses(enum caches_policy policy) { return policy == CACHES_SHIP; }
 const char *caches_policy_name(enum caches_policy policy);
 const char *caches_inclusion_name(enum caches_inclusion inclusion);
 const char *caches_index_name(enum caches_index index);
@@ -206,6 +211,8 @@ uint32_t caches_machine_private(const struct caches_machine *machine);
 /* Whether any level has a prefetcher; and the same machine without. */
 bool caches_machine_prefetches(const struct caches_machine *machine);
 struct caches_machine caches_machine_plain(const struct caches_machine *machine);
+/* Whether anything of it depends on caches_set_instruction(). */
+bool caches_machine_hears_instructions(const struct caches_machine *machine);
 /* sets of one slice: size / (ways * line * slices) */
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
 
@@ -485,6 +492,9 @@ void caches_set_actor(struct caches *caches, uint64_t actor);
  * words of more than 32. */
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err);
 
+/* The instruction that makes the data accesses that follow, for stride prefetchers and SHiP; 0: none that they know. */
+void caches_set_instruction(struct caches *caches, struct guest_va pc);
+
 /* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and
  * physical line, nothing between them on either side): hits, which a policy sees as one. write: they are stores.
  * This is the common case; the twin test runs with and without it. Not on machines that prefetch: what followed the
@@ -558,8 +568,6 @@ struct caches_prefetched {
 /* What happened behind the last access or walk and in it, in order; lent until the next one. None on machines that do
  * not prefetch. */
 const struct caches_prefetched *caches_prefetched(const struct caches *caches, size_t *count);
-/* The instruction that makes the data accesses that follow, for stride prefetchers; 0: none that they know. */
-void caches_set_instruction(struct caches *caches, struct guest_va pc);
 
 /* ------------------------------------------------------------------ several cores
  * Of a machine with several; coherence.c and bytes.c have the model. One row a counter of a core. */

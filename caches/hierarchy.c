@@ -225,6 +225,8 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 
 void caches_set_actor(struct caches *caches, uint64_t actor) { caches->lines.actor = actor; }
 
+void caches_set_instruction(struct caches *caches, struct guest_va pc) { caches->lines.pc = pc.v; }
+
 /* ------------------------------------------------------------------ getters */
 
 /* A usual machine's counts are made of those that its contents and verdicts keep. */

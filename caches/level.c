@@ -45,6 +45,7 @@ static enum c2_status check_config(const struct caches_machine *machine, const s
     uint64_t set_bytes = (uint64_t)machine->line_bytes * config->ways * config->slices;
     C2_ASSERT(config->ways >= 1 && config->ways <= CACHES_MAX_WAYS && config->slices >= 1);
     C2_ASSERT(caches_policy_users[config->policy] & CACHES_OF_LEVELS);
+    C2_ASSERT(config->inclusion != CACHES_EXCLUSIVE || !caches_policy_needs_misses(config->policy));
     C2_ASSERT(config->size_bytes >= set_bytes && config->size_bytes % set_bytes == 0);
     if (config->size_bytes / machine->line_bytes > SHADOW_MAX_CAPACITY)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "%s has %" PRIu64 " lines: at most %" PRIu32 " are possible",

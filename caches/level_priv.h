@@ -122,6 +122,14 @@ static inline struct cache_state *cache_level_state(const struct cache_level *le
 /* The way that a line is in, 0: none. */
 static inline uint32_t cache_state_way(const struct cache_state *state) { return state->seat >> 1; }
 
+/* What SHiP takes a line for: who missed it, or where it lies. */
+static inline uint32_t cache_level_signature(const struct cache_level *level, uint32_t slot)
+{
+    if (level->policy.kind == CACHES_SHIP)
+        return level->lines->signature;
+    return cache_signature(cache_lines_line(level->lines, slot) << level->line_shift >> CACHE_REGION_SHIFT);
+}
+
 /* Puts a line, which is not in the level, into an empty way. */
 static inline void cache_level_put(struct cache_level *level, uint32_t way, uint32_t slot, struct cache_state *row,
                                    struct line_no virtual_line, bool dirty)
@@ -132,6 +140,8 @@ static inline void cache_level_put(struct cache_level *level, uint32_t way, uint
     level->policy.way[way].line = slot + 1;
     if (level->origin)
         level->origin[way] = virtual_line.v;
+    if (C2_UNLIKELY(level->policy.history))
+        level->policy.signature = cache_level_signature(level, slot);
     cache_policy_fill(&level->policy, way);
     if (C2_UNLIKELY(level->prefetch))
         cache_prefetch_came(level, slot);

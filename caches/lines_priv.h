@@ -52,6 +52,8 @@ struct cache_lines {
     bool bare;           /* slots alone: the rows are in struct cache_rows */
     uint64_t *evictor;   /* [slot << column_bits + column] */
     uint64_t actor;      /* whoever makes a level lose a line now */
+    uint64_t pc;         /* as caches_set_instruction() */
+    uint32_t signature;  /* of the access being made: see policy.c */
     uint32_t groups;     /* in use */
     uint32_t room;       /* allocated, in groups */
     uint64_t *group_key; /* [group]: line / LINES_GROUP */

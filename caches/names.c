@@ -30,6 +30,15 @@ const char *caches_index_name(enum caches_index index) { return caches_index_nam
 
 uint32_t caches_machine_cores(const struct caches_machine *machine) { return machine->cores > 1 ? machine->cores : 1; }
 
+bool caches_machine_hears_instructions(const struct caches_machine *machine)
+{
+    const unsigned stride = 1u << CACHES_PREFETCH_STRIDE;
+    bool hears = machine->has_l1i && (machine->l1i.prefetchers & stride || machine->l1i.policy == CACHES_SHIP);
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        hears |= machine->levels[i].prefetchers & stride || machine->levels[i].policy == CACHES_SHIP;
+    return hears;
+}
+
 uint32_t caches_machine_private(const struct caches_machine *machine)
 {
     uint32_t count = 1;

@@ -15,6 +15,22 @@
  *     srrip      two bits a way, the re-reference prediction, 3 at reset; a fill sets 2, a hit 0 (hit priority); the
  *                victim is the lowest way with a 3, after adding 1 to all until there is one
  *     brrip      as srrip, but a fill sets 3, and 2 once in 32, drawn at each fill from the level's own stream
+ *     drrip      set duelling: some sets always go by srrip, as many by brrip, and the others by the one that does
+ *                better. A selector of 10 bits, at first 511, goes up by one at a fill of a set of the first kind, and
+ *                down at one of the second, from 0 to 1023; the others go by brrip where it is 512 and more. Of each
+ *                kind there are 32 sets, in a level of fewer than 64 sets half of them (of a single set none): n sets
+ *                make up regions of n / 32, in region i those with the numbers i and i + half a region, mod the region,
+ *                lead by srrip and brrip. Sets are counted through all slices. A fill stands for the miss that it
+ *                follows, so those of prefetchers count as well, and in an exclusive level the victims put in.
+ *     ship       as srrip, but what a fill sets depends on its signature, 14 bits of the instruction whose access
+ *                missed. A table has a counter for each, 0 to 7, at first 1. A hit of a line adds one to the counter of
+ *                the signature that it came with; a victim that was never hit takes one from it. A fill sets 3 where
+ *                the counter is 0, else 2. A line that leaves otherwise (back-invalidation, another core's write)
+ *                teaches nothing. A fetch has the address of its line for an instruction, what a prefetcher fetches
+ *                that of the access that it follows; page walks have 0. All sets learn, and of several cores all from
+ *                one table in a level that they share. Signature: the pieces of 14 bits of the word, xor-ed. Not of
+ *                exclusive levels: what is put into those nobody has missed.
+ *     ship-mem   the same by the physical region of 16 KiB that the line lies in
  *     mru3-plru4 twelve ways in three groups of four: the victim is in the group after the one touched last (after the
  *                last comes the first), there by tree-plru
  *   What a policy knows of a way that has been emptied matters to nobody: it is filled before the next victim is
@@ -25,6 +41,7 @@
  *   empty way has age 0 and is thereby the oldest. Every 4 billion touches the ages of a set become their ranks.
  *   The other policies keep bit planes, inverted where reset is 1 so that a zeroed set is a reset set:
  *     nru   bits[0] way w: touched       rrip  bits[1],bits[0] way w: 3 - prediction       plru  bits[0] node n, root 1
+ *     drrip and ship, too; ship's signatures lie beside, one a way, with a bit for "was hit"
  *     mru3-plru4  bits[0]: from bit 4g on the tree of group g, from bit 16 on the group touched last
  *   With them a hit sets and clears the same bits of its set each time: what it does is prepared for each way, and is
  *   the same few instructions whatever the policy.
@@ -34,13 +51,19 @@
  *   and only if it has a line, no two of a set are equal, and none is above the clock.
  *
  * Not modelled
- *   Adaptive policies with set duelling, and the undocumented ones of real L3s.
+ *   The undocumented policies of real L3s. Of DRRIP a selector for each thread or slice; of SHiP sampled sets, and
+ *   instruction sequences as signatures.
  *
  * Source
- *   NRU, SRRIP, BRRIP: A. Jaleel, K. Theobald, S. Steely, J. Emer, "High Performance Cache Replacement Using
- *   Re-Reference Interval Prediction", ISCA 2010. mru3-plru4: A. Tatar, D. Trujillo, C. Giuffrida, H. Bos, "TLB;DR:
+ *   NRU, SRRIP, BRRIP, DRRIP: A. Jaleel, K. Theobald, S. Steely, J. Emer, "High Performance Cache Replacement Using
+ *   Re-Reference Interval Prediction", ISCA 2010; the duel: M. Qureshi and others, "Adaptive Insertion Policies for
+ *   High Performance Caching", ISCA 2007. SHiP: C.-J. Wu and others, "SHiP: Signature-based Hit Predictor for High
+ *   Performance Caching", MICRO 2011. Where the selector and the counters begin, and how a word becomes 14 bits, they
+ *   leave open: here in the middle, at the least that is not 0, and folded. mru3-plru4: A. Tatar, D. Trujillo, C. Giuffrida, H. Bos, "TLB;DR:
  *   Enhancing TLB-based Attacks with TLB Desynchronized Reverse Engineering", USENIX Security 2022.
  */
+#include <string.h>
+
 #include "caches/policy_priv.h"
 
 #define BRRIP_ONE_IN 32
@@ -172,6 +195,9 @@ static uint64_t touched(enum caches_policy kind, uint32_t ways, uint64_t bits, u
     case CACHES_NRU:
     case CACHES_SRRIP:
     case CACHES_BRRIP:
+    case CACHES_DRRIP:
+    case CACHES_SHIP:
+    case CACHES_SHIP_MEM:
         return bits | (uint64_t)1 << way;
     default:
         return bits;
@@ -193,6 +219,25 @@ static void prepare_uses(struct cache_policy *policy)
     }
 }
 
+static bool is_ship(enum caches_policy kind) { return kind == CACHES_SHIP || kind == CACHES_SHIP_MEM; }
+
+static void init_duel(struct cache_duel *duel, uint32_t set_count)
+{
+    duel->pairs = set_count / 2 < CACHE_LEADERS ? set_count / 2 : CACHE_LEADERS;
+    duel->region = duel->pairs != 0 ? set_count / duel->pairs : set_count;
+    duel->selector = CACHE_SELECTOR_MAX / 2;
+}
+
+/* False: no memory. */
+static bool init_history(struct cache_policy *policy)
+{
+    const size_t ways = ((size_t)policy->set_count + 1) << policy->way_bits;
+    policy->history = c2_calloc(1, sizeof *policy->history + ways * sizeof policy->history->way[0]);
+    if (policy->history)
+        memset(policy->history->reuse, 1, sizeof policy->history->reuse);
+    return policy->history;
+}
+
 enum c2_status cache_policy_init(struct cache_policy *policy, enum caches_policy kind, uint32_t ways,
                                  uint32_t set_count, struct c2_error *err)
 {
@@ -202,12 +247,15 @@ enum c2_status cache_policy_init(struct cache_policy *policy, enum caches_policy
     C2_ASSERT(kind != CACHES_MRU3_PLRU4 || ways == GROUPS * GROUP_WAYS);
     policy->way_bits = ways > 1 ? c2_log2(ways - 1) + 1 : 0;
     policy->way_mask = (1u << policy->way_bits) - 1;
-    policy->rrip = kind == CACHES_SRRIP || kind == CACHES_BRRIP;
+    policy->rrip = kind == CACHES_SRRIP || kind == CACHES_BRRIP || kind == CACHES_DRRIP || is_ship(kind);
+    init_duel(&policy->duel, set_count);
     policy->way = c2_calloc(((size_t)set_count + 1) << policy->way_bits, sizeof *policy->way);
     if (!has_ages(policy))
         policy->set = c2_calloc((size_t)set_count + 1, sizeof *policy->set);
     if (!policy->way || (!has_ages(policy) && !policy->set))
         return c2_fail_memory(err, "the sets of a cache");
+    if (is_ship(kind) && !init_history(policy))
+        return c2_fail_memory(err, "what is known of signatures");
     if (policy->set)
         prepare_uses(policy);
     prepare_victims(policy);
@@ -218,6 +266,7 @@ void cache_policy_end(struct cache_policy *policy)
 {
     c2_free(policy->way);
     c2_free(policy->set);
+    c2_free(policy->history);
 }
 
 /* ------------------------------------------------------------------ the face towards a level or a TLB */
@@ -230,6 +279,43 @@ static bool bits_hold(const struct cache_policy *policy, uint32_t number)
     return true;
 }
 
+static bool draw(struct cache_policy *policy) { return c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0; }
+
+enum role { FOLLOWER, SRRIP_LEADER, BRRIP_LEADER };
+
+/* set: from 1. */
+static enum role role_of(const struct cache_duel *duel, uint32_t set)
+{
+    const uint32_t region = (set - 1) / duel->region, at = (set - 1) % duel->region;
+    if (region >= duel->pairs)
+        return FOLLOWER;
+    if (at == region % duel->region)
+        return SRRIP_LEADER;
+    return at == (region + duel->region / 2) % duel->region ? BRRIP_LEADER : FOLLOWER;
+}
+
+/* What DRRIP does of a fill: the distance that it sets. */
+static uint32_t duel(struct cache_policy *policy, uint32_t set)
+{
+    struct cache_duel *duel = &policy->duel;
+    const enum role role = role_of(duel, set);
+    duel->selector += role == SRRIP_LEADER && duel->selector < CACHE_SELECTOR_MAX;
+    duel->selector -= role == BRRIP_LEADER && duel->selector > 0;
+    const bool brrip = role == FOLLOWER ? duel->selector > CACHE_SELECTOR_MAX / 2 : role == BRRIP_LEADER;
+    return brrip ? draw(policy) : 1;
+}
+
+/* What SHiP does of a fill, likewise. evicted: the line that was there had to make room. */
+static uint32_t predict(struct cache_policy *policy, uint32_t number, bool evicted)
+{
+    uint16_t *way = &policy->history->way[number];
+    uint8_t *reuse = policy->history->reuse;
+    if (evicted && !(*way & CACHE_WAS_HIT))
+        reuse[*way] -= reuse[*way] > 0;
+    *way = (uint16_t)policy->signature;
+    return reuse[policy->signature] != 0;
+}
+
 void cache_policy_fill(struct cache_policy *policy, uint32_t number)
 {
     if (has_ages(policy)) {
@@ -238,11 +324,16 @@ void cache_policy_fill(struct cache_policy *policy, uint32_t number)
     }
     uint32_t way = cache_policy_way_of(policy, number);
     struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
+    const bool evicted = set->valid >> way & 1;
     set->valid |= (uint64_t)1 << way;
     if (policy->kind == CACHES_SRRIP)
         rrip_put(set, way, 1);
     else if (policy->kind == CACHES_BRRIP)
-        rrip_put(set, way, c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0);
+        rrip_put(set, way, draw(policy));
+    else if (policy->kind == CACHES_DRRIP)
+        rrip_put(set, way, duel(policy, cache_policy_set_of(policy, number)));
+    else if (policy->history)
+        rrip_put(set, way, predict(policy, number, evicted));
     else
         cache_policy_use(policy, number);
     C2_PROMISE(bits_hold(policy, number));

@@ -29,17 +29,40 @@ _Static_assert(CACHES_MAX_WAYS <= 64 && CACHES_MAX_WAYS <= CACHE_MAX_WAYS, "ways
 
 #define CACHE_SMALL_TREE 8u
 
+/* SHiP: how often lines of each signature were hit of late, and of each way the signature its line came with and
+ * whether it was hit since. */
+#define CACHE_SIGNATURE_BITS 14u
+#define CACHE_REGION_SHIFT 14u /* of ship-mem: regions of 16 KiB */
+#define CACHE_REUSE_MAX 7u
+#define CACHE_WAS_HIT 0x8000u
+_Static_assert(CACHE_WAS_HIT >> CACHE_SIGNATURE_BITS != 0, "beside the signature");
+struct cache_history {
+    uint8_t reuse[1u << CACHE_SIGNATURE_BITS]; /* 0 .. CACHE_REUSE_MAX */
+    uint16_t way[];                            /* [number] */
+};
+
+/* Set duelling: where leader sets are, and who wins. */
+struct cache_duel {
+    uint32_t pairs, region; /* leader sets of each kind; sets from one pair to the next */
+    uint32_t selector;      /* 0 .. CACHE_SELECTOR_MAX */
+};
+#define CACHE_LEADERS 32u
+#define CACHE_SELECTOR_MAX 1023u
+
 struct cache_policy {
     enum caches_policy kind;
     uint32_t ways;                         /* of a set */
     unsigned way_bits;                     /* log2 of the numbers a set has */
     uint32_t way_mask;                     /* in a number, the place in its set */
-    bool rrip;                             /* SRRIP or BRRIP */
+    bool rrip;                             /* SRRIP, BRRIP, DRRIP or SHiP */
     uint32_t clock;                        /* the youngest age given out */
     uint32_t set_count;                    /* of the level, all slices together */
     struct cache_way *way;                 /* [number] */
     struct cache_set *set;                 /* [number >> way_bits]; NULL for LRU and FIFO */
-    struct c2_rng rng;                     /* of random and BRRIP: seeded by who has them */
+    struct c2_rng rng;                     /* of random, BRRIP and DRRIP: seeded by who has them */
+    struct cache_duel duel;                /* of DRRIP */
+    struct cache_history *history;         /* of SHiP; else NULL */
+    uint32_t signature;                    /* of SHiP: of the line that is put in next */
     struct cache_use use[CACHES_MAX_WAYS]; /* without ages */
     bool small_tree;                       /* tree-plru, at most CACHE_SMALL_TREE ways */
     uint8_t victim[1 << CACHE_SMALL_TREE]; /* of a small tree: by bits[0] */
@@ -103,12 +126,40 @@ static inline void cache_policy_use(struct cache_policy *policy, uint32_t number
     C2_PROMISE(cache_policy_points_away(policy, number));
 }
 
+/* A word in CACHE_SIGNATURE_BITS: its pieces, xor-ed. */
+static inline uint32_t cache_signature(uint64_t word)
+{
+    const uint64_t folded = word ^ word >> CACHE_SIGNATURE_BITS ^ word >> 2 * CACHE_SIGNATURE_BITS ^
+                            word >> 3 * CACHE_SIGNATURE_BITS ^ word >> 4 * CACHE_SIGNATURE_BITS;
+    return (uint32_t)(folded & ((1u << CACHE_SIGNATURE_BITS) - 1));
+}
+
+/* SHiP: the line of the way was hit. */
+static inline void cache_policy_reused(struct cache_policy *policy, uint32_t number)
+{
+    uint16_t *way = &policy->history->way[number];
+    uint8_t *reuse = &policy->history->reuse[*way & ~CACHE_WAS_HIT];
+    *way |= CACHE_WAS_HIT;
+    *reuse += *reuse < CACHE_REUSE_MAX;
+}
+
 static inline void cache_policy_hit(struct cache_policy *policy, uint32_t number)
 {
-    if (C2_LIKELY(policy->kind == CACHES_LRU))
+    if (C2_LIKELY(policy->kind == CACHES_LRU)) {
         cache_policy_youngest(policy, number);
-    else if (policy->set)
+    } else if (policy->set) {
         cache_policy_use(policy, number);
+        if (C2_UNLIKELY(policy->history))
+            cache_policy_reused(policy, number);
+    }
+}
+
+/* So many hits of one way in a row, at least one. */
+static inline void cache_policy_hits(struct cache_policy *policy, uint32_t number, uint64_t n)
+{
+    cache_policy_hit(policy, number);
+    for (uint64_t i = 1; policy->history && i < n && i < CACHE_REUSE_MAX; i++)
+        cache_policy_reused(policy, number);
 }
 
 /* A full set of a small tree: the way that its next line goes to; it is used. */

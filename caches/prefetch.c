@@ -100,7 +100,6 @@ struct cache_prefetch {
     uint64_t page_lines;
     uint64_t *notes; /* [slot * columns + column], packed */
     uint32_t room;   /* of notes, in groups of lines */
-    uint64_t pc;     /* as caches_set_instruction() */
     uint64_t note;   /* of what is being fetched; 0: nothing is */
     const struct cache_level *target;
     struct seen seen[CACHES_MAX_LEVELS];
@@ -452,10 +451,11 @@ static struct stride *stride_of(struct prefetching *at, uint64_t pc, bool *fresh
 
 static int64_t see_stride(struct cache_prefetch *prefetch, const struct cache_level *level, uint64_t line)
 {
+    const uint64_t pc = level->lines->pc;
     bool fresh;
-    if (prefetch->pc == 0)
+    if (pc == 0)
         return 0;
-    struct stride *stride = stride_of(&prefetch->at[level->column], prefetch->pc, &fresh);
+    struct stride *stride = stride_of(&prefetch->at[level->column], pc, &fresh);
     if (!stride || fresh) {
         prefetch->failed |= !stride;
         if (stride)
@@ -531,12 +531,6 @@ const struct caches_prefetched *caches_prefetched(const struct caches *caches, s
 {
     *count = caches->prefetch ? caches->prefetch->event_count : 0;
     return caches->prefetch ? caches->prefetch->events : NULL;
-}
-
-void caches_set_instruction(struct caches *caches, struct guest_va pc)
-{
-    if (caches->prefetch)
-        caches->prefetch->pc = pc.v;
 }
 
 static void check_level(const struct caches *caches, const struct cache_level *level,

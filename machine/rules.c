@@ -5,7 +5,7 @@
  * Model
  *   - [L1D] is there; the levels below it follow without a gap; [L1I] stands beside [L1D] and needs [L2].
  *   - sets = size / (ways * line * slices) is a whole number, at least 1; it need not be a power of two.
- *   - tree-plru needs a power of two of ways.
+ *   - tree-plru needs a power of two of ways; ship learns from what misses, so an exclusive level cannot have it.
  *   - inclusion is towards the levels above, so L1D and L1I have none but non-inclusive.
  *   - An exclusive level holds victims of the level above and nothing else: it has no prefetcher.
  *   - The slice hash has the level's number of slices. It works on physical addresses and 64-byte lines, so a level
@@ -99,6 +99,20 @@ static enum c2_status check_sets(const struct machine_draft *draft, enum machine
                    " bytes (nearest sizes: %s%" PRIu64 ")",
                    where, level->name, level->size_bytes, level->ways, draft->machine->line_bytes, level->slices,
                    level->slices == 1 ? "" : "s", step, sets ? below : "", (sets + 1) * step);
+}
+
+static enum c2_status check_learning(const struct machine_draft *draft, enum machine_section section,
+                                     struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES];
+    if (level->inclusion != CACHES_EXCLUSIVE || !caches_policy_needs_misses(level->policy))
+        return C2_OK;
+    BLAME(where, draft, {section, KEY_POLICY}, {section, KEY_INCLUSION});
+    return c2_fail(err, C2_ERR_INVALID,
+                   "%s: [%s] is exclusive: what the level above evicts nobody has missed, so policy %s learns nothing "
+                   "(policy ship-mem or drrip, or make it non-inclusive)",
+                   where, level->name, caches_policy_name(level->policy));
 }
 
 static enum c2_status check_policy(const struct machine_draft *draft, enum machine_section section,
@@ -265,6 +279,8 @@ static enum c2_status finish_level(struct machine_draft *draft, enum machine_sec
         status = check_sets(draft, section, err);
     if (status == C2_OK)
         status = check_policy(draft, section, err);
+    if (status == C2_OK)
+        status = check_learning(draft, section, err);
     if (status == C2_OK)
         status = check_inclusion(draft, section, err);
     if (status == C2_OK)

@@ -51,7 +51,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
     static const struct sim_last_actors none;
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
-    a->on = attribution || sim->tells_misses || sim->prefetches || sim->core_count > 1;
+    a->on = attribution || sim->tells_misses || sim->prefetches || sim->hears_instructions || sim->core_count > 1;
     a->measuring = true;
     if (attribution)
         a->to = *attribution;
@@ -366,12 +366,15 @@ static enum c2_status tell_prefetched(struct sim_core *core, const struct sim_mi
     return missed ? sim_tell_unaided(sim, &unaided, access->outcome->served_by, err) : C2_OK;
 }
 
-/* Stride prefetchers know the instruction of a read or a write. */
+/* Stride prefetchers and SHiP know the instruction of a read or a write. */
 static void set_instruction(struct sim_core *core, enum sim_kind kind)
 {
     const struct sim *sim = core->sim;
     const bool data = kind == SIM_READ || kind == SIM_WRITE;
-    caches_set_instruction(sim->caches, data ? sim->attributed.codes[core->code].pc : (struct guest_va){0});
+    const struct guest_va pc = data ? sim->attributed.codes[core->code].pc : (struct guest_va){0};
+    caches_set_instruction(sim->caches, pc);
+    if (sim->plain)
+        caches_set_instruction(sim->plain, pc);
 }
 
 /* ------------------------------------------------------------------ one line access */
@@ -397,7 +400,7 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
     struct caches_outcome outcome;
     uint64_t actor;
     enum c2_status status = set_actor(core, kind, va, &actor, err);
-    if (sim->prefetches)
+    if (sim->hears_instructions)
         set_instruction(core, kind);
     if (status == C2_OK)
         status = caches_access(sim->caches, side, kind == SIM_WRITE, virtual_line, physical_line, &outcome, err);
@@ -419,7 +422,7 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     struct caches_outcome outcome;
     uint64_t actor;
     enum c2_status status = set_actor(core, SIM_WALK, va, &actor, err);
-    if (sim->prefetches)
+    if (sim->hears_instructions)
         set_instruction(core, SIM_WALK);
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);

@@ -152,8 +152,9 @@ struct sim_untold {
 /* The machine: what its cores share. */
 struct sim {
     struct caches *caches;
-    struct caches *plain; /* the same without prefetchers, where somebody wants to compare; else NULL */
-    bool prefetches;      /* then no access is taken for a repeat: what followed the one before may be in its way */
+    struct caches *plain;    /* the same without prefetchers, where somebody wants to compare; else NULL */
+    bool hears_instructions; /* the caches have to be told whose accesses are made */
+    bool prefetches;         /* then no access is taken for a repeat: what followed the one before may be in its way */
     const struct stream_blocks *blocks;
     struct sim_translation translation;
     struct guest_va absent; /* with is_absent: the first reference to a page that is not there */

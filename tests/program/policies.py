@@ -131,7 +131,7 @@ def chance():
     # whatever else draws; and the pages lie alike whatever the caches draw.
     levels, frames = draws(["--pages", "random"])
     for more in (["--set", "L2.policy=random"], ["--set", "L3.policy=brrip"], ["--fifo-detector"],
-                 ["--place", "stack=random"]):
+                 ["--set", "L2.policy=ship", "--set", "L3.policy=drrip"], ["--place", "stack=random"]):
         got = draws(["--pages", "random"] + more)
         equal(got[0], levels, "L1D with " + " ".join(more))
         if "--place" not in more: # the stack's frames are not free for the others

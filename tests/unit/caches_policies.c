@@ -26,7 +26,15 @@ static struct caches *one_set(enum caches_policy policy, uint32_t ways, uint64_t
     return caches;
 }
 
-static struct line_no line_named(char name) { return (struct line_no){(uint64_t)(name - 'A') + 0x1000}; }
+/* Where the lines of a script lie: A, and how far it is from each to the next. */
+static struct {
+    uint64_t first, step;
+} lines = {0x1000, 1};
+
+static struct line_no line_named(char name)
+{
+    return (struct line_no){lines.first + (uint64_t)(name - 'A') * lines.step};
+}
 
 static void load(struct caches *caches, char name, const char *wanted, char victim, const char *where)
 {
@@ -40,7 +48,7 @@ static void load(struct caches *caches, char name, const char *wanted, char vict
     if (strcmp(got, wanted) != 0 || evicted != (victim != 0))
         fail_msg("at \"%s\": %c is %s, %s evicted", where, name, got, evicted ? "a line is" : "nothing is");
     if (victim != 0 && event->victim.v != line_named(victim).v)
-        fail_msg("at \"%s\": %c leaves", where, (char)(event->victim.v - 0x1000 + 'A'));
+        fail_msg("at \"%s\": %c leaves", where, (char)((event->victim.v - lines.first) / lines.step + 'A'));
     caches_check(caches);
 }
 
@@ -163,12 +171,12 @@ static uint64_t draw_at(uint64_t seed, uint64_t limit, unsigned which)
     return draw;
 }
 
-/* A seed whose draws below 32 at the first eight fills are 0 only at fill number `zero` (from 0). */
+/* A seed whose draws below 32 at the first twelve fills are 0 only at fill number `zero` (from 0). */
 static uint64_t brrip_seed(unsigned zero)
 {
     for (uint64_t seed = 1;; seed++) {
         bool fits = true;
-        for (unsigned i = 0; i < 8; i++)
+        for (unsigned i = 0; i < 12; i++)
             fits &= (draw_at(seed, 32, i) == 0) == (i == zero);
         if (fits)
             return seed;
@@ -194,6 +202,95 @@ static void brrip(void **state)
     caches_destroy(caches);
 }
 
+/* 128 sets of two ways, so 32 regions of four. In region 0 set 0 leads by srrip and set 2 by brrip, in region 1 sets 5
+ * and 7. A was hit, B was not, and three lines come: by srrip A ages and goes with the third, by brrip, without a lucky
+ * draw, A stays. */
+static void drrip(void **state)
+{
+    (void)state;
+    static const char by_srrip[] = "A=cold B=cold A=hit " /* [02] */
+                                   "C=cold>B "            /* +1: [12] */
+                                   "D=cold>C "            /* +1: [22] */
+                                   "E=cold>A";            /* +1: [33] */
+    static const char by_brrip[] = "A=cold B=cold A=hit " /* [03] */
+                                   "C=cold>B D=cold>C E=cold>D";
+    static const struct {
+        uint64_t set;
+        const char *script;
+    } steps[] = {
+        {1, by_srrip},                /* the selector is at 511, and fills of sets that follow do not move it */
+        {0, "A=cold"},                /* 512 */
+        {3, by_brrip},                /* 5 draws */
+        {2, "A=cold"},                /* 511; the 6th */
+        {4, by_srrip}, {7, by_brrip}, /* a leader stays with its own */
+        {5, by_srrip},
+    };
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 1};
+    machine.levels[0] = (struct caches_level){
+        .name = "L1D", .size_bytes = 64 * 256, .ways = 2, .slices = 1, .hash = "none", .policy = CACHES_DRRIP};
+    struct caches *caches;
+    assert_int_equal(caches_create(&caches, &machine, brrip_seed(99), NULL), C2_OK);
+    lines.step = 128;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        lines.first = 0x1000 + steps[i].set;
+        play_on(caches, steps[i].script);
+    }
+    caches_destroy(caches);
+    lines.first = 0x1000;
+    lines.step = 1;
+    play(CACHES_DRRIP, 2, by_srrip); /* a single set has no leader */
+}
+
+/* Lines of one instruction, or one region, of which the first was never hit: from then on they come with 3. Predictions
+ * in brackets. */
+static const char ship_learns[] = "A=cold B=cold " /* [22]; the counter is at 1 */
+                                  "C=cold>A "      /* +1: [33]; A teaches 0, so [33] */
+                                  "D=cold>C E=cold>D "
+                                  "B=hit "     /* 1; [30] */
+                                  "F=cold>E "; /* 0; [30] */
+
+static void ship(void **state)
+{
+    (void)state;
+    struct caches *caches = one_set(CACHES_SHIP, 2, 1);
+    caches_set_instruction(caches, (struct guest_va){0x10});
+    play_on(caches, ship_learns);
+    caches_set_instruction(caches, (struct guest_va){0x20});
+    play_on(caches, "G=cold>F "              /* of this instruction nothing is known: [20] */
+                    "H=cold>G "              /* +1: [31]; G teaches 0: [31] */
+                    "B=hit I=cold>H I=hit"); /* [30]; [30]; I was hit: 1, [00] */
+    play_on(caches, "J=cold>I "              /* +1 three times: [33]; [23], the counter is at 1 */
+                    "K=cold>B");             /* B's was not this instruction's; [22] */
+    caches_destroy(caches);
+    /* The signature has 14 bits: this instruction is the first one of above, 0x10, to it. */
+    caches = one_set(CACHES_SHIP, 2, 1);
+    caches_set_instruction(caches, (struct guest_va){0x10});
+    play_on(caches, ship_learns);
+    caches_set_instruction(caches, (struct guest_va){0x11 << 14 | 0x1});
+    play_on(caches, "G=cold>F H=cold>G B=hit"); /* [30] */
+    caches_destroy(caches);
+}
+
+/* All of A to Z lie in one region of 16 KiB; the next begins 256 lines on. */
+static void ship_mem(void **state)
+{
+    (void)state;
+    struct caches *caches = one_set(CACHES_SHIP_MEM, 2, 1);
+    caches_set_instruction(caches, (struct guest_va){0x10});
+    play_on(caches, ship_learns);
+    caches_set_instruction(caches, (struct guest_va){0x20});
+    play_on(caches, "G=cold>F H=cold>G B=hit"); /* [30] */
+    lines.first = 0x1100;
+    const struct line_no other = line_named('A'), next = line_named('B');
+    struct caches_outcome outcome;
+    assert_int_equal(caches_access(caches, CACHES_DATA, false, other, other, &outcome, NULL), C2_OK); /* [20] */
+    assert_int_equal(caches_access(caches, CACHES_DATA, false, next, next, &outcome, NULL), C2_OK);   /* [31] */
+    assert_int_equal(outcome.event[0].victim.v, other.v);
+    lines.first = 0x1000;
+    play_on(caches, "B=hit");
+    caches_destroy(caches);
+}
+
 static void random_draws(void **state)
 {
     (void)state;
@@ -214,8 +311,9 @@ static void random_draws(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lru),   cmocka_unit_test(fifo),  cmocka_unit_test(tree_plru),    cmocka_unit_test(nru),
-        cmocka_unit_test(srrip), cmocka_unit_test(brrip), cmocka_unit_test(random_draws),
+        cmocka_unit_test(lru),      cmocka_unit_test(fifo),         cmocka_unit_test(tree_plru), cmocka_unit_test(nru),
+        cmocka_unit_test(srrip),    cmocka_unit_test(brrip),        cmocka_unit_test(drrip),     cmocka_unit_test(ship),
+        cmocka_unit_test(ship_mem), cmocka_unit_test(random_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

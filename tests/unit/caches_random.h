@@ -36,6 +36,8 @@ static struct caches_level random_level(struct c2_rng *rng, const char *name, ui
     }
     level.index = (enum caches_index)c2_rng_below(rng, 2);
     level.inclusion = depth == 0 ? CACHES_NON_INCLUSIVE : (enum caches_inclusion)c2_rng_below(rng, 3);
+    if (level.inclusion == CACHES_EXCLUSIVE && caches_policy_needs_misses(level.policy))
+        level.policy = CACHES_SHIP_MEM;
     level.size_bytes = (uint64_t)line_bytes * level.ways * sets * level.slices;
     return level;
 }
@@ -177,7 +179,8 @@ static struct step next_step(struct trace *trace, const struct caches_machine *m
     const uint64_t word = c2_rng_next(
         &trace->rng); /* most words are narrow, so that some come before the first wide one */
     step.actor = c2_rng_below(&trace->rng, 8) == 0 ? 0 : word % 64 == 0 ? word : word >> 48;
-    step.pc = caches_machine_prefetches(machine) ? c2_rng_below(&trace->rng, 4) : 0;
+    if (caches_machine_hears_instructions(machine)) /* the last has all the pieces of a signature */
+        step.pc = PICK(&trace->rng, 0, 1, 2, 3, 4) * UINT64_C(0x4444123456789abc);
     step.walk = c2_rng_below(&trace->rng, 10) == 0;
     if (step.walk)
         return step;

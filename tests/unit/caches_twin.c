@@ -282,6 +282,12 @@ static void long_runs(void **state)
     run_many(100001, 20, 60000);
 }
 
+static enum caches_policy policy_for(const struct caches_level *level, enum caches_policy policy)
+{
+    const bool may = level->inclusion != CACHES_EXCLUSIVE || !caches_policy_needs_misses(policy);
+    return may ? policy : CACHES_SRRIP;
+}
+
 /* Each policy at each depth, with each inclusion, in front of a common L1: none of the combinations may be left to the
  * luck of the draw. */
 static void every_combination(void **state)
@@ -296,10 +302,10 @@ static void every_combination(void **state)
     uint64_t seed = 1;
     for (unsigned policy = CACHES_LRU; policy < CACHES_MRU3_PLRU4; policy++)
         for (unsigned inclusion = 0; inclusion < 9; inclusion++) {
-            for (uint32_t i = 0; i < 3; i++)
-                machine.levels[i].policy = (enum caches_policy)policy;
             machine.levels[1].inclusion = (enum caches_inclusion)(inclusion % 3);
             machine.levels[2].inclusion = (enum caches_inclusion)(inclusion / 3);
+            for (uint32_t i = 0; i < 3; i++)
+                machine.levels[i].policy = policy_for(&machine.levels[i], (enum caches_policy)policy);
             machine.walks_from = seed % 3;
             assert_true(run(&machine, seed++, STEPS, RIGHT, 0));
         }
@@ -321,7 +327,7 @@ static void prefetching_machines(void **state)
     assert_true(prefetching > MACHINES / 20);
 }
 
-/* An instruction told wrongly is noticed where a prefetcher looks at it. */
+/* An instruction told wrongly is noticed where a prefetcher or a policy looks at it. */
 static void wrong_instruction_is_caught(void **state)
 {
     (void)state;
@@ -335,6 +341,10 @@ static void wrong_instruction_is_caught(void **state)
     quiet = true;
     assert_true(run(&machine, 1, 3000, RIGHT, 0));
     assert_false(run(&machine, 1, 3000, OTHER_PC, 0));
+    machine.levels[0].prefetchers = 0;
+    machine.levels[0].policy = CACHES_SHIP; /* which does not mind other instructions as long as they stay the same */
+    assert_true(run(&machine, 1, 3000, RIGHT, 0));
+    assert_false(run(&machine, 1, 3000, OTHER_PC, 1500));
     quiet = false;
 }
 

@@ -16,8 +16,10 @@
 struct twin_way {
     bool valid, dirty;
     uint64_t physical, virtual_;
-    int prediction; /* srrip, brrip: 0..3 */
-    int unused;     /* nru: 1 or 0 */
+    int prediction;     /* srrip and what is made of it: 0..3 */
+    int unused;         /* nru: 1 or 0 */
+    uint32_t signature; /* ship: it came with, */
+    bool hit;           /* and was hit since */
 };
 
 struct twin_set {
@@ -27,6 +29,7 @@ struct twin_set {
     uint64_t evicted[2 * CACHES_MAX_WAYS]; /* the last ones, the oldest first */
     uint32_t evicted_count;
     bool tree[CACHES_MAX_WAYS]; /* plru: node n's children are 2n and 2n+1; false points to the lower ways */
+    char leads;                 /* drrip: 's' and 'b' lead by srrip and brrip; 0: it follows */
 };
 
 #define TWIN_MAX_LINES 65536
@@ -47,7 +50,10 @@ struct twin_level {
     struct caches_hash *hash;
     struct twin_set *set; /* [slice * sets + number] */
     struct c2_rng rng;
-    uint64_t *shadow; /* lines, the youngest first */
+    int selector;            /* drrip: 0..1023 */
+    int reuse[16384];        /* ship: by signature, 0..7 */
+    uint32_t next_signature; /* of the line that comes next */
+    uint64_t *shadow;        /* lines, the youngest first */
     uint64_t shadow_count, shadow_capacity;
     uint64_t *asked; /* every line ever asked for */
     uint64_t asked_count;
@@ -75,6 +81,7 @@ struct twin {
     struct caches_outcome outcome;
     uint64_t actor;
     uint64_t pc;
+    uint64_t missing;                /* ship: the instruction whose access is made */
     uint32_t entry;                  /* depth of the level that the access asked first */
     const struct twin_level *target; /* a prefetch is on its way into this level; NULL: none */
     unsigned prefetcher;             /* of what kind */
@@ -89,6 +96,29 @@ struct twin {
     void *self;
 };
 
+/* The word in pieces of 14 bits, from its end. */
+static uint32_t twin_signature(uint64_t word)
+{
+    uint32_t signature = 0;
+    for (; word != 0; word /= 16384)
+        signature ^= (uint32_t)(word % 16384);
+    return signature;
+}
+
+/* Leaders of the duel: 32 of each kind; where there are fewer than 64 sets, every set but an odd one is of a pair. */
+static void twin_level_lead(struct twin_level *level)
+{
+    const uint32_t sets = level->sets * level->config.slices, pairs = sets < 64 ? sets / 2 : 32;
+    for (uint32_t pair = 0; pair < pairs; pair++) {
+        const uint32_t region = sets / pairs;
+        level->set[pair * region + pair % region].leads = 's';
+        level->set[pair * region + (pair + region / 2) % region].leads = 'b';
+    }
+    level->selector = 511;
+    for (int i = 0; i < 16384; i++)
+        level->reuse[i] = 1;
+}
+
 static void twin_level_create(struct twin_level *level, const struct caches_machine *machine,
                               const struct caches_level *config, uint64_t seed)
 {
@@ -102,6 +132,7 @@ static void twin_level_create(struct twin_level *level, const struct caches_mach
             level->set[s].way[w].prediction = 3;
             level->set[s].way[w].unused = 1;
         }
+    twin_level_lead(level);
     char name[64];
     snprintf(name, sizeof name, "cache %s", config->name);
     c2_rng_init(&level->rng, seed, name);
@@ -230,6 +261,43 @@ static int twin_tree_follow(const struct twin_set *set, int node, int low, int h
                            : twin_tree_follow(set, 2 * node, low, middle);
 }
 
+static int twin_brrip_fill(struct twin_level *level) { return c2_rng_below(&level->rng, 32) == 0 ? 2 : 3; }
+
+/* The winner is known before the set that leads has its say, but a leader does not ask who wins. */
+static int twin_drrip_fill(struct twin_level *level, const struct twin_set *set)
+{
+    if (set->leads == 's') {
+        level->selector = level->selector == 1023 ? 1023 : level->selector + 1;
+        return 2;
+    }
+    if (set->leads == 'b') {
+        level->selector = level->selector == 0 ? 0 : level->selector - 1;
+        return twin_brrip_fill(level);
+    }
+    return level->selector >= 512 ? twin_brrip_fill(level) : 2;
+}
+
+static int twin_ship_fill(const struct twin_level *level, struct twin_way *way)
+{
+    way->signature = level->next_signature;
+    way->hit = false;
+    return level->reuse[way->signature] == 0 ? 3 : 2;
+}
+
+static void twin_ship_hit(struct twin_level *level, struct twin_way *way)
+{
+    way->hit = true;
+    if (level->reuse[way->signature] < 7)
+        level->reuse[way->signature]++;
+}
+
+/* It has to make room. */
+static void twin_ship_victim(struct twin_level *level, const struct twin_way *way)
+{
+    if (!way->hit && level->reuse[way->signature] > 0)
+        level->reuse[way->signature]--;
+}
+
 static void twin_touch(struct twin_level *level, struct twin_set *set, int way, bool fill)
 {
     switch (level->config.policy) {
@@ -252,10 +320,16 @@ static void twin_touch(struct twin_level *level, struct twin_set *set, int way, 
         set->way[way].prediction = fill ? 2 : 0;
         break;
     case CACHES_BRRIP:
-        if (fill)
-            set->way[way].prediction = c2_rng_below(&level->rng, 32) == 0 ? 2 : 3;
-        else
-            set->way[way].prediction = 0;
+        set->way[way].prediction = fill ? twin_brrip_fill(level) : 0;
+        break;
+    case CACHES_DRRIP:
+        set->way[way].prediction = fill ? twin_drrip_fill(level, set) : 0;
+        break;
+    case CACHES_SHIP:
+    case CACHES_SHIP_MEM:
+        if (!fill)
+            twin_ship_hit(level, &set->way[way]);
+        set->way[way].prediction = fill ? twin_ship_fill(level, &set->way[way]) : 0;
         break;
     case CACHES_MRU3_PLRU4: /* of TLBs alone: caches_tlb.c */
         abort();
@@ -510,6 +584,7 @@ static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t de
             w = (int)i;
     if (w < 0) {
         w = twin_victim(level, set);
+        twin_ship_victim(level, &set->way[w]);
         struct twin_way left = set->way[w];
         set->way[w].valid = false;
         twin_unorder(set, w);
@@ -520,6 +595,8 @@ static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t de
     set->way[w].dirty = dirty;
     set->way[w].physical = physical;
     set->way[w].virtual_ = virtual_;
+    level->next_signature = twin_signature(
+        level->config.policy == CACHES_SHIP ? twin->missing : physical * twin->machine.line_bytes / 16384);
     twin_touch(level, set, w, true);
     twin_come(twin, level, physical);
     if (twin->moved)
@@ -748,6 +825,7 @@ static void twin_access_levels(struct twin *twin, enum caches_side side, uint32_
 {
     twin->outcome = (struct caches_outcome){0};
     twin->entry = entry;
+    twin->missing = side == CACHES_FETCH ? virtual_ * twin->machine.line_bytes : twin->pc;
     twin->seen_count = 0;
     uint32_t count = twin->machine.level_count, server = entry;
     while (server < count && !twin_ask(twin, twin_level_at(twin, side, server), server, write, virtual_, physical))

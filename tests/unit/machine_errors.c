@@ -223,6 +223,9 @@ static void test_geometry(void **state)
         {HEAD "[L1D]\nsize = 768\nways = 12\npolicy = tree-plru\n", C2_ERR_INVALID,
          ":7: [L1D] policy: [L1D] policy "
          "tree-plru needs a power of two of ways, not 12 (nearest: 8 or 16 ways, or policy lru)"},
+        {HEAD L1D L2 "policy = ship\ninclusion = exclusive\n", C2_ERR_INVALID,
+         ":10: [L2] policy: [L2] is exclusive: what the level above evicts nobody has missed, so policy ship learns "
+         "nothing (policy ship-mem or drrip, or make it non-inclusive)"},
         {HEAD L1D "inclusion = inclusive\n", C2_ERR_INVALID,
          ":7: [L1D] inclusion: inclusive is not possible: no level is above [L1D] (only non-inclusive)"},
         {HEAD L1D L2 "[L1I]\nsize = 1K\nways = 1\ninclusion = exclusive\n", C2_ERR_INVALID,

@@ -283,8 +283,9 @@ static void test_four_levels_in_any_order(void **state)
 static void test_names_of_words(void **state)
 {
     (void)state;
-    static const char *const policies[] = {"lru", "fifo", "random", "tree-plru", "nru", "srrip", "brrip"};
-    for (unsigned i = 0; i < 7; i++) {
+    static const char *const policies[] = {"lru",   "fifo",  "random", "tree-plru", "nru",
+                                           "srrip", "brrip", "drrip",  "ship",      "ship-mem"};
+    for (unsigned i = 0; i < sizeof policies / sizeof policies[0]; i++) {
         char override[32];
         const char *overrides[] = {override};
         struct caches_machine machine;

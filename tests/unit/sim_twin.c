@@ -127,6 +127,13 @@ static void twin_see(struct twin *twin, enum sim_kind kind, uint32_t tid, uint64
     remember(twin, &reference);
 }
 
+static void twin_set_instruction(struct twin *twin, uint64_t pc)
+{
+    caches_set_instruction(twin->caches, (struct guest_va){pc});
+    if (twin->plain)
+        caches_set_instruction(twin->plain, (struct guest_va){pc});
+}
+
 /* Every access is told to the TLBs, at its full length. */
 static void twin_tlb(struct twin *twin, enum caches_tlb_side side, uint64_t va)
 {
@@ -138,7 +145,7 @@ static void twin_tlb(struct twin *twin, enum caches_tlb_side side, uint64_t va)
     for (unsigned i = path.entry_count - reads; i < path.entry_count && twin->walks_cached; i++) {
         struct line_no line = {path.entry[i].v / twin->line_bytes};
         uint32_t served_by, unaided;
-        caches_set_instruction(twin->caches, (struct guest_va){0});
+        twin_set_instruction(twin, 0);
         assert_int_equal(C2_OK, caches_walk(twin->caches, line, &served_by, NULL, NULL));
         if (twin->plain)
             assert_int_equal(C2_OK, caches_walk(twin->plain, line, &unaided, NULL, NULL));
@@ -152,7 +159,7 @@ static void twin_line(struct twin *twin, enum caches_side side, bool write, uint
     struct c2_error err;
     translate(twin->pages, (struct guest_va){line * twin->line_bytes}, &pa);
     const struct line_no physical = {pa.v / twin->line_bytes};
-    caches_set_instruction(twin->caches, (struct guest_va){side == CACHES_DATA ? twin->pc : 0});
+    twin_set_instruction(twin, side == CACHES_DATA ? twin->pc : 0);
     assert_int_equal(C2_OK, caches_access(twin->caches, side, write, (struct line_no){line}, physical, NULL, &err));
     if (twin->plain)
         assert_int_equal(C2_OK, caches_access(twin->plain, side, write, (struct line_no){line}, physical, NULL, &err));
@@ -898,10 +905,11 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
 static void random_programs(void **state)
 {
     (void)state;
-    static const enum caches_policy policies[] = {CACHES_LRU,   CACHES_FIFO,   CACHES_TREE_PLRU, CACHES_NRU,
-                                                  CACHES_SRRIP, CACHES_RANDOM, CACHES_BRRIP};
+    static const enum caches_policy policies[] = {CACHES_LRU,      CACHES_FIFO,   CACHES_TREE_PLRU, CACHES_NRU,
+                                                  CACHES_SRRIP,    CACHES_RANDOM, CACHES_BRRIP,     CACHES_DRRIP,
+                                                  CACHES_SHIP_MEM, CACHES_SHIP};
     static const enum caches_inclusion inclusions[] = {CACHES_NON_INCLUSIVE, CACHES_INCLUSIVE, CACHES_EXCLUSIVE};
-    for (uint32_t i = 0; i < 7; i++) {
+    for (uint32_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
         struct caches_machine shape = machine(64, i % 2 == 0, policies[i], inclusions[i % 3]);
         assert_true(same(&shape, PLAIN, HEALTHY, 100 + i));
         assert_true(same(&shape, OBSERVED, HEALTHY, 200 + i));
@@ -922,6 +930,8 @@ static void prefetchers(void **state)
         shape.levels[1].prefetch_on = (enum caches_prefetch_on)(i % CACHES_PREFETCH_ONS);
         shape.levels[0].stride_distance = 1;
         shape.levels[1].stream_distance = 2;
+        if (i == 3) /* of which the machine without prefetchers has to be told instructions, too */
+            shape.levels[1].policy = CACHES_SHIP;
         if (i == 4) /* one way: a prefetch evicts the line of the access that it follows */
             shape.levels[0].size_bytes = 1024, shape.levels[0].ways = 1;
         assert_true(same(&shape, i % 2 == 0 ? PLAIN : ATTRIBUTED, HEALTHY, 900 + i));
