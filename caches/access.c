@@ -12,6 +12,20 @@
 
 #define HOST_LINE 64u
 
+struct cache_level *cache_access_first(struct caches *caches, const struct cache_request *request,
+                                       struct caches_outcome *outcome)
+{
+    struct cache_level *first = request->first;
+    if (outcome)
+        *outcome = (struct caches_outcome){.depth = first->depth + 1, .served_by = first->depth};
+    if (cache_level_ask(first, request, false, outcome ? &outcome->event[first->depth] : NULL) != CACHES_HIT)
+        return cache_path_miss(caches, request, outcome);
+    struct cache_state *state = &request->row[first->column];
+    cache_policy_hit(&first->policy, cache_state_way(state));
+    state->seat |= request->write && !first->through;
+    return first;
+}
+
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err)
 {
@@ -30,14 +44,11 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
     if (C2_UNLIKELY(caches->coherence))
         if (!cache_coherence_reach(caches) || !cache_coherence_before(caches, request))
             return c2_fail_memory(err, "what cores share");
-    if (outcome)
-        *outcome = (struct caches_outcome){.depth = first->depth + 1, .served_by = first->depth};
-    if (cache_level_ask(first, request, outcome ? &outcome->event[first->depth] : NULL) != CACHES_HIT) {
-        cache_path_miss(caches, request, outcome);
-    } else {
-        struct cache_state *state = &request->row[first->column];
-        cache_policy_hit(&first->policy, cache_state_way(state));
-        state->seat |= request->write;
+    struct cache_level *has = cache_access_first(caches, request, outcome);
+    if (C2_UNLIKELY(caches->writes_on)) {
+        caches->stored_count = 0;
+        if (request->write)
+            cache_path_store(caches, request, has);
     }
     if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request, outcome))
         return c2_fail_memory(err, "what cores share");
@@ -312,7 +323,7 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
     struct cache_level *first = caches->port[CACHE_PORT_DATA];
     if (n == 0)
         return;
-    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT && !caches->prefetch);
+    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT && !caches->prefetch && !caches->writes_on);
     if (C2_LIKELY(caches->usual)) {
         const bool done = caches_repeats(&first->front, write ? 0 : n, write ? n : 0);
         C2_ASSERT(done);

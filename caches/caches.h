@@ -130,6 +130,8 @@ struct caches_level {
     uint32_t stream_distance; /* lines ahead; >= 1 where there is such a prefetcher */
     uint32_t stride_distance; /* steps ahead; likewise */
     bool shared;              /* of several cores: by all; those below it are, too. Not of L1D and L1I */
+    bool through;             /* a store that the level has or takes goes on to the next; it holds nothing dirty */
+    bool around;              /* a store that it misses does not fill it, but goes on */
 };
 
 /* A TLB or page-walk cache as a machine file describes it. */
@@ -211,6 +213,8 @@ uint32_t caches_machine_private(const struct caches_machine *machine);
 /* Whether any level has a prefetcher; and the same machine without. */
 bool caches_machine_prefetches(const struct caches_machine *machine);
 struct caches_machine caches_machine_plain(const struct caches_machine *machine);
+/* Whether a store may go on from a level, or past it; then no access may be taken for a repeat of the one before. */
+bool caches_machine_writes_on(const struct caches_machine *machine);
 /* Whether anything of it depends on caches_set_instruction(). */
 bool caches_machine_hears_instructions(const struct caches_machine *machine);
 /* sets of one slice: size / (ways * line * slices) */
@@ -256,7 +260,9 @@ void caches_cost_level(struct caches_cost *to, const struct caches_costs *costs,
     X(fa_misses, "misses of the fully associative shadow, cold ones included") \
     X(fa_only_misses, "hits here that the shadow misses") \
     X(writebacks, "dirty victims written to the next level") \
-    X(back_invalidations, "lines taken from levels above because this inclusive level evicted them")
+    X(back_invalidations, "lines taken from levels above because this inclusive level evicted them") \
+    X(write_throughs, "stores that it had or took and passed on to the next level: write = through") \
+    X(write_arounds, "stores that it missed and left to the next level: allocate = no")
 /* clang-format on */
 
 struct caches_counts {
@@ -495,10 +501,19 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 /* The instruction that makes the data accesses that follow, for stride prefetchers and SHiP; 0: none that they know. */
 void caches_set_instruction(struct caches *caches, struct guest_va pc);
 
+/* Of a machine that writes on (caches_machine_writes_on): the stores that the last access has passed on from a level
+ * that has or has taken its line. Each is an access of the next level, and so on down, with an outcome that begins at
+ * the level `first`, as that of a page walk does. In order, `first` ascending; lent until the next access. */
+struct caches_stored {
+    uint32_t first;
+    struct caches_outcome outcome;
+};
+const struct caches_stored *caches_stored(const struct caches *caches, size_t *count);
+
 /* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and
  * physical line, nothing between them on either side): hits, which a policy sees as one. write: they are stores.
- * This is the common case; the twin test runs with and without it. Not on machines that prefetch: what followed the
- * access may have evicted its line. */
+ * This is the common case; the twin test runs with and without it. Not on machines that prefetch, where what followed
+ * the access may have evicted its line, nor on those that write on. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n);
 
 /* The same of the data side's front, with so many reads and writes; false: the machine is not a usual one, and nothing

@@ -18,10 +18,11 @@ static void check_counts(const struct caches_counts *n)
     C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity + n->coherence);
 }
 
-/* Each level is asked exactly when one above it missed, or a walk enters at it; programs ask at two ports. */
+/* Each level is asked exactly when one above it missed or passed a store on, or a walk enters at it; programs ask at two
+ * ports. */
 static void check_flow(const struct caches *caches, const struct cache_level *level)
 {
-    uint64_t from_above = level->walked;
+    uint64_t from_above = level->walked + level->stored;
     for (uint32_t i = 0; i < caches->node_count; i++)
         if (caches->level[i].next == level)
             from_above += cache_level_counts(caches, i)->misses;
@@ -40,7 +41,7 @@ static void check_level_counts(const struct caches *caches, const struct cache_l
 static void check_state(const struct cache_level *level, const struct cache_state *row)
 {
     const uint32_t seat = row[level->column].seat;
-    C2_ASSERT(!level->clean || (seat & 1) == 0);
+    C2_ASSERT((!level->clean && !level->through) || (seat & 1) == 0);
     C2_ASSERT(seat == 0 || !level->apart_from || row[level->apart_from->column].seat == 0);
     for (uint32_t i = 0; level->inclusive && i < level->above_count; i++)
         C2_ASSERT(seat != 0 || row[level->above[i]->column].seat == 0);

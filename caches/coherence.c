@@ -14,7 +14,8 @@
  *             intervention: the data goes to the reader, and is written down from the other's levels to the first
  *             shared level that has the line, else to memory. Who reads what nobody has is in E.
  *   Writing   All others lose the line: an invalidation each. A dirty copy is an intervention, and goes to the writer,
- *             who is in M and has it dirty: it is not written down. A write of a core that has the line in S is an
+ *             who is in M and has it dirty: it is not written down. (Where each own level of a core lets some stores go
+ *             on, by write = through or allocate = no, it is: the writer may have none of the line.) A write of a core that has the line in S is an
  *             upgrade, whether or not others have it still: the core does not know.
  *   Fetching  What a prefetcher of a core's own level fetches, its core reads, but no byte of it: a core that has it in
  *             E or M shares it, and who is alone with it then is in E. What it finds taken is no coherence miss of any
@@ -47,7 +48,7 @@
  *
  * Not modelled
  *   Time, so no races, no queues and no retries; messages that find nothing; forwarding of clean lines between cores
- *   (MESIF, MOESI); write-through, partial or non-temporal writes.
+ *   (MESIF, MOESI); partial or non-temporal writes.
  *
  * Source
  *   Papamarcos and Patel, ISCA 1984 (the states); Censier and Feautrier, IEEE Transactions on Computers 1978 (the
@@ -96,6 +97,8 @@ enum c2_status cache_coherence_init(struct caches *caches, struct c2_error *err)
     coherence->cores = machine->cores;
     coherence->private_levels = caches_machine_private(machine);
     coherence->own_nodes = coherence->private_levels + machine->has_l1i;
+    for (uint32_t i = 0; i < coherence->private_levels; i++)
+        coherence->keeps_stores |= !machine->levels[i].through && !machine->levels[i].around;
     coherence->measuring = true;
     coherence->origin.bytes = machine->line_bytes;
     coherence->counts = c2_calloc(coherence->cores, sizeof *coherence->counts);
@@ -184,6 +187,14 @@ static void count_invalidation(struct cache_coherence *coherence, uint32_t core)
     coherence->counts[core].invalidations_received++;
 }
 
+/* From the core's last own level. */
+static void write_down(struct caches *caches, uint32_t core, struct cache_state *row)
+{
+    struct cache_level *last = own_node(caches, core, caches->coherence->private_levels - 1);
+    last->counts.writebacks++;
+    cache_write_down(last->next, row);
+}
+
 /* A write of another core. */
 static bool take(struct caches *caches, const struct cache_request *request, uint32_t core)
 {
@@ -196,6 +207,8 @@ static bool take(struct caches *caches, const struct cache_request *request, uin
         count_invalidation(coherence, core);
     if (taken.dirty)
         count_intervention(caches, core, request->row);
+    if (taken.dirty && !coherence->keeps_stores)
+        write_down(caches, core, request->row);
     if (!taken.marked)
         return true;
     if (!cache_bytes_left(coherence, line, core) || !cache_bytes_taken(coherence, request->slot, core))
@@ -218,10 +231,8 @@ static void share(struct caches *caches, struct cache_state *row, uint32_t core)
     }
     if (!dirty)
         return;
-    struct cache_level *last = own_node(caches, core, coherence->private_levels - 1);
     count_intervention(caches, core, row);
-    last->counts.writebacks++;
-    cache_write_down(last->next, row);
+    write_down(caches, core, row);
 }
 
 /* ------------------------------------------------------------------ around an access */
@@ -327,17 +338,14 @@ static void filter_out(struct caches *caches, uint32_t core, uint32_t slot)
 {
     struct cache_coherence *coherence = caches->coherence;
     struct cache_state *row = cache_lines_row(&caches->lines, slot);
-    struct cache_level *last = own_node(caches, core, coherence->private_levels - 1);
     bool dirty = false;
     for (uint32_t i = 0; i < coherence->own_nodes; i++) {
         const bool copy = cache_level_invalidate(own_node(caches, core, i), row, &dirty);
         coherence->levels[core * coherence->own_nodes + i].filter_invalidations += copy && coherence->measuring;
     }
     coherence->counts[core].filter_invalidations += coherence->measuring;
-    if (!dirty)
-        return;
-    last->counts.writebacks++;
-    cache_write_down(last->next, row);
+    if (dirty)
+        write_down(caches, core, row);
 }
 
 /* Some core has the line that was asked for. Says which line had to make room, by its slot. */
@@ -358,6 +366,16 @@ static uint32_t use_filter(struct caches *caches, uint32_t slot)
     line->sharers = 0;
     line->owner = 0;
     return victim;
+}
+
+/* The core does not have the line that it asked for: by a walk that enters at a shared level, or a store that none of
+ * its levels takes, which has taken the line from others nevertheless. */
+static void has_none(struct caches *caches, struct cache_directed *line, uint32_t core)
+{
+    if (line->owner == core + 1)
+        line->owner = 0;
+    if (line->sharers == 0 && caches->coherence->filter)
+        cache_filter_drop(caches->coherence->filter, &caches->lines, (uint32_t)(line - caches->coherence->lines));
 }
 
 static void tell_outcome(const struct caches *caches, struct caches_outcome *outcome, uint32_t victim)
@@ -387,8 +405,8 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
     if (has_copy(caches, core, request->row)) {
         line->sharers |= me;
         line->lost &= ~me;
-    } else if (line->owner == core + 1) {
-        line->owner = 0; /* a walk that enters at a shared level */
+    } else {
+        has_none(caches, line, core);
     }
     tell_outcome(caches, outcome, use_filter(caches, request->slot));
     coherence->counts[core].coherence_misses += missed && coherence->measuring;

@@ -30,6 +30,7 @@ struct cache_byte_user {
 
 struct cache_coherence {
     uint32_t cores, private_levels, own_nodes; /* own_nodes: levels of one core, L1I with them */
+    bool keeps_stores;                         /* of a core's own levels one has each line that it writes, dirty */
     struct caches_origin origin;               /* of the access being made */
     bool measuring;
     bool failed;                 /* there was no memory where nobody could say so */
@@ -40,7 +41,8 @@ struct cache_coherence {
     struct {
         const struct cache_level *level;
         uint32_t slot;
-    } evicted[CACHES_MAX_LEVELS * CACHES_MAX_LEVELS]; /* in it; where these lines are is known when it is over */
+    } evicted[CACHES_MAX_LEVELS * CACHES_MAX_LEVELS *
+              CACHES_MAX_LEVELS]; /* in it; where these lines are is known when it is over */
     uint32_t evicted_count;
     uint32_t marked; /* nodes of the core that would say so, before the access: bit depth, L1I behind the others */
     struct cache_directed *lines;                     /* [slot] */

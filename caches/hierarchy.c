@@ -13,7 +13,17 @@
  *             is told to the level's policy. Memory, number level_count, always has the line.
  *   Filling   The levels that missed are filled from the lowest up to the first, the exclusive ones left out. A fill
  *             takes an empty way before it evicts.
- *   Writing   Write-allocate, write-back: a write dirties the line in level 0 only.
+ *   Writing   Write-allocate, write-back: a write dirties the line in level 0 only. Where a level says otherwise:
+ *             allocate = no  A store that it misses does not fill it; the next level is asked, as at any miss. Where a
+ *                            level above is filled the line comes by, and fills this one too. A store that no level
+ *                            takes dirties the line where it is, whose policy sees a hit; else memory has it.
+ *             write = through  The level holds nothing dirty. A store that has been done in it - it had the line, or
+ *                            was filled - is an access of the next level then, which begins there and goes by the
+ *                            rules of that one, and so on down to memory. Dirty victims from above pass it by.
+ *             So after a write miss of a level that is filled and writes through, the next one is asked twice: for the
+ *             line, and to write it. These are the rules of Dinero IV (its options -walloc a|n and -wback a|n), but that
+ *             what is evicted dirty is no access here. No exclusive level may be below such a level or be one, and no
+ *             level prefetches: nobody knows of hardware that does so, or what a victim cache would do with stores.
  *   Evicting  The victim of an inclusive level is first taken from every level above (both L1s); a dirty copy makes the
  *             victim dirty. Then, dirty or clean, it is inserted into the next level if
  *             that is exclusive; else, if dirty, it is written down: the next level that has it becomes dirty there
@@ -40,6 +50,8 @@
  *   once, as the inclusive level's write-back.
  *
  * Invariants (check.c)
+ *   A level that writes through holds nothing dirty; accesses of a level that programs do not ask = misses of those
+ *   above + stores passed on by them + walks that enter at it.
  *   hits + misses = accesses = reads + writes; cold + capacity + conflict + coherence = misses; fa_misses -
  *   fa_only_misses = cold + capacity + coherence; an inclusive level has every line of the levels above; L1I holds
  *   nothing dirty. A level that is not exclusive has lost no line that it was never asked for.
@@ -187,6 +199,9 @@ enum c2_status caches_create(struct caches **out, const struct caches_machine *m
     if (!caches)
         return c2_fail_memory(err, "the caches");
     caches->machine = *machine;
+    caches->writes_on = caches_machine_writes_on(machine);
+    C2_ASSERT(!caches->writes_on || !caches_machine_prefetches(machine));
+    C2_ASSERT(!machine->has_l1i || (!machine->l1i.through && !machine->l1i.around));
     enum c2_status status = init_levels(caches, seed, err);
     if (status != C2_OK) {
         caches_destroy(caches);
@@ -284,6 +299,12 @@ const struct caches_counts *caches_l1i_counts(const struct caches *caches)
 {
     C2_ASSERT(caches->port[CACHE_PORT_FETCH]);
     return counts_of_all(caches, caches->level_count);
+}
+
+const struct caches_stored *caches_stored(const struct caches *caches, size_t *count)
+{
+    *count = caches->stored_count;
+    return caches->stored;
 }
 
 const struct caches_machine *caches_machine(const struct caches *caches) { return &caches->machine; }

@@ -49,8 +49,11 @@ struct caches {
     uint64_t calls, check_at; /* accesses, where C2_PROMISE looks, and when all is looked at next */
     struct caches_machine machine;
     struct cache_lines lines;
-    struct cache_trail trail;          /* of the last access that missed */
-    struct cache_prefetch *prefetch;   /* NULL: no level prefetches */
+    struct cache_trail trail;                       /* of the last access that missed */
+    struct cache_prefetch *prefetch;                /* NULL: no level prefetches */
+    bool writes_on;                                 /* as caches_machine_writes_on(); then: */
+    struct caches_stored stored[CACHES_MAX_LEVELS]; /* by the last access */
+    size_t stored_count;
     struct cache_coherence *coherence; /* NULL: one core */
     struct cache_level level[]; /* [column]: the first core's data path, and behind it L1I; then what the other cores
                                  * have for themselves: cache_node() */
@@ -71,13 +74,21 @@ struct cache_request {
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err);
 
+/* What of it the levels do: the first is asked, and what follows from a miss. Says what cache_path_miss() says, at a hit
+ * the first. access.c */
+struct cache_level *cache_access_first(struct caches *caches, const struct cache_request *request,
+                                       struct caches_outcome *outcome);
+
 /* A read that enters at any level. access.c */
 enum c2_status cache_access_at(struct caches *caches, struct cache_level *first, struct cache_line line,
                                struct caches_outcome *outcome, struct c2_error *err);
 
 /* The rest of an access that missed the level asked first, which has counted it. That level's event is filled but for
- * the eviction. path.c */
-void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
+ * the eviction. Says which level has the line then, the nearest one; NULL: none, and the store is memory's. path.c */
+struct cache_level *cache_path_miss(struct caches *caches, const struct cache_request *request,
+                                    struct caches_outcome *outcome);
+/* A store is done in this level, or (NULL) in memory: it goes on from there if it must. path.c */
+void cache_path_store(struct caches *caches, const struct cache_request *request, struct cache_level *level);
 
 /* The same of what a prefetcher of the level asked first fetches: nothing is counted. Says which level had the line;
  * level_count: none. path.c */
@@ -106,11 +117,12 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
 bool cache_row_holds(const struct caches *caches, const struct cache_state *row);
 bool cache_access_holds(struct caches *caches, uint32_t slot);
 
-/* Dirty data that goes to `level` stops at the first one from there that has the line, or in memory. */
+/* Dirty data that goes to `level` stops at the first one from there that has the line and may have it dirty, or in
+ * memory. */
 static inline void cache_write_down(const struct cache_level *level, struct cache_state *row)
 {
     for (; level; level = level->next) {
-        if (row[level->column].seat == 0)
+        if (row[level->column].seat == 0 || level->through)
             continue;
         row[level->column].seat |= 1;
         return;
@@ -166,13 +178,21 @@ static inline void cache_tell_miss(struct caches_event *event, const struct cach
     C2_PROMISE(class_ != CACHES_COLD || level->exclusive || event->evictor == 0);
 }
 
-/* One level is asked: shadow, counts, outcome. Says what it was. */
+/* Whether the level, if it misses, is not filled; above: a level above it is, so that the line comes by. */
+static inline bool cache_level_passes(const struct cache_level *level, const struct cache_request *request, bool above)
+{
+    return level->around && request->write && !above;
+}
+
+/* One level is asked: shadow, counts, outcome. Says what it was. above: as in cache_level_passes(). */
 static inline enum caches_class cache_level_ask(struct cache_level *level, const struct cache_request *request,
-                                                struct caches_event *event)
+                                                bool above, struct caches_event *event)
 {
     struct cache_state *state = &request->row[level->column];
     const bool taken = level->coherent && state->stamp == SHADOW_TAKEN;
-    enum caches_class class_ = cache_shadow_touch(&level->shadow, &state->stamp, request->slot);
+    enum caches_class class_ = C2_UNLIKELY(cache_level_passes(level, request, above))
+                                   ? cache_shadow_pass(&level->shadow, &state->stamp, request->slot)
+                                   : cache_shadow_touch(&level->shadow, &state->stamp, request->slot);
     if (C2_UNLIKELY(taken))
         class_ = CACHES_COHERENCE;
     const bool hit = cache_level_holds(level, state, request->line);

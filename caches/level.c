@@ -9,7 +9,8 @@
  *   be a power of two. A line is itself and no other: nothing of its number is ever dropped.
  *   Synonyms. A line is in a level once. In a virtually indexed level whose sets span more than a page (4 KiB, below
  *   which the virtual and the physical line agree) it may be asked for under a virtual line of another set than the
- *   one it is in: that is a miss, and the fill that follows takes the line, dirty or not, over from the other set.
+ *   one it is in: that is a miss, and the fill that follows takes the line, dirty or not, over from the other set. So
+ *   a level whose misses do not always fill it (allocate = no) has no synonyms.
  *
  * Representation
  *   On a usual machine: sets.c. On others there are no tags: the line knows its way (lines.c), the way its line. A
@@ -45,6 +46,7 @@ static enum c2_status check_config(const struct caches_machine *machine, const s
     uint64_t set_bytes = (uint64_t)machine->line_bytes * config->ways * config->slices;
     C2_ASSERT(config->ways >= 1 && config->ways <= CACHES_MAX_WAYS && config->slices >= 1);
     C2_ASSERT(caches_policy_users[config->policy] & CACHES_OF_LEVELS);
+    C2_ASSERT(config->inclusion != CACHES_EXCLUSIVE || (!config->through && !config->around));
     C2_ASSERT(config->inclusion != CACHES_EXCLUSIVE || !caches_policy_needs_misses(config->policy));
     C2_ASSERT(config->size_bytes >= set_bytes && config->size_bytes % set_bytes == 0);
     if (config->size_bytes / machine->line_bytes > SHADOW_MAX_CAPACITY)
@@ -102,11 +104,15 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     level->virtual_index = config->index == CACHES_VIRTUAL;
     level->exclusive = config->inclusion == CACHES_EXCLUSIVE;
     level->inclusive = config->inclusion == CACHES_INCLUSIVE;
+    level->through = config->through;
+    level->around = config->around;
     level->line_shift = c2_log2(machine->line_bytes);
     status = init_hash(level, machine, err);
     level->synonyms = has_synonyms(level);
+    C2_ASSERT(!level->around || !level->synonyms);
     level->coherent = caches_machine_cores(machine) > 1;
-    level->short_hits = config->policy == CACHES_LRU && !level->synonyms && !level->coherent;
+    level->short_hits = config->policy == CACHES_LRU && !level->synonyms && !level->coherent &&
+                        !caches_machine_writes_on(machine); /* whose stores of the last access are to be known */
     if (status == C2_OK)
         status = init_policy(level, seed, err);
     if (status == C2_OK)

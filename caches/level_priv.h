@@ -44,6 +44,8 @@ struct cache_level {
     bool short_hits; /* LRU, no synonyms: see short_hit() */
     bool exclusive;
     bool inclusive;
+    bool through, around;                 /* as in struct caches_level */
+    uint64_t stored;                      /* stores that came from the level above as accesses of their own */
     const struct cache_level *apart_from; /* the level above, none of whose lines are here; NULL: see link_all() */
     unsigned line_shift;
     uint32_t divisor;                /* of the line number, before the set index is taken from it */

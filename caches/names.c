@@ -30,6 +30,14 @@ const char *caches_index_name(enum caches_index index) { return caches_index_nam
 
 uint32_t caches_machine_cores(const struct caches_machine *machine) { return machine->cores > 1 ? machine->cores : 1; }
 
+bool caches_machine_writes_on(const struct caches_machine *machine)
+{
+    bool on = false;
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        on |= machine->levels[i].through || machine->levels[i].around;
+    return on;
+}
+
 bool caches_machine_hears_instructions(const struct caches_machine *machine)
 {
     const unsigned stride = 1u << CACHES_PREFETCH_STRIDE;

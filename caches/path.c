@@ -10,7 +10,8 @@ struct walk {
     struct caches *caches;
     const struct cache_request *request;
     struct caches_outcome *outcome;                /* or NULL */
-    struct cache_level *missed[CACHES_MAX_LEVELS]; /* the levels that did not have the line, in the order of asking */
+    struct cache_level *missed[CACHES_MAX_LEVELS]; /* the levels that did not have the line and are to be filled, in
+                                                    * the order of asking */
     uint32_t missed_count;
     struct cache_level *server; /* the one that has it; NULL: memory */
 };
@@ -119,10 +120,20 @@ static void fill_all(struct walk *walk, bool dirty)
         fill(walk, walk->missed[i], dirty);
         dirty = false;
     }
-    fill(walk, walk->missed[0], dirty || walk->request->write);
+    C2_ASSERT(!dirty || !walk->missed[0]->through);
+    fill(walk, walk->missed[0], dirty || (walk->request->write && !walk->missed[0]->through));
 }
 
 /* ------------------------------------------------------------------ the whole of it */
+
+/* It has missed, and will be filled; or not, and then a store goes on. */
+static inline void note_miss(struct walk *walk, struct cache_level *level)
+{
+    if (C2_UNLIKELY(cache_level_passes(level, walk->request, walk->missed_count > 0)))
+        level->counts.write_arounds++;
+    else
+        walk->missed[walk->missed_count++] = level;
+}
 
 /* From the level asked first, which missed, to the one that has the line: each one before that is asked and misses. */
 static void find_server(struct walk *walk)
@@ -130,27 +141,44 @@ static void find_server(struct walk *walk)
     struct caches_outcome *outcome = walk->outcome;
     struct cache_level *level = walk->request->first;
     do {
-        walk->missed[walk->missed_count++] = level;
+        note_miss(walk, level);
         level = level->next;
         if (level && outcome)
             outcome->depth++;
-    } while (level && cache_level_ask(level, walk->request, outcome ? &outcome->event[level->depth] : NULL));
+    } while (level && cache_level_ask(level, walk->request, walk->missed_count > 0,
+                                      outcome ? &outcome->event[level->depth] : NULL));
     walk->server = level;
     if (outcome)
         outcome->served_by = level ? level->depth : walk->caches->level_count;
 }
 
-/* The line goes from where it is to the levels that missed. */
-static inline void bring(struct walk *walk)
+/* A store that no level takes is done where the line is. */
+static __attribute__((noinline)) struct cache_level *store_there(const struct walk *walk)
+{
+    struct cache_level *server = walk->server;
+    if (!server)
+        return NULL;
+    C2_ASSERT(!server->exclusive);
+    struct cache_state *state = &walk->request->row[server->column];
+    cache_policy_hit(&server->policy, cache_state_way(state));
+    state->seat |= !server->through;
+    return server;
+}
+
+/* The line goes from where it is to the levels that are to be filled. */
+static inline struct cache_level *bring(struct walk *walk)
 {
     const struct cache_request *request = walk->request;
     bool dirty = false;
+    if (C2_UNLIKELY(walk->missed_count == 0))
+        return store_there(walk);
     if (walk->server && walk->server->exclusive)
         dirty = move_out(walk);
     else if (walk->server)
         cache_policy_hit(&walk->server->policy, cache_state_way(&request->row[walk->server->column]));
     C2_PROMISE(!walk->server || !walk->server->exclusive || request->row[walk->server->column].seat == 0);
     fill_all(walk, dirty);
+    return walk->missed[0];
 }
 
 /* The ways of the last level are the host's own cache misses, and what they name is the next one: the sooner the
@@ -163,7 +191,8 @@ static void prefetch_last(const struct cache_level *last, struct cache_line line
     __builtin_prefetch(way + 8);
 }
 
-void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
+struct cache_level *cache_path_miss(struct caches *caches, const struct cache_request *request,
+                                    struct caches_outcome *outcome)
 {
     C2_ASSERT(((request->line.virtual_line.v ^ request->line.physical_line.v) & caches->page_mask) == 0);
     C2_ASSERT(!(request->write && request->first->clean));
@@ -174,7 +203,22 @@ void cache_path_miss(struct caches *caches, const struct cache_request *request,
     walk.outcome = outcome;
     walk.missed_count = 0;
     find_server(&walk);
-    bring(&walk);
+    return bring(&walk);
+}
+
+void cache_path_store(struct caches *caches, const struct cache_request *request, struct cache_level *level)
+{
+    while (level && level->through) {
+        level->counts.write_throughs++;
+        if (!level->next)
+            return;
+        struct cache_request on = *request;
+        on.first = level->next;
+        on.first->stored++;
+        struct caches_stored *stored = &caches->stored[caches->stored_count++];
+        stored->first = on.first->depth;
+        level = cache_access_first(caches, &on, &stored->outcome);
+    }
 }
 
 /* ------------------------------------------------------------------ a prefetch */

@@ -19,6 +19,8 @@
  *   A line that another core takes from the level leaves the shadow too. Its entry stays, and is dropped when the
  *   horizon comes by and finds its stamp below; if the line has come back by then it is moved up, to where the line's
  *   other entry goes.
+ *   A store that does not fill the level (allocate = no) moves a line that the shadow has to the front, and leaves one
+ *   that it does not have out, as one that was asked for.
  *   When the clock is a whole ring ahead of the horizon, or at its end, the live lines get new stamps in the same
  *   order.
  *

@@ -8,6 +8,7 @@
 #include "caches/caches.h"
 #include "caches/lines_priv.h"
 
+#define SHADOW_ASKED 1u                         /* a stamp: asked for long ago, or only by stores that do not fill */
 #define SHADOW_TAKEN 2u                         /* a stamp: asked for once, and taken by another core since */
 #define SHADOW_MAX_CAPACITY (UINT32_C(1) << 26) /* lines: 4 GiB of 64-byte lines */
 
@@ -49,6 +50,16 @@ static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, 
         return CACHES_CONFLICT;
     cache_shadow_enter(shadow, slot);
     C2_PROMISE(cache_shadow_holds(shadow, *stamp));
+    return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
+}
+
+/* The same for a store that does not fill: what the shadow does not have it does not take. */
+static inline enum caches_class cache_shadow_pass(struct cache_shadow *shadow, uint32_t *stamp, uint32_t slot)
+{
+    const uint32_t old = *stamp;
+    if (old >= shadow->horizon)
+        return cache_shadow_touch(shadow, stamp, slot);
+    *stamp = SHADOW_ASKED;
     return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
 }
 

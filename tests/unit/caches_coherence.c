@@ -53,7 +53,7 @@ struct pair {
 struct twin {
     const struct caches_machine *machine;
     uint32_t own;
-    uint32_t evicted[64], evicted_count; /* lines, by the access being made */
+    uint32_t evicted[256], evicted_count; /* lines, by the access being made */
     bool measuring;
     struct node node[CORES][NODES];
     struct view view[CORES][LINES];
@@ -125,6 +125,14 @@ static bool shadow_touch(struct node *node, uint32_t line)
     return had;
 }
 
+static bool in_shadow_of(const struct node *node, uint32_t line)
+{
+    bool in_shadow = false;
+    for (uint32_t i = 0; i < node->live; i++)
+        in_shadow |= node->shadow[i] == line;
+    return in_shadow;
+}
+
 static bool is_own(const struct twin *twin, uint32_t level)
 {
     return level < twin->own || (level == L1I && twin->machine->has_l1i);
@@ -166,7 +174,7 @@ static bool write_down(struct twin *twin, uint32_t core, uint32_t level, uint32_
 {
     for (; level < twin->machine->level_count; level++) {
         struct held *held = find(node_of(twin, core, level), line);
-        if (!held)
+        if (!held || twin->machine->levels[level].through)
             continue;
         held->dirty = true;
         return true;
@@ -187,6 +195,15 @@ static void count_dirty(struct twin *twin, uint32_t core, uint32_t other, uint32
     twin->counts[core].interventions += twin->measuring;
     twin->counts[core].forwards += twin->measuring && !shared_has(twin, line);
     twin->counts[other].interventions_given += twin->measuring;
+}
+
+/* Whether one of a core's own levels has each line that it writes. */
+static bool keeps_stores(const struct twin *twin)
+{
+    bool keeps = false;
+    for (uint32_t i = 0; i < twin->own; i++)
+        keeps |= !twin->machine->levels[i].through && !twin->machine->levels[i].around;
+    return keeps;
 }
 
 static void invalidate(struct twin *twin, uint32_t core, uint32_t other, uint32_t line, const struct caches_origin *by)
@@ -214,6 +231,10 @@ static void invalidate(struct twin *twin, uint32_t core, uint32_t other, uint32_
     twin->counts[other].invalidations_received += copy && twin->measuring;
     if (dirty)
         count_dirty(twin, core, other, line);
+    if (dirty && !keeps_stores(twin)) {
+        twin->node[other][twin->own - 1].counts.writebacks++;
+        write_down(twin, other, twin->own, line);
+    }
     if (!marked)
         return;
     settle(twin, other, line, false);
@@ -341,14 +362,16 @@ static void see(struct twin *twin, uint32_t level, struct node *node, uint32_t l
         twin->prefetches[level][node->pushed[line] - 1].polluting++;
 }
 
-/* Says whether the level has the line; *taken: a coherence miss. */
-static bool ask(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, bool write, bool *taken)
+/* Says whether the level has the line; *taken: a coherence miss. fills: if it does not have it, it will. */
+static bool ask(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, bool write, bool fills, bool *taken)
 {
     struct node *node = node_of(twin, core, level);
     see(twin, level, node, line);
     struct caches_counts *n = &node->counts;
     struct held *held = find(node, line);
-    const bool asked = node->asked[line], was_taken = node->taken[line], in_shadow = shadow_touch(node, line);
+    const bool asked = node->asked[line], was_taken = node->taken[line], in_shadow = in_shadow_of(node, line);
+    if (fills || in_shadow)
+        shadow_touch(node, line);
     node->asked[line] = true;
     node->taken[line] = false;
     n->accesses++;
@@ -364,6 +387,7 @@ static bool ask(struct twin *twin, uint32_t core, uint32_t level, uint32_t line,
     *(write ? &n->write_misses : &n->read_misses) += 1;
     *(was_taken ? &n->coherence : in_shadow ? &n->conflict : asked ? &n->capacity : &n->cold) += 1;
     *taken |= was_taken;
+    n->write_arounds += !fills;
     return false;
 }
 
@@ -413,7 +437,7 @@ static bool move_out(struct twin *twin, uint32_t core, uint32_t line, uint32_t s
 }
 
 /* From the level below those that missed, if there is one. */
-static void bring(struct twin *twin, uint32_t core, uint32_t line, bool write, const uint32_t *missed, uint32_t count)
+static void bring(struct twin *twin, uint32_t core, uint32_t line, const uint32_t *missed, uint32_t count)
 {
     const uint32_t server = count == 0 ? 0 : missed[count - 1] == L1I ? 1 : missed[count - 1] + 1;
     uint32_t into = count - 1;
@@ -430,7 +454,7 @@ static void bring(struct twin *twin, uint32_t core, uint32_t line, bool write, c
         put(twin, core, missed[count], line, dirty);
         dirty = false;
     }
-    put(twin, core, missed[0], line, dirty || write);
+    put(twin, core, missed[0], line, dirty);
 }
 
 /* ------------------------------------------------------------------ its snoop filter */
@@ -513,7 +537,7 @@ static void fetch(struct twin *twin, uint32_t core, uint32_t level, uint32_t lin
             used(twin, below, node, line);
     }
     twin->fetching = 1 + prefetcher;
-    bring(twin, core, line, false, missed, count);
+    bring(twin, core, line, missed, count);
     node_of(twin, core, level)->pending[line] = 1 + prefetcher;
     n->issued++;
     n->from_memory += below == twin->machine->level_count;
@@ -532,10 +556,7 @@ static void request(struct twin *twin, uint32_t core, uint32_t level, uint32_t l
     bool kept = false;
     for (uint32_t i = 0; i < CORES && !is_own(twin, level); i++)
         kept |= twin->view[i][line].state != INVALID;
-    bool in_shadow = kept;
-    for (uint32_t i = 0; i < node->live; i++)
-        in_shadow |= node->shadow[i] == line;
-    if (!in_shadow) {
+    if (!kept && !in_shadow_of(node, line)) {
         shadow_touch(node, line);
         node->asked[line] = true;
         node->taken[line] = false;
@@ -562,23 +583,52 @@ static void follow(struct twin *twin, uint32_t core, uint32_t line)
     twin->seen_count = 0;
 }
 
+/* The levels are asked from `first` on, and filled. */
+static void ask_and_fill(struct twin *twin, uint32_t core, uint32_t first, bool write, uint32_t line, bool *taken)
+{
+    uint32_t missed[NODES], count = 0, at = first;
+    do {
+        const bool fills = !write || count > 0 || !twin->machine->levels[at].around;
+        if (ask(twin, core, at, line, write, fills, taken))
+            break;
+        if (fills)
+            missed[count++] = at;
+        at = at == L1I ? 1 : at + 1;
+    } while (at < twin->machine->level_count);
+    bring(twin, core, line, missed, count);
+}
+
+/* A store is done in the nearest level that has the line, and where that writes through it is one of the next. */
+static void store(struct twin *twin, uint32_t core, uint32_t first, uint32_t line, bool *taken)
+{
+    const struct caches_machine *machine = twin->machine;
+    uint32_t at = first;
+    while (at < machine->level_count) {
+        struct node *node = node_of(twin, core, at);
+        struct held *held = find(node, line);
+        if (held && !machine->levels[at].through) {
+            held->dirty = true;
+            return;
+        }
+        at++;
+        if (!held)
+            continue;
+        node->counts.write_throughs++;
+        if (at < machine->level_count)
+            ask_and_fill(twin, core, at, true, line, taken);
+    }
+}
+
 static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t line, const struct caches_origin *by)
 {
-    uint32_t missed[NODES], count = 0;
     bool taken = false;
     const enum state before = twin->view[by->core][line].state;
     protocol(twin, line, write, by);
-    bool found = ask(twin, by->core, first, line, write, &taken);
-    for (uint32_t below = first == L1I ? 1 : first + 1; !found; below++) {
-        missed[count] = count == 0 ? first : below - 1;
-        count++;
-        found = below == twin->machine->level_count || ask(twin, by->core, below, line, write, &taken);
-    }
-    bring(twin, by->core, line, write, missed, count);
+    ask_and_fill(twin, by->core, first, write, line, &taken);
+    if (write)
+        store(twin, by->core, first, line, &taken);
     while (twin->evicted_count > 0)
         look_at_states(twin, twin->evicted[--twin->evicted_count]);
-    if (write)
-        find(node_of(twin, by->core, first), line)->dirty = true;
     if (core_has(twin, by->core, line))
         twin->view[by->core][line].lost = false;
     else
@@ -612,6 +662,22 @@ static void add_prefetchers(struct caches_level *level, struct c2_rng *rng)
     level->prefetch_on = (enum caches_prefetch_on)c2_rng_below(rng, CACHES_PREFETCH_ONS);
 }
 
+/* Of every third machine without an exclusive level: stores go on from levels, and past them. */
+static void add_writes(struct caches_machine *machine, struct c2_rng *rng)
+{
+    bool may = c2_rng_below(rng, 3) == 0, comes = true;
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        may &= machine->levels[i].inclusion != CACHES_EXCLUSIVE;
+    for (uint32_t i = 0; i < NODES && may; i++)
+        (i == L1I ? &machine->l1i : &machine->levels[i])->prefetchers = 0;
+    for (uint32_t i = 0; i < machine->level_count && may; i++) {
+        struct caches_level *level = &machine->levels[i];
+        level->through = c2_rng_below(rng, 2);
+        level->around = comes && c2_rng_below(rng, 2);
+        comes = level->through || level->around;
+    }
+}
+
 static struct caches_machine random_machine(struct c2_rng *rng)
 {
     struct caches_machine machine = {.name = "random", .line_bytes = LINE, .physical_bytes = 1 << 20, .cores = CORES};
@@ -628,6 +694,7 @@ static struct caches_machine random_machine(struct c2_rng *rng)
     machine.walks_from = (uint32_t)c2_rng_below(rng, machine.level_count);
     for (uint32_t i = c2_rng_below(rng, 2) == 0 ? NODES : 0; i < NODES; i++)
         add_prefetchers(i == L1I ? &machine.l1i : &machine.levels[i], rng);
+    add_writes(&machine, rng);
     const uint32_t own = caches_machine_private(&machine);
     if ((own < machine.level_count && machine.levels[own].inclusion == CACHES_INCLUSIVE) || c2_rng_below(rng, 2) == 0)
         return machine;

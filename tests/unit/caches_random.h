@@ -85,6 +85,22 @@ static void add_prefetchers(struct caches_machine *machine, struct c2_rng *rng)
         add_prefetchers_to(i < machine->level_count ? &machine->levels[i] : &machine->l1i, rng);
 }
 
+/* Stores go on from some levels, or past them, as the rules of machine files allow: not where an exclusive level is
+ * below, and past a level only where they come to it. */
+static void add_writes(struct caches_machine *machine, struct c2_rng *rng)
+{
+    uint32_t first = machine->level_count;
+    while (first > 0 && machine->levels[first - 1].inclusion != CACHES_EXCLUSIVE)
+        first--;
+    for (uint32_t i = first; i < machine->level_count; i++) {
+        struct caches_level *level = &machine->levels[i];
+        const bool comes = i == 0 || machine->levels[i - 1].through || machine->levels[i - 1].around;
+        level->through = c2_rng_below(rng, 2);
+        level->around = comes && c2_rng_below(rng, 2);
+        level->index = level->around ? CACHES_PHYSICAL : level->index;
+    }
+}
+
 static void print_level(const struct caches_level *level)
 {
     printf("  %s: %llu bytes, %u ways, %u slices by %s, %s, %s, %s", level->name, (unsigned long long)level->size_bytes,
@@ -93,8 +109,8 @@ static void print_level(const struct caches_level *level)
     for (unsigned i = 0; i < CACHES_PREFETCHERS; i++)
         if (level->prefetchers >> i & 1)
             printf(", %s", caches_prefetcher_names[i]);
-    printf(" on %s, distances %u and %u\n", caches_prefetch_on_names[level->prefetch_on], level->stream_distance,
-           level->stride_distance);
+    printf(" on %s, distances %u and %u%s%s\n", caches_prefetch_on_names[level->prefetch_on], level->stream_distance,
+           level->stride_distance, level->through ? ", write through" : "", level->around ? ", write around" : "");
 }
 
 static void print_machine(const struct caches_machine *machine)

@@ -79,6 +79,8 @@ struct twin {
     struct twin_level level[CACHES_MAX_LEVELS];
     struct twin_level l1i;
     struct caches_outcome outcome;
+    struct caches_stored stored[CACHES_MAX_LEVELS]; /* stores that the access has passed on */
+    uint32_t stored_count;
     uint64_t actor;
     uint64_t pc;
     uint64_t missing;                /* ship: the instruction whose access is made */
@@ -385,7 +387,8 @@ static void twin_empty(struct twin_set *set, struct twin_way *way)
 
 /* ------------------------------------------------------------------ the shadow */
 
-static enum caches_class twin_shadow(struct twin_level *level, uint64_t physical)
+/* takes: a line that it does not have comes in. */
+static enum caches_class twin_shadow_of(struct twin_level *level, uint64_t physical, bool takes)
 {
     bool asked = false, held = false;
     for (uint64_t i = 0; i < level->asked_count && !asked; i++)
@@ -399,11 +402,18 @@ static enum caches_class twin_shadow(struct twin_level *level, uint64_t physical
     while (at < level->shadow_count && level->shadow[at] != physical)
         at++;
     held = at < level->shadow_count;
+    if (!held && !takes)
+        return asked ? CACHES_CAPACITY : CACHES_COLD;
     memmove(&level->shadow[1], &level->shadow[0], at * sizeof level->shadow[0]);
     level->shadow[0] = physical;
     if (!held && level->shadow_count < level->shadow_capacity)
         level->shadow_count++;
     return held ? CACHES_CONFLICT : asked ? CACHES_CAPACITY : CACHES_COLD;
+}
+
+static enum caches_class twin_shadow(struct twin_level *level, uint64_t physical)
+{
+    return twin_shadow_of(level, physical, true);
 }
 
 /* ------------------------------------------------------------------ the FIFO detector */
@@ -525,7 +535,7 @@ static void twin_write_down(struct twin *twin, uint32_t depth, uint64_t physical
     struct twin_set *set;
     for (; depth < twin->machine.level_count; depth++) {
         struct twin_way *way = twin_anywhere(&twin->level[depth], physical, &set);
-        if (way) {
+        if (way && !twin->level[depth].config.through) {
             way->dirty = true;
             return;
         }
@@ -608,6 +618,16 @@ static struct twin_level *twin_level_at(struct twin *twin, enum caches_side side
     return depth == 0 && side == CACHES_FETCH ? &twin->l1i : &twin->level[depth];
 }
 
+/* Whether a level that misses takes the line: reads always do, and stores where the level allocates; also one of its
+ * levels above that does, which gets the line from below. */
+static bool twin_takes(const struct twin *twin, uint32_t depth, bool write)
+{
+    bool takes = !write;
+    for (uint32_t i = twin->entry; i <= depth; i++)
+        takes |= !twin->level[i].config.around;
+    return takes;
+}
+
 static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth, bool write, uint64_t virtual_,
                      uint64_t physical)
 {
@@ -616,7 +636,7 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
     struct twin_set *set = twin_home(twin, level, virtual_, physical, &number, &slice);
     struct twin_way *way = twin_in_set(level, set, physical);
     event->set_number = slice * level->sets + number;
-    enum caches_class as_miss = twin_shadow(level, physical);
+    enum caches_class as_miss = twin_shadow_of(level, physical, twin_takes(twin, depth, write));
     struct caches_counts *n = &level->counts;
     n->accesses++;
     *(write ? &n->writes : &n->reads) += 1;
@@ -641,6 +661,7 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
     twin_second_opinion(level, set, physical, as_miss);
     event->class_ = as_miss;
     event->evictor = twin_loser(level, physical);
+    n->write_arounds += !twin_takes(twin, depth, write);
     return false;
 }
 
@@ -674,8 +695,8 @@ static bool twin_serve(struct twin *twin, enum caches_side side, uint32_t depth,
     if (level->config.inclusion == CACHES_EXCLUSIVE && depth != twin->entry)
         return twin_move_out(twin, side, depth, set, way);
     twin_touch(level, set, (int)(way - set->way), false);
-    if (depth == 0)
-        way->dirty |= write;
+    if (write && (depth == twin->entry || !twin_takes(twin, depth - 1, true)))
+        way->dirty |= !level->config.through;
     return false;
 }
 
@@ -688,6 +709,9 @@ static void twin_fill(struct twin *twin, enum caches_side side, uint32_t server,
         struct twin_level *level = twin_level_at(twin, side, i);
         if (level->config.inclusion == CACHES_EXCLUSIVE && i != twin->entry)
             continue;
+        if (!twin_takes(twin, i, write))
+            continue;
+        const bool nearest = i == twin->entry || !twin_takes(twin, i - 1, write);
         struct twin_set *other;
         struct twin_way *synonym = twin_anywhere(level, physical, &other);
         if (synonym) {
@@ -696,7 +720,7 @@ static void twin_fill(struct twin *twin, enum caches_side side, uint32_t server,
             twin_lose(twin, level, physical);
             twin_gone(twin, level, physical);
         }
-        twin_settle(twin, level, i, virtual_, physical, dirty || (i == 0 && write));
+        twin_settle(twin, level, i, virtual_, physical, dirty || (nearest && write && !level->config.through));
         dirty = false;
     }
 }
@@ -819,20 +843,54 @@ static void twin_follow(struct twin *twin, enum caches_side side, uint64_t virtu
         }
 }
 
-/* All but what prefetchers do behind it. */
-static void twin_access_levels(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
-                               uint64_t physical)
+static void twin_ask_and_fill(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
+                              uint64_t physical)
 {
     twin->outcome = (struct caches_outcome){0};
     twin->entry = entry;
-    twin->missing = side == CACHES_FETCH ? virtual_ * twin->machine.line_bytes : twin->pc;
-    twin->seen_count = 0;
     uint32_t count = twin->machine.level_count, server = entry;
     while (server < count && !twin_ask(twin, twin_level_at(twin, side, server), server, write, virtual_, physical))
         server++;
     twin->outcome.served_by = server;
     twin->outcome.depth = server < count ? server + 1 : count;
     twin_fill(twin, side, server, write, virtual_, physical);
+}
+
+/* The store is done in the nearest level that has the line; if that writes through, it is one of the level below. */
+static void twin_pass_on(struct twin *twin, uint64_t virtual_, uint64_t physical)
+{
+    const struct caches_outcome outcome = twin->outcome;
+    const uint32_t entry = twin->entry, count = twin->machine.level_count;
+    uint32_t at = entry;
+    struct twin_set *set;
+    twin->stored_count = 0;
+    while (true) {
+        while (at < count && !twin_anywhere(&twin->level[at], physical, &set))
+            at++;
+        if (at == count || !twin->level[at].config.through)
+            break;
+        twin->level[at].counts.write_throughs++;
+        if (++at == count)
+            break;
+        twin->seen_count = 0; /* nothing prefetches */
+        twin_ask_and_fill(twin, CACHES_DATA, at, true, virtual_, physical);
+        twin->stored[twin->stored_count].first = at;
+        twin->stored[twin->stored_count++].outcome = twin->outcome;
+    }
+    twin->outcome = outcome;
+    twin->entry = entry;
+}
+
+/* All but what prefetchers do behind it. */
+static void twin_access_levels(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
+                               uint64_t physical)
+{
+    twin->missing = side == CACHES_FETCH ? virtual_ * twin->machine.line_bytes : twin->pc;
+    twin->seen_count = 0;
+    twin_ask_and_fill(twin, side, entry, write, virtual_, physical);
+    twin->stored_count = 0;
+    if (write)
+        twin_pass_on(twin, virtual_, physical);
 }
 
 static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
