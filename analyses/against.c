@@ -130,14 +130,20 @@ static void label(struct against *against, const struct event *event, uint32_t s
     }
 }
 
+/* Of one access, those of stores that have been passed on come behind it. */
+static bool is_before(const struct event *a, const struct event *b)
+{
+    return a->number < b->number || (a->number == b->number && a->first < b->first);
+}
+
 static void merge(struct against *against, struct list *first, struct list *second)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < first->count; i++) {
         const struct event *event = &first->events[i];
-        while (at < second->count && second->events[at].number < event->number)
+        while (at < second->count && is_before(&second->events[at], event))
             at++;
-        const bool both = at < second->count && second->events[at].number == event->number;
+        const bool both = at < second->count && !is_before(event, &second->events[at]);
         label(against, event, both ? second->events[at].served_by : 0);
     }
     first->count = second->count = 0;

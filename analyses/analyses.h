@@ -106,6 +106,11 @@ struct analyses_setup {
     uint64_t quantum; /* instructions of a thread's turn, where others want one; 0: not known */
 };
 
+/* Refuses a machine for an option that takes each line that a level misses for one that comes in, and no store for one
+ * that goes on: C2_ERR_UNSUPPORTED where levels have write = through or allocate = no. */
+enum c2_status analyses_need_stores_to_stay(const struct caches_machine *machine, const char *option,
+                                            struct c2_error *err);
+
 /* The word of a setting; NULL: it is not given. */
 const char *analyses_setting(const struct analyses_setup *setup, enum analysis_setting setting);
 /* The same as a number, decimal or 0x, from least to most; `usual` where it is not given. */

@@ -159,9 +159,10 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "--bandwidth does not count the bytes of prefetched lines, and %s prefetches: leave one out",
                        setup->machine->name);
-    struct bandwidth *b = c2_calloc(1, sizeof *b);
+    const enum c2_status may = analyses_need_stores_to_stay(setup->machine, "--bandwidth", err);
+    struct bandwidth *b = may == C2_OK ? c2_calloc(1, sizeof *b) : NULL;
     if (!b)
-        return c2_fail_memory(err, "the bandwidth of the run");
+        return may == C2_OK ? c2_fail_memory(err, "the bandwidth of the run") : may;
     *b = (struct bandwidth){.base.kind = &analysis_bandwidth,
                             .machine = setup->machine,
                             .symbols = setup->symbols,

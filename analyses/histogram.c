@@ -5,7 +5,8 @@
  * Model
  *   The address space is cut into pieces of some bytes, or into objects. A line access counts in the piece of the first
  *   byte that it touches of its line, at every level that is asked for it; by their order from L1D (of fetches L1I) on,
- *   each level that misses passes it on to the next. Addresses are the program's.
+ *   each level that misses passes it on to the next; a store that a level with write = through passes on is another
+ *   access of the next one. Addresses are the program's.
  *   A phase begins with the run, in front of the first instruction of a function that is named (each time; "barriers"
  *   are those of pthreads and OpenMP), and with "regions" where what is measured goes on after something else. Where
  *   there are several threads a barrier begins one phase: when the last of them has come (STREAM_BARRIER).
@@ -385,7 +386,9 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     if (status == C2_OK)
         status = reach_code(histogram, miss->code, err);
     const uint32_t levels = histogram->machine->level_count;
-    for (uint32_t i = 0; i < miss->outcome->served_by && status == C2_OK; i++) {
+    if (miss->first > 0 && status == C2_OK) /* a store that the level above has passed on */
+        count(histogram, cell, miss->code, miss->first, false);
+    for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++) {
         count(histogram, cell, miss->code, analyses_level_of(histogram->machine, miss->kind, i), true);
         if (i + 1 < levels)
             count(histogram, cell, miss->code, i + 1, false);
@@ -807,6 +810,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
     const struct histogram *histogram = (const struct histogram *)analysis;
     const bool points = histogram->point_count != 0 || histogram->at_barriers;
     return (struct sim_subscriber){.self = analysis,
+                                   .every_store = true,
                                    .memory = points ? memory : NULL,
                                    .mark = histogram->at_barriers ? mark : NULL,
                                    .record = record,

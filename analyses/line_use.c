@@ -119,9 +119,10 @@ static enum c2_status create_parts(struct line_use *use, const struct analyses *
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
                              struct c2_error *err)
 {
-    struct line_use *use = c2_calloc(1, sizeof *use);
+    const enum c2_status may = analyses_need_stores_to_stay(setup->machine, "--line-use", err);
+    struct line_use *use = may == C2_OK ? c2_calloc(1, sizeof *use) : NULL;
     if (!use)
-        return no_memory(err);
+        return may == C2_OK ? no_memory(err) : may;
     use->base.kind = &analysis_line_use;
     use->machine = setup->machine;
     use->symbols = setup->symbols;

@@ -95,6 +95,17 @@ static void connect(struct analyses *analyses, struct analysis *analysis)
     analyses->attributes = true;
 }
 
+enum c2_status analyses_need_stores_to_stay(const struct caches_machine *machine, const char *option,
+                                            struct c2_error *err)
+{
+    if (!caches_machine_writes_on(machine))
+        return C2_OK;
+    return c2_fail(err, C2_ERR_UNSUPPORTED,
+                   "%s does not follow stores that go on from a level, and %s has levels with write = through or "
+                   "allocate = no: leave one out",
+                   option, machine->name);
+}
+
 enum c2_status analyses_create(struct analyses **out, const struct analyses_setup *setup, struct c2_error *err)
 {
     struct analyses *analyses = *out = c2_calloc(1, sizeof *analyses);

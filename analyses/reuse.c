@@ -168,9 +168,10 @@ static void forget_fetches(struct reuse *reuse)
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
                              struct c2_error *err)
 {
-    struct reuse *reuse = c2_calloc(1, sizeof *reuse);
+    const enum c2_status may = analyses_need_stores_to_stay(setup->machine, "--reuse", err);
+    struct reuse *reuse = may == C2_OK ? c2_calloc(1, sizeof *reuse) : NULL;
     if (!reuse)
-        return c2_fail_memory(err, "reuse distances");
+        return may == C2_OK ? c2_fail_memory(err, "reuse distances") : may;
     reuse->base.kind = &analysis_reuse;
     reuse->machine = setup->machine;
     reuse->line_shift = c2_log2(setup->machine->line_bytes);

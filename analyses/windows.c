@@ -36,10 +36,13 @@ struct windows {
 
 /* ------------------------------------------------------------------ the file */
 
-static void head_level(FILE *to, const char *name)
+static void head_level(FILE *to, const struct caches_machine *machine, const char *name)
 {
 #define X(field, help) fprintf(to, ",%s." #field, name);
     CACHES_COUNTERS(X)
+    if (caches_machine_writes_on(machine)) {
+        CACHES_STORE_COUNTERS(X)
+    }
 #undef X
 }
 
@@ -50,9 +53,9 @@ static void write_head(FILE *to, const struct caches_machine *machine)
     SIM_COUNTERS(X)
 #undef X
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        head_level(to, machine->levels[i].name);
+        head_level(to, machine, machine->levels[i].name);
         if (i == 0 && machine->has_l1i)
-            head_level(to, machine->l1i.name);
+            head_level(to, machine, machine->l1i.name);
     }
     for (uint32_t i = 0; i < machine->tlb_count; i++)
         fprintf(to, ",%s.accesses,%s.misses", machine->tlbs[i].name, machine->tlbs[i].name);
@@ -63,10 +66,13 @@ static void write_head(FILE *to, const struct caches_machine *machine)
     fputc('\n', to);
 }
 
-static void write_level(FILE *to, const struct caches_counts *n)
+static void write_level(FILE *to, const struct caches_machine *machine, const struct caches_counts *n)
 {
 #define X(field, help) fprintf(to, ",%" PRIu64, n->field);
     CACHES_COUNTERS(X)
+    if (caches_machine_writes_on(machine)) {
+        CACHES_STORE_COUNTERS(X)
+    }
 #undef X
 }
 
@@ -79,9 +85,9 @@ static void write_line(FILE *to, const struct caches_machine *machine, uint64_t 
     SIM_COUNTERS(X)
 #undef X
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        write_level(to, &of->levels[i]);
+        write_level(to, machine, &of->levels[i]);
         if (i == 0 && machine->has_l1i)
-            write_level(to, &of->l1i);
+            write_level(to, machine, &of->l1i);
     }
     for (uint32_t i = 0; i < machine->tlb_count; i++)
         fprintf(to, ",%" PRIu64 ",%" PRIu64, of->tlbs[i].accesses, of->tlbs[i].misses);

@@ -74,6 +74,8 @@ extern const char *const caches_policy_names[CACHES_POLICIES];
 extern const unsigned caches_policy_users[CACHES_POLICIES]; /* enum caches_policy_user, or-ed */
 extern const char *const caches_inclusion_names[CACHES_INCLUSIONS];
 extern const char *const caches_index_names[CACHES_INDICES];
+extern const char *const caches_write_names[2];    /* [through] */
+extern const char *const caches_allocate_names[2]; /* [!around] */
 extern const char *const caches_prefetcher_names[CACHES_PREFETCHERS];
 extern const char *const caches_prefetch_on_names[CACHES_PREFETCH_ONS];
 /* It learns from the instructions that miss, so an exclusive level, which victims fill, cannot have it. */
@@ -260,7 +262,9 @@ void caches_cost_level(struct caches_cost *to, const struct caches_costs *costs,
     X(fa_misses, "misses of the fully associative shadow, cold ones included") \
     X(fa_only_misses, "hits here that the shadow misses") \
     X(writebacks, "dirty victims written to the next level") \
-    X(back_invalidations, "lines taken from levels above because this inclusive level evicted them") \
+    X(back_invalidations, "lines taken from levels above because this inclusive level evicted them")
+/* Of machines that write on, 0 on others. */
+#define CACHES_STORE_COUNTERS(X) \
     X(write_throughs, "stores that it had or took and passed on to the next level: write = through") \
     X(write_arounds, "stores that it missed and left to the next level: allocate = no")
 /* clang-format on */
@@ -268,6 +272,7 @@ void caches_cost_level(struct caches_cost *to, const struct caches_costs *costs,
 struct caches_counts {
 #define X(field, help) uint64_t field;
     CACHES_COUNTERS(X)
+    CACHES_STORE_COUNTERS(X)
 #undef X
 };
 

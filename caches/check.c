@@ -107,6 +107,7 @@ static void dump_level(const struct caches *caches, const struct cache_level *le
     cache_level_dump(level, caches->usual ? &caches->verdicts->level[level->column].shadow : &level->shadow, to);
 #define X(field, help) fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->counts.field, help);
     CACHES_COUNTERS(X)
+    CACHES_STORE_COUNTERS(X)
 #undef X
 }
 

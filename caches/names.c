@@ -16,6 +16,8 @@ const unsigned caches_policy_users[CACHES_POLICIES] = {
 };
 const char *const caches_inclusion_names[CACHES_INCLUSIONS] = {"non-inclusive", "inclusive", "exclusive"};
 const char *const caches_index_names[CACHES_INDICES] = {"virtual", "physical"};
+const char *const caches_write_names[2] = {"back", "through"};
+const char *const caches_allocate_names[2] = {"no", "yes"};
 const char *const caches_prefetcher_names[CACHES_PREFETCHERS] = {
 #define X(constant, word) word,
     CACHES_PREFETCHERS_LIST(X)

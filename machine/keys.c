@@ -264,15 +264,25 @@ WRITE(policy) { write_text(value, caches_policy_name(of->level->policy)); }
 SET_WORD(index, level->index, enum caches_index, caches_index_names)
 SET_WORD(inclusion, level->inclusion, enum caches_inclusion, caches_inclusion_names)
 
+/* A member that is true or false, by its words. */
+#define SET_EITHER(key, words, statement) \
+    SET(key) \
+    { \
+        unsigned word = 0; \
+        enum c2_status status = machine_parse_word(&word, value, words, COUNT_OF(words), where, err); \
+        if (status == C2_OK) \
+            statement; \
+        return status; \
+    }
+
+/* What every level does that says nothing else is not written. */
+SET_EITHER(write, caches_write_names, to->level->through = word)
+WRITE(write) { write_text(value, of->level->through ? caches_write_names[1] : ""); }
+SET_EITHER(allocate, caches_allocate_names, to->level->around = !word)
+WRITE(allocate) { write_text(value, of->level->around ? caches_allocate_names[0] : ""); }
+
 static const char *const shared_names[] = {"no", "yes"};
-SET(shared)
-{
-    unsigned word = 0;
-    enum c2_status status = machine_parse_word(&word, value, shared_names, COUNT_OF(shared_names), where, err);
-    if (status == C2_OK)
-        to->level->shared = word;
-    return status;
-}
+SET_EITHER(shared, shared_names, to->level->shared = word)
 WRITE(shared) { write_text(value, of->machine->cores > 1 ? shared_names[of->level->shared] : ""); }
 
 #define MAX_LATENCY 1000000
@@ -417,6 +427,12 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_INCLUSION] = {KIND_CACHE, false, "inclusion",
         "towards the levels above, below; the L1s have only non-inclusive", "non-inclusive", NULL,
         set_inclusion, write_inclusion},
+    [KEY_WRITE] = {KIND_CACHE, false, "write",
+        "back, or through: a store that the level has or takes goes on to the next level; not of L1I, nor where an "
+        "exclusive level is below", "back", NULL, set_write, write_write},
+    [KEY_ALLOCATE] = {KIND_CACHE, false, "allocate",
+        "yes, or no: a store that the level misses does not fill it, but goes on; where stores come to it, and not "
+        "where an exclusive level is below", "yes", NULL, set_allocate, write_allocate},
     [KEY_SHARED] = {KIND_CACHE, false, "shared", "no, or yes: of several cores by all; then the levels below it, too",
         NULL, "yes in the last level of several", set_shared, write_shared},
     [KEY_LATENCY] = {KIND_CACHE, false, "latency",

@@ -59,6 +59,8 @@ enum machine_key {
     KEY_POLICY,
     KEY_INDEX,
     KEY_INCLUSION,
+    KEY_WRITE,
+    KEY_ALLOCATE,
     KEY_SHARED,
     KEY_LATENCY,
     KEY_READ_BANDWIDTH,

@@ -8,6 +8,9 @@
  *   - tree-plru needs a power of two of ways; ship learns from what misses, so an exclusive level cannot have it.
  *   - inclusion is towards the levels above, so L1D and L1I have none but non-inclusive.
  *   - An exclusive level holds victims of the level above and nothing else: it has no prefetcher.
+ *   - Stores go on from a level (write = through), or past it (allocate = no), where the data path leads to no exclusive
+ *     level and nothing prefetches; past it only where the levels above let them come. A level that is not always
+ *     filled has one set for a line, whatever its virtual address.
  *   - The slice hash has the level's number of slices. It works on physical addresses and 64-byte lines, so a level
  *     of several slices is physically indexed and the machine's lines have 64 bytes.
  *   - Of several cores the last levels may be shared, from one on; lines have 64 bytes at most, and nothing
@@ -377,6 +380,107 @@ static enum c2_status finish_sharing(struct machine_draft *draft, size_t count, 
     return status == C2_OK ? check_filter(draft, count, err) : status;
 }
 
+/* ------------------------------------------------------------------ where stores go */
+
+/* The key to blame of a level that lets stores go on; KEY_COUNT: it does not. */
+static enum machine_key goes_on_by(const struct caches_level *level)
+{
+    return level->through ? KEY_WRITE : level->around ? KEY_ALLOCATE : KEY_COUNT;
+}
+
+static const char *goes_on_words(const struct caches_level *level)
+{
+    return level->through ? "write = through" : "allocate = no";
+}
+
+static enum c2_status check_below(const struct machine_draft *draft, size_t at, size_t count, struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[data_path[at]];
+    const enum machine_key key = goes_on_by(level);
+    char where[MACHINE_WHERE_BYTES];
+    for (size_t i = at; i < count; i++) {
+        const struct caches_level *below = &draft->level[data_path[i]];
+        if (below->inclusion != CACHES_EXCLUSIVE)
+            continue;
+        BLAME(where, draft, {data_path[at], key}, {data_path[i], KEY_INCLUSION});
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: [%s] %s sends stores to the exclusive [%s], which holds what is evicted and nothing else",
+                       where, level->name, goes_on_words(level), below->name);
+    }
+    return C2_OK;
+}
+
+/* What takes every store leaves none for the levels below. */
+static enum c2_status check_comes(const struct machine_draft *draft, size_t at, struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[data_path[at]];
+    char where[MACHINE_WHERE_BYTES];
+    for (size_t i = 0; i < at && level->around; i++) {
+        const struct caches_level *above = &draft->level[data_path[i]];
+        if (goes_on_by(above) != KEY_COUNT)
+            continue;
+        BLAME(where, draft, {data_path[at], KEY_ALLOCATE}, {data_path[i], KEY_WRITE}, {data_path[i], KEY_ALLOCATE});
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: [%s] allocate = no has nothing to do: [%s] takes every store (write = through or "
+                       "allocate = no there lets them go on)",
+                       where, level->name, above->name);
+    }
+    return C2_OK;
+}
+
+static enum c2_status check_names_of_lines(const struct machine_draft *draft, size_t at, struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[data_path[at]];
+    char where[MACHINE_WHERE_BYTES];
+    if (!level->around || level->index != CACHES_VIRTUAL || level->size_bytes / level->ways <= C2_PAGE_BYTES)
+        return C2_OK;
+    BLAME(where, draft, {data_path[at], KEY_ALLOCATE}, {data_path[at], KEY_INDEX}, {data_path[at], KEY_SIZE},
+          {data_path[at], KEY_WAYS});
+    return c2_fail(err, C2_ERR_INVALID,
+                   "%s: [%s] allocate = no with index virtual and more than 4 KiB a way: a store past the level would "
+                   "leave the line of another address of it as it was (index physical, or more ways)",
+                   where, level->name);
+}
+
+static enum c2_status check_prefetched(const struct machine_draft *draft, size_t at, size_t count, struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[data_path[at]];
+    char where[MACHINE_WHERE_BYTES];
+    for (size_t i = 0; i <= count; i++) {
+        const enum machine_section section = i < count ? data_path[i] : SECTION_L1I;
+        if (!draft->section_line[section] || draft->level[section].prefetchers == 0)
+            continue;
+        BLAME(where, draft, {data_path[at], goes_on_by(level)}, {section, KEY_PREFETCH});
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: [%s] prefetches and [%s] has %s: prefetchers are modelled where stores stay alone", where,
+                       draft->level[section].name, level->name, goes_on_words(level));
+    }
+    return C2_OK;
+}
+
+/* count: levels of the data path. */
+static enum c2_status check_stores(const struct machine_draft *draft, size_t count, struct c2_error *err)
+{
+    const struct caches_level *l1i = &draft->level[SECTION_L1I];
+    char where[MACHINE_WHERE_BYTES];
+    enum c2_status status = C2_OK;
+    if (draft->section_line[SECTION_L1I] && goes_on_by(l1i) != KEY_COUNT)
+        return c2_fail(err, C2_ERR_INVALID, "%s: %s is not possible: nothing is stored in [L1I]",
+                       machine_where(where, draft, SECTION_L1I, goes_on_by(l1i)), goes_on_words(l1i));
+    for (size_t i = 0; i < count && status == C2_OK; i++) {
+        if (goes_on_by(&draft->level[data_path[i]]) == KEY_COUNT)
+            continue;
+        status = check_below(draft, i, count, err);
+        if (status == C2_OK)
+            status = check_comes(draft, i, err);
+        if (status == C2_OK)
+            status = check_names_of_lines(draft, i, err);
+        if (status == C2_OK)
+            status = check_prefetched(draft, i, count, err);
+    }
+    return status;
+}
+
 /* ------------------------------------------------------------------ the machine */
 
 static enum c2_status finish_levels(struct machine_draft *draft, struct c2_error *err)
@@ -391,6 +495,8 @@ static enum c2_status finish_levels(struct machine_draft *draft, struct c2_error
         status = finish_level(draft, SECTION_L1I, err);
     if (status == C2_OK)
         status = finish_sharing(draft, count, err);
+    if (status == C2_OK)
+        status = check_stores(draft, count, err);
     for (size_t i = 0; i < count; i++)
         machine->levels[machine->level_count++] = draft->level[data_path[i]];
     if (machine->has_l1i)

@@ -27,7 +27,8 @@ static void add_misses(struct document *d, const struct report_digest *digest, c
     for (size_t i = 0; i < digest->level_count; i++) {
         const struct report_level *level = &digest->levels[i];
         doc_group(d, DOC_JSON, NULL);
-        report_add_counts(d, DOC_JSON, level->level->name, level->code ? &of->l1i : &of->levels[level->depth]);
+        report_add_counts(d, DOC_JSON, digest->run->machine, level->level->name,
+                          level->code ? &of->l1i : &of->levels[level->depth]);
         doc_close(d);
     }
     doc_close(d);

@@ -99,6 +99,10 @@ static void add_level(struct document *d, const struct caches_machine *machine, 
         doc_string(d, DOC_JSON, "hash", level->hash);
     if (machine->cores > 1)
         doc_flag(d, DOC_JSON, "shared", level->shared);
+    if (level->through)
+        doc_string(d, DOC_JSON, "write", caches_write_names[level->through]);
+    if (level->around)
+        doc_string(d, DOC_JSON, "allocate", caches_allocate_names[!level->around]);
     if (level->latency_cycles != 0)
         doc_count(d, DOC_JSON, "latency", level->latency_cycles);
     if (level->prefetchers != 0)
@@ -117,6 +121,10 @@ static void say_shape(struct document *d, const struct caches_machine *machine, 
     for (unsigned i = 0, said = 0; i < CACHES_PREFETCHERS; i++)
         if (level->prefetchers >> i & 1)
             doc_say(d, "%s%s", said++ == 0 ? " prefetching " : "+", caches_prefetcher_names[i]);
+    if (level->through)
+        doc_say(d, " write-through");
+    if (level->around)
+        doc_say(d, " write-around");
     if (machine->cores > 1 && level->shared)
         doc_say(d, " shared");
 }
@@ -439,12 +447,12 @@ void report_add_totals(struct document *d, const struct report_run *run, const s
     doc_table(d, DOC_JSON, "levels");
     for (uint32_t i = 0; i < run->machine->level_count; i++) {
         doc_group(d, DOC_JSON, NULL);
-        report_add_counts(d, DOC_JSON, run->machine->levels[i].name, &of->levels[i]);
+        report_add_counts(d, DOC_JSON, run->machine, run->machine->levels[i].name, &of->levels[i]);
         doc_close(d);
         if (i != 0 || !run->machine->has_l1i)
             continue;
         doc_group(d, DOC_JSON, NULL);
-        report_add_counts(d, DOC_JSON, run->machine->l1i.name, &of->l1i);
+        report_add_counts(d, DOC_JSON, run->machine, run->machine->l1i.name, &of->l1i);
         doc_close(d);
     }
     doc_close(d);

@@ -9,6 +9,7 @@
  *   same access; the other figures are its own counts.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/report_priv.h"
 
@@ -43,11 +44,15 @@ size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct re
     return count;
 }
 
-void report_add_counts(struct document *d, enum doc_in in, const char *name, const struct caches_counts *counts)
+void report_add_counts(struct document *d, enum doc_in in, const struct caches_machine *machine, const char *name,
+                       const struct caches_counts *counts)
 {
     doc_string(d, in, "name", name);
 #define X(field, help) doc_count(d, in, #field, counts->field);
     CACHES_COUNTERS(X)
+    if (caches_machine_writes_on(machine)) {
+        CACHES_STORE_COUNTERS(X)
+    }
 #undef X
 }
 
@@ -60,10 +65,11 @@ static void add_fifo_counts(struct document *d, enum doc_in in, const struct ana
 #undef X
 }
 
-static void add_level(struct document *d, enum doc_in in, const struct report_level *level)
+static void add_level(struct document *d, enum doc_in in, const struct caches_machine *machine,
+                      const struct report_level *level)
 {
     doc_group(d, in, NULL);
-    report_add_counts(d, DOC_BOTH, level->level->name, level->counts);
+    report_add_counts(d, DOC_BOTH, machine, level->level->name, level->counts);
     if (level->fifo) {
         doc_group(d, DOC_JSON, "fifo");
         add_fifo_counts(d, DOC_JSON, level->fifo);
@@ -89,16 +95,26 @@ static void open_level_table(struct document *d, enum doc_in in, const struct re
                                                 {.heading = "capacity", .key = "capacity", .of = "misses"},
                                                 {.heading = "conflict", .key = "conflict", .of = "misses"},
                                                 {.heading = "FA misses", .key = "fa_misses", .spare = 2},
-                                                {.heading = "coherence", .key = "coherence", .of = "misses"}};
+                                                {.heading = "coherence", .key = "coherence", .of = "misses"},
+                                                {.heading = "stores on", .key = "write_throughs", .spare = 1},
+                                                {.heading = "stores past", .key = "write_arounds", .spare = 1}};
+    enum { COHERENCE = COUNT_OF(columns) - 3 };
+    struct doc_column shown[COUNT_OF(columns)];
+    size_t count = COHERENCE;
+    memcpy(shown, columns, sizeof shown);
+    if (run->machine->cores > 1)
+        count++;
+    for (size_t i = COHERENCE + 1; i < COUNT_OF(columns) && caches_machine_writes_on(run->machine); i++)
+        shown[count++] = columns[i];
     doc_table(d, in, "levels");
-    doc_columns(d, columns, COUNT_OF(columns) - (run->machine->cores <= 1), 0);
+    doc_columns(d, shown, count, 0);
 }
 
 void report_add_levels(struct document *d, struct report_digest *digest)
 {
     open_level_table(d, DOC_BOTH, digest->run);
     for (size_t i = 0; i < digest->level_count; i++)
-        add_level(d, level_is_in(digest, &digest->levels[i]), &digest->levels[i]);
+        add_level(d, level_is_in(digest, &digest->levels[i]), digest->run->machine, &digest->levels[i]);
     doc_close(d);
 }
 
@@ -288,7 +304,7 @@ void report_add_counted(struct document *d, const struct report_run *run)
     report_add_pages(d, DOC_JSON, run);
     open_level_table(d, DOC_JSON, run);
     for (size_t i = 0; i < count; i++)
-        add_level(d, DOC_JSON, &levels[i]);
+        add_level(d, DOC_JSON, run->machine, &levels[i]);
     doc_close(d);
     add_tlbs(d, DOC_JSON, run);
 }

@@ -157,10 +157,11 @@ static char *in_words(char *buffer, size_t bytes, const struct report_proposals 
 
 /* ------------------------------------------------------------------ counts */
 
-static void add_level(struct document *d, const char *name, const struct caches_counts *counts)
+static void add_level(struct document *d, const struct caches_machine *machine, const char *name,
+                      const struct caches_counts *counts)
 {
     doc_group(d, DOC_JSON, NULL);
-    report_add_counts(d, DOC_JSON, name, counts);
+    report_add_counts(d, DOC_JSON, machine, name, counts);
     doc_close(d);
 }
 
@@ -170,9 +171,9 @@ static void add_outcome(struct document *d, const struct caches_machine *machine
     report_add_parts(d, machine, &outcome->cost);
     doc_table(d, DOC_JSON, "levels");
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        add_level(d, machine->levels[i].name, &outcome->levels[i]);
+        add_level(d, machine, machine->levels[i].name, &outcome->levels[i]);
         if (i == 0 && machine->has_l1i)
-            add_level(d, machine->l1i.name, &outcome->l1i);
+            add_level(d, machine, machine->l1i.name, &outcome->l1i);
     }
     doc_close(d);
 }

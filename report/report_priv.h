@@ -25,7 +25,8 @@ struct report_level {
 /* L1D, L1I (where the machine has one), L2 ...; returns how many. */
 size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run);
 /* The figures of a level. */
-void report_add_counts(struct document *d, enum doc_in in, const char *name, const struct caches_counts *counts);
+void report_add_counts(struct document *d, enum doc_in in, const struct caches_machine *machine, const char *name,
+                       const struct caches_counts *counts);
 
 void report_add_programs(struct document *d, const struct report_programs *programs);
 

@@ -18,6 +18,8 @@
  *   Prefetches  On a machine that prefetches every access comes here, none is a repeat. What prefetchers did in it and
  *             behind it is told when its miss has been; then the same machine without them gets the access, for those
  *             who compare.
+ *   Stores    On a machine whose levels pass stores on every access comes here, too. What has been passed on is told when
+ *             its access has been.
  *   Marks     When all have been told, whoever attributes says what has other owners now; those remembered for that
  *             range are forgotten. So are those of memory that appears or goes.
  *
@@ -51,7 +53,8 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
     static const struct sim_last_actors none;
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
-    a->on = attribution || sim->tells_misses || sim->prefetches || sim->hears_instructions || sim->core_count > 1;
+    a->on = attribution || sim->tells_misses || sim->prefetches || sim->writes_on || sim->hears_instructions ||
+            sim->core_count > 1;
     a->measuring = true;
     if (attribution)
         a->to = *attribution;
@@ -297,31 +300,43 @@ static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struc
 
 /* What is told of a line access, whatever it was. */
 static struct sim_miss describe(const struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                struct line_no line, uint64_t actor, const struct caches_outcome *outcome)
+                                struct line_no line, uint64_t actor, uint32_t first,
+                                const struct caches_outcome *outcome)
 {
-    const struct sim *sim = core->sim;
     return (struct sim_miss){.number = core->sim->attributed.number,
                              .code = core->code,
                              .kind = kind,
                              .va = va,
                              .line = line,
                              .actor = actor,
-                             .first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0,
+                             .first = first,
                              .page_log2 = sim_page_log2(core, va),
                              .entry = kind == SIM_WALK ? core->walk_entry : 0,
                              .core = core->number,
-                             .measured = sim->attributed.measuring,
+                             .measured = core->sim->attributed.measuring,
                              .outcome = outcome};
 }
 
+/* The level that an access of the program's, or a read of a walk, asks first. */
+static uint32_t first_of(const struct sim *sim, enum sim_kind kind)
+{
+    return kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
+}
+
+static bool tells_found(const struct sim *sim, enum sim_kind kind, uint32_t first)
+{
+    return kind == SIM_WALK ? sim->tells_walks : first > 0 && sim->tells_stores;
+}
+
 static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
-                                uint64_t actor, const struct caches_outcome *outcome, struct c2_error *err)
+                                uint64_t actor, uint32_t first, const struct caches_outcome *outcome,
+                                struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    const bool found = outcome->served_by == (kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0);
-    if (found && !(kind == SIM_WALK && sim->tells_walks))
+    const bool found = outcome->served_by == first;
+    if (found && !tells_found(sim, kind, first))
         return C2_OK;
-    const struct sim_miss miss = describe(core, kind, va, line, actor, outcome);
+    const struct sim_miss miss = describe(core, kind, va, line, actor, first, outcome);
     if (found)
         return sim_tell_found(sim, &miss, err);
     enum c2_status status = sim->tells_many ? sim_records_missing(sim, err) : C2_OK;
@@ -391,6 +406,19 @@ static enum c2_status tell_upgrade(const struct sim_core *core, uint64_t actor, 
     return status == C2_OK && to->upgraded ? to->upgraded(to->self, actor, err) : status;
 }
 
+/* The stores that levels have passed on. What comes next is no repeat of this access: it may have to go on as well. */
+static enum c2_status tell_stores(struct sim_core *core, struct guest_va va, struct line_no line, uint64_t actor,
+                                  struct c2_error *err)
+{
+    size_t count;
+    const struct caches_stored *stored = caches_stored(core->sim->caches, &count);
+    enum c2_status status = C2_OK;
+    sim_leave_line(core);
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = tell_miss(core, SIM_WRITE, va, line, actor, stored[i].first, &stored[i].outcome, err);
+    return status;
+}
+
 /* A line access that the first level may not have. */
 enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
@@ -405,12 +433,14 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
     if (status == C2_OK)
         status = caches_access(sim->caches, side, kind == SIM_WRITE, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(core, kind, va, physical_line, actor, &outcome, err);
+        status = tell_miss(core, kind, va, physical_line, actor, 0, &outcome, err);
+    if (status == C2_OK && sim->writes_on)
+        status = tell_stores(core, va, physical_line, actor, err);
     if (status == C2_OK && sim->core_count > 1 && outcome.upgraded)
         status = tell_upgrade(core, actor, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
-    const struct sim_miss access = describe(core, kind, va, physical_line, actor, &outcome);
+    const struct sim_miss access = describe(core, kind, va, physical_line, actor, 0, &outcome);
     return tell_prefetched(core, &access, err);
 }
 
@@ -427,10 +457,10 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err);
+        status = tell_miss(core, SIM_WALK, va, entry, actor, first_of(sim, SIM_WALK), &outcome, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
-    const struct sim_miss access = describe(core, SIM_WALK, va, entry, actor, &outcome);
+    const struct sim_miss access = describe(core, SIM_WALK, va, entry, actor, first_of(sim, SIM_WALK), &outcome);
     return tell_prefetched(core, &access, err);
 }
 
@@ -444,7 +474,7 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
     enum c2_status status = sim_verdicts_settle(core->sim, err);
     if (status == C2_OK)
         status = sim_ask_actor(core, SIM_WALK, va, &actor, err);
-    return status == C2_OK ? tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err) : status;
+    return status == C2_OK ? tell_miss(core, SIM_WALK, va, entry, actor, first, &outcome, err) : status;
 }
 
 static enum c2_status tell_page(struct sim *sim, enum sim_kind kind, unsigned reads, struct c2_error *err)

@@ -432,8 +432,8 @@ static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint6
         status = sim_tell_record(sim, tid, header, words, err);
     if (status != C2_OK)
         return status;
-    if (SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->prefetches && sim->core_count == 1 &&
-                 number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))
+    if (SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->prefetches && !sim->writes_on &&
+                 sim->core_count == 1 && number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))
         return observed_whole(core, &sim->plans[number], words, err);
     return unusual(core, tid, header, words, err);
 }
@@ -473,7 +473,7 @@ static uint32_t usual_ways(const struct sim *sim)
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
 {
     const uint32_t ways = usual_ways(sim);
-    if (sim->tells_records || sim->tells_references || sim->prefetches || sim->core_count > 1)
+    if (sim->tells_records || sim->tells_references || sim->prefetches || sim->writes_on || sim->core_count > 1)
         return sim_consume_observed;
     if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
         return sim_consume_fast;

@@ -57,6 +57,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->line_shift = c2_log2(line_bytes);
     sim->has_l1i = config->machine->has_l1i;
     sim->prefetches = caches_machine_prefetches(config->machine);
+    sim->writes_on = caches_machine_writes_on(config->machine);
     sim->hears_instructions = caches_machine_hears_instructions(config->machine);
     sim->core_count = caches_machine_cores(config->machine);
     sim->now = &sim->core;

@@ -207,8 +207,9 @@ struct sim;
 struct sim_subscriber {
     void *self;
     bool in_every_phase; /* hears of references, misses of the caches and prefetches in every phase */
-    bool every_walk; /* `missed` hears of each read of a cached walk, be it found at once: served_by is `first` then */
-    bool apart;      /* what missed and tlb_missed do has nothing to do with memory, mark, block, record, reference, nor
+    bool every_walk; /* `missed` hears of each read of a cached walk, be it found at once: served_by is `first` then; */
+    bool every_store; /* and the same of the stores that levels pass on */
+    bool apart; /* what missed and tlb_missed do has nothing to do with memory, mark, block, record, reference, nor
                           * with attribution: see below */
     /* Memory has appeared; or it is gone, and only the area's start and bytes say anything. */
     enum c2_status (*memory)(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err);
@@ -239,6 +240,8 @@ struct sim_subscriber {
     /* Instead of `missed` where all who listen to that have this too, and the caches can do both stages apart: what is
      * measured, level by level, many at a time. It is faster. */
     enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
+    /* A store that a level has passed on (caches_stored) is told behind its access, as a write whose `first` is the level
+     * that it went to. */
     /* On machines that prefetch, behind `missed`: what the prefetchers did; and a line access that the first level of
      * the same machine without prefetchers has missed, or that of this one: `miss` is as it was without them (its
      * outcome may be a hit in the first level), served_by is where the line was found with them. That machine is

@@ -153,6 +153,7 @@ struct sim_untold {
 struct sim {
     struct caches *caches;
     struct caches *plain;    /* the same without prefetchers, where somebody wants to compare; else NULL */
+    bool writes_on;          /* stores may go on from levels; then no access is taken for a repeat, either */
     bool hears_instructions; /* the caches have to be told whose accesses are made */
     bool prefetches;         /* then no access is taken for a repeat: what followed the one before may be in its way */
     const struct stream_blocks *blocks;
@@ -177,7 +178,8 @@ struct sim {
     struct sim_subscriber *hearers; /* those who are told of misses of the caches, up to hearer_end */
     const struct sim_subscriber *hearer_end;
     bool tells_records, tells_references;
-    bool tells_walks;          /* those found at once, too */
+    bool tells_walks;          /* those found at once, too; */
+    bool tells_stores;         /* likewise of those that levels pass on */
     bool tells_tlb;            /* somebody listens to misses of the TLBs */
     bool tells_many;           /* records, many at a time, and what comes between them */
     bool tells_simulated;      /* records behind their simulation; */
@@ -424,7 +426,7 @@ enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
                                 struct c2_error *err);
-enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk, struct c2_error *err);
+enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err);
 static inline enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
 {
     enum c2_status status = C2_OK;

@@ -42,6 +42,7 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         sim->tells_upgrades |= !!s->upgraded;
         sim->tells_references |= !!s->reference;
         sim->tells_walks |= s->every_walk;
+        sim->tells_stores |= s->every_store;
         sim->tells_misses |= s->block || s->missed || s->tlb_missed || s->prefetched || s->unaided;
         sim->compares |= !!s->unaided;
         sim->tells_tlb |= !!s->tlb_missed;
@@ -169,12 +170,14 @@ enum c2_status sim_tell_counted(const struct sim *sim, const struct caches_brief
     return status;
 }
 
-/* A walk's read that the first level asked has. */
-enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk, struct c2_error *err)
+/* A walk's read, or a store that was passed on, that the first level asked has. */
+enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
-        status = s->every_walk && (walk->measured || s->in_every_phase) ? s->missed(s->self, walk, err) : C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++) {
+        const bool wants = found->kind == SIM_WALK ? s->every_walk : s->every_store;
+        status = wants && (found->measured || s->in_every_phase) ? s->missed(s->self, found, err) : C2_OK;
+    }
     return status;
 }
 

@@ -119,14 +119,16 @@ static uint64_t walk_reads_of(const struct sim_totals *of)
     return sum;
 }
 
-/* What the levels are asked comes from the program, from above, and from walks. */
+/* What the levels are asked comes from the program, from above - misses, and stores that are passed on - and from
+ * walks. */
 static void check_flow(const struct sim *sim, const struct sim_totals *of)
 {
     const struct caches_machine *machine = caches_machine(sim->caches);
     const uint64_t walked = walk_reads_of(of);
     C2_ASSERT(walked == (sim->walks_cached ? of->walks.reads : 0));
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        uint64_t asked = i == 0 ? of->counts.line_accesses : of->levels[i - 1].misses;
+        uint64_t asked = i == 0 ? of->counts.line_accesses
+                                : of->levels[i - 1].misses + of->levels[i - 1].write_throughs;
         asked += i == 1 ? of->l1i.misses : 0;
         asked += i == machine->walks_from ? walked : 0;
         C2_ASSERT(of->levels[i].accesses == asked);

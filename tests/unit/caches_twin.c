@@ -28,6 +28,7 @@ static bool same_counts(const char *level, const struct caches_counts *fast, con
         same = false; \
     }
     CACHES_COUNTERS(X)
+    CACHES_STORE_COUNTERS(X)
 #undef X
     return same;
 }

@@ -115,21 +115,23 @@ static void test_sections(void **state)
 static void test_keys(void **state)
 {
     (void)state;
-    CHECK_FILES({HEAD "lines = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"lines\" (did you mean \"line\"?)"},
-                {HEAD "size = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"size\" (did you mean \"line\"?)"},
-                {HEAD L1D "name = L1\n", C2_ERR_INVALID,
-                 ":7: [L1D] has no key \"name\" (known: size, ways, slices, "
-                 "hash, hash_masks, policy, index, inclusion, shared, latency, read_bandwidth, write_bandwidth, "
-                 "prefetch, prefetch_on, stream_distance, stride_distance)"},
-                {HEAD L1D "associativity = 1\n", C2_ERR_INVALID,
-                 ":7: [L1D] has no key \"associativity\" (known: size, "
-                 "ways, slices, hash, hash_masks, policy, index, inclusion, shared, latency, read_bandwidth, "
-                 "write_bandwidth, prefetch, prefetch_on, stream_distance, stride_distance)"},
-                {HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6"},
-                {"[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\""},
-                {"[machine]\nname = x\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"line\""},
-                {HEAD "[L1D]\nways = 2\n", C2_ERR_INVALID, ":4: [L1D] has no key \"size\""},
-                {HEAD L1D "[L2]\nsize = 4K\n", C2_ERR_INVALID, ":7: [L2] has no key \"ways\""});
+    CHECK_FILES(
+        {HEAD "lines = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"lines\" (did you mean \"line\"?)"},
+        {HEAD "size = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"size\" (did you mean \"line\"?)"},
+        {HEAD L1D "name = L1\n", C2_ERR_INVALID,
+         ":7: [L1D] has no key \"name\" (known: size, ways, slices, "
+         "hash, hash_masks, policy, index, inclusion, write, allocate, shared, latency, read_bandwidth, "
+         "write_bandwidth, "
+         "prefetch, prefetch_on, stream_distance, stride_distance)"},
+        {HEAD L1D "associativity = 1\n", C2_ERR_INVALID,
+         ":7: [L1D] has no key \"associativity\" (known: size, "
+         "ways, slices, hash, hash_masks, policy, index, inclusion, write, allocate, shared, latency, read_bandwidth, "
+         "write_bandwidth, prefetch, prefetch_on, stream_distance, stride_distance)"},
+        {HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6"},
+        {"[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\""},
+        {"[machine]\nname = x\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"line\""},
+        {HEAD "[L1D]\nways = 2\n", C2_ERR_INVALID, ":4: [L1D] has no key \"size\""},
+        {HEAD L1D "[L2]\nsize = 4K\n", C2_ERR_INVALID, ":7: [L2] has no key \"ways\""});
 }
 
 static void test_values(void **state)
@@ -348,6 +350,31 @@ static const struct override_case override_cases[] = {
      {"L3.policy=tree-plru"},
      "--set L3.policy=tree-plru: [L3] policy tree-plru needs a power of two "
      "of ways, not 11 (nearest: 8 or 16 ways, or policy lru)"},
+    {"skylake",
+     {"L1I.write=through"},
+     "--set L1I.write=through: write = through is not possible: nothing is stored in [L1I]"},
+    {"skylake", {"L2.write=around"}, "--set L2.write=around: \"around\" is not known (known: back, through)"},
+    {"skylake",
+     {"L2.allocate=no"},
+     "--set L2.allocate=no: [L2] allocate = no has nothing to do: [L1D] takes every store (write = through or "
+     "allocate = no there lets them go on)"},
+    {"skylake-sp",
+     {"L1D.write=through"},
+     "--set L1D.write=through: [L1D] write = through sends stores to the exclusive [L3], which holds what is evicted "
+     "and nothing else"},
+    {"skylake",
+     {"L1D.write=through", "L3.inclusion=exclusive"},
+     "--set L3.inclusion=exclusive: [L1D] write = through sends stores to the exclusive [L3], which holds what is "
+     "evicted and nothing else"},
+    {"skylake",
+     {"L1D.allocate=no", "L1D.ways=4"},
+     "--set L1D.ways=4: [L1D] allocate = no with index virtual and more than 4 KiB a way: a store past the level would "
+     "leave the line of another address of it as it was (index physical, or more ways)"},
+    {"skylake",
+     {"L1D.allocate=no", "L2.prefetch=stream"},
+     "--set L2.prefetch=stream: [L2] prefetches and [L1D] has allocate = no: prefetchers are modelled where stores "
+     "stay "
+     "alone"},
     {"skylake",
      {"L1I.inclusion=inclusive"},
      "--set L1I.inclusion=inclusive: inclusive is not possible: no level "

@@ -76,6 +76,8 @@ static void test_every_key_survives(void **state)
         "L1D.ways=16",
         "L2.policy=brrip",
         "L2.policy=ship",
+        "L1D.write=through",
+        "L1D.allocate=no",
         "L2.index=virtual",
         "L2.latency=999999",
         "L2.read_bandwidth=12.889",

@@ -939,6 +939,26 @@ static void prefetchers(void **state)
     }
 }
 
+/* Each access comes by itself here, too. Stores past L1D, on from it, on from L2, and all of that. */
+static void stores(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        struct caches_machine shape = machine(i == 5 ? 512 : 64, i % 2 == 0, i == 3 ? CACHES_SHIP : CACHES_LRU,
+                                              i % 3 == 0 ? CACHES_INCLUSIVE : CACHES_NON_INCLUSIVE);
+        if (i % 3 != 0)
+            add_tlbs(&shape, i % 2 == 0, true);
+        shape.levels[0].index = CACHES_PHYSICAL;
+        shape.levels[0].through = i != 0 && i != 2;
+        shape.levels[0].around = i != 1 && i != 2;
+        shape.levels[1].through = i == 2 || i == 4;
+        shape.levels[1].around = i >= 4;
+        assert_true(same(&shape, i % 2 == 0 ? PLAIN : ATTRIBUTED, HEALTHY, 1300 + i));
+        assert_true(same(&shape, i % 2 == 0 ? BOTH : RECORDS, HEALTHY, 1350 + i));
+        assert_true(same(&shape, ATTRIBUTED, HEALTHY, 1400 + i));
+    }
+}
+
 static void line_lengths(void **state)
 {
     (void)state;
@@ -1023,10 +1043,10 @@ int main(void)
 {
     loop_form = other_form = cache_contents_best();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs),     cmocka_unit_test(attribution_counts_alike),
-        cmocka_unit_test(prefetchers),         cmocka_unit_test(line_lengths),
-        cmocka_unit_test(tlbs_and_walks),      cmocka_unit_test(fast_loops),
-        cmocka_unit_test(broken_twins_differ),
+        cmocka_unit_test(random_programs), cmocka_unit_test(attribution_counts_alike),
+        cmocka_unit_test(prefetchers),     cmocka_unit_test(line_lengths),
+        cmocka_unit_test(stores),          cmocka_unit_test(tlbs_and_walks),
+        cmocka_unit_test(fast_loops),      cmocka_unit_test(broken_twins_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
