@@ -254,7 +254,8 @@ void parts_switch(struct parts *parts, struct engine *engine, uint32_t thread)
 {
     const bool waits = parts->guard_bytes != 0 && parts->guarded == thread;
     parts->thread = thread;
-    engine_guard(engine, (struct guest_va){waits ? parts->guard_from : 0}, waits ? parts->guard_bytes : 0);
+    if (parts->asked.function_count != 0)
+        engine_guard(engine, (struct guest_va){waits ? parts->guard_from : 0}, waits ? parts->guard_bytes : 0);
 }
 
 bool parts_changed(const struct parts *parts) { return parts->changed; }

@@ -162,6 +162,17 @@ def between():
         compare(options, ROI, whole, pieces, None)
 
 
+def threads():
+    """Between two places of a program with threads, whose turns end meanwhile: the parts add up to the whole."""
+    program = [os.path.join(GUESTS, "threads"), "calls", "3"]
+    whole = report(["--quantum", "71"], program)["run"]["instructions"]
+    for place in "main", "inner:3000":
+        parts = [report(["--quantum", "71", option, place], program)["run"]["measured"]["instructions"]
+                 for option in ("--to", "--from")]
+        check(all(parts), "both sides of %s are something: %r" % (place, parts))
+        equal(sum(parts), whole, "instructions up to %s and from there on" % place)
+
+
 def in_samples():
     """Samples count instructions of regions only, and go on from one region to the next."""
     draw = random.Random(1)
@@ -502,7 +513,7 @@ def before():
                                       '"small"?)'], "--dim")
 
 
-PARTS = (exact, several, between, in_samples, leaves, warm, calls, requests, dumps, replayed, callgrind, names,
+PARTS = (exact, several, between, threads, in_samples, leaves, warm, calls, requests, dumps, replayed, callgrind, names,
          nowhere, before)
 if __name__ == "__main__":
     {part.__name__: part for part in PARTS}[sys.argv[1]]()
