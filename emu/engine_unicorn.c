@@ -18,7 +18,7 @@
  *   Rare causes fold into one number, the instruction count to pause at.
  *   A translation is the block of the stream (unicorn_code.c), or its first part: then the record stays open and is
  *   joined with the translations behind it. Where a budget ends within a block, its first instructions are executed one
- *   by one, each in a translation of its own, and the record is closed there.
+ *   by one, each in a translation of its own, which is kept beside that of the block, and the record is closed there.
  *   Recording off: instructions are counted in the same way; on request those of each block, by the hook.
  *   Unicorn has three sets of translations - those that record, those with hooks, those with neither - and uses the one
  *   of the time (unicorn_state.c): so a switch drops nothing.
@@ -27,8 +27,8 @@
  * Cost
  *   A block 2 to 3 ns, with the hook some 5 more; a load or store one instruction of the host more than without
  *   recording, 2 to 3 ns with hooks (unicorn_access.c; 10 and 60 by Unicorn itself): bench/README.md. An instruction
- *   that is executed alone up to 20 us; a switch of recording off and on 4 us with hooks, and nothing runs slower after
- *   it.
+ *   that is executed alone 30 ns, and 3 us the first time; a switch of recording off and on 4 us with hooks, and
+ *   nothing runs slower after it.
  * Invariants
  *   current is null except while Unicorn runs its translations, or is stopped between two of them.
  * Not modelled
@@ -189,20 +189,23 @@ static void aim(struct unicorn *u, uint64_t pc)
                        unicorn_record_slots(u->pace.current, (unsigned)insn_at(u->pace.current, pc));
 }
 
-/* An instruction is about to be executed alone, or has been. */
+/* An instruction is about to be executed alone, unless those before it were the last, or have changed it. One that was
+ * abandoned is a block of its own. */
 static bool step_over(struct unicorn *u, uint64_t pc)
 {
-    if (u->step == STEP_BEHIND) {
-        pause_run(u, PAUSE_STEP);
-        return true;
-    }
+    bool over = u->step == STEP_BEHIND && (!u->cut || --u->steps == 0);
     u->step = STEP_BEHIND;
-    if (!u->cut)
+    if (!over && !u->cut)
         return false;
-    if (!u->pace.current)
+    if (!over && u->pace.current && !unicorn_code_fresh(u->pace.current)) {
+        if (leave_changed(u, pc))
+            return true;
+        over = true;
+    }
+    if (over)
+        pause_run(u, PAUSE_STEP);
+    else if (!u->pace.current)
         begin_block(u, u->cut, true);
-    else if (!unicorn_code_fresh(u->pace.current))
-        return leave_changed(u, pc);
     else
         aim(u, pc);
     return true;
@@ -471,7 +474,7 @@ static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2
         return false;
     }
     if (unicorn_access_code(&u->access, u->pause_pc, u->pause_size, &u->failure) == C2_OK &&
-        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, u->alone, &u->failure) == C2_OK)
+        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, &u->failure) == C2_OK)
         return true;
     fail(u, event, err);
     return false;
@@ -711,15 +714,14 @@ static bool after_budget(struct unicorn *u)
 static bool after_step(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    C2_PROMISE(!u->cut || u->steps < u->cut->cost);
-    unicorn_code_left(u->code, u->pause_pc, u->pause_size); /* Unicorn has translated what comes next */
-    if (!u->cut) {
-        status = unicorn_record_close(u);
-    } else if (--u->steps == 0) {
+    C2_PROMISE(!u->cut || u->steps == 0);
+    if (u->cut) {
         u->cut = NULL;
         u->cut_pc = u->pause_pc;
         u->cut_at = u->budget_at;
         status = close_at(u, u->pause_pc);
+    } else {
+        status = unicorn_record_close(u);
     }
     if (status != C2_OK)
         fail(u, event, err);
@@ -748,7 +750,7 @@ static void choose_set(struct unicorn *u)
         .records = set_of(u) == UNICORN_INLINE, .pace = &u->pace, .hook = enters ? (void *)on_block : NULL, .self = u};
     unicorn_code_make(u->code, &way);
     u->access.record = set_of(u) == UNICORN_HOOKED;
-    u->alone = false;
+    u->single = false;
 }
 
 /* From here on hooks record. What was recorded of a block that goes on would be slots in front of events. */
@@ -814,13 +816,12 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     }
 }
 
-/* A pause before the instruction, or a fault of it, leaves it to be executed alone. */
-static void choose_translations(struct unicorn *u, bool alone)
+static void choose_translations(struct unicorn *u, bool single)
 {
-    if (u->alone || alone)
-        unicorn_use_translations(&u->state, set_of(u), alone);
-    u->alone = alone;
-    u->step = alone ? STEP_BEFORE : STEP_NONE;
+    if (u->single || single)
+        unicorn_use_translations(&u->state, set_of(u), single);
+    u->single = single;
+    u->step = single ? STEP_BEFORE : STEP_NONE;
 }
 
 static uc_err run_unicorn(struct unicorn *u)
@@ -830,7 +831,7 @@ static uc_err run_unicorn(struct unicorn *u)
     if (u->recording && !u->pace.current)
         u->pace.next = u->words + u->batch->used;
     unicorn_access_run(&u->access);
-    unicorn_code_run(u->code, u->step != STEP_NONE);
+    unicorn_code_run(u->code, u->single);
     unicorn_translate_for(u->code);
     uc_err code = uc_emu_start(u->state.uc, rip_of(u), 0, 0, 0);
     unicorn_translate_for(NULL);
@@ -842,7 +843,7 @@ static uc_err run_unicorn(struct unicorn *u)
 /* Executes until a hook pauses it. RIP is then that of the next instruction. */
 static void execute(struct unicorn *u)
 {
-    if (u->cut && unicorn_code_alone(u->code, rip_of(u), &u->failure) != C2_OK) {
+    if (u->cut && unicorn_code_singles(u->code, u->cut, u->steps, &u->failure) != C2_OK) {
         u->cause = PAUSE_FAILED;
         return;
     }

@@ -18,9 +18,9 @@
 
 #include <string.h>
 
-/* What Unicorn has translated alone at a pc: no block that is known, but code that may change all the same. */
-struct unicorn_alone {
-    uint8_t count; /* of bytes: an instruction has no more */
+/* What Unicorn has translated as a single instruction: no block that is known, but code that may change all the same. */
+struct unicorn_single {
+    uint8_t count; /* of bytes; 0: nothing yet */
     uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
 };
 
@@ -38,11 +38,12 @@ struct unicorn_code {
     size_t all_count, all_capacity;
     struct unicorn_special **all_specials;
     size_t special_count, special_capacity;
-    struct c2_map *alone_by_pc; /* pc -> 1 + index of what was executed alone there */
-    struct unicorn_alone *alone;
-    size_t alone_count, alone_capacity;
+    struct c2_map *single_by_pc; /* pc -> 1 + index of what was executed alone there */
+    struct unicorn_single *singles;
+    size_t single_count, single_capacity;
+    bool forgetful;              /* there was no memory for one of them */
     struct decode_block decoded; /* of the last translation of this run; pc 0: there is none */
-    bool stepping;               /* Unicorn executes one instruction in this run */
+    bool stepping;               /* translations have one instruction each in this run */
     bool single;                 /* it has one instruction, whatever the block has */
     uint64_t trim_pc;
     unsigned trim_most;
@@ -74,7 +75,7 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, con
     if (status == C2_OK)
         status = c2_map_create(&code->specials, err);
     if (status == C2_OK)
-        status = c2_map_create(&code->alone_by_pc, err);
+        status = c2_map_create(&code->single_by_pc, err);
     if (status == C2_OK)
         status = c2_map_create(&code->entry_by_pc, err);
     if (status == C2_OK)
@@ -110,9 +111,9 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_map_destroy(code->by_pc);
     c2_map_destroy(code->watched);
     c2_map_destroy(code->specials);
-    c2_map_destroy(code->alone_by_pc);
+    c2_map_destroy(code->single_by_pc);
     c2_map_destroy(code->entry_by_pc);
-    c2_free(code->alone);
+    c2_free(code->singles);
     unicorn_mmx_release(&code->mmx);
     c2_free(code);
 }
@@ -338,7 +339,10 @@ static unsigned bearable(const struct decode_block *decoded)
 
 unsigned unicorn_code_cut(struct unicorn_code *code, uint64_t pc, unsigned most)
 {
-    decode_block(&code->decoded, (struct guest_va){pc}, readable_code(code, pc), splits_of(code));
+    const uint64_t readable = readable_code(code, pc);
+    const bool short_of = code->stepping && readable > ZYDIS_MAX_INSTRUCTION_LENGTH;
+    decode_block(&code->decoded, (struct guest_va){pc}, short_of ? ZYDIS_MAX_INSTRUCTION_LENGTH : readable,
+                 splits_of(code));
     if (code->stepping)
         most = 1;
     code->single = most == 1;
@@ -365,10 +369,10 @@ bool unicorn_code_lacks(struct guest_va *page, const struct unicorn_code *code, 
     return true;
 }
 
-void unicorn_code_run(struct unicorn_code *code, bool alone)
+void unicorn_code_run(struct unicorn_code *code, bool stepping)
 {
     code->decoded.block.pc.v = 0;
-    code->stepping = alone;
+    code->stepping = stepping;
 }
 
 void unicorn_code_make(struct unicorn_code *code, const struct unicorn_way *way)
@@ -378,6 +382,63 @@ void unicorn_code_make(struct unicorn_code *code, const struct unicorn_way *way)
 }
 
 bool unicorn_code_refused(const struct unicorn_code *code) { return code->refused; }
+
+/* ------------------------------------------------------------------ instructions that are executed one by one */
+
+static struct unicorn_single *single_at(const struct unicorn_code *code, uint64_t pc)
+{
+    uint64_t number;
+    return c2_map_get(code->single_by_pc, pc, &number) ? &code->singles[number - 1] : NULL;
+}
+
+/* NULL: no memory. */
+static struct unicorn_single *add_single_at(struct unicorn_code *code, uint64_t pc)
+{
+    if (code->single_count == code->single_capacity) {
+        const size_t grown = code->single_capacity ? 2 * code->single_capacity : C2_HOST_SIZE(256, 2);
+        struct unicorn_single *bigger = c2_realloc(code->singles, grown * sizeof *bigger);
+        if (!bigger)
+            return NULL;
+        code->singles = bigger;
+        code->single_capacity = grown;
+    }
+    if (c2_map_put(code->single_by_pc, pc, code->single_count + 1, NULL) != C2_OK)
+        return NULL;
+    return &code->singles[code->single_count++];
+}
+
+/* What is translated as a single instruction at pc. */
+static void note_single(struct unicorn_code *code, uint64_t pc, uint32_t bytes)
+{
+    struct unicorn_single *single = single_at(code, pc);
+    if (!single)
+        single = add_single_at(code, pc);
+    code->forgetful = code->forgetful || !single;
+    if (!single)
+        return;
+    single->count = bytes < sizeof single->bytes ? (uint8_t)bytes : sizeof single->bytes;
+    memcpy(single->bytes, (const void *)(uintptr_t)pc, single->count);
+}
+
+/* Now the instruction at pc has so many bytes. */
+static void renew_single(struct unicorn_code *code, uint64_t pc, uint8_t bytes)
+{
+    struct unicorn_single *single = single_at(code, pc);
+    if (!single || single->count == 0 ||
+        (single->count == bytes && memcmp(single->bytes, (const void *)(uintptr_t)pc, bytes) == 0))
+        return;
+    uc_ctl_remove_cache(code->uc, pc, pc + single->count);
+    single->count = 0;
+}
+
+enum c2_status unicorn_code_singles(struct unicorn_code *code, const struct unicorn_block *block, uint64_t count,
+                                    struct c2_error *err)
+{
+    C2_PROMISE(count < block->insns); /* the one behind them is translated as well */
+    for (uint64_t i = 0; i <= count; i++)
+        renew_single(code, block->pc + block->block->insns[i].offset, block->block->insns[i].length);
+    return code->forgetful ? c2_fail_memory(err, "the table of instructions") : C2_OK;
+}
 
 /* ------------------------------------------------------------------ translations that begin by themselves
  * Unicorn has one translation of a pc and set at a time, but for those of one instruction, which have no entry: so a
@@ -461,16 +522,17 @@ void unicorn_code_end(struct unicorn_code *code, uint32_t size)
     const bool good = unicorn_inline_end(&left) && code->event_count - left == events_within(code, size);
     if (code->entry)
         code->entry->size = size;
+    if (code->stepping)
+        note_single(code, code->decoded.block.pc.v, size);
     if (code->way.records && size <= code->decoded.block.bytes)
         code->refused = code->refused || !good;
 }
 
-/* What was decoded when the block was translated; of an instruction that is executed alone, that one. */
-static enum c2_status decode_translation(struct unicorn_code *code, uint64_t pc, uint32_t size, bool alone,
-                                         struct c2_error *err)
+/* What was decoded when the block was translated; of a single instruction, that one. */
+static enum c2_status decode_translation(struct unicorn_code *code, uint64_t pc, uint32_t size, struct c2_error *err)
 {
     struct decode_block *decoded = &code->decoded;
-    if ((alone || code->single) && decoded->block.bytes > size)
+    if (code->single && decoded->block.bytes > size)
         decode_block(decoded, (struct guest_va){pc}, size, (struct decode_splits){NULL, NULL});
     if (decoded->block.insn_count == 0 || decoded->block.bytes >= size)
         return C2_OK;
@@ -479,7 +541,7 @@ static enum c2_status decode_translation(struct unicorn_code *code, uint64_t pc,
 }
 
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                  bool alone, struct c2_error *err)
+                                  struct c2_error *err)
 {
     bool watched;
     *out = NULL;
@@ -492,50 +554,10 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
         uc_ctl_remove_cache(code->uc, pc, pc + size);
         return C2_OK;
     }
-    status = decode_translation(code, pc, size, alone, err);
+    status = decode_translation(code, pc, size, err);
     if (status == C2_OK)
         status = new_block(out, code, pc, size, watched, err);
     return status == C2_OK ? learn_mmx(code, *out, err) : status;
-}
-
-/* ------------------------------------------------------------------ instructions that are executed alone */
-
-static struct unicorn_alone *alone_at(struct unicorn_code *code, uint64_t pc, struct c2_error *err)
-{
-    uint64_t number;
-    if (c2_map_get(code->alone_by_pc, pc, &number))
-        return &code->alone[number - 1];
-    if (code->alone_count == code->alone_capacity) {
-        const size_t grown = code->alone_capacity ? 2 * code->alone_capacity : C2_HOST_SIZE(256, 2);
-        struct unicorn_alone *bigger = c2_realloc(code->alone, grown * sizeof *bigger);
-        if (!bigger) {
-            c2_fail_memory(err, "the table of instructions");
-            return NULL;
-        }
-        code->alone = bigger;
-        code->alone_capacity = grown;
-    }
-    if (c2_map_put(code->alone_by_pc, pc, code->alone_count + 1, err) != C2_OK)
-        return NULL;
-    struct unicorn_alone *alone = &code->alone[code->alone_count++];
-    alone->count = 0;
-    return alone;
-}
-
-enum c2_status unicorn_code_alone(struct unicorn_code *code, uint64_t pc, struct c2_error *err)
-{
-    struct unicorn_alone *alone = alone_at(code, pc, err);
-    if (!alone)
-        return C2_ERR_NO_MEMORY;
-    const uint64_t readable = readable_code(code, pc);
-    const void *bytes = (const void *)(uintptr_t)pc;
-    if (alone->count > 0 && alone->count <= readable && memcmp(alone->bytes, bytes, alone->count) == 0)
-        return C2_OK;
-    if (alone->count > 0)
-        uc_ctl_remove_cache(code->uc, pc, pc + alone->count);
-    alone->count = readable < sizeof alone->bytes ? (uint8_t)readable : sizeof alone->bytes;
-    memcpy(alone->bytes, bytes, alone->count);
-    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ MMX */

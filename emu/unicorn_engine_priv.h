@@ -16,7 +16,7 @@ enum unicorn_pause {
     PAUSE_SPECIAL, /* before an instruction to interpret at pause_pc */
     PAUSE_BUDGET,  /* before a block, or code not seen before, that does not fit below pause_at */
     PAUSE_TRIM,    /* before a translation that goes on behind the end of the current block */
-    PAUSE_STEP,    /* one instruction of the block that is cut has been executed; the next one is at pause_pc */
+    PAUSE_STEP,    /* the instructions of the block that is cut have been executed; the next one is at pause_pc */
     PAUSE_REFUSED, /* before a block at pause_pc of which a translation cannot be recorded inline */
     PAUSE_STOP,    /* before a block at pause_pc that a watch wants the run to end at */
     PAUSE_SYSCALL,
@@ -29,7 +29,7 @@ enum unicorn_pause {
 /* A batch may be overrun by the raw events of its last block until they are folded. */
 _Static_assert(3u * 2u * DECODE_MAX_SLOTS + 16u <= STREAM_SLACK_WORDS, "raw events of a block");
 
-/* How far an instruction is that is executed alone (unicorn_use_translations). */
+/* Instructions are executed one by one: none has been yet; some have. */
 enum unicorn_step { STEP_NONE, STEP_BEFORE, STEP_BEHIND };
 
 struct unicorn {
@@ -55,11 +55,12 @@ struct unicorn {
     struct c2_error failure;
     bool failed;        /* outside of a run */
     uint64_t budget_at; /* instruction count at which this run ends */
-    /* A block of which the budget leaves only the first `steps` instructions: they are executed one by one. */
+    /* A block of which the budget leaves only the first `steps` instructions: they are executed one by one, and `steps`
+     * is how many are left. */
     struct unicorn_block *cut;
     uint64_t steps;
     enum unicorn_step step;
-    bool alone;      /* Unicorn has been told to execute the next instruction alone */
+    bool single;     /* Unicorn uses translations of single instructions */
     uint64_t cut_pc; /* where a run was cut or stopped last, 0: the guest has been sent elsewhere since; ... */
     uint64_t cut_at; /* ... and at which instruction count */
     bool stopped;    /* engine_stop() */

@@ -36,10 +36,9 @@ enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, st
 void unicorn_state_release(struct unicorn_state *state);
 void unicorn_forget_exception(struct unicorn_state *state);
 /* Translations of which set are used from now on: plain ones, those that call a hook for each load and store, or those
- * that record (unicorn_inline.c). `alone`: the
- * next instruction is executed in a translation of its own; what comes then is as before. */
+ * that record (unicorn_inline.c). `single`: those of their kind that have one instruction each. */
 enum unicorn_set { UNICORN_PLAIN, UNICORN_HOOKED, UNICORN_INLINE };
-void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool alone);
+void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool single);
 uint32_t unicorn_get_mxcsr(struct unicorn_state *state);
 void unicorn_set_mxcsr(struct unicorn_state *state, uint32_t mxcsr);
 void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512]);
@@ -181,14 +180,15 @@ void unicorn_code_trim(struct unicorn_code *code, uint64_t pc, uint32_t size, un
  * yet, *page, although Unicorn has not missed it. */
 bool unicorn_code_lacks(struct guest_va *page, const struct unicorn_code *code, uint64_t pc, uint32_t size);
 /* Decodes and screens the block; or drops a translation of what stood there before, one of an earlier run, or one in
- * which a block has to start now (then *out is NULL, and the block must be started again). alone: it is an instruction
- * that Unicorn executes alone, and a block of its own. */
+ * which a block has to start now (then *out is NULL, and the block must be started again). */
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                  bool alone, struct c2_error *err);
-/* The instruction at pc is going to be executed alone: a translation of what stood there before is dropped. */
-enum c2_status unicorn_code_alone(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
-/* Before each run of Unicorn. alone: it executes one instruction, so translations need no more. */
-void unicorn_code_run(struct unicorn_code *code, bool alone);
+                                  struct c2_error *err);
+/* The first `count` instructions of the block are going to be executed one by one: translations of what stood there
+ * before are dropped. */
+enum c2_status unicorn_code_singles(struct unicorn_code *code, const struct unicorn_block *block, uint64_t count,
+                                    struct c2_error *err);
+/* Before each run of Unicorn. stepping: its translations have one instruction each. */
+void unicorn_code_run(struct unicorn_code *code, bool stepping);
 /* How translations are made from now on. */
 void unicorn_code_make(struct unicorn_code *code, const struct unicorn_way *way);
 /* The translation is of the block, and need not ask again while the block is as it is. */
@@ -231,6 +231,7 @@ void unicorn_translate_most(unsigned insns);
 void *unicorn_original(void **found, const char *name);
 void *unicorn_find(const char *name); /* the same; NULL: there is none */
 bool unicorn_translating(void);       /* for an engine of the guest's */
+uint64_t unicorn_translations(void);  /* that were made so far, of all engines */
 
 /* ------------------------------------------------------------------ unicorn_mmx.c: MMX registers as x87 numbers */
 struct unicorn_mmx {

@@ -9,8 +9,8 @@
  *     - its flush-to-zero switch, which a write of MXCSR sets in the x87 unit instead;
  *     - flags that tell translations of the same code apart. One of them, which only IN and OUT heed, and one of the
  *       bounds registers make room for three sets: translations that record, with hooks for loads and stores, and with
- *       neither. Another one, that interrupts are held off for one instruction, makes Unicorn execute that instruction
- *       alone.
+ *       neither. Another one, that of virtual machines, which only their instructions heed, doubles them: translations
+ *       of single instructions.
  * Invariants
  *   Every offset is the only byte of the context that behaves as the state must; otherwise the engine is refused.
  * Not modelled
@@ -230,7 +230,7 @@ static bool ftz_works(struct probe *probe, size_t sse_ftz)
 
 /* ------------------------------------------------------------------ flags of translations */
 
-enum { FLAG_ALONE = 1u << 3, FLAG_TASK_SWITCHED = 1u << 11, FLAG_PLAIN = 1u << 24, FLAG_HOOKED = 1u << 26 };
+enum { FLAG_SINGLE = 1u << 20, FLAG_TASK_SWITCHED = 1u << 11, FLAG_PLAIN = 1u << 24, FLAG_HOOKED = 1u << 26 };
 
 /* One of the flags follows CR0.TS. */
 static size_t find_flags(struct probe *probe)
@@ -279,11 +279,24 @@ static bool limit_works(struct probe *probe)
     return limited == 1 && first_block(probe) == 2;
 }
 
-static bool alone_works(struct probe *probe, struct unicorn_state *state)
+/* Of two instructions that lie there already. */
+static uint32_t block_of_set(struct probe *probe, struct unicorn_state *state, bool single)
 {
-    unicorn_use_translations(state, UNICORN_HOOKED, true);
-    uint32_t alone = first_block(probe);
-    return alone == 1 && first_block(probe) == 2;
+    unicorn_use_translations(state, UNICORN_HOOKED, single);
+    unicorn_translate_most(single ? 1 : 0);
+    probe->block = 0;
+    uc_emu_start(probe->uc, PROBE_CODE, PROBE_CODE + 2, 0, 0);
+    unicorn_translate_most(0);
+    return probe->block;
+}
+
+/* Single instructions and whole blocks are kept beside each other. */
+static bool singles_work(struct probe *probe, struct unicorn_state *state)
+{
+    const bool good = first_block(probe) == 2 && block_of_set(probe, state, true) == 1 &&
+                      block_of_set(probe, state, false) == 2 && block_of_set(probe, state, true) == 1;
+    unicorn_use_translations(state, UNICORN_HOOKED, false);
+    return good;
 }
 
 /* Up to a breakpoint: an address to stop at would drop translations. */
@@ -347,8 +360,8 @@ static const char *find_translations(struct unicorn_layout *out, struct probe *p
     struct unicorn_state state = {.uc = probe->uc, .scratch = probe->context[2], .layout = *out};
     if (!limit_works(probe))
         return "translations cannot be limited";
-    if (!alone_works(probe, &state))
-        return "an instruction cannot be executed alone";
+    if (!singles_work(probe, &state))
+        return "translations of single instructions cannot be told apart";
     if (!sets_work(probe, &state))
         return "translations cannot be told apart";
     out->inlines = inline_works(probe);
@@ -429,11 +442,11 @@ void unicorn_state_release(struct unicorn_state *state)
     state->scratch = NULL;
 }
 
-void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool alone)
+void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool single)
 {
     static const uint32_t flags[] = {
         [UNICORN_PLAIN] = FLAG_PLAIN, [UNICORN_HOOKED] = FLAG_HOOKED, [UNICORN_INLINE] = 0};
-    change_flags(state, FLAG_PLAIN | FLAG_HOOKED | FLAG_ALONE, flags[set] | (alone ? FLAG_ALONE : 0));
+    change_flags(state, FLAG_PLAIN | FLAG_HOOKED | FLAG_SINGLE, flags[set] | (single ? FLAG_SINGLE : 0));
 }
 
 void unicorn_forget_exception(struct unicorn_state *state)

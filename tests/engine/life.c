@@ -586,6 +586,38 @@ static void budget_before_a_fault(void **state)
     end_guest(&guest);
 }
 
+/* Turns of 192 instructions in a loop of one block of 512 end at 8 places in it. Once they have ended at each of them
+ * nothing is translated anew, recording or not. */
+static void cuts_of_a_long_block(void **state)
+{
+    enum { COUNT = 512, TURN = 192, PLACES = 8, TURNS = 1000 };
+    static uint8_t code[COUNT - 1 + 5];
+    static const bool recording[] = {false, true, false, true};
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    memset(code, 0x90, COUNT - 1);
+    memcpy(code + COUNT - 1, (const uint8_t[]){0xe9, 0xfc, 0xfd, 0xff, 0xff}, 5); /* jmp to the start */
+    make_guest(&guest, code, sizeof code);
+    assert_int_equal(make_engine(&guest, false, &err), C2_OK);
+    start(&guest);
+    for (size_t i = 0; i < sizeof recording / sizeof *recording; i++) {
+        assert_int_equal(engine_set_recording(guest.engine, recording[i], &err), C2_OK);
+        uint64_t made = 0;
+        for (unsigned turn = 0; turn < TURNS; turn++) {
+            if (turn == PLACES)
+                made = unicorn_translations();
+            assert_int_equal(run(&guest, TURN, &event, &err), ENGINE_BUDGET);
+            assert_int_equal(rip(&guest), CODE + (i * TURNS + turn + 1) * TURN % COUNT);
+            guest.used = 0;
+        }
+        assert_int_equal(unicorn_translations(), made);
+    }
+    assert_int_equal(engine_instructions(guest.engine), sizeof recording / sizeof *recording * TURNS * TURN);
+    end_guest(&guest);
+}
+
 /* The block is left after two of its three instructions; the rest of it is a block of its own. */
 static void cut_records(void **state)
 {
@@ -847,6 +879,7 @@ int main(void)
         cmocka_unit_test(budgets),
         cmocka_unit_test(executed_blocks),
         cmocka_unit_test(budget_before_a_fault),
+        cmocka_unit_test(cuts_of_a_long_block),
         cmocka_unit_test(cut_records),
         cmocka_unit_test(long_blocks),
         cmocka_unit_test(marks_while_off),
