@@ -3,9 +3,12 @@
  * The ring: consumers of batches on host threads of their own.
  *
  * Model
- *   `places` batches of memory, and counts that only grow: `published`, which the producer advances, and for each
- *   reader - a consumer behind the ring - `consumed`. Batch i is in place i mod places; its place is free when every
- *   reader has consumed it.
+ *   `places` of memory for a full batch each, and counts that only grow: `published`, which the producer advances, and
+ *   for each reader - a consumer behind the ring - `consumed`. What is published as number i is in place i mod places,
+ *   which is free when every reader has consumed it.
+ *   A place has one batch or several short ones, one behind the other, as turns of threads make them: it is published
+ *   when half of it is used, or what comes next does not fit. So a batch of a hundred words costs a copy of these, and
+ *   no lock.
  *   Threads and readers are not tied to each other: a thread that has nothing to do takes the reader that is furthest
  *   behind and that no other one has, and stays with it as long as there are batches for it. So readers of unlike cost
  *   share the threads evenly, none waits for another one before the ring is full, and what one of them has in the
@@ -24,6 +27,7 @@
  *   lies between two of them: it needs no lock of its own.
  *   After a reader has failed it gets no further batch; the others get theirs. Of failures the one at the earliest
  *   batch counts, of those at one batch that of the first reader: behind a drain it is the same one every time.
+ *   The place that is filled is not published: it has `filled` words, whole batches.
  * Not modelled
  *   The producer is one thread at a time; the sinks behind are called by one thread at a time each (the ring's, and the
  *   producer's for drain, when the ring's are idle).
@@ -48,6 +52,16 @@ struct reader {
     struct c2_error error;
 };
 
+/* A batch begins with one word, of its length and its thread. */
+enum { START_WORDS = sizeof(struct stream_batch) / sizeof(uint64_t) - STREAM_BATCH_WORDS };
+_Static_assert(START_WORDS == 1 && offsetof(struct stream_batch, words) == sizeof(uint64_t), "batches lie as words");
+
+struct place {
+    uint64_t before; /* batches in all places before it */
+    uint32_t filled; /* words */
+    uint64_t words[START_WORDS + STREAM_BATCH_WORDS];
+};
+
 struct stream_ring {
     pthread_mutex_t mutex; /* for all that follows, but for what is in the batches */
     pthread_cond_t published_some, consumed_some;
@@ -61,7 +75,9 @@ struct stream_ring {
     unsigned thread_count;    /* that were started */
     struct stream_ring *next; /* in the list of all */
     uint64_t places;
-    struct stream_batch *batches; /* a place is written by the producer while it is free, and then only read */
+    struct place *all;  /* a place is written by the producer while it is free, and then only read */
+    struct place *open; /* that is filled; NULL: none. The producer's, as is the next */
+    uint64_t batches;   /* that came in so far */
 };
 
 /* ------------------------------------------------------------------ the readers' threads */
@@ -92,13 +108,27 @@ static void advance(struct stream_ring *ring, struct reader *reader)
         pthread_cond_signal(&ring->consumed_some);
 }
 
-static void note_failure(struct stream_ring *ring, struct reader *reader, enum c2_status status)
+static void note_failure(struct stream_ring *ring, struct reader *reader, enum c2_status status, uint64_t batch)
 {
     if (status == C2_OK)
         return;
     reader->error.status = status;
-    reader->failed_at = reader->consumed;
+    reader->failed_at = batch;
     ring->failed = true;
+}
+
+/* The batches of a place, up to one that fails; *number is that of the last. */
+static enum c2_status eat_place(struct reader *reader, const struct place *place, uint64_t *number)
+{
+    enum c2_status status = C2_OK;
+    *number = place->before;
+    for (uint32_t at = 0; at < place->filled && status == C2_OK;) {
+        const struct stream_batch *batch = (const struct stream_batch *)(const void *)&place->words[at];
+        status = reader->sink.consume(reader->sink.self, batch, &reader->error);
+        at += START_WORDS + batch->used;
+        *number += 1;
+    }
+    return status;
 }
 
 /* All that there is for it; the mutex is held before and behind, and not while the sink has a batch. */
@@ -106,11 +136,11 @@ static void eat(struct stream_ring *ring, struct reader *reader)
 {
     while (reader->consumed < ring->published) {
         if (reader->failed_at == NEVER) {
+            uint64_t number;
             pthread_mutex_unlock(&ring->mutex);
-            const struct stream_batch *batch = &ring->batches[reader->consumed % ring->places];
-            const enum c2_status status = reader->sink.consume(reader->sink.self, batch, &reader->error);
+            const enum c2_status status = eat_place(reader, &ring->all[reader->consumed % ring->places], &number);
             pthread_mutex_lock(&ring->mutex);
-            note_failure(ring, reader, status);
+            note_failure(ring, reader, status, number);
         }
         advance(ring, reader);
     }
@@ -168,20 +198,29 @@ static enum c2_status failure_behind(const struct stream_ring *ring, struct c2_e
     return c2_fail(err, first->error.status, "%s", first->error.text);
 }
 
-/* A free place, which is the producer's until it is published. */
-static enum c2_status wait_for_place(struct stream_ring *ring, struct stream_batch **out, struct c2_error *err)
+/* A free place is open, which is the producer's until it is published. */
+static enum c2_status open_place(struct stream_ring *ring, struct c2_error *err)
 {
     pthread_mutex_lock(&ring->mutex);
     const enum c2_status status = failure_behind(ring, err);
     if (status == C2_OK && ring->published >= ring->places)
         await(ring, ring->published - ring->places + 1, ring->published - ring->places / 2);
-    *out = &ring->batches[ring->published % ring->places];
     pthread_mutex_unlock(&ring->mutex);
-    return status;
+    if (status != C2_OK)
+        return status;
+    ring->open = &ring->all[ring->published % ring->places];
+    ring->open->before = ring->batches;
+    ring->open->filled = 0;
+    return C2_OK;
 }
 
+/* What is in the open place, if anything. */
 static void publish(struct stream_ring *ring)
 {
+    if (!ring->open)
+        return;
+    _mm_sfence(); /* readers see what it has before it is published */
+    ring->open = NULL;
     pthread_mutex_lock(&ring->mutex);
     ring->published++;
     if (ring->published >= ring->wake_at)
@@ -193,21 +232,23 @@ static void copy_past_caches(uint64_t *to, const uint64_t *from, uint32_t words)
 {
     for (uint32_t i = 0; i < words; i++)
         _mm_stream_si64((long long *)&to[i], (long long)from[i]);
-    _mm_sfence(); /* readers see them before it is published */
 }
 
 static enum c2_status ring_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct stream_ring *ring = self;
-    struct stream_batch *place;
+    const uint32_t words = START_WORDS + batch->used, room = sizeof ring->open->words / sizeof ring->open->words[0];
     C2_ASSERT(batch->used <= STREAM_BATCH_WORDS);
-    enum c2_status status = wait_for_place(ring, &place, err);
+    if (ring->open && ring->open->filled + words > room)
+        publish(ring);
+    const enum c2_status status = ring->open ? C2_OK : open_place(ring, err);
     if (status != C2_OK)
         return status;
-    place->used = batch->used;
-    place->tid = batch->tid;
-    copy_past_caches(place->words, batch->words, batch->used);
-    publish(ring);
+    copy_past_caches(&ring->open->words[ring->open->filled], (const uint64_t *)(const void *)batch, words);
+    ring->open->filled += words;
+    ring->batches++;
+    if (ring->open->filled >= room / 2)
+        publish(ring);
     return C2_OK;
 }
 
@@ -215,7 +256,7 @@ static void drain_behind(struct stream_ring *ring)
 {
     for (unsigned i = 0; i < ring->reader_count && !ring->failed; i++) {
         struct reader *reader = &ring->readers[i];
-        note_failure(ring, reader, reader->sink.drain(reader->sink.self, &reader->error));
+        note_failure(ring, reader, reader->sink.drain(reader->sink.self, &reader->error), ring->batches);
     }
 }
 
@@ -223,6 +264,7 @@ static void drain_behind(struct stream_ring *ring)
 static enum c2_status ring_drain(void *self, struct c2_error *err)
 {
     struct stream_ring *ring = self;
+    publish(ring);
     pthread_mutex_lock(&ring->mutex);
     wake_threads(ring);
     await(ring, ring->published, ring->published);
@@ -282,7 +324,7 @@ static struct stream_ring *allocate(unsigned count, unsigned threads)
     ring->places = count == 1 ? PLACES_OF_ONE : PLACES_OF_MANY;
     ring->readers = c2_calloc(count, sizeof *ring->readers);
     ring->threads = c2_calloc(threads, sizeof *ring->threads);
-    ring->batches = c2_alloc(ring->places * sizeof ring->batches[0]);
+    ring->all = c2_alloc(ring->places * sizeof ring->all[0]);
     pthread_mutex_init(&ring->mutex, NULL);
     pthread_cond_init(&ring->published_some, NULL);
     pthread_cond_init(&ring->consumed_some, NULL);
@@ -326,7 +368,7 @@ static void release(struct stream_ring *ring)
     pthread_cond_destroy(&ring->published_some);
     pthread_cond_destroy(&ring->consumed_some);
     pthread_mutex_destroy(&ring->mutex);
-    c2_free(ring->batches);
+    c2_free(ring->all);
     c2_free(ring->threads);
     c2_free(ring->readers);
     c2_free(ring);
@@ -340,7 +382,7 @@ enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_
     threads = threads < count ? threads : count;
     struct stream_ring *ring = allocate(count, threads);
     enum c2_status status = C2_OK;
-    if (!ring || !ring->readers || !ring->threads || !ring->batches)
+    if (!ring || !ring->readers || !ring->threads || !ring->all)
         status = c2_fail_memory(err, "the ring of batches");
     if (status == C2_OK) {
         ring->reader_count = count;
@@ -382,7 +424,7 @@ void stream_ring_check(struct stream_ring *ring)
 void stream_ring_dump(struct stream_ring *ring, FILE *to)
 {
     pthread_mutex_lock(&ring->mutex);
-    fprintf(to, "ring: %" PRIu64 " batches published, %" PRIu64 " consumed, %" PRIu64 " places%s\n", ring->published,
-            least_consumed(ring), ring->places, ring->failed ? ", failed" : "");
+    fprintf(to, "ring: %" PRIu64 " batches, places: %" PRIu64 " published, %" PRIu64 " consumed, of %" PRIu64 "%s\n",
+            ring->batches, ring->published, least_consumed(ring), ring->places, ring->failed ? ", failed" : "");
     pthread_mutex_unlock(&ring->mutex);
 }

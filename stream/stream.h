@@ -275,8 +275,9 @@ static inline enum c2_status stream_writer_room(struct stream_writer *writer, ui
 /* ------------------------------------------------------------------ the ring: consumers on host threads of their own
  * A ring of batches in front of `count` other sinks (at least one), which `threads` host threads feed (at least one;
  * more than sinks are not made). Each sink gets every batch, in order, so results do not depend on threads. The first
- * error of a sink behind - of several at one batch that of the first sink - is returned by the next consume that comes
- * after it and by every consume and drain from then on; what the ring holds at that time never reaches that sink.
+ * error of a sink behind - of several at one batch that of the first sink - is returned by a consume that comes after
+ * it, when the place is full that is filled meanwhile, and by every consume and drain from then on; what the ring holds
+ * at that time never reaches that sink. Short batches share a place, and are given on when half of it is used.
  * stream_ring_sink lends the front sink until destroy; destroy drains, joins the threads and drops errors. The sinks
  * behind have both functions; each is called by one thread at a time, its drain by the producer's. */
 struct stream_ring;

@@ -549,6 +549,34 @@ static void test_thread_that_cannot_be_started(void **state)
     assert_string_equal(err.text, "cannot start the simulation's thread: Resource temporarily unavailable");
 }
 
+/* Of 5 words each, with the word before them, as many as half of a place takes. Nothing is given on before that. */
+static void test_short_batches_share_a_place(void **state)
+{
+    (void)state;
+    enum { COUNT = 10000, WORDS = 5 };
+    const unsigned half = (1 + STREAM_BATCH_WORDS) / 2, together = (half + WORDS) / (1 + WORDS);
+    struct stream_batch batch = {.used = WORDS, .tid = 3};
+    struct digest digest = {0};
+    struct stream_ring *ring = create_ok(&digest);
+    struct stream_sink sink = stream_ring_sink(ring);
+    for (unsigned i = 0; i < COUNT; i++) {
+        batch.words[0] = i;
+        assert_int_equal(sink.consume(sink.self, &batch, NULL), C2_OK);
+    }
+    assert_int_equal(sink.drain(sink.self, NULL), C2_OK);
+    assert_int_equal(digest.batches, COUNT);
+    assert_int_equal(digest.words, COUNT * WORDS);
+    char text[128] = "", expected[128];
+    FILE *to = fmemopen(text, sizeof text, "w");
+    stream_ring_dump(ring, to);
+    fclose(to);
+    const unsigned places = (COUNT + together - 1) / together;
+    snprintf(expected, sizeof expected, "ring: %u batches, places: %u published, %u consumed, of %u\n", COUNT, places,
+             places, C2_HOST_SIZE(16u, 2u));
+    assert_string_equal(text, expected);
+    stream_ring_destroy(ring);
+}
+
 static void test_dump(void **state)
 {
     (void)state;
@@ -564,7 +592,7 @@ static void test_dump(void **state)
     FILE *to = fmemopen(text, sizeof text, "w");
     stream_ring_dump(ring, to);
     fclose(to);
-    snprintf(expected, sizeof expected, "ring: 2 batches published, 2 consumed, %u places, failed\n",
+    snprintf(expected, sizeof expected, "ring: 2 batches, places: 2 published, 2 consumed, of %u, failed\n",
              C2_HOST_SIZE(16u, 2u));
     assert_string_equal(text, expected);
     stream_ring_destroy(ring);
@@ -593,6 +621,7 @@ int main(void)
         cmocka_unit_test(test_the_same_failure_every_time),
         cmocka_unit_test(test_survives_each_failing_allocation),
         cmocka_unit_test(test_thread_that_cannot_be_started),
+        cmocka_unit_test(test_short_batches_share_a_place),
         cmocka_unit_test(test_dump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
