@@ -33,6 +33,7 @@ struct cli_board {
     bool forked;    /* there has been more than one process */
     bool told;      /* that a process was not followed */
     uint32_t count; /* more than there are rows: the last ones are not kept */
+    uint64_t cost;  /* of those that are */
     struct board_row rows[BOARD_ROWS];
 };
 
@@ -186,15 +187,17 @@ void cli_board_destroy(struct cli_board *board)
 
 static void put_text(char out[BOARD_TEXT], const char *text) { snprintf(out, BOARD_TEXT, "%s", text); }
 
-/* The first ones, but for its start. */
-static void add_found(struct board_row *row, const struct report_run *run)
+/* The first ones, but for its start. One that the list will not have, as it is too small a part of what the programs
+ * have cost by now, needs no words: for those a library's debug file may have to be unpacked. */
+static void add_found(struct board_row *row, const struct report_run *run, uint64_t whole)
 {
     const struct findings *findings = run->findings;
     for (uint32_t i = 0; findings && i < findings->count && row->is.found_count < REPORT_FOUND; i++) {
         const struct finding *from = &findings->list[i];
         if (from->pattern == FINDINGS_STARTUP)
             continue;
-        report_finding_text(row->found[row->is.found_count], BOARD_FOUND, run, i);
+        if (report_is_listed(from->cost, whole))
+            report_finding_text(row->found[row->is.found_count], BOARD_FOUND, run, i);
         row->is.found[row->is.found_count++] = (struct report_found){.cost = from->cost, .gain = from->gain};
     }
 }
@@ -216,7 +219,8 @@ void cli_board_add(const struct cli_process *process, const struct report_run *r
         row->is.first_misses = run->levels[0]->misses;
         row->is.last_misses = run->levels[run->machine->level_count - 1]->misses;
         row->is.cost = report_cost(run);
-        add_found(row, run);
+        board->cost += row->is.cost;
+        add_found(row, run, board->cost);
     }
     put_text(row->name, run->command[0]);
     mark_of(mark, process);

@@ -103,6 +103,8 @@ static void note_others(struct document *d, const struct report_programs *progra
 
 /* ------------------------------------------------------------------ the findings of all */
 
+bool report_is_listed(uint64_t cost, uint64_t whole) { return cost >= whole / FOUND_SHARE; }
+
 struct of_program {
     const struct report_found *found;
     const struct report_program *program;
@@ -145,7 +147,7 @@ static void add_found(struct document *d, const struct report_programs *programs
     for (size_t i = 0; list && i < programs->count; i++) {
         for (uint32_t k = 0; k < programs->list[i].found_count; k++) {
             const struct report_found *found = &programs->list[i].found[k];
-            if (found->cost >= whole / FOUND_SHARE)
+            if (report_is_listed(found->cost, whole))
                 list[count++] = (struct of_program){found, &programs->list[i]};
         }
     }

@@ -129,8 +129,10 @@ void report_destroy(struct report *report);
 #define REPORT_FOUND 2u
 struct report_found {
     uint64_t cost, gain; /* cycles, as in findings.h */
-    const char *text;
+    const char *text;    /* of one that is not listed it is not asked for */
 };
+/* Whether the list has a finding of this cost, where the programs together cost `whole`: no longer when that grows. */
+bool report_is_listed(uint64_t cost, uint64_t whole);
 /* The finding of this number, with its place and remedy, in one sentence. Returns buffer. */
 char *report_finding_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t number);
 

@@ -244,6 +244,23 @@ static void the_list_of_programs(void **state)
     free(text);
 }
 
+/* A hundredth of the cost of all: where that is 2,000 or more, a finding that costs 19 is not shown, and has no words. */
+static void findings_too_small_for_the_list(void **state)
+{
+    (void)state;
+    assert_true(report_is_listed(19, 1999));
+    assert_false(report_is_listed(19, 2000));
+    assert_false(report_is_listed(19, 1000000));
+    struct report_program list[] = {
+        {1000, 1, 1, "sh", "exit status 0", NULL, 10, true, 1, 1, 1000, {{20, 0, "sh.c:3: pad"}}, 1},
+        {1001, 1000, 1, "sh", "exit status 0", NULL, 10, true, 1, 1, 1000, {{19, 0, NULL}}, 1},
+    };
+    const struct report_programs programs = {.list = list, .count = 2, .command = (const char *[]){"sh", NULL}};
+    char *text = list_of(&programs);
+    assert_non_null(strstr(text, "  1. sh (1000): sh.c:3: pad\n     1.0 % of the cost of all\n\nprocesses:"));
+    free(text);
+}
+
 /* Of 40, the 30 that cost most: the last one and the first 29 of those that cost 5. */
 static void a_long_list_of_programs(void **state)
 {
@@ -332,6 +349,7 @@ int main(void)
         cmocka_unit_test(what_says_nothing_is_left_out),
         cmocka_unit_test(the_head_has_what_was_asked_for),
         cmocka_unit_test(the_list_of_programs),
+        cmocka_unit_test(findings_too_small_for_the_list),
         cmocka_unit_test(a_long_list_of_programs),
         cmocka_unit_test(shares_are_exact),
         cmocka_unit_test(one_level_without_l1i),
