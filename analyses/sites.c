@@ -6,7 +6,7 @@
  *   A block came back to one site after another, from the call of the allocator outwards. Shown is the last of them,
  *   the first caller that did not pass the block on; but a site before it where the block was assigned to something
  *   that outlives the function (a static variable, a field, an element): there the function keeps it, though it
- *   returns it as well. Sites within the C++ library are not shown.
+ *   returns it as well. Sites within the library of C++ or Rust are not shown.
  *   The name is that of the variable that takes the block at the site shown (loader_receiver), with the number of the
  *   allocation where the site has several blocks; else malloc and that number.
  */
@@ -30,7 +30,7 @@ static bool in_library(struct loader_symbols *symbols, uint64_t word)
 {
     const struct guest_va call = {address_of(word).v - 1};
     const char *symbol = loader_symbol_name_of(symbols, call);
-    return symbol && loader_is_cxx_library(symbol);
+    return symbol && loader_is_library(symbol);
 }
 
 /* Who takes the block at this site. */

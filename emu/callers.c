@@ -4,8 +4,8 @@
  *   A call of the allocator returns to a site in some function. When that function returns the block that it has just
  *   got, it is a wrapper, and the place where it returns to says more of the block; so on outwards. Of a site is known:
  *
- *       passes   a block that came there was the result of the function around it; or that function is one of the C++
- *                library (names in std and __gnu_cxx: whose container a block belongs to, its caller says), or has been
+ *       passes   a block that came there was the result of the function around it; or that function is one of the
+ *                standard library of C++ or Rust (whose container a block belongs to, its caller says), or has been
  *                named
  *       keeps    a block that came there was not
  *       else     not known: the return of that function is watched, and RAX there is held against the block
@@ -91,7 +91,7 @@ static uint64_t knowledge_of(struct callers *callers, uint64_t site)
     if (c2_map_get(callers->sites, site, &known))
         return known;
     const char *symbol = loader_symbol_name_of(callers->config.symbols, call);
-    return symbol && (loader_is_cxx_library(symbol) || is_named(callers, call, symbol)) ? SITE_NAMED : 0;
+    return symbol && (loader_is_library(symbol) || is_named(callers, call, symbol)) ? SITE_NAMED : 0;
 }
 
 /* ------------------------------------------------------------------ going outwards */

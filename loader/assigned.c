@@ -11,6 +11,8 @@
  *       NAME = CASTS new            CASTS: any number of `(...)`, `NAME<...>(`;
  *       CALLEE ( CASTS & NAME ,     for callees that store the address (posix_memalign)
  *   Only if there is one such place, and one call of a callee.
+ *   Of Fortran, whose allocations are no calls, the line
+ *       allocate(NAME(...))         with no other name.
  * Invariants
  *   What does not have this form gives no name.
  * Not modelled
@@ -236,6 +238,47 @@ static struct text_range find(const char *start, const struct loader_callees *ca
     return calls == 1 ? found : (struct text_range){NULL, NULL};
 }
 
+/* ------------------------------------------------------------------ Fortran */
+
+static bool is_fortran(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    return dot && (dot[1] == 'f' || dot[1] == 'F') && (dot[2] == '\0' || (isdigit((unsigned char)dot[2]) && !dot[4]));
+}
+
+/* Behind the expression whose brackets are all closed: at a comma, the bracket that ends the list, or the end. */
+static const char *skip_item(const char *at)
+{
+    unsigned depth = 0;
+    for (; *at && (depth != 0 || !strchr(",)", *at)); at++) {
+        depth += *at == '(';
+        depth -= *at == ')';
+    }
+    return at;
+}
+
+/* "allocate(NAME(...))", in one line, which allocates nothing else. */
+static struct text_range find_allocated(char *line)
+{
+    struct text_range found = {NULL, NULL};
+    line[strcspn(line, "!\n")] = '\0';
+    const char *at = strcasestr(line, "allocate");
+    if (!at || (at > line && in_word(at[-1])) || *skip_space(at + 8) != '(')
+        return found;
+    const char *name = skip_space(skip_space(at + 8) + 1), *end = name;
+    while (in_word(*end) || *end == '%')
+        end++;
+    const char *behind = skip_item(end);
+    if (*skip_space(end) != '(' || end == name || !*behind)
+        return found;
+    for (; *behind == ','; behind = skip_item(behind + 1)) { /* only options: stat=, source= */
+        const char *option = behind + 1;
+        if (!memchr(option, '=', (size_t)(skip_item(option) - option)))
+            return found;
+    }
+    return (struct text_range){name, end};
+}
+
 const char *loader_assigned(struct loader_names *names, const char *file, int line,
                             const struct loader_callees *callees)
 {
@@ -243,6 +286,11 @@ const char *loader_assigned(struct loader_names *names, const char *file, int li
     size_t at = 0, end = 0;
     if (!read_lines(file, line, text, sizeof text, &at, &end))
         return NULL;
+    if (is_fortran(file)) {
+        const struct text_range allocated = find_allocated(text + at);
+        return allocated.start ? loader_names_keep(names, allocated.start, (size_t)(allocated.end - allocated.start))
+                               : NULL;
+    }
     blank(text);
     const struct text_range found = find(statements(text, at, end), callees);
     return found.start ? loader_names_keep(names, found.start, (size_t)(found.end - found.start)) : NULL;

@@ -120,8 +120,9 @@ const char *loader_receiver(struct loader_symbols *symbols, struct guest_va site
                             bool *kept);
 /* The names that the function around pc, and those inlined there, have in calls; after those in `out`. */
 void loader_callees_add(struct loader_symbols *symbols, struct guest_va pc, struct loader_callees *out);
-/* A function of the C++ library, by its symbol: in the namespaces std and __gnu_cxx. */
-bool loader_is_cxx_library(const char *symbol);
+/* A function of the standard library of C++ (in the namespaces std and __gnu_cxx) or of Rust (its crates), by its
+ * symbol. */
+bool loader_is_library(const char *symbol);
 
 /* The file that the pc is mapped from, by its whole path, and the address that it has there as linked (what objdump
  * shows); false: in no file, or in one that is no ELF. The path is lent until loader_symbols_destroy. */
@@ -233,10 +234,34 @@ struct loader_type_id loader_variable_type(struct loader_symbols *symbols, struc
 /* Of the variable that takes the result of the call that returns to `site`; unknown, if no debug information says which
  * that is. */
 struct loader_type_id loader_receiver_type(struct loader_symbols *symbols, struct guest_va site);
-/* The structure (or class) that something of this type is, or is an array of; pointed: that it points to. */
+/* The array that something of this type is; pointed: that it points to, or holds (arrays.c). */
+#define LOADER_DIMENSIONS 8u
+enum loader_notation { LOADER_C, LOADER_FORTRAN, LOADER_RUST };
+struct loader_dimension {
+    int64_t first; /* index */
+    uint64_t length;
+};
+struct loader_array {
+    enum loader_notation notation;
+    bool pointed;
+    const char *element; /* "double", "struct body"; NULL: it has no name */
+    uint64_t element_bytes;
+    uint32_t count;                                        /* 0: a pointer to elements, or what holds them */
+    struct loader_dimension dimensions[LOADER_DIMENSIONS]; /* the one whose step through memory is the longest first */
+};
+/* NULL: it is none, or not known. Lent until loader_symbols_destroy; the same for the same type. */
+const struct loader_array *loader_array_of(struct loader_symbols *symbols, struct loader_type_id type, bool pointed);
+/* Bytes from one element of a dimension to the next. */
+uint64_t loader_array_step(const struct loader_array *array, uint32_t dimension);
+/* "a[512][520]", "a(520, 512)", "A: [[f64; 520]; 512]": as its source writes it, with so many more elements in one of
+ * its dimensions. Returns buffer. */
+char *loader_array_text(char *buffer, size_t bytes, const char *name, const struct loader_array *array,
+                        uint32_t dimension, uint64_t more);
+/* The structure (or class) that something of this type is, or is an array of; pointed: that it points to, or holds. */
 struct loader_field {
     const char *name; /* "pos"; "a, b" where members share bytes */
     uint32_t start, bytes;
+    struct loader_type_id type; /* unknown where members share bytes */
 };
 struct loader_struct {
     const char *name; /* "struct body", of C++ "body" */
@@ -280,10 +305,11 @@ void loader_unwind_forget(struct loader_symbols *symbols); /* other code may lie
 struct loader_local {
     const char *name;        /* "W"; of variables that share a place "T, U"; NULL: the frame as a whole */
     const char *declaration; /* "double W[1024][64]"; NULL: unknown */
-    const char *function;    /* demangled; NULL: of a thread-local variable */
-    const char *file;        /* NULL: unknown */
-    int line;                /* of the declaration; 0: unknown */
-    uint64_t bytes;          /* 0: the program decides */
+    struct loader_type_id type;
+    const char *function; /* demangled; NULL: of a thread-local variable */
+    const char *file;     /* NULL: unknown */
+    int line;             /* of the declaration; 0: unknown */
+    uint64_t bytes;       /* 0: the program decides */
 };
 /* Of the function that begins at `entry`; LOADER_NO_LAYOUT: none does, or nothing large lies in its frame. Strings are
  * lent until loader_symbols_destroy. */

@@ -270,6 +270,7 @@ static void describe(const struct reader *reader, Dwarf_Die *variable, struct lo
     out->line = out->file && dwarf_decl_line(variable, &line) == 0 ? line : 0;
     if (out->name && loader_declaration(variable, out->name, reader->tags, text, sizeof text))
         out->declaration = keep(reader, text);
+    out->type = loader_type_of_die(reader->module, variable);
 }
 
 static enum c2_status add_local(const struct reader *reader, Dwarf_Die *variable, struct c2_error *err)
@@ -329,6 +330,7 @@ static void join(struct loader_symbols *symbols, struct place *a, const struct p
     if (snprintf(text, sizeof text, "%s, %s", a->local.name, b->local.name) < (int)sizeof text)
         a->local.name = loader_names_keep(symbols->names, text, strlen(text));
     a->local.declaration = NULL;
+    a->local.type = (struct loader_type_id){.module = NULL};
     if (end > a->offset + (int64_t)a->bytes)
         a->bytes = a->local.bytes = (uint64_t)(end - a->offset);
 }

@@ -5,15 +5,15 @@
  * Model
  *   Behind the call RAX has the result. The instructions there are followed, straight on, as long as some register has
  *   it: moves hand it on, anything else that writes a register ends it there. A variable that debug information says is
- *   in such a register, or where such a register is stored, is the receiver: a pointer, or an object of a class with a
- *   pointer's size. Of the functions that are inlined there, the outermost with a variable counts, and its line: that
- *   far out the result has come.
- *   Functions of the C++ library that are inlined there keep what they get, in the object that they are called for: the
- *   one object of a class that is declared on the line of the call.
+ *   in such a register, or where such a register is stored, is the receiver: a pointer, an object of a class with a
+ *   pointer's size, or an allocatable array, whose descriptor begins with the address. Of the functions that are
+ *   inlined there, the outermost with a variable counts, and its line: that far out the result has come.
+ *   Functions of the standard library that are inlined there keep what they get, in the object that they are called
+ *   for: the one object of a class that is declared on the line of the call.
  *   Without such a variable: a symbol of eight bytes that the result is stored to; else what the source line says
  *   (assigned.c), where nothing is inlined.
  *   The place of a call is the line of that function; without a receiver, of the outermost function that is none of the
- *   C++ library.
+ *   library.
  * Counting
  *   Followed once a site: STEPS instructions and the variables in scope at each.
  * Invariants
@@ -25,6 +25,7 @@
 #include <capstone/capstone.h>
 #include <dwarf.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "loader/symbols_priv.h"
@@ -60,6 +61,7 @@ static bool is_handle(Dwarf_Die *variable)
         return false;
     const int tag = dwarf_tag(&plain);
     return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+           (tag == DW_TAG_array_type && dwarf_hasattr(&plain, DW_AT_data_location)) ||
            ((tag == DW_TAG_class_type || tag == DW_TAG_structure_type) && dwarf_aggregate_size(&plain, &bytes) == 0 &&
             bytes == sizeof(uint64_t));
 }
@@ -103,12 +105,12 @@ static void look_in_scope(struct track *track, Dwarf_Die *scope, Dwarf_Die *func
             look_at_variable(track, &die, function, depth, cfi);
 }
 
-/* A function of the C++ library that is inlined here. */
+/* A function of the standard library that is inlined here. */
 static bool is_library(Dwarf_Die *scope)
 {
     Dwarf_Attribute attribute;
     const char *name = dwarf_formstring(dwarf_attr_integrate(scope, DW_AT_linkage_name, &attribute));
-    return dwarf_tag(scope) == DW_TAG_inlined_subroutine && name && loader_is_cxx_library(name);
+    return dwarf_tag(scope) == DW_TAG_inlined_subroutine && name && loader_is_library(name);
 }
 
 static bool is_around_call(struct track *track, Dwarf_Die *scope)
@@ -241,30 +243,40 @@ static bool is_class(Dwarf_Die *variable)
     return dwarf_tag(&plain) == DW_TAG_class_type || dwarf_tag(&plain) == DW_TAG_structure_type;
 }
 
-/* The variables of class type that this scope declares on the line; the last one's name. */
-static unsigned declared_in(Dwarf_Die *scope, int line, const char **name)
+static bool is_block(int tag)
+{
+    return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+/* The variables of class type that are declared on the line, in this scope or in blocks within; the last one. Of Rust
+ * the block of a variable begins behind the call that makes it. */
+static unsigned declared_in(Dwarf_Die *scope, int line, unsigned depth, Dwarf_Die *variable)
 {
     Dwarf_Die die;
     unsigned count = 0;
     int declared;
     for (bool more = dwarf_child(scope, &die) == 0; more; more = loader_die_next(&die)) {
-        if (dwarf_tag(&die) != DW_TAG_variable || dwarf_decl_line(&die, &declared) != 0 || declared != line ||
-            !is_class(&die) || !dwarf_diename(&die))
+        const int tag = dwarf_tag(&die);
+        if (is_block(tag) && depth < LOADER_SCOPES)
+            count += declared_in(&die, line, depth + 1, variable);
+        if (tag != DW_TAG_variable || dwarf_decl_line(&die, &declared) != 0 || declared != line || !is_class(&die) ||
+            !dwarf_diename(&die))
             continue;
-        *name = dwarf_diename(&die);
+        *variable = die;
         count++;
     }
     return count;
 }
 
 /* The one object of class type that is declared on the line of the call, in the function that holds the code. */
-static const char *declared_here(struct track *track, int line)
+static void find_declared(struct track *track, int line)
 {
-    const char *name = NULL;
-    unsigned count = 0;
-    for (size_t i = 0; i < track->scope_count && dwarf_tag(&track->scopes[i]) != DW_TAG_inlined_subroutine; i++)
-        count += declared_in(&track->scopes[i], line, &name);
-    return count == 1 ? loader_names_keep(track->symbols->names, name, strlen(name)) : NULL;
+    Dwarf_Die variable;
+    if (track->scope_count == 0 || declared_in(&track->scopes[0], line, 0, &variable) != 1)
+        return;
+    const char *name = dwarf_diename(&variable);
+    track->found.declared = loader_names_keep(track->symbols->names, name, strlen(name));
+    track->found.declared_type = loader_type_of_die(track->module, &variable);
 }
 
 /* ------------------------------------------------------------------ the answer */
@@ -283,26 +295,26 @@ static bool find_receiver(struct loader_symbols *symbols, struct guest_va site, 
         track.found.library |= is_library(&track.scopes[i]);
     const size_t count = loader_module_frames(symbols, spot.module, spot.address, frames, FRAMES);
     if (count <= FRAMES)
-        track.found.declared = declared_here(&track, frames[count - 1].line);
+        find_declared(&track, frames[count - 1].line);
     *out = track.found;
     return true;
 }
 
 /* As find_receiver, once a site. */
-static const struct loader_received *receiver_at(struct loader_symbols *symbols, struct guest_va site)
+static struct loader_received *receiver_at(struct loader_symbols *symbols, struct guest_va site)
 {
-    static const struct loader_received nobody;
     struct loader_received found;
     uint64_t number;
+    symbols->nobody = (struct loader_received){.name = NULL};
     if (!symbols->receiver_of && c2_map_create(&symbols->receiver_of, NULL) != C2_OK)
-        return &nobody;
+        return &symbols->nobody;
     if (c2_map_get(symbols->receiver_of, site.v, &number))
         return &symbols->receivers[number];
     find_receiver(symbols, site, &found);
     if (!c2_grow((void **)&symbols->receivers, &symbols->receiver_room, symbols->receiver_count,
                  sizeof *symbols->receivers) ||
         c2_map_put(symbols->receiver_of, site.v, symbols->receiver_count, NULL) != C2_OK)
-        return &nobody;
+        return &symbols->nobody;
     symbols->receivers[symbols->receiver_count] = found;
     return &symbols->receivers[symbols->receiver_count++];
 }
@@ -328,11 +340,29 @@ void loader_call_place_of(struct loader_symbols *symbols, struct guest_va site, 
     out->line = frame->line;
 }
 
+/* The type of the variable of this name, of the function that holds the call, where debug information has one. */
+static struct loader_type_id type_of_name(struct loader_symbols *symbols, struct guest_va site, const char *name)
+{
+    struct loader_spot spot;
+    Dwarf_Die scopes[LOADER_SCOPES], die;
+    if (!loader_spot_of(symbols, (struct guest_va){site.v - 1}, &spot) || !spot.linked)
+        return (struct loader_type_id){.module = NULL};
+    const size_t count = loader_module_scopes(spot.module, spot.address, scopes);
+    for (size_t i = count; i-- > 0;)
+        for (bool more = dwarf_child(&scopes[i], &die) == 0; more; more = loader_die_next(&die)) {
+            const char *own = dwarf_diename(&die);
+            if ((dwarf_tag(&die) == DW_TAG_variable || dwarf_tag(&die) == DW_TAG_formal_parameter) && own &&
+                strcasecmp(own, name) == 0)
+                return loader_type_of_die(spot.module, &die);
+        }
+    return (struct loader_type_id){.module = NULL};
+}
+
 const char *loader_receiver(struct loader_symbols *symbols, struct guest_va site, const struct loader_callees *callees,
                             bool *kept)
 {
     struct loader_frame frames[1];
-    const struct loader_received *received = receiver_at(symbols, site);
+    struct loader_received *received = receiver_at(symbols, site);
     *kept = false;
     if (callees->count == 0 || (received->library && !received->name))
         return received->declared;
@@ -340,12 +370,18 @@ const char *loader_receiver(struct loader_symbols *symbols, struct guest_va site
     if (received->name || loader_frames_of(symbols, (struct guest_va){site.v - 1}, frames, 1) != 1 || !frames[0].file)
         return received->name;
     const char *name = loader_assigned(symbols->names, frames[0].file, frames[0].line, callees);
-    *kept = name && strpbrk(name, ".>[*");
+    *kept = name && strpbrk(name, ".>[*%");
+    if (name && !received->type.module && !received->variable.module)
+        received->type = type_of_name(symbols, site, name);
     return name;
 }
 
 struct loader_type_id loader_receiver_type(struct loader_symbols *symbols, struct guest_va site)
 {
     const struct loader_received *received = receiver_at(symbols, site);
-    return received->type.module ? received->type : loader_variable_type(symbols, received->variable);
+    if (received->type.module)
+        return received->type;
+    if (received->library && !received->name)
+        return received->declared_type;
+    return loader_variable_type(symbols, received->variable);
 }

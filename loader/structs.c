@@ -4,9 +4,10 @@
  *
  * Model
  *   From the type of a variable the way goes through names of types, qualifiers and arrays to a structure or class; for
- *   what a variable points to, through one pointer first. A field is a member with a place of its own: what is in it is
- *   not taken apart; a base class is one field; members that share bytes (bit-fields, a union without a name) are one.
- *   A structure without a tag has the name that a typedef gives it.
+ *   what a variable points to, or holds (arrays.c), to that first. A field is a member with a place of its own: what is
+ *   in it is not taken apart; a base class is one field; members that share bytes (bit-fields, a union without a name)
+ *   are one.
+ *   A structure without a tag has the name that a typedef gives it, else {...}.
  * Counting
  *   Each is read once; they are few.
  * Not modelled
@@ -81,7 +82,8 @@ static void add_field(struct loader_structs *to, struct loader_names *names, Dwa
         start + bytes > to->of.bytes ||
         !c2_grow((void **)&to->fields, &to->room, to->of.field_count, sizeof *to->fields))
         return;
-    to->fields[to->of.field_count++] = (struct loader_field){name_of(names, member), (uint32_t)start, (uint32_t)bytes};
+    to->fields[to->of.field_count++] = (struct loader_field){name_of(names, member), (uint32_t)start, (uint32_t)bytes,
+                                                             loader_type_of_die(to->from.module, member)};
 }
 
 static int by_start(const void *left, const void *right)
@@ -105,6 +107,7 @@ static void join_shared(struct loader_structs *of, struct loader_names *names)
             continue;
         }
         const uint32_t end = field->start + field->bytes;
+        last->type = (struct loader_type_id){.module = NULL};
         last->bytes = end > last->start + last->bytes ? end - last->start : last->bytes;
         if (snprintf(text, sizeof text, "%s, %s", last->name, field->name) < (int)sizeof text)
             last->name = loader_names_keep(names, text, strlen(text));
@@ -114,20 +117,15 @@ static void join_shared(struct loader_structs *of, struct loader_names *names)
 
 /* ------------------------------------------------------------------ structures */
 
-/* Through names, qualifiers, arrays, and one pointer if that is wanted; the last name of a type on the way. */
-static bool peel(Dwarf_Die *die, bool pointed, const char **typedef_name)
+/* Through names, qualifiers and arrays; the last name of a type on the way. */
+static bool peel(Dwarf_Die *die, const char **typedef_name)
 {
     for (unsigned depth = 0; depth < TYPE_DEPTH; depth++) {
         const int tag = dwarf_tag(die);
         switch (tag) {
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
-            return !pointed;
-        case DW_TAG_pointer_type:
-            if (!pointed)
-                return false;
-            pointed = false;
-            break;
+            return true;
         case DW_TAG_typedef:
             *typedef_name = dwarf_diename(die);
             break;
@@ -159,12 +157,11 @@ static void read_struct(struct loader_structs *out, struct loader_names *names)
     Dwarf_Word bytes;
     const char *alias = NULL;
     char text[256];
-    if (!dwarf || !dwarf_offdie(dwarf, out->from.die, &die) || !peel(&die, out->pointed, &alias) ||
-        dwarf_aggregate_size(&die, &bytes) != 0 || bytes == 0 || bytes > STRUCT_BYTES)
+    if (!dwarf || !dwarf_offdie(dwarf, out->from.die, &die) || (out->pointed && !loader_type_pointed(&die)) ||
+        !peel(&die, &alias) || dwarf_aggregate_size(&die, &bytes) != 0 || bytes == 0 || bytes > STRUCT_BYTES)
         return;
-    const char *tag = dwarf_diename(&die);
-    if ((!tag && !alias) ||
-        snprintf(text, sizeof text, "%s%s", tag && is_c(&die) ? "struct " : "", tag ? tag : alias) >= (int)sizeof text)
+    const char *tag = dwarf_diename(&die), *name = tag ? tag : alias ? alias : "{...}";
+    if (snprintf(text, sizeof text, "%s%s", (tag || !alias) && is_c(&die) ? "struct " : "", name) >= (int)sizeof text)
         return;
     out->of.name = loader_names_keep(names, text, strlen(text));
     out->of.bytes = (uint32_t)bytes;
@@ -217,7 +214,7 @@ struct loader_type_id loader_variable_type(struct loader_symbols *symbols, struc
     struct loader_type_id type = {.module = NULL};
     if (!id.module || loader_module_type(id.module, id.number, symbols->names, NULL) != C2_OK)
         return type;
-    if (id.module->types[id.number].before)
+    if (id.module->types[id.number].die != 0)
         type = (struct loader_type_id){id.module, id.module->types[id.number].die};
     return type;
 }

@@ -50,6 +50,7 @@ void loader_symbols_destroy(struct loader_symbols *symbols)
     c2_free(symbols->receivers);
     loader_layouts_release(symbols);
     loader_structs_release(symbols);
+    loader_arrays_release(symbols);
     c2_map_destroy(symbols->shown);
     loader_names_destroy(symbols->names);
     loader_capstone_close(symbols);

@@ -89,10 +89,10 @@ void loader_functions_release(struct loader_functions *functions);
 /* The static variables, none overlapping, linked addresses; value: loader_symbol_pack. Needs nothing but the Elf. */
 enum c2_status loader_variables_read(struct loader_ranges *out, Elf *elf, struct c2_error *err);
 
-/* What stands before and after the name in a declaration; both NULL when the type is unknown. */
+/* What stands before and after the name in a declaration; both NULL when that is unknown. */
 struct loader_type {
     const char *before, *after;
-    uint64_t die; /* of the type, by its offset */
+    uint64_t die; /* of the type, by its offset; 0: unknown */
 };
 /* How far they have been sought. */
 struct loader_type_search {
@@ -109,7 +109,7 @@ enum c2_status loader_types_read(struct loader_type *types, Dwarf *dwarf, const 
 /* "double W[64]" of any variable into text; false: its type has no such form. */
 bool loader_declaration(Dwarf_Die *variable, const char *name, bool tags, char *text, size_t bytes);
 
-enum language { LANGUAGE_C, LANGUAGE_CXX, LANGUAGE_OTHER };
+enum language { LANGUAGE_C, LANGUAGE_CXX, LANGUAGE_FORTRAN, LANGUAGE_RUST, LANGUAGE_OTHER };
 enum language loader_unit_language(Dwarf_Die *unit);
 
 /* ------------------------------------------------------------------ separate debug files (debugfile.c) */
@@ -218,6 +218,9 @@ void loader_location_settle(struct loader_location *location, const struct loade
 /* Of a variable, in this module (structs.c). */
 struct loader_type_id loader_type_of_die(struct loader_module *module, Dwarf_Die *variable);
 void loader_structs_release(struct loader_symbols *symbols);
+/* What a pointer points to, or something of the library holds (arrays.c); false: it does not. */
+bool loader_type_pointed(Dwarf_Die *die);
+void loader_arrays_release(struct loader_symbols *symbols);
 
 struct loader_layout;
 /* The places in this code where RSP moves by what has been computed, ascending; none if all it moves by is fixed. Each
@@ -235,7 +238,8 @@ struct loader_received {
     struct loader_type_id type;         /* of the variable; unknown: */
     struct loader_variable_id variable; /* it may be a static one */
     const char *declared; /* the one object of a class declared on the line of the call; NULL: none, or several */
-    bool library;         /* the call was inlined, and by the C++ library */
+    struct loader_type_id declared_type;
+    bool library; /* the call was inlined, and by the standard library */
 };
 /* What the result of the one call of a function of these names is assigned to in the statement on this line: "p",
  * "s->data[i]"; NULL: the file cannot be read, or does not say. Kept in names. */
@@ -254,7 +258,9 @@ struct loader_symbols {
     struct c2_map *receiver_of; /* receiver.c: from a site to its number; NULL before a question */
     struct loader_received *receivers;
     uint32_t receiver_count, receiver_room;
+    struct loader_received nobody;  /* the answer without memory */
     struct loader_structs *structs; /* structs.c */
+    struct loader_arrays *arrays;   /* arrays.c */
     struct loader_layout **layouts; /* locals.c */
     uint32_t layout_count, layout_room;
     size_t capstone; /* loader_capstone; 0 before a question */

@@ -14,8 +14,9 @@
  * Invariants
  *   A type is given only to a variable whose symbol has the same start and the size that the type has.
  * Not modelled
- *   Languages other than C and C++; vector types without a name, pointers to members; the scope of a C++ type (vector,
- *   not std::vector); types that are longer than TYPE_BYTES on one side of the name.
+ *   Declarations of languages other than C and C++: of Fortran and Rust the type is found, not its text. Vector types
+ *   without a name, pointers to members; the scope of a C++ type (vector, not std::vector); types that are longer than
+ *   TYPE_BYTES on one side of the name.
  * Source
  *   DWARF 5, chapter 5; C11, 6.7.6.
  */
@@ -226,6 +227,7 @@ struct reader {
     struct loader_names *names;
     bool within; /* functions, too */
     bool tags;
+    bool texts; /* the language has declarations of this form */
 };
 
 static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *out)
@@ -259,11 +261,13 @@ static enum c2_status note_type(const struct reader *reader, Dwarf_Die *die, str
         return C2_OK;
     struct loader_type *type = &reader->types[variable - reader->variables->items];
     struct declaration text = {.tags = reader->tags};
-    if (type->before || !same_size(die, variable) || !declare_base(&text, die, 0))
+    if (type->die != 0 || !same_size(die, variable))
+        return C2_OK;
+    type->die = loader_type_of_die(NULL, die).die;
+    if (!reader->texts || !declare_base(&text, die, 0))
         return C2_OK;
     type->before = loader_names_keep(reader->names, text.before, strlen(text.before));
     type->after = loader_names_keep(reader->names, text.after, strlen(text.after));
-    type->die = loader_type_of_die(NULL, die).die;
     return type->before && type->after ? C2_OK : c2_fail_memory(err, "types of variables");
 }
 
@@ -272,7 +276,8 @@ static bool is_scope(const struct reader *reader, int tag)
 {
     if (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine)
         return reader->within;
-    return tag == DW_TAG_namespace || (!reader->tags && (tag == DW_TAG_structure_type || tag == DW_TAG_class_type));
+    return tag == DW_TAG_namespace || tag == DW_TAG_module ||
+           (!reader->tags && (tag == DW_TAG_structure_type || tag == DW_TAG_class_type));
 }
 
 static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsigned depth, struct c2_error *err)
@@ -307,6 +312,14 @@ enum language loader_unit_language(Dwarf_Die *unit)
     case 0x2b: /* C++17 */
     case 0x2d: /* C++20 */
         return LANGUAGE_CXX;
+    case DW_LANG_Fortran77:
+    case DW_LANG_Fortran90:
+    case DW_LANG_Fortran95:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08:
+        return LANGUAGE_FORTRAN;
+    case DW_LANG_Rust:
+        return LANGUAGE_RUST;
     default:
         return LANGUAGE_OTHER;
     }
@@ -327,6 +340,7 @@ static enum c2_status walk_next(struct loader_type_search *search, Dwarf *dwarf,
     const enum language language = loader_unit_language(&die);
     reader->within = search->within;
     reader->tags = language == LANGUAGE_C;
+    reader->texts = language == LANGUAGE_C || language == LANGUAGE_CXX;
     return kind == DW_UT_compile && language != LANGUAGE_OTHER ? walk(reader, &die, 0, err) : C2_OK;
 }
 
@@ -336,7 +350,7 @@ enum c2_status loader_types_read(struct loader_type *types, Dwarf *dwarf, const 
 {
     struct reader reader = {.variables = variables, .types = types, .names = names};
     enum c2_status status = C2_OK;
-    while (status == C2_OK && !search->done && !types[wanted].before)
+    while (status == C2_OK && !search->done && types[wanted].die == 0)
         status = walk_next(search, dwarf, &reader, err);
     return status;
 }

@@ -58,7 +58,7 @@ static void add_site(char *buffer, size_t bytes, const struct report_run *run, c
 }
 
 /* " via alloc_data (polybench.c:568), xmalloc (polybench.c:90)": who passed the block on, from the outside in;
- * functions of the C++ library are left out. */
+ * functions of the library of C++ or Rust are left out. */
 static void add_wrappers(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
 {
     const char *before = " via ";
@@ -68,7 +68,7 @@ static void add_wrappers(char *buffer, size_t bytes, const struct report_run *ru
         const struct guest_va call = {object->sites[i].v - 1};
         const char *symbol = run->symbols ? loader_symbol_name_of(run->symbols, call) : NULL;
         const size_t used = strlen(buffer);
-        if (!report_site(&place, run, object, i) || (symbol && loader_is_cxx_library(symbol)))
+        if (!report_site(&place, run, object, i) || (symbol && loader_is_library(symbol)))
             continue;
         snprintf(buffer + used, bytes - used, "%s%s", before, loader_place_text(text, sizeof text, call, &place));
         before = ", ";

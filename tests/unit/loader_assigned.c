@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,26 +50,57 @@ static const struct {
     {"p = malloc(8);\n", 2, NULL}, /* there is no such line */
 };
 
+static const struct {
+    const char *source;
+    int line;
+    const char *name;
+} fortran[] = {
+    {"  allocate(m(512, 128))\n", 1, "m"},
+    {"  ALLOCATE ( grid%cells (0:n-1) , stat = code )\n", 1, "grid%cells"},
+    {"  if (.not. allocated(a)) allocate(a(size(b)), source=0.0d0) ! as large as b\n", 1, NULL}, /* `allocated` */
+    {"  allocate(a(n), b(n))\n", 1, NULL},
+    {"  call f(a)\n  allocate(a(n))\n", 2, "a"},
+    {"  call f(a)\n  allocate(a(n))\n", 1, NULL},
+    {"  deallocate(a)\n", 1, NULL},
+    {"  ! allocate(a(n))\n", 1, NULL},
+    {"  allocate(integer :: a(n))\n", 1, NULL},
+    {"  allocate(a(n)\n", 1, NULL},
+};
+
+static void expect(const char *source, const char *name, const char *expected)
+{
+    if (!name != !expected || (name && strcmp(name, expected) != 0))
+        fail_msg("%s: %s, expected %s", source, name ? name : "none", expected ? expected : "none");
+}
+
+/* Made at this path, whose ending says the language. */
+static const char *assigned_in(struct loader_names *names, const char *path, const char *source, int line)
+{
+    static const struct loader_callees callees = {{"malloc", "new", "posix_memalign"}, 3};
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(source, file) >= 0);
+    assert_int_equal(0, fclose(file));
+    return loader_assigned(names, path, line, &callees);
+}
+
 static void statements(void **state)
 {
     (void)state;
-    static const struct loader_callees callees = {{"malloc", "new", "posix_memalign"}, 3};
     struct loader_names *names;
-    char path[] = "/tmp/c2-assigned-XXXXXX";
-    const int fd = mkstemp(path);
-    assert_true(fd >= 0);
+    char directory[] = "/tmp/c2-assigned-XXXXXX", c[64], f[64];
+    assert_non_null(mkdtemp(directory));
     assert_int_equal(C2_OK, loader_names_create(&names, NULL));
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(0, ftruncate(fd, 0));
-        assert_int_equal(strlen(cases[i].source), pwrite(fd, cases[i].source, strlen(cases[i].source), 0));
-        const char *name = loader_assigned(names, path, cases[i].line, &callees);
-        if (!name != !cases[i].name || (name && strcmp(name, cases[i].name) != 0))
-            fail_msg("%s: %s, expected %s", cases[i].source, name ? name : "none",
-                     cases[i].name ? cases[i].name : "none");
-    }
-    close(fd);
-    unlink(path);
-    assert_null(loader_assigned(names, path, 1, &callees)); /* it cannot be read */
+    snprintf(c, sizeof c, "%s/a.c", directory);
+    snprintf(f, sizeof f, "%s/a.F90", directory);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(cases[i].source, assigned_in(names, c, cases[i].source, cases[i].line), cases[i].name);
+    for (size_t i = 0; i < sizeof fortran / sizeof *fortran; i++)
+        expect(fortran[i].source, assigned_in(names, f, fortran[i].source, fortran[i].line), fortran[i].name);
+    unlink(c);
+    unlink(f);
+    assert_null(loader_assigned(names, c, 1, &(struct loader_callees){{"malloc"}, 1})); /* it cannot be read */
+    rmdir(directory);
     loader_names_destroy(names);
 }
 

@@ -258,6 +258,90 @@ static void test_types(void **state)
         check_declarations("data_clang");
 }
 
+/* ------------------------------------------------------------------ dimensions */
+
+/* text: with one element more in the last dimension; NULL: it has none. */
+static void check_array(const char *guest, const char *symbol, bool pointed, const char *text, const char *element,
+                        uint64_t element_bytes)
+{
+    struct loader_module *module = open_guest(guest);
+    struct loader_symbols symbols = {.names = names};
+    char got[64];
+    size_t i = 0;
+    while (i < module->variables.count && strcmp(loader_symbol_name(module->variables.items[i].value), symbol) != 0)
+        i++;
+    assert_true(i < module->variables.count);
+    const struct loader_array *array = loader_array_of(&symbols, (struct loader_type_id){module, module->types[i].die},
+                                                       pointed);
+    assert_non_null(array);
+    assert_ptr_equal(array, loader_array_of(&symbols, (struct loader_type_id){module, module->types[i].die}, pointed));
+    assert_int_equal(array->element_bytes, element_bytes);
+    assert_true(!array->element == !element);
+    if (element)
+        assert_string_equal(array->element, element);
+    assert_true((array->count == 0) == !text);
+    if (text)
+        assert_string_equal(loader_array_text(got, sizeof got, symbol, array, array->count - 1, 1), text);
+    loader_arrays_release(&symbols);
+    loader_module_close(module);
+}
+
+static void check_no_array(const char *guest, const char *symbol, bool pointed)
+{
+    struct loader_module *module = open_guest(guest);
+    struct loader_symbols symbols = {.names = names};
+    for (size_t i = 0; i < module->variables.count; i++)
+        if (strcmp(loader_symbol_name(module->variables.items[i].value), symbol) == 0)
+            assert_null(loader_array_of(&symbols, (struct loader_type_id){module, module->types[i].die}, pointed));
+    loader_arrays_release(&symbols);
+    loader_module_close(module);
+}
+
+static void check_arrays(const char *guest)
+{
+    check_array(guest, "A", false, "A[40][31]", "double", 8);
+    check_array(guest, "nodes", false, "nodes[6]", "struct node", 16);
+    check_array(guest, "corner", false, "corner[3]", "point", 16);
+    check_array(guest, "local_table", false, "local_table[257]", "unsigned char", 1); /* a bound of 255, in one byte */
+    check_array(guest, "names", false, "names[4]", NULL, 8);
+    check_array(guest, "row", true, "(*row)[31]", "int", 4);
+    check_array(guest, "head", true, NULL, "struct node", 16);
+    check_no_array(guest, "counter", false);
+    check_no_array(guest, "counter", true);
+    check_no_array(guest, "row", false);
+    check_no_array(guest, "A", true);
+    check_no_array(guest, "both", false); /* assembly: no type */
+}
+
+static void test_arrays(void **state)
+{
+    (void)state;
+    check_arrays("data");
+    check_arrays("data_dwarf4");
+    if (access(GUESTS "/data_clang", R_OK) == 0)
+        check_arrays("data_clang");
+}
+
+static void test_arrays_of_all_languages(void **state)
+{
+    struct loader_array cube = {
+        .element = "f32", .element_bytes = 4, .count = 3, .dimensions = {{0, 64}, {0, 16}, {0, 128}}};
+    char text[64];
+    (void)state;
+    assert_int_equal(loader_array_step(&cube, 0), 16 * 128 * 4);
+    assert_int_equal(loader_array_step(&cube, 1), 128 * 4);
+    assert_int_equal(loader_array_step(&cube, 2), 4);
+    assert_string_equal(loader_array_text(text, sizeof text, "a", &cube, 1, 1), "a[64][17][128]");
+    cube.notation = LOADER_RUST;
+    assert_string_equal(loader_array_text(text, sizeof text, "A", &cube, 2, 16), "A: [[[f32; 144]; 16]; 64]");
+    cube.notation = LOADER_FORTRAN; /* the first index is that of neighbours */
+    cube.dimensions[0].first = cube.dimensions[1].first = 1;
+    assert_string_equal(loader_array_text(text, sizeof text, "a", &cube, 2, 16), "a(0:143, 16, 64)");
+    cube.dimensions[2] = (struct loader_dimension){-3, 8};
+    assert_string_equal(loader_array_text(text, sizeof text, "a", &cube, 0, 1), "a(-3:4, 16, 65)");
+    assert_string_equal(loader_array_text(text, 8, "a", &cube, 0, 1), "a(-3:4,"); /* as much as there is room for */
+}
+
 static bool has_variable(const char *guest, const char *name)
 {
     struct loader_module *module = open_guest(guest);
@@ -318,6 +402,37 @@ static void test_older_names_of_rust(void **state)
     };
     (void)state;
     check_shown(of_rust, sizeof of_rust / sizeof of_rust[0]);
+}
+
+/* Crates and namespaces of the library; what a program makes of its traits and types is the program's. */
+static void test_names_of_libraries(void **state)
+{
+    static const char *const library[] = {
+        "_ZNSt6vectorIiSaIiEE7reserveEm",
+        "_ZN9__gnu_cxx13new_allocatorIiE8allocateEmPKv",
+        "_ZN5alloc5alloc15exchange_malloc17h0123456789abcdefE",
+        "_ZN3std2io5stdio6_print17h0123456789abcdefE",
+        "_ZN63_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE",
+        "_ZN52_$LT$T$u20$as$u20$alloc..slice..hack..ConvertVec$GT$6to_vec17h0123456789abcdefE",
+        "_RINvNtC3std3mem8align_ofdE",
+    };
+    static const char *const own[] = {
+        "main",
+        "_Z3addii",
+        "_ZN6shapes4areaEv",
+        "_ZN6boxes25build17h0123456789abcdefE",
+        "_ZN5allocator3get17h0123456789abcdefE",
+        "_ZN56_$LT$mine..Node$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE",
+        "_ZN60_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$mine..Total$GT$5total17h0123456789abcdefE",
+        "_RNvCskwGfYPst2Cb_3foo16example_function",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof library / sizeof *library; i++)
+        if (!loader_is_library(library[i]))
+            fail_msg("%s is no library", library[i]);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (loader_is_library(own[i]))
+            fail_msg("%s is the library", own[i]);
 }
 
 static void test_names_of_cxx(void **state)
@@ -489,6 +604,9 @@ int main(void)
         cmocka_unit_test(test_variables_of_libc),
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_types_in_functions_come_last),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_arrays_of_all_languages),
+        cmocka_unit_test(test_names_of_libraries),
         cmocka_unit_test(test_what_is_left_out),
         cmocka_unit_test(test_names_of_cxx),
         cmocka_unit_test(test_names_of_rust),

@@ -98,7 +98,7 @@ const char *loader_symbol_name_of(struct loader_symbols *symbols, struct guest_v
     return NULL;
 }
 
-bool loader_is_cxx_library(const char *symbol)
+bool loader_is_library(const char *symbol)
 {
     (void)symbol;
     return false;
@@ -144,6 +144,26 @@ const struct loader_struct *loader_struct_of(struct loader_symbols *symbols, str
 {
     (void)symbols, (void)type, (void)pointed;
     return NULL;
+}
+
+/* Nor of arrays. */
+const struct loader_array *loader_array_of(struct loader_symbols *symbols, struct loader_type_id type, bool pointed)
+{
+    (void)symbols, (void)type, (void)pointed;
+    return NULL;
+}
+
+uint64_t loader_array_step(const struct loader_array *array, uint32_t dimension)
+{
+    (void)array, (void)dimension;
+    return 0;
+}
+
+char *loader_array_text(char *buffer, size_t bytes, const char *name, const struct loader_array *array,
+                        uint32_t dimension, uint64_t more)
+{
+    (void)bytes, (void)name, (void)array, (void)dimension, (void)more;
+    return buffer;
 }
 
 static inline void profile_add(struct analyses_tally *to, const struct analyses_tally *from)
