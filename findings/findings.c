@@ -6,8 +6,8 @@
  *   Misses are put together by object and loop (groups.c); each group is judged (judge.c). Translations that no swap of
  *   loops concerns are one finding an object: pages of 2 MiB spare them as far as the TLBs cover it. What cores take
  *   from each other is one an object and kind (sharing.c); fetches are one of their own. Findings of one cause are
- *   one: objects that the same loops go through in the wrong order or too often, or that compete there; and loops that
- *   go through one object in no order, from node to node or once.
+ *   one: objects that the same loops go through in the wrong order or too often, or that compete there; loops in which
+ *   the same rows of an object compete; and loops that go through one object in no order, from node to node or once.
  *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
  *   stands before what is hardly worth it.
  *   The run's cycles, of which shares are taken, are its cost and one for each instruction. Groups of less than
@@ -176,6 +176,23 @@ void findings_sort(struct findings *findings)
         qsort(&findings->list[first], findings->count - first, sizeof *findings->list, by_worth);
 }
 
+static bool with_itself(const struct finding *of)
+{
+    return of->evictor == FINDINGS_NOBODY || of->evictor == of->object;
+}
+
+static bool same_loops(const struct finding *a, const struct finding *b)
+{
+    return a->loop != ANALYSES_NO_LOOP && a->loop == b->loop && a->with == b->with;
+}
+
+/* The same rows longer, as far as they are known of the second. */
+static bool same_rows(const struct finding *a, const struct finding *b)
+{
+    return a->object == b->object && with_itself(a) && with_itself(b) && a->row_bytes != 0 &&
+           (b->row_bytes == 0 || (a->row_bytes == b->row_bytes && a->padding == b->padding));
+}
+
 /* Whether one change helps both. */
 static bool has_one_cause(const struct finding *a, const struct finding *b)
 {
@@ -184,8 +201,9 @@ static bool has_one_cause(const struct finding *a, const struct finding *b)
     switch (a->pattern) {
     case FINDINGS_LOOP_ORDER:
     case FINDINGS_CAPACITY:
+        return same_loops(a, b);
     case FINDINGS_SET_CONFLICTS:
-        return a->loop != ANALYSES_NO_LOOP && a->loop == b->loop && a->with == b->with;
+        return same_loops(a, b) || same_rows(a, b);
     case FINDINGS_POINTER_CHASING:
     case FINDINGS_SCATTERED:
     case FINDINGS_STREAMING:

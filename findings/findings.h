@@ -72,11 +72,14 @@ struct finding {
     /* CAPACITY: how often a line was fetched, in the mean; STREAMING, SCATTERED: how often the object was walked
      * through; 0: not known */
     double passes;
-    uint32_t padding;    /* FALSE_SHARING: bytes behind each core's; 0: none helps */
-    uint64_t room_bytes; /* CAPACITY, when it was tried: of a level that holds the object; else 0 */
-    uint32_t number;     /* of its wishes (findings_wish) */
-    uint32_t layout;     /* when they were tried: the proposal that the gain is of; else NOBODY */
-    bool in_huge_pages;  /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
+    uint64_t row_bytes;    /* SET_CONFLICTS of an object with itself: of its rows, which compete; 0: not known */
+    uint32_t padding;      /* FALSE_SHARING: bytes behind each core's; 0: none helps. SET_CONFLICTS: behind each row */
+    uint32_t padding_unit; /* SET_CONFLICTS: bytes of an element, the least that a row may be longer; 0: not known */
+    uint64_t room_bytes;   /* CAPACITY, when it was tried: of a level that holds the object; else 0 */
+    uint64_t apart_bytes, apart_of; /* SET_CONFLICTS, when starts apart helped: these steps, modulo so many bytes */
+    uint32_t number;                /* of its wishes (findings_wish) */
+    uint32_t layout;                /* when they were tried: the proposal that the gain is of; else NOBODY */
+    bool in_huge_pages;             /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 
 struct findings_input {
@@ -88,6 +91,30 @@ struct findings_input {
     struct loader_symbols *symbols; /* NULL: code is not looked at */
     uint64_t instructions;          /* measured */
 };
+
+/* ------------------------------------------------------------------ declarations: declared.c
+ * What of a declaration is to be longer, so that rows of the object are. */
+enum findings_part {
+    FINDINGS_NO_PART,       /* it is not known */
+    FINDINGS_DIMENSION,     /* this dimension of `array` */
+    FINDINGS_WHOLE_ELEMENT, /* each element of `array`, a structure */
+    FINDINGS_MEMBERS,       /* the arrays among `members` that have row_bytes, like `array` */
+    FINDINGS_POINTED        /* rows of elements of `array`, a pointer: the program knows how many */
+};
+struct findings_declared {
+    enum findings_part part;
+    const struct loader_array *array;
+    uint32_t dimension;
+    const struct loader_struct *members;
+    uint64_t row_bytes;
+    uint64_t step; /* bytes by which the part may grow; 0: not known */
+};
+/* distance: at which lines compete, in bytes. What is lent is the loader's. */
+void findings_declared(struct findings_declared *out, struct loader_symbols *symbols,
+                       const struct analyses_object *object, uint64_t distance, uint32_t line_bytes);
+/* The type of an object, or, pointed, that of what has its address; unknown without debug information. */
+struct loader_type_id findings_type(struct loader_symbols *symbols, const struct analyses_object *object,
+                                    bool *pointed);
 
 /* A finding is one where its remedy spares at least this part of the cycles of the run (cost and instructions, one
  * cycle each); or, without remedy, where it concerns so much. */

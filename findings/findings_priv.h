@@ -40,6 +40,9 @@ void findings_groups_release(struct groups *groups);
 /* What the group is about, into *out: but for its translations, and for what cores do to each other. */
 void findings_judge(struct finding *out, const struct findings_input *input, const struct group *group);
 
+/* How much longer rows should be, for conflicts of an object with itself; access: of its lead. (padding.c) */
+void findings_pad(struct finding *finding, const struct findings_input *input, const struct analyses_access *access);
+
 /* The most frequent step of a loop around the access, by its depth; false: none is frequent. */
 bool findings_step(const struct analyses_access *access, unsigned depth, int64_t *bytes);
 

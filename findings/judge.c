@@ -120,6 +120,8 @@ static bool is_conflict(struct finding *out, const struct findings_input *input,
     out->level = findings_dearest_level(group);
     out->evictor = group->lead_evictor;
     out->gain = framed ? group->cost.framed : conflict;
+    if (!framed)
+        findings_pad(out, input, group->access);
     return true;
 }
 

@@ -3,7 +3,8 @@
  * remedies: what is to be simulated for each finding, and what that makes of the list.
  *
  * Model
- *   set conflicts     Of an object with itself: longer rows, of blocks of a site longer blocks. With another: the two
+ *   set conflicts     Of an object with itself: rows longer by a line, or by an element where a declaration has one
+ *                     that is smaller; of blocks of a site longer blocks. With another: the two
  *                     start half of the level's sets apart, and longer rows. Where the level is indexed by physical
  *                     addresses each of these also in pages of 2 MiB.
  *   page placement    Coloured pages; the object in pages of 2 MiB.
@@ -57,6 +58,18 @@ static void wish_means(struct wishes *wishes, unsigned means)
     wish(wishes, &(struct analyses_wish){.means = means, .other = wishes->of->evictor});
 }
 
+/* Rows longer by a line, and by an element where that is less; without rows that are known, by a line. */
+static void wish_rows(struct wishes *wishes, unsigned more)
+{
+    const struct finding *of = wishes->of;
+    struct analyses_wish rows = {
+        .means = ANALYSES_PAD_ROWS | more, .row_bytes = of->row_bytes, .pad_bytes = of->padding};
+    wish(wishes, &rows);
+    rows.pad_bytes = of->padding_unit;
+    if (rows.pad_bytes != 0 && more == 0)
+        wish(wishes, &rows);
+}
+
 static void wish_spread(struct wishes *wishes)
 {
     const struct finding *of = wishes->of;
@@ -67,7 +80,10 @@ static void wish_spread(struct wishes *wishes)
         const unsigned more = huge ? ANALYSES_HUGE : 0;
         if (of->evictor != FINDINGS_NOBODY && of->evictor != of->object && level)
             wish_means(wishes, ANALYSES_STAGGER | more);
-        wish_means(wishes, (blocks ? ANALYSES_PAD_BLOCKS : ANALYSES_PAD_ROWS) | more);
+        if (blocks)
+            wish_means(wishes, ANALYSES_PAD_BLOCKS | more);
+        else
+            wish_rows(wishes, more);
     }
 }
 
@@ -181,7 +197,19 @@ static bool is_own(const struct finding *finding, bool besides, const struct tri
            (proposal->wishes >> finding->number & 1) != 0 && is_besides == besides;
 }
 
-/* Of those that spare nearly as much as the best does, the one that most findings want; of these the best. */
+/* Whether the one is to be preferred where both spare nearly as much: of longer rows the shorter ones, else the one
+ * that spares more. */
+static bool is_preferred(const struct tried *tried, uint32_t layout, uint32_t to)
+{
+    const struct analyses_proposal *a = &tried->proposals[layout], *b = &tried->proposals[to];
+    const uint64_t pad = a->changes[0].pad_bytes, other = b->changes[0].pad_bytes;
+    if (a->means == b->means && (a->means & ANALYSES_PAD_ROWS) && a->change_count == 1 && b->change_count == 1 &&
+        a->changes[0].object == b->changes[0].object && pad != other)
+        return pad < other;
+    return spared_by(tried, layout) > spared_by(tried, to);
+}
+
+/* Of those that spare nearly as much as the best does, the one that most findings want; of these the one preferred. */
 static struct best best_of(const struct finding *finding, bool besides, const struct tried *tried)
 {
     struct best best = {0, FINDINGS_NOBODY};
@@ -194,7 +222,7 @@ static struct best best_of(const struct finding *finding, bool besides, const st
         const uint64_t spared = spared_by(tried, i);
         const int by = __builtin_popcountll(tried->proposals[i].wishes);
         if (!is_own(finding, besides, tried, i) || (most - spared) * NEARLY > most || by < wanted ||
-            (by == wanted && spared <= best.spared && best.layout != FINDINGS_NOBODY))
+            (by == wanted && best.layout != FINDINGS_NOBODY && !is_preferred(tried, i, best.layout)))
             continue;
         best = (struct best){spared, i};
         wanted = by;
@@ -212,6 +240,25 @@ static void settle_room(struct finding *finding, const struct tried *tried)
         finding->gain = finding->parts.capacity;
 }
 
+/* The rows that were simulated: the smallest padding that helps as much as any. */
+static void settle_rows(struct finding *finding, const struct analyses_proposal *proposal)
+{
+    for (uint32_t i = 0; (proposal->means & ANALYSES_PAD_ROWS) && i < proposal->change_count; i++) {
+        if (proposal->changes[i].object != finding->object || proposal->changes[i].pad_bytes == 0)
+            continue;
+        finding->row_bytes = proposal->changes[i].row_bytes;
+        finding->padding = (uint32_t)proposal->changes[i].pad_bytes;
+    }
+}
+
+static void settle_starts(struct finding *finding, const struct analyses_proposal *proposal)
+{
+    if ((proposal->means & ANALYSES_STAGGER) == 0 || proposal->change_count == 0)
+        return;
+    finding->apart_bytes = proposal->step_bytes;
+    finding->apart_of = proposal->changes[0].align;
+}
+
 static void settle(struct finding *finding, const struct tried *tried)
 {
     const struct best plain = best_of(finding, false, tried), huge = best_of(finding, true, tried);
@@ -224,6 +271,10 @@ static void settle(struct finding *finding, const struct tried *tried)
     finding->gained = FINDINGS_SIMULATED;
     if (finding->pattern == FINDINGS_CAPACITY)
         settle_room(finding, tried);
+    if (finding->pattern != FINDINGS_SET_CONFLICTS || finding->gain == 0)
+        return;
+    settle_rows(finding, &tried->proposals[finding->layout]);
+    settle_starts(finding, &tried->proposals[finding->layout]);
 }
 
 /* Gains of work in blocks are each finding's own. */

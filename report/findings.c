@@ -290,12 +290,11 @@ static bool is_used(const struct finding *of, uint32_t start, uint32_t bytes)
 static const struct loader_struct *struct_of(const struct telling *t)
 {
     const struct analyses_object *object = object_of(t, t->of->object);
-    if (!object || !t->run->symbols || object->kind == ANALYSES_STACK)
+    if (!object || !t->run->symbols)
         return NULL;
-    const bool block = object->kind == ANALYSES_HEAP;
-    const struct loader_type_id type = block ? loader_receiver_type(t->run->symbols, object->site)
-                                             : loader_variable_type(t->run->symbols, object->variable);
-    const struct loader_struct *of = type.module ? loader_struct_of(t->run->symbols, type, block) : NULL;
+    bool pointed;
+    const struct loader_type_id type = findings_type(t->run->symbols, object, &pointed);
+    const struct loader_struct *of = type.module ? loader_struct_of(t->run->symbols, type, pointed) : NULL;
     return of && of->bytes == t->of->element_bytes ? of : NULL;
 }
 
@@ -319,8 +318,8 @@ static void say_split(struct c2_words *words, const struct telling *t)
     c2_say(words, "split ");
     if (of) {
         say_fields(words, t, of);
-        c2_say(words, " of %s from its other fields, into %s of their own", of->name,
-               has_blocks(t) ? "blocks" : "an array");
+        c2_say(words, " of %s from its other fields, into %s of their own",
+               strstr(of->name, "{...}") ? t->object : of->name, has_blocks(t) ? "blocks" : "an array");
     } else if (has_blocks(t)) {
         c2_say(words, "what this loop uses of a block from the rest, into smaller blocks of its own");
     } else {
@@ -337,15 +336,87 @@ static void say_swap(struct c2_words *words, const struct telling *t)
         c2_say(words, "swap the two loops, or work in blocks");
 }
 
+/* The name as its declaration has it, without namespaces and crates. */
+static const char *bare_of(const char *name)
+{
+    const char *at = strstr(name, "::");
+    return at ? bare_of(at + 2) : name;
+}
+
+/* "a: declare it a[512][520] instead of a[512][512]" */
+static void say_dimension(struct c2_words *words, const struct telling *t, const struct findings_declared *declared)
+{
+    char now[NAME_BYTES], then[NAME_BYTES];
+    const uint64_t more = t->of->padding / declared->step;
+    loader_array_text(now, sizeof now, bare_of(t->object), declared->array, declared->dimension, 0);
+    loader_array_text(then, sizeof then, bare_of(t->object), declared->array, declared->dimension, more);
+    c2_say(words, "pad %s: declare it %s instead of %s", t->object, then, now);
+}
+
+/* "the arrays in book: price[520], amount[520], ... instead of 512 elements" */
+static void say_members(struct c2_words *words, const struct telling *t, const struct findings_declared *declared)
+{
+    char then[NAME_BYTES];
+    const uint64_t more = t->of->padding / declared->step;
+    uint32_t said = 0;
+    c2_say(words, "pad the arrays in %s: ", t->object);
+    for (uint32_t i = 0; i < declared->members->field_count; i++) {
+        const struct loader_field *field = &declared->members->fields[i];
+        const struct loader_array *array = loader_array_of(t->run->symbols, field->type, false);
+        if (!array || field->bytes != declared->row_bytes || array->element_bytes != declared->array->element_bytes)
+            continue;
+        if (said++ < FIELDS)
+            c2_say(words, "%s%s", said == 1 ? "" : ", ",
+                   loader_array_text(then, sizeof then, field->name, array, 0, more));
+    }
+    c2_say(words, "%s instead of %" PRIu64 " elements", said > FIELDS ? ", ..." : "",
+           declared->array->dimensions[0].length);
+}
+
+/* What there is to be longer, in the words of the source as far as it is known. */
+static void say_longer(struct c2_words *words, const struct telling *t)
+{
+    char row[DIGITS], padded[DIGITS];
+    const struct finding *of = t->of;
+    const struct analyses_object *object = object_of(t, of->object);
+    struct findings_declared declared = {.part = FINDINGS_NO_PART};
+    if (object && of->row_bytes != 0 && of->padding != 0)
+        findings_declared(&declared, t->run->symbols, object, of->row_bytes, t->run->machine->line_bytes);
+    if (declared.row_bytes != of->row_bytes || (declared.step != 0 && of->padding % declared.step != 0))
+        declared.part = FINDINGS_NO_PART;
+    c2_group_digits(row, of->row_bytes);
+    c2_group_digits(padded, of->row_bytes + of->padding);
+    if (has_blocks(t))
+        c2_say(words, "pad each block of %s by a line (%" PRIu32 " B)", t->object, t->run->machine->line_bytes);
+    else if (of->row_bytes == 0 || of->padding == 0)
+        c2_say(words, "pad the rows of %s by a line (%" PRIu32 " B)", t->object, t->run->machine->line_bytes);
+    else if (declared.part == FINDINGS_DIMENSION)
+        say_dimension(words, t, &declared);
+    else if (declared.part == FINDINGS_MEMBERS)
+        say_members(words, t, &declared);
+    else if (declared.part == FINDINGS_WHOLE_ELEMENT && declared.array->element)
+        c2_say(words, "pad %s from %s B to %s B", declared.array->element, row, padded);
+    else if (declared.part == FINDINGS_POINTED && declared.array->element)
+        c2_say(words, "pad the rows of %s: %" PRIu64 " instead of %" PRIu64 " elements of type %s (%" PRIu32 " B more)",
+               t->object, (of->row_bytes + of->padding) / declared.step, of->row_bytes / declared.step,
+               declared.array->element, of->padding);
+    else
+        c2_say(words, "pad each %s B of %s by %" PRIu32 " B", row, t->object, of->padding);
+}
+
 static void say_pad(struct c2_words *words, const struct telling *t)
 {
-    const uint32_t line = t->run->machine->line_bytes;
-    if (t->of->evictor == FINDINGS_NOBODY || t->of->evictor == t->of->object)
-        c2_say(words, "pad the rows of %s by a line (%" PRIu32 " B), so that the steps spread over all sets", t->object,
-               line);
-    else
+    char step[DIGITS], modulo[DIGITS];
+    if (t->of->evictor == FINDINGS_NOBODY || t->of->evictor == t->of->object) {
+        say_longer(words, t);
+        c2_say(words, ", so that the steps spread over all sets");
+    } else {
         c2_say(words, "move %s, or pad the space before it, so that it does not start at the same sets as %s",
                t->object, t->evictor);
+        if (t->of->apart_bytes != 0)
+            c2_say(words, ", but %s B from it or a multiple (modulo %s B)", c2_group_digits(step, t->of->apart_bytes),
+                   c2_group_digits(modulo, t->of->apart_of));
+    }
     if (t->of->in_huge_pages)
         c2_say(words, ", in pages of 2 MiB");
 }
@@ -554,6 +625,10 @@ static void add_evidence(struct document *d, const struct telling *t)
         doc_count(d, DOC_JSON, "room_bytes", of->room_bytes);
     if (of->evictor != FINDINGS_NOBODY)
         doc_string(d, DOC_JSON, "evictor", t->evictor);
+    if (of->row_bytes != 0) {
+        doc_count(d, DOC_JSON, "row_bytes", of->row_bytes);
+        doc_count(d, DOC_JSON, "pad_bytes", of->padding);
+    }
     doc_close(d);
 }
 

@@ -212,6 +212,71 @@ static void conflicts_of_sets(void **state)
     findings_destroy(findings);
 }
 
+static struct findings *in_conflict(struct world *w)
+{
+    missed(w, 0, 0, 300, 700);
+    w->pairs[0] = (struct analyses_pair){L1D, 0, 0, ANALYSES_REASON_INTRA, 700};
+    w->profile.pair_count = 1;
+    struct findings *findings = found(w);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 8000, 5600);
+    return findings;
+}
+
+/* L1D has 64 sets of 64 bytes. Steps of 192 B reach all of them, those of 1024 B of the loop around it four. */
+static void rows_that_reach_few_sets(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    steps(&w.accesses[0], 192, 1024);
+    struct findings *findings = in_conflict(&w);
+    assert_int_equal(findings->list[0].row_bytes, 1024);
+    assert_int_equal(findings->list[0].padding, 64);
+    assert_int_equal(findings->list[0].padding_unit, 0); /* no declaration is known */
+    findings_destroy(findings);
+    steps(&w.accesses[0], 16, 0); /* no step is as long as a line: the instructions of the loop lie apart */
+    w.accesses[0].anchor = 40;
+    w.accesses[1].object = 0;
+    w.loop_of[1] = 0;
+    w.accesses[1].anchor = 40 + 12288;
+    findings = in_conflict(&w);
+    assert_int_equal(findings->list[0].row_bytes, 12288);
+    findings_destroy(findings);
+    w.accesses[1].anchor = 44; /* 4 B apart: rows are not known */
+    findings = in_conflict(&w);
+    assert_int_equal(findings->list[0].row_bytes, 0);
+    assert_int_equal(findings->list[0].padding, 0);
+    findings_destroy(findings);
+    steps(&w.accesses[0], 3 << 20, 0); /* longer than half of the object: there is one row */
+    findings = in_conflict(&w);
+    assert_int_equal(findings->list[0].row_bytes, 0);
+    findings_destroy(findings);
+}
+
+/* Two loops in which the same rows compete need one change; with other rows it is two. */
+static void rows_of_several_loops(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 0, 0, 300, 700);
+    missed(&w, 1, 0, 0, 500);
+    w.rows[1].object = w.accesses[1].object = 0;
+    steps(&w.accesses[0], 4096, 0);
+    steps(&w.accesses[1], 4096, 0);
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 12000, 9600);
+    assert_int_equal(0, findings->list[0].others);
+    findings_destroy(findings);
+    steps(&w.accesses[1], 2048, 0);
+    findings = found(&w);
+    assert_int_equal(2, findings->count);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 8000, 5600);
+    must(&findings->list[1], FINDINGS_SET_CONFLICTS, 0x2000, 4000, 4000);
+    findings_destroy(findings);
+}
+
 /* Most conflicts in sets that frames choose: of a random placement they are its matter. */
 static void conflicts_of_frames(void **state)
 {
@@ -443,6 +508,8 @@ int main(void)
         cmocka_unit_test(long_steps_inside_short_ones),
         cmocka_unit_test(a_transposition_is_no_matter_of_order),
         cmocka_unit_test(conflicts_of_sets),
+        cmocka_unit_test(rows_that_reach_few_sets),
+        cmocka_unit_test(rows_of_several_loops),
         cmocka_unit_test(conflicts_of_frames),
         cmocka_unit_test(bytes_that_are_not_used),
         cmocka_unit_test(again_and_again_or_once),

@@ -74,19 +74,29 @@ static void of_conflicts(void **state)
     struct finding *two = add(&w, FINDINGS_SET_CONFLICTS, ARRAY, 700);
     two->level = 1; /* which is indexed by physical addresses */
     two->evictor = OTHER;
+    struct finding *rows = add(&w, FINDINGS_SET_CONFLICTS, ARRAY, 650);
+    rows->level = 0;
+    rows->row_bytes = 4096;
+    rows->padding = 64;
+    rows->padding_unit = 8;
     struct finding *frames = add(&w, FINDINGS_PAGE_PLACEMENT, OTHER, 600);
     frames->level = 1;
     findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine);
-    assert_int_equal(w.wishes.count, 8);
+    assert_int_equal(w.wishes.count, 10);
     is_wish(&w, 0, 0, ANALYSES_PAD_ROWS, ARRAY);
+    assert_true(w.wishes.list[0].row_bytes == 0 && w.wishes.list[0].pad_bytes == 0); /* as the run shows them */
     is_wish(&w, 1, 1, ANALYSES_PAD_BLOCKS, NODES);
     is_wish(&w, 2, 2, ANALYSES_STAGGER, ARRAY);
     assert_true(w.wishes.list[2].other == OTHER && w.wishes.list[2].level == 1);
     is_wish(&w, 3, 2, ANALYSES_PAD_ROWS, ARRAY);
     is_wish(&w, 4, 2, ANALYSES_STAGGER | ANALYSES_HUGE, ARRAY);
     is_wish(&w, 5, 2, ANALYSES_PAD_ROWS | ANALYSES_HUGE, ARRAY);
-    is_wish(&w, 6, 3, ANALYSES_COLORED, OTHER);
-    is_wish(&w, 7, 3, ANALYSES_HUGE, OTHER);
+    is_wish(&w, 6, 3, ANALYSES_PAD_ROWS, ARRAY); /* a line, and an element */
+    assert_true(w.wishes.list[6].row_bytes == 4096 && w.wishes.list[6].pad_bytes == 64);
+    is_wish(&w, 7, 3, ANALYSES_PAD_ROWS, ARRAY);
+    assert_true(w.wishes.list[7].row_bytes == 4096 && w.wishes.list[7].pad_bytes == 8);
+    is_wish(&w, 8, 4, ANALYSES_COLORED, OTHER);
+    is_wish(&w, 9, 4, ANALYSES_HUGE, OTHER);
 }
 
 static void of_other_patterns(void **state)
@@ -186,6 +196,48 @@ static void the_best_counts(void **state)
     is_settled(&w.list[6], 1, FINDINGS_SIMULATED, 0);
 }
 
+/* Rows longer by an element spare nearly as much as by a line, and take less; where they spare less the line counts. */
+static void the_shorter_rows_that_do(void **state)
+{
+    const struct analyses_change line = {.row_bytes = 4096, .pad_bytes = 64},
+                                 element = {.row_bytes = 4096, .pad_bytes = 8};
+    struct analyses_proposal proposals[2] = {
+        {.means = ANALYSES_PAD_ROWS, .wishes = 1, .changes = {line}, .change_count = 1},
+        {.means = ANALYSES_PAD_ROWS, .wishes = 1, .changes = {element}, .change_count = 1}};
+    struct analyses_outcome outcomes[2] = {{.status = C2_OK}}, before = {.cost = {.caches = 10000}};
+    struct world w;
+    (void)state;
+    begin(&w);
+    add(&w, FINDINGS_SET_CONFLICTS, ARRAY, 300);
+    outcomes[0].cost.caches = 5000;
+    outcomes[1].cost.caches = 5040;
+    findings_settle(&w.findings, proposals, outcomes, 2, &before);
+    is_settled(&w.list[0], 0, FINDINGS_SIMULATED, 4960);
+    assert_true(w.list[0].row_bytes == 4096 && w.list[0].padding == 8);
+    outcomes[1].cost.caches = 5060;
+    findings_settle(&w.findings, proposals, outcomes, 2, &before);
+    is_settled(&w.list[0], 0, FINDINGS_SIMULATED, 5000);
+    assert_int_equal(w.list[0].padding, 64);
+}
+
+static void starts_apart(void **state)
+{
+    const struct analyses_proposal proposal = {.means = ANALYSES_STAGGER,
+                                               .wishes = 1,
+                                               .changes = {{.align = 4096}, {.align = 4096, .offset = 256}},
+                                               .change_count = 2,
+                                               .step_bytes = 256};
+    const struct analyses_outcome outcome = {.status = C2_OK, .cost = {.caches = 5000}},
+                                  before = {.cost = {.caches = 10000}};
+    struct world w;
+    (void)state;
+    begin(&w);
+    add(&w, FINDINGS_SET_CONFLICTS, ARRAY, 300)->evictor = OTHER;
+    findings_settle(&w.findings, &proposal, &outcome, 1, &before);
+    is_settled(&w.list[0], 0, FINDINGS_SIMULATED, 5000);
+    assert_true(w.list[0].apart_bytes == 256 && w.list[0].apart_of == 4096 && w.list[0].row_bytes == 0);
+}
+
 /* Two arrays and one of them again, which start apart with one layout; a third one has another. */
 static void what_one_layout_spares_is_one_finding(void **state)
 {
@@ -221,6 +273,8 @@ int main(void)
         cmocka_unit_test(of_other_patterns),
         cmocka_unit_test(as_many_as_one_pass_simulates),
         cmocka_unit_test(the_best_counts),
+        cmocka_unit_test(the_shorter_rows_that_do),
+        cmocka_unit_test(starts_apart),
         cmocka_unit_test(what_one_layout_spares_is_one_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
