@@ -15,6 +15,7 @@
  *   half a count is no count. One that was interrupted reports what was done.
  */
 #include <pthread.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,18 @@ static enum c2_status hide_library_cache(struct run *run, struct c2_error *err)
     return status;
 }
 
+/* How many threads a program starts it may have decided already, by what it found when it began. */
+static void tell_processors(const struct run *run)
+{
+    const uint32_t found = syscalls_processors(run->kernel), cores = run->plan.processors;
+    if (run->options->no_sim || cores == found)
+        return;
+    fprintf(stderr,
+            "c2emu: note: the program was started on %" PRIu32 " processor%s and finds no other number; this machine "
+            "has %" PRIu32 " core%s\n",
+            found, found == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
+}
+
 static enum c2_status make_kernel(struct run *run, struct c2_error *err)
 {
     const char *path = c2_root_inside(run->image.path);
@@ -304,7 +317,10 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
     if (status != C2_OK)
         return status;
     syscalls_checkpoint(run->kernel, run->from->state);
-    return checkpoint_status(run->from->state, err);
+    status = checkpoint_status(run->from->state, err);
+    if (status == C2_OK)
+        tell_processors(run);
+    return status;
 }
 
 /* ------------------------------------------------------------------ checkpoints */

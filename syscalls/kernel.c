@@ -124,6 +124,8 @@ static enum c2_status create_thread(struct syscalls *kernel, const char *called,
     return C2_OK;
 }
 
+uint32_t syscalls_processors(const struct syscalls *kernel) { return kernel->processors; }
+
 enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const struct syscalls_config *config,
                                struct c2_error *err)
 {

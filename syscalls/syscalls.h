@@ -218,6 +218,7 @@ void syscalls_check(const struct syscalls *kernel);
 void syscalls_dump(const struct syscalls *kernel, FILE *to); /* descriptors, signals, clock */
 
 /* The name of call nr, or NULL. "SIGSEGV" for 11; never NULL. */
+uint32_t syscalls_processors(const struct syscalls *kernel); /* that the guest finds */
 const char *syscalls_name(uint64_t nr);
 const char *syscalls_signal_name(int signal);
 

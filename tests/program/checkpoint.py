@@ -170,6 +170,9 @@ def elsewhere():
     measured = ["--warmup", "700", "--measure", "9000"]
     same(place.restore(*measured), place.run(["--warmup", str(at + 700), "--measure", "9000"] + program),
          "with caches: a warm-up")
+    told = [note for note in place.restore("--set", "cores=4")[2].splitlines() if "note" in note]
+    equal(told, ["c2emu: note: the program was started on 1 processor and finds no other number; this machine has 4 "
+                 "cores"], "a checkpoint of one processor, on several cores")
     chain(place, program, at)
     profiles(place, program, at)
     recorded(place, program, at)
