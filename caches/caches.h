@@ -116,6 +116,13 @@ struct caches_path {
     uint32_t read, write; /* towards the core, and away from it */
 };
 
+/* The ways that accesses of some cores may fill in a level. */
+#define CACHES_MAX_MASKS 16
+struct caches_mask {
+    uint32_t first, last; /* cores */
+    uint64_t ways;        /* bit w: way w; at least one, all below the level's ways */
+};
+
 struct caches_level {
     char name[CACHES_NAME_BYTES]; /* "L1D", "L1I", "L2" ... */
     uint64_t size_bytes;          /* of all slices together */
@@ -134,6 +141,8 @@ struct caches_level {
     bool shared;              /* of several cores: by all; those below it are, too. Not of L1D and L1I */
     bool through;             /* a store that the level has or takes goes on to the next; it holds nothing dirty */
     bool around;              /* a store that it misses does not fill it, but goes on */
+    uint32_t mask_count;
+    struct caches_mask masks[CACHES_MAX_MASKS]; /* no core is in two; what is in none may fill all ways */
 };
 
 /* A TLB or page-walk cache as a machine file describes it. */
@@ -219,6 +228,8 @@ struct caches_machine caches_machine_plain(const struct caches_machine *machine)
 bool caches_machine_writes_on(const struct caches_machine *machine);
 /* Whether anything of it depends on caches_set_instruction(). */
 bool caches_machine_hears_instructions(const struct caches_machine *machine);
+/* The ways that an access of the core may fill, as bits. */
+uint64_t caches_level_ways_of(const struct caches_level *level, uint32_t core);
 /* sets of one slice: size / (ways * line * slices) */
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
 

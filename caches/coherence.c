@@ -466,6 +466,7 @@ void caches_on_core(struct caches *caches, const struct caches_origin *origin)
         caches->port[CACHE_PORT_WALK] = cache_node(caches, origin->core, caches->machine.walks_from);
     }
     coherence->origin = *origin;
+    caches->lines.core = origin->core;
 }
 
 void caches_measure(struct caches *caches, bool on) { caches->coherence->measuring = on; }

@@ -4,7 +4,7 @@
  *
  * Model
  *   The rules are those of hierarchy.c, for machines where every level has true LRU, is not exclusive, keeps what is
- *   written and takes what it misses, and where a line has one set in each level: so nothing moves up, there are no synonyms, and what a level has is in its sets and
+ *   written, takes what it misses into any way, and where a line has one set in each level: so nothing moves up, there are no synonyms, and what a level has is in its sets and
  *   nowhere else. A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and
  *   who had to leave them. All else - shadows, classes, evictors, outcomes - is said later of what is written down of
  *   it (tape.c, verdict.c), and changes nothing here.
@@ -37,7 +37,7 @@ bool cache_contents_suit(const struct caches *caches)
     for (uint32_t i = 0; i < caches->node_count; i++) {
         const struct cache_level *level = &caches->level[i];
         if (level->policy.kind != CACHES_LRU || level->exclusive || level->synonyms || level->origin ||
-            level->through || level->around)
+            level->through || level->around || level->allowed)
             return false;
     }
     return true;

@@ -7,6 +7,9 @@
  *   slice = hash(physical address)
  *   The divisor is 1 but for the hashes that deal out neighbouring lines (see caches.h). The number of sets need not
  *   be a power of two. A line is itself and no other: nothing of its number is ever dropped.
+ *   Masks. A fill takes its way, and its victim, among those that the core may fill which makes the access; that of an
+ *   exclusive level, or of what a prefetcher fetches, likewise by the core whose access led to it. A line is hit in
+ *   whatever way it is. So it is with Intel's Cache Allocation Technology, a class of service for each core.
  *   Synonyms. A line is in a level once. In a virtually indexed level whose sets span more than a page (4 KiB, below
  *   which the virtual and the physical line agree) it may be asked for under a virtual line of another set than the
  *   one it is in: that is a miss, and the fill that follows takes the line, dirty or not, over from the other set. So
@@ -81,6 +84,18 @@ static enum c2_status init_policy(struct cache_level *level, uint64_t seed, stru
     return status;
 }
 
+static enum c2_status init_allowed(struct cache_level *level, uint32_t cores, struct c2_error *err)
+{
+    if (level->config->mask_count == 0)
+        return C2_OK;
+    level->allowed = c2_calloc(cores, sizeof *level->allowed);
+    for (uint32_t core = 0; level->allowed && core < cores; core++) {
+        level->allowed[core] = caches_level_ways_of(level->config, core);
+        C2_ASSERT(level->allowed[core] != 0 && (level->allowed[core] & ~c2_mask(0, level->config->ways - 1)) == 0);
+    }
+    return level->allowed ? C2_OK : c2_fail_memory(err, "the ways of cores");
+}
+
 static enum c2_status init_origin(struct cache_level *level, struct c2_error *err)
 {
     size_t numbers = ((size_t)level->policy.set_count + 1) << level->policy.way_bits;
@@ -118,6 +133,8 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     if (status == C2_OK)
         status = cache_shadow_init(&level->shadow, &lines->stamps, 2 * column,
                                    (uint32_t)(config->size_bytes / machine->line_bytes), err);
+    if (status == C2_OK)
+        status = init_allowed(level, caches_machine_cores(machine), err);
     if (status == C2_OK && keep_origin)
         status = init_origin(level, err);
     return status;
@@ -128,6 +145,7 @@ void cache_level_end(struct cache_level *level)
     cache_shadow_end(&level->shadow);
     cache_policy_end(&level->policy);
     caches_hash_destroy(level->hash);
+    c2_free(level->allowed);
     c2_free(level->origin);
     c2_free(level->above);
 }

@@ -52,6 +52,7 @@ struct cache_level {
     struct caches_hash *hash;        /* NULL: one slice */
     struct cache_prefetch *prefetch; /* of a machine that prefetches: it is told of what comes and goes; else NULL */
     bool coherent;                   /* there are several cores */
+    uint64_t *allowed;               /* [core]: the ways that its accesses may fill; NULL: all */
     uint64_t *origin;                /* [way]: virtual line of the fill; NULL: nobody will ask */
     const struct caches_level *config;
 };
@@ -168,9 +169,12 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
     return victim;
 }
 
-/* The way that the next line of a set goes to: the lowest empty one, else the victim. */
+/* The way that the next line of a set goes to: the lowest empty one, else the victim; of those that the core that makes
+ * the access may fill. */
 static inline uint32_t cache_level_choose(struct cache_level *level, uint32_t set)
 {
+    if (C2_UNLIKELY(level->allowed))
+        return cache_policy_choose_among(&level->policy, set, level->allowed[level->lines->core]);
     if (level->policy.set)
         return cache_policy_choose(&level->policy, set);
     uint32_t line = cache_policy_oldest(&level->policy, set);

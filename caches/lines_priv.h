@@ -54,6 +54,7 @@ struct cache_lines {
     uint64_t actor;      /* whoever makes a level lose a line now */
     uint64_t pc;         /* as caches_set_instruction() */
     uint32_t signature;  /* of the access being made: see policy.c */
+    uint32_t core;       /* that makes it */
     uint32_t groups;     /* in use */
     uint32_t room;       /* allocated, in groups */
     uint64_t *group_key; /* [group]: line / LINES_GROUP */

@@ -57,6 +57,14 @@ uint32_t caches_machine_private(const struct caches_machine *machine)
     return count;
 }
 
+uint64_t caches_level_ways_of(const struct caches_level *level, uint32_t core)
+{
+    for (uint32_t i = 0; i < level->mask_count; i++)
+        if (core >= level->masks[i].first && core <= level->masks[i].last)
+            return level->masks[i].ways;
+    return c2_mask(0, level->ways - 1);
+}
+
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level)
 {
     return (uint32_t)(level->size_bytes / ((uint64_t)level->ways * machine->line_bytes * level->slices));

@@ -33,6 +33,9 @@
  *     ship-mem   the same by the physical region of 16 KiB that the line lies in
  *     mru3-plru4 twelve ways in three groups of four: the victim is in the group after the one touched last (after the
  *                last comes the first), there by tree-plru
+ *   Where only some ways may be filled (ways_of), the same is said of these alone: the one of them touched or filled
+ *   longest ago, a draw among them, the lowest of them with a 1 or a 3, after setting or adding to all of them and no
+ *   other. In a tree a bit that points to a half without any of them counts for the other half; touches are as ever.
  *   What a policy knows of a way that has been emptied matters to nobody: it is filled before the next victim is
  *   chosen. A PLRU tree keeps its bits.
  *
@@ -134,6 +137,19 @@ static uint32_t tree_victim(uint64_t tree, uint32_t ways)
     return node - ways;
 }
 
+/* A bit that points to a half without any of these ways counts for the other one. */
+static uint32_t tree_victim_among(uint64_t tree, uint32_t ways, uint64_t among)
+{
+    uint32_t node = 1, first = 0;
+    for (uint32_t half = ways / 2; half != 0; half /= 2) {
+        const uint64_t low = c2_mask(first, first + half - 1), high = low << half;
+        const bool right = (tree >> node & 1) ? (among & high) != 0 : (among & low) == 0;
+        node = 2 * node + right;
+        first += right * half;
+    }
+    return first;
+}
+
 #define GROUPS 3
 #define GROUP_WAYS 4
 #define TREE_MASK ((UINT64_C(1) << GROUP_WAYS) - 1)
@@ -155,11 +171,11 @@ static uint32_t groups_victim(uint64_t groups)
 
 /* ------------------------------------------------------------------ bit planes */
 
-static uint32_t nru_victim(struct cache_set *set, uint64_t all)
+static uint32_t nru_victim(struct cache_set *set, uint64_t among)
 {
-    if (set->bits[0] == all)
-        set->bits[0] = 0;
-    return (uint32_t)__builtin_ctzll(~set->bits[0]);
+    if ((set->bits[0] & among) == among)
+        set->bits[0] &= ~among;
+    return (uint32_t)__builtin_ctzll(~set->bits[0] & among);
 }
 
 /* distance = 3 - prediction, 0..3 */
@@ -172,14 +188,14 @@ static void rrip_put(struct cache_set *set, uint32_t way, uint32_t distance)
 
 /* Adding 1 to every prediction takes 1 from every distance: the low plane flips, the high one keeps its 1 where there
  * was a low 1 to take. */
-static uint32_t rrip_victim(struct cache_set *set, uint64_t all)
+static uint32_t rrip_victim(struct cache_set *set, uint64_t among)
 {
     uint64_t *low = &set->bits[0], *high = &set->bits[1];
-    while ((*low | *high) == all) {
-        *high &= *low;
-        *low = ~*low & all;
+    while (((*low | *high) & among) == among) {
+        *high &= *low | ~among;
+        *low ^= among;
     }
-    return (uint32_t)__builtin_ctzll(~(*low | *high));
+    return (uint32_t)__builtin_ctzll(~(*low | *high) & among);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -349,19 +365,28 @@ void cache_policy_empty(struct cache_policy *policy, uint32_t number)
     C2_PROMISE(bits_hold(policy, number));
 }
 
-static uint32_t victim(struct cache_policy *policy, struct cache_set *set)
+/* The n-th of these ways, from 0. */
+static uint32_t nth_way(uint64_t ways, uint64_t n)
+{
+    for (; n != 0; n--)
+        ways &= ways - 1;
+    return (uint32_t)__builtin_ctzll(ways);
+}
+
+static uint32_t victim(struct cache_policy *policy, struct cache_set *set, uint64_t among)
 {
     switch (policy->kind) {
     case CACHES_RANDOM:
-        return (uint32_t)c2_rng_below(&policy->rng, policy->ways);
+        return nth_way(among, c2_rng_below(&policy->rng, (uint64_t)__builtin_popcountll(among)));
     case CACHES_TREE_PLRU:
-        return tree_victim(set->bits[0], policy->ways);
-    case CACHES_MRU3_PLRU4:
+        return among == all_ways(policy) ? tree_victim(set->bits[0], policy->ways)
+                                         : tree_victim_among(set->bits[0], policy->ways, among);
+    case CACHES_MRU3_PLRU4: /* of TLBs, which have no masks */
         return groups_victim(set->bits[0]);
     case CACHES_NRU:
-        return nru_victim(set, all_ways(policy));
+        return nru_victim(set, among);
     default:
-        return rrip_victim(set, all_ways(policy));
+        return rrip_victim(set, among);
     }
 }
 
@@ -373,12 +398,37 @@ uint32_t cache_policy_first_empty(const struct cache_policy *policy, uint32_t se
     return number;
 }
 
-uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
+static uint32_t choose(struct cache_policy *policy, uint32_t set, uint64_t among)
 {
     uint32_t first = set << policy->way_bits;
-    uint64_t empty = ~policy->set[set].valid & all_ways(policy);
-    uint32_t number = first + (empty ? (uint32_t)__builtin_ctzll(empty) : victim(policy, &policy->set[set]));
-    C2_PROMISE(cache_policy_is_room(policy, set, number));
+    uint64_t empty = ~policy->set[set].valid & among;
+    uint32_t number = first + (empty ? (uint32_t)__builtin_ctzll(empty) : victim(policy, &policy->set[set], among));
+    C2_PROMISE(cache_policy_is_room_among(policy, set, number, among));
+    return number;
+}
+
+uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
+{
+    return choose(policy, set, all_ways(policy));
+}
+
+/* With ages: an empty way is the oldest. */
+static uint32_t oldest_among(const struct cache_policy *policy, uint32_t set, uint64_t among)
+{
+    const struct cache_way *way = ways_of(policy, set);
+    uint32_t oldest = (uint32_t)__builtin_ctzll(among);
+    for (uint32_t w = oldest; w < policy->ways; w++)
+        if ((among >> w & 1) && way[w].age < way[oldest].age)
+            oldest = w;
+    return oldest;
+}
+
+uint32_t cache_policy_choose_among(struct cache_policy *policy, uint32_t set, uint64_t ways)
+{
+    if (policy->set)
+        return choose(policy, set, ways);
+    const uint32_t number = (set << policy->way_bits) + oldest_among(policy, set, ways);
+    C2_PROMISE(cache_policy_is_room_among(policy, set, number, ways));
     return number;
 }
 
@@ -453,10 +503,18 @@ bool cache_policy_points_away(const struct cache_policy *policy, uint32_t number
 
 bool cache_policy_is_room(const struct cache_policy *policy, uint32_t set, uint32_t number)
 {
+    return cache_policy_is_room_among(policy, set, number, ~(uint64_t)0);
+}
+
+bool cache_policy_is_room_among(const struct cache_policy *policy, uint32_t set, uint32_t number, uint64_t ways)
+{
     const struct cache_way *way = ways_of(policy, set);
     const uint32_t chosen = cache_policy_way_of(policy, number);
     C2_ASSERT(cache_policy_set_of(policy, number) == set && chosen < policy->ways);
+    C2_ASSERT(chosen >= CACHES_MAX_WAYS || (ways >> chosen & 1));
     for (uint32_t w = 0; w < policy->ways; w++) {
+        if (w < CACHES_MAX_WAYS && !(ways >> w & 1))
+            continue;
         C2_ASSERT(way[w].line != 0 || w >= chosen); /* the lowest of the empty ones */
         C2_ASSERT(way[chosen].line == 0 || way[w].line != 0);
         C2_ASSERT(!has_ages(policy) || way[chosen].line == 0 || way[chosen].age <= way[w].age);

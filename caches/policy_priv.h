@@ -80,15 +80,18 @@ void cache_policy_fill(struct cache_policy *policy, uint32_t number);
 void cache_policy_empty(struct cache_policy *policy, uint32_t number);
 /* Without ages: the way that the next line of a set goes to, the lowest empty one, else the victim. */
 uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set);
+/* The same of any policy, of these ways alone; at least one. */
+uint32_t cache_policy_choose_among(struct cache_policy *policy, uint32_t set, uint64_t ways);
 /* The lowest empty way; there must be one. */
 uint32_t cache_policy_first_empty(const struct cache_policy *policy, uint32_t set);
 void cache_policy_check(const struct cache_policy *policy);
 
 /* What the model card promises of the way touched last, in time linear in the ways (C2_PROMISE): they assert, and are
- * true. is_room: the next line of the set may go there; has ages or not. */
+ * true. is_room: the next line of the set may go there; has ages or not. _among: of these ways. */
 bool cache_policy_is_youngest(const struct cache_policy *policy, uint32_t number);
 bool cache_policy_points_away(const struct cache_policy *policy, uint32_t number);
 bool cache_policy_is_room(const struct cache_policy *policy, uint32_t set, uint32_t number);
+bool cache_policy_is_room_among(const struct cache_policy *policy, uint32_t set, uint32_t number, uint64_t ways);
 
 #define CACHE_AGE_LIMIT C2_HOST_SIZE(UINT32_MAX, 20000u) /* above CACHE_MAX_WAYS, so that renumbering helps */
 

@@ -14,8 +14,8 @@
  *   A run that c2emu could not carry to its end, for a refused instruction or a failure of its own, reports nothing:
  *   half a count is no count. One that was interrupted reports what was done.
  */
-#include <pthread.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -23,6 +23,7 @@ enum { CORES = 4, LINES = 96, LEVELS = 3, L1I = LEVELS, NODES = LEVELS + 1, MOST
 struct held {
     uint32_t line;
     bool dirty;
+    uint32_t way; /* matters where cores may fill some alone */
 };
 
 /* A cache: the lines of each set, and those of its shadow, the youngest first. */
@@ -53,6 +54,7 @@ struct pair {
 struct twin {
     const struct caches_machine *machine;
     uint32_t own;
+    uint32_t by;                          /* the core that makes the access */
     uint32_t evicted[256], evicted_count; /* lines, by the access being made */
     bool measuring;
     struct node node[CORES][NODES];
@@ -322,9 +324,36 @@ static bool insert(struct twin *twin, uint32_t core, uint32_t level, const struc
     return true;
 }
 
-static void evict(struct twin *twin, uint32_t core, uint32_t level, struct node *node, uint32_t set)
+static bool may_fill(const struct twin *twin, const struct node *node, uint32_t way)
 {
-    struct held victim = node->set[set][--node->used[set]];
+    uint64_t ways = ~UINT64_C(0);
+    for (uint32_t i = 0; i < node->config->mask_count; i++)
+        if (twin->by >= node->config->masks[i].first && twin->by <= node->config->masks[i].last)
+            ways = node->config->masks[i].ways;
+    return ways >> way & 1;
+}
+
+/* The lowest way that the core may fill and nobody is in; MOST: there is none. */
+static uint32_t free_way(const struct twin *twin, const struct node *node, uint32_t set)
+{
+    for (uint32_t way = 0; way < node->config->ways; way++) {
+        bool taken = false;
+        for (uint32_t i = 0; i < node->used[set]; i++)
+            taken |= node->set[set][i].way == way;
+        if (!taken && may_fill(twin, node, way))
+            return way;
+    }
+    return MOST;
+}
+
+/* The oldest line of those whose ways the core may fill. Says which way is free then. */
+static uint32_t evict(struct twin *twin, uint32_t core, uint32_t level, struct node *node, uint32_t set)
+{
+    uint32_t at = node->used[set] - 1;
+    while (!may_fill(twin, node, node->set[set][at].way))
+        at--;
+    struct held victim = node->set[set][at];
+    drop(node, &node->set[set][at]);
     leaves(twin, node->config == &twin->machine->l1i ? L1I : level, node, victim.line, false);
     if (node->config->inclusion == CACHES_INCLUSIVE)
         take_above(twin, core, level, &victim);
@@ -332,16 +361,18 @@ static void evict(struct twin *twin, uint32_t core, uint32_t level, struct node 
     if (!insert(twin, core, level + 1, &victim) && victim.dirty)
         write_down(twin, core, level + 1, victim.line);
     twin->evicted[twin->evicted_count++] = victim.line;
+    return victim.way;
 }
 
 static void put(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, bool dirty)
 {
     struct node *node = node_of(twin, core, level);
     const uint32_t set = line % node->sets;
-    if (node->used[set] == node->config->ways)
-        evict(twin, core, level == L1I ? 0 : level, node, set);
+    uint32_t way = free_way(twin, node, set);
+    if (way == MOST)
+        way = evict(twin, core, level == L1I ? 0 : level, node, set);
     memmove(&node->set[set][1], node->set[set], node->used[set]++ * sizeof(struct held));
-    node->set[set][0] = (struct held){line, dirty};
+    node->set[set][0] = (struct held){line, dirty, way};
     node->pending[line] = node->pushed[line] = 0;
 }
 
@@ -623,6 +654,7 @@ static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t 
 {
     bool taken = false;
     const enum state before = twin->view[by->core][line].state;
+    twin->by = by->core;
     protocol(twin, line, write, by);
     ask_and_fill(twin, by->core, first, write, line, &taken);
     if (write)
@@ -678,6 +710,22 @@ static void add_writes(struct caches_machine *machine, struct c2_rng *rng)
     }
 }
 
+/* Of every third machine: of half of the levels one or two ranges of cores may fill some ways alone. */
+static void add_masks(struct caches_machine *machine, struct c2_rng *rng)
+{
+    const bool may = c2_rng_below(rng, 3) == 0;
+    for (uint32_t i = 0; i < NODES && may; i++) {
+        struct caches_level *level = i == L1I ? &machine->l1i : &machine->levels[i];
+        uint32_t core = (uint32_t)c2_rng_below(rng, CORES);
+        for (level->mask_count = 0; level->mask_count < c2_rng_below(rng, 3) && core < CORES; level->mask_count++) {
+            const uint32_t last = core + (uint32_t)c2_rng_below(rng, CORES - core);
+            const uint64_t ways = c2_rng_next(rng) & c2_mask(0, level->ways - 1);
+            level->masks[level->mask_count] = (struct caches_mask){core, last, ways != 0 ? ways : 1};
+            core = last + 1;
+        }
+    }
+}
+
 static struct caches_machine random_machine(struct c2_rng *rng)
 {
     struct caches_machine machine = {.name = "random", .line_bytes = LINE, .physical_bytes = 1 << 20, .cores = CORES};
@@ -695,6 +743,7 @@ static struct caches_machine random_machine(struct c2_rng *rng)
     for (uint32_t i = c2_rng_below(rng, 2) == 0 ? NODES : 0; i < NODES; i++)
         add_prefetchers(i == L1I ? &machine.l1i : &machine.levels[i], rng);
     add_writes(&machine, rng);
+    add_masks(&machine, rng);
     const uint32_t own = caches_machine_private(&machine);
     if ((own < machine.level_count && machine.levels[own].inclusion == CACHES_INCLUSIVE) || c2_rng_below(rng, 2) == 0)
         return machine;

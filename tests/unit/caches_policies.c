@@ -291,6 +291,53 @@ static void ship_mem(void **state)
     caches_destroy(caches);
 }
 
+/* A level of which only some ways may be filled, those in brackets; the others stay empty. */
+static struct caches *some_ways(enum caches_policy policy, uint64_t ways)
+{
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 1};
+    machine.levels[0] = (struct caches_level){.name = "L1D",
+                                              .size_bytes = 64 * 4,
+                                              .ways = 4,
+                                              .slices = 1,
+                                              .policy = policy,
+                                              .mask_count = 1,
+                                              .masks = {{.ways = ways}}};
+    struct caches *caches;
+    assert_int_equal(caches_create(&caches, &machine, 1, NULL), C2_OK);
+    return caches;
+}
+
+static void play_some(enum caches_policy policy, uint64_t ways, const char *script)
+{
+    struct caches *caches = some_ways(policy, ways);
+    play_on(caches, script);
+    caches_destroy(caches);
+}
+
+/* The shadow has room for four lines whatever the mask, so that what it costs are conflicts. */
+static void masks(void **state)
+{
+    (void)state;
+    play_some(CACHES_LRU, 0x6, "A=cold B=cold A=hit C=cold>B B=conflict>A A=conflict>C A=hit");
+    play_some(CACHES_LRU, 0x8, "A=cold A=hit B=cold>A A=conflict>B");
+    play_some(CACHES_FIFO, 0x5, "A=cold B=cold A=hit C=cold>A B=hit D=cold>B A=conflict>C");
+    /* Ways 0, 1 and 2 of the tree. D finds the root on the left, and A there; then the root is on the right, whose bit is
+     * on the empty way 3, which may not be filled, so it is C that goes. */
+    play_some(CACHES_TREE_PLRU, 0x7,
+              "A=cold B=cold " /* root 1 left 0 */
+              "C=cold "        /* root 0 right 1 */
+              "D=cold>A "      /* root 1 left 1 */
+              "E=cold>C "      /* root 0 right 1 */
+              "F=cold>B");     /* root 1 left 0 */
+    play_some(CACHES_NRU, 0xa, "A=cold B=cold C=cold>A C=hit D=cold>B A=conflict>C");
+    play_some(CACHES_SRRIP, 0x9,
+              "A=cold B=cold " /* [22] */
+              "B=hit "         /* [20] */
+              "C=cold>A "      /* +1: [31], [21] */
+              "D=cold>C "      /* +1: [32], [22] */
+              "E=cold>D");     /* +1: [33] */
+}
+
 static void random_draws(void **state)
 {
     (void)state;
@@ -311,9 +358,9 @@ static void random_draws(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lru),      cmocka_unit_test(fifo),         cmocka_unit_test(tree_plru), cmocka_unit_test(nru),
-        cmocka_unit_test(srrip),    cmocka_unit_test(brrip),        cmocka_unit_test(drrip),     cmocka_unit_test(ship),
-        cmocka_unit_test(ship_mem), cmocka_unit_test(random_draws),
+        cmocka_unit_test(lru),      cmocka_unit_test(fifo),  cmocka_unit_test(tree_plru),    cmocka_unit_test(nru),
+        cmocka_unit_test(srrip),    cmocka_unit_test(brrip), cmocka_unit_test(drrip),        cmocka_unit_test(ship),
+        cmocka_unit_test(ship_mem), cmocka_unit_test(masks), cmocka_unit_test(random_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,20 @@ static void add_writes(struct caches_machine *machine, struct c2_rng *rng)
     }
 }
 
+/* Half of the levels have ways that nobody fills. */
+static void add_masks(struct caches_machine *machine, struct c2_rng *rng)
+{
+    for (uint32_t i = 0; i <= machine->level_count; i++) {
+        struct caches_level *level = i < machine->level_count ? &machine->levels[i] : &machine->l1i;
+        const bool is_there = i < machine->level_count || machine->has_l1i;
+        const uint64_t ways = is_there ? c2_rng_next(rng) & c2_mask(0, level->ways - 1) : 0;
+        if (ways == 0 || c2_rng_below(rng, 2) == 0)
+            continue;
+        level->mask_count = 1;
+        level->masks[0] = (struct caches_mask){.ways = ways};
+    }
+}
+
 static void print_level(const struct caches_level *level)
 {
     printf("  %s: %llu bytes, %u ways, %u slices by %s, %s, %s, %s", level->name, (unsigned long long)level->size_bytes,
@@ -111,6 +125,8 @@ static void print_level(const struct caches_level *level)
             printf(", %s", caches_prefetcher_names[i]);
     printf(" on %s, distances %u and %u%s%s\n", caches_prefetch_on_names[level->prefetch_on], level->stream_distance,
            level->stride_distance, level->through ? ", write through" : "", level->around ? ", write around" : "");
+    if (level->mask_count != 0)
+        printf("    ways %#llx\n", (unsigned long long)level->masks[0].ways);
 }
 
 static void print_machine(const struct caches_machine *machine)

@@ -371,6 +371,23 @@ static void writing_machines(void **state)
     assert_true(writing > MACHINES / 10);
 }
 
+/* The same machines, of which levels have ways that are not filled; some prefetch, some let stores go on. */
+static void masked_machines(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= MACHINES / 4; seed++) {
+        struct c2_rng rng;
+        c2_rng_init(&rng, seed, "machine");
+        struct caches_machine machine = random_machine(&rng);
+        add_masks(&machine, &rng);
+        if (seed % 4 == 0)
+            add_prefetchers(&machine, &rng);
+        else if (seed % 4 == 1)
+            add_writes(&machine, &rng);
+        assert_true(run(&machine, seed, 1500, RIGHT, 0));
+    }
+}
+
 /* An instruction told wrongly is noticed where a prefetcher or a policy looks at it. */
 static void wrong_instruction_is_caught(void **state)
 {
@@ -410,9 +427,13 @@ static void mutant_is_caught(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_machines),     cmocka_unit_test(long_runs),
-        cmocka_unit_test(every_combination), cmocka_unit_test(prefetching_machines),
-        cmocka_unit_test(writing_machines),  cmocka_unit_test(wrong_instruction_is_caught),
+        cmocka_unit_test(many_machines),
+        cmocka_unit_test(long_runs),
+        cmocka_unit_test(every_combination),
+        cmocka_unit_test(prefetching_machines),
+        cmocka_unit_test(writing_machines),
+        cmocka_unit_test(masked_machines),
+        cmocka_unit_test(wrong_instruction_is_caught),
         cmocka_unit_test(mutant_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,15 +254,6 @@ static void twin_tree_away(struct twin_set *set, int node, int low, int high, in
     }
 }
 
-static int twin_tree_follow(const struct twin_set *set, int node, int low, int high)
-{
-    int middle = (low + high) / 2;
-    if (high - low == 1)
-        return low;
-    return set->tree[node] ? twin_tree_follow(set, 2 * node + 1, middle, high)
-                           : twin_tree_follow(set, 2 * node, low, middle);
-}
-
 static int twin_brrip_fill(struct twin_level *level) { return c2_rng_below(&level->rng, 32) == 0 ? 2 : 3; }
 
 /* The winner is known before the set that leads has its say, but a leader does not ask who wins. */
@@ -338,26 +329,63 @@ static void twin_touch(struct twin_level *level, struct twin_set *set, int way, 
     }
 }
 
+/* Whether the one core there is may fill the way. */
+static bool twin_may(const struct twin_level *level, int way)
+{
+    return level->config.mask_count == 0 || (level->config.masks[0].ways >> way & 1);
+}
+
 static int twin_nru_victim(struct twin_level *level, struct twin_set *set)
 {
+    const int ways = (int)level->config.ways;
     for (int round = 0;; round++) {
-        for (uint32_t w = 0; w < level->config.ways; w++)
-            if (set->way[w].unused)
-                return (int)w;
-        for (uint32_t w = 0; w < level->config.ways; w++)
-            set->way[w].unused = 1;
+        for (int w = 0; w < ways; w++)
+            if (set->way[w].unused && twin_may(level, w))
+                return w;
+        for (int w = 0; w < ways; w++)
+            set->way[w].unused |= twin_may(level, w);
     }
 }
 
 static int twin_rrip_victim(struct twin_level *level, struct twin_set *set)
 {
+    const int ways = (int)level->config.ways;
     for (;;) {
-        for (uint32_t w = 0; w < level->config.ways; w++)
-            if (set->way[w].prediction == 3)
-                return (int)w;
-        for (uint32_t w = 0; w < level->config.ways; w++)
-            set->way[w].prediction++;
+        for (int w = 0; w < ways; w++)
+            if (set->way[w].prediction == 3 && twin_may(level, w))
+                return w;
+        for (int w = 0; w < ways; w++)
+            set->way[w].prediction += twin_may(level, w);
     }
+}
+
+static int twin_random_victim(struct twin_level *level)
+{
+    int list[CACHES_MAX_WAYS];
+    uint32_t count = 0;
+    for (int w = 0; w < (int)level->config.ways; w++)
+        if (twin_may(level, w))
+            list[count++] = w;
+    return list[c2_rng_below(&level->rng, count)];
+}
+
+static int twin_oldest(const struct twin_level *level, const struct twin_set *set)
+{
+    int at = set->ordered - 1;
+    while (!twin_may(level, set->order[at]))
+        at--;
+    return set->order[at];
+}
+
+/* Down the bits; where they lead to ways that may not be filled, the other way. -1: none of these may. */
+static int twin_tree_follow(const struct twin_level *level, const struct twin_set *set, int node, int low, int high)
+{
+    int middle = (low + high) / 2;
+    if (high - low == 1)
+        return twin_may(level, low) ? low : -1;
+    int left = twin_tree_follow(level, set, 2 * node, low, middle);
+    int right = twin_tree_follow(level, set, 2 * node + 1, middle, high);
+    return (set->tree[node] && right >= 0) || left < 0 ? right : left;
 }
 
 static int twin_victim(struct twin_level *level, struct twin_set *set)
@@ -365,11 +393,11 @@ static int twin_victim(struct twin_level *level, struct twin_set *set)
     switch (level->config.policy) {
     case CACHES_LRU:
     case CACHES_FIFO:
-        return set->order[set->ordered - 1];
+        return twin_oldest(level, set);
     case CACHES_RANDOM:
-        return (int)c2_rng_below(&level->rng, level->config.ways);
+        return twin_random_victim(level);
     case CACHES_TREE_PLRU:
-        return twin_tree_follow(set, 1, 0, (int)level->config.ways);
+        return twin_tree_follow(level, set, 1, 0, (int)level->config.ways);
     case CACHES_NRU:
         return twin_nru_victim(level, set);
     default:
@@ -590,7 +618,7 @@ static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t de
     struct twin_set *set = twin_home(twin, level, virtual_, physical, &number, &slice);
     int w = -1;
     for (uint32_t i = 0; i < level->config.ways && w < 0; i++)
-        if (!set->way[i].valid)
+        if (!set->way[i].valid && twin_may(level, (int)i))
             w = (int)i;
     if (w < 0) {
         w = twin_victim(level, set);
