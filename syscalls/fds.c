@@ -276,8 +276,12 @@ int64_t fds_dup2(struct call *c) { return c->arg[0] == c->arg[1] ? (int64_t)c->a
 
 int64_t fds_dup3(struct call *c)
 {
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (c->arg[0] == c->arg[1] || c->arg[2] & ~(uint64_t)O_CLOEXEC)
         return -EINVAL;
+    if (!entry)
+        return -EBADF;
+    c->fd[0] = entry->host;
     return dup_onto(c, c->arg[2] & O_CLOEXEC);
 }
 

@@ -280,15 +280,19 @@ static uint16_t free_port(struct network *network, const struct network_name *na
     return 0;
 }
 
+static socklen_t least_bytes(int family) { return family == AF_INET ? sizeof(struct sockaddr_in) : SIX_LEAST; }
+
 int64_t network_bind_inet(struct network *network, struct network_name *name, const struct network_address *wanted)
 {
     struct network_address own = *wanted;
     if (name->own.bytes)
         return -EINVAL;
-    if (own.at.ss_family != name->family)
-        return own.at.ss_family == AF_INET || name->family == AF_INET ? -EAFNOSUPPORT : -EINVAL;
-    if (own.bytes < (name->family == AF_INET ? sizeof(struct sockaddr_in) : SIX_LEAST))
+    if (own.bytes < least_bytes(name->family))
         return -EINVAL;
+    if (own.at.ss_family == AF_UNSPEC && name->family == AF_INET && address4(&own) == INADDR_ANY)
+        own.at.ss_family = AF_INET; /* as old programs have it */
+    if (own.at.ss_family != name->family)
+        return -EAFNOSUPPORT;
     unmap(&own);
     if (!is_any(&own) && !is_loopback(&own))
         return -EADDRNOTAVAIL;
@@ -311,11 +315,10 @@ int64_t network_bind_any(struct network *network, struct network_name *name)
 int64_t network_check_inet(const struct network_name *name, struct network_address *to)
 {
     const int family = to->at.ss_family;
-    if (to->bytes < (family == AF_INET ? sizeof(struct sockaddr_in) : SIX_LEAST))
+    const bool fourth = family == AF_INET && network_is_datagrams(name); /* which one of IPv6 sends to as well */
+    if (to->bytes < least_bytes(fourth ? AF_INET : name->family))
         return -EINVAL;
-    if (family != AF_INET && family != AF_INET6)
-        return -EAFNOSUPPORT;
-    if (family != name->family && name->family == AF_INET)
+    if (family != name->family && !fourth)
         return -EAFNOSUPPORT;
     unmap(to);
     settle(to);
@@ -339,6 +342,8 @@ void network_disconnected(struct network_name *name)
         name->own = any_of(name->family, port(&name->own));
     name->settled = false;
 }
+
+bool network_has_port(const struct network_address *to) { return port(to) != 0; }
 
 int64_t network_find_inet(struct network *network, const struct network_name *from, const struct network_address *to,
                           struct sockaddr_un *host, socklen_t *bytes)

@@ -504,6 +504,21 @@ int64_t paths_chdir(struct call *c)
     return enter(c, openat(p.dirfd, p.path, O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
+/* What is wrong with the directory comes first. */
+int64_t paths_chroot(struct call *c)
+{
+    struct paths_place p;
+    int64_t status = find_host(c, &p, HERE, 0, true);
+    if (status < 0)
+        return status;
+    const int host = openat(p.dirfd, p.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (host < 0)
+        return -errno;
+    status = faccessat(host, ".", X_OK, 0) < 0 ? -errno : -EPERM;
+    close(host);
+    return status;
+}
+
 int64_t paths_fchdir(struct call *c)
 {
     if (fds_at(c->kernel, c->arg[0])->path)

@@ -11,7 +11,8 @@
  *
  * Not modelled
  *   Families other than AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK (EAFNOSUPPORT), raw sockets, addresses beyond the
- *   loopback (ENETUNREACH). A connection is there or refused at once (never EINPROGRESS).
+ *   loopback (ENETUNREACH). A connection is there or refused at once: a TCP socket that does not wait hears EINPROGRESS
+ *   where it is there, but ECONNREFUSED where nobody listens.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -31,17 +32,26 @@
 
 /* ------------------------------------------------------------------ making */
 
-enum { TYPE = 0xf };
+enum { TYPE = 0xf, TYPES = 11, FAMILIES = 46, PROTOCOLS = 263 }; /* one more than Linux's highest */
 
 /* TCP or UDP: the number of the protocol, or -errno. */
 static int64_t protocol_of(int type, int protocol)
 {
     const int own = (type & TYPE) == SOCK_STREAM ? IPPROTO_TCP : (type & TYPE) == SOCK_DGRAM ? IPPROTO_UDP : 0;
+    if (protocol < 0 || protocol >= PROTOCOLS)
+        return -EINVAL;
     if ((type & TYPE) == SOCK_RAW)
-        return -EPERM;
+        return protocol == 0 ? -EPROTONOSUPPORT : -EPERM;
     if (!own)
         return -ESOCKTNOSUPPORT;
     return protocol == 0 || protocol == own ? own : -EPROTONOSUPPORT;
+}
+
+static int64_t check_type(int family, int type)
+{
+    if (type & ~TYPE & ~(SOCK_CLOEXEC | SOCK_NONBLOCK))
+        return -EINVAL;
+    return family >= 0 && family < FAMILIES && (type & TYPE) >= TYPES ? -EINVAL : 0;
 }
 
 /* 0, or why there are no sockets of this family. */
@@ -69,7 +79,9 @@ static int64_t add_inet(struct call *c, int host, int family, int type, int prot
 int64_t sockets_socket(struct call *c)
 {
     const int family = (int)c->arg[0], type = (int)c->arg[1];
-    int64_t protocol = check_family(c, family);
+    int64_t protocol = check_type(family, type);
+    if (protocol == 0)
+        protocol = check_family(c, family);
     if (protocol == 0 && family == AF_NETLINK)
         return netlink_socket(c);
     if (protocol == 0 && family != AF_UNIX)
@@ -85,10 +97,15 @@ int64_t sockets_socket(struct call *c)
 
 int64_t sockets_pair(struct call *c)
 {
-    int type = (int)c->arg[1], host[2];
-    if ((int)c->arg[0] == AF_INET || (int)c->arg[0] == AF_INET6)
-        return -EOPNOTSUPP;
-    int64_t status = check_family(c, (int)c->arg[0]);
+    const int family = (int)c->arg[0], type = (int)c->arg[1];
+    int host[2];
+    int64_t status = check_type(family, type);
+    if (status == 0 && (family == AF_INET || family == AF_INET6)) {
+        status = protocol_of(type, (int)c->arg[2]);
+        return status < 0 ? status : -EOPNOTSUPP;
+    }
+    if (status == 0)
+        status = check_family(c, family);
     if (status < 0)
         return status;
     if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, (int)c->arg[2], host) < 0)
@@ -146,6 +163,13 @@ static int64_t connect_host(struct call *c, const struct sockaddr_un *host, sock
     return value;
 }
 
+/* One that does not wait hears that a connection comes; it is there when it asks again, or polls. */
+static int64_t answer_connected(const struct call *c, struct network_name *name)
+{
+    name->connecting = fcntl(c->fd[0], F_GETFL) & O_NONBLOCK;
+    return name->connecting ? -EINPROGRESS : 0;
+}
+
 static int64_t connect_inet(struct call *c, struct network_name *name, struct network_address *to)
 {
     struct network *network = c->kernel->network;
@@ -156,6 +180,10 @@ static int64_t connect_inet(struct call *c, struct network_name *name, struct ne
         network_disconnected(name);
         return 0;
     }
+    if (name->connecting) {
+        name->connecting = false;
+        return 0;
+    }
     int64_t status = network_check_inet(name, to);
     if (status == 0)
         status = network_bind_any(network, name);
@@ -163,9 +191,10 @@ static int64_t connect_inet(struct call *c, struct network_name *name, struct ne
         status = network_find_inet(network, name, to, &host, &bytes);
     if (status == 0 && !datagrams)
         status = connect_host(c, &host, bytes);
-    if (status == 0)
-        network_connected(name, to);
-    return status;
+    if (status < 0)
+        return status;
+    network_connected(name, to);
+    return datagrams ? 0 : answer_connected(c, name);
 }
 
 static int64_t connect_unix(struct call *c, const struct network_address *to)
@@ -354,6 +383,8 @@ static int64_t find_inet(struct call *c, struct network_name *name, struct netwo
     if (!given)
         *to = name->to;
     int64_t status = network_check_inet(name, to);
+    if (status == 0 && given && !network_has_port(to))
+        status = -EINVAL;
     if (status == 0)
         status = network_bind_any(network, name);
     if (status == 0)
@@ -411,18 +442,34 @@ static uint64_t bytes_of(const struct msghdr *message)
     return total;
 }
 
+/* What UDP does not send. */
+static int64_t check_datagram(const struct network_name *name, const struct msghdr *message, int flags)
+{
+    enum { MOST = 65535, HEADERS_4 = 28, HEADERS_6 = 8 };
+    if (bytes_of(message) > MOST)
+        return -EMSGSIZE;
+    if (flags & MSG_OOB)
+        return -EOPNOTSUPP;
+    return bytes_of(message) > (name->family == AF_INET ? MOST - HEADERS_4 : MOST - HEADERS_6) ? -EMSGSIZE : 0;
+}
+
 static int64_t send_directed(struct call *c, struct msghdr *message, uint64_t address, uint64_t bytes, int flags)
 {
     struct sockaddr_un room;
+    const struct network_name *name = name_of(c);
+    const bool drops = network_is_datagrams(name);
     if (netlink_is(c))
         return netlink_send(c, message);
-    int64_t status = direct(c, message, address, bytes, &room);
+    int64_t status = drops ? check_datagram(name, message, flags) : 0;
+    if (status == 0)
+        status = direct(c, message, address, bytes, &room);
     if (status < 0)
         return status;
     if (status == GONE)
         return (int64_t)bytes_of(message);
-    const bool drops = network_is_datagrams(name_of(c));
     status = send_message(c, message, drops ? flags | MSG_DONTWAIT : flags);
+    if (status == -ENOTCONN && is_inet(name)) /* TCP has been shut down before it began */
+        return flags & MSG_NOSIGNAL ? -EPIPE : call_broken_pipe(c, c->fd[0]);
     return drops && status == -EAGAIN ? (int64_t)bytes_of(message) : status;
 }
 
@@ -459,6 +506,10 @@ static void show_sender(const struct call *c, const struct msghdr *message, stru
 static int64_t receive_from(struct call *c, struct msghdr *message, int flags)
 {
     struct network_address peer;
+    if (flags & MSG_ERRQUEUE && is_inet(name_of(c)))
+        return -EAGAIN; /* no error is ever queued, and nobody waits for one */
+    if (network_is_datagrams(name_of(c)))
+        flags &= ~MSG_OOB;
     const int64_t value = receive_message(c, message, flags);
     const bool unconnected = value == -EINVAL && is_inet(name_of(c)) && is_stream(c) &&
                              network_peer(c->kernel->network, c->fd[0], &peer) == -ENOTCONN;
@@ -488,6 +539,12 @@ static int64_t copy_message(struct call *c, struct msghdr *message, uint64_t at,
     int64_t status = guest_read(c, message, at, sizeof *message);
     if (status < 0)
         return status;
+    if (!message->msg_name)
+        message->msg_namelen = 0;
+    if ((int)message->msg_namelen < 0)
+        return -EINVAL;
+    if (message->msg_namelen > sizeof(struct sockaddr_storage))
+        message->msg_namelen = sizeof(struct sockaddr_storage);
     if (message->msg_iovlen > IOV_MAX)
         return -EMSGSIZE;
     return guest_copy_iov(c, &message->msg_iov, (uintptr_t)message->msg_iov, message->msg_iovlen, access);
@@ -623,7 +680,22 @@ int64_t sockets_receive_messages(struct call *c)
     return value;
 }
 
-int64_t sockets_shutdown(struct call *c) { return CALL_HOST(c, shutdown(c->fd[0], (int)c->arg[1])); }
+static bool listens(const struct call *c)
+{
+    int value = 0;
+    socklen_t bytes = sizeof value;
+    return getsockopt(c->fd[0], SOL_SOCKET, SO_ACCEPTCONN, &value, &bytes) == 0 && value;
+}
+
+int64_t sockets_shutdown(struct call *c)
+{
+    struct network_address peer;
+    const int how = (int)c->arg[1];
+    if (is_inet(name_of(c)) && how >= SHUT_RD && how <= SHUT_RDWR && !listens(c) &&
+        network_peer(c->kernel->network, c->fd[0], &peer) == -ENOTCONN)
+        return -ENOTCONN;
+    return CALL_HOST(c, shutdown(c->fd[0], how));
+}
 
 /* ------------------------------------------------------------------ names and options */
 
@@ -672,6 +744,17 @@ static bool is_host_option(int option)
     default:
         return false;
     }
+}
+
+/* What Linux says to an option that there is none of: it depends on whether the protocol has such a level. */
+static int64_t no_option(const struct network_name *name, int level, bool gets)
+{
+    if (level == SOL_SOCKET)
+        return -ENOPROTOOPT;
+    if (!is_inet(name))
+        return -EOPNOTSUPP;
+    const bool known = level == IPPROTO_IP || level == name->protocol || name->family == AF_INET6;
+    return gets && !known ? -EOPNOTSUPP : -ENOPROTOOPT;
 }
 
 /* Those of INET that are remembered, as they are ints. */
@@ -778,6 +861,8 @@ int64_t sockets_set_option(struct call *c)
     int value = 0;
     if (status < 0)
         return status;
+    if ((int)c->cpu->gpr[8] < 0) /* the argument, before what is there shortened it */
+        return -EINVAL;
     if (level == SOL_NETLINK && netlink_is(c)) /* what answers may say beside what is asked for: nothing */
         return 0;
     if (is_timeout(level, option))
@@ -786,7 +871,7 @@ int64_t sockets_set_option(struct call *c)
         return c->arg[4] >= sizeof value ? 0 : -EINVAL;
     const bool host = level == SOL_SOCKET && is_host_option(option);
     if (!host && !is_kept_option(name, level, option))
-        return -ENOPROTOOPT;
+        return netlink_is(c) ? -ENOPROTOOPT : no_option(name, level, false);
     if (c->arg[4] < sizeof value)
         return -EINVAL;
     memcpy(&value, c->ptr[3], sizeof value);
@@ -817,7 +902,7 @@ static int64_t get_int(struct call *c, int level, int option, int *value)
         return 0;
     }
     if (!is_kept_option(name, level, option))
-        return -ENOPROTOOPT;
+        return netlink_is(c) ? -ENOPROTOOPT : no_option(name, level, true);
     const struct network_option *kept = kept_option(name, level, option);
     *value = kept ? kept->value : 0;
     return 0;

@@ -59,7 +59,7 @@ SYSCALL(3, close, fds_close, DECIMAL, "", DESCRIPTOR)
 SYSCALL(436, close_range, fds_close_range, DECIMAL, "", UINT, UINT, HEX)
 SYSCALL(32, dup, fds_dup, DECIMAL, "", DESCRIPTOR)
 SYSCALL(33, dup2, fds_dup2, DECIMAL, "", DESCRIPTOR, INT)
-SYSCALL(292, dup3, fds_dup3, DECIMAL, "", DESCRIPTOR, INT, FLAGS(open))
+SYSCALL(292, dup3, fds_dup3, DECIMAL, "", INT, INT, FLAGS(open))
 SYSCALL(72, fcntl, fds_fcntl, DECIMAL, "no leases, no notification, no owner", DESCRIPTOR, CHOICE(fcntl), HEX)
 SYSCALL(22, pipe, fds_pipe, DECIMAL, "", FD_PAIR_OUT)
 SYSCALL(293, pipe2, fds_pipe2, DECIMAL, "", FD_PAIR_OUT, FLAGS(pipe))
@@ -147,7 +147,7 @@ SYSCALL(190, fsetxattr, paths_fsetxattr, DECIMAL, "", DESCRIPTOR, STRING, IN_DAT
 SYSCALL(197, removexattr, paths_removexattr, DECIMAL, "", PATH, STRING)
 SYSCALL(198, lremovexattr, paths_lremovexattr, DECIMAL, "", PATH, STRING)
 SYSCALL(199, fremovexattr, paths_fremovexattr, DECIMAL, "", DESCRIPTOR, STRING)
-SYSCALL(161, chroot, identity_denied, DECIMAL, "EPERM", PATH)
+SYSCALL(161, chroot, paths_chroot, DECIMAL, "EPERM", PATH)
 
 TOPIC("Sockets")
 SYSCALL(41, socket, sockets_socket, DECIMAL, "AF_UNIX; AF_INET, AF_INET6 of the guest's own loopback; NETLINK_ROUTE",

@@ -5,6 +5,7 @@ words     futexes that are moved to locks, and waits at several words, under two
 shared    words that processes share, with guests/words.c: who is woken and moved is counted, in whatever process
 timeouts  of sockets and of several messages, in guest time: nobody waits for them
 resolve   openat2, also confined
+errors    wrong arguments, with guests/errors.c; natively by a user without rights, for that is who the guest is
 scripts   an interpreter without a slash in front is looked for where the guest is
 """
 
@@ -13,7 +14,7 @@ import shutil
 import sys
 import tempfile
 
-from common import EMULATOR, check, done, run, same_as_natively
+from common import EMULATOR, check, done, equal, run, same_as_natively
 
 GUEST = os.path.join(os.environ["GUESTS"], "kernel_calls")
 
@@ -52,6 +53,30 @@ def scripts(top):
     os.chmod(os.path.join(inner, "script"), 0o755)
     line = "cd %s && ./script word; cd ..; inner/script word 2> /dev/null; echo $?" % inner
     as_natively(top, ["/bin/sh", "-c", line], [])
+
+
+NOBODY = 65534
+WITHOUT_RIGHTS = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+def errors(top):
+    os.chmod(top, 0o755)
+    guest = shutil.copy(os.path.join(os.environ["GUESTS"], "errors"), top)
+    os.chmod(guest, 0o755)
+    for part in ("sockets", "messages", "descriptors"):
+        said = []
+        for name, words, more in (("native", [guest, part], WITHOUT_RIGHTS),
+                                  ("ours", [EMULATOR, "-q", "--no-sim", guest, part], {})):
+            directory = os.path.join(top, part + name)
+            os.mkdir(directory)
+            os.chmod(directory, 0o777)
+            said.append(run(words, cwd=directory, timeout=60, **more))
+        native, ours = said
+        check(native.stdout.count(b"\n") > 20, "the program says something of " + part)
+        for expected, line in zip(native.stdout.decode().splitlines(), ours.stdout.decode().splitlines()):
+            equal(line, expected, part)
+        equal((ours.returncode, ours.stderr, len(ours.stdout)), (native.returncode, native.stderr, len(native.stdout)),
+              part)
 
 
 if __name__ == "__main__":
