@@ -24,6 +24,7 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
 #include "syscalls/locks_priv.h"
+#include "syscalls/notices_priv.h"
 
 /* The descriptor is not moved higher: to close the first one would release the guest's locks (fcntl) of that file. */
 int fds_keep(int host)
@@ -325,6 +326,8 @@ static int64_t lock(struct call *c, int command)
 static int64_t set_status(struct call *c)
 {
     int allowed = O_APPEND | O_NONBLOCK | O_NOATIME | O_DIRECT | O_ASYNC;
+    if (c->arg[2] & O_ASYNC)
+        (void)notices_begin(c->kernel, fds_at(c->kernel, c->arg[0]));
     return CALL_HOST(c, fcntl(c->fd[0], F_SETFL, (int)c->arg[2] & allowed));
 }
 
@@ -332,6 +335,9 @@ int64_t fds_fcntl(struct call *c)
 {
     struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     int command = (int)c->arg[1];
+    int64_t value;
+    if (notices_fcntl(c, entry, command, &value))
+        return value;
     switch (command) {
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:

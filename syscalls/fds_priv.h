@@ -33,6 +33,7 @@ struct fd_entry {
     int host;
     uint8_t kind;         /* enum fd_kind */
     uint8_t wait;         /* enum fd_wait */
+    uint8_t signal;       /* of F_SETSIG; 0: SIGIO */
     bool named;           /* a pipe with a name: whoever has its other end, the host is asked without waiting */
     bool cloexec;         /* of the guest; the host's is always set */
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */

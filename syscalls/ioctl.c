@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/notices_priv.h"
 #include "syscalls/sockets_priv.h"
 
 enum { TERMIOS = 36, TERMIOS2 = 44, WINDOW = 8, SOCKETS = 0x89 };
@@ -37,6 +38,7 @@ static const struct request requests[] = {
     {TIOCOUTQ, CALL_WRITES, 4},
     {FIONREAD, CALL_WRITES, 4},
     {FIONBIO, CALL_READS, 4},
+    {FIOASYNC, CALL_READS, 4},
     {TCSBRK, 0, 0},
     {TCXONC, 0, 0},
     {TCFLSH, 0, 0},
@@ -81,6 +83,9 @@ int64_t ioctl_call(struct call *c)
         return own_group(c);
     case TIOCSPGRP:
         return set_group(c);
+    case FIOASYNC:
+        (void)notices_begin(c->kernel, entry);
+        break;
     case FICLONE:
     case FICLONERANGE:
         return -EOPNOTSUPP;

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/notices_priv.h"
 #include "syscalls/network_priv.h"
 #include "syscalls/trace_priv.h"
 
@@ -159,6 +160,7 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
         syscalls_destroy(kernel);
         return status;
     }
+    notices_create(kernel);
     *out = kernel;
     return C2_OK;
 }
@@ -361,6 +363,7 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
         kernel->before_output(kernel->before_output_self);
     result->value = c.row ? run(&c) : complain(kernel, number, "is not implemented");
     sandbox_end_call(&kernel->sandbox);
+    notices_collect(kernel);
     kernel->looks_outside = false;
     if (!kernel->trace || result->action == SYSCALLS_BLOCKED)
         return;

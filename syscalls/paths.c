@@ -26,6 +26,8 @@
 
 #include "base/root.h"
 #include "syscalls/kernel_priv.h"
+#include "syscalls/locks_priv.h"
+#include "syscalls/notices_priv.h"
 #include "syscalls/paths_priv.h"
 
 #define HERE ((uint64_t)(int64_t)AT_FDCWD)
@@ -220,6 +222,18 @@ static bool is_hidden(struct syscalls *kernel, const char *path)
     return hidden;
 }
 
+/* A lease of the run's own is given up by who has it when he goes on: not while the host waits for him. */
+static int64_t open_host(struct call *c, const struct paths_place *p, int path, int flags, mode_t mode)
+{
+    const bool asks = notices_has_leases(c->kernel) && !(flags & (O_NONBLOCK | O_PATH));
+    const int64_t host = CALL_HOST(c, sandbox_open(c, p, c->ptr[path], flags | (asks ? O_NONBLOCK : 0), mode));
+    if (asks && host == -EWOULDBLOCK)
+        return call_wait_lock(c, c->kernel->pid, LOCKS_FLOCK);
+    if (asks && host >= 0)
+        fcntl((int)host, F_SETFL, fcntl((int)host, F_GETFL) & ~O_NONBLOCK);
+    return host;
+}
+
 static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, mode_t mode, uint64_t resolve)
 {
     struct paths_place p;
@@ -234,8 +248,7 @@ static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, 
     if (is_hidden(c->kernel, c->ptr[path]))
         return -ENOENT;
     mode_t old = umask(c->kernel->identity.mask);
-    int64_t host = is_pipe_end(c, &p, flags) ? open_pipe_end(c, &p, path, flags)
-                                             : CALL_HOST(c, sandbox_open(c, &p, c->ptr[path], flags, mode));
+    int64_t host = is_pipe_end(c, &p, flags) ? open_pipe_end(c, &p, path, flags) : open_host(c, &p, path, flags, mode);
     umask(old);
     if (c->result->action == SYSCALLS_BLOCKED)
         return host;

@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/notices_priv.h"
 
 #define CLEAR_HANDLERS 0x100000000ull /* CLONE_CLEAR_SIGHAND, linux/sched.h */
 
@@ -765,6 +766,7 @@ void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t
     for (uint32_t i = 0; i < sent->count; i++)
         signals_raise(kernel, NULL, &sent->list[i]);
     sent->set = sent->count = 0;
+    notices_collect(kernel);
     stops_tell(kernel);
     syscalls_expire(kernel, instructions);
 }

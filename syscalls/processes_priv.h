@@ -62,6 +62,8 @@ struct processes {
     uint32_t running;
     uint32_t started;  /* processes, so far */
     uint64_t ended_ns; /* the time of those that have ended */
+    bool notices;      /* somebody wants to be told of a descriptor by a signal (notices.c), */
+    bool leases;       /* or has a lease of a file */
     uint64_t events;   /* that may let another process go on */
     uint64_t memories; /* address spaces made, but for the first: pieces of shared memory have numbers by them */
     uint64_t releases; /* of locks of files, and of ends of pipes: what a wait for a lock may wait for */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -308,6 +309,20 @@ void row_flock(void **state)
     assert_call(0, flock, second, LOCK_EX | LOCK_NB);
 }
 
+/* What is written to a pipe makes a signal of the one who owns the other end. */
+static void assert_notice(void)
+{
+    int *pair = guest_take(8), *on = guest_take(4);
+    assert_call(0, pipe, pair);
+    *on = 1;
+    assert_call(0, ioctl, pair[0], FIOASYNC, on);
+    assert_call(0, fcntl, pair[0], F_SETOWN, 1000);
+    assert_call(O_ASYNC, fcntl, pair[0], F_GETFL);
+    assert_int_equal(syscalls_pending(g.kernel), 0);
+    assert_call(1, write, pair[1], guest_text("a"), 1);
+    assert_int_equal(syscalls_pending(g.kernel), SIGIO);
+}
+
 void row_ioctl(void **state)
 {
     (void)state;
@@ -327,6 +342,7 @@ void row_ioctl(void **state)
     assert_call(-ENOTTY, ioctl, pair[0], TCGETS, guest_take(64));
     assert_call(-ENOTTY, ioctl, pair[0], TIOCGPGRP, count);
     assert_call(-ENOTTY, ioctl, pair[0], 0x12345678, count); /* unknown: never reaches the host */
+    assert_notice();
 }
 
 /* A terminal: the host's, with the guest in its foreground. */
@@ -498,7 +514,23 @@ void row_fcntl(void **state)
     assert_call(0, fcntl, fd, F_GETLK, lock);
     assert_int_equal(lock->l_type, F_UNLCK); /* no other process holds it */
     assert_call(-EFAULT, fcntl, fd, F_SETLK, GUEST_BAD);
-    assert_call(-EINVAL, fcntl, fd, F_SETLEASE, F_RDLCK);
+    assert_call(-EAGAIN, fcntl, fd, F_SETLEASE, F_RDLCK); /* of one that may write */
+    assert_call(F_UNLCK, fcntl, fd, F_GETLEASE);
+    assert_call(0, fcntl, fd, F_SETOWN, 1000);
+    assert_call(1000, fcntl, fd, F_GETOWN);
+    assert_call(-ESRCH, fcntl, fd, F_SETOWN, 77);
+    assert_call(-EINVAL, fcntl, fd, F_SETOWN, -1000);
+    int *owner = guest_take(8);
+    assert_call(0, fcntl, fd, F_GETOWN_EX, owner);
+    assert_int_equal(owner[0], F_OWNER_PID);
+    assert_int_equal(owner[1], 1000);
+    owner[1] = 0;
+    assert_call(0, fcntl, fd, F_SETOWN_EX, owner);
+    assert_call(0, fcntl, fd, F_GETOWN);
+    assert_call(0, fcntl, fd, F_SETSIG, SIGUSR1);
+    assert_call(SIGUSR1, fcntl, fd, F_GETSIG);
+    assert_call(-EINVAL, fcntl, fd, F_SETSIG, 65);
+    assert_call(-EINVAL, fcntl, fd, F_NOTIFY, 1);
 }
 
 void row_pipe(void **state)
