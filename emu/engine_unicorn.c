@@ -32,8 +32,8 @@
  * Invariants
  *   current is null except while Unicorn runs its translations, or is stopped between two of them.
  * Not modelled
- *   Debug registers; alignment checks (AC); unmasked floating-point exceptions (refused, see interpret.h). A branch to
- *   an address that is not canonical faults at its target. Unicorn reads a whole block before it executes any of it:
+ *   Debug registers; alignment checks (AC); exceptions of the x87 unit that trap (refused where one occurs). A branch
+ *   to an address that is not canonical faults at its target. Unicorn reads a whole block before it executes any of it:
  *   the page that it goes on to is touched, and may fault, when the block starts.
  */
 #include <errno.h>
@@ -525,6 +525,20 @@ static bool after_page_fault(struct unicorn *u, struct engine_event *event, stru
     return false;
 }
 
+static struct engine_event refusal(const char *why)
+{
+    struct engine_event event = {.stop = ENGINE_REFUSED};
+    snprintf(event.refusal, sizeof event.refusal, "%s", why);
+    return event;
+}
+
+/* Of the x87 unit: a CPU raises it at the next x87 instruction that waits, which is behind us. */
+static struct engine_event x87_trap(void)
+{
+    return refusal("an x87 instruction before this one has raised a floating-point exception that traps, which is not "
+                   "modelled: mask it (feenableexcept), or calculate with SSE");
+}
+
 static bool after_exception(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     if (u->pause_number == 14)
@@ -548,19 +562,23 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
     case 13:
         *event = protection_fault(stack);
         return false;
+    case 16:
+        *event = x87_trap();
+        return false;
+    case UNICORN_FLOAT_TRAP:
+        *event = (struct engine_event){
+            .stop = ENGINE_TRAP, .signal = SIGFPE, .code = interpret_float_code(unicorn_get_mxcsr(&u->state))};
+        return false;
+    case UNICORN_FLOAT_TRAP_MMX:
+        *event = refusal("a floating-point exception that traps in a conversion from or to MMX registers is not "
+                         "modelled: mask it, or use SSE2");
+        return false;
     default:
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine raised exception %u at 0x%llx, which c2emu does not know",
                 u->pause_number, (unsigned long long)rip_of(u));
         fail(u, event, err);
         return false;
     }
-}
-
-static struct engine_event refusal(const char *why)
-{
-    struct engine_event event = {.stop = ENGINE_REFUSED};
-    snprintf(event.refusal, sizeof event.refusal, "%s", why);
-    return event;
 }
 
 static bool after_invalid(struct unicorn *u, struct engine_event *event, struct c2_error *err)
@@ -665,6 +683,10 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
         return false;
     }
     unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
+    if (unicorn_x87_trapped(&u->state)) {
+        *event = x87_trap();
+        return false;
+    }
     if (special->decoded != DECODE_GOOD) {
         *event = after_no_instruction(special);
         return false;
@@ -831,6 +853,7 @@ static uc_err run_unicorn(struct unicorn *u)
     if (u->recording && !u->pace.current)
         u->pace.next = u->words + u->batch->used;
     unicorn_access_run(&u->access);
+    unicorn_float_run(u->state.sse_traps);
     unicorn_code_run(u->code, u->single);
     unicorn_translate_for(u->code);
     uc_err code = uc_emu_start(u->state.uc, rip_of(u), 0, 0, 0);
@@ -899,6 +922,8 @@ static void unicorn_run(struct engine *engine, uint64_t budget, struct engine_ev
         }
         execute(u);
     } while (after_pause(u, event, err));
+    if (event->stop != ENGINE_FAILED && unicorn_x87_trapped(&u->state))
+        *event = x87_trap();
     u->interrupted = u->interrupted && event->stop != ENGINE_INTERRUPT;
     C2_PROMISE(event->stop == ENGINE_FAILED || (!u->pace.current && !u->cut && u->pace.instructions <= u->budget_at));
 }

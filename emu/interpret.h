@@ -67,6 +67,9 @@ bool interpret_is_rep_string(const ZydisDecodedInstruction *insn);
 bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct guest_va pc,
                        const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand);
 
+/* The si_code of SIGFPE for the SSE exception that MXCSR has raised and does not mask; 0: there is none. */
+int interpret_float_code(uint32_t mxcsr);
+
 /* Whether the form must be interpreted (true), or left to the engine. Depends on the instruction alone. */
 bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 

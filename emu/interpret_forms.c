@@ -7,13 +7,8 @@
  * Not modelled
  *   Where the engine differs from a CPU and executes all the same, because nothing that a compiler emits can tell:
  *   - RCPPS, RCPSS, RSQRTPS, RSQRTSS give the rounded quotient, where a CPU gives 12 good bits of it (and CPUs of
- *     different makers give different ones); they raise exception flags, where a CPU raises none;
- *   - of two NaN operands an SSE addition, subtraction, multiplication or division passes on the one with the larger
- *     significand, a CPU the first;
- *   - MXCSR.DE is never set; a result flushed to zero sets neither UE nor PE; ROUNDxx sets PE although told not to;
- *   - MINxx and MAXxx pass on denormals although MXCSR.DAZ says that they are zero;
- *   - the exception flags and C1 of the x87 status; x87 stack overflow and underflow; FLD does not quiet a signalling
- *     NaN;
+ *     different makers give different ones);
+ *   - C1 and the flag of a denormal operand in the x87 status; x87 stack overflow and underflow;
  *   - FCOMI and kin do not clear OF, SF and AF;
  *   - SSSE3 instructions on MMX registers with a memory operand, and EMMS, leave TOP alone;
  *   - a successful 32-bit CMPXCHG clears the upper half of RAX, BSF and BSR of a zero that of their destination;
@@ -95,7 +90,6 @@ static void mov_special_run(struct interpret_run *run)
 
 #define USELESS_REX "a REX prefix on LAHF, SAHF or PAUSE is not modelled"
 #define RESERVED_COMPARISON "an SSE comparison with a reserved predicate is not modelled"
-#define MMX_FROM_MEMORY "MMX conversions and unpacking from memory are not modelled: use SSE2"
 #define OTHER_SEGMENTS "instructions that look into descriptor tables are not modelled"
 
 /* Executed by the engine as they are. */
@@ -226,15 +220,15 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN_IF(CVTDQ2PD, memory_second, interpret_cvtdq2pd),
     RUN(DPPS, interpret_dpps), /* another order of additions */
     RUN(DPPD, interpret_dppd),
-    NATIVE_BUT(CVTPI2PD, memory_second, MMX_FROM_MEMORY),
-    NATIVE_BUT(CVTPI2PS, memory_second, MMX_FROM_MEMORY),
-    NATIVE_BUT(CVTPS2PI, memory_second, MMX_FROM_MEMORY),
-    NATIVE_BUT(CVTTPS2PI, memory_second, MMX_FROM_MEMORY),
+    RUN_IF(CVTPI2PD, memory_second, interpret_from_integers),
+    RUN_IF(CVTPI2PS, memory_second, interpret_from_integers),
+    RUN_IF(CVTPS2PI, memory_second, interpret_to_integers),
+    RUN_IF(CVTTPS2PI, memory_second, interpret_to_integers),
 
     /* SSE and MMX: packed integers */
-    NATIVE_BUT(PUNPCKLBW, mmx_from_memory, MMX_FROM_MEMORY),
-    NATIVE_BUT(PUNPCKLWD, mmx_from_memory, MMX_FROM_MEMORY),
-    NATIVE_BUT(PUNPCKLDQ, mmx_from_memory, MMX_FROM_MEMORY),
+    RUN_IF(PUNPCKLBW, mmx_from_memory, interpret_unpack_low),
+    RUN_IF(PUNPCKLWD, mmx_from_memory, interpret_unpack_low),
+    RUN_IF(PUNPCKLDQ, mmx_from_memory, interpret_unpack_low),
     /* engines overwrite the source that they still need */
     RUN_IF(PHADDW, same_register, interpret_horizontal),
     RUN_IF(PHADDD, same_register, interpret_horizontal),

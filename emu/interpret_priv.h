@@ -102,7 +102,8 @@ interpret_handler interpret_cmpxchg_pair, interpret_loop_while, interpret_popf, 
 
 interpret_handler interpret_pcmpstr; /* interpret_pcmpstr.c */
 interpret_handler interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov, interpret_round_scalar,
-    interpret_cvtps2pd, interpret_cvtdq2pd; /* interpret_sse.c */
+    interpret_cvtps2pd, interpret_cvtdq2pd, interpret_unpack_low, interpret_from_integers,
+    interpret_to_integers; /* interpret_sse.c */
 
 interpret_handler interpret_ldmxcsr, interpret_stmxcsr, interpret_fxsave, interpret_fxrstor, interpret_fldcw,
     interpret_fnstsw, interpret_fnclex, interpret_fninit, interpret_fnstenv, interpret_fldenv, interpret_fnsave,
@@ -144,11 +145,9 @@ interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_
 #define X87_C3 0x4000u
 #define X87_CONDITIONS (X87_C0 | X87_C1 | X87_C2 | X87_C3)
 
-#define MXCSR_EXCEPTION_MASKS 0x1f80u
+#define MXCSR_EXCEPTIONS 0x003fu
+#define MXCSR_MASKS_AT 7
 #define MXCSR_DEFINED 0xffffu
-
-#define REFUSE_UNMASKED \
-    "floating-point exceptions that trap are not modelled: do not unmask them (feenableexcept, -ftrapping-math traps)"
 
 struct x87_state {
     uint8_t image[FXSAVE_BYTES] __attribute__((aligned(16)));

@@ -3,13 +3,17 @@
  * Model
  *   SSE and MMX instructions: DPPS, DPPD and two conversions by the arithmetic of the CPU that c2emu runs on (IEEE,
  *   so the same on every CPU), under the guest's MXCSR; ROUNDSS and ROUNDSD on the bits of the number; PHADDx and
- *   PHSUBx of a register with itself; MASKMOVQ and MASKMOVDQU.
+ *   PHSUBx of a register with itself; MASKMOVQ and MASKMOVDQU; unpacking and conversions of MMX with memory.
+ * Not modelled
+ *   DPPS and DPPD with exceptions that are not masked: refused.
  * Counting
  *   MASKMOVQ and MASKMOVDQU are one write of the whole operand, whatever the mask selects.
  * Source
  *   Intel SDM volume 2: DPPS and DPPD (the order of their additions), ROUNDSD, MASKMOVDQU; volume 1, 9.2 (MMX state
  *   in x87).
  */
+#include <signal.h>
+
 #include "emu/interpret_priv.h"
 
 static unsigned register_number(const ZydisDecodedOperand *operand)
@@ -43,23 +47,61 @@ static bool get_vector(struct interpret_run *run, unsigned index, void *out, uns
     return true;
 }
 
-/* ------------------------------------------------------------------ the host's arithmetic
- * All of it in volatile assembly between the two changes of MXCSR, so that no compiler moves it across them. */
+/* ------------------------------------------------------------------ exceptions */
 
-static uint32_t enter_guest_rounding(const struct interpret_run *run)
+static uint32_t unmasked_of(uint32_t mxcsr) { return ~mxcsr >> MXCSR_MASKS_AT & MXCSR_EXCEPTIONS; }
+
+int interpret_float_code(uint32_t mxcsr)
 {
-    uint32_t host, guest = run->cpu->get_mxcsr(run->cpu->self);
-    __asm__ volatile("stmxcsr %0" : "=m"(host));
-    __asm__ volatile("ldmxcsr %0" : : "m"(guest));
-    return host;
+    enum { INVALID = 0x01, BY_ZERO = 0x04, OVERFLOWED = 0x08, UNDERFLOWED = 0x12 /* and denormal operands */ };
+    const uint32_t raised = mxcsr & unmasked_of(mxcsr);
+    return raised & INVALID       ? FPE_FLTINV
+           : raised & BY_ZERO     ? FPE_FLTDIV
+           : raised & OVERFLOWED  ? FPE_FLTOVF
+           : raised & UNDERFLOWED ? FPE_FLTUND
+           : raised               ? FPE_FLTRES
+                                  : 0;
 }
 
-static void leave_guest_rounding(const struct interpret_run *run, uint32_t host)
+/* The instruction has raised the flags. Whether it may write its result: none of them traps. */
+static bool raise_flags(struct interpret_run *run, uint32_t flags)
 {
-    uint32_t guest;
-    __asm__ volatile("stmxcsr %0" : "=m"(guest));
-    __asm__ volatile("ldmxcsr %0" : : "m"(host));
-    run->cpu->set_mxcsr(run->cpu->self, guest);
+    const uint32_t before = run->cpu->get_mxcsr(run->cpu->self), unmasked = unmasked_of(before);
+    if (flags & ~before)
+        run->cpu->set_mxcsr(run->cpu->self, before | flags);
+    if (flags & unmasked)
+        interpret_signal(run, SIGFPE, interpret_float_code(before | flags));
+    return !(flags & unmasked);
+}
+
+/* ------------------------------------------------------------------ the host's arithmetic
+ * All of it in volatile assembly between the two changes of MXCSR, so that no compiler moves it across them. The host
+ * masks all exceptions. */
+
+struct guest_rounding {
+    uint32_t host, guest;
+};
+
+static void enter_guest_rounding(struct guest_rounding *rounding, const struct interpret_run *run)
+{
+    rounding->guest = (run->cpu->get_mxcsr(run->cpu->self) & ~MXCSR_EXCEPTIONS) | MXCSR_EXCEPTIONS << MXCSR_MASKS_AT;
+    __asm__ volatile("stmxcsr %0" : "=m"(rounding->host));
+    __asm__ volatile("ldmxcsr %0" : : "m"(rounding->guest));
+}
+
+static uint32_t flags_of_host(void)
+{
+    uint32_t mxcsr;
+    __asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+    return mxcsr & MXCSR_EXCEPTIONS;
+}
+
+/* Whether the result may be written. */
+static bool leave_guest_rounding(struct interpret_run *run, const struct guest_rounding *rounding)
+{
+    const uint32_t flags = flags_of_host();
+    __asm__ volatile("ldmxcsr %0" : : "m"(rounding->host));
+    return raise_flags(run, flags);
 }
 
 static float multiply_single(float a, float b)
@@ -86,20 +128,30 @@ static double add_double(double a, double b)
     return a;
 }
 
+/* Which of its operations trap, and what the others raise then, is not modelled. */
+static bool all_masked(struct interpret_run *run)
+{
+    if (unmasked_of(run->cpu->get_mxcsr(run->cpu->self)) != 0)
+        interpret_refuse(run, "DPPS and DPPD with floating-point exceptions that trap are not modelled: mask them");
+    return run->effect->status == INTERPRET_DONE;
+}
+
 /* The upper half of the control byte says which products are added, the lower half where the sum goes. */
 void interpret_dpps(struct interpret_run *run)
 {
     float a[4], b[4], product[4] = {0, 0, 0, 0}, result[4] = {0, 0, 0, 0};
     uint8_t bytes[16];
     unsigned select = (unsigned)run->operands[2].imm.value.u;
-    if (!get_vector(run, 1, b, 16) || !get_vector(run, 0, a, 16))
+    if (!get_vector(run, 1, b, 16) || !get_vector(run, 0, a, 16) || !all_masked(run))
         return;
-    uint32_t host = enter_guest_rounding(run);
+    struct guest_rounding rounding;
+    enter_guest_rounding(&rounding, run);
     for (unsigned i = 0; i < 4; i++)
         if (select >> (4 + i) & 1)
             product[i] = multiply_single(a[i], b[i]);
     float sum = add_single(add_single(product[0], product[1]), add_single(product[2], product[3]));
-    leave_guest_rounding(run, host);
+    if (!leave_guest_rounding(run, &rounding))
+        return;
     for (unsigned i = 0; i < 4; i++)
         if (select >> i & 1)
             result[i] = sum;
@@ -112,14 +164,16 @@ void interpret_dppd(struct interpret_run *run)
     double a[2], b[2], product[2] = {0, 0}, result[2] = {0, 0};
     uint8_t bytes[16];
     unsigned select = (unsigned)run->operands[2].imm.value.u;
-    if (!get_vector(run, 1, b, 16) || !get_vector(run, 0, a, 16))
+    if (!get_vector(run, 1, b, 16) || !get_vector(run, 0, a, 16) || !all_masked(run))
         return;
-    uint32_t host = enter_guest_rounding(run);
+    struct guest_rounding rounding;
+    enter_guest_rounding(&rounding, run);
     for (unsigned i = 0; i < 2; i++)
         if (select >> (4 + i) & 1)
             product[i] = multiply_double(a[i], b[i]);
     double sum = add_double(product[0], product[1]);
-    leave_guest_rounding(run, host);
+    if (!leave_guest_rounding(run, &rounding))
+        return;
     for (unsigned i = 0; i < 2; i++)
         if (select >> i & 1)
             result[i] = sum;
@@ -132,9 +186,11 @@ void interpret_cvtps2pd(struct interpret_run *run)
     uint8_t vector[16] = {0};
     if (!get_vector(run, 1, vector, 8))
         return;
-    uint32_t host = enter_guest_rounding(run);
+    struct guest_rounding rounding;
+    enter_guest_rounding(&rounding, run);
     __asm__ volatile("movups %0, %%xmm0; cvtps2pd %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
-    leave_guest_rounding(run, host);
+    if (!leave_guest_rounding(run, &rounding))
+        return;
     set_xmm(run, 0, vector);
 }
 
@@ -221,11 +277,11 @@ void interpret_round_scalar(struct interpret_run *run)
     bits = round_bits(l, bits, mode, mxcsr & MXCSR_DAZ, &flags);
     if (control & 8) /* inexact is not to be told */
         flags &= ~MXCSR_PE;
+    if (!raise_flags(run, flags))
+        return;
     get_xmm(run, 0, vector);
     memcpy(vector, &bits, bytes);
     set_xmm(run, 0, vector);
-    if (flags & ~mxcsr)
-        run->cpu->set_mxcsr(run->cpu->self, mxcsr | flags);
 }
 
 /* ------------------------------------------------------------------ MMX registers */
@@ -241,6 +297,74 @@ static void get_mmx_state(const struct interpret_run *run, struct x87_state *sta
 static uint8_t *mmx_of(struct x87_state *state, const ZydisDecodedOperand *operand)
 {
     return state->image + FXSAVE_ST + 16 * register_number(operand);
+}
+
+static void set_mmx(struct interpret_run *run, struct x87_state *state, const uint8_t value[8])
+{
+    uint8_t *mmx = mmx_of(state, &run->operands[0]);
+    memcpy(mmx, value, 8);
+    memset(mmx + 8, 0xff, 2);
+    run->cpu->set_fxsave(run->cpu->self, state->image);
+}
+
+/* ------------------------------------------------------------------ MMX instructions with memory
+ * Of these engines read more than is there, or enter MMX before the load, which may fault. */
+
+void interpret_unpack_low(struct interpret_run *run)
+{
+    struct x87_state state;
+    uint8_t source[4], result[8];
+    const unsigned element = run->insn->mnemonic == ZYDIS_MNEMONIC_PUNPCKLBW   ? 1
+                             : run->insn->mnemonic == ZYDIS_MNEMONIC_PUNPCKLWD ? 2
+                                                                               : 4;
+    if (!get_vector(run, 1, source, sizeof source))
+        return;
+    get_mmx_state(run, &state);
+    const uint8_t *destination = mmx_of(&state, &run->operands[0]);
+    for (unsigned i = 0; i < sizeof source; i += element) {
+        memcpy(result + 2 * i, destination + i, element);
+        memcpy(result + 2 * i + element, source + i, element);
+    }
+    set_mmx(run, &state, result);
+}
+
+/* Two integers in memory become two numbers of an XMM register. */
+void interpret_from_integers(struct interpret_run *run)
+{
+    struct guest_rounding rounding;
+    uint8_t vector[16] = {0}, result[16];
+    const bool single = run->insn->mnemonic == ZYDIS_MNEMONIC_CVTPI2PS;
+    if (!get_vector(run, 1, vector, 8))
+        return;
+    get_xmm(run, 0, result);
+    enter_guest_rounding(&rounding, run);
+    if (single)
+        __asm__ volatile("movups %0, %%xmm0; cvtdq2ps %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
+    else
+        __asm__ volatile("movups %0, %%xmm0; cvtdq2pd %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
+    if (!leave_guest_rounding(run, &rounding))
+        return;
+    memcpy(result, vector, single ? 8 : 16);
+    set_xmm(run, 0, result);
+}
+
+/* Two singles in memory become two integers of an MMX register. */
+void interpret_to_integers(struct interpret_run *run)
+{
+    struct guest_rounding rounding;
+    struct x87_state state;
+    uint8_t vector[16] = {0};
+    if (!get_vector(run, 1, vector, 8))
+        return;
+    enter_guest_rounding(&rounding, run);
+    if (run->insn->mnemonic == ZYDIS_MNEMONIC_CVTPS2PI)
+        __asm__ volatile("movups %0, %%xmm0; cvtps2dq %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
+    else
+        __asm__ volatile("movups %0, %%xmm0; cvttps2dq %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
+    if (!leave_guest_rounding(run, &rounding))
+        return;
+    get_mmx_state(run, &state);
+    set_mmx(run, &state, vector);
 }
 
 /* ------------------------------------------------------------------ PHADDx, PHSUBx of a register with itself */

@@ -21,6 +21,7 @@ struct unicorn_layout {
     size_t old_exception; /* int32: -1 = none */
     size_t sse_flags;     /* uint8: softfloat's exception flags */
     size_t sse_ftz;       /* uint8: flush results to zero */
+    size_t x87_flags;     /* uint8: the same of the x87 unit */
     size_t x87_ftz;       /* uint8: wrongly set by a write of MXCSR */
     size_t flags;         /* uint32: what a translation depends on, beside its address */
     bool inlines;         /* translations can record */
@@ -31,6 +32,8 @@ struct unicorn_state {
     uc_engine *uc;
     uc_context *scratch;
     struct unicorn_layout layout;
+    uint32_t sse_traps; /* exceptions of the SSE unit that MXCSR does not mask, as flags */
+    uint16_t x87_traps; /* exceptions of the x87 unit that its control word does not mask */
 };
 enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, struct c2_error *err);
 void unicorn_state_release(struct unicorn_state *state);
@@ -41,6 +44,8 @@ enum unicorn_set { UNICORN_PLAIN, UNICORN_HOOKED, UNICORN_INLINE };
 void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool single);
 uint32_t unicorn_get_mxcsr(struct unicorn_state *state);
 void unicorn_set_mxcsr(struct unicorn_state *state, uint32_t mxcsr);
+/* Whether the x87 unit has raised a flag that traps. */
+bool unicorn_x87_trapped(struct unicorn_state *state);
 void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512]);
 void unicorn_set_fxsave(struct unicorn_state *state, const uint8_t in[512]);
 void unicorn_get_registers(struct unicorn_state *state, struct syscalls_cpu *cpu);
@@ -220,17 +225,28 @@ void unicorn_code_take_executed(struct unicorn_code *code,
                                 void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self);
 
 /* ------------------------------------------------------------------ unicorn_float.c: arithmetic of SSE by the host */
+/* Numbers of exceptions: an SSE exception that is not masked, as of a CPU; one of a conversion that knows MMX. */
+enum { UNICORN_FLOAT_TRAP = 19, UNICORN_FLOAT_TRAP_MMX = 63 };
 void unicorn_float_trust(bool trust);
+/* Before each run of Unicorn: which exceptions trap, as flags of MXCSR. */
+void unicorn_float_run(uint32_t unmasked);
 
 /* ------------------------------------------------------------------ unicorn_translate.c: where translations end */
 /* Translations are made for this code from now on. NULL: Unicorn ends them as it likes. */
 void unicorn_translate_for(struct unicorn_code *code);
 /* Without code: translations have this many instructions at most; 0: no limit. */
 void unicorn_translate_most(unsigned insns);
-/* Unicorn's own function of the name; *found keeps it. */
-void *unicorn_original(void **found, const char *name);
-void *unicorn_find(const char *name); /* the same; NULL: there is none */
-bool unicorn_translating(void);       /* for an engine of the guest's */
+void *unicorn_find(const char *name); /* Unicorn's own function of the name; NULL: there is none */
+/* The same, which there must be. */
+void *unicorn_find_original(const char *name);
+/* The same; *found keeps it. */
+static inline void *unicorn_original(void **found, const char *name)
+{
+    if (C2_UNLIKELY(!*found))
+        *found = unicorn_find_original(name);
+    return *found;
+}
+bool unicorn_translating(void); /* for an engine of the guest's */
 uint64_t unicorn_translations(void);  /* that were made so far, of all engines */
 
 /* ------------------------------------------------------------------ unicorn_mmx.c: MMX registers as x87 numbers */

@@ -14,10 +14,11 @@
  * Invariants
  *   Every offset is the only byte of the context that behaves as the state must; otherwise the engine is refused.
  * Not modelled
- *   x87 exception flags (FSW is never more than the condition codes and TOP). MXCSR.DE, which softfloat does not raise.
+ *   The x87 unit's flags of denormal operands and stack faults, and C1 of what was rounded.
  */
 #include <string.h>
 
+#include "emu/unicorn_float_priv.h"
 #include "emu/unicorn_priv.h"
 
 const int unicorn_gprs[16] = {
@@ -368,6 +369,23 @@ static const char *find_translations(struct unicorn_layout *out, struct probe *p
     return NULL;
 }
 
+/* MXCSR lies behind the SSE unit's status, and denormals are zero where one byte of that says so. */
+static bool status_is_known(struct probe *probe, const struct unicorn_layout *layout)
+{
+    static const uint32_t mxcsr[] = {0x1f80, 0x1fc0};
+    const size_t status = layout->sse_flags - offsetof(struct float_status, flags);
+    bool good = layout->sse_ftz == status + offsetof(struct float_status, flush_results);
+    for (int i = 0; i < 2 && good; i++) {
+        uint32_t behind;
+        uc_reg_write(probe->uc, UC_X86_REG_MXCSR, &mxcsr[i]);
+        uc_context_save(probe->uc, probe->context[0]);
+        memcpy(&behind, image(probe, 0) + status + offsetof(struct float_status, mxcsr), sizeof behind);
+        good = behind == mxcsr[i] && image(probe, 0)[status + offsetof(struct float_status, flush_operands)] == i;
+    }
+    uc_reg_write(probe->uc, UC_X86_REG_MXCSR, &mxcsr[0]);
+    return good;
+}
+
 /* A third, rounded to nearest, down, and to nearest again. */
 static bool rounding_works(struct probe *probe)
 {
@@ -396,10 +414,14 @@ static const char *find_all(struct unicorn_layout *out, struct probe *probe)
         return "the last exception cannot be cleared";
     if (!(out->sse_flags = find_sse_flags(probe)))
         return "the SSE exception flags are not where they can be read";
-    size_t x87_flags = find_x87_flags(probe);
-    if (!x87_flags || !(out->x87_ftz = find_x87_ftz(probe, x87_flags)))
+    if (!(out->x87_flags = find_x87_flags(probe)))
+        return "the x87 exception flags are not where they can be read";
+    if (!(out->x87_ftz = find_x87_ftz(probe, out->x87_flags)))
         return "the x87 flush-to-zero switch is not where it can be cleared";
-    out->sse_ftz = out->sse_flags + (out->x87_ftz - x87_flags);
+    unicorn_x87_flags_at = (ptrdiff_t)(out->x87_flags + offsetof(struct float_status, flags) - out->sse_flags);
+    out->sse_ftz = out->sse_flags + (out->x87_ftz - out->x87_flags);
+    if (!status_is_known(probe, out))
+        return "the status of the SSE unit is not where it is known";
     if (!ftz_works(probe, out->sse_ftz))
         return "flush-to-zero cannot be switched on";
     if (!rounding_works(probe))
@@ -455,8 +477,9 @@ void unicorn_forget_exception(struct unicorn_state *state)
     uc_context_restore(state->uc, state->scratch);
 }
 
-/* softfloat: 1 invalid, 4 division by zero, 8 overflow, 16 underflow, 32 inexact: MXCSR's own bits 0, 2, 3, 4, 5. */
-enum { MXCSR_FLAGS = 0x3d, MXCSR_FTZ = 0x8000 };
+/* softfloat: 1 invalid, 4 division by zero, 8 overflow, 16 underflow, 32 inexact: MXCSR's own bits 0, 2, 3, 4, 5. Bit
+ * 1, the denormal operand, is raised by unicorn_float.c. */
+enum { MXCSR_FLAGS = 0x3f, MXCSR_MASKS_AT = 7, MXCSR_FTZ = 0x8000 };
 
 uint32_t unicorn_get_mxcsr(struct unicorn_state *state)
 {
@@ -469,6 +492,7 @@ void unicorn_set_mxcsr(struct unicorn_state *state, uint32_t mxcsr)
 {
     uint32_t visible = mxcsr & ~(uint32_t)MXCSR_FLAGS;
     uc_reg_write(state->uc, UC_X86_REG_MXCSR, &visible);
+    state->sse_traps = ~mxcsr >> MXCSR_MASKS_AT & MXCSR_FLAGS;
     uint8_t *context = hidden(state);
     context[state->layout.sse_flags] = mxcsr & MXCSR_FLAGS;
     context[state->layout.sse_ftz] = (mxcsr & MXCSR_FTZ) != 0;
@@ -490,11 +514,33 @@ static uint16_t take16(const uint8_t *from)
     return value;
 }
 
+/* softfloat's flags of the x87 unit are bits 0, 2, 3, 4, 5 of its status word, where Unicorn sets but a few, and not
+ * always rightly. Bits 1 and 6 are of interpreted instructions. */
+enum { X87_FLAGS = 0x3d, X87_OF_UNICORN = 0x7f42 };
+
+static uint16_t status_word(struct unicorn_state *state)
+{
+    const uint16_t fsw = (uint16_t)unicorn_get(state, UC_X86_REG_FPSW);
+    return (fsw & X87_OF_UNICORN) | (hidden(state)[state->layout.x87_flags] & X87_FLAGS);
+}
+
+static void set_status_word(struct unicorn_state *state, uint16_t fsw)
+{
+    unicorn_set(state, UC_X86_REG_FPSW, fsw);
+    hidden(state)[state->layout.x87_flags] = fsw & X87_FLAGS;
+    uc_context_restore(state->uc, state->scratch);
+}
+
+bool unicorn_x87_trapped(struct unicorn_state *state)
+{
+    return state->x87_traps && (status_word(state) & state->x87_traps);
+}
+
 static unsigned top_of(uint16_t fsw) { return fsw >> 11 & 7; }
 
 void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512])
 {
-    uint16_t fcw = (uint16_t)unicorn_get(state, UC_X86_REG_FPCW), fsw = (uint16_t)unicorn_get(state, UC_X86_REG_FPSW);
+    uint16_t fcw = (uint16_t)unicorn_get(state, UC_X86_REG_FPCW), fsw = status_word(state);
     uint16_t tags = (uint16_t)unicorn_get(state, UC_X86_REG_FPTAG);
     memset(out, 0, 512);
     put16(out + FX_FCW, fcw);
@@ -519,7 +565,8 @@ void unicorn_set_fxsave(struct unicorn_state *state, const uint8_t in[512])
         if (!(in[FX_TAG] >> i & 1))
             tags |= (uint16_t)(3u << 2 * i);
     unicorn_set(state, UC_X86_REG_FPCW, take16(in + FX_FCW));
-    unicorn_set(state, UC_X86_REG_FPSW, fsw);
+    set_status_word(state, fsw);
+    state->x87_traps = ~take16(in + FX_FCW) & 0x3f;
     unicorn_set(state, UC_X86_REG_FPTAG, tags);
     for (unsigned i = 0; i < 8; i++)
         uc_reg_write(state->uc, UC_X86_REG_FP0 + (int)((top_of(fsw) + i) & 7), in + FX_ST + 16 * i);

@@ -30,12 +30,11 @@ uint64_t unicorn_translations(void) { return made; }
 
 void *unicorn_find(const char *name) { return dlsym(RTLD_NEXT, name); }
 
-void *unicorn_original(void **found, const char *name)
+void *unicorn_find_original(const char *name)
 {
-    if (!*found)
-        *found = unicorn_find(name);
-    C2_ASSERT(*found);
-    return *found;
+    void *found = unicorn_find(name);
+    C2_ASSERT(found);
+    return found;
 }
 
 struct TranslationBlock;

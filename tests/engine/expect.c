@@ -26,60 +26,6 @@ static bool is_approximate(const struct trial *t)
            t->insn.mnemonic == ZYDIS_MNEMONIC_RSQRTPS || t->insn.mnemonic == ZYDIS_MNEMONIC_RSQRTSS;
 }
 
-/* Two NaNs meet: the engine chooses between them as the x87 unit does, a CPU's SSE unit takes the first. */
-static unsigned nan_lanes(const struct trial *t)
-{
-    switch (t->insn.mnemonic) {
-    case ZYDIS_MNEMONIC_ADDPS:
-    case ZYDIS_MNEMONIC_ADDSS:
-    case ZYDIS_MNEMONIC_SUBPS:
-    case ZYDIS_MNEMONIC_SUBSS:
-    case ZYDIS_MNEMONIC_MULPS:
-    case ZYDIS_MNEMONIC_MULSS:
-    case ZYDIS_MNEMONIC_DIVPS:
-    case ZYDIS_MNEMONIC_DIVSS:
-    case ZYDIS_MNEMONIC_ADDSUBPS:
-    case ZYDIS_MNEMONIC_HADDPS:
-    case ZYDIS_MNEMONIC_HSUBPS:
-    case ZYDIS_MNEMONIC_DPPS:
-        return 4;
-    case ZYDIS_MNEMONIC_ADDPD:
-    case ZYDIS_MNEMONIC_ADDSD:
-    case ZYDIS_MNEMONIC_SUBPD:
-    case ZYDIS_MNEMONIC_SUBSD:
-    case ZYDIS_MNEMONIC_MULPD:
-    case ZYDIS_MNEMONIC_MULSD:
-    case ZYDIS_MNEMONIC_DIVPD:
-    case ZYDIS_MNEMONIC_DIVSD:
-    case ZYDIS_MNEMONIC_ADDSUBPD:
-    case ZYDIS_MNEMONIC_HADDPD:
-    case ZYDIS_MNEMONIC_HSUBPD:
-    case ZYDIS_MNEMONIC_DPPD:
-        return 8;
-    default:
-        return 0;
-    }
-}
-
-/* MINxx and MAXxx pass on denormals that MXCSR.DAZ calls zero. */
-static unsigned minimum_lanes(const struct trial *t)
-{
-    switch (t->insn.mnemonic) {
-    case ZYDIS_MNEMONIC_MINPS:
-    case ZYDIS_MNEMONIC_MINSS:
-    case ZYDIS_MNEMONIC_MAXPS:
-    case ZYDIS_MNEMONIC_MAXSS:
-        return 4;
-    case ZYDIS_MNEMONIC_MINPD:
-    case ZYDIS_MNEMONIC_MINSD:
-    case ZYDIS_MNEMONIC_MAXPD:
-    case ZYDIS_MNEMONIC_MAXSD:
-        return 8;
-    default:
-        return 0;
-    }
-}
-
 /* C0 C2 C3 are defined after comparisons; C1 is compared where it is a sign. */
 static uint16_t defined_conditions(const struct trial *t)
 {
@@ -108,21 +54,6 @@ static bool stays_x87(const struct trial *t)
            (uses_mmx(t) && t->insn.meta.isa_ext == ZYDIS_ISA_EXT_SSSE3);
 }
 
-static uint32_t compared_mxcsr(const struct trial *t)
-{
-    uint32_t mxcsr, mask = 0xfffd; /* the engine does not know the denormal-operand flag */
-    __builtin_memcpy(&mxcsr, t->state.fxsave + 24, 4);
-    if (mxcsr & 0x8000) /* underflow that is flushed to zero raises no flags in it */
-        mask &= ~0x30u;
-    if (is_approximate(t)) /* and these raise flags although they should not, */
-        mask &= ~0x3fu;
-    bool rounds = t->insn.mnemonic == ZYDIS_MNEMONIC_ROUNDPS || t->insn.mnemonic == ZYDIS_MNEMONIC_ROUNDPD ||
-                  t->insn.mnemonic == ZYDIS_MNEMONIC_ROUNDSS || t->insn.mnemonic == ZYDIS_MNEMONIC_ROUNDSD;
-    if (rounds) /* as does a rounding that is told not to say that it was inexact */
-        mask &= ~0x20u;
-    return mask;
-}
-
 /* The upper half of a register may be lost: of BSF and BSR r32 when the source is 0 (older CPUs differ too), and RAX
  * when a 32-bit CMPXCHG succeeds. */
 static int loose_register(const struct trial *t)
@@ -145,26 +76,19 @@ static uint64_t flags_not_cleared(const struct trial *t)
 
 struct expect_mask expect_mask_of(const struct trial *t)
 {
-    uint32_t mxcsr;
-    __builtin_memcpy(&mxcsr, t->state.fxsave + 24, 4);
     struct expect_mask mask = {.flags = 0xcd5 & ~flags_not_cleared(t),
                                .status = 0xffff,
                                .tags = true,
-                               .mxcsr = 0xffff,
                                .approximate = is_approximate(t),
                                .loose_register = -1};
-    mask.nan_lanes = nan_lanes(t);
     if (interpret_wants(&t->insn, t->operands))
         return mask;
-    mask.status = 0x3800 | defined_conditions(t); /* the exception flags of the x87 unit are not modelled */
+    mask.status = 0x383d | defined_conditions(t);
     if (stays_x87(t)) {
         mask.status = 0;
         mask.tags = false;
     }
-    mask.mxcsr = compared_mxcsr(t);
-    mask.loads_nan = t->insn.mnemonic == ZYDIS_MNEMONIC_FLD;
     mask.loose_register = loose_register(t);
-    mask.denormal_lanes = mxcsr & 0x40 ? minimum_lanes(t) : 0;
     return mask;
 }
 

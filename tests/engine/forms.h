@@ -83,15 +83,11 @@ unsigned expect_references(struct reference out[MAX_REFERENCES], const struct tr
                            const struct native_state *after);
 
 struct expect_mask {
-    uint64_t flags;  /* RFLAGS bits compared */
-    uint16_t status; /* x87 status bits compared */
-    bool tags;       /* x87 tags are compared */
-    uint32_t mxcsr;
-    bool approximate;        /* 12 good bits are enough */
-    unsigned nan_lanes;      /* not 0: lanes of so many bytes are equal if both are NaNs */
-    bool loads_nan;          /* a NaN loaded into the x87 unit may stay a signalling one */
-    int loose_register;      /* not -1: of this general register only 32 bits are compared */
-    unsigned denormal_lanes; /* not 0: such a lane may be a denormal in one and zero in the other (MXCSR.DAZ) */
+    uint64_t flags;     /* RFLAGS bits compared */
+    uint16_t status;    /* x87 status bits compared */
+    bool tags;          /* x87 tags are compared */
+    bool approximate;   /* 12 good bits are enough */
+    int loose_register; /* not -1: of this general register only 32 bits are compared */
 };
 struct expect_mask expect_mask_of(const struct trial *trial);
 

@@ -109,6 +109,23 @@ static void fill(uint8_t *to, unsigned bytes, struct c2_rng *rng)
         any_x87(to, rng);
 }
 
+/* What c2emu refuses with exceptions that trap. */
+static bool stays_masked(ZydisMnemonic mnemonic)
+{
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_CVTPI2PS:
+    case ZYDIS_MNEMONIC_CVTPS2PI:
+    case ZYDIS_MNEMONIC_CVTPD2PI:
+    case ZYDIS_MNEMONIC_CVTTPS2PI:
+    case ZYDIS_MNEMONIC_CVTTPD2PI:
+    case ZYDIS_MNEMONIC_DPPS:
+    case ZYDIS_MNEMONIC_DPPD:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void random_fpu(struct native_state *s, const struct form *form, struct c2_rng *rng)
 {
     static const uint16_t precisions[] = {0x000, 0x200, 0x300, 0x300, 0x300};
@@ -118,6 +135,10 @@ static void random_fpu(struct native_state *s, const struct form *form, struct c
     uint32_t mxcsr = 0x1f80 | (uint32_t)below(rng, 4) << 13, mask = 0xffff;
     if (below(rng, 8) == 0) /* flush to zero, denormals are zero */
         mxcsr |= (uint32_t)below(rng, 2) << 15 | (uint32_t)below(rng, 2) << 6;
+    if (!stays_masked(form->mnemonic) && below(rng, 4) == 0) /* some exceptions trap */
+        mxcsr &= ~((uint32_t)below(rng, 64) << 7);
+    if (below(rng, 2) == 0) /* raised already */
+        mxcsr |= below(rng, 2) ? 0x20 : (uint32_t)below(rng, 64);
     memcpy(s->fxsave, &control, 2);
     memcpy(s->fxsave + 2, &status, 2);
     for (unsigned i = 0; i < (form->rm == 7 ? 8u : 7u); i++) /* one can be pushed, all others can be read */
@@ -430,6 +451,8 @@ static void need_loadable(struct trial *t, struct c2_rng *rng)
     uint8_t *at = t->place ? memory_at(t, t->place) : NULL;
     uint16_t control = 0x7f | (uint16_t)(below(rng, 4) << 10) | 0x300;
     uint32_t mxcsr = 0x1f80 | (uint32_t)below(rng, 8) << 13 | (uint32_t)below(rng, 64) | (uint32_t)below(rng, 2) << 6;
+    if (below(rng, 2) == 0)
+        mxcsr &= ~((uint32_t)below(rng, 64) << 7);
     switch (t->insn.mnemonic) {
     case ZYDIS_MNEMONIC_LDMXCSR:
         memcpy(at, &mxcsr, 4);

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""signals.py PART: what programs do with signals, as on Linux; with guests/signals.c and guests/accesses.c.
+"""signals.py PART: what programs do with signals, as on Linux; with guests/signals.c,
+guests/accesses.c and guests/traps.c.
 
 faults   what handlers are told of faults, and a crash handler that shows its callers
 queues   real-time signals are kept, and come in order
 timers   alarm, setitimer, timer_create, in guest time: to the instruction
 threads  signals for one thread, waits that they interrupt, and calls that go on
 accesses what handlers are told of accesses that cannot be, and of returns to segments that are none
+traps    floating-point exceptions that are not masked: of SSE as on Linux, of the x87 unit refused
 """
 
 import os
@@ -15,6 +17,7 @@ from common import contains, done, emulate, equal, run
 
 GUEST = os.path.join(os.environ["GUESTS"], "signals")
 ACCESSES = os.path.join(os.environ["GUESTS"], "accesses")
+TRAPS = os.path.join(os.environ["GUESTS"], "traps")
 
 
 def as_natively(what, quanta=("50000",), guest=GUEST):
@@ -52,6 +55,14 @@ def threads():
     as_natively("directed", ("50000", "97"))
 
 
+def traps():
+    as_natively("sse", ("50000", "7"), TRAPS)
+    as_natively("libc", guest=TRAPS)
+    got = emulate(["-q", "--no-sim", TRAPS, "x87"])
+    equal((got.stdout.decode(), got.returncode), ("", 125), "an x87 exception that traps")
+    contains(got.stderr.decode(), ["an x87 instruction before this one", "exception that traps"], "where it occurs")
+
+
 def accesses():
     as_natively("faults", ("50000", "1"), ACCESSES)
     as_natively("halves", ("50000", "1"), ACCESSES)
@@ -62,6 +73,6 @@ def accesses():
 
 
 PARTS = {"accesses": accesses, "faults": faults, "queues": lambda: as_natively("queues"), "timers": timers,
-         "threads": threads}
+         "threads": threads, "traps": traps}
 PARTS[sys.argv[1]]()
 done()
