@@ -283,9 +283,11 @@ static const struct caches_counts *counts_of_all(const struct caches *caches, ui
     struct caches_counts *sum = &caches->coherence->sums[level];
     uint64_t *words = (uint64_t *)sum;
     *sum = (struct caches_counts){0};
-    for (uint32_t core = 0; core < caches->coherence->cores; core++)
+    for (uint32_t core = 0; core < caches->coherence->cores; core++) {
+        const uint64_t *counts = (const uint64_t *)caches_level_counts_of(caches, core, level);
         for (size_t i = 0; i < sizeof *sum / sizeof *words; i++)
-            words[i] += ((const uint64_t *)caches_level_counts_of(caches, core, level))[i];
+            words[i] += counts[i];
+    }
     return sum;
 }
 

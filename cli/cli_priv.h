@@ -141,6 +141,7 @@ struct cli_simulation {
 };
 /* Instructions of a thread's turn, where the guest finds so many processors; 0: not known. */
 uint64_t cli_turn(const struct cli_options *options, uint32_t processors);
+bool cli_turn_of_blocks(const struct cli_options *options, uint32_t processors); /* as in struct emu_config */
 /* The guest's memory, before anything is in it, and what is to be told of it, as the plan and the options say. For
  * `advise` the stream is kept, to be played back when it is settled; with --record in `to`, behind the facts. The plan,
  * and `to`, are lent until release. */

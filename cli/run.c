@@ -486,6 +486,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
                                 .quantum = cli_turn(run->options, run->plan.processors),
+                                .whole_blocks = cli_turn_of_blocks(run->options, run->plan.processors),
                                 .symbols = run->symbols,
                                 .argued = run->plan.contexts.functions,
                                 .argued_count = run->plan.contexts.function_count,

@@ -132,6 +132,11 @@ uint64_t cli_turn(const struct cli_options *options, uint32_t processors)
     return options->quantum != 0 ? options->quantum : known ? usual : 0;
 }
 
+bool cli_turn_of_blocks(const struct cli_options *options, uint32_t processors)
+{
+    return options->quantum == 0 && !options->restored && processors > 1;
+}
+
 /* Whether any of what is written names objects. */
 static bool shows_objects(const struct cli_options *options)
 {

@@ -79,7 +79,7 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     emu->config = *config;
     enum c2_status status = make_engine(emu, image, err);
     if (status == C2_OK)
-        status = schedule_create(&emu->schedule, config->kernel, config->quantum,
+        status = schedule_create(&emu->schedule, config->kernel, config->quantum, config->whole_blocks,
                                  (struct schedule_idle){emu, emu_wait_for_anything}, err);
     if (status != C2_OK) {
         release(emu);
@@ -202,8 +202,8 @@ static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
     return status == C2_OK ? engine_set_recording(emu->process.engine, next.phase != STREAM_SKIP, err) : status;
 }
 
-/* Instructions until something else is to be done than to run; 0: nothing is. */
-static uint64_t budget_of(const struct emu *emu)
+/* Instructions until something else is to be done than to run; 0: nothing is. *ends_turn: it is the end of a turn. */
+static uint64_t budget_of(const struct emu *emu, bool *ends_turn)
 {
     const uint64_t now = emu_instructions(emu);
     const uint64_t end = emu->phase_end < emu->moment ? emu->phase_end : emu->moment;
@@ -214,6 +214,7 @@ static uint64_t budget_of(const struct emu *emu)
     budget = turn < budget ? turn : budget;
     const uint64_t alarm = syscalls_alarm(emu->config.kernel, now);
     budget = alarm - now < budget ? alarm - now : budget;
+    *ends_turn = turn != UINT64_MAX && turn <= budget;
     return budget == UINT64_MAX ? 0 : budget;
 }
 
@@ -229,6 +230,20 @@ static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
     if (status == C2_OK && !emu->over && emu_instructions(emu) == emu->phase_end)
         status = begin_phase(emu, err);
     return status;
+}
+
+/* Where turns are of whole blocks, one is over where a block does not fit. */
+static void run_guest(struct emu *emu, struct engine_event *event, struct c2_error *err)
+{
+    bool ends_turn;
+    const uint64_t budget = budget_of(emu, &ends_turn);
+    if (!ends_turn || !schedule_has_whole_blocks(emu->schedule)) {
+        engine_run(emu->process.engine, budget, event, err);
+        return;
+    }
+    engine_run_blocks(emu->process.engine, budget, event, err);
+    if (event->stop == ENGINE_BUDGET)
+        schedule_give_up(emu->schedule);
 }
 
 /* However often the guest comes out of the engine by itself. */
@@ -255,7 +270,7 @@ static void run_threads(struct emu *emu, struct c2_error *err)
         }
         if (!emu_keep_turns(emu))
             return;
-        engine_run(emu->process.engine, budget_of(emu), &event, err);
+        run_guest(emu, &event, err);
         C2_PROMISE(!emu->config.writer || emu->config.writer->batch->tid == emu->thread->number);
     } while (emu_on_event(emu, &event));
 }

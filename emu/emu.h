@@ -20,8 +20,9 @@ const char *emu_engine_version(char out[EMU_VERSION_BYTES]);
  * (STREAM_PHASE). */
 #define EMU_TO_THE_END UINT64_MAX
 #define EMU_QUANTUM 50000u /* instructions of a thread's turn */
-/* The same where threads have cores of their own: what these do to each other shows in shorter turns only. */
-#define EMU_QUANTUM_OF_CORES 1000u
+/* The same where threads have cores of their own: the most, in whole blocks. What cores do to each other at one time
+ * shows in short turns only (docs/coherence.md). */
+#define EMU_QUANTUM_OF_CORES 100u
 struct emu_phase {
     enum stream_phase phase;
     uint64_t instructions; /* so many, not 0, or fewer where the guest comes to another part of the run before */
@@ -101,7 +102,9 @@ struct emu_config {
      * and where a region begins or ends; NULL: all is measured. */
     struct emu_phase (*phase)(void *self, uint64_t instructions, const struct emu_part *part);
     void *phase_self;
-    uint64_t quantum;                  /* instructions of a thread's turn, where others want one; 0: EMU_QUANTUM */
+    /* Instructions of a thread's turn, where others want one; 0: EMU_QUANTUM, or what a checkpoint says. */
+    uint64_t quantum;
+    bool whole_blocks;                 /* it ends before the block that does not fit; at least STREAM_BLOCK_INSNS */
     bool count_blocks;                 /* emu_take_executed() will be asked */
     const struct emu_regions *regions; /* with phase: lent until destroy; NULL: all of the run is one, INSIDE */
     /* With phase: the one that has begun before, up to so many instructions; 0: none has. */

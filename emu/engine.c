@@ -50,7 +50,13 @@ enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_er
 
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err)
 {
-    engine->ops->run(engine, budget, event, err);
+    engine->ops->run(engine, budget, false, event, err);
+}
+
+void engine_run_blocks(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err)
+{
+    C2_ASSERT(budget != 0);
+    engine->ops->run(engine, budget, true, event, err);
 }
 
 uint64_t engine_instructions(const struct engine *engine) { return engine->ops->instructions(engine); }

@@ -12,7 +12,7 @@
 #include "syscalls/syscalls.h" /* struct syscalls_cpu: registers as data */
 
 enum engine_stop {
-    ENGINE_BUDGET,    /* as many instructions as the budget allows have been completed */
+    ENGINE_BUDGET,    /* as many instructions as the budget allows have been completed, or as many whole blocks */
     ENGINE_SYSCALL,   /* at a SYSCALL instruction, which counts as executed; rip is behind it */
     ENGINE_FAULT,     /* a page fault at `address`: nothing of the instruction at rip took effect */
     ENGINE_TRAP,      /* a signal is due: `signal` (SIGFPE, SIGTRAP, SIGILL, SIGSEGV for privileged), rip as of Linux */
@@ -74,6 +74,9 @@ enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_er
 
 /* Runs until an event. budget: instructions, exactly; 0 = no limit. */
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
+/* The same up to the first block that has more instructions than are left of the budget, not 0, which may be the first
+ * one: then nothing is executed. No block is cut, which costs less. */
+void engine_run_blocks(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
 /* Instructions completed since creation, and those of engine_resume. */
 uint64_t engine_instructions(const struct engine *engine);
 /* With count_blocks, between two runs: for each block that was executed since the last call, while nothing was

@@ -15,7 +15,7 @@ struct engine_ops {
     void (*set_cpu)(struct engine *engine, const struct syscalls_cpu *cpu);
     void (*set_result)(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
     enum c2_status (*set_recording)(struct engine *engine, bool on, struct c2_error *err);
-    void (*run)(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
+    void (*run)(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event, struct c2_error *err);
     uint64_t (*instructions)(const struct engine *engine);
     void (*take_executed)(struct engine *engine, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
                           void *self);

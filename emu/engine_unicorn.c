@@ -15,7 +15,7 @@
  *   Where a translation makes other accesses than its block, and where Unicorn cannot be made to record so, a hook at
  *   each load and store appends the address instead, from there to the end of the run.
  *
- *   Rare causes fold into one number, the instruction count to pause at.
+ *   Rare causes fold into one number, the instruction count to pause at. A budget of whole blocks ends there as well.
  *   A translation is the block of the stream (unicorn_code.c), or its first part: then the record stays open and is
  *   joined with the translations behind it. Where a budget ends within a block, its first instructions are executed one
  *   by one, each in a translation of its own, which is kept beside that of the block, and the record is closed there.
@@ -727,7 +727,9 @@ static bool after_budget(struct unicorn *u)
     struct unicorn_block *block = u->cut;
     unicorn_code_left(u->code, u->pause_pc, u->pause_size);
     const uint64_t left = u->budget_at - u->pace.instructions;
-    if (!block || left == 0 || left >= block->cost)
+    const bool fits = !block || left == 0 || left >= block->cost;
+    u->full = u->whole && !fits;
+    if (fits || u->full)
         u->cut = NULL; /* out_of_budget() decides */
     u->steps = left;
     return true;
@@ -898,17 +900,20 @@ static bool out_of_budget(struct unicorn *u, struct engine_event *event)
         u->grow_at = u->pace.instructions + u->grow_step;
     }
     set_pause(u);
-    if (!u->interrupted && u->pace.instructions < u->budget_at)
+    if (!u->interrupted && !u->full && u->pace.instructions < u->budget_at)
         return false;
     event->stop = u->interrupted ? ENGINE_INTERRUPT : ENGINE_BUDGET;
     return true;
 }
 
-static void unicorn_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err)
+static void unicorn_run(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event,
+                        struct c2_error *err)
 {
     struct unicorn *u = self_of(engine);
     *event = (struct engine_event){.stop = ENGINE_BUDGET};
     u->budget_at = budget ? u->pace.instructions + budget : UINT64_MAX;
+    u->whole = whole;
+    u->full = false;
     if (u->failed) {
         fail(u, event, err);
         return;

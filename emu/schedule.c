@@ -5,6 +5,8 @@
  *   (sched_yield); then it is the turn of the next one that can go on, in the order in which they were started, round
  *   and round. Whose turn it is follows from the guest and the quantum alone: what was read from a file, a clock or
  *   another thread is the same in every run.
+ *   Where turns are of whole blocks, one ends before the block that does not fit: so it has the quantum's instructions
+ *   at most, and some more than the quantum without its last block. No block has more (stream.h), so each turn has one.
  *   When the turn is over and nobody else can go on, another one begins for the same thread. So a turn is not ended
  *   by the clock where no other thread can want one before this one does something: the engine is then not stopped.
  *   When nobody can go on, guest time does, to the first moment that somebody waits for.
@@ -27,6 +29,7 @@ struct schedule {
     struct schedule_idle idle;
     uint64_t quantum;
     bool asked; /* for this quantum */
+    bool whole; /* of whole blocks */
     struct emu_thread **threads;
     uint32_t count, room;
     uint32_t last;    /* number given */
@@ -104,6 +107,8 @@ uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
     return schedule->ends - instructions;
 }
 
+bool schedule_has_whole_blocks(const struct schedule *schedule) { return schedule->whole; }
+
 bool schedule_is_due(const struct schedule *schedule, uint64_t instructions)
 {
     return schedule->given_up || schedule->ended || (schedule->ends != 0 && instructions >= schedule->ends);
@@ -142,7 +147,7 @@ struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instruction
 
 /* ------------------------------------------------------------------ life */
 
-enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum,
+enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, bool whole,
                                struct schedule_idle idle, struct c2_error *err)
 {
     *out = NULL;
@@ -152,6 +157,8 @@ enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, u
     schedule->kernel = kernel;
     schedule->asked = quantum != 0;
     schedule->quantum = quantum ? quantum : EMU_QUANTUM;
+    schedule->whole = whole;
+    C2_ASSERT(!whole || schedule->quantum >= STREAM_BLOCK_INSNS);
     schedule->idle = idle;
     if (!schedule_add(schedule, syscalls_thread(kernel))) {
         schedule_destroy(schedule);
@@ -201,11 +208,15 @@ static bool kernel_agrees(const struct schedule *schedule)
 static void visit_quantum(struct schedule *schedule, struct checkpoint *c)
 {
     uint64_t quantum = schedule->quantum;
+    bool whole = schedule->whole;
     checkpoint_number(c, &quantum, CHECKPOINT_ANY);
-    if (quantum == 0)
-        checkpoint_damaged(c, "turns of no instructions");
-    else if (!schedule->asked)
+    CHECKPOINT_NUMBER(c, whole, 1);
+    if (quantum == 0 || (whole && quantum < STREAM_BLOCK_INSNS))
+        checkpoint_damaged(c, "turns of too few instructions");
+    else if (!schedule->asked) {
         schedule->quantum = quantum;
+        schedule->whole = whole;
+    }
 }
 
 void schedule_checkpoint(struct schedule *schedule, struct checkpoint *c)

@@ -23,9 +23,9 @@ struct schedule_idle {
     void *self;
     bool (*pass)(void *self, uint64_t instructions);
 };
-/* With the first thread, which runs. quantum: instructions; 0: EMU_QUANTUM, or that of the checkpoint that it goes on
- * from. The kernel is lent until destroy. */
-enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum,
+/* With the first thread, which runs. quantum, whole: as in struct emu_config; 0: EMU_QUANTUM, or both of the checkpoint
+ * that it goes on from. The kernel is lent until destroy. */
+enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, bool whole,
                                struct schedule_idle idle, struct c2_error *err);
 void schedule_destroy(struct schedule *schedule);
 
@@ -43,6 +43,8 @@ void schedule_give_up(struct schedule *schedule);
 
 /* Instructions of the turn that are left; UINT64_MAX: nobody else can want one before this thread does something. */
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions);
+/* Turns end before the block that does not fit; who runs it then gives up the rest. */
+bool schedule_has_whole_blocks(const struct schedule *schedule);
 bool schedule_is_due(const struct schedule *schedule, uint64_t instructions);
 /* The turn of the next thread that can go on begins; *how: WAITS is none. NULL: none ever can. Guest time may go on. */
 struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instructions, enum syscalls_readiness *how);

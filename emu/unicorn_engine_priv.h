@@ -55,6 +55,7 @@ struct unicorn {
     struct c2_error failure;
     bool failed;        /* outside of a run */
     uint64_t budget_at; /* instruction count at which this run ends */
+    bool whole, full;   /* or before the block that goes beyond; which is next */
     /* A block of which the budget leaves only the first `steps` instructions: they are executed one by one, and `steps`
      * is how many are left. */
     struct unicorn_block *cut;

@@ -71,7 +71,7 @@ struct stream_insn {
     uint8_t flops;       /* floating-point operations of one execution, each lane's; 0 where they are not known */
 };
 
-#define STREAM_BLOCK_INSNS 512u /* of a block, at most */
+#define STREAM_BLOCK_INSNS 100u /* of a block, at most: a turn of that many has room for any (emu/schedule.c) */
 
 /* How a block's last instruction goes on. A call's last slot writes the return address at the new top of the stack, a
  * return's first slot reads it; far forms count as jumps. */

@@ -586,9 +586,9 @@ static void budget_before_a_fault(void **state)
     end_guest(&guest);
 }
 
-/* Turns of 192 instructions in a loop of one block of 512 end at 8 places in it. Once they have ended at each of them
+/* Turns of 192 instructions in a loop of 512 without a jump end at 8 places in it. Once they have ended at each of them
  * nothing is translated anew, recording or not. */
-static void cuts_of_a_long_block(void **state)
+static void cuts_of_long_blocks(void **state)
 {
     enum { COUNT = 512, TURN = 192, PLACES = 8, TURNS = 1000 };
     static uint8_t code[COUNT - 1 + 5];
@@ -616,6 +616,36 @@ static void cuts_of_a_long_block(void **state)
     }
     assert_int_equal(engine_instructions(guest.engine), sizeof recording / sizeof *recording * TURNS * TURN);
     end_guest(&guest);
+}
+
+/* A budget of whole blocks ends before the one that does not fit, which may be the first: at 10, of blocks of 3, behind
+ * the third; then nothing fits into 2. What goes on amid a block is a block of its own. */
+static void budgets_of_blocks(void **state)
+{
+    static const struct {
+        unsigned budget, total;
+        bool whole;
+    } runs[] = {{10, 9, true}, {2, 9, true},   {3, 12, true}, {1, 13, false}, {5, 18, true},
+                {4, 21, true}, {1, 22, false}, {3, 24, true}, {2, 24, true}};
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    for (unsigned recording = 0; recording < 2; recording++) {
+        make_guest(&guest, loop, sizeof loop);
+        assert_int_equal(make_engine(&guest, recording, &err), C2_OK);
+        start(&guest);
+        for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+            do
+                (runs[i].whole ? engine_run_blocks : engine_run)(guest.engine, runs[i].budget, &event, &err);
+            while (event.stop == ENGINE_FAULT &&
+                   mmu_touch(guest.mmu, event.address, event.access, &err) == MMU_FAULT_NONE);
+            assert_int_equal(event.stop, ENGINE_BUDGET);
+            assert_int_equal(engine_instructions(guest.engine), runs[i].total);
+            assert_int_equal(engine_amid_block(guest.engine), !runs[i].whole);
+        }
+        end_guest(&guest);
+    }
 }
 
 /* The block is left after two of its three instructions; the rest of it is a block of its own. */
@@ -663,8 +693,8 @@ static void expect_blocks(struct guest *guest, uint64_t at, const unsigned *insn
     assert_int_equal(word, guest->used);
 }
 
-/* 1300 instructions without a jump are more than one block, and more than one translation of Unicorn's for each; where
- * they are entered, so many further on that blocks and translations end elsewhere, makes no difference. */
+/* 1300 instructions without a jump, and a system call, are 14 blocks; where they are entered so far on that blocks end
+ * elsewhere, 12. */
 static void long_blocks(void **state)
 {
     static const struct {
@@ -675,7 +705,9 @@ static void long_blocks(void **state)
         {{0xd8, 0xc0}, 2},       /* fadd %st,%st: of 256 it would die */
         {{0x90}, 1},             /* nop: it takes 512 */
     };
-    enum { COUNT = 1300, ENTRY = 100 };
+    enum { COUNT = 1300, ENTRY = 150 };
+    static const unsigned whole[14] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 1};
+    static const unsigned behind_entry[12] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 51};
     static uint8_t code[3 * COUNT + 2];
     (void)state;
     for (size_t i = 0; i < sizeof insns / sizeof *insns; i++) {
@@ -688,8 +720,8 @@ static void long_blocks(void **state)
         make_guest(&guest, code, COUNT * length + 2);
         assert_int_equal(make_engine(&guest, true, &err), C2_OK);
         for (unsigned round = 0; round < 3; round++) {
-            expect_blocks(&guest, 0, (const unsigned[]){512, 512, COUNT + 1 - 1024}, 3);
-            expect_blocks(&guest, ENTRY * length, (const unsigned[]){512, 512, COUNT + 1 - ENTRY - 1024}, 3);
+            expect_blocks(&guest, 0, whole, 14);
+            expect_blocks(&guest, ENTRY * length, behind_entry, 12);
         }
         end_guest(&guest);
     }
@@ -879,7 +911,8 @@ int main(void)
         cmocka_unit_test(budgets),
         cmocka_unit_test(executed_blocks),
         cmocka_unit_test(budget_before_a_fault),
-        cmocka_unit_test(cuts_of_a_long_block),
+        cmocka_unit_test(cuts_of_long_blocks),
+        cmocka_unit_test(budgets_of_blocks),
         cmocka_unit_test(cut_records),
         cmocka_unit_test(long_blocks),
         cmocka_unit_test(marks_while_off),
