@@ -135,6 +135,16 @@ void emu_take_registers(struct emu *emu)
     emu->thread->amid = engine_amid_block(emu->process.engine);
 }
 
+void emu_take_all_registers(struct emu *emu)
+{
+    emu_take_registers(emu);
+    for (uint32_t i = 0; i < schedule_count(emu->schedule); i++) {
+        struct emu_thread *thread = schedule_at(emu->schedule, i);
+        if (thread->inside)
+            engine_read_kept(emu->process.engine, thread->kept, &thread->cpu);
+    }
+}
+
 /* After a checkpoint was read: the engine has been made, and nothing has run. */
 static void resume(struct emu *emu, uint64_t instructions)
 {
@@ -155,7 +165,7 @@ void emu_checkpoint(struct emu *emu, struct checkpoint *c)
     uint64_t instructions = emu_instructions(emu);
     checkpoint_part(c, "the registers");
     if (checkpoint_writes(c))
-        emu_take_registers(emu);
+        emu_take_all_registers(emu);
     schedule_checkpoint(emu->schedule, c);
     CHECKPOINT_NUMBER(c, emu->blocked, 1);
     checkpoint_number(c, &instructions, INT64_MAX);

@@ -50,6 +50,7 @@ void emu_release_watches(struct emu *emu);
 /* ------------------------------------------------------------------ emu.c */
 /* Those of the thread that runs, out of the engine. */
 void emu_take_registers(struct emu *emu);
+void emu_take_all_registers(struct emu *emu); /* those of the others as well */
 /* What becomes of a thread, for who reads the stream. */
 enum c2_status emu_mark_thread(struct emu *emu, const struct emu_thread *thread, enum stream_thread what,
                                struct c2_error *err);

@@ -37,6 +37,19 @@ void engine_destroy(struct engine *engine)
 
 void engine_get_cpu(struct engine *engine, struct syscalls_cpu *cpu) { engine->ops->get_cpu(engine, cpu); }
 void engine_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu) { engine->ops->set_cpu(engine, cpu); }
+
+struct engine_registers *engine_registers_create(struct engine *engine)
+{
+    return engine->ops->registers_create(engine);
+}
+
+void engine_keep(struct engine *engine, struct engine_registers *to) { engine->ops->keep(engine, to); }
+void engine_take(struct engine *engine, struct engine_registers *from) { engine->ops->take(engine, from); }
+void engine_read_kept(struct engine *engine, struct engine_registers *from, struct syscalls_cpu *out)
+{
+    engine->ops->read_kept(engine, from, out);
+}
+
 void engine_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases)
 {
     engine->ops->set_result(engine, rax, bases);

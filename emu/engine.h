@@ -65,6 +65,14 @@ const char *const *engine_names(size_t *count);
 
 void engine_get_cpu(struct engine *engine, struct syscalls_cpu *cpu);
 void engine_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu);
+/* The registers of a thread that does not run, all of them, as the engine has them: a tenth of what engine_get_cpu and
+ * engine_set_cpu cost. Room for one thread's, for c2_free(); NULL: no memory. Between two runs: the engine's are kept
+ * there, are again what was kept, or what was kept is read. */
+struct engine_registers;
+struct engine_registers *engine_registers_create(struct engine *engine);
+void engine_keep(struct engine *engine, struct engine_registers *to);
+void engine_take(struct engine *engine, struct engine_registers *from); /* behind it, engine_set_amid_block */
+void engine_read_kept(struct engine *engine, struct engine_registers *from, struct syscalls_cpu *out);
 /* After ENGINE_SYSCALL: the result goes to RAX; bases, if not NULL, gives new FS and GS bases. Cheaper than all. */
 void engine_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
 
@@ -86,7 +94,7 @@ void engine_take_executed(struct engine *engine, void (*take)(void *self, struct
                           void *self);
 /* Whether the last run was cut amid a block: what comes next is the rest of it, which is not what a watch looks for. */
 bool engine_amid_block(const struct engine *engine);
-/* Between two runs, behind engine_set_cpu: what engine_amid_block said where those registers were taken. */
+/* Between two runs, behind engine_set_cpu or engine_take: what engine_amid_block said where those registers were taken. */
 void engine_set_amid_block(struct engine *engine, bool amid);
 /* Before the first run: so many instructions have been completed elsewhere. */
 void engine_resume(struct engine *engine, uint64_t instructions);

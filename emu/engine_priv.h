@@ -13,6 +13,10 @@ struct engine_ops {
     void (*destroy)(struct engine *engine);
     void (*get_cpu)(struct engine *engine, struct syscalls_cpu *cpu);
     void (*set_cpu)(struct engine *engine, const struct syscalls_cpu *cpu);
+    struct engine_registers *(*registers_create)(struct engine *engine);
+    void (*keep)(struct engine *engine, struct engine_registers *to);
+    void (*take)(struct engine *engine, struct engine_registers *from);
+    void (*read_kept)(struct engine *engine, struct engine_registers *from, struct syscalls_cpu *out);
     void (*set_result)(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
     enum c2_status (*set_recording)(struct engine *engine, bool on, struct c2_error *err);
     void (*run)(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event, struct c2_error *err);

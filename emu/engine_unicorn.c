@@ -1038,6 +1038,32 @@ static void unicorn_set_cpu(struct engine *engine, const struct syscalls_cpu *cp
     unicorn_set_registers(&u->state, cpu);
 }
 
+/* They are a context of Unicorn's. */
+static uc_context *context_of(struct engine_registers *registers) { return (uc_context *)(void *)registers; }
+
+static struct engine_registers *unicorn_registers_create(struct engine *engine)
+{
+    return (struct engine_registers *)(void *)unicorn_context_create(&self_of(engine)->state);
+}
+
+static void unicorn_keep(struct engine *engine, struct engine_registers *to)
+{
+    unicorn_context_keep(&self_of(engine)->state, context_of(to));
+}
+
+static void unicorn_take(struct engine *engine, struct engine_registers *from)
+{
+    struct unicorn *u = self_of(engine);
+    u->cut_pc = 0;
+    u->single = false;
+    unicorn_context_take(&u->state, context_of(from), set_of(u));
+}
+
+static void unicorn_read_kept(struct engine *engine, struct engine_registers *from, struct syscalls_cpu *out)
+{
+    unicorn_context_read(&self_of(engine)->state, context_of(from), out);
+}
+
 static void unicorn_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases)
 {
     struct unicorn_state *state = &self_of(engine)->state;
@@ -1213,6 +1239,10 @@ const struct engine_ops engine_unicorn_ops = {
     .destroy = unicorn_destroy,
     .get_cpu = unicorn_get_cpu,
     .set_cpu = unicorn_set_cpu,
+    .registers_create = unicorn_registers_create,
+    .keep = unicorn_keep,
+    .take = unicorn_take,
+    .read_kept = unicorn_read_kept,
     .set_result = unicorn_set_result,
     .set_recording = unicorn_set_recording,
     .run = unicorn_run,

@@ -53,7 +53,7 @@ static bool refused(struct emu *emu, const char *why)
 bool emu_deadlocked(struct emu *emu)
 {
     const struct stacks_config config = {emu->schedule, emu->config.kernel, emu->config.mmu, emu->config.symbols};
-    emu_take_registers(emu);
+    emu_take_all_registers(emu);
     emu->end->stacks = stacks_text(&config);
     return emu_finish(emu, EMU_FAILED);
 }

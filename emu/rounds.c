@@ -29,6 +29,36 @@ bool emu_take_over(struct emu *emu, enum turns_news news, uint64_t now)
     return !emu->interrupted;
 }
 
+/* The thread that runs leaves the engine. */
+static void leave_engine(struct emu *emu)
+{
+    enum { RSP = 4 };
+    struct engine *engine = emu->process.engine;
+    struct emu_thread *thread = emu->thread;
+    if (!thread)
+        return;
+    if (!thread->kept)
+        thread->kept = engine_registers_create(engine);
+    thread->inside = SHORTCUT(thread->kept);
+    if (!thread->inside) {
+        emu_take_registers(emu);
+        return;
+    }
+    engine_keep(engine, thread->kept);
+    thread->amid = engine_amid_block(engine);
+    thread->cpu.gpr[RSP] = engine_gpr(engine, RSP);
+}
+
+static void enter_engine(struct engine *engine, struct emu_thread *thread)
+{
+    if (thread->inside)
+        engine_take(engine, thread->kept);
+    else
+        engine_set_cpu(engine, &thread->cpu);
+    thread->inside = false;
+    engine_set_amid_block(engine, thread->amid);
+}
+
 /* The engine is given to another thread. */
 static enum c2_status switch_to(struct emu *emu, struct emu_thread *next, struct c2_error *err)
 {
@@ -36,14 +66,13 @@ static enum c2_status switch_to(struct emu *emu, struct emu_thread *next, struct
     struct stream_writer *writer = emu->config.writer;
     if (emu->thread == next)
         return C2_OK;
-    emu_take_registers(emu);
+    leave_engine(emu);
     enum c2_status status = writer ? stream_writer_flush(writer, err) : C2_OK;
     if (writer)
         writer->batch->tid = next->number;
     emu->thread = next;
     syscalls_switch(emu->config.kernel, next->tid, emu_instructions(emu));
-    engine_set_cpu(engine, &next->cpu);
-    engine_set_amid_block(engine, next->amid);
+    enter_engine(engine, next);
     if (status == C2_OK && emu->process.allocations)
         status = allocations_switch(emu->process.allocations, next->number, err);
     if (emu->process.locals)

@@ -15,6 +15,8 @@ struct emu_thread {
     uint32_t tid;            /* for the guest */
     bool amid;               /* its next instruction is one amid a block (engine_amid_block) */
     struct syscalls_cpu cpu; /* while another one runs; else scratch */
+    bool inside;             /* another one runs, and of `cpu` only RSP holds: the engine keeps them all, here */
+    struct engine_registers *kept;
 };
 
 struct schedule;

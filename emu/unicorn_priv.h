@@ -30,7 +30,7 @@ enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *
 
 struct unicorn_state {
     uc_engine *uc;
-    uc_context *scratch;
+    uc_context *scratch, *spare;
     struct unicorn_layout layout;
     uint32_t sse_traps; /* exceptions of the SSE unit that MXCSR does not mask, as flags */
     uint16_t x87_traps; /* exceptions of the x87 unit that its control word does not mask */
@@ -50,6 +50,12 @@ void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512]);
 void unicorn_set_fxsave(struct unicorn_state *state, const uint8_t in[512]);
 void unicorn_get_registers(struct unicorn_state *state, struct syscalls_cpu *cpu);
 void unicorn_set_registers(struct unicorn_state *state, const struct syscalls_cpu *cpu);
+/* All of them and the hidden ones as one piece, for c2_free(); NULL: no memory. */
+uc_context *unicorn_context_create(struct unicorn_state *state);
+void unicorn_context_keep(struct unicorn_state *state, uc_context *to);
+/* Translations of the set are used from then on. */
+void unicorn_context_take(struct unicorn_state *state, uc_context *from, enum unicorn_set set);
+void unicorn_context_read(struct unicorn_state *state, uc_context *from, struct syscalls_cpu *cpu);
 uint64_t unicorn_get(struct unicorn_state *state, int reg); /* a 64-bit register by UC_X86_REG_ number */
 void unicorn_set(struct unicorn_state *state, int reg, uint64_t value);
 extern const int unicorn_gprs[16];

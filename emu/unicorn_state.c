@@ -253,14 +253,15 @@ static size_t find_flags(struct probe *probe)
     return count == 1 ? found : 0;
 }
 
-static void change_flags(struct unicorn_state *state, uint32_t clear, uint32_t set)
+static void put_flags(const struct unicorn_state *state, uc_context *context, enum unicorn_set set, bool single)
 {
+    static const uint32_t of_set[] = {
+        [UNICORN_PLAIN] = FLAG_PLAIN, [UNICORN_HOOKED] = FLAG_HOOKED, [UNICORN_INLINE] = 0};
     uint32_t flags;
-    uint8_t *at = hidden(state) + state->layout.flags;
+    uint8_t *at = (uint8_t *)context + state->layout.flags;
     memcpy(&flags, at, sizeof flags);
-    flags = (flags & ~clear) | set;
+    flags = (flags & ~(uint32_t)(FLAG_PLAIN | FLAG_HOOKED | FLAG_SINGLE)) | of_set[set] | (single ? FLAG_SINGLE : 0);
     memcpy(at, &flags, sizeof flags);
-    uc_context_restore(state->uc, state->scratch);
 }
 
 /* Bytes of the first block of two instructions that is executed, each one byte long. */
@@ -451,7 +452,7 @@ enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, st
     enum c2_status status = unicorn_layout_find(&state->layout, err);
     if (status != C2_OK)
         return status;
-    if (uc_context_alloc(uc, &state->scratch) != UC_ERR_OK)
+    if (uc_context_alloc(uc, &state->scratch) != UC_ERR_OK || uc_context_alloc(uc, &state->spare) != UC_ERR_OK)
         return c2_fail_memory(err, "a Unicorn context");
     enable_fpu(uc);
     return C2_OK;
@@ -461,14 +462,16 @@ void unicorn_state_release(struct unicorn_state *state)
 {
     if (state->scratch)
         uc_context_free(state->scratch);
-    state->scratch = NULL;
+    if (state->spare)
+        uc_context_free(state->spare);
+    state->scratch = state->spare = NULL;
 }
 
 void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool single)
 {
-    static const uint32_t flags[] = {
-        [UNICORN_PLAIN] = FLAG_PLAIN, [UNICORN_HOOKED] = FLAG_HOOKED, [UNICORN_INLINE] = 0};
-    change_flags(state, FLAG_PLAIN | FLAG_HOOKED | FLAG_SINGLE, flags[set] | (single ? FLAG_SINGLE : 0));
+    hidden(state);
+    put_flags(state, state->scratch, set, single);
+    uc_context_restore(state->uc, state->scratch);
 }
 
 void unicorn_forget_exception(struct unicorn_state *state)
@@ -595,4 +598,30 @@ void unicorn_set_registers(struct unicorn_state *state, const struct syscalls_cp
     unicorn_set(state, UC_X86_REG_FS_BASE, cpu->fs_base);
     unicorn_set(state, UC_X86_REG_GS_BASE, cpu->gs_base);
     unicorn_set_fxsave(state, cpu->fxsave);
+}
+
+/* ------------------------------------------------------------------ all of it as one piece */
+
+uc_context *unicorn_context_create(struct unicorn_state *state)
+{
+    uc_context *context = c2_alloc(uc_context_size(state->uc));
+    if (context) /* it begins with what Unicorn has to know of it */
+        memcpy(context, hidden(state), uc_context_size(state->uc));
+    return context;
+}
+
+void unicorn_context_keep(struct unicorn_state *state, uc_context *to) { uc_context_save(state->uc, to); }
+
+void unicorn_context_take(struct unicorn_state *state, uc_context *from, enum unicorn_set set)
+{
+    put_flags(state, from, set, false);
+    uc_context_restore(state->uc, from);
+}
+
+void unicorn_context_read(struct unicorn_state *state, uc_context *from, struct syscalls_cpu *cpu)
+{
+    uc_context_save(state->uc, state->spare);
+    uc_context_restore(state->uc, from);
+    unicorn_get_registers(state, cpu);
+    uc_context_restore(state->uc, state->spare);
 }

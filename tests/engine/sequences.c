@@ -4,7 +4,8 @@
  *
  * Runs the random programs of the seeds FIRST to LAST (sequences.h) on the CPU and in the engine, where each runs
  * several times: on pages met for the first time and again on known ones, recording references and not, in one go, in
- * small budgets, and with the recording switched on and off between them. Fails if anything differs: registers, flags,
+ * small budgets, and with the recording switched on and off between them; in between the registers leave the engine for
+ * those of another thread and come back. Fails if anything differs: registers, flags,
  * memory, the code itself, a signal and its place, the number of instructions, where a budget ends, or the references
  * of the runs among themselves, instruction by instruction; and if a block is not cut by the rule of stream.h
  * (blocks.h). With "mutant" the engine's copy of the code
@@ -112,6 +113,7 @@ struct bench {
     struct mmu *mmu;
     struct stream_blocks *blocks[2];
     struct engine *engines[2]; /* recording, not recording */
+    struct engine_registers *kept[2];
     struct stream_writer *writer;
     struct recording recording, first;
     /* Instructions of this run at which recording was switched: on, off, on ... */
@@ -160,6 +162,9 @@ static void open_engine(struct bench *b, int i)
         die("engine_create", &err);
     if (engine_set_recording(b->engines[i], i == 0, &err) != C2_OK)
         die("engine_set_recording", &err);
+    b->kept[i] = engine_registers_create(b->engines[i]);
+    if (!b->kept[i])
+        die("engine_registers_create", NULL);
     if (i == 0)
         b->recording.blocks = b->blocks[0];
 }
@@ -179,6 +184,7 @@ static void open_bench(struct bench *b)
 static void close_bench(struct bench *b)
 {
     for (int i = 0; i < 2; i++) {
+        c2_free(b->kept[i]);
         engine_destroy(b->engines[i]);
         if (i == 0)
             stream_writer_destroy(b->writer);
@@ -249,10 +255,31 @@ static void maybe_switch(struct bench *b, struct engine *engine, uint64_t insns)
         die("engine_set_recording", &err);
 }
 
-/* Until the program ends, through first touches and budgets. */
-static void run_on(struct bench *b, struct engine *engine, enum how how, struct engine_event *event,
-                   struct c2_error *err)
+/* Another thread has the engine for a while, and leaves nothing of its own. */
+static void maybe_exchange(struct bench *b, int which)
 {
+    struct engine *engine = b->engines[which];
+    struct syscalls_cpu other, kept;
+    const bool amid = engine_amid_block(engine);
+    if (c2_rng_below(&b->rng, 2) == 0)
+        return;
+    engine_get_cpu(engine, &kept);
+    engine_keep(engine, b->kept[which]);
+    c2_rng_fill(&b->rng, &other, sizeof other);
+    memcpy(other.fxsave, kept.fxsave, 32); /* control words that a CPU takes */
+    other.rip = STOP_ADDRESS;
+    other.rflags = kept.rflags ^ FLAGS_STATUS;
+    engine_set_cpu(engine, &other);
+    engine_read_kept(engine, b->kept[which], &other);
+    b->missed = b->missed || memcmp(&other, &kept, sizeof kept) != 0;
+    engine_take(engine, b->kept[which]);
+    engine_set_amid_block(engine, amid);
+}
+
+/* Until the program ends, through first touches and budgets. */
+static void run_on(struct bench *b, int which, enum how how, struct engine_event *event, struct c2_error *err)
+{
+    struct engine *engine = b->engines[which];
     const uint64_t first = engine_instructions(engine);
     for (;;) {
         const uint64_t budget = how == WHOLE ? MOST_INSNS : 1 + c2_rng_below(&b->rng, 20);
@@ -260,6 +287,8 @@ static void run_on(struct bench *b, struct engine *engine, enum how how, struct 
         engine_run(engine, budget, event, err);
         const uint64_t done = engine_instructions(engine) - before;
         b->missed = b->missed || done > budget || (event->stop == ENGINE_BUDGET && done != budget);
+        if (event->stop == ENGINE_BUDGET && how != WHOLE)
+            maybe_exchange(b, which);
         if (event->stop == ENGINE_BUDGET && how == SWITCHED)
             maybe_switch(b, engine, engine_instructions(engine) - first);
         if (event->stop == ENGINE_BUDGET && engine_instructions(engine) < first + MOST_INSNS)
@@ -296,7 +325,7 @@ static void run_in_engine(struct outcome *out, struct bench *b, int which, const
     b->missed = false;
     if (how == SWITCHED && engine_set_recording(engine, false, &err) != C2_OK)
         die("engine_set_recording", &err);
-    run_on(b, engine, how, &event, &err);
+    run_on(b, which, how, &event, &err);
     if (how == SWITCHED && engine_set_recording(engine, true, &err) != C2_OK)
         die("engine_set_recording", &err);
     engine_get_cpu(engine, &cpu);
