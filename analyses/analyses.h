@@ -50,13 +50,13 @@
  * section; the argument of those of files is a file to write. create() reads the words in setup->settings. */
 #define ANALYSES_SETTINGS_OF_RUN(X) \
     X(rcd_level, rcd, "rcd-level", "LEVEL", "... of the sets of another level") \
-    X(rcd_below, rcd, "rcd-below", "T", "... short ones are those below T (8)") \
+    X(rcd_below, rcd, "rcd-below", "T", "... short ones are those below T (9: eight or shorter)") \
     X(rcd_sample, rcd, "rcd-sample", "P,...", \
       "... and what samples of the misses would have said, one of P on average; PxB: in bursts of B") \
     X(granularity, histogram, "granularity", "N|WORD", "... in pieces of N bytes; or by line (usual), page, object") \
     X(phase_at, histogram, "phase-at", "FUNCTION,...", \
       "... where a phase begins each time: at functions; barriers: those of pthreads and OpenMP; regions: of --roi") \
-    X(monitor, histogram, "monitor", "C:G[:B],...", \
+    X(monitor, histogram, "monitor", "C:G[:B][:LEVEL],...", \
       "... and what a monitor of C counters of B bits would see, each for up to G lines; docs/histogram.md") \
     X(fifo_ways, fifo, "fifo-ways", "N", "... with as many lines a set as N times its ways (2)") \
     X(bandwidth_window, bandwidth, "bandwidth-window", "N", "... in windows of N instructions (200)")

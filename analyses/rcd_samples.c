@@ -5,7 +5,7 @@
  * Model
  *   Single samples are put together loop by loop, as CCProf does: the distance of a sample is counted in samples of the
  *   loop. Misses that are spread evenly over N sets have samples that are, too, so of their distances 1 - (1 -
- *   1/N)^(T-1) are below T by chance: 10 % of them for T = 8, N = 64. A set that is asked for again and again is seen
+ *   1/N)^(T-1) are below T by chance: 12 % of them for T = 9, N = 64. A set that is asked for again and again is seen
  *   so only as long as that goes on for some sampling periods. Within a burst the misses follow each other, so their
  *   distances are those of all misses, as far as the burst goes back. A sample is judged when it has as many before
  *   it in the burst as its kind looks back at: T, or T times the ways for deep ones, of which single samples know

@@ -290,7 +290,7 @@ static void note_finding(struct document *d, const struct chapter *c)
     if (c->of->judged)
         doc_say(d, ", their distances in %llu", (unsigned long long)named);
     else
-        doc_say(d, "; the classifier is for --rcd-below 8 and 64 sets");
+        doc_say(d, "; the classifier is for --rcd-below 9 and 64 sets");
 }
 
 /* ------------------------------------------------------------------ all of it */

@@ -36,7 +36,7 @@ def image(name, *arguments):
 
 def told(directory):
     rcd = report(directory, ["--rcd", "--rcd-sample", "7,100x16"], image("column", "200"))["rcd"]
-    equal((rcd["level"], rcd["of_sets"], rcd["threshold"]), ("L1D", 64, 8), "what is counted")
+    equal((rcd["level"], rcd["of_sets"], rcd["threshold"]), ("L1D", 64, 9), "what is counted")
     loop = rcd["loops"][0]
     equal((loop["function"], loop["sets"], loop["suffers"], loop["named"]), ("read_columns", 1, True, True), "column")
     # of each round after the first of a column every row misses, one after the other
@@ -78,8 +78,8 @@ def sums(directory):
     equal(len(blocks) - 1, sum("suffers" in loop for loop in live["rcd"]["loops"]), "distributions")
     steps = [line.split() for line in blocks[0].split("\n") if line and line[0] != "#"]
     check(all(int(a[0]) < int(b[0]) and float(a[1]) < float(b[1]) for a, b in zip(steps, steps[1:])), "it rises")
-    below = [float(share) for distance, share in steps if int(distance) < 8]
-    check(abs(below[-1] - live["rcd"]["contribution"]) < 1e-6, "the share below 8")
+    below = [float(share) for distance, share in steps if int(distance) <= 8]
+    check(abs(below[-1] - live["rcd"]["contribution"]) < 1e-6, "the share of eight or shorter")
     check(abs(float(steps[-1][1]) - 1 + live["rcd"]["first"] / live["rcd"]["misses"]) < 2e-6, "its end")
     of_l2 = report(directory, ["--rcd", "--rcd-level", "L2", "--rcd-below", "20"], image("nw"))
     check_sums(of_l2["rcd"], next(level for level in of_l2["levels"] if level["name"] == "L2"))
@@ -97,7 +97,7 @@ def refused(directory):
             (["--rcd", "--rcd-level", "L9"],
              "--rcd-level L9: the machine has no such level of data (did you mean \"L2\"?)"),
             (["--rcd", "--rcd-sample", "9x3"],
-             "--rcd-sample 9x3: a burst must have more than 8 misses, as distances below that are counted")):
+             "--rcd-sample 9x3: a burst must have more than 9 misses, as distances below that are counted")):
         equal(run(words + nw), (125, "c2emu: %s\n" % message), " ".join(words))
     cdf = os.path.join(directory, "missing", "cdf")
     status, message = run(["--rcd", "--rcd-cdf", cdf] + nw)

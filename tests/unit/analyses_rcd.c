@@ -360,7 +360,7 @@ static void limits_and_probabilities(void **state)
         assert_true(analyses_rcd_probability((enum analyses_rcd_kind)kind, false, 0.40) < 0.5);
         assert_true(analyses_rcd_probability((enum analyses_rcd_kind)kind, false, 0.75) > 0.5);
     }
-    assert_true(fabs(analyses_rcd_probability(ANALYSES_RCD_SINGLE, true, 2.3201 / 13.0681) - 0.5) < 1e-9);
+    assert_true(fabs(analyses_rcd_probability(ANALYSES_RCD_SINGLE, true, 2.3525 / 12.5544) - 0.5) < 1e-9);
 }
 
 static void words_that_are_refused(void **state)
@@ -372,7 +372,7 @@ static void words_that_are_refused(void **state)
         {NULL, "x", "--rcd-sample x: must be a mean period, 1 to 10^9, or PERIODxBURST; with commas for several"},
         {NULL, "5,", "--rcd-sample : must be a mean period, 1 to 10^9, or PERIODxBURST; with commas for several"},
         {NULL, "0", "--rcd-sample 0: must be a mean period, 1 to 10^9, or PERIODxBURST; with commas for several"},
-        {NULL, "9x8", "--rcd-sample 9x8: a burst must have more than 8 misses, as distances below that are counted"},
+        {NULL, "9x9", "--rcd-sample 9x9: a burst must have more than 9 misses, as distances below that are counted"},
         {NULL, "1,2,3,4,5,6,7,8,9", "--rcd-sample: at most 8 periods at a time"},
     };
     (void)state;
@@ -396,7 +396,7 @@ static void every_allocation_may_fail(void **state)
         struct c2_error err;
         run = (struct run){.count = 0};
         c2_alloc_fail_from(++tries);
-        status = start(&run, NULL, "1,1x9", &err);
+        status = start(&run, NULL, "1,1x10", &err);
         for (uint64_t i = 0; i < 3 && status == C2_OK; i++)
             status = execute(&run, (uint32_t)i, 0x100000 + 4096 * i, 0x200000, &err);
         if (status == C2_OK)
