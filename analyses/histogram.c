@@ -10,7 +10,8 @@
  *   A phase begins with the run, in front of the first instruction of a function that is named (each time; "barriers"
  *   are those of pthreads and OpenMP), and with "regions" where what is measured goes on after something else. Where
  *   there are several threads a barrier begins one phase: when the last of them has come (STREAM_BARRIER).
- *   The monitors see what L1D is asked for, by line; at the end of a phase they are emptied.
+ *   A monitor sees what its level is asked for, L1D if nothing else is said, by line; below L1D that is what misses of
+ *   data and of fetches ask for. At the end of a phase monitors are emptied.
  *
  * Counting
  *   Of a level, the accesses of all pieces in all phases are the accesses that the caches counted, and so are the
@@ -90,8 +91,9 @@ struct histogram {
     uint64_t rep_left;
 
     struct monitor *monitors[MONITORS];
+    uint32_t monitor_levels[MONITORS]; /* what each one is at */
     uint32_t monitor_count;
-    struct c2_map *exact; /* with monitors: line -> events */
+    struct c2_map *exact[CACHES_MAX_LEVELS]; /* of levels with monitors: line -> events; else NULL */
     struct analyses_monitor monitored[MONITORS];
 
     struct c2_outfile *file; /* NULL: none is wanted */
@@ -156,13 +158,15 @@ static enum c2_status take_point(struct histogram *histogram, const char *word, 
 static enum c2_status take_monitor(struct histogram *histogram, const char *word, struct c2_error *err)
 {
     struct analyses_monitor like;
-    enum c2_status status = monitor_read(&like, word, err);
+    enum c2_status status = monitor_read(&like, word, histogram->machine, err);
     if (status == C2_OK && histogram->monitor_count == MONITORS)
         status = c2_fail(err, C2_ERR_INVALID, "--monitor: at most %u of them", MONITORS);
     if (status == C2_OK)
         status = monitor_create(&histogram->monitors[histogram->monitor_count], &like, err);
-    histogram->monitor_count += status == C2_OK;
-    return status;
+    if (status != C2_OK)
+        return status;
+    histogram->monitor_levels[histogram->monitor_count++] = like.level;
+    return histogram->exact[like.level] ? C2_OK : c2_map_create(&histogram->exact[like.level], err);
 }
 
 static enum c2_status read_words(struct histogram *histogram, const struct analyses_setup *setup, struct c2_error *err)
@@ -328,13 +332,18 @@ static void count(struct histogram *histogram, struct analyses_level_count *cell
 
 /* ------------------------------------------------------------------ events */
 
-static enum c2_status watch(struct histogram *histogram, uint64_t line, struct c2_error *err)
+/* A level is asked for the line of an address. */
+static enum c2_status watch(struct histogram *histogram, uint32_t level, struct guest_va va, struct c2_error *err)
 {
+    const uint64_t line = va.v >> histogram->line_shift;
     uint64_t before = 0;
-    c2_map_get(histogram->exact, line, &before);
-    enum c2_status status = c2_map_put(histogram->exact, line, before + 1, err);
+    if (!histogram->exact[level])
+        return C2_OK;
+    c2_map_get(histogram->exact[level], line, &before);
+    enum c2_status status = c2_map_put(histogram->exact[level], line, before + 1, err);
     for (uint32_t i = 0; i < histogram->monitor_count && status == C2_OK; i++)
-        status = monitor_event(histogram->monitors[i], line, err);
+        if (histogram->monitor_levels[i] == level)
+            status = monitor_event(histogram->monitors[i], line, err);
     return status;
 }
 
@@ -348,9 +357,7 @@ static enum c2_status access_line(struct histogram *histogram, uint32_t code, en
     if (status != C2_OK)
         return status;
     count(histogram, cell, code, analyses_level_of(histogram->machine, kind, 0), false);
-    if (kind == SIM_FETCH || histogram->monitor_count == 0)
-        return C2_OK;
-    return watch(histogram, va.v >> histogram->line_shift, err);
+    return kind == SIM_FETCH ? C2_OK : watch(histogram, 0, va, err);
 }
 
 static uint64_t *fetch_line_of(struct histogram *histogram, uint32_t tid)
@@ -390,8 +397,10 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
         count(histogram, cell, miss->code, miss->first, false);
     for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++) {
         count(histogram, cell, miss->code, analyses_level_of(histogram->machine, miss->kind, i), true);
-        if (i + 1 < levels)
-            count(histogram, cell, miss->code, i + 1, false);
+        if (i + 1 == levels)
+            break;
+        count(histogram, cell, miss->code, i + 1, false);
+        status = watch(histogram, i + 1, miss->va, err);
     }
     return status;
 }
@@ -465,6 +474,19 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     return begin_phase(histogram, NULL, histogram->instructions, err);
 }
 
+static const struct c2_map *exact_of(const struct histogram *histogram, uint32_t monitor)
+{
+    return histogram->exact[histogram->monitor_levels[monitor]];
+}
+
+static enum c2_status forget_exact(struct histogram *histogram, uint32_t level, struct c2_error *err)
+{
+    const bool had = histogram->exact[level];
+    c2_map_destroy(histogram->exact[level]);
+    histogram->exact[level] = NULL;
+    return had ? c2_map_create(&histogram->exact[level], err) : C2_OK;
+}
+
 static enum c2_status dropped(void *self, struct c2_error *err)
 {
     struct histogram *histogram = self;
@@ -476,18 +498,16 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < histogram->monitor_count && status == C2_OK; i++) {
         struct analyses_monitor like;
-        status = monitor_finish(&like, histogram->monitors[i], histogram->exact, err);
+        status = monitor_finish(&like, histogram->monitors[i], exact_of(histogram, i), err);
         monitor_destroy(histogram->monitors[i]);
         histogram->monitors[i] = NULL;
         like = (struct analyses_monitor){
-            like.counters, like.lines, like.bits, like.aligned, like.victim, 0, 0, 0, 0, 0};
+            like.counters, like.lines, like.bits, like.level, like.aligned, like.victim, 0, 0, 0, 0, 0};
         if (status == C2_OK)
             status = monitor_create(&histogram->monitors[i], &like, err);
     }
-    c2_map_destroy(histogram->exact);
-    histogram->exact = NULL;
-    if (status == C2_OK)
-        status = c2_map_create(&histogram->exact, err);
+    for (uint32_t level = 0; level < CACHES_MAX_LEVELS && status == C2_OK; level++)
+        status = forget_exact(histogram, level, err);
     return status == C2_OK ? begin_phase(histogram, NULL, 0, err) : status;
 }
 
@@ -626,7 +646,7 @@ static enum c2_status finish_monitors(struct histogram *histogram, struct c2_err
     for (uint32_t i = 0; i < histogram->monitor_count && status == C2_OK; i++) {
         status = monitor_flush(histogram->monitors[i], err);
         if (status == C2_OK)
-            status = monitor_finish(&histogram->monitored[i], histogram->monitors[i], histogram->exact, err);
+            status = monitor_finish(&histogram->monitored[i], histogram->monitors[i], exact_of(histogram, i), err);
     }
     return status;
 }
@@ -755,7 +775,8 @@ static void destroy(struct analysis *analysis)
     where_destroy(histogram->where);
     c2_map_destroy(histogram->cell_of);
     c2_map_destroy(histogram->point_at);
-    c2_map_destroy(histogram->exact);
+    for (uint32_t level = 0; level < CACHES_MAX_LEVELS; level++)
+        c2_map_destroy(histogram->exact[level]);
     c2_free(histogram->cells);
     c2_free(histogram->counts);
     c2_free(histogram->codes);
@@ -773,8 +794,6 @@ static enum c2_status make(struct histogram *histogram, const struct analyses_se
                        "--histogram counts by the program's addresses, and the page walks of this machine read tables "
                        "through the caches; add --set walks.mode=counted");
     enum c2_status status = c2_map_create(&histogram->point_at, err);
-    if (status == C2_OK)
-        status = c2_map_create(&histogram->exact, err);
     if (status == C2_OK)
         status = read_words(histogram, setup, err);
     if (status == C2_OK)

@@ -31,7 +31,8 @@ struct analyses_histogram_phase {
 enum analyses_monitor_victim { ANALYSES_FIFO, ANALYSES_LRU, ANALYSES_RANDOM };
 struct analyses_monitor {
     uint32_t counters, lines, bits;
-    bool aligned; /* pieces begin at multiples of `lines` */
+    uint32_t level; /* of data, whose accesses it sees: number in the machine's levels */
+    bool aligned;   /* pieces begin at multiples of `lines` */
     enum analyses_monitor_victim victim;
     uint64_t events;
     uint64_t evicted, full, flushed; /* counters that were swapped out to make room, at their largest count, at the end

@@ -53,8 +53,8 @@ static enum c2_status fail_words(const char *text, struct c2_error *err)
 {
     return c2_fail(
         err, C2_ERR_INVALID,
-        "--monitor %s: must be C:G[:B][:fifo|lru|random][:aligned]: 1 to %u counters, each for up to 1 to %u "
-        "lines, of 1 to 32 bits (32); several with commas",
+        "--monitor %s: must be C:G[:B][:fifo|lru|random][:aligned][:LEVEL]: 1 to %u counters, each for up to 1 to %u "
+        "lines, of 1 to 32 bits (32), at a level of data that the machine has; several with commas",
         text, MONITOR_COUNTERS, MONITOR_LINES);
 }
 
@@ -67,7 +67,18 @@ static bool take_number(uint32_t *out, const char *word, uint32_t most)
     return true;
 }
 
-static bool take_word(struct analyses_monitor *out, const char *word)
+static bool take_level(struct analyses_monitor *out, const char *word, const struct caches_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->level_count; i++) {
+        if (strcmp(word, machine->levels[i].name) != 0)
+            continue;
+        out->level = i;
+        return true;
+    }
+    return false;
+}
+
+static bool take_word(struct analyses_monitor *out, const char *word, const struct caches_machine *machine)
 {
     static const char *const victims[] = {"fifo", "lru", "random"};
     out->aligned |= strcmp(word, "aligned") == 0;
@@ -77,10 +88,11 @@ static bool take_word(struct analyses_monitor *out, const char *word)
         out->victim = (enum analyses_monitor_victim)i;
         return true;
     }
-    return strcmp(word, "aligned") == 0;
+    return strcmp(word, "aligned") == 0 || take_level(out, word, machine);
 }
 
-enum c2_status monitor_read(struct analyses_monitor *out, const char *text, struct c2_error *err)
+enum c2_status monitor_read(struct analyses_monitor *out, const char *text, const struct caches_machine *machine,
+                            struct c2_error *err)
 {
     const char *at = text;
     unsigned numbers = 0;
@@ -96,7 +108,7 @@ enum c2_status monitor_read(struct analyses_monitor *out, const char *text, stru
         const bool number = numbers < 3 && !named && take_number(to[numbers], word, most[numbers]);
         numbers += number;
         named |= !number;
-        if (length >= sizeof word || (!number && (numbers < 2 || !take_word(out, word))))
+        if (length >= sizeof word || (!number && (numbers < 2 || !take_word(out, word, machine))))
             return fail_words(text, err);
     }
     return numbers >= 2 ? C2_OK : fail_words(text, err);

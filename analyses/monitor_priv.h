@@ -12,8 +12,9 @@
 #define MONITOR_COUNTERS 4096u /* at most */
 
 struct monitor;
-/* "C:G[:B][:fifo|lru|random][:aligned]". */
-enum c2_status monitor_read(struct analyses_monitor *out, const char *text, struct c2_error *err);
+/* "C:G[:B][:fifo|lru|random][:aligned][:LEVEL]", LEVEL one of the machine's levels of data. */
+enum c2_status monitor_read(struct analyses_monitor *out, const char *text, const struct caches_machine *machine,
+                            struct c2_error *err);
 enum c2_status monitor_create(struct monitor **out, const struct analyses_monitor *like, struct c2_error *err);
 void monitor_destroy(struct monitor *monitor); /* takes NULL */
 /* An event at this line. */

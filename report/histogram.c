@@ -37,8 +37,17 @@ static void add_levels(struct document *d, const struct report_digest *digest,
     doc_close(d);
 }
 
-static void add_monitor(struct document *d, const struct analyses_monitor *monitor)
+static const char *level_named(const struct report_digest *digest, uint32_t number)
 {
+    size_t i = 0;
+    while (digest->levels[i].number != number)
+        i++;
+    return digest->levels[i].level->name;
+}
+
+static void add_monitor(struct document *d, const struct report_digest *digest, const struct analyses_monitor *monitor)
+{
+    doc_string(d, DOC_BOTH, "level", level_named(digest, monitor->level));
     doc_count(d, DOC_BOTH, "counters", monitor->counters);
     doc_count(d, DOC_BOTH, "lines", monitor->lines);
     doc_count(d, DOC_BOTH, "bits", monitor->bits);
@@ -87,9 +96,11 @@ static void add_phases(struct document *d, const struct report_digest *digest,
                  of->phase_count == ROWS + 1 ? "" : "s");
 }
 
-static void add_monitors(struct document *d, const struct analyses_histogram_result *of)
+static void add_monitors(struct document *d, const struct report_digest *digest,
+                         const struct analyses_histogram_result *of)
 {
-    static const struct doc_column columns[] = {{.heading = "counters", .key = "counters"},
+    static const struct doc_column columns[] = {{.heading = "monitor of", .key = "level", .form = DOC_LEFT},
+                                                {.heading = "counters", .key = "counters"},
                                                 {.heading = "lines", .key = "lines", .spare = 1},
                                                 {.heading = "bits", .key = "bits", .spare = 2},
                                                 {.heading = "victim", .key = "victim", .form = DOC_LEFT},
@@ -100,7 +111,7 @@ static void add_monitors(struct document *d, const struct analyses_histogram_res
     doc_columns(d, columns, sizeof columns / sizeof columns[0], 0);
     for (uint32_t i = 0; i < of->monitor_count; i++) {
         doc_group(d, i < ROWS ? DOC_BOTH : DOC_JSON, NULL);
-        add_monitor(d, &of->monitors[i]);
+        add_monitor(d, digest, &of->monitors[i]);
         doc_close(d);
     }
     doc_close(d);
@@ -239,7 +250,7 @@ void report_add_histogram(struct document *d, struct report_digest *digest)
     doc_count(d, DOC_JSON, "touched", of->all);
     doc_count(d, DOC_JSON, "tenth", of->tenth);
     add_phases(d, digest, of);
-    add_monitors(d, of);
+    add_monitors(d, digest, of);
     add_places(d, digest);
     doc_close(d);
 }

@@ -170,22 +170,24 @@ static void not_as_a_broken_twin(void **state)
 
 /* ------------------------------------------------------------------ by thought */
 
+static const struct caches_machine machine = {.level_count = 2, .levels = {{.name = "L1D"}, {.name = "L2"}}};
+
 static void words(void **state)
 {
-    static const char *const wrong[] = {"",      "16",     "16:",     "0:1",        "16:17",  "5000:1",
-                                        "8:2:0", "8:2:33", "8:2:lra", "8:2:4:8",    "8:lru",  "8:2:lru:4",
-                                        "a:2",   "8::2",   "8:2:",    "8:2:aligne", "lru:8:2"};
+    static const char *const wrong[] = {"",      "16",     "16:",     "0:1",        "16:17",   "5000:1",
+                                        "8:2:0", "8:2:33", "8:2:lra", "8:2:4:8",    "8:lru",   "8:2:lru:4",
+                                        "a:2",   "8::2",   "8:2:",    "8:2:aligne", "lru:8:2", "8:2:L3"};
     struct analyses_monitor found;
     (void)state;
-    assert_int_equal(C2_OK, monitor_read(&found, "64:3:8:aligned:lru", NULL));
+    assert_int_equal(C2_OK, monitor_read(&found, "64:3:8:aligned:lru:L2", &machine, NULL));
     assert_true(found.counters == 64 && found.lines == 3 && found.bits == 8 && found.aligned &&
-                found.victim == ANALYSES_LRU);
-    assert_int_equal(C2_OK, monitor_read(&found, "16:1", NULL));
+                found.victim == ANALYSES_LRU && found.level == 1);
+    assert_int_equal(C2_OK, monitor_read(&found, "16:1", &machine, NULL));
     assert_true(found.counters == 16 && found.lines == 1 && found.bits == 32 && !found.aligned &&
-                found.victim == ANALYSES_FIFO);
+                found.victim == ANALYSES_FIFO && found.level == 0);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct c2_error err;
-        assert_int_equal(C2_ERR_INVALID, monitor_read(&found, wrong[i], &err));
+        assert_int_equal(C2_ERR_INVALID, monitor_read(&found, wrong[i], &machine, &err));
         assert_non_null(strstr(err.text, "must be C:G"));
     }
 }
@@ -208,7 +210,7 @@ static void pieces(void **state)
         struct analyses_monitor like, found;
         struct monitor *monitor;
         struct c2_map *exact;
-        assert_int_equal(C2_OK, monitor_read(&like, cases[i].words, NULL));
+        assert_int_equal(C2_OK, monitor_read(&like, cases[i].words, &machine, NULL));
         assert_int_equal(C2_OK, monitor_create(&monitor, &like, NULL));
         assert_int_equal(C2_OK, c2_map_create(&exact, NULL));
         for (size_t k = 0; k < 8 && cases[i].events[k] != 0; k++) {
