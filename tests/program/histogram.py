@@ -5,6 +5,8 @@ exact     guests/pieces.S: lines, pages and objects in three phases, by thought;
 twin      accesses of L1D and L1I line by line as a trace has them, and their misses as small LRU caches have them
 lu        images/lu.c: the phases between its barriers, two kinds of them; calls of one function (--roi); monitors:
           exact with one line a counter, fewer swap-outs with more counters and longer pieces
+radix     images/radix.c: the lines of each of its steps, and what keys that are dealt out miss
+water     images/water.c: the lines of molecules that each step takes
 loops     accesses and misses by loop, function and line
 refused   what contradicts
 """
@@ -140,23 +142,31 @@ def parse(words):
 def lu():
     small = [LU, "64", "16"]
     monitors = ["%d:%d" % (c, g) for c in (16, 64) for g in (1, 4)] + ["16:4:32:aligned", "64:4:32:aligned", "16:1:3"]
+    monitors += ["64:1:L2", "4096:1:lru:L2", "8:16:aligned:L3"]
     found, rows, text = histogram(["--phase-at", "barriers", "--monitor", ",".join(monitors)], small)
     phases = found["phases"]
     equal(len(phases), 1 + 2 + 2 * 4, "phases: the beginning, two barriers of main, and two for each block")
     equal({phase["at"] for phase in phases[1:]}, {"pthread_barrier_wait"}, "where they begin")
     between = [phase["pieces"] for phase in phases[1:-1]]
     check(between[1] < between[2] > between[3] < between[4], "few lines and many in turn: %s" % between)
-    check_monitors(found["monitors"], found)
+    check_monitors(found["monitors"], found, rows)
     calls, _, _ = histogram(["--roi", "update", "--phase-at", "regions"], small)
     equal(len(calls["phases"]), 9 + 4 + 1, "calls of update()")
     equal({phase["pieces"] // 3 for phase in calls["phases"][1:]} <= {32, 33, 34, 35}, True,
           "three blocks of 32 lines each")
 
 
-def check_monitors(monitors, found):
-    accesses = sum(phase["levels"][0]["accesses"] for phase in found["phases"])
-    equal({monitor["events"] for monitor in monitors}, {accesses}, "what monitors see is all that L1D is asked for")
-    few1, few4, many1, many4, aligned16, aligned64, full = monitors
+def check_monitors(monitors, found, rows):
+    accesses = {level["name"]: sum(part["accesses"] for phase in found["phases"] for part in phase["levels"]
+                                   if part["name"] == level["name"]) for level in found["phases"][0]["levels"]}
+    equal([monitor["level"] for monitor in monitors], 7 * ["L1D"] + ["L2", "L2", "L3"], "where monitors are")
+    equal([monitor["events"] for monitor in monitors], [accesses[monitor["level"]] for monitor in monitors],
+          "what monitors see is all that their level is asked for")
+    few1, few4, many1, many4, aligned16, aligned64, full, l2, wide, l3 = monitors
+    touched = sum(1 for row in rows if int(row["L2.accesses"]) != 0)
+    equal((l2["error"], wide["error"], wide["evicted"], wide["flushed"]), (0, 0, 0, touched),
+          "a monitor of L2 with counters enough for all lines is emptied of each that a phase asked for")
+    check(l2["evicted"] > 0 and l3["error"] > 0, "monitors of L2 and L3 with fewer")
     equal((few1["error"], many1["error"]), (0, 0), "errors of counters for one line")
     check(few1["swap_outs"] > many1["swap_outs"] and few4["swap_outs"] > many4["swap_outs"] and
           few1["swap_outs"] > few4["swap_outs"], "swap-outs")
@@ -165,6 +175,36 @@ def check_monitors(monitors, found):
           "where pieces have boundaries the error does not depend on the counters")
     check(full["full"] > 0 and full["error"] == 0 and full["evicted"] == few1["evicted"],
           "counters of three bits are swapped out at 7")
+
+
+def between_barriers(program):
+    """Lines that are touched in each phase but the first and the last, without the code's."""
+    found, rows, _ = histogram(["--phase-at", "barriers", "--granularity", "line"], [os.path.join(IMAGES, program)])
+    lines = [sum(1 for row in rows if row["phase"] == phase and row["L1D.accesses"] != 0)
+             for phase in range(2, len(found["phases"]))]
+    return lines, found["phases"][1:-1]
+
+
+def few_more(lines, expected, what):
+    """Than what the source says: stack, barrier and what else the program keeps in memory."""
+    check(all(0 <= have - want <= 16 for have, want in zip(lines, expected)) and len(lines) == len(expected),
+          "%s: lines %s, expected %s and a few" % (what, lines, expected))
+
+
+def radix():
+    """65,536 keys of 4 bytes are 4,096 lines, 1,024 counters 64; of each pass three steps and the clearing."""
+    lines, phases = between_barriers("radix")
+    few_more(lines, [4096 + 64, 64, 2 * 4096 + 64, 64, 4096 + 64, 64, 2 * 4096 + 64][:len(lines)], "radix")
+    equal(len(lines), 7, "phases of two passes")
+    misses = [phase["levels"][0]["misses"] for phase in phases]
+    check(misses[0] < 4200 and misses[2] > 40000, "keys in order miss once a line, those dealt out nearly each: %s" %
+          misses)
+
+
+def water():
+    """A molecule is 8 lines; positions are in the first two, forces in the last two, velocities and mass in three."""
+    lines, _ = between_barriers("water")
+    few_more(lines, [512, 256, 512, 192, 512, 256, 512], "water")
 
 
 def loops():
@@ -197,5 +237,6 @@ def refused():
         contains(result.stderr.decode(), [said], " ".join(words))
 
 
-{"exact": exact, "twin": twin, "lu": lu, "loops": loops, "refused": refused}[sys.argv[1]]()
+{"exact": exact, "twin": twin, "lu": lu, "radix": radix, "water": water, "loops": loops,
+ "refused": refused}[sys.argv[1]]()
 done()
