@@ -104,7 +104,7 @@ const struct argp_option cli_run_options[] = {
     {"clock", KEY_CLOCK, "DATE|@SECONDS", 0,
      "the guest's clock at the start, in UTC: 2024-02-29, 2024-02-29T12:30:00 (2020-01-01)", 2},
     {"quantum", KEY_QUANTUM, "N", 0,
-     "a thread's turn, where others want one: N instructions (50000; 1000 with several cores)", 2},
+     "a thread's turn, where others want one: N instructions (50000; several cores: at most 100)", 2},
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
     {"follow", KEY_FOLLOW, "all|first|NAME", 0,
      "which programs are simulated and reported: all, of the first process, or by name; others run without (all)", 2},

@@ -253,7 +253,7 @@ static void run_guest(struct emu *emu, struct engine_event *event, struct c2_err
     }
     engine_run_blocks(emu->process.engine, budget, event, err);
     if (event->stop == ENGINE_BUDGET)
-        schedule_give_up(emu->schedule);
+        schedule_end_turn(emu->schedule);
 }
 
 /* However often the guest comes out of the engine by itself. */

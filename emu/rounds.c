@@ -144,7 +144,8 @@ static bool take_turn(struct emu *emu)
     emu->blocked = true;
     while (emu->blocked) {
         struct emu_thread *next = NULL;
-        const bool shared = turns_shared(emu->config.family.turns);
+        const bool shared = turns_shared(emu->config.family.turns) &&
+                            !schedule_keeps_process(emu->schedule, emu_instructions(emu), emu->turn);
         if (!shared || share_turn(emu, schedule_has_ready(emu->schedule, emu_instructions(emu))))
             next = schedule_next(emu->schedule, emu_instructions(emu), &how);
         if (!next && has_lost_turn(emu)) {

@@ -6,7 +6,8 @@
  *   and round. Whose turn it is follows from the guest and the quantum alone: what was read from a file, a clock or
  *   another thread is the same in every run.
  *   Where turns are of whole blocks, one ends before the block that does not fit: so it has the quantum's instructions
- *   at most, and some more than the quantum without its last block. No block has more (stream.h), so each turn has one.
+ *   at most, and no block has more (stream.h): each turn has one. Processes have no caches in common, and their turns
+ *   are as long as on one core, with turns of threads in them.
  *   When the turn is over and nobody else can go on, another one begins for the same thread. So a turn is not ended
  *   by the clock where no other thread can want one before this one does something: the engine is then not stopped.
  *   When nobody can go on, guest time does, to the first moment that somebody waits for.
@@ -34,7 +35,7 @@ struct schedule {
     uint32_t count, room;
     uint32_t last;    /* number given */
     uint32_t running; /* index; of the thread behind the one that has ended, when `ended` */
-    bool ended, given_up;
+    bool ended, given_up, over;
     uint64_t began, ends; /* instructions; ends is 0 where nobody has asked */
 };
 
@@ -99,25 +100,34 @@ bool schedule_has_ready(const struct schedule *schedule, uint64_t instructions)
 }
 
 void schedule_give_up(struct schedule *schedule) { schedule->given_up = true; }
+void schedule_end_turn(struct schedule *schedule) { schedule->over = true; }
 
 /* ------------------------------------------------------------------ turns */
 
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
 {
-    if (!syscalls_has_company(schedule->kernel) && (schedule->count == 1 || !syscalls_contended(schedule->kernel))) {
+    const bool alone = schedule->count == 1 || !syscalls_contended(schedule->kernel);
+    if (!syscalls_has_company(schedule->kernel) && alone) {
         schedule->ends = 0;
         return UINT64_MAX;
     }
-    const uint64_t turns = (instructions - schedule->began) / schedule->quantum;
-    schedule->ends = schedule->began + (turns + 1) * schedule->quantum;
+    const uint64_t quantum = schedule->whole && alone ? EMU_QUANTUM : schedule->quantum;
+    const uint64_t turns = (instructions - schedule->began) / quantum;
+    schedule->ends = schedule->began + (turns + 1) * quantum;
     return schedule->ends - instructions;
+}
+
+bool schedule_keeps_process(const struct schedule *schedule, uint64_t instructions, uint64_t began)
+{
+    return schedule->whole && !schedule->given_up && !schedule->ended && instructions - began < EMU_QUANTUM;
 }
 
 bool schedule_has_whole_blocks(const struct schedule *schedule) { return schedule->whole; }
 
 bool schedule_is_due(const struct schedule *schedule, uint64_t instructions)
 {
-    return schedule->given_up || schedule->ended || (schedule->ends != 0 && instructions >= schedule->ends);
+    return schedule->given_up || schedule->over || schedule->ended ||
+           (schedule->ends != 0 && instructions >= schedule->ends);
 }
 
 /* The first one that can go on, from the one behind that which runs; this is the last. */
@@ -145,7 +155,7 @@ struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instruction
         if (!schedule->idle.pass(schedule->idle.self, instructions))
             return NULL;
     schedule->running = next;
-    schedule->ended = schedule->given_up = false;
+    schedule->ended = schedule->given_up = schedule->over = false;
     schedule->began = instructions;
     schedule->ends = 0;
     return schedule->threads[next];
@@ -242,6 +252,7 @@ void schedule_checkpoint(struct schedule *schedule, struct checkpoint *c)
     CHECKPOINT_NUMBER(c, schedule->running, schedule->count);
     CHECKPOINT_NUMBER(c, schedule->ended, 1);
     CHECKPOINT_NUMBER(c, schedule->given_up, 1);
+    CHECKPOINT_NUMBER(c, schedule->over, 1);
     checkpoint_number(c, &schedule->began, CHECKPOINT_ANY);
     checkpoint_number(c, &schedule->ends, CHECKPOINT_ANY);
     visit_quantum(schedule, c);

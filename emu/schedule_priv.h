@@ -42,11 +42,15 @@ void schedule_become_child(struct schedule *schedule, uint32_t tid);
 bool schedule_has_ready(const struct schedule *schedule, uint64_t instructions); /* some thread can go on */
 /* The one that runs gives up what is left of its turn. */
 void schedule_give_up(struct schedule *schedule);
+/* What is left of its turn has no room for a block. */
+void schedule_end_turn(struct schedule *schedule);
 
 /* Instructions of the turn that are left; UINT64_MAX: nobody else can want one before this thread does something. */
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions);
-/* Turns end before the block that does not fit; who runs it then gives up the rest. */
+/* Turns end before the block that does not fit. */
 bool schedule_has_whole_blocks(const struct schedule *schedule);
+/* It is another thread's turn, but no other process's: that of this one began when so many had been completed. */
+bool schedule_keeps_process(const struct schedule *schedule, uint64_t instructions, uint64_t began);
 bool schedule_is_due(const struct schedule *schedule, uint64_t instructions);
 /* The turn of the next thread that can go on begins; *how: WAITS is none. NULL: none ever can. Guest time may go on. */
 struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instructions, enum syscalls_readiness *how);

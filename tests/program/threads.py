@@ -11,9 +11,11 @@ programs  OpenMP with 1 to 64 threads, C++, Python, xz and zstd where they are i
 torture   random futexes and random signals leave the same state as natively, under three quanta
 processors  the program finds as many as the machine has cores
 calls     cost what their own thread executes
+grain     on several cores turns are of as many whole blocks as 100 instructions have room for; what that does to misses
 saved     a run that is saved between two instructions goes on from there, and reports what a whole one does
 """
 
+import collections
 import json
 import os
 import random
@@ -22,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import check, done, emulate, equal, run, without_receipt
+from common import check, done, emulate, equal, report, run, without_receipt
 
 GUEST = os.path.join(os.environ["GUESTS"], "threads")
 QUANTA = ("50000", "777", "31")
@@ -236,7 +238,82 @@ def saved():
             check(output.endswith(end), "the output of %s is another" % what)
 
 
-PARTS = {"locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same, "stream": stream,
+def turns_of(path):
+    """Of a trace: for each turn its thread, the addresses of its instructions, and those of its data."""
+    turns = []
+    with open(path) as file:
+        for line in file:
+            kind, _, address, _, _, thread = line.split()
+            if not turns or turns[-1][0] != int(thread):
+                turns.append((int(thread), [], []))
+            turns[-1][1 if kind == "F" else 2].append(int(address, 16))
+    return turns
+
+
+def within(turns, start, end):
+    """Those that have no instruction elsewhere, and that another thread's follows."""
+    return [turn for turn in turns[:-1] if all(start <= address < end for address in turn[1])]
+
+
+def grain():
+    guest = os.path.join(os.environ["GUESTS"], "turns")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "trace")
+
+        def traced(what, *options):
+            found = report(["-m", "teach", "--cores", "2", "--trace", path, *options], [guest, what])
+            return found, turns_of(path)
+
+        run_of_short, turns = traced("short")
+        line = next(of for of in run_of_short["coherence"]["lines"] if of["object"] == "word")
+        word = int(line["address"], 16)
+        adding = [i for i, turn in enumerate(turns) if word in turn[2]]
+        check(max(len(code) for _, code, _ in turns[adding[1]:adding[-2]]) <= 100, "no turn is longer than 100")
+        first = min(turns[adding[1]][1])
+        loop = within(turns, first, first + 64)
+        # 14 rounds of 7 instructions: 98, and 7 more are too many. All of a thread are a hundred such turns, or, where
+        # the first has less room, one more.
+        equal({len(code) for _, code, _ in loop}, {98}, "turns in a loop of one block of 7")
+        check(196 <= len(loop) <= 200, "turns that are in the loop from end to end: %d" % len(loop))
+        # Of each thread's additions in a turn the first one misses, and for what the other has written; but at first
+        # the line is cold.
+        equal((line["true_sharing"], line["false_sharing"]), (len(adding) - 2, 0), "misses of the word")
+        check(all(turns[i][0] != turns[k][0] for i, k in zip(adding, adding[1:])), "threads add in turn")
+        # Turns ten times as long: of each thread's the first that misses in ten.
+        expected = {10: set(), 100: set()}
+        number = {1: 0, 2: 0}
+        for i, (thread, _, data) in enumerate(turns):
+            number[thread] += 1
+            for times in expected:
+                if word in data and i not in adding[:2]:
+                    expected[times].add((thread, number[thread] // times))
+        others = run_of_short["coherence"]["lines"]
+        more = sum(of["true_sharing"] + of["false_sharing"] for of in others if of is not line)
+        found = {row["times"]: row["coherence_misses"] for row in run_of_short["coherence"]["longer_turns"]}
+        equal(sorted(found), [10, 100], "longer turns")
+        for times in expected:
+            check(len(expected[times]) <= found[times] <= len(expected[times]) + more,
+                  "misses in turns %d times as long: %d of the word, %d in all" % (times, len(expected[times]),
+                                                                                  found[times]))
+        equal(run_of_short["coherence"]["turn"], 100, "the length of turns")
+
+        _, turns = traced("long")
+        often = collections.Counter(address for _, code, _ in turns for address in code)
+        loop = {address for address, count in often.items() if count == 2 * 1400}
+        check(len(loop) >= 132, "instructions of the loop")
+        inside = [turn for turn in turns if set(turn[1]) <= loop and len(turn[1]) in (32, 100)]
+        # A block of 100 is a turn; the next has 32, and 100 more are too many. When one thread is through, the other is
+        # alone, and its turn does not end.
+        check(2 * 2 * 1400 - 8 <= len(inside) <= 2 * 2 * 1400, "turns of 100 and of 32: %d" % len(inside))
+
+        # An exact quantum is exact still.
+        run_of_short, turns = traced("short", "--quantum", "50")
+        loop = within(turns, first, first + 64)
+        equal({len(code) for _, code, _ in loop}, {50}, "turns of 50")
+        equal(run_of_short["coherence"]["turn"], 50, "their length")
+
+
+PARTS = {"grain": grain, "locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same, "stream": stream,
          "saved": saved, "calls": calls, "torture": torture, "programs": programs,
          "processors": processors}
 PARTS[sys.argv[1]]()
