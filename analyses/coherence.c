@@ -8,6 +8,10 @@
  *   at the first such miss, and when the run is over lines, objects and pairs of instructions are put in order.
  *   A line's object is that of the first miss: a line of several objects has the one.
  *
+ *   How the count depends on the length of turns: a core that has a line all through a turn misses it once, however
+ *   long the turn is. So of the misses of one core and one line those in ten turns of the core are one where turns are
+ *   ten times as long. Each thread is taken to do the same then, in whatever order: one that waits may do otherwise.
+ *
  * Counting
  *   Misses of lines, of objects and of pairs of instructions each add up to those of the cores (asserted).
  *
@@ -29,6 +33,7 @@ struct coherence {
         uint32_t spot;
     } * seen;
     uint32_t seen_count, seen_room;
+    struct c2_map *last; /* number in `seen` and core -> the turn of the last miss there */
     struct coherence_core *cores;
     struct coherence_found found;
     struct analyses_coherence_result result;
@@ -41,6 +46,7 @@ static void destroy(struct analysis *analysis)
     struct coherence *coherence = (struct coherence *)analysis;
     where_destroy(coherence->where);
     c2_map_destroy(coherence->number_of);
+    c2_map_destroy(coherence->last);
     c2_free(coherence->seen);
     c2_free(coherence->cores);
     coherence_found_free(&coherence->found);
@@ -56,7 +62,12 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     coherence->base.kind = &analysis_coherence;
     coherence->machine = setup->machine;
     coherence->profile = analyses_find(analyses, ANALYSIS_profile);
+    coherence->result.turn = setup->quantum;
+    for (unsigned i = 0; i < COHERENCE_LONGER; i++)
+        coherence->result.longer[i].times = i == 0 ? 10 : 100;
     enum c2_status status = c2_map_create(&coherence->number_of, err);
+    if (status == C2_OK)
+        status = c2_map_create(&coherence->last, err);
     if (status == C2_OK && coherence->profile)
         status = where_create(&coherence->where, analyses, err);
     if (status == C2_OK)
@@ -93,13 +104,29 @@ static enum c2_status name_line(struct coherence *coherence, const struct sim_mi
     return status;
 }
 
+static enum c2_status count_longer(struct coherence *coherence, const struct sim_miss *miss, uint64_t number,
+                                   struct c2_error *err)
+{
+    const uint64_t key = number * CACHES_MAX_CORES + miss->core;
+    uint64_t last;
+    const bool known = c2_map_get(coherence->last, key, &last);
+    for (unsigned i = 0; i < COHERENCE_LONGER; i++) {
+        struct coherence_longer *longer = &coherence->result.longer[i];
+        longer->misses += !known || last / longer->times != miss->turn / longer->times;
+    }
+    return known && last == miss->turn ? C2_OK : c2_map_put(coherence->last, key, miss->turn, err);
+}
+
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct coherence *coherence = self;
-    uint64_t number;
-    if (!is_coherence_miss(miss) || c2_map_get(coherence->number_of, miss->line.v, &number))
+    uint64_t number = coherence->seen_count;
+    enum c2_status status = C2_OK;
+    if (!is_coherence_miss(miss))
         return C2_OK;
-    return name_line(coherence, miss, err);
+    if (!c2_map_get(coherence->number_of, miss->line.v, &number))
+        status = name_line(coherence, miss, err);
+    return status == C2_OK && miss->measured ? count_longer(coherence, miss, number, err) : status;
 }
 
 /* ------------------------------------------------------------------ the end */

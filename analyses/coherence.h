@@ -43,8 +43,18 @@ struct coherence_object {
     uint32_t padding; /* the most that one of its lines needs */
 };
 
+/* Misses for coherence, if turns of threads were `times` as long and each thread did the same in them: the first of a
+ * core and a line in each so many turns of the core. */
+struct coherence_longer {
+    uint32_t times;
+    uint64_t misses;
+};
+#define COHERENCE_LONGER 2
+
 struct analyses_coherence_result {
     uint32_t core_count;
+    uint64_t turn; /* instructions, at most; 0: not known */
+    struct coherence_longer longer[COHERENCE_LONGER];
     const struct coherence_core *cores;
     const struct sim_thread *threads; /* in the order in which they ran first */
     size_t thread_count;

@@ -297,6 +297,33 @@ static void add_sites(struct document *d, const struct report_run *run, const st
 
 uint64_t report_coherence_cost(const struct report_digest *digest) { return report_run_cost(digest->run).coherence; }
 
+/* How fine threads are interleaved, and what the number of misses would be where they are less so. */
+static void say_turns(struct document *d, const struct analyses_coherence_result *result)
+{
+    if (result->turn != 0)
+        doc_say(d, ". Threads take turns of at most %s instructions (--quantum)", doc_digits(d, result->turn));
+    else
+        doc_say(d, ". Threads take turns");
+    for (unsigned i = 0; i < COHERENCE_LONGER; i++)
+        doc_say(d, "%s about %s in turns %u times as long", i == 0 ? ":" : ",", doc_digits(d, result->longer[i].misses),
+                result->longer[i].times);
+    doc_say(d, "; shorter ones may have more");
+}
+
+static void add_turns(struct document *d, const struct analyses_coherence_result *result)
+{
+    if (result->turn != 0)
+        doc_count(d, DOC_JSON, "turn", result->turn);
+    doc_table(d, DOC_JSON, "longer_turns");
+    for (unsigned i = 0; i < COHERENCE_LONGER; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        doc_count(d, DOC_JSON, "times", result->longer[i].times);
+        doc_count(d, DOC_JSON, "coherence_misses", result->longer[i].misses);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
 static void note_finding(struct document *d, const struct report_digest *digest,
                          const struct analyses_coherence_result *result)
 {
@@ -312,9 +339,11 @@ static void note_finding(struct document *d, const struct report_digest *digest,
     else
         doc_say(d,
                 "%s misses of lines that another core had taken, %s of true sharing, %s of false sharing; with the "
-                "upgrades they cost %s cycles; shorter turns of the threads (--quantum) may have more",
+                "upgrades they cost %s cycles",
                 doc_digits(d, true_sharing + false_sharing), doc_digits(d, true_sharing), doc_digits(d, false_sharing),
                 doc_digits(d, report_coherence_cost(digest)));
+    if (true_sharing + false_sharing != 0)
+        say_turns(d, result);
 }
 
 void report_add_coherence(struct document *d, struct report_digest *digest)
@@ -325,6 +354,7 @@ void report_add_coherence(struct document *d, struct report_digest *digest)
         return;
     note_finding(d, digest, result);
     doc_group(d, report_shows(digest, report_coherence_cost(digest), 1) ? DOC_BOTH : DOC_JSON, "coherence");
+    add_turns(d, result);
     add_threads(d, digest, result);
     add_cores(d, digest, result);
     add_lines(d, run, result);

@@ -313,6 +313,7 @@ static struct sim_miss describe(const struct sim_core *core, enum sim_kind kind,
                              .page_log2 = sim_page_log2(core, va),
                              .entry = kind == SIM_WALK ? core->walk_entry : 0,
                              .core = core->number,
+                             .turn = core->turns,
                              .measured = core->sim->attributed.measuring,
                              .outcome = outcome};
 }

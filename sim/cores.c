@@ -81,8 +81,10 @@ enum c2_status sim_cores_switch(struct sim *sim, uint32_t tid, struct c2_error *
     sim_totals_read(&now, sim);
     sim_cores_credit(sim, &now);
     enum c2_status status = find_thread(sim, tid, err);
-    if (status == C2_OK)
+    if (status == C2_OK) {
         sim->now = sim_core_at(sim, sim->threads[sim->running].core);
+        sim->now->turns++;
+    }
     return status;
 }
 

@@ -88,6 +88,7 @@ struct sim_miss {
     uint32_t page_log2;  /* of the page that va lies in, in bytes */
     uint32_t entry;      /* WALK: the entry's number in its line */
     uint32_t core;       /* that made the access */
+    uint64_t turn;       /* of several cores: so often has a thread begun to run on this one; else 0 */
     bool measured;       /* in a phase that is */
     const struct caches_outcome *outcome; /* evictors are actors */
 };

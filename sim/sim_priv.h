@@ -127,6 +127,7 @@ struct sim_core {
     struct caches_tlbs *tlb;                    /* NULL: translations are free */
 
     uint32_t number;                 /* of several, from 0 */
+    uint64_t turns;                  /* so often has a thread begun to run here */
     uint32_t first_byte, byte_count; /* of several: those of its line that the data access being made is of */
 
     struct sim_page pages[SIM_PAGES];
