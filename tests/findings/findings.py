@@ -112,8 +112,7 @@ def judge(program, findings, instructions):
 # ---------------------------------------------------------------- runs
 
 def options(program):
-    """Threads of several cores take short turns, so that they meet as they do where they run at one time."""
-    return [] if program.cores == "1" else ["--set", "cores=" + program.cores, "--quantum", "100"]
+    return [] if program.cores == "1" else ["--set", "cores=" + program.cores]
 
 
 def path(program, form=""):
