@@ -264,6 +264,9 @@ WRITE(policy) { write_text(value, caches_policy_name(of->level->policy)); }
 SET_WORD(index, level->index, enum caches_index, caches_index_names)
 SET_WORD(inclusion, level->inclusion, enum caches_inclusion, caches_inclusion_names)
 
+SET(ways_of) { return machine_parse_masks(to->level, value, where, err); }
+WRITE(ways_of) { machine_write_masks(value, of->level); }
+
 /* A member that is true or false, by its words. */
 #define SET_EITHER(key, words, statement) \
     SET(key) \
@@ -427,6 +430,9 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_INCLUSION] = {KIND_CACHE, false, "inclusion",
         "towards the levels above, below; the L1s have only non-inclusive", "non-inclusive", NULL,
         set_inclusion, write_inclusion},
+    [KEY_WAYS_OF] = {KIND_CACHE, false, "ways_of",
+        "ways that cores may fill, as bits of a number: `core 0: 0xf; core 1-3: 0xff0`, 1 to 16 of these", NULL,
+        "all ways, of every core", set_ways_of, write_ways_of},
     [KEY_WRITE] = {KIND_CACHE, false, "write",
         "back, or through: a store that the level has or takes goes on to the next level; not of L1I, nor where an "
         "exclusive level is below", "back", NULL, set_write, write_write},

@@ -59,6 +59,7 @@ enum machine_key {
     KEY_POLICY,
     KEY_INDEX,
     KEY_INCLUSION,
+    KEY_WAYS_OF,
     KEY_WRITE,
     KEY_ALLOCATE,
     KEY_SHARED,
@@ -162,6 +163,9 @@ enum c2_status machine_parse_rate(uint32_t *out, const char *value, const char *
 void machine_write_rate(char *value, uint32_t thousandths); /* 0 is none */
 enum c2_status machine_parse_ranged(uint32_t *out, const char *value, uint32_t low, uint32_t high, const char *where,
                                     struct c2_error *err);
+/* "core 0: 0xf; core 1-3: 0xff0": at most CACHES_MAX_MASKS, each by itself possible. */
+enum c2_status machine_parse_masks(struct caches_level *to, const char *value, const char *where, struct c2_error *err);
+void machine_write_masks(char *value, const struct caches_level *level); /* none: "" */
 enum c2_status machine_parse_text(char *to, size_t bytes, const char *value, const char *where, struct c2_error *err);
 enum c2_status machine_parse_index(struct machine_index *out, const char *value, const char *where,
                                    struct c2_error *err);

@@ -6,6 +6,7 @@
  *   - [L1D] is there; the levels below it follow without a gap; [L1I] stands beside [L1D] and needs [L2].
  *   - sets = size / (ways * line * slices) is a whole number, at least 1; it need not be a power of two.
  *   - tree-plru needs a power of two of ways; ship learns from what misses, so an exclusive level cannot have it.
+ *   - ways_of names ways that the level has, at least one, and cores of the machine, none twice.
  *   - inclusion is towards the levels above, so L1D and L1I have none but non-inclusive.
  *   - An exclusive level holds victims of the level above and nothing else: it has no prefetcher.
  *   - Stores go on from a level (write = through), or past it (allocate = no), where the data path leads to no exclusive
@@ -131,6 +132,42 @@ static enum c2_status check_policy(const struct machine_draft *draft, enum machi
                    "%s: [%s] policy tree-plru needs a power of two of ways, not %u (nearest: %u "
                    "or %u ways, or policy lru)",
                    where, level->name, level->ways, below, 2 * below);
+}
+
+static enum c2_status check_mask(const struct machine_draft *draft, enum machine_section section,
+                                 const struct caches_mask *mask, struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    const uint64_t all = c2_mask(0, level->ways - 1);
+    const uint32_t cores = caches_machine_cores(draft->machine);
+    char where[MACHINE_WHERE_BYTES];
+    BLAME(where, draft, {section, KEY_WAYS_OF}, {section, KEY_WAYS}, {SECTION_MACHINE, KEY_CORES});
+    if (mask->ways == 0)
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] ways_of leaves core %u no way", where, level->name, mask->first);
+    if (mask->ways & ~all)
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u ways: ways_of %#" PRIx64 " is more than %#" PRIx64, where,
+                       level->name, level->ways, mask->ways, all);
+    if (mask->last >= cores)
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] ways_of names core %u, and the machine has %u, from 0 on", where,
+                       level->name, mask->last, cores);
+    return C2_OK;
+}
+
+static enum c2_status check_masks(const struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES];
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < level->mask_count && status == C2_OK; i++) {
+        const struct caches_mask *mask = &level->masks[i];
+        status = check_mask(draft, section, mask, err);
+        for (uint32_t k = 0; k < i && status == C2_OK; k++)
+            if (mask->first <= level->masks[k].last && level->masks[k].first <= mask->last)
+                status = c2_fail(err, C2_ERR_INVALID, "%s: [%s] ways_of names core %u twice",
+                                 machine_where(where, draft, section, KEY_WAYS_OF), level->name,
+                                 mask->first > level->masks[k].first ? mask->first : level->masks[k].first);
+    }
+    return status;
 }
 
 static enum c2_status check_inclusion(const struct machine_draft *draft, enum machine_section section,
@@ -282,6 +319,8 @@ static enum c2_status finish_level(struct machine_draft *draft, enum machine_sec
         status = check_sets(draft, section, err);
     if (status == C2_OK)
         status = check_policy(draft, section, err);
+    if (status == C2_OK)
+        status = check_masks(draft, section, err);
     if (status == C2_OK)
         status = check_learning(draft, section, err);
     if (status == C2_OK)

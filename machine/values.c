@@ -104,6 +104,51 @@ enum c2_status machine_parse_ranged(uint32_t *out, const char *value, uint32_t l
     return C2_OK;
 }
 
+/* "core 0: 0xf", "core 1-3: 0xff0". */
+static enum c2_status parse_mask(struct caches_mask *out, const char *piece, const char *where, struct c2_error *err)
+{
+    char mask[40];
+    int used = 0;
+    bool is_one = sscanf(piece, " core %9u : %39s %n", &out->first, mask, &used) == 2;
+    out->last = out->first;
+    if (!is_one)
+        is_one = sscanf(piece, " core %9u - %9u : %39s %n", &out->first, &out->last, mask, &used) == 3;
+    if (!is_one || piece[used] || out->first > out->last)
+        return c2_fail(err, C2_ERR_INVALID, "%s: \"%s\" is not of the form core 0: 0xf or core 1-3: 0xff0", where,
+                       piece + strspn(piece, " "));
+    return c2_parse_number(&out->ways, mask, where, err);
+}
+
+enum c2_status machine_parse_masks(struct caches_level *to, const char *value, const char *where, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    to->mask_count = 0;
+    for (const char *next = value; status == C2_OK && next;) {
+        char piece[80];
+        const size_t length = strcspn(next, ";");
+        snprintf(piece, sizeof piece, "%.*s", (int)(length < sizeof piece ? length : sizeof piece), next);
+        if (to->mask_count == CACHES_MAX_MASKS)
+            return c2_fail(err, C2_ERR_INVALID, "%s: more than %d", where, CACHES_MAX_MASKS);
+        status = parse_mask(&to->masks[to->mask_count++], piece, where, err);
+        next = next[length] == ';' ? next + length + 1 : NULL;
+    }
+    return status;
+}
+
+void machine_write_masks(char *value, const struct caches_level *level)
+{
+    size_t used = 0;
+    *value = '\0';
+    for (uint32_t i = 0; i < level->mask_count; i++) {
+        const struct caches_mask *mask = &level->masks[i];
+        char last[16] = "";
+        if (mask->last != mask->first)
+            snprintf(last, sizeof last, "-%u", mask->last);
+        used += (size_t)snprintf(value + used, MACHINE_VALUE_BYTES - used, "%score %u%s: %#" PRIx64, used ? "; " : "",
+                                 mask->first, last, mask->ways);
+    }
+}
+
 /* As files have it: such a text could not be written so that it is read again. */
 static bool begins_comment(const char *text)
 {

@@ -84,6 +84,31 @@ static void add_prefetchers(struct document *d, const struct caches_level *level
         doc_count(d, DOC_JSON, "stride_distance", level->stride_distance);
 }
 
+static void add_masks(struct document *d, const struct caches_level *level)
+{
+    doc_table(d, DOC_JSON, "ways_of");
+    for (uint32_t i = 0; i < level->mask_count; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        doc_count(d, DOC_JSON, "first", level->masks[i].first);
+        doc_count(d, DOC_JSON, "last", level->masks[i].last);
+        doc_words(d, DOC_JSON, "ways", "%#" PRIx64, level->masks[i].ways);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+/* " ways 0xf of core 0, 0xff0 of cores 1-3" */
+static void say_masks(struct document *d, const struct caches_level *level)
+{
+    for (uint32_t i = 0; i < level->mask_count; i++) {
+        const struct caches_mask *mask = &level->masks[i];
+        doc_say(d, "%s %#" PRIx64 " of core%s %" PRIu32, i == 0 ? " ways" : ",", mask->ways,
+                mask->first == mask->last ? "" : "s", mask->first);
+        if (mask->first != mask->last)
+            doc_say(d, "-%" PRIu32, mask->last);
+    }
+}
+
 static void add_level(struct document *d, const struct caches_machine *machine, const struct caches_level *level)
 {
     doc_group(d, DOC_JSON, NULL);
@@ -99,6 +124,8 @@ static void add_level(struct document *d, const struct caches_machine *machine, 
         doc_string(d, DOC_JSON, "hash", level->hash);
     if (machine->cores > 1)
         doc_flag(d, DOC_JSON, "shared", level->shared);
+    if (level->mask_count != 0)
+        add_masks(d, level);
     if (level->through)
         doc_string(d, DOC_JSON, "write", caches_write_names[level->through]);
     if (level->around)
@@ -121,6 +148,7 @@ static void say_shape(struct document *d, const struct caches_machine *machine, 
     for (unsigned i = 0, said = 0; i < CACHES_PREFETCHERS; i++)
         if (level->prefetchers >> i & 1)
             doc_say(d, "%s%s", said++ == 0 ? " prefetching " : "+", caches_prefetcher_names[i]);
+    say_masks(d, level);
     if (level->through)
         doc_say(d, " write-through");
     if (level->around)

@@ -120,12 +120,13 @@ static void test_keys(void **state)
         {HEAD "size = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"size\" (did you mean \"line\"?)"},
         {HEAD L1D "name = L1\n", C2_ERR_INVALID,
          ":7: [L1D] has no key \"name\" (known: size, ways, slices, "
-         "hash, hash_masks, policy, index, inclusion, write, allocate, shared, latency, read_bandwidth, "
+         "hash, hash_masks, policy, index, inclusion, ways_of, write, allocate, shared, latency, read_bandwidth, "
          "write_bandwidth, "
          "prefetch, prefetch_on, stream_distance, stride_distance)"},
         {HEAD L1D "associativity = 1\n", C2_ERR_INVALID,
          ":7: [L1D] has no key \"associativity\" (known: size, "
-         "ways, slices, hash, hash_masks, policy, index, inclusion, write, allocate, shared, latency, read_bandwidth, "
+         "ways, slices, hash, hash_masks, policy, index, inclusion, ways_of, write, allocate, shared, latency, "
+         "read_bandwidth, "
          "write_bandwidth, prefetch, prefetch_on, stream_distance, stride_distance)"},
         {HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6"},
         {"[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\""},
@@ -350,6 +351,19 @@ static const struct override_case override_cases[] = {
      {"L3.policy=tree-plru"},
      "--set L3.policy=tree-plru: [L3] policy tree-plru needs a power of two "
      "of ways, not 11 (nearest: 8 or 16 ways, or policy lru)"},
+    {"skylake",
+     {"L3.ways_of=core 0: 0x10000"},
+     "--set L3.ways_of=core 0: 0x10000: [L3] has 16 ways: ways_of 0x10000 is more than 0xffff"},
+    {"skylake", {"L3.ways_of=core 0: 0"}, "--set L3.ways_of=core 0: 0: [L3] ways_of leaves core 0 no way"},
+    {"skylake",
+     {"L3.ways_of=core 0: 1; core 1-4: 2", "machine.cores=4"},
+     "--set machine.cores=4: [L3] ways_of names core 4, and the machine has 4, from 0 on"},
+    {"skylake",
+     {"machine.cores=4", "L3.ways_of=core 0-2: 1;core 2-3: 2"},
+     "--set L3.ways_of=core 0-2: 1;core 2-3: 2: [L3] ways_of names core 2 twice"},
+    {"skylake",
+     {"L3.ways_of=core 1: 0xf; cpu 2: 3"},
+     "--set L3.ways_of=core 1: 0xf; cpu 2: 3: \"cpu 2: 3\" is not of the form core 0: 0xf or core 1-3: 0xff0"},
     {"skylake",
      {"L1I.write=through"},
      "--set L1I.write=through: write = through is not possible: nothing is stored in [L1I]"},

@@ -77,6 +77,7 @@ static void test_every_key_survives(void **state)
         "L2.policy=brrip",
         "L2.policy=ship",
         "L1D.write=through",
+        "L3.ways_of=core 0: 0xf",
         "L1D.allocate=no",
         "L2.index=virtual",
         "L2.latency=999999",
