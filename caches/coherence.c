@@ -29,7 +29,9 @@
  *             snoop filter leaves all own levels.
  *   Classes   A shadow for each level of each core. Another core's write takes the line from the shadows of all others
  *             too. The next miss of a level that has lost the line so, or whose shadow has, is a coherence miss: it is
- *             none of the other classes, and the shadow has it as well.
+ *             none of the other classes, and the shadow has it as well. A miss of a shared level is one, too, if a core
+ *             has the line dirty and no shared level has it: the core's write has taken it from those, as their shadows
+ *             are told then.
  *   Fetches and walks read all bytes of their line; what a core writes does not touch its own L1I.
  *
  * Counting
@@ -169,13 +171,26 @@ static bool held_by_shared(const struct caches *caches, const struct cache_state
     return false;
 }
 
-static void count_intervention(struct caches *caches, uint32_t core, const struct cache_state *row)
+/* No shared level has the line, as a core has it. Those that have been asked for it have lost it, and so have their
+ * shadows. */
+static void forward(struct caches *caches, struct cache_state *row)
+{
+    for (uint32_t i = caches->coherence->private_levels; i < caches->level_count; i++) {
+        cache_shadow_take(&caches->level[i].shadow, row[i].stamp);
+        row[i].stamp = SHADOW_TAKEN;
+    }
+}
+
+static void count_intervention(struct caches *caches, uint32_t core, struct cache_state *row)
 {
     struct cache_coherence *coherence = caches->coherence;
+    const bool forwarded = !held_by_shared(caches, row);
+    if (forwarded)
+        forward(caches, row);
     if (!coherence->measuring)
         return;
     coherence->counts[coherence->origin.core].interventions++;
-    coherence->counts[coherence->origin.core].forwards += !held_by_shared(caches, row);
+    coherence->counts[coherence->origin.core].forwards += forwarded;
     coherence->counts[core].interventions_given++;
 }
 

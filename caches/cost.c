@@ -9,7 +9,9 @@
  *               memory has MEMORY_CYCLES. Where the machine file does not give the latency of every level, LATENCIES
  *               stand in for all of them.
  *   Taken       A coherence miss of a level is a miss of it. In the last level that each core has for itself it costs
- *               the way to another core's cache where the machine gives that (sharing_penalty) and it is longer.
+ *               the way to another core's cache where the machine gives that (sharing_penalty) and it is longer. In a
+ *               shared level it costs nothing: the line comes from the core that has it and not from below, and the way
+ *               there is that of the core's own last level.
  *   Upgrade     A write to a line that the core shares waits for the directory in the first shared level: the step from
  *               L1D to there, to memory where no level is shared.
  *   Second TLB  The second level is looked up whenever the first misses, and the walk begins behind it: its latency,
@@ -22,8 +24,9 @@
  * Not modelled
  *   Time: accesses do not overlap here, nor with instructions. What prefetchers hide, and how long a prefetched line
  *   still takes. Write-backs, which wait in buffers and are in nobody's way until the path to memory is full: no price
- *   of one access would be right (--bandwidth has the paths). Hits of the first level. That a dirty line comes from the
- *   core that has it where no shared level does: it is a miss of the shared level, as far as memory.
+ *   of one access would be right (--bandwidth has the paths). Hits of the first level. What of the way to another core
+ *   is longer than to the shared level, where the core that asks never had the line: that is no coherence miss of its
+ *   own levels.
  */
 #include "caches/caches.h"
 
@@ -60,8 +63,9 @@ static void price_level(struct caches_costs *costs, const struct caches_machine 
 {
     const uint32_t miss = step(own, latency_of(machine, depth + 1)), taken = step(own, machine->sharing_cycles);
     const bool last_own = depth + 1 == caches_machine_private(machine);
+    const bool shared = depth >= caches_machine_private(machine);
     costs->miss[number] = miss;
-    costs->taken[number] = last_own && taken > miss ? taken : miss;
+    costs->taken[number] = shared ? 0 : last_own && taken > miss ? taken : miss;
 }
 
 static uint32_t second_tlb_cycles(const struct caches_machine *machine)

@@ -194,6 +194,10 @@ static bool shared_has(struct twin *twin, uint32_t line)
 
 static void count_dirty(struct twin *twin, uint32_t core, uint32_t other, uint32_t line)
 {
+    for (uint32_t i = twin->own; i < twin->machine->level_count && !shared_has(twin, line); i++) {
+        shadow_take(&twin->node[0][i], line); /* it is the core's alone */
+        twin->node[0][i].taken[line] = true;
+    }
     twin->counts[core].interventions += twin->measuring;
     twin->counts[core].forwards += twin->measuring && !shared_has(twin, line);
     twin->counts[other].interventions_given += twin->measuring;
@@ -417,7 +421,7 @@ static bool ask(struct twin *twin, uint32_t core, uint32_t level, uint32_t line,
     n->misses++;
     *(write ? &n->write_misses : &n->read_misses) += 1;
     *(was_taken ? &n->coherence : in_shadow ? &n->conflict : asked ? &n->capacity : &n->cold) += 1;
-    *taken |= was_taken;
+    *taken |= was_taken && is_own(twin, level);
     n->write_arounds += !fills;
     return false;
 }
@@ -974,6 +978,30 @@ static void test_idle_core(void **state)
     assert_int_equal(writebacks_of_l3(2), 0);
 }
 
+/* An exclusive shared L2. Core 0 reads a line, writes it, and core 1 reads it: L2, which had given it up, was asked once
+ * and misses it, but it comes from core 0. Its shadow has it, so without cores it would be a conflict miss. Then it is
+ * nobody's dirty any more; when both cores have lost it, L2 has it, and a hit. */
+static void test_from_another_core(void **state)
+{
+    struct caches_machine machine = two_levels(2);
+    struct caches *caches;
+    (void)state;
+    machine.levels[1].inclusion = CACHES_EXCLUSIVE;
+    assert_ok(caches_create(&caches, &machine, 1, NULL));
+    assert_ok(access_as(caches, 0, false, 7, 0));
+    assert_ok(access_as(caches, 0, true, 7, 0));
+    assert_ok(access_as(caches, 1, false, 7, 0));
+    const struct caches_counts *n = caches_level_counts(caches, 1);
+    assert_int_equal(n->accesses, 2);
+    assert_int_equal(n->cold, 1);
+    assert_int_equal(n->coherence, 1);
+    assert_int_equal(n->conflict, 0);
+    assert_int_equal(caches_core_counts(caches, 1)->forwards, 1);
+    assert_int_equal(caches_core_counts(caches, 1)->coherence_misses, 0); /* core 1 never had it */
+    caches_check(caches);
+    caches_destroy(caches);
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
     struct caches_machine machine = two_levels(CORES);
@@ -999,6 +1027,7 @@ static void test_every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_cores), cmocka_unit_test(test_idle_core),
+                                       cmocka_unit_test(test_from_another_core),
                                        cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_twin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
