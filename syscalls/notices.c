@@ -3,8 +3,8 @@
  * Signals that tell of descriptors.
  *
  * Model
- *   The host's kernel sees when a pipe or a socket can be read or written, and when somebody opens a file of which
- *   there is a lease. It tells c2emu by a signal of its own, which is blocked and only looked for: behind each call,
+ *   The host's kernel sees when a pipe or a socket can be read or written, when somebody opens a file of which there is
+ *   a lease, and when files of a directory change (F_NOTIFY). It tells c2emu by a signal of its own, which is blocked and only looked for: behind each call,
  *   and at the beginning of a turn. From there on it is the guest's signal: SIGIO, or what F_SETSIG says. The host
  *   queues it within the call that is the cause, so it comes at the same instruction in every run.
  *
@@ -89,12 +89,22 @@ int64_t notices_begin(struct syscalls *kernel, const struct fd_entry *entry)
 
 /* ------------------------------------------------------------------ leases */
 
-/* Its owner is whoever takes it, unless there is one. */
+/* Its owner is whoever asks, unless there is one. */
+static int64_t begin_own(struct syscalls *kernel, const struct fd_entry *entry)
+{
+    const int64_t status = notices_begin(kernel, entry);
+    return status == 0 && fcntl(entry->host, F_GETOWN) == 0 ? set_host_owner(entry->host, getpid()) : status;
+}
+
+static int64_t watch_directory(struct call *c, const struct fd_entry *entry)
+{
+    const int64_t status = begin_own(c->kernel, entry);
+    return status == 0 ? CALL_HOST(c, fcntl(entry->host, F_NOTIFY, c->arg[2])) : status;
+}
+
 static int64_t set_lease(struct call *c, const struct fd_entry *entry)
 {
-    int64_t status = notices_begin(c->kernel, entry);
-    if (status == 0 && fcntl(entry->host, F_GETOWN) == 0)
-        status = set_host_owner(entry->host, getpid());
+    int64_t status = begin_own(c->kernel, entry);
     if (status == 0)
         status = CALL_HOST(c, fcntl(entry->host, F_SETLEASE, (int)c->arg[2]));
     c->kernel->processes->leases |= status == 0;
@@ -125,6 +135,9 @@ bool notices_fcntl(struct call *c, struct fd_entry *entry, int command, int64_t 
         return true;
     case F_GETSIG:
         *value = entry->signal;
+        return true;
+    case F_NOTIFY:
+        *value = watch_directory(c, entry);
         return true;
     case F_SETLEASE:
         *value = set_lease(c, entry);

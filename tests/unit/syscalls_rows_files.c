@@ -530,7 +530,7 @@ void row_fcntl(void **state)
     assert_call(0, fcntl, fd, F_SETSIG, SIGUSR1);
     assert_call(SIGUSR1, fcntl, fd, F_GETSIG);
     assert_call(-EINVAL, fcntl, fd, F_SETSIG, 65);
-    assert_call(-EINVAL, fcntl, fd, F_NOTIFY, 1);
+    assert_call(-ENOTDIR, fcntl, fd, F_NOTIFY, DN_CREATE);
 }
 
 void row_pipe(void **state)

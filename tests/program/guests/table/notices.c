@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,9 +30,19 @@ static void on_told(int signal, siginfo_t *info, void *context)
     told_code = info->si_code;
 }
 
+/* A signal may end the wait. */
+static int end_of(pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, 0) != child)
+        ;
+    return WEXITSTATUS(status);
+}
+
 static void pipes(void)
 {
     int pair[2], on = 1;
+    pid_t child;
     char byte;
     socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
     printf("owner %d, signal %d\n", fcntl(pair[0], F_GETOWN), fcntl(pair[0], F_GETSIG));
@@ -44,9 +55,9 @@ static void pipes(void)
     (void)!write(pair[1], "b", 1);
     printf("written to: %d\n", plain);
     fcntl(pair[0], F_SETSIG, SIGRTMIN + 3);
-    if (fork() == 0)
+    if ((child = fork()) == 0)
         _exit(write(pair[1], "c", 1) != 1);
-    wait(NULL);
+    end_of(child);
     printf("a child has written: %d %d, the right one: %d, %s\n", plain, told, told_fd == pair[0],
            told_code == POLL_IN ? "in" : "another code");
     fcntl(pair[0], F_SETFL, fcntl(pair[0], F_GETFL) & ~O_ASYNC);
@@ -70,7 +81,7 @@ static void on_lease(int signal)
 
 static void leases(void)
 {
-    int status;
+    pid_t child;
     int fd = open("leased", O_RDWR | O_CREAT | O_TRUNC, 0600), other;
     printf("reading, of one that writes: %s\n", fcntl(fd, F_SETLEASE, F_RDLCK) < 0 ? strerror(errno) : "0");
     printf("none: %d\n", fcntl(fd, F_GETLEASE) == F_UNLCK);
@@ -84,15 +95,33 @@ static void leases(void)
     plain = 0;
     fcntl(fd, F_SETLEASE, F_UNLCK);
     printf("writing: %d\n", fcntl(fd, F_SETLEASE, F_WRLCK));
-    if (fork() == 0) {
+    if ((child = fork()) == 0) {
         close(fd);
         other = open("leased", O_RDONLY);
         _exit(other < 0 ? 1 : (fcntl(other, F_GETFL) & O_NONBLOCK) != 0 ? 2 : 3);
     }
-    while (wait(&status) < 0)
-        ;
-    printf("the child: %d, told: %d\n", WEXITSTATUS(status), plain);
+    printf("the child: %d, ", end_of(child));
+    printf("told: %d\n", plain);
     unlink("leased");
+}
+
+static void directories(void)
+{
+    pid_t child;
+    plain = 0;
+    signal(SIGIO, on_plain);
+    mkdir("watched", 0700);
+    int fd = open("watched", O_RDONLY);
+    printf("watched: %d\n", fcntl(fd, F_NOTIFY, DN_CREATE | DN_DELETE | DN_MULTISHOT));
+    close(open("watched/new", O_WRONLY | O_CREAT, 0600));
+    printf("made: %d\n", plain);
+    if ((child = fork()) == 0)
+        _exit(unlink("watched/new"));
+    end_of(child);
+    printf("removed: %d\n", plain);
+    printf("not watched: %d\n", fcntl(fd, F_NOTIFY, 0));
+    rmdir("watched");
+    printf("told: %d\n", plain);
 }
 
 int main(void)
@@ -103,5 +132,6 @@ int main(void)
     setvbuf(stdout, NULL, _IONBF, 0);
     pipes();
     leases();
+    directories();
     return 0;
 }
