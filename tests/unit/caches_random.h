@@ -87,7 +87,7 @@ static void add_prefetchers(struct caches_machine *machine, struct c2_rng *rng)
 
 /* Stores go on from some levels, or past them, as the rules of machine files allow: not where an exclusive level is
  * below, and past a level only where they come to it. */
-static void add_writes(struct caches_machine *machine, struct c2_rng *rng)
+static __attribute__((unused)) void add_writes(struct caches_machine *machine, struct c2_rng *rng)
 {
     uint32_t first = machine->level_count;
     while (first > 0 && machine->levels[first - 1].inclusion != CACHES_EXCLUSIVE)
@@ -102,7 +102,7 @@ static void add_writes(struct caches_machine *machine, struct c2_rng *rng)
 }
 
 /* Half of the levels have ways that nobody fills. */
-static void add_masks(struct caches_machine *machine, struct c2_rng *rng)
+static __attribute__((unused)) void add_masks(struct caches_machine *machine, struct c2_rng *rng)
 {
     for (uint32_t i = 0; i <= machine->level_count; i++) {
         struct caches_level *level = i < machine->level_count ? &machine->levels[i] : &machine->l1i;
