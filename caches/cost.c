@@ -23,8 +23,9 @@
  *               that are read again and again; of L1D where there is no L2.
  * Not modelled
  *   Time: accesses do not overlap here, nor with instructions. What prefetchers hide, and how long a prefetched line
- *   still takes. Write-backs, which wait in buffers and are in nobody's way until the path to memory is full: no price
- *   of one access would be right (--bandwidth has the paths). Hits of the first level. What of the way to another core
+ *   still takes. Write-backs: while accesses wait one after the other the path down is never full, as each line that is
+ *   written to memory has come in by a miss that has waited longer than the path takes to write it (docs/model.md;
+ *   --bandwidth has the paths). So they limit nothing here. Hits of the first level. What of the way to another core
  *   is longer than to the shared level, where the core that asks never had the line: that is no coherence miss of its
  *   own levels.
  */

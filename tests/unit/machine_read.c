@@ -222,6 +222,27 @@ static void test_every_value_has_its_source(void **state)
 
 /* ------------------------------------------------------------------ files of one's own */
 
+/* Why write-backs have no price (docs/model.md): to write a line to memory takes the path fewer cycles than the miss has
+ * waited that brought it in. */
+static void test_write_backs_limit_nothing(void **state)
+{
+    (void)state;
+    char **names;
+    size_t count, known = 0;
+    assert_int_equal(machine_names(&names, &count, MACHINES, NULL), C2_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct caches_machine machine;
+        read_machine(&machine, names[i]);
+        if (machine.memory.write == 0)
+            continue;
+        known++;
+        assert_true(1000 * machine.line_bytes / machine.memory.write <
+                    caches_costs(&machine).miss[machine.level_count - 1]);
+    }
+    machine_names_free(names, count);
+    assert_int_equal(known, 4);
+}
+
 static void test_what_is_taken_when_left_out(void **state)
 {
     (void)state;
@@ -445,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_presets),
         cmocka_unit_test(test_every_preset_is_in_the_table),
         cmocka_unit_test(test_every_value_has_its_source),
+        cmocka_unit_test(test_write_backs_limit_nothing),
         cmocka_unit_test(test_what_is_taken_when_left_out),
         cmocka_unit_test(test_four_levels_in_any_order),
         cmocka_unit_test(test_names_of_words),
