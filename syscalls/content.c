@@ -209,14 +209,15 @@ static void write_stat(const struct content_of *of, int to)
 {
     const struct process *process = of->process;
     const struct process_view *view = of->view;
-    put(to, "%u (%s) %c %u %u %u 0 -1 4194304 %llu %llu 0 0 %llu 0 %llu 0 20 0 %u 0 %llu %llu %llu ", of->thread->tid,
+    const struct priority priority = priorities_of(of->kernel, of->thread->tid);
+    put(to, "%u (%s) %c %u %u %u 0 -1 4194304 %llu %llu 0 0 %llu 0 %llu 0 %d %d %u 0 %llu %llu %llu ", of->thread->tid,
         of->thread->name, state_of(of), process->parent, process->group, process->session,
         (unsigned long long)view->faults, (unsigned long long)process->children_faults,
         (unsigned long long)ticks(of->is_thread ? of->thread->cpu_ns : view->cpu_ns),
-        (unsigned long long)ticks(process->children_ns), view->threads, (unsigned long long)ticks(view->started_ns),
-        (unsigned long long)unless_ended(of, view->mapped_bytes),
+        (unsigned long long)ticks(process->children_ns), 20 + priority.nice, priority.nice, view->threads,
+        (unsigned long long)ticks(view->started_ns), (unsigned long long)unless_ended(of, view->mapped_bytes),
         (unsigned long long)(unless_ended(of, view->resident_bytes) / C2_PAGE_BYTES));
-    put(to, "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+    put(to, "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 %d 0 0 0 0 0 0 0 0 0 0 0\n", priority.policy);
 }
 
 static void write_statm(const struct content_of *of, int to)

@@ -252,12 +252,13 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     threads_wake_locks(kernel);
     ipc_execute(kernel);
     exec_reset_signals(&kernel->signals);
+    priorities_end_others(kernel, kernel->pid, kernel->current->tid, kernel->pid);
     threads_keep_current(kernel);
     timers_forget(kernel);
     reset_thread(kernel->current, program->name);
     kernel->identity.dumpable = 1;
     kernel->mmu = mmu;
-    processes_number_memory(kernel);
+    processes_number_own(kernel);
     kernel->instructions_before += kernel->instructions;
     kernel->instructions = kernel->turn = 0;
     kernel->remapped = true;

@@ -113,6 +113,20 @@ int64_t guest_write(struct call *c, uint64_t address, const void *from, uint64_t
     return status;
 }
 
+int64_t guest_read_extended(struct call *c, void *to, uint64_t known, uint64_t address, uint64_t bytes)
+{
+    uint8_t all[C2_PAGE_BYTES];
+    C2_ASSERT(bytes <= sizeof all);
+    const int64_t status = guest_read(c, all, address, bytes);
+    if (status < 0)
+        return status;
+    for (uint64_t i = known; i < bytes; i++)
+        if (all[i] != 0)
+            return -E2BIG;
+    memcpy(to, all, bytes < known ? bytes : known);
+    return 0;
+}
+
 /* ------------------------------------------------------------------ copies */
 
 void *guest_room(struct call *c, uint64_t bytes)

@@ -74,22 +74,6 @@ int64_t identity_set_users(struct call *c)
     return 0;
 }
 
-int64_t identity_getpriority(struct call *c)
-{
-    if (c->arg[0] > PRIO_USER)
-        return -EINVAL;
-    uint64_t self = c->arg[0] == PRIO_USER ? IDENTITY_USER : c->kernel->pid;
-    return c->arg[1] == 0 || c->arg[1] == self ? 20 : -ESRCH; /* 20 - nice */
-}
-
-int64_t identity_setpriority(struct call *c)
-{
-    int64_t value = identity_getpriority(c);
-    if (value < 0)
-        return value;
-    return (int)c->arg[2] < 0 ? -EACCES : 0;
-}
-
 int64_t identity_personality(struct call *c)
 {
     uint32_t wanted = (uint32_t)c->arg[0];

@@ -13,6 +13,7 @@
 #include "syscalls/ipc_priv.h"
 #include "syscalls/locks_priv.h"
 #include "syscalls/pidfds_priv.h"
+#include "syscalls/priorities_priv.h"
 #include "syscalls/processes_priv.h"
 #include "syscalls/sandbox_priv.h"
 #include "syscalls/signals_priv.h"
@@ -70,9 +71,8 @@ struct kernel_wait {
 /* What the kernel keeps of a guest thread; its registers are where it is executed. */
 struct kernel_thread {
     uint32_t tid;
-    uint32_t number;   /* of those of the process: 0, 1, ... */
-    uint64_t affinity; /* sched_setaffinity: a bit a processor */
-    char name[16];     /* comm */
+    uint32_t number; /* of those of the process: 0, 1, ... */
+    char name[16];   /* comm */
     struct signals_mask signals;
     struct signals_pending pending; /* for this thread alone */
     struct kernel_wait wait;

@@ -277,22 +277,13 @@ int64_t paths_creat(struct call *c) { return open_at(c, HERE, 0, O_CREAT | O_WRO
 #define OPEN_RESOLVE \
     (RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_CACHED)
 
-/* The structure may have grown: what is behind the part that is known has to be zeros. */
 static int64_t take_how(struct call *c, struct open_how *how)
 {
-    uint8_t more[C2_PAGE_BYTES];
     if (c->arg[3] < sizeof *how)
         return -EINVAL;
-    if (c->arg[3] > sizeof more)
+    if (c->arg[3] > C2_PAGE_BYTES)
         return -E2BIG;
-    const int64_t status = guest_read(c, more, c->arg[2], c->arg[3]);
-    if (status < 0)
-        return status;
-    for (uint64_t i = sizeof *how; i < c->arg[3]; i++)
-        if (more[i] != 0)
-            return -E2BIG;
-    memcpy(how, more, sizeof *how);
-    return 0;
+    return guest_read_extended(c, how, sizeof *how, c->arg[2], c->arg[3]);
 }
 
 static int64_t check_how(const struct open_how *how)

@@ -35,7 +35,9 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/notices_priv.h"
 
-#define CLEAR_HANDLERS 0x100000000ull /* CLONE_CLEAR_SIGHAND, linux/sched.h */
+#define PROCESSES_NAMESPACES \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | \
+     CLONE_NEWTIME)
 
 /* ------------------------------------------------------------------ the list */
 
@@ -137,20 +139,27 @@ bool syscalls_is_asleep(const struct syscalls *kernel)
     return true;
 }
 
-/* Of more threads than a process shows those that it does not show are taken to be there. */
-bool processes_have_thread(const struct syscalls *kernel, uint32_t tid)
+const struct process *processes_of_thread(const struct syscalls *kernel, uint32_t tid)
 {
     const struct process *list = kernel->processes->list;
     if (threads_find(kernel, tid))
-        return true;
-    for (uint32_t i = 0; i < kernel->processes->used; i++) {
-        const struct process_view *view = views_of(kernel, &list[i]);
-        if (list[i].state != PROCESS_RUNS || &list[i] == kernel->self)
-            continue;
-        if (list[i].pid == tid || views_thread(view, tid) || view->threads > PROCESSES_THREADS)
-            return true;
-    }
-    return false;
+        return kernel->self;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE &&
+            (list[i].pid == tid || (list[i].state == PROCESS_RUNS && &list[i] != kernel->self &&
+                                    views_thread(views_of(kernel, &list[i]), tid))))
+            return &list[i];
+    return NULL;
+}
+
+/* Of more threads than a process shows those that it does not show are taken to be there. */
+bool processes_have_thread(const struct syscalls *kernel, uint32_t tid)
+{
+    const struct process *list = kernel->processes->list, *process = processes_of_thread(kernel, tid);
+    bool hidden = false;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        hidden |= list[i].state == PROCESS_RUNS && views_of(kernel, &list[i])->threads > PROCESSES_THREADS;
+    return process ? process->state == PROCESS_RUNS : hidden;
 }
 
 uint32_t processes_number(const struct syscalls *kernel, pid_t host)
@@ -162,18 +171,31 @@ uint32_t processes_number(const struct syscalls *kernel, pid_t host)
     return 0;
 }
 
-void processes_number_memory(struct syscalls *kernel)
+void processes_number_own(struct syscalls *kernel)
 {
-    mmu_number_memory(kernel->mmu, ++kernel->processes->memories << 32);
+    const uint64_t last = ++kernel->processes->memories << 32;
+    mmu_number_memory(kernel->mmu, last);
+    kernel->fds.descriptions = last;
 }
 
 /* ------------------------------------------------------------------ starting */
+
+int64_t processes_check_flags(uint64_t flags)
+{
+    const uint64_t namespaces = PROCESSES_NAMESPACES;
+    if ((flags & (CLONE_NEWNS | CLONE_FS)) == (CLONE_NEWNS | CLONE_FS) ||
+        (flags & (CLONE_NEWUSER | CLONE_FS)) == (CLONE_NEWUSER | CLONE_FS) ||
+        (flags & (CLONE_THREAD | CLONE_SIGHAND)) == CLONE_THREAD ||
+        (flags & (CLONE_SIGHAND | CLONE_VM)) == CLONE_SIGHAND)
+        return -EINVAL;
+    return flags & namespaces ? -EPERM : 0;
+}
 
 static int64_t check(struct call *c, const struct processes_start *start)
 {
     const uint64_t known = CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
                            CLONE_CHILD_SETTID | CLONE_IO | CLONE_UNTRACED | CLONE_DETACHED | CLONE_PIDFD |
-                           CLEAR_HANDLERS;
+                           PROCESSES_CLEAR_HANDLERS;
     if (!c->kernel->may_fork)
         return call_complain(c, "would start a process, and only this one is run");
     if (start->flags & CLONE_VM && !(start->flags & CLONE_VFORK))
@@ -205,6 +227,7 @@ static struct process *add(struct call *c, const struct processes_start *start)
                                         .exit_signal = start->exit_signal};
         all->running++;
         all->started++;
+        priorities_inherit(kernel, all->last, all->last);
         views_begin(kernel, &all->list[i], syscalls_time_ns(kernel, c->instructions));
         return &all->list[i];
     }
@@ -311,6 +334,7 @@ void syscalls_fork_failed(struct syscalls *kernel, uint32_t child)
     take_pidfd_back(kernel);
     find(kernel, child)->state = PROCESS_NONE;
     kernel->processes->running--;
+    priorities_end(kernel, child);
     ipc_fork(kernel, false);
     end_way_back(kernel);
 }
@@ -350,7 +374,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     pending_release(&kernel->signals.pending);
     pending_release(&kernel->current->pending);
     timers_forget_all(kernel);
-    processes_number_memory(kernel);
+    processes_number_own(kernel);
     kernel->current->ran = 0;
     kernel->turn = instructions;
     kernel->current->death_signal = 0;
@@ -361,7 +385,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     kernel->current->clear_tid = start->flags & CLONE_CHILD_CLEARTID ? start->child_tid : 0;
     if (start->flags & CLONE_CHILD_SETTID)
         (void)guest_write(&c, start->child_tid, &child, sizeof child);
-    if (start->flags & CLEAR_HANDLERS)
+    if (start->flags & PROCESSES_CLEAR_HANDLERS)
         exec_reset_signals(&kernel->signals);
 }
 
@@ -516,6 +540,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     leave_children(kernel);
     ipc_end(kernel);
     words_leave(kernel);
+    priorities_end_others(kernel, kernel->pid, 0, 0);
     fds_destroy(&kernel->fds); /* who reads from its pipes sees their end */
     tell_parent(kernel, self);
     return syscalls_time_ns(kernel, instructions);
@@ -778,7 +803,7 @@ static bool is_addressed(const struct syscalls *kernel, const struct process *pr
     if (process->state == PROCESS_NONE)
         return false;
     if (to > 0)
-        return process->pid == (uint32_t)to;
+        return process == processes_of_thread(kernel, (uint32_t)to); /* a process may be called by any of its threads */
     if (to == -1)
         return process->pid != kernel->pid;
     return process->group == (to == 0 ? processes_self(kernel)->group : (uint32_t)-to);
@@ -800,6 +825,8 @@ int64_t processes_send(struct call *c, int to, const struct signals_info *info)
     bool any = false, full = false;
     if (info->signal < 0 || info->signal > SIGNALS_COUNT)
         return -EINVAL;
+    if (to == IDENTITY_PARENT)
+        return -EPERM; /* it is there, and somebody else's */
     for (uint32_t i = 0; i < c->kernel->processes->used; i++)
         if (is_addressed(c->kernel, &list[i], to)) {
             full |= !send_to(c->kernel, &list[i], info);
@@ -827,17 +854,22 @@ static struct process *named(struct call *c, uint64_t pid)
     return find(c->kernel, (int)pid == 0 ? c->kernel->pid : (uint32_t)pid);
 }
 
+static const struct process *named_by_thread(struct call *c, uint64_t tid)
+{
+    return (int)tid == 0 ? c->kernel->self : processes_of_thread(c->kernel, (uint32_t)tid);
+}
+
 int64_t processes_group(struct call *c) { return processes_self(c->kernel)->group; }
 
 int64_t processes_group_of(struct call *c)
 {
-    const struct process *process = named(c, c->arg[0]);
+    const struct process *process = named_by_thread(c, c->arg[0]);
     return process ? (int64_t)process->group : -ESRCH;
 }
 
 int64_t processes_session_of(struct call *c)
 {
-    const struct process *process = named(c, c->arg[0]);
+    const struct process *process = named_by_thread(c, c->arg[0]);
     return process ? (int64_t)process->session : -ESRCH;
 }
 
@@ -880,6 +912,23 @@ int64_t processes_set_session(struct call *c)
     self->group = self->session = self->pid;
     return self->session;
 }
+
+/* ------------------------------------------------------------------ namespaces */
+
+int64_t processes_unshare(struct call *c)
+{
+    const uint64_t flags = (uint32_t)c->arg[0], own = CLONE_FS | CLONE_FILES | CLONE_SYSVSEM;
+    const uint64_t of_threads = CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
+    if (flags & ~(own | of_threads | PROCESSES_NAMESPACES))
+        return -EINVAL;
+    if (flags & of_threads && c->kernel->thread_count > 1)
+        return -EINVAL;
+    if (flags & own && c->kernel->thread_count > 1)
+        return call_complain(c, "would give a thread descriptors or a directory of its own");
+    return flags & PROCESSES_NAMESPACES ? -EPERM : 0;
+}
+
+int64_t processes_enter(struct call *c) { return pidfds_process(c->kernel, c->arg[0]) ? -EPERM : -EINVAL; }
 
 /* ------------------------------------------------------------------ terminals */
 

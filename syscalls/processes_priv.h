@@ -7,11 +7,20 @@
 
 #include <sys/types.h>
 
+#include "syscalls/priorities_priv.h"
 #include "syscalls/signals_priv.h"
 #include "syscalls/words_priv.h"
 
+#define PROCESSES_CLEAR_HANDLERS 0x100000000ull /* CLONE_CLEAR_SIGHAND, linux/sched.h */
+
 struct kernel_wait;
-enum { PROCESSES_MOST = 256, PROCESSES_SENT = 128, PROCESSES_THREADS = 256, PROCESSES_TEXT = 256 << 10 };
+enum {
+    PROCESSES_MOST = 256,
+    PROCESSES_SENT = 128,
+    PROCESSES_THREADS = 256,
+    PROCESSES_FILES = 64,
+    PROCESSES_TEXT = 256 << 10
+};
 
 enum process_state { PROCESS_NONE, PROCESS_RUNS, PROCESS_ZOMBIE };
 enum process_news { PROCESS_NO_NEWS, PROCESS_STOPPED, PROCESS_CONTINUED }; /* that a wait has not told yet */
@@ -30,6 +39,7 @@ struct process_view {
     uint32_t mask;                                            /* umask */
     int directory;                                            /* the host's descriptor of the working directory */
     size_t program_bytes, arguments_bytes, environment_bytes; /* of its texts */
+    uint64_t files[PROCESSES_FILES];                          /* descriptions of its first descriptors; 0: it is none */
     uint32_t threads;                                         /* the first PROCESSES_THREADS stand here */
     struct process_thread thread[PROCESSES_THREADS];
 };
@@ -65,7 +75,7 @@ struct processes {
     bool notices;      /* somebody wants to be told of a descriptor by a signal (notices.c), */
     bool leases;       /* or has a lease of a file */
     uint64_t events;   /* that may let another process go on */
-    uint64_t memories; /* address spaces made, but for the first: pieces of shared memory have numbers by them */
+    uint64_t memories; /* processes and programs begun, but for the first: what each makes has numbers of its own */
     uint64_t releases; /* of locks of files, and of ends of pipes: what a wait for a lock may wait for */
     uint32_t used;     /* of the list: nothing lies behind */
     struct process list[PROCESSES_MOST];
@@ -77,6 +87,7 @@ struct processes {
     struct process_view views[PROCESSES_MOST];
     char texts[PROCESSES_MOST][PROCESSES_TEXT];
     struct words_list words;
+    struct priorities priorities;
 };
 
 /* What the running call of fork, vfork or clone wants. */
@@ -92,6 +103,8 @@ void processes_destroy(struct syscalls *kernel);
 struct process *processes_self(const struct syscalls *kernel);
 /* Whether others run beside this one. */
 bool processes_shared(const struct syscalls *kernel);
+/* Flags of clone that contradict each other (-EINVAL), or ask for a namespace (-EPERM); else 0. */
+int64_t processes_check_flags(uint64_t flags);
 /* fork and the like: SYSCALLS_FORK, or -errno. */
 int64_t processes_start(struct call *c, const struct processes_start *start);
 /* kill(2), sigqueue(3) to anybody: info->signal may be 0. */
@@ -102,10 +115,12 @@ bool processes_has_ended(const struct syscalls *kernel, uint32_t pid); /* waited
 bool processes_has_children(const struct syscalls *kernel);            /* that run, or were not waited for */
 /* What the guest calls a process of the host; 0: it is none of its own. */
 uint32_t processes_number(const struct syscalls *kernel, pid_t host);
+/* Whose thread has this number; NULL: nobody's, of those threads that processes show. */
+const struct process *processes_of_thread(const struct syscalls *kernel, uint32_t tid);
 /* Whether a thread of the run has this number, of any process. */
 bool processes_have_thread(const struct syscalls *kernel, uint32_t tid);
-/* Shared memory that this process makes from now on is like none that there is in the run. */
-void processes_number_memory(struct syscalls *kernel);
+/* Shared memory that this process makes from now on, and files that it opens, are like none that the run has. */
+void processes_number_own(struct syscalls *kernel);
 /* TIOCGPGRP and TIOCSPGRP of a terminal. */
 int64_t processes_foreground(struct call *c);
 int64_t processes_set_foreground(struct call *c);

@@ -106,13 +106,15 @@ static void visit_wait(struct syscalls *kernel, struct kernel_thread *thread, st
 
 static void visit_thread(struct syscalls *kernel, struct kernel_thread *thread, struct checkpoint *c)
 {
+    if (!checkpoint_writes(c))
+        priorities_end(kernel, thread->tid); /* the number is another one from now on */
     CHECKPOINT_NUMBER(c, thread->tid, INT32_MAX);
+    priorities_checkpoint(kernel, thread->tid, c);
     checkpoint_bytes(c, thread->name, sizeof thread->name);
     thread->name[sizeof thread->name - 1] = '\0';
     CHECKPOINT_NUMBER(c, *(uint32_t *)&thread->no_new_privileges, UINT32_MAX);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&thread->death_signal, UINT32_MAX);
     checkpoint_number(c, &thread->timer_slack, CHECKPOINT_ANY);
-    checkpoint_number(c, &thread->affinity, CHECKPOINT_ANY);
     checkpoint_number(c, &thread->clear_tid, CHECKPOINT_ANY);
     checkpoint_number(c, &thread->robust_list, CHECKPOINT_ANY);
     checkpoint_number(c, &thread->ran, CHECKPOINT_ANY);

@@ -481,9 +481,18 @@ static int64_t queue(struct call *c, struct kernel_thread *thread, int signal, c
     return 0;
 }
 
+/* Of a signal for others nobody may say that the kernel, kill or tkill sent it. */
+static bool is_pretended(const struct call *c, uint64_t to, const void *said)
+{
+    const struct signals_info *info = said;
+    return (info->code >= 0 || info->code == SI_TKILL) && to != c->kernel->current->tid;
+}
+
 int64_t signals_queue(struct call *c)
 {
     struct signals_info info;
+    if (is_pretended(c, c->arg[0], c->ptr[2]))
+        return -EPERM;
     if (c->arg[0] == c->kernel->pid)
         return queue(c, NULL, (int)c->arg[1], c->ptr[2]);
     if ((int)c->arg[0] <= 0)
@@ -498,6 +507,8 @@ int64_t signals_queue_thread(struct call *c)
     struct kernel_thread *thread = threads_find(c->kernel, (uint32_t)c->arg[1]);
     if ((int)c->arg[0] <= 0 || (int)c->arg[1] <= 0)
         return -EINVAL;
+    if (is_pretended(c, c->arg[1], c->ptr[3]))
+        return -EPERM;
     return c->arg[0] == c->kernel->pid && thread ? queue(c, thread, (int)c->arg[2], c->ptr[3]) : -ESRCH;
 }
 

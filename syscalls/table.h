@@ -268,8 +268,8 @@ SYSCALL(302, prlimit64, identity_prlimit, DECIMAL, "remembered; only RLIMIT_NOFI
         IN_OR_NULL(16), OUT_OR_NULL(16))
 SYSCALL(98, getrusage, identity_getrusage, DECIMAL, "times and page faults of the guest, the rest 0", CHOICE(usage),
         OUT(144))
-SYSCALL(140, getpriority, identity_getpriority, DECIMAL, "nice 0", INT, INT)
-SYSCALL(141, setpriority, identity_setpriority, DECIMAL, "changes nothing", INT, INT, INT)
+SYSCALL(140, getpriority, sched_get_nice, DECIMAL, "", INT, INT)
+SYSCALL(141, setpriority, sched_set_nice, DECIMAL, "kept; changes nothing else", INT, INT, INT)
 SYSCALL(135, personality, identity_personality, DECIMAL, "0 only", HEX)
 SYSCALL(157, prctl, identity_prctl, DECIMAL, "names and flags are remembered; no seccomp", CHOICE(prctl), HEX, HEX, HEX,
         HEX)
@@ -281,18 +281,21 @@ SYSCALL(318, getrandom, identity_getrandom, DECIMAL, "the seeded stream", OUT_DA
 
 TOPIC("Scheduling")
 SYSCALL(24, sched_yield, sched_yield_call, DECIMAL, "", NONE)
-SYSCALL(204, sched_getaffinity, sched_get_affinity, DECIMAL, "the processors of the machine, of any thread", INT, SIZE,
-        ADDRESS)
+SYSCALL(204, sched_getaffinity, sched_get_affinity, DECIMAL, "the processors of the machine", INT, SIZE, ADDRESS)
 SYSCALL(203, sched_setaffinity, sched_set_affinity, DECIMAL, "kept; a thread stays where it is", INT, SIZE, ADDRESS)
-SYSCALL(145, sched_getscheduler, sched_get_policy, DECIMAL, "SCHED_OTHER", INT)
-SYSCALL(144, sched_setscheduler, sched_set_policy, DECIMAL, "SCHED_OTHER only; else EPERM", INT, INT, IN(4))
-SYSCALL(143, sched_getparam, sched_get_param, DECIMAL, "priority 0", INT, OUT(4))
-SYSCALL(142, sched_setparam, sched_set_param, DECIMAL, "priority 0 only", INT, IN(4))
+SYSCALL(145, sched_getscheduler, sched_get_policy, DECIMAL, "", INT)
+SYSCALL(144, sched_setscheduler, sched_set_policy, DECIMAL, "kept; changes nothing else; of real time EPERM", INT, INT,
+        ADDRESS)
+SYSCALL(143, sched_getparam, sched_get_param, DECIMAL, "priority 0", INT, ADDRESS)
+SYSCALL(142, sched_setparam, sched_set_param, DECIMAL, "priority 0 only", INT, ADDRESS)
+SYSCALL(315, sched_getattr, sched_get_attributes, DECIMAL, "", INT, ADDRESS, UINT, HEX)
+SYSCALL(314, sched_setattr, sched_set_attributes, DECIMAL, "as sched_setscheduler; no utilization clamps", INT, ADDRESS,
+        HEX)
 SYSCALL(146, sched_get_priority_max, sched_priority_max, DECIMAL, "", INT)
 SYSCALL(147, sched_get_priority_min, sched_priority_min, DECIMAL, "", INT)
-SYSCALL(148, sched_rr_get_interval, sched_interval, DECIMAL, "4 ms", INT, TIME_OUT)
-SYSCALL(252, ioprio_get, sched_get_input_priority, DECIMAL, "none", INT, INT)
-SYSCALL(251, ioprio_set, sched_set_input_priority, DECIMAL, "changes nothing", INT, INT, INT)
+SYSCALL(148, sched_rr_get_interval, sched_interval, DECIMAL, "4 ms", INT, ADDRESS)
+SYSCALL(252, ioprio_get, sched_get_input_priority, DECIMAL, "", INT, INT)
+SYSCALL(251, ioprio_set, sched_set_input_priority, DECIMAL, "kept; changes nothing else", INT, INT, INT)
 SYSCALL(202, futex, futex_call, DECIMAL, "no FUTEX_FD", ADDRESS, CHOICE(futex), UINT, ADDRESS, ADDRESS, UINT)
 SYSCALL(449, futex_waitv, futex_wait_words, DECIMAL, "", ADDRESS, UINT, HEX, ADDRESS, CHOICE(clock))
 SYSCALL(273, set_robust_list, futex_set_robust_list, DECIMAL, "", ADDRESS, SIZE)
@@ -362,8 +365,11 @@ SYSCALL(304, open_by_handle_at, identity_denied, DECIMAL, "EPERM", INT, ADDRESS,
 SYSCALL(165, mount, identity_denied, DECIMAL, "EPERM", ADDRESS, ADDRESS, ADDRESS, HEX, ADDRESS)
 SYSCALL(166, umount2, identity_denied, DECIMAL, "EPERM", ADDRESS, HEX)
 SYSCALL(155, pivot_root, identity_denied, DECIMAL, "EPERM", ADDRESS, ADDRESS)
-SYSCALL(272, unshare, identity_denied, DECIMAL, "EPERM", HEX)
-SYSCALL(308, setns, identity_denied, DECIMAL, "EPERM", INT, HEX)
+SYSCALL(272, unshare, processes_unshare, DECIMAL, "EPERM for namespaces; what a process without threads has is its own",
+        HEX)
+SYSCALL(308, setns, processes_enter, DECIMAL, "EPERM for a process, else EINVAL: there are no namespaces", DESCRIPTOR,
+        HEX)
+SYSCALL(312, kcmp, compare_processes, DECIMAL, "what differs has no order (3)", INT, INT, INT, SIZE, SIZE)
 SYSCALL(170, sethostname, identity_denied, DECIMAL, "EPERM", ADDRESS, SIZE)
 SYSCALL(103, syslog, identity_denied, DECIMAL, "EPERM", INT, ADDRESS, INT)
 SYSCALL(167, swapon, identity_denied, DECIMAL, "EPERM", ADDRESS, HEX)

@@ -54,7 +54,7 @@ struct kernel_thread *threads_create(struct syscalls *kernel)
         return NULL;
     thread->tid = next_number(kernel);
     thread->number = kernel->started++;
-    thread->affinity = kernel->current ? kernel->current->affinity : UINT64_MAX;
+    priorities_inherit(kernel, kernel->pid, thread->tid);
     thread->timer_slack = KERNEL_TIMER_SLACK_NS;
     thread->opening = -1;
     signals_mask_create(&thread->signals);
@@ -104,6 +104,7 @@ static void forget(struct syscalls *kernel, struct kernel_thread *thread)
     while (kernel->threads[i] != thread)
         i++;
     kernel->thread_count--;
+    priorities_end(kernel, thread->tid);
     memmove(&kernel->threads[i], &kernel->threads[i + 1], (kernel->thread_count - i) * sizeof *kernel->threads);
     destroy(kernel, thread);
 }
@@ -178,6 +179,9 @@ int64_t threads_clone(struct call *c)
 {
     if ((c->arg[0] & (CLONE_PIDFD | CLONE_PARENT_SETTID)) == (CLONE_PIDFD | CLONE_PARENT_SETTID))
         return -EINVAL; /* both would be written to one place */
+    const int64_t status = processes_check_flags((uint32_t)c->arg[0] & ~(uint64_t)CSIGNAL);
+    if (status < 0)
+        return status;
     if (!(c->arg[0] & CLONE_THREAD))
         return processes_start(c, &(struct processes_start){.flags = (uint32_t)c->arg[0] & ~(uint64_t)CSIGNAL,
                                                             .exit_signal = (int)(c->arg[0] & CSIGNAL),
@@ -196,17 +200,56 @@ int64_t threads_clone(struct call *c)
     return start_thread(c, &start);
 }
 
-/* struct clone_args, of which later versions have more. */
-enum { FLAGS, PIDFD, CHILD_TID, PARENT_TID, EXIT_SIGNAL, STACK, STACK_BYTES, TLS, CLONE_WORDS };
+/* struct clone_args, and how many of its words the first version had. */
+enum {
+    FLAGS,
+    PIDFD,
+    CHILD_TID,
+    PARENT_TID,
+    EXIT_SIGNAL,
+    STACK,
+    STACK_BYTES,
+    TLS,
+    FIRST_WORDS,
+    SET_TID = FIRST_WORDS,
+    SET_TID_COUNT,
+    CGROUP,
+    CLONE_WORDS
+};
+
+static int64_t take_arguments(struct call *c, uint64_t words[CLONE_WORDS])
+{
+    memset(words, 0, CLONE_WORDS * sizeof *words);
+    if (c->arg[1] < FIRST_WORDS * sizeof *words)
+        return -EINVAL;
+    if (c->arg[1] > C2_PAGE_BYTES)
+        return -E2BIG;
+    return guest_read_extended(c, words, CLONE_WORDS * sizeof *words, c->arg[0], c->arg[1]);
+}
+
+/* What clone3 looks at before it begins, Linux 6.1's kernel/fork.c. Numbers may be chosen with rights only. */
+static int64_t check_arguments(const uint64_t words[CLONE_WORDS])
+{
+    enum { NAMESPACES_DEEP = 32 };
+    const uint64_t flags = words[FLAGS], clears = PROCESSES_CLEAR_HANDLERS, known = UINT32_MAX | clears | 1ull << 33;
+    const bool numbers = words[SET_TID] != 0;
+    if (words[SET_TID_COUNT] > NAMESPACES_DEEP || numbers != (words[SET_TID_COUNT] != 0) ||
+        words[EXIT_SIGNAL] > SIGNALS_COUNT || (flags & 1ull << 33 && words[CGROUP] > INT32_MAX))
+        return -EINVAL;
+    if (flags & ~known || flags & (CLONE_DETACHED | (CSIGNAL & ~CLONE_NEWTIME)) ||
+        (flags & CLONE_SIGHAND && flags & clears) || (flags & (CLONE_THREAD | CLONE_PARENT) && words[EXIT_SIGNAL]) ||
+        (words[STACK] == 0) != (words[STACK_BYTES] == 0) || words[STACK] + words[STACK_BYTES] < words[STACK])
+        return -EINVAL;
+    const int64_t status = processes_check_flags(flags);
+    return status == 0 && numbers ? -EPERM : status;
+}
 
 int64_t threads_clone3(struct call *c)
 {
     uint64_t words[CLONE_WORDS];
-    if (c->arg[1] < sizeof words)
-        return -EINVAL;
-    if (c->arg[1] > C2_PAGE_BYTES)
-        return -E2BIG;
-    int64_t status = guest_read(c, words, c->arg[0], sizeof words);
+    int64_t status = take_arguments(c, words);
+    if (status == 0)
+        status = check_arguments(words);
     if (status < 0)
         return status;
     if (!(words[FLAGS] & CLONE_THREAD))

@@ -8,7 +8,8 @@
  *   turn: the same in every run.
  *
  * Not modelled
- *   Of a program's arguments and environment more than PROCESSES_TEXT bytes together; threads beyond PROCESSES_THREADS.
+ *   Of a program's arguments and environment more than PROCESSES_TEXT bytes together; threads beyond PROCESSES_THREADS,
+ *   descriptors beyond PROCESSES_FILES (kcmp).
  */
 #include <string.h>
 
@@ -107,6 +108,8 @@ void views_publish(struct syscalls *kernel, uint64_t instructions)
     kernel->remapped = false;
     view->mask = kernel->identity.mask;
     view->directory = kernel->fds.cwd;
+    for (int fd = 0; fd < PROCESSES_FILES; fd++)
+        view->files[fd] = kernel->fds.entry[fd].kind == FD_FREE ? 0 : kernel->fds.entry[fd].description;
     view->threads = kernel->thread_count;
     show_signals(view, &kernel->signals);
     for (uint32_t i = 0; i < kernel->thread_count && i < PROCESSES_THREADS; i++)

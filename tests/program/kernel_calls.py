@@ -63,7 +63,7 @@ def errors(top):
     os.chmod(top, 0o755)
     guest = shutil.copy(os.path.join(os.environ["GUESTS"], "errors"), top)
     os.chmod(guest, 0o755)
-    for part in ("sockets", "messages", "descriptors"):
+    for part in ("sockets", "messages", "descriptors", "scheduling", "processes"):
         said = []
         for name, words, more in (("native", [guest, part], WITHOUT_RIGHTS),
                                   ("ours", [EMULATOR, "-q", "--no-sim", guest, part], {})):

@@ -56,8 +56,6 @@ FIXED(open_by_handle_at, -EPERM)
 FIXED(mount, -EPERM)
 FIXED(umount2, -EPERM)
 FIXED(pivot_root, -EPERM)
-FIXED(unshare, -EPERM)
-FIXED(setns, -EPERM)
 FIXED(sethostname, -EPERM)
 FIXED(syslog, -EPERM)
 FIXED(swapon, -EPERM)
@@ -259,7 +257,12 @@ void row_setpriority(void **state)
 {
     (void)state;
     assert_call(0, setpriority, PRIO_PROCESS, 0, 5);
-    assert_call(-EACCES, setpriority, PRIO_PROCESS, 0, -5);
+    assert_call(15, getpriority, PRIO_PROCESS, 0);
+    assert_call(-EACCES, setpriority, PRIO_PROCESS, 0, 4);
+    assert_call(-EPERM, setpriority, PRIO_PROCESS, 1, 9);
+    assert_call(0, setpriority, PRIO_USER, 1000, 99);
+    assert_call(1, getpriority, PRIO_PGRP, 1000);
+    assert_call(-ESRCH, setpriority, PRIO_USER, 7, 9);
 }
 
 void row_personality(void **state)
@@ -364,13 +367,16 @@ void row_sched_setaffinity(void **state)
     assert_call(0, sched_setaffinity, 0, 8, mask);
     *mask = 2;
     assert_call(-EINVAL, sched_setaffinity, 0, 8, mask);
+    assert_call(-EPERM, sched_setaffinity, 1, 8, mask);
 }
 
 void row_sched_getscheduler(void **state)
 {
     (void)state;
     assert_call(SCHED_OTHER, sched_getscheduler, 0);
+    assert_call(SCHED_OTHER, sched_getscheduler, 1);
     assert_call(-ESRCH, sched_getscheduler, 5);
+    assert_call(-EINVAL, sched_getscheduler, -1);
 }
 
 void row_sched_setscheduler(void **state)
@@ -378,10 +384,58 @@ void row_sched_setscheduler(void **state)
     (void)state;
     struct sched_param *param = guest_take(sizeof *param);
     assert_call(0, sched_setscheduler, 0, SCHED_OTHER, param);
-    assert_call(-EPERM, sched_setscheduler, 0, SCHED_FIFO, param);
+    assert_call(-EINVAL, sched_setscheduler, 0, SCHED_FIFO, param);
     assert_call(-EINVAL, sched_setscheduler, 0, 77, param);
     param->sched_priority = 1;
+    assert_call(-EPERM, sched_setscheduler, 0, SCHED_FIFO, param);
     assert_call(-EINVAL, sched_setscheduler, 0, SCHED_OTHER, param);
+    param->sched_priority = 0;
+    assert_call(0, sched_setscheduler, 0, SCHED_BATCH | SCHED_RESET_ON_FORK, param);
+    assert_call(SCHED_BATCH | SCHED_RESET_ON_FORK, sched_getscheduler, 0);
+    assert_call(-EPERM, sched_setscheduler, 0, SCHED_BATCH, param);
+    assert_call(0, sched_setscheduler, 0, SCHED_IDLE | SCHED_RESET_ON_FORK, param);
+    assert_call(-EPERM, sched_setscheduler, 0, SCHED_OTHER | SCHED_RESET_ON_FORK, param);
+}
+
+struct attributes {
+    uint32_t bytes, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t more[9];
+};
+
+void row_sched_getattr(void **state)
+{
+    (void)state;
+    struct attributes *out = guest_take(sizeof *out);
+    assert_call(0, setpriority, PRIO_PROCESS, 0, 3);
+    assert_call(0, sched_getattr, 0, out, 56, 0);
+    assert_int_equal(out->bytes, 56);
+    assert_int_equal(out->policy, SCHED_OTHER);
+    assert_int_equal(out->nice, 3);
+    assert_call(0, sched_getattr, 0, out, 48, 0);
+    assert_int_equal(out->bytes, 48);
+    assert_call(-EINVAL, sched_getattr, 0, out, 47, 0);
+    assert_call(-EINVAL, sched_getattr, 0, out, 56, 1);
+    assert_call(-ESRCH, sched_getattr, 5, out, 56, 0);
+}
+
+void row_sched_setattr(void **state)
+{
+    (void)state;
+    struct attributes *wanted = guest_take(100);
+    *wanted = (struct attributes){.bytes = 56, .policy = SCHED_BATCH, .nice = 30};
+    assert_call(0, sched_setattr, 0, wanted, 0);
+    assert_call(1, getpriority, PRIO_PROCESS, 0);
+    assert_call(SCHED_BATCH, sched_getscheduler, 0);
+    wanted->nice = 4;
+    assert_call(-EPERM, sched_setattr, 0, wanted, 0);
+    wanted->bytes = 57;
+    ((char *)wanted)[56] = 1;
+    assert_call(-E2BIG, sched_setattr, 0, wanted, 0);
+    assert_int_equal(wanted->bytes, 56);
+    wanted->policy = 77;
+    assert_call(-EINVAL, sched_setattr, 0, wanted, 0);
 }
 
 void row_sched_getparam(void **state)
@@ -391,6 +445,8 @@ void row_sched_getparam(void **state)
     param->sched_priority = 5;
     assert_call(0, sched_getparam, 0, param);
     assert_int_equal(param->sched_priority, 0);
+    assert_call(-EINVAL, sched_getparam, 0, NULL);
+    assert_call(-EFAULT, sched_getparam, 0, GUEST_BAD);
 }
 
 void row_sched_setparam(void **state)
@@ -437,7 +493,13 @@ void row_ioprio_get(void **state)
 void row_ioprio_set(void **state)
 {
     (void)state;
+    assert_call(0, setpriority, PRIO_PROCESS, 0, 10);
+    assert_call(2 << 13 | 6, ioprio_get, 3, 0); /* of the nice value, where a user's best is asked for */
     assert_call(0, ioprio_set, 1, 0, 2 << 13 | 4);
+    assert_call(2 << 13 | 4, ioprio_get, 1, 0);
+    assert_call(2 << 13 | 4, ioprio_get, 2, 1000);
+    assert_call(-EINVAL, ioprio_set, 1, 0, 2 << 13 | 8);
+    assert_call(-ESRCH, ioprio_set, 2, 77, 2 << 13 | 4);
     assert_call(-EPERM, ioprio_set, 1, 0, 1 << 13);
     assert_call(-EINVAL, ioprio_set, 1, 0, 4 << 13);
 }
@@ -924,7 +986,8 @@ void row_kill(void **state)
     (void)state;
     assert_call(0, kill, 1000, 0);
     assert_int_equal(syscalls_pending(g.kernel), 0);
-    assert_call(-ESRCH, kill, 1, SIGTERM);
+    assert_call(-EPERM, kill, 1, SIGTERM); /* it is there, and somebody else's */
+    assert_call(-ESRCH, kill, 7, SIGTERM);
     assert_call(-ESRCH, kill, -1, SIGTERM); /* everybody but itself: nobody */
     assert_call(-EINVAL, kill, 1000, 65);
     assert_call(0, kill, 0, SIGCHLD); /* ignored by default */
@@ -986,7 +1049,8 @@ void row_rt_sigqueueinfo(void **state)
     info->si_value.sival_int = 42;
     assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(SIGUSR1), NULL, 8);
     assert_call(0, rt_sigqueueinfo, 1000, SIGUSR1, info);
-    assert_call(-ESRCH, rt_sigqueueinfo, 1, SIGUSR1, info);
+    assert_call(-EPERM, rt_sigqueueinfo, 1, SIGUSR1, info);
+    assert_call(-ESRCH, rt_sigqueueinfo, 7, SIGUSR1, info);
     memset(info, 0, 128);
     assert_call(SIGUSR1, rt_sigtimedwait, set_of(SIGUSR1), info, NULL, 8);
     assert_int_equal(info->si_signo, SIGUSR1);
@@ -1075,9 +1139,16 @@ void row_clone(void **state)
 void row_clone3(void **state)
 {
     (void)state;
-    uint64_t *args = guest_take(88);
+    uint64_t *args = guest_take(96);
     assert_call(-EINVAL, clone3, args, 56);
     assert_call(-E2BIG, clone3, args, 4097);
+    args[11] = 1; /* what nobody knows has to be 0 */
+    assert_call(-E2BIG, clone3, args, 96);
+    args[11] = 0;
+    args[0] = 0x10000; /* a thread without its signals */
+    assert_call(-EINVAL, clone3, args, 88);
+    args[0] = CLONE_NEWUTS;
+    assert_call(-EPERM, clone3, args, 88);
     args[0] = 0x3d0f00;
     args[2] = args[3] = (uintptr_t)&args[10];
     args[5] = 0x10000;
@@ -1170,6 +1241,40 @@ REFUSED(io_setup, QUEUE)
 REFUSED(userfaultfd, "take page faults by a descriptor, which is not modelled")
 REFUSED(bpf, "load a program into the kernel, which is not modelled")
 REFUSED(perf_event_open, "count events of the host's processor, and c2emu counts those of the simulated one")
+
+void row_unshare(void **state)
+{
+    (void)state;
+    assert_call(0, unshare, 0);
+    assert_call(0, unshare, CLONE_FS | CLONE_FILES); /* they are its own */
+    assert_call(-EPERM, unshare, CLONE_NEWNS);
+    assert_call(-EINVAL, unshare, 1);
+    assert_call(1001, clone, 0x3d0f00, GUEST_ARENA, guest_take(8), NULL, 0);
+    assert_call(-EINVAL, unshare, CLONE_VM);
+    assert_call(-ENOSYS, unshare, CLONE_FILES);
+}
+
+void row_setns(void **state)
+{
+    (void)state;
+    assert_call(-EINVAL, setns, 0, 0);
+    assert_call(-EPERM, setns, CALL(pidfd_open, 1000, 0), 0);
+}
+
+void row_kcmp(void **state)
+{
+    enum { FILES = 0, MEMORY = 1, OF_EPOLL = 7 };
+    (void)state;
+    const int64_t copy = CALL(dup, 0);
+    assert_call(0, kcmp, 1000, 1000, MEMORY, 0, 0);
+    assert_call(0, kcmp, 1000, 1000, FILES, 0, copy);
+    assert_call(3, kcmp, 1000, 1000, FILES, 0, 1);
+    assert_call(-EBADF, kcmp, 1000, 1000, FILES, 0, 77);
+    assert_call(-ESRCH, kcmp, 1000, 1001, FILES, 0, 0);
+    assert_call(-EPERM, kcmp, 1, 1000, MEMORY, 0, 0);
+    assert_call(-EINVAL, kcmp, 1000, 1000, 8, 0, 0);
+    assert_call(-ENOSYS, kcmp, 1000, 1000, OF_EPOLL, 0, 0);
+}
 
 void row_seccomp(void **state)
 {

@@ -6,22 +6,32 @@
  * sockets      making, binding, connecting, options, shutting down
  * messages     sending and receiving
  * descriptors  dup, fcntl, chroot
+ * scheduling   priorities of all kinds
+ * processes    clone3, unshare, kcmp, signals for threads
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
+#include <linux/sched.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The words of the call and its answer. */
@@ -371,12 +381,320 @@ static void descriptors(void)
     TRY(chroot("."));
 }
 
+/* ------------------------------------------------------------------ scheduling */
+
+#define NOBODY 4000000 /* no process has this number */
+
+static void niceness(void)
+{
+    for (int which = -1; which <= 3; which++)
+        TRY(getpriority(which, 0));
+    TRY(getpriority(PRIO_PROCESS, NOBODY));
+    TRY(getpriority(PRIO_PGRP, NOBODY));
+    TRY(getpriority(PRIO_USER, NOBODY));
+    TRY(getpriority(PRIO_PROCESS, 1));
+    TRY(setpriority(PRIO_PROCESS, 0, 9));
+    TRY(getpriority(PRIO_PROCESS, 0));
+    TRY(setpriority(PRIO_PROCESS, 0, 8));
+    TRY(setpriority(PRIO_PROCESS, NOBODY, 12));
+    TRY(setpriority(PRIO_PROCESS, 1, 12));
+    TRY(setpriority(3, 0, 12));
+    TRY(nice(1));
+    TRY(nice(-5));
+    if (fork() == 0) {
+        TRY(getpriority(PRIO_PROCESS, getppid()));
+        TRY(nice(3));
+        TRY(setpriority(PRIO_PROCESS, getppid(), 12));
+        _exit(0);
+    }
+    wait(NULL);
+    TRY(getpriority(PRIO_PROCESS, 0));
+    TRY(setpriority(PRIO_PROCESS, 0, 50));
+    TRY(getpriority(PRIO_PROCESS, 0));
+}
+
+static void policies(void)
+{
+    struct sched_param param = {0};
+    for (int policy = -1; policy < 7; policy++) {
+        TRY(sched_get_priority_max(policy));
+        TRY(sched_get_priority_min(policy));
+    }
+    TRY(sched_getscheduler(NOBODY));
+    TRY(sched_getscheduler(-1));
+    TRY(sched_getscheduler(1));
+    TRY(sched_getparam(0, NULL));
+    TRY(sched_getparam(0, BAD));
+    TRY(sched_getparam(-1, &param));
+    TRY(sched_setparam(0, NULL));
+    TRY(sched_setparam(NOBODY, &param));
+    TRY(sched_setparam(1, &param));
+    for (int policy = -1; policy < 7; policy++) {
+        param.sched_priority = policy == SCHED_FIFO || policy == SCHED_RR;
+        TRY(sched_setscheduler(0, policy, &param));
+        TRY(sched_getscheduler(0));
+    }
+    param.sched_priority = 1;
+    TRY(sched_setscheduler(0, SCHED_IDLE, &param));
+    param.sched_priority = 100;
+    TRY(sched_setscheduler(0, SCHED_FIFO, &param));
+    TRY(sched_setscheduler(0, 1000, &param));
+    TRY(sched_setscheduler(-1, 0, &param));
+    TRY(sched_setscheduler(0, 0, NULL));
+    TRY(sched_rr_get_interval(-1, (struct timespec *)&param));
+    TRY(sched_rr_get_interval(NOBODY, (struct timespec *)&param));
+    TRY(sched_rr_get_interval(0, BAD));
+}
+
+/* struct sched_attr, its first version. */
+struct attributes {
+    uint32_t bytes, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+};
+
+static long get_attributes(int tid, void *to, unsigned bytes, unsigned flags)
+{
+    return syscall(SYS_sched_getattr, tid, to, bytes, flags);
+}
+
+static long set_attributes(int tid, struct attributes wanted, unsigned flags)
+{
+    return syscall(SYS_sched_setattr, tid, &wanted, flags);
+}
+
+static void attributes(void)
+{
+    struct attributes has, wanted = {.bytes = sizeof wanted, .policy = SCHED_IDLE, .nice = 19};
+    TRY(get_attributes(0, &has, sizeof has, 0));
+    TRY((int)(has.bytes * 1000 + has.policy * 100 + (unsigned)has.nice));
+    TRY(get_attributes(NOBODY, &has, sizeof has, 0));
+    TRY(get_attributes(-1, &has, sizeof has, 0));
+    TRY(get_attributes(0, NULL, sizeof has, 0));
+    TRY(get_attributes(0, BAD, sizeof has, 0));
+    TRY(get_attributes(0, &has, 10, 0));
+    TRY(get_attributes(0, &has, 5000, 0));
+    TRY(get_attributes(0, &has, sizeof has, 1));
+    TRY(set_attributes(0, wanted, 0));
+    TRY(set_attributes(0, wanted, 1));
+    TRY(set_attributes(NOBODY, wanted, 0));
+    TRY(syscall(SYS_sched_setattr, 0, NULL, 0));
+    TRY(syscall(SYS_sched_setattr, 0, BAD, 0));
+    wanted.bytes = 10;
+    TRY(set_attributes(0, wanted, 0));
+    wanted = (struct attributes){.bytes = sizeof wanted, .policy = SCHED_OTHER, .nice = 19};
+    TRY(set_attributes(0, wanted, 0));
+    wanted.policy = 99;
+    TRY(set_attributes(0, wanted, 0));
+    wanted = (struct attributes){.bytes = sizeof wanted, .policy = SCHED_IDLE, .flags = 0x100};
+    TRY(set_attributes(0, wanted, 0));
+    wanted = (struct attributes){.bytes = sizeof wanted, .policy = 6, .runtime = 1};
+    TRY(set_attributes(0, wanted, 0));
+    wanted.runtime = 10000000;
+    wanted.deadline = wanted.period = 30000000;
+    TRY(set_attributes(0, wanted, 0));
+}
+
+static void processors(void)
+{
+    unsigned long set[16] = {0};
+    TRY(syscall(SYS_sched_getaffinity, NOBODY, sizeof set, set));
+    TRY(syscall(SYS_sched_getaffinity, 0, 7, set));
+    TRY(syscall(SYS_sched_getaffinity, 0, 8, BAD));
+    TRY(syscall(SYS_sched_setaffinity, NOBODY, sizeof set, set));
+    TRY(syscall(SYS_sched_setaffinity, 0, sizeof set, set));
+    TRY(syscall(SYS_sched_setaffinity, 0, 8, BAD));
+    set[0] = 1;
+    TRY(syscall(SYS_sched_setaffinity, 1, sizeof set, set));
+}
+
+enum { WHO_PROCESS = 1, WHO_GROUP, WHO_USER };
+static int io(int class, int level) { return class << 13 | level; }
+
+static void input(void)
+{
+    for (int class = 0; class < 5; class ++)
+        for (int level = 0; level < 8; level += 4) {
+            TRY(syscall(SYS_ioprio_set, WHO_PROCESS, 0, io(class, level)));
+            TRY(syscall(SYS_ioprio_get, WHO_PROCESS, 0));
+        }
+    TRY(syscall(SYS_ioprio_set, WHO_PROCESS, 0, -1));
+    TRY(syscall(SYS_ioprio_set, 0, 0, io(2, 4)));
+    TRY(syscall(SYS_ioprio_set, 9, 0, io(2, 4)));
+    TRY(syscall(SYS_ioprio_set, WHO_PROCESS, NOBODY, io(2, 4)));
+    TRY(syscall(SYS_ioprio_set, WHO_PROCESS, 1, io(2, 4)));
+    TRY(syscall(SYS_ioprio_set, WHO_GROUP, NOBODY, io(2, 4)));
+    TRY(syscall(SYS_ioprio_set, WHO_USER, NOBODY, io(2, 4)));
+    TRY(syscall(SYS_ioprio_get, WHO_GROUP, NOBODY));
+    TRY(syscall(SYS_ioprio_set, WHO_PROCESS, 0, io(2, 5)));
+    if (fork() == 0) {
+        TRY(syscall(SYS_ioprio_get, WHO_PROCESS, 0));
+        _exit(0);
+    }
+    wait(NULL);
+}
+
+static void scheduling(void)
+{
+    niceness();
+    input();
+    processors();
+    policies();
+    attributes();
+}
+
+/* ------------------------------------------------------------------ processes */
+
+static void clones(void)
+{
+    uint64_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct clone_args *edge = (struct clone_args *)(pages + 512) - 1, *wide = (struct clone_args *)pages;
+    mprotect(pages + 512, 4096, PROT_NONE);
+    const struct clone_args usual = {.exit_signal = SIGCHLD};
+    *edge = *wide = usual;
+    TRY(syscall(SYS_clone3, edge, 0));
+    TRY(syscall(SYS_clone3, edge, sizeof *edge + 1));
+    TRY(syscall(SYS_clone3, edge, 8000));
+    TRY(syscall(SYS_clone3, NULL, sizeof *edge));
+    pages[20] = 1;
+    TRY(syscall(SYS_clone3, wide, 200));
+    const uint64_t flags[] = {
+        0x80,         1ull << 40,     CLONE_THREAD, CLONE_SIGHAND, CLONE_FS | CLONE_NEWNS,
+        CLONE_NEWUTS, CLONE_DETACHED, CLONE_PARENT, CLONE_NEWNS,   CLONE_SIGHAND | CLONE_VM | CLONE_CLEAR_SIGHAND};
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        edge->flags = flags[i];
+        TRY(syscall(SYS_clone3, edge, sizeof *edge));
+    }
+    *edge = (struct clone_args){.exit_signal = 256};
+    TRY(syscall(SYS_clone3, edge, sizeof *edge));
+    *edge = (struct clone_args){.exit_signal = 65};
+    TRY(syscall(SYS_clone3, edge, sizeof *edge));
+    *edge = (struct clone_args){.stack = (uintptr_t)pages};
+    TRY(syscall(SYS_clone3, edge, sizeof *edge));
+    *edge = (struct clone_args){.stack_size = 4096};
+    TRY(syscall(SYS_clone3, edge, sizeof *edge));
+    *edge = (struct clone_args){.set_tid = (uintptr_t)pages};
+    TRY(syscall(SYS_clone3, edge, sizeof *edge));
+    *edge = (struct clone_args){.set_tid_size = 1};
+    TRY(syscall(SYS_clone3, edge, sizeof *edge));
+    TRY(syscall(SYS_clone, CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0));
+    TRY(syscall(SYS_clone, CLONE_SIGHAND | SIGCHLD, 0, 0, 0, 0));
+    TRY(syscall(SYS_clone, CLONE_THREAD | SIGCHLD, 0, 0, 0, 0));
+    TRY(syscall(SYS_unshare, 0));
+    TRY(syscall(SYS_unshare, CLONE_FS | CLONE_FILES));
+    TRY(syscall(SYS_unshare, CLONE_NEWNS));
+    TRY(syscall(SYS_unshare, -1));
+    TRY(syscall(SYS_setns, -1, 0));
+    TRY(syscall(SYS_setns, 0, 0));
+}
+
+static long compare(pid_t one, pid_t other, int type, unsigned long first, unsigned long second)
+{
+    return syscall(SYS_kcmp, one, other, type, first, second);
+}
+
+static void comparing(void)
+{
+    const pid_t self = getpid();
+    const int copy = dup(file);
+    TRY(compare(self, self, KCMP_FILE, (unsigned long)file, (unsigned long)copy));
+    TRY(compare(self, self, KCMP_FILE, (unsigned long)file, (unsigned long)null) > 0);
+    TRY(compare(self, self, KCMP_FILE, 0, -1ul));
+    TRY(compare(self, self, KCMP_FILE, 0, INT32_MAX));
+    TRY(compare(self, self, KCMP_VM, 0, 0));
+    TRY(compare(self, self, KCMP_TYPES + 1, 0, 0));
+    TRY(compare(self, self, -1, 0, 0));
+    TRY(compare(NOBODY, self, KCMP_FILE, 0, 0));
+    TRY(compare(self, NOBODY, KCMP_FILE, 0, 0));
+    if (fork() == 0) {
+        const unsigned long again = (unsigned long)dup(file), other = (unsigned long)open("file", O_RDONLY);
+        TRY(compare(getpid(), self, KCMP_FILE, (unsigned long)file, (unsigned long)copy));
+        TRY(compare(getpid(), self, KCMP_FILE, again, (unsigned long)file));
+        TRY(compare(getpid(), self, KCMP_FILE, other, (unsigned long)file) > 0);
+        TRY(compare(getpid(), self, KCMP_FILE, other, other));
+        TRY(compare(getpid(), self, KCMP_VM, 0, 0) > 0);
+        TRY(compare(getpid(), self, KCMP_FILES, 0, 0) > 0);
+        _exit(0);
+    }
+    wait(NULL);
+}
+
+static int heard[2]; /* a pipe: the value of each signal */
+
+static void hears(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)context;
+    if (write(heard[1], &info->si_value.sival_int, sizeof(int)) < 0)
+        _exit(1);
+}
+
+static pthread_barrier_t barrier;
+
+static void *is_called(void *tid)
+{
+    *(int *)tid = gettid();
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static void signalling(void)
+{
+    siginfo_t info = {.si_code = SI_QUEUE};
+    const struct sigaction action = {.sa_sigaction = hears, .sa_flags = SA_SIGINFO};
+    pthread_t thread;
+    int tid, value = 0;
+    if (pipe(heard) < 0)
+        exit(1);
+    sigaction(SIGUSR1, &action, NULL);
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_create(&thread, NULL, is_called, &tid);
+    pthread_barrier_wait(&barrier);
+    info.si_value.sival_int = 77;
+    TRY(syscall(SYS_rt_sigqueueinfo, tid, SIGUSR1, &info));
+    TRY(read(heard[0], &value, sizeof value));
+    TRY(value);
+    TRY(kill(tid, 0));
+    TRY(getpgid(tid) - getpgrp());
+    TRY(getpriority(PRIO_PROCESS, tid));
+    TRY(syscall(SYS_rt_sigqueueinfo, NOBODY, SIGUSR1, &info));
+    TRY(syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, 0, &info));
+    info.si_code = SI_USER;
+    TRY(syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, 0, &info));
+    TRY(syscall(SYS_rt_tgsigqueueinfo, -1, 1, 0, &info));
+    TRY(syscall(SYS_rt_sigqueueinfo, 1, 0, &info));
+    TRY(kill(1, 0));
+    TRY(kill(NOBODY, 0));
+    TRY(kill(0, 100));
+    TRY(syscall(SYS_tkill, 0, 0));
+    TRY(syscall(SYS_tkill, 1, 0));
+    TRY(syscall(SYS_tkill, NOBODY, 9));
+    TRY(syscall(SYS_tgkill, getpid(), -1, 9));
+    TRY(syscall(SYS_tgkill, NOBODY, getpid(), 9));
+    TRY(syscall(SYS_tgkill, getpid(), getpid(), 100));
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+}
+
+static void processes(void)
+{
+    clones();
+    comparing();
+    signalling();
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"sockets", sockets}, {"messages", messages}, {"descriptors", descriptors}};
+    } parts[] = {{"sockets", sockets},
+                 {"messages", messages},
+                 {"descriptors", descriptors},
+                 {"scheduling", scheduling},
+                 {"processes", processes}};
     open_all();
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && argc > 1; i++)
         if (strcmp(argv[1], parts[i].name) == 0)
