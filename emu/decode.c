@@ -116,6 +116,13 @@ static bool is_string_compare(const ZydisDecodedInstruction *insn)
     }
 }
 
+const ZydisDecodedOperand *decode_compared_source(const struct decode_insn *insn)
+{
+    if (!is_string_compare(&insn->insn))
+        return NULL;
+    return is_destination(&insn->operands[0]) ? &insn->operands[1] : &insn->operands[0];
+}
+
 unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index)
 {
     if (touches_no_data(&insn->insn))

@@ -57,6 +57,9 @@ enum decode_result decode_one(struct decode_insn *out, struct guest_va pc, uint6
 /* The slots of one instruction, in program order (reads before the write); returns how many. */
 unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index);
 
+/* What CMPS reads first; NULL: it is another instruction. */
+const ZydisDecodedOperand *decode_compared_source(const struct decode_insn *insn);
+
 /* The floating-point operations of one execution, of all lanes. flops.c */
 unsigned decode_flops(const struct decode_insn *insn);
 

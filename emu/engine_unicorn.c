@@ -347,20 +347,6 @@ static bool on_invalid(uc_engine *uc, void *self)
 
 /* ------------------------------------------------------------------ what a pause was for */
 
-/* What the instruction does to memory, where it does but one thing. What modifies writes, as CPUs have it. */
-static enum mmu_access access_of(const struct stream_block *block, unsigned insn)
-{
-    unsigned end = insn + 1u < block->insn_count ? block->insns[insn + 1].first_slot : block->slot_count;
-    unsigned reads = 0, writes = 0, slots = end - block->insns[insn].first_slot;
-    for (unsigned i = block->insns[insn].first_slot; i < end; i++) {
-        reads += block->slots[i].kind == STREAM_READ;
-        writes += block->slots[i].kind == STREAM_WRITE || block->slots[i].kind == STREAM_MODIFY;
-    }
-    if (slots == 0 || (reads != slots && writes != slots))
-        return MMU_ACCESS_UNKNOWN;
-    return reads == slots ? MMU_ACCESS_READ : MMU_ACCESS_WRITE;
-}
-
 /* What the instruction at pc does to the byte at address, as actions of its operands; 0: nothing. */
 static unsigned actions_at(struct unicorn *u, const struct decode_insn *insn, uint64_t pc, uint64_t address)
 {
@@ -380,51 +366,59 @@ static bool decode_at(struct unicorn *u, struct decode_insn *insn, uint64_t rip)
     return decode_one(insn, (struct guest_va){rip}, u->pace.current->pc + u->pace.current->extent - rip) == DECODE_GOOD;
 }
 
-/* The same of one that reads here and writes there (MOVS, PUSH, POP and CALL with memory). Where both are in the same
- * place, the read comes first: on a page that can be read it did not fault. */
-static enum mmu_access access_at(struct unicorn *u, uint64_t rip, uint64_t address)
-{
-    const enum mmu_access usual = access_of(u->pace.current->block, (unsigned)insn_at(u->pace.current, rip));
-    struct decode_insn insn;
-    if (usual != MMU_ACCESS_UNKNOWN || !decode_at(u, &insn, rip))
-        return usual;
-    const unsigned actions = actions_at(u, &insn, rip, address);
-    const bool reads = actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
-    if (reads && writes && !mmu_ready(u->base.config.mmu, (struct guest_va){address}, MMU_ACCESS_READ))
-        return MMU_ACCESS_UNKNOWN;
-    return writes ? MMU_ACCESS_WRITE : reads ? MMU_ACCESS_READ : MMU_ACCESS_UNKNOWN;
-}
-
 static bool is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
-
-/* The first access of the instruction at rip that is not to canonical addresses: *stack: it is relative to the stack
- * segment. A CPU raises a general protection fault then, or a stack fault; Linux makes SIGSEGV of the one and SIGBUS of
- * the other. */
-static bool leaves_addresses(struct unicorn *u, uint64_t rip, bool *stack)
-{
-    struct decode_insn insn;
-    bool found = false, found_reads = false;
-    *stack = false;
-    if (!u->pace.current || insn_at(u->pace.current, rip) < 0 || !decode_at(u, &insn, rip))
-        return false;
-    for (unsigned i = 0; i < insn.insn.operand_count; i++) {
-        const ZydisDecodedOperand *operand = &insn.operands[i];
-        uint64_t start;
-        if (!interpret_address(&start, &u->cpu, (struct guest_va){rip}, &insn.insn, operand) ||
-            (is_canonical(start) && is_canonical(start + operand->size / 8 - 1)))
-            continue;
-        const bool reads = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
-        if (!found || (reads && !found_reads))
-            *stack = operand->mem.segment == ZYDIS_REGISTER_SS;
-        found = true;
-        found_reads |= reads;
-    }
-    return found;
-}
 
 static struct engine_event protection_fault(bool stack)
 {
     return (struct engine_event){.stop = ENGINE_TRAP, .signal = stack ? SIGBUS : SIGSEGV, .code = 0x80 /* SI_KERNEL */};
+}
+
+/* ------------------------------------------------------------------ which access of an instruction faults
+ * Unicorn does not make them in a CPU's order (CMPS), nor does it know addresses that are not canonical. */
+
+/* Whether the operand, which lies at start, cannot be accessed: *event is the fault. */
+static bool fails(const struct unicorn *u, const ZydisDecodedOperand *operand, uint64_t start,
+                  struct engine_event *event)
+{
+    const enum mmu_access access = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? MMU_ACCESS_WRITE
+                                                                                      : MMU_ACCESS_READ;
+    const struct guest_va first = {start}, last = {start + operand->size / 8 - 1};
+    const bool canonical = is_canonical(first.v) && is_canonical(last.v);
+    if (!canonical) {
+        *event = protection_fault(operand->mem.segment == ZYDIS_REGISTER_SS);
+        return true;
+    }
+    *event = (struct engine_event){.stop = ENGINE_FAULT, .address = first, .access = access};
+    if (!mmu_ready(u->base.config.mmu, first, access))
+        return true;
+    event->address.v = c2_align_down(last.v, C2_PAGE_BYTES);
+    return !mmu_ready(u->base.config.mmu, last, access);
+}
+
+/* Whether operand i of the instruction is accessed in this round: what is only read comes first. */
+static bool is_turn(const struct decode_insn *insn, unsigned i, bool writes)
+{
+    return (insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 ? writes : !writes;
+}
+
+/* The first access of the instruction at rip that cannot be made; false: it is none of the current block's, or all can.
+ * What is modified is written, as CPUs have it. */
+static bool first_failure(struct unicorn *u, uint64_t rip, struct engine_event *event)
+{
+    struct decode_insn insn;
+    uint64_t start;
+    if (!u->pace.current || insn_at(u->pace.current, rip) < 0 || !decode_at(u, &insn, rip))
+        return false;
+    const struct guest_va pc = {rip};
+    const ZydisDecodedOperand *source = decode_compared_source(&insn);
+    if (source && interpret_address(&start, &u->cpu, pc, &insn.insn, source) && fails(u, source, start, event))
+        return true;
+    for (int writes = 0; writes < 2; writes++)
+        for (unsigned i = 0; i < insn.insn.operand_count; i++)
+            if (is_turn(&insn, i, writes) && interpret_address(&start, &u->cpu, pc, &insn.insn, &insn.operands[i]) &&
+                fails(u, &insn.operands[i], start, event))
+                return true;
+    return false;
 }
 
 /* Whether a page fault at rip is that of a fetch: the current block is complete, and what follows it cannot be read. It
@@ -507,15 +501,34 @@ static bool after_trim(struct unicorn *u)
 
 static uint64_t rip_of(struct unicorn *u) { return unicorn_get(&u->state, UC_X86_REG_RIP); }
 
+/* Instructions of MMX that have come to their memory have entered MMX. (Those that trap have, too, as on CPUs.) */
+static bool is_mmx(const struct decode_insn *insn)
+{
+    for (unsigned i = 0; i < insn->insn.operand_count_visible; i++)
+        if (insn->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            ZydisRegisterGetClass(insn->operands[i].reg.value) == ZYDIS_REGCLASS_MMX)
+            return insn->insn.meta.isa_ext != ZYDIS_ISA_EXT_SSSE3 &&
+                   insn->insn.meta.isa_set != ZYDIS_ISA_SET_SSSE3MMX; /* they do so behind it */
+    return false;
+}
+
+static void leave_mmx(struct unicorn *u, uint64_t rip)
+{
+    struct decode_insn insn;
+    unicorn_code_mmx_faulted(u->code, rip);
+    if (u->pace.current && insn_at(u->pace.current, rip) >= 0 && decode_at(u, &insn, rip) && is_mmx(&insn))
+        unicorn_x87_leave_mmx();
+}
+
 static bool after_page_fault(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     uint64_t rip = rip_of(u), address = unicorn_get(&u->state, UC_X86_REG_CR2);
-    bool fetch = faults_in_fetch(u, rip, address), stack;
-    *event = (struct engine_event){.stop = ENGINE_FAULT, .address = {address}, .access = MMU_ACCESS_EXEC};
-    if (!fetch && address >= MMU_WINDOW_END && leaves_addresses(u, rip, &stack))
-        *event = protection_fault(stack);
-    else if (!fetch)
-        event->access = access_at(u, rip, address);
+    bool fetch = faults_in_fetch(u, rip, address);
+    if (!fetch)
+        leave_mmx(u, rip);
+    if (fetch || !first_failure(u, rip, event))
+        *event = (struct engine_event){
+            .stop = ENGINE_FAULT, .address = {address}, .access = fetch ? MMU_ACCESS_EXEC : MMU_ACCESS_UNKNOWN};
     const bool complete = fetch && !u->joined; /* else a translation behind it belongs to the block, and is missing */
     if ((complete ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
         fail(u, event, err);
@@ -543,9 +556,13 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
 {
     if (u->pause_number == 14)
         return after_page_fault(u, event, err);
-    bool stack = false;
-    if (u->pause_number == 13)
-        leaves_addresses(u, rip_of(u), &stack);
+    struct engine_event failure = protection_fault(false);
+    if (u->pause_number == 13) {
+        leave_mmx(u, rip_of(u));
+        first_failure(u, rip_of(u), &failure);
+    } else {
+        unicorn_code_mmx_faulted(u->code, rip_of(u));
+    }
     enum c2_status status = close_at(u, rip_of(u));
     unicorn_forget_exception(&u->state);
     if (status != C2_OK) {
@@ -560,7 +577,7 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
         *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
         return false;
     case 13:
-        *event = protection_fault(stack);
+        *event = failure;
         return false;
     case 16:
         *event = x87_trap();
@@ -568,10 +585,6 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
     case UNICORN_FLOAT_TRAP:
         *event = (struct engine_event){
             .stop = ENGINE_TRAP, .signal = SIGFPE, .code = interpret_float_code(unicorn_get_mxcsr(&u->state))};
-        return false;
-    case UNICORN_FLOAT_TRAP_MMX:
-        *event = refusal("a floating-point exception that traps in a conversion from or to MMX registers is not "
-                         "modelled: mask it, or use SSE2");
         return false;
     default:
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine raised exception %u at 0x%llx, which c2emu does not know",

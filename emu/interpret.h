@@ -67,6 +67,9 @@ bool interpret_is_rep_string(const ZydisDecodedInstruction *insn);
 bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct guest_va pc,
                        const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand);
 
+/* What an SSE instruction raises of the flags that it has found, where some of them trap: one that is known from the
+ * operands (invalid, denormal, division by zero) keeps those of results away. */
+uint32_t interpret_float_raised(uint32_t flags, uint32_t unmasked);
 /* The si_code of SIGFPE for the SSE exception that MXCSR has raised and does not mask; 0: there is none. */
 int interpret_float_code(uint32_t mxcsr);
 

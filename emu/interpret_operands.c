@@ -110,6 +110,13 @@ static uint64_t pop_offset(const ZydisDecodedInstruction *insn, const ZydisDecod
     return pops ? operand->size / 8 : 0;
 }
 
+/* Addresses of the stack are of 64 bits, whatever 67h says. */
+static bool is_stack(const ZydisDecodedOperand *operand)
+{
+    return operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+           (operand->mem.base == ZYDIS_REGISTER_RSP || operand->mem.base == ZYDIS_REGISTER_RBP);
+}
+
 static ZydisRegister xlat_index(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
 {
     return insn->mnemonic == ZYDIS_MNEMONIC_XLAT ? ZYDIS_REGISTER_AL : operand->mem.index;
@@ -134,7 +141,7 @@ bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct gu
                        base_value(cpu, pc, insn, xlat_index(insn, operand)) * (is_xlat ? 1 : mem->scale) +
                        (uint64_t)(no_base ? insn->raw.disp.value : mem->disp.value);
     address += bit_offset(cpu, insn, operand) + push_offset(operand) + pop_offset(insn, operand);
-    if (insn->address_width == 32)
+    if (insn->address_width == 32 && !is_stack(operand))
         address &= 0xffffffff;
     if (mem->segment == ZYDIS_REGISTER_FS || mem->segment == ZYDIS_REGISTER_GS)
         address += cpu->get_segment_base(cpu->self, mem->segment);

@@ -51,6 +51,12 @@ static bool get_vector(struct interpret_run *run, unsigned index, void *out, uns
 
 static uint32_t unmasked_of(uint32_t mxcsr) { return ~mxcsr >> MXCSR_MASKS_AT & MXCSR_EXCEPTIONS; }
 
+uint32_t interpret_float_raised(uint32_t flags, uint32_t unmasked)
+{
+    enum { OF_OPERANDS = 0x07 };
+    return flags & unmasked & OF_OPERANDS ? flags & OF_OPERANDS : flags;
+}
+
 int interpret_float_code(uint32_t mxcsr)
 {
     enum { INVALID = 0x01, BY_ZERO = 0x04, OVERFLOWED = 0x08, UNDERFLOWED = 0x12 /* and denormal operands */ };
@@ -67,6 +73,7 @@ int interpret_float_code(uint32_t mxcsr)
 static bool raise_flags(struct interpret_run *run, uint32_t flags)
 {
     const uint32_t before = run->cpu->get_mxcsr(run->cpu->self), unmasked = unmasked_of(before);
+    flags = interpret_float_raised(flags, unmasked);
     if (flags & ~before)
         run->cpu->set_mxcsr(run->cpu->self, before | flags);
     if (flags & unmasked)
@@ -361,10 +368,12 @@ void interpret_to_integers(struct interpret_run *run)
         __asm__ volatile("movups %0, %%xmm0; cvtps2dq %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
     else
         __asm__ volatile("movups %0, %%xmm0; cvttps2dq %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
-    if (!leave_guest_rounding(run, &rounding))
-        return;
-    get_mmx_state(run, &state);
-    set_mmx(run, &state, vector);
+    const bool done = leave_guest_rounding(run, &rounding);
+    get_mmx_state(run, &state); /* entered by one that traps, too */
+    if (done)
+        set_mmx(run, &state, vector);
+    else
+        run->cpu->set_fxsave(run->cpu->self, state.image);
 }
 
 /* ------------------------------------------------------------------ PHADDx, PHSUBx of a register with itself */

@@ -575,6 +575,8 @@ void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_bloc
     unicorn_mmx_give_back(&code->mmx, block->mmx & (uint8_t)~unicorn_mmx_early(&code->scratch));
 }
 
+void unicorn_code_mmx_faulted(struct unicorn_code *code, uint64_t pc) { unicorn_mmx_faulted(&code->mmx, pc); }
+
 /* ------------------------------------------------------------------ leaving */
 
 void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size)

@@ -23,8 +23,8 @@ enum { FLOAT_FLAGS = 0x3f, FLOAT_MASKS_AT = 7, FLOAT_UNDERFLOW = 0x10 };
 
 /* Where it lies in a CPU of Unicorn's; 0: not known yet. */
 extern ptrdiff_t unicorn_float_at;
-/* From there to the flags of the x87 unit. */
-extern ptrdiff_t unicorn_x87_flags_at;
+/* From there to the flags of the x87 unit, and to the top of its stack, behind which its registers' tags lie. */
+extern ptrdiff_t unicorn_x87_flags_at, unicorn_x87_top_at;
 static inline struct float_status *float_status_of(char *cpu)
 {
     return (struct float_status *)(cpu + unicorn_float_at);

@@ -4,11 +4,10 @@
  *   An instruction that writes an MMX register sets sign and exponent of the x87 register that it is a part of to ones,
  *   so that whoever takes it for a number finds a NaN. Unicorn leaves them as they are. So they are set before it: what
  *   a block writes before its first x87 instruction, when the block begins; what it writes later, by a code hook before
- *   the instruction. A block that is left before it wrote a register gives back what was there.
+ *   the instruction. A block that is left before it wrote a register gives back what was there, as does an instruction
+ *   that faults.
  * Cost
  *   20 ns for each register that a block writes, at each of its executions.
- * Not modelled
- *   An MMX load behind an x87 instruction of its block that faults has set them all the same.
  * Source
  *   Intel SDM volume 1, 9.6.2 (the aliasing of MMX and x87 registers).
  */
@@ -55,9 +54,19 @@ static void on_late(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
     uint64_t registers = 0;
     (void)uc, (void)size;
     c2_map_get(mmx->late, pc, &registers);
+    mmx->late_pc = pc;
+    mmx->late_registers = (uint8_t)registers;
     for (int i = 0; i < 8; i++)
         if (registers >> i & 1)
-            exchange_upper(mmx->uc, i, 0xffff);
+            mmx->late_old[i] = exchange_upper(mmx->uc, i, 0xffff);
+}
+
+void unicorn_mmx_faulted(struct unicorn_mmx *mmx, uint64_t pc)
+{
+    for (int i = 0; mmx->late_pc == pc && i < 8; i++)
+        if (mmx->late_registers >> i & 1)
+            exchange_upper(mmx->uc, i, mmx->late_old[i]);
+    mmx->late_pc = 0;
 }
 
 static enum c2_status hook_late(struct unicorn_mmx *mmx, uint64_t pc, struct c2_error *err)

@@ -218,6 +218,8 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
 /* The block begins or, before the instruction at pc, is left: what it does to x87 registers (unicorn_mmx.c). */
 void unicorn_code_mmx_begin(struct unicorn_code *code, const struct unicorn_block *block);
 void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_block *block, uint64_t pc);
+/* The instruction at pc has met a fault. */
+void unicorn_code_mmx_faulted(struct unicorn_code *code, uint64_t pc);
 /* Whether the bytes of a block with writable code are still those that were decoded. */
 bool unicorn_code_fresh(const struct unicorn_block *block);
 /* Blocks that start at pc are watched from now on. */
@@ -231,8 +233,7 @@ void unicorn_code_take_executed(struct unicorn_code *code,
                                 void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self);
 
 /* ------------------------------------------------------------------ unicorn_float.c: arithmetic of SSE by the host */
-/* Numbers of exceptions: an SSE exception that is not masked, as of a CPU; one of a conversion that knows MMX. */
-enum { UNICORN_FLOAT_TRAP = 19, UNICORN_FLOAT_TRAP_MMX = 63 };
+enum { UNICORN_FLOAT_TRAP = 19 }; /* the number of an SSE exception that is not masked */
 void unicorn_float_trust(bool trust);
 /* Before each run of Unicorn: which exceptions trap, as flags of MXCSR. */
 void unicorn_float_run(uint32_t unmasked);
@@ -260,7 +261,14 @@ struct unicorn_mmx {
     uc_engine *uc;
     struct c2_map *late; /* pc -> registers written there; their instruction has a hook */
     uint16_t old[8];     /* upper bits of the registers that the current block writes early */
+    uint64_t late_pc;    /* the instruction of the last hook; 0: there is none */
+    uint8_t late_registers;
+    uint16_t late_old[8];
 };
+/* The instruction at pc, which may be one of MMX, has not been executed: x87 registers are as before it. */
+void unicorn_mmx_faulted(struct unicorn_mmx *mmx, uint64_t pc);
+/* The same of the stack: what the last MMX instruction has changed is taken back (unicorn_x87.c). */
+void unicorn_x87_leave_mmx(void);
 enum c2_status unicorn_mmx_init(struct unicorn_mmx *mmx, uc_engine *uc, struct c2_error *err);
 void unicorn_mmx_release(struct unicorn_mmx *mmx);
 /* A block begins that writes the registers (bit i: MMi) before its first x87 instruction; ... */

@@ -8,8 +8,6 @@
  *   is raised that depends on results.
  *   MIN and MAX are done here, and by the host where MXCSR has its say; ROUNDxx keeps quiet about inexact results
  *   where it is told to; RCP and RSQRT raise nothing. Usual numbers are compared and cut off here, for speed.
- * Not modelled
- *   A trap of a conversion to or from MMX registers: it is refused, since these are x87 registers by then.
  * Source
  *   Intel SDM volume 1, 11.5 (SSE exceptions; combinations of masked and unmasked ones); Unicorn 2.0.1's functions.
  */
@@ -23,14 +21,15 @@
 
 /* ------------------------------------------------------------------ traps */
 
-enum { BEFORE_RESULTS = 0x07, INEXACT = 0x20 }; /* invalid, denormal operand, division by zero */
+enum { INEXACT = 0x20 };
 
 /* Unicorn's: leaves the guest at the instruction that called from `back`. */
-static _Noreturn void leave(char *cpu, int exception, void *back)
+static _Noreturn void leave(char *cpu, void *back)
 {
     static void *unicorns;
     typedef void raise_exception(char *, int, uintptr_t);
-    ((raise_exception *)unicorn_original(&unicorns, "raise_exception_ra_x86_64"))(cpu, exception, (uintptr_t)back);
+    ((raise_exception *)unicorn_original(&unicorns, "raise_exception_ra_x86_64"))(cpu, UNICORN_FLOAT_TRAP,
+                                                                                  (uintptr_t)back);
     __builtin_unreachable();
 }
 
@@ -39,13 +38,11 @@ struct attempt {
     struct float_status *status;
     uint8_t flags;
     uint8_t *to, was[XMM_BYTES]; /* to may be NULL */
-    int exception;
 };
 
-static struct attempt begin(char *cpu, void *to, int exception)
+static struct attempt begin(char *cpu, void *to)
 {
-    struct attempt attempt = {
-        .status = float_status_of(cpu), .flags = float_status_of(cpu)->flags, .to = to, .exception = exception};
+    struct attempt attempt = {.status = float_status_of(cpu), .flags = float_status_of(cpu)->flags, .to = to};
     if (to)
         memcpy(attempt.was, to, XMM_BYTES);
     attempt.status->flags = 0;
@@ -55,27 +52,20 @@ static struct attempt begin(char *cpu, void *to, int exception)
 static void end(struct attempt *attempt, char *cpu, void *back)
 {
     const uint32_t unmasked = float_unmasked(attempt->status);
-    uint8_t raised = attempt->status->flags;
-    if (raised & unmasked & BEFORE_RESULTS)
-        raised &= BEFORE_RESULTS;
-    attempt->status->flags = attempt->flags | raised;
+    const uint32_t raised = interpret_float_raised(attempt->status->flags, unmasked);
+    attempt->status->flags = attempt->flags | (uint8_t)raised;
     if (!(raised & unmasked))
         return;
     if (attempt->to)
         memcpy(attempt->to, attempt->was, XMM_BYTES);
-    leave(cpu, attempt->exception, back);
-}
-
-static void try(float_instruction *instruction, char *cpu, void *to, const void *from, int exception, void *back)
-{
-    struct attempt attempt = begin(cpu, to, exception);
-    instruction(cpu, to, from);
-    end(&attempt, cpu, back);
+    leave(cpu, back);
 }
 
 void unicorn_float_try(float_instruction *instruction, char *cpu, void *to, const void *from, void *back)
 {
-    try(instruction, cpu, to, from, UNICORN_FLOAT_TRAP, back);
+    struct attempt attempt = begin(cpu, to);
+    instruction(cpu, to, from);
+    end(&attempt, cpu, back);
 }
 
 /* ------------------------------------------------------------------ numbers */
@@ -101,7 +91,7 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
 #define BACK __builtin_return_address(0)
 #define ORIGINAL(type, name) ((type *)unicorn_original(&unicorns, #name))
 
-#define FROM_REGISTER(name, exception) \
+#define FROM_REGISTER(name) \
     EXPORT float_instruction name; \
     EXPORT void name(char *cpu, void *to, const void *from) \
     { \
@@ -110,10 +100,9 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
         if (C2_LIKELY(!unicorn_float_traps)) \
             original(cpu, to, from); \
         else \
-            try(original, cpu, to, from, exception, BACK); \
+            unicorn_float_try(original, cpu, to, from, BACK); \
     }
-#define XMM(name) FROM_REGISTER(helper_##name##_x86_64, UNICORN_FLOAT_TRAP)
-#define MMX(name) FROM_REGISTER(helper_##name##_x86_64, UNICORN_FLOAT_TRAP_MMX)
+#define XMM(name) FROM_REGISTER(helper_##name##_x86_64)
 
 #define TO_INTEGER(type, name) \
     typedef type name##_function(char *cpu, const void *from); \
@@ -124,7 +113,7 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
         name##_function *original = ORIGINAL(name##_function, helper_##name##_x86_64); \
         if (C2_LIKELY(!unicorn_float_traps)) \
             return original(cpu, from); \
-        struct attempt attempt = begin(cpu, NULL, UNICORN_FLOAT_TRAP); \
+        struct attempt attempt = begin(cpu, NULL); \
         const type result = original(cpu, from); \
         end(&attempt, cpu, BACK); \
         return result; \
@@ -137,7 +126,7 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
     static __attribute__((noinline)) type name##_otherwise(char *cpu, const void *from, void *back) \
     { \
         static void *unicorns; \
-        struct attempt attempt = begin(cpu, NULL, UNICORN_FLOAT_TRAP); \
+        struct attempt attempt = begin(cpu, NULL); \
         const type result = ORIGINAL(name##_function, helper_##name##_x86_64)(cpu, from); \
         end(&attempt, cpu, back); \
         return result; \
@@ -166,7 +155,7 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
             original(cpu, to, from); \
             return; \
         } \
-        struct attempt attempt = begin(cpu, to, UNICORN_FLOAT_TRAP); \
+        struct attempt attempt = begin(cpu, to); \
         original(cpu, to, from); \
         end(&attempt, cpu, BACK); \
     }
@@ -223,7 +212,7 @@ static inline void put_flags(char *cpu, bool below, bool equal)
             uint##width##_t a, b; \
             memcpy(&a, to, sizeof a); \
             memcpy(&b, from, sizeof b); \
-            struct attempt attempt = begin(cpu, NULL, UNICORN_FLOAT_TRAP); \
+            struct attempt attempt = begin(cpu, NULL); \
             comparison(a, b, attempt.status); \
             end(&attempt, cpu, back); \
         } \
@@ -247,7 +236,7 @@ XMM(sqrtps) XMM(sqrtpd) XMM(sqrtss) XMM(sqrtsd)
 XMM(addsubps) XMM(addsubpd) XMM(haddps) XMM(haddpd) XMM(hsubps) XMM(hsubpd)
 XMM(cvtps2pd) XMM(cvtpd2ps) XMM(cvtss2sd) XMM(cvtsd2ss) XMM(cvtdq2ps)
 XMM(cvtps2dq) XMM(cvtpd2dq) XMM(cvttps2dq) XMM(cvttpd2dq)
-MMX(cvtpi2ps) MMX(cvtps2pi) MMX(cvtpd2pi) MMX(cvttps2pi) MMX(cvttpd2pi)
+XMM(cvtpi2ps) XMM(cvtps2pi) XMM(cvtpd2pi) XMM(cvttps2pi) XMM(cvttpd2pi) /* one of them is of MMX */
 #define COMPARED(predicate) \
     XMM(cmp##predicate##ps) XMM(cmp##predicate##pd) XMM(cmp##predicate##ss) XMM(cmp##predicate##sd)
 COMPARED(eq) COMPARED(lt) COMPARED(le) COMPARED(unord) COMPARED(neq) COMPARED(nlt) COMPARED(nle) COMPARED(ord)
@@ -267,7 +256,7 @@ TRUNCATE(int64_t, cvttss2sq, 32, float, 0x1p63f) TRUNCATE(int64_t, cvttsd2sq, 64
 static void round_numbers(round_function *original, char *cpu, void *to, const void *from, uint32_t mode, void *back)
 {
     enum { QUIET = 1 << 3 };
-    struct attempt attempt = begin(cpu, to, UNICORN_FLOAT_TRAP);
+    struct attempt attempt = begin(cpu, to);
     original(cpu, to, from, mode);
     if (mode & QUIET)
         attempt.status->flags &= (uint8_t)~INEXACT;

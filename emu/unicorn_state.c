@@ -370,6 +370,34 @@ static const char *find_translations(struct unicorn_layout *out, struct probe *p
     return NULL;
 }
 
+/* The top of the x87 stack, and 8 bytes behind it a byte for each register: 1 if it is empty. */
+static size_t find_x87_top(struct probe *probe)
+{
+    enum { TAGS_BEHIND = 8 };
+    static const struct {
+        uint16_t status, tags;
+        uint8_t top, empty[8];
+    } tried[] = {{5 << 11, 0x3333, 5, {1, 0, 1, 0, 1, 0, 1, 0}}, {2 << 11, 0xf00c, 2, {0, 1, 0, 0, 0, 0, 1, 1}}};
+    size_t found = 0, count = 0;
+    for (int i = 0; i < 2; i++) {
+        uc_reg_write(probe->uc, UC_X86_REG_FPSW, &tried[i].status);
+        uc_reg_write(probe->uc, UC_X86_REG_FPTAG, &tried[i].tags);
+        uc_context_save(probe->uc, probe->context[i]);
+    }
+    for (size_t i = 0; i + TAGS_BEHIND + 8 <= probe->bytes; i += 4) {
+        bool good = true;
+        for (int t = 0; t < 2; t++)
+            good = good && image(probe, t)[i] == tried[t].top &&
+                   memcmp(image(probe, t) + i + TAGS_BEHIND, tried[t].empty, 8) == 0;
+        found = good ? i : found;
+        count += good;
+    }
+    const uint16_t status = 0, tags = 0xffff;
+    uc_reg_write(probe->uc, UC_X86_REG_FPSW, &status);
+    uc_reg_write(probe->uc, UC_X86_REG_FPTAG, &tags);
+    return count == 1 ? found : 0;
+}
+
 /* MXCSR lies behind the SSE unit's status, and denormals are zero where one byte of that says so. */
 static bool status_is_known(struct probe *probe, const struct unicorn_layout *layout)
 {
@@ -419,7 +447,11 @@ static const char *find_all(struct unicorn_layout *out, struct probe *probe)
         return "the x87 exception flags are not where they can be read";
     if (!(out->x87_ftz = find_x87_ftz(probe, out->x87_flags)))
         return "the x87 flush-to-zero switch is not where it can be cleared";
-    unicorn_x87_flags_at = (ptrdiff_t)(out->x87_flags + offsetof(struct float_status, flags) - out->sse_flags);
+    const size_t status = out->sse_flags - offsetof(struct float_status, flags), top = find_x87_top(probe);
+    if (!top)
+        return "the x87 stack is not where it is known";
+    unicorn_x87_flags_at = (ptrdiff_t)(out->x87_flags - status);
+    unicorn_x87_top_at = (ptrdiff_t)(top - status);
     out->sse_ftz = out->sse_flags + (out->x87_ftz - out->x87_flags);
     if (!status_is_known(probe, out))
         return "the status of the SSE unit is not where it is known";

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Three of Unicorn's functions of x87 instructions, which it finds by their names: FLD of a single or double makes a
- *   signalling NaN a quiet one, and FIST of 16 bits takes what does not fit for an invalid operation.
+ *   In the place of Unicorn's functions of x87 and MMX instructions, which it finds by their names: FLD of a single or
+ *   double makes a signalling NaN a quiet one, and FIST of 16 bits takes what does not fit for an invalid operation. An
+ *   MMX instruction makes register 0 the top of the x87 stack and all registers valid; Unicorn does so before the
+ *   instruction's memory is read or written, so that it is kept how they were until the next one; and not at all where
+ *   EMMS, or an instruction of SSSE3 with memory, comes first.
  * Source
- *   Intel SDM volume 2, FLD, FIST; Unicorn 2.0.1's functions.
+ *   Intel SDM volume 2, FLD, FIST; volume 1, 9.5 and 9.6 (MMX state); Unicorn 2.0.1's functions.
  */
+#include <string.h>
+
 #include "emu/unicorn_float_priv.h"
 #include "emu/unicorn_priv.h"
 
@@ -13,7 +18,7 @@
 
 enum { INVALID = 1 };
 
-ptrdiff_t unicorn_x87_flags_at;
+ptrdiff_t unicorn_x87_flags_at, unicorn_x87_top_at;
 
 static uint8_t *flags_of(char *cpu) { return (uint8_t *)cpu + unicorn_float_at + unicorn_x87_flags_at; }
 
@@ -49,4 +54,73 @@ EXPORT int32_t helper_fist_ST0_x86_64(char *cpu)
         return value;
     *flags_of(cpu) = before | INVALID;
     return INT16_MIN;
+}
+
+/* ------------------------------------------------------------------ MMX */
+
+/* The top of the stack, and of each register whether it is empty, as they lie in Unicorn's CPU. */
+struct stack {
+    uint32_t top;
+    uint8_t control[4], empty[8]; /* control and status words between them */
+};
+enum { TOP_BYTES = sizeof(uint32_t), EMPTY_AT = 8, EMPTY_BYTES = 8 };
+_Static_assert(offsetof(struct stack, empty) == EMPTY_AT, "as Unicorn has them");
+
+static struct {
+    char *cpu; /* NULL: nothing is kept */
+    struct stack stack;
+} before;
+
+static struct stack *stack_of(char *cpu) { return (struct stack *)(cpu + unicorn_float_at + unicorn_x87_top_at); }
+
+typedef void mmx_function(char *cpu);
+EXPORT mmx_function helper_enter_mmx_x86_64;
+EXPORT void helper_enter_mmx_x86_64(char *cpu)
+{
+    struct stack *stack = stack_of(cpu);
+    before.cpu = cpu;
+    before.stack = *stack;
+    stack->top = 0;
+    memset(stack->empty, 0, sizeof stack->empty);
+}
+
+void unicorn_x87_leave_mmx(void)
+{
+    if (!before.cpu)
+        return;
+    struct stack *stack = stack_of(before.cpu);
+    stack->top = before.stack.top;
+    memcpy(stack->empty, before.stack.empty, sizeof stack->empty);
+    before.cpu = NULL;
+}
+
+EXPORT mmx_function helper_emms_x86_64;
+EXPORT void helper_emms_x86_64(char *cpu)
+{
+    struct stack *stack = stack_of(cpu);
+    stack->top = 0;
+    memset(stack->empty, 1, sizeof stack->empty);
+}
+
+#define SSSE3(name) \
+    typedef void name##_function(char *cpu, void *to, const void *from); \
+    EXPORT name##_function helper_##name##_mmx_x86_64; \
+    EXPORT void helper_##name##_mmx_x86_64(char *cpu, void *to, const void *from) \
+    { \
+        static void *unicorns; \
+        helper_enter_mmx_x86_64(cpu); \
+        ((name##_function *)unicorn_original(&unicorns, "helper_" #name "_mmx_x86_64"))(cpu, to, from); \
+    }
+/* clang-format off */
+SSSE3(pshufb) SSSE3(phaddw) SSSE3(phaddd) SSSE3(phaddsw) SSSE3(phsubw) SSSE3(phsubd) SSSE3(phsubsw)
+SSSE3(pmaddubsw) SSSE3(pmulhrsw) SSSE3(psignb) SSSE3(psignw) SSSE3(psignd) SSSE3(pabsb) SSSE3(pabsw) SSSE3(pabsd)
+    /* clang-format on */
+
+    typedef void align_function(char *cpu, void *to, const void *from, int32_t bytes);
+EXPORT align_function helper_palignr_mmx_x86_64;
+EXPORT void helper_palignr_mmx_x86_64(char *cpu, void *to, const void *from, int32_t bytes)
+{
+    static void *unicorns;
+    helper_enter_mmx_x86_64(cpu);
+    ((align_function *)unicorn_original(&unicorns, "helper_palignr_mmx_x86_64"))(cpu, to, from, bytes);
 }

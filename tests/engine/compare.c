@@ -314,14 +314,12 @@ static void compare_fpu(char *out, size_t bytes, const struct native_state *n, c
         snprintf(out, bytes, "x87 control: %02x%02x, engine %02x%02x", a[1], a[0], b[1], b[0]);
     else if (((status[0] ^ status[1]) & mask->status) != 0)
         snprintf(out, bytes, "x87 status: %x, engine %x", status[0], status[1]);
-    else if (mask->tags && a[4] != b[4])
+    else if (a[4] != b[4])
         snprintf(out, bytes, "x87 tags: %x, engine %x", a[4], b[4]);
     else if (mxcsr[0] != mxcsr[1])
         snprintf(out, bytes, "mxcsr: %x, engine %x", mxcsr[0], mxcsr[1]);
     for (unsigned i = 0; i < 8 && out[0] == '\0'; i++) {
-        /* MMi is physical register i, which is ST(i) where TOP is 0 */
-        unsigned j = mask->tags ? i : (i - (status[1] >> 11)) & 7;
-        const uint8_t *x = a + 32 + 16 * i, *y = b + 32 + 16 * j;
+        const uint8_t *x = a + 32 + 16 * i, *y = b + 32 + 16 * i;
         if (memcmp(x, y, 10) != 0)
             snprintf(out, bytes, "st%u: %02x%02x %016llx, engine %02x%02x %016llx", i, x[9], x[8],
                      *(const unsigned long long *)x, y[9], y[8], *(const unsigned long long *)y);

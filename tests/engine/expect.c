@@ -11,15 +11,6 @@ enum { RCX = 1, RSP = 4, RBP = 5, RSI = 6, RDI = 7 };
 
 /* ------------------------------------------------------------------ what is compared */
 
-static bool uses_mmx(const struct trial *t)
-{
-    for (unsigned i = 0; i < t->insn.operand_count; i++)
-        if (t->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-            ZydisRegisterGetClass(t->operands[i].reg.value) == ZYDIS_REGCLASS_MMX)
-            return true;
-    return false;
-}
-
 static bool is_approximate(const struct trial *t)
 {
     return t->insn.mnemonic == ZYDIS_MNEMONIC_RCPPS || t->insn.mnemonic == ZYDIS_MNEMONIC_RCPSS ||
@@ -47,13 +38,6 @@ static uint16_t defined_conditions(const struct trial *t)
     }
 }
 
-/* MMX instructions that do not switch the engine's x87 unit to MMX: TOP and tags stay, until the next one that does. */
-static bool stays_x87(const struct trial *t)
-{
-    return t->insn.meta.isa_set == ZYDIS_ISA_SET_SSSE3MMX || t->insn.mnemonic == ZYDIS_MNEMONIC_EMMS ||
-           (uses_mmx(t) && t->insn.meta.isa_ext == ZYDIS_ISA_EXT_SSSE3);
-}
-
 /* The upper half of a register may be lost: of BSF and BSR r32 when the source is 0 (older CPUs differ too), and RAX
  * when a 32-bit CMPXCHG succeeds. */
 static int loose_register(const struct trial *t)
@@ -78,16 +62,11 @@ struct expect_mask expect_mask_of(const struct trial *t)
 {
     struct expect_mask mask = {.flags = 0xcd5 & ~flags_not_cleared(t),
                                .status = 0xffff,
-                               .tags = true,
                                .approximate = is_approximate(t),
                                .loose_register = -1};
     if (interpret_wants(&t->insn, t->operands))
         return mask;
     mask.status = 0x383d | defined_conditions(t);
-    if (stays_x87(t)) {
-        mask.status = 0;
-        mask.tags = false;
-    }
     mask.loose_register = loose_register(t);
     return mask;
 }

@@ -85,7 +85,6 @@ unsigned expect_references(struct reference out[MAX_REFERENCES], const struct tr
 struct expect_mask {
     uint64_t flags;     /* RFLAGS bits compared */
     uint16_t status;    /* x87 status bits compared */
-    bool tags;          /* x87 tags are compared */
     bool approximate;   /* 12 good bits are enough */
     int loose_register; /* not -1: of this general register only 32 bits are compared */
 };

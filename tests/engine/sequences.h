@@ -9,7 +9,9 @@
  *   sequences.c       runs it on the CPU and in the engine, and compares
  *
  * A program ends: it branches forward only, except in loops that count R14 down. It has R12 in the middle of its data,
- * a small number in R13 and its stack in RSP; all other registers are random.
+ * a small number in R13 and its stack in RSP; all other registers are random. Some end by a fault: behind the data lies
+ * a page that can only be read, and nothing behind that and before the data.
+ * A brief program has a few instructions, and every other one ends by a fault.
  */
 #ifndef C2_TEST_ENGINE_SEQUENCES_H
 #define C2_TEST_ENGINE_SEQUENCES_H
@@ -21,6 +23,8 @@
 #define PROGRAM_END 96u /* bytes at its end for the way out */
 #define PROGRAM_DATA 0x60000000u
 #define PROGRAM_DATA_BYTES (16u * 4096u)
+#define PROGRAM_CONSTANTS (PROGRAM_DATA + PROGRAM_DATA_BYTES) /* may only be read */
+#define PROGRAM_CONSTANT_BYTES 4096u
 #define PROGRAM_GS_BASE (PROGRAM_DATA + 0x1000u)
 
 #define INSN_STARTS 0x8000u
@@ -29,7 +33,8 @@ struct program {
     uint64_t seed;
     uint64_t entry, end; /* addresses */
     bool writable;       /* the code, by the program itself */
-    unsigned insns;      /* in the text */
+    bool brief;
+    unsigned insns; /* in the text */
     struct native_state state;
     uint8_t code[PROGRAM_CODE_BYTES];
     uint8_t data[PROGRAM_DATA_BYTES];
@@ -38,6 +43,6 @@ struct program {
     uint16_t undefined[PROGRAM_CODE_BYTES];
 };
 
-void program_make(struct program *program, uint64_t seed, const struct form *forms, size_t form_count);
+void program_make(struct program *program, uint64_t seed, bool brief, const struct form *forms, size_t form_count);
 
 #endif

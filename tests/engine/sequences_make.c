@@ -26,6 +26,7 @@ struct maker {
     uint64_t segment;   /* number of the stretch of code that is written */
     uint16_t undefined; /* flags, here */
     bool keep_stack;    /* nothing may move RSP: a return address is on top */
+    bool traps;         /* some floating-point exceptions are not masked */
 };
 
 static uint64_t below(struct maker *m, uint64_t limit) { return c2_rng_below(&m->rng, limit); }
@@ -102,6 +103,11 @@ static bool is_left_out(const ZydisDecodedInstruction *insn)
     case ZYDIS_MNEMONIC_FXRSTOR:
     case ZYDIS_MNEMONIC_FXRSTOR64:
     case ZYDIS_MNEMONIC_LDMXCSR:
+    case ZYDIS_MNEMONIC_FLDCW:
+    case ZYDIS_MNEMONIC_FLDENV:
+    case ZYDIS_MNEMONIC_FRSTOR:
+    case ZYDIS_MNEMONIC_FNSTENV:
+    case ZYDIS_MNEMONIC_FNSAVE:
     case ZYDIS_MNEMONIC_POPF:
     case ZYDIS_MNEMONIC_POPFQ:
     case ZYDIS_MNEMONIC_ENTER:
@@ -116,18 +122,16 @@ static bool is_left_out(const ZydisDecodedInstruction *insn)
     }
 }
 
-/* Two NaNs make another one in the engine. */
-static bool is_arithmetic(const ZydisDecodedInstruction *insn)
+/* What c2emu refuses where floating-point exceptions trap. */
+static bool must_not_trap(const ZydisDecodedInstruction *insn)
 {
-    static const char *const names[] = {"add", "sub", "mul", "div", "hadd", "hsub", "dpp", "addsub"};
-    const char *name = ZydisMnemonicGetString(insn->mnemonic);
-    size_t length = strlen(name);
-    bool is_float = length > 2 && (strcmp(name + length - 2, "ps") == 0 || strcmp(name + length - 2, "pd") == 0 ||
-                                   strcmp(name + length - 2, "ss") == 0 || strcmp(name + length - 2, "sd") == 0);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_float && strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_DPPS:
+    case ZYDIS_MNEMONIC_DPPD:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* Undefined results: the upper half of what a 32-bit scan of zero leaves alone, RAX of a 32-bit exchange, double shifts
@@ -238,10 +242,16 @@ static bool moves_stack(const ZydisDecodedInstruction *insn, const ZydisDecodedO
     return false;
 }
 
-static bool may_stand(const struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+static bool may_be_met(const struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
-    return !forms_refused(insn, operands) && !is_left_out(insn) && !is_arithmetic(insn) && !has_free_result(insn) &&
-           !is_x87(insn) && good_operands(m, insn, operands) && (flags_read(insn) & m->undefined) == 0 &&
+    return !forms_refused(insn, operands) && !is_left_out(insn) && !has_free_result(insn) &&
+           !(m->traps && must_not_trap(insn)) && (flags_read(insn) & m->undefined) == 0;
+}
+
+static bool may_stand(const struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
+                      bool x87)
+{
+    return may_be_met(m, insn, operands) && is_x87(insn) == x87 && good_operands(m, insn, operands) &&
            !(m->keep_stack && moves_stack(insn, operands));
 }
 
@@ -446,7 +456,7 @@ static void prepare_hidden(struct maker *m, const ZydisDecodedInstruction *insn,
 }
 
 /* Pointers and counts, so that the instruction needs them before it; then itself. */
-static bool try_form(struct maker *m, const struct form *form)
+static bool try_form(struct maker *m, const struct form *form, bool x87)
 {
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
@@ -466,7 +476,7 @@ static bool try_form(struct maker *m, const struct form *form)
     prepare_hidden(m, &insn, operands);
     if (d.relative)
         put(d.bytes + d.relative, d.place - (m->at + insn.length), 4);
-    if (forms_decode(&insn, operands, d.bytes, insn.length) && may_stand(m, &insn, operands)) {
+    if (forms_decode(&insn, operands, d.bytes, insn.length) && may_stand(m, &insn, operands, x87)) {
         memcpy(code_at(m, m->at), d.bytes, insn.length);
         advance(m, &insn, operands);
         return true;
@@ -479,7 +489,7 @@ static bool try_form(struct maker *m, const struct form *form)
 
 static void any_insn(struct maker *m)
 {
-    while (!try_form(m, &m->forms[below(m, m->form_count)]))
+    while (!try_form(m, &m->forms[below(m, m->form_count)], false))
         ;
 }
 
@@ -689,20 +699,225 @@ static void store_into_code(struct maker *m)
 
 /* ------------------------------------------------------------------ a program */
 
-/* A load of what is not there, or a division by zero: the program ends here, by a signal. */
+/* ------------------------------------------------------------------ x87 and MXCSR */
+
+/* With two numbers on the stack, these leave as many. */
+static bool keeps_x87_stack(const struct form *form)
+{
+    switch (form->mnemonic) {
+    case ZYDIS_MNEMONIC_FADD:
+    case ZYDIS_MNEMONIC_FSUB:
+    case ZYDIS_MNEMONIC_FSUBR:
+    case ZYDIS_MNEMONIC_FMUL:
+    case ZYDIS_MNEMONIC_FDIV:
+    case ZYDIS_MNEMONIC_FDIVR:
+    case ZYDIS_MNEMONIC_FIADD:
+    case ZYDIS_MNEMONIC_FISUB:
+    case ZYDIS_MNEMONIC_FIMUL:
+    case ZYDIS_MNEMONIC_FIDIV:
+    case ZYDIS_MNEMONIC_FCHS:
+    case ZYDIS_MNEMONIC_FABS:
+    case ZYDIS_MNEMONIC_FSQRT:
+    case ZYDIS_MNEMONIC_FRNDINT:
+    case ZYDIS_MNEMONIC_FXCH:
+    case ZYDIS_MNEMONIC_FST:
+    case ZYDIS_MNEMONIC_FIST:
+    case ZYDIS_MNEMONIC_FPREM:
+        return form->memory || form->rm < 2;
+    default:
+        return false;
+    }
+}
+
+static void x87_insns(struct maker *m)
+{
+    EMIT(m, "\xdb\xe3"); /* fninit */
+    for (int i = 0; i < 2; i++)
+        EMIT32(m, "\x41\xdd\x84\x24", any_place(m) - MIDDLE); /* fldl offset(%r12) */
+    for (uint64_t n = 1 + below(m, 4); n > 0;) {
+        const struct form *form = &m->forms[below(m, m->form_count)];
+        n -= keeps_x87_stack(form) && try_form(m, form, true);
+    }
+    for (uint64_t n = below(m, 3); n > 0; n--)
+        EMIT32(m, "\x41\xdd\x9c\x24", any_place(m) - MIDDLE); /* fstpl */
+}
+
+static void mxcsr(struct maker *m)
+{
+    const uint32_t masks = 0x1f80 & ~(one_in(m, 8) ? (uint32_t)below(m, 64) << 7 : 0);
+    EMIT32(m, "\x68",
+           masks | (below(m, 4) << 13) | (one_in(m, 4) ? below(m, 2) << 15 | below(m, 2) << 6 : 0)); /* push */
+    EMIT(m, "\x0f\xae\x14\x24");     /* ldmxcsr (%rsp) */
+    EMIT(m, "\x48\x8d\x64\x24\x08"); /* lea 8(%rsp),%rsp */
+    m->traps = m->traps || masks != 0x1f80;
+}
+
+/* ------------------------------------------------------------------ faults: a program ends by one */
+
+/* Where `bytes` bytes may be in the way: across the end of what may be written or read, before the data, not there, not
+ * canonical; seldom where they may be. */
+static uint64_t bad_place(struct maker *m, unsigned bytes)
+{
+    const uint64_t across = bytes ? below(m, bytes) : 0;
+    const bool in_pieces = bytes > 16 || bytes == 10; /* which of them is first is the CPU's own business */
+    switch (below(m, 10)) {
+    case 0:
+        return PROGRAM_CONSTANTS - across;
+    case 1:
+        return PROGRAM_CONSTANTS + below(m, 2048);
+    case 2:
+        return PROGRAM_CONSTANTS + PROGRAM_CONSTANT_BYTES - across;
+    case 3:
+        return PROGRAM_CONSTANTS + PROGRAM_CONSTANT_BYTES + below(m, 2048);
+    case 4:
+        return PROGRAM_DATA - across;
+    case 5:
+        return 0x0000800000000000 - (in_pieces ? 0 : across);
+    case 6:
+        return 0xffff800000000000 - (in_pieces ? 0 : across);
+    case 7:
+        return 0xffff800000000000 + below(m, 1u << 30);
+    case 8:
+        return (c2_rng_next(&m->rng) >> 1 & ~(uint64_t)0 >> 1) | (uint64_t)1 << 50;
+    default:
+        return any_place(m);
+    }
+}
+
+/* movabs $value,%reg */
+static void set_register(struct maker *m, unsigned reg, uint64_t value)
+{
+    char text[10] = {(char)(0x48 | reg >> 3), (char)(0xb8 | (reg & 7))};
+    memcpy(text + 2, &value, 8);
+    emit(m, text, sizeof text);
+}
+
+static bool uses_register(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands, ZydisRegister base)
+{
+    for (unsigned i = insn->operand_count_visible; i < insn->operand_count; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[i].mem.base == base)
+            return true;
+    return false;
+}
+
+/* The hidden places of strings, stacks and exchanges. */
+static void misplace_hidden(struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    if (uses_register(insn, operands, ZYDIS_REGISTER_RSI))
+        set_register(m, RSI, bad_place(m, 8));
+    if (uses_register(insn, operands, ZYDIS_REGISTER_RDI))
+        set_register(m, RDI, bad_place(m, 8));
+    if (uses_register(insn, operands, ZYDIS_REGISTER_RBX))
+        set_register(m, RBX, bad_place(m, 1));
+    if (uses_register(insn, operands, ZYDIS_REGISTER_RSP) && one_in(m, 2))
+        set_register(m, RSP, bad_place(m, 8) + (one_in(m, 2) ? 8 : 0));
+    if (interpret_is_rep_string(insn))
+        EMIT32(m, "\xb9", below(m, 3) ? 1 + below(m, 20) : below(m, 600)); /* mov $count,%ecx */
+    if (insn->mnemonic == ZYDIS_MNEMONIC_DIV || insn->mnemonic == ZYDIS_MNEMONIC_IDIV)
+        EMIT32(m, "\xba", 0); /* mov $0,%edx */
+}
+
+static bool writes_reserved(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = 0; i < insn->operand_count_visible; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER && is_reserved(operands[i].reg.value))
+            return true;
+    return false;
+}
+
+/* Behind a base register that is set before it. */
+static void draft_misplaced(struct maker *m, struct draft *d, const struct form *form, unsigned base, int32_t offset,
+                            bool gs)
+{
+    struct choice c = choose(m, form);
+    c.short_address = false;
+    if (c.memory) {
+        c.addressing = BY_BASE;
+        c.rm = base;
+        c.rex = (form->wide ? 8u : 0) | (c.reg >> 3 & 1) << 2 | (base >> 3 & 1);
+    }
+    if (gs)
+        add_byte(d, 0x65);
+    if (form->vex)
+        add_vex_head(d, form, &c);
+    else
+        add_legacy_head(d, form, &c);
+    if (form->has_modrm && c.memory) {
+        add_byte(d, 0x80 | (c.reg & 7) << 3 | (base & 7));
+        add_number(d, (uint64_t)(uint32_t)offset, 4);
+    } else if (form->has_modrm) {
+        add_byte(d, 0xc0 | (c.reg & 7) << 3 | (c.rm & 7));
+    }
+}
+
+static unsigned explicit_bytes(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = 0; i < insn->operand_count_visible; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+            return operands[i].size / 8;
+    return 0;
+}
+
+static bool asks_alignment(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = 0; i < insn->operand_count_visible; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && wants_alignment(insn, &operands[i]))
+            return true;
+    return false;
+}
+
+static bool try_misplaced(struct maker *m, const struct form *form)
+{
+    static const uint8_t bases[] = {RAX, RBX, RBP, RSI, RDI, 8, R15};
+    const unsigned base = bases[below(m, sizeof bases)];
+    const int32_t offset = (int32_t)below(m, 200) - 100;
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    struct draft d = {.length = 0};
+    const bool gs = form->memory && one_in(m, 6);
+    draft_misplaced(m, &d, form, base, offset, gs);
+    const unsigned head = d.length;
+    c2_rng_fill(&m->rng, d.bytes + head, 8);
+    if (!forms_decode(&insn, operands, d.bytes, ZYDIS_MAX_INSTRUCTION_LENGTH) || insn.length < head ||
+        !may_be_met(m, &insn, operands) || writes_reserved(&insn, operands) ||
+        (interpret_is_rep_string(&insn) && insn.address_width != 64) ||
+        (form->has_modrm && !form->memory && insn.meta.category != ZYDIS_CATEGORY_PUSH) ||
+        (!form->has_modrm && insn.operand_count == insn.operand_count_visible) || is_bit_string(&insn, operands) ||
+        insn.attributes & ZYDIS_ATTRIB_HAS_LOCK || insn.mnemonic == ZYDIS_MNEMONIC_XCHG)
+        return false;
+    uint64_t place = bad_place(m, explicit_bytes(&insn, operands));
+    if (gs && place >> 46 != 0) /* CPUs may look at an address before they add the segment's base */
+        return false;
+    if (asks_alignment(&insn, operands))
+        place = c2_align_down(place, 16);
+    if (is_x87(&insn)) {
+        EMIT(m, "\xdb\xe3"); /* fninit */
+        EMIT(m, "\xd9\xe8"); /* fld1 */
+        EMIT(m, "\xd9\xee"); /* fldz */
+    }
+    misplace_hidden(m, &insn, operands);
+    if (form->memory)
+        set_register(m, base, place - (uint64_t)(int64_t)offset - (gs ? PROGRAM_GS_BASE : 0));
+    memcpy(code_at(m, m->at), d.bytes, insn.length);
+    advance(m, &insn, operands);
+    return true;
+}
+
 static void fault(struct maker *m)
 {
-    if (one_in(m, 2)) {
+    if (one_in(m, 16)) {
         EMIT(m, "\x31\xc9"); /* xor %ecx,%ecx */
         EMIT(m, "\xf7\xf1"); /* div %ecx */
-    } else {
-        EMIT32(m, "\x49\x8b\x84\x24", PROGRAM_DATA_BYTES); /* mov far(%r12),%rax */
+        return;
     }
+    while (!try_misplaced(m, &m->forms[below(m, m->form_count)]))
+        ;
+    set_register(m, RSP, m->p->state.gpr[RSP]); /* it was no fault after all */
 }
 
 static void chunk(struct maker *m)
 {
-    switch (below(m, 24)) {
+    switch (below(m, 26)) {
     case 0:
         loop(m);
         break;
@@ -734,6 +949,12 @@ static void chunk(struct maker *m)
     case 12:
         one_in(m, 60) ? fault(m) : any_insn(m);
         break;
+    case 13:
+        x87_insns(m);
+        break;
+    case 14:
+        one_in(m, 4) ? mxcsr(m) : any_insn(m);
+        break;
     default:
         any_insn(m);
     }
@@ -750,7 +971,7 @@ static uint64_t segment_start(struct maker *m, unsigned segment)
 static void random_state(struct maker *m)
 {
     struct native_state *s = &m->p->state;
-    uint32_t mxcsr = 0x1fbf; /* all exception flags set: which are set when is compared elsewhere */
+    uint32_t mxcsr = 0x1f80 | (uint32_t)below(m, 64) | (uint32_t)below(m, 4) << 13;
     memset(s, 0, sizeof *s);
     c2_rng_fill(&m->rng, s->gpr, sizeof s->gpr);
     s->gpr[RSP] = PROGRAM_DATA + PROGRAM_DATA_BYTES - 0x2800 - 8 * below(m, 32);
@@ -765,22 +986,37 @@ static void random_state(struct maker *m)
     c2_rng_fill(&m->rng, m->p->data, PROGRAM_DATA_BYTES);
 }
 
-void program_make(struct program *program, uint64_t seed, const struct form *forms, size_t form_count)
+static void make_brief(struct maker *m)
+{
+    const bool faults = one_in(m, 2);
+    for (uint64_t n = faults + below(m, 8); n > 0; n--)
+        chunk(m);
+    if (!faults)
+        return;
+    fault(m);
+    some_insns(m, 0, 2);
+}
+
+void program_make(struct program *program, uint64_t seed, bool brief, const struct form *forms, size_t form_count)
 {
     struct maker m = {.p = program, .forms = forms, .form_count = form_count};
     memset(program, 0, sizeof *program);
     memset(program->code, 0xcc, sizeof program->code);
     c2_rng_init(&m.rng, seed, "sequences");
     program->seed = seed;
+    program->brief = brief;
     program->writable = one_in(&m, 2);
     random_state(&m);
     m.at = program->entry = segment_start(&m, 0);
-    for (unsigned i = 0; i < SEGMENTS; i++) {
-        for (uint64_t n = 5 + below(&m, 60); n > 0; n--)
+    const unsigned segments = brief ? 1 : SEGMENTS;
+    for (unsigned i = 0; i < segments; i++) {
+        for (uint64_t n = brief ? 0 : 5 + below(&m, 60); n > 0; n--)
             chunk(&m);
+        if (brief)
+            make_brief(&m);
         EMIT(&m, "\xe9\x00\x00\x00\x00");
         uint64_t distance = m.at - 4;
-        m.at = i + 1 < SEGMENTS ? segment_start(&m, i + 1) : PROGRAM_CODE + PROGRAM_CODE_BYTES - PROGRAM_END;
+        m.at = i + 1 < segments ? segment_start(&m, i + 1) : PROGRAM_CODE + PROGRAM_CODE_BYTES - PROGRAM_END;
         patch32(&m, distance, m.at);
     }
     program->end = m.at;

@@ -112,18 +112,7 @@ static void fill(uint8_t *to, unsigned bytes, struct c2_rng *rng)
 /* What c2emu refuses with exceptions that trap. */
 static bool stays_masked(ZydisMnemonic mnemonic)
 {
-    switch (mnemonic) {
-    case ZYDIS_MNEMONIC_CVTPI2PS:
-    case ZYDIS_MNEMONIC_CVTPS2PI:
-    case ZYDIS_MNEMONIC_CVTPD2PI:
-    case ZYDIS_MNEMONIC_CVTTPS2PI:
-    case ZYDIS_MNEMONIC_CVTTPD2PI:
-    case ZYDIS_MNEMONIC_DPPS:
-    case ZYDIS_MNEMONIC_DPPD:
-        return true;
-    default:
-        return false;
-    }
+    return mnemonic == ZYDIS_MNEMONIC_DPPS || mnemonic == ZYDIS_MNEMONIC_DPPD;
 }
 
 static void random_fpu(struct native_state *s, const struct form *form, struct c2_rng *rng)

@@ -87,7 +87,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     *native_end_now = (struct native_end){.signal = signal,
                                           .code = info->si_code,
                                           .rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
-                                          .address = (uint64_t)(uintptr_t)info->si_addr};
+                                          .address = (uint64_t)(uintptr_t)info->si_addr,
+                                          .trap = (unsigned)uc->uc_mcontext.gregs[REG_TRAPNO],
+                                          .error = (unsigned)uc->uc_mcontext.gregs[REG_ERR]};
     uc->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)native_abandon;
     uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40500; /* AC, DF, TF */
 }

@@ -16,10 +16,11 @@ struct native_state {
 };
 
 struct native_end {
-    int signal, code; /* 0: the code ran to its end */
-    uint64_t rip;     /* of the signal */
-    uint64_t address; /* of the signal, si_addr */
-    bool taken;       /* the code ended by native_leave_taken */
+    int signal, code;     /* 0: the code ran to its end */
+    uint64_t rip;         /* of the signal */
+    uint64_t address;     /* of the signal, si_addr */
+    unsigned trap, error; /* of the signal: the exception, and the error code of a page fault */
+    bool taken;           /* the code ended by native_leave_taken */
 };
 
 /* Code under test leaves by an indirect jump to one of these (14 bytes: native_write_tail). */
