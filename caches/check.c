@@ -18,8 +18,8 @@ static void check_counts(const struct caches_counts *n)
     C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity + n->coherence);
 }
 
-/* Each level is asked exactly when one above it missed or passed a store on, or a walk enters at it; programs ask at two
- * ports. */
+/* Each level is asked exactly when one above it missed or passed a store on, or a walk enters at it; programs ask at
+ * two ports. */
 static void check_flow(const struct caches *caches, const struct cache_level *level)
 {
     uint64_t from_above = level->walked + level->stored;

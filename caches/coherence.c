@@ -15,8 +15,8 @@
  *             shared level that has the line, else to memory. Who reads what nobody has is in E.
  *   Writing   All others lose the line: an invalidation each. A dirty copy is an intervention, and goes to the writer,
  *             who is in M and has it dirty: it is not written down. (Where each own level of a core lets some stores go
- *             on, by write = through or allocate = no, it is: the writer may have none of the line.) A write of a core that has the line in S is an
- *             upgrade, whether or not others have it still: the core does not know.
+ *             on, by write = through or allocate = no, it is: the writer may have none of the line.) A write of a core
+ *             that has the line in S is an upgrade, whether or not others have it still: the core does not know.
  *   Fetching  What a prefetcher of a core's own level fetches, its core reads, but no byte of it: a core that has it in
  *             E or M shares it, and who is alone with it then is in E. What it finds taken is no coherence miss of any
  *             access; a later access of a level that was not fetched into may be one. A shared level's prefetcher is of

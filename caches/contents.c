@@ -4,10 +4,10 @@
  *
  * Model
  *   The rules are those of hierarchy.c, for machines where every level has true LRU, is not exclusive, keeps what is
- *   written, takes what it misses into any way, and where a line has one set in each level: so nothing moves up, there are no synonyms, and what a level has is in its sets and
- *   nowhere else. A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and
- *   who had to leave them. All else - shadows, classes, evictors, outcomes - is said later of what is written down of
- *   it (tape.c, verdict.c), and changes nothing here.
+ *   written, takes what it misses into any way, and where a line has one set in each level: so nothing moves up, there
+ *   are no synonyms, and what a level has is in its sets and nowhere else. A miss leaves behind the end of the tape
+ *   what a brief record of it has: the levels that missed, and who had to leave them. All else - shadows, classes,
+ *   evictors, outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing here.
  *
  * Counting
  *   Hits and misses by reads and writes, write-backs, back-invalidations. The rest of a level's counts is made of these

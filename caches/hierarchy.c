@@ -21,9 +21,9 @@
  *                            was filled - is an access of the next level then, which begins there and goes by the
  *                            rules of that one, and so on down to memory. Dirty victims from above pass it by.
  *             So after a write miss of a level that is filled and writes through, the next one is asked twice: for the
- *             line, and to write it. These are the rules of Dinero IV (its options -walloc a|n and -wback a|n), but that
- *             what is evicted dirty is no access here. No exclusive level may be below such a level or be one, and no
- *             level prefetches: nobody knows of hardware that does so, or what a victim cache would do with stores.
+ *             line, and to write it. These are the rules of Dinero IV (its options -walloc a|n and -wback a|n), but
+ *             that what is evicted dirty is no access here. No exclusive level may be below such a level or be one, and
+ *             no level prefetches: nobody knows of hardware that does so, or what a victim cache would do with stores.
  *   Evicting  The victim of an inclusive level is first taken from every level above (both L1s); a dirty copy makes the
  *             victim dirty. Then, dirty or clean, it is inserted into the next level if
  *             that is exclusive; else, if dirty, it is written down: the next level that has it becomes dirty there

@@ -74,8 +74,8 @@ struct cache_request {
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err);
 
-/* What of it the levels do: the first is asked, and what follows from a miss. Says what cache_path_miss() says, at a hit
- * the first. access.c */
+/* What of it the levels do: the first is asked, and what follows from a miss. Says what cache_path_miss() says, at a
+ * hit the first. access.c */
 struct cache_level *cache_access_first(struct caches *caches, const struct cache_request *request,
                                        struct caches_outcome *outcome);
 

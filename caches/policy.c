@@ -62,8 +62,9 @@
  *   Re-Reference Interval Prediction", ISCA 2010; the duel: M. Qureshi and others, "Adaptive Insertion Policies for
  *   High Performance Caching", ISCA 2007. SHiP: C.-J. Wu and others, "SHiP: Signature-based Hit Predictor for High
  *   Performance Caching", MICRO 2011. Where the selector and the counters begin, and how a word becomes 14 bits, they
- *   leave open: here in the middle, at the least that is not 0, and folded. mru3-plru4: A. Tatar, D. Trujillo, C. Giuffrida, H. Bos, "TLB;DR:
- *   Enhancing TLB-based Attacks with TLB Desynchronized Reverse Engineering", USENIX Security 2022.
+ *   leave open: here in the middle, at the least that is not 0, and folded. mru3-plru4: A. Tatar, D. Trujillo, C.
+ *   Giuffrida, H. Bos, "TLB;DR: Enhancing TLB-based Attacks with TLB Desynchronized Reverse Engineering", USENIX
+ *   Security 2022.
  */
 #include <string.h>
 

@@ -9,7 +9,7 @@
  *   - ways_of names ways that the level has, at least one, and cores of the machine, none twice.
  *   - inclusion is towards the levels above, so L1D and L1I have none but non-inclusive.
  *   - An exclusive level holds victims of the level above and nothing else: it has no prefetcher.
- *   - Stores go on from a level (write = through), or past it (allocate = no), where the data path leads to no exclusive
+ *   - Stores go on from a level (write = through), or past it (allocate = no), where the data path has no exclusive
  *     level and nothing prefetches; past it only where the levels above let them come. A level that is not always
  *     filled has one set for a line, whatever its virtual address.
  *   - The slice hash has the level's number of slices. It works on physical addresses and 64-byte lines, so a level

@@ -18,8 +18,8 @@
  *   Prefetches  On a machine that prefetches every access comes here, none is a repeat. What prefetchers did in it and
  *             behind it is told when its miss has been; then the same machine without them gets the access, for those
  *             who compare.
- *   Stores    On a machine whose levels pass stores on every access comes here, too. What has been passed on is told when
- *             its access has been.
+ *   Stores    On a machine whose levels pass stores on every access comes here, too. What has been passed on is told
+ *             when its access has been.
  *   Marks     When all have been told, whoever attributes says what has other owners now; those remembered for that
  *             range are forgotten. So are those of memory that appears or goes.
  *

@@ -241,8 +241,8 @@ struct sim_subscriber {
     /* Instead of `missed` where all who listen to that have this too, and the caches can do both stages apart: what is
      * measured, level by level, many at a time. It is faster. */
     enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
-    /* A store that a level has passed on (caches_stored) is told behind its access, as a write whose `first` is the level
-     * that it went to. */
+    /* A store that a level has passed on (caches_stored) is told behind its access, as a write whose `first` is the
+     * level that it went to. */
     /* On machines that prefetch, behind `missed`: what the prefetchers did; and a line access that the first level of
      * the same machine without prefetchers has missed, or that of this one: `miss` is as it was without them (its
      * outcome may be a hit in the first level), served_by is where the line was found with them. That machine is

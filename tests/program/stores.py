@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """stores.py counts|shown|masks: where stores go from a level, and which ways the accesses of a core may fill.
 
-counts  five accesses of a trace, with write = back or through and allocate = yes or no: the counts that Dinero IV's rules
-        give for -dwback and -dwalloc; of a program, every store goes on from L1D, or past it
+counts  five accesses of a trace, with write = back or through and allocate = yes or no: the counts that the rules of
+        Dinero IV give for -dwback and -dwalloc; of a program, every store goes on from L1D, or past it
 shown   the report names what the machine does, and analyses that do not know such stores refuse them
 masks   two cores that sweep in turn: in ways of their own they do not disturb each other
 """
@@ -51,8 +51,8 @@ def counts():
         levels = {level["name"]: level for level in report["levels"]}
         gone = levels["L1D"]["write_throughs"] + levels["L1D"]["write_arounds"]
         equal(gone, levels["L1D"]["writes"], "stores that went on")
-        equal((levels["L1D"]["writebacks"], levels["L2"]["accesses"]),
-              (0, levels["L1D"]["misses"] + levels["L1I"]["misses"] + levels["L1D"]["write_throughs"]), "what L2 is asked")
+        asked = levels["L1D"]["misses"] + levels["L1I"]["misses"] + levels["L1D"]["write_throughs"]
+        equal((levels["L1D"]["writebacks"], levels["L2"]["accesses"]), (0, asked), "what L2 is asked")
 
 
 def shown():
@@ -72,8 +72,9 @@ def shown():
         contains(result.stderr.decode(), [option + " does not follow stores that go on from a level"], option)
 
 
-# L2 is shared, 4 ways of 128 sets. In one of its sets core 0 comes back to three lines again and again, and core 1 to four
-# of its own in between. All lie in one of the 16 sets of two ways of a core's L1D, too, which has lost each by then.
+# L2 is shared, 4 ways of 128 sets. In one of its sets core 0 comes back to three lines again and again, and core 1 to
+# four of its own in between. All lie in one of the 16 sets of two ways of a core's L1D, too, which has lost each by
+# then.
 ROUNDS = 50
 
 

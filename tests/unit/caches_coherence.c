@@ -978,9 +978,8 @@ static void test_idle_core(void **state)
     assert_int_equal(writebacks_of_l3(2), 0);
 }
 
-/* An exclusive shared L2. Core 0 reads a line, writes it, and core 1 reads it: L2, which had given it up, was asked once
- * and misses it, but it comes from core 0. Its shadow has it, so without cores it would be a conflict miss. Then it is
- * nobody's dirty any more; when both cores have lost it, L2 has it, and a hit. */
+/* An exclusive shared L2. Core 0 reads a line, writes it, and core 1 reads it: L2, which had given it up, was asked
+ * once and misses it, but it comes from core 0. By its shadow it would be a conflict miss. */
 static void test_from_another_core(void **state)
 {
     struct caches_machine machine = two_levels(2);

@@ -321,8 +321,8 @@ static void masks(void **state)
     play_some(CACHES_LRU, 0x6, "A=cold B=cold A=hit C=cold>B B=conflict>A A=conflict>C A=hit");
     play_some(CACHES_LRU, 0x8, "A=cold A=hit B=cold>A A=conflict>B");
     play_some(CACHES_FIFO, 0x5, "A=cold B=cold A=hit C=cold>A B=hit D=cold>B A=conflict>C");
-    /* Ways 0, 1 and 2 of the tree. D finds the root on the left, and A there; then the root is on the right, whose bit is
-     * on the empty way 3, which may not be filled, so it is C that goes. */
+    /* Ways 0, 1 and 2 of the tree. D finds the root on the left, and A there; then the root is on the right, whose bit
+     * is on the empty way 3, which may not be filled, so it is C that goes. */
     play_some(CACHES_TREE_PLRU, 0x7,
               "A=cold B=cold " /* root 1 left 0 */
               "C=cold "        /* root 0 right 1 */

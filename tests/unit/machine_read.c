@@ -222,8 +222,8 @@ static void test_every_value_has_its_source(void **state)
 
 /* ------------------------------------------------------------------ files of one's own */
 
-/* Why write-backs have no price (docs/model.md): to write a line to memory takes the path fewer cycles than the miss has
- * waited that brought it in. */
+/* Why write-backs have no price (docs/model.md): to write a line to memory takes the path fewer cycles than the miss
+ * has waited that brought it in. */
 static void test_write_backs_limit_nothing(void **state)
 {
     (void)state;

@@ -365,8 +365,9 @@ static void waiting_fill(struct waiting_sample *w)
 }
 
 /* A miss of the first TLB costs 7, a read of a walk 11; a coherence miss 8 in L1D and, as a line takes 100 cycles from
- * core to core, 100 - 12 in L2 and, as L3 is shared, nothing there; an upgrade 40 - 4. So r2 has 100 * 7 + 60 * 11 = 1360 more than without, r4 70, r5 35 +
- * 110 = 145 of start-up, r3 5 * 8 + 3 * 88 + 4 * 36 = 448; 2023 together, and 29400 + 2023 = 31423. */
+ * core to core, 100 - 12 in L2 and, as L3 is shared, nothing there; an upgrade 40 - 4. So r2 has 100 * 7 + 60 * 11 =
+ * 1360 more than without, r4 70, r5 35 + 110 = 145 of start-up, r3 5 * 8 + 3 * 88 + 4 * 36 = 448; 2023 together, and
+ * 29400 + 2023 = 31423. */
 static void everything_that_waits_costs(void **state)
 {
     (void)state;
