@@ -106,8 +106,8 @@ int64_t guest_check_read(struct call *c, uint64_t address, uint64_t bytes);  /* 
 int64_t guest_check_write(struct call *c, uint64_t address, uint64_t bytes); /* allowed, then touched */
 int64_t guest_read(struct call *c, void *to, uint64_t address, uint64_t bytes);
 int64_t guest_write(struct call *c, uint64_t address, const void *from, uint64_t bytes);
-/* A structure of the guest's that later versions have more of: `bytes` of it, a page at most, of which `known` are known
- * here and are wanted; those behind must be 0, else -E2BIG. What the guest's lacks is left as it is. */
+/* A structure of the guest's that later versions have more of: `bytes` of it, a page at most. `known` of them are known
+ * here and wanted; those behind must be 0, else -E2BIG. What the guest's lacks is left as it is. */
 int64_t guest_read_extended(struct call *c, void *to, uint64_t known, uint64_t address, uint64_t bytes);
 /* Copies that live as long as the call: of the guest's memory, and one of zeros to be filled. A string is copied up to
  * its NUL, -ENAMETOOLONG if there is none in `max` bytes. */

@@ -87,7 +87,9 @@ void mqueue_fork(const struct syscalls *kernel, bool made)
 /* 0 or why no queue can be called so. */
 static int64_t check_name(const char *name)
 {
-    if (name[0] == '\0' || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    if (name[0] == '\0')
+        return -ENOENT;
+    if (strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return -EACCES;
     return strlen(name) < IPC_MQUEUE_NAME ? 0 : -ENAMETOOLONG;
 }

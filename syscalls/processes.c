@@ -18,7 +18,7 @@
  *   A process in the list has a parent in it, or IDENTITY_PARENT. Groups and sessions are those of living processes.
  *
  * Not modelled
- *   CLONE_VM without CLONE_VFORK and CLONE_THREAD; ptrace; mappings that a child of vfork changes stay its own.
+ *   The file of a core dump; CLONE_VM without CLONE_VFORK and CLONE_THREAD; ptrace; mappings that a child of vfork changes stay its own.
  */
 #include "syscalls/processes_priv.h"
 
@@ -477,6 +477,12 @@ void processes_executed(struct syscalls *kernel)
 
 /* ------------------------------------------------------------------ ending */
 
+/* CLD_EXITED ... of a status as wait4 tells it. */
+static int code_of(int status)
+{
+    return WCOREDUMP(status) ? CLD_DUMPED : WIFSIGNALED(status) ? CLD_KILLED : CLD_EXITED;
+}
+
 static void tell_parent(struct syscalls *kernel, struct process *child)
 {
     struct process *parent = find(kernel, child->parent);
@@ -488,7 +494,7 @@ static void tell_parent(struct syscalls *kernel, struct process *child)
     if (child->exit_signal == 0)
         return;
     const bool killed = WIFSIGNALED(child->status);
-    struct signals_info info = {.signal = child->exit_signal, .code = killed ? CLD_KILLED : CLD_EXITED};
+    struct signals_info info = {.signal = child->exit_signal, .code = code_of(child->status)};
     info.sender.pid = (int32_t)child->pid;
     info.sender.uid = IDENTITY_USER;
     info.sender.value = (uint64_t)(killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status));
@@ -524,9 +530,20 @@ static void leave_children(struct syscalls *kernel)
             leave_child(kernel, &list[i], reaper);
 }
 
+/* What Linux dumps memory for, where it is asked to: the status says so. There is no file. */
+static bool dumps_core(const struct syscalls *kernel, int status)
+{
+    const uint64_t dumping = signals_bit(SIGQUIT) | signals_bit(SIGILL) | signals_bit(SIGTRAP) | signals_bit(SIGABRT) |
+                             signals_bit(SIGBUS) | signals_bit(SIGFPE) | signals_bit(SIGSEGV) | signals_bit(SIGXCPU) |
+                             signals_bit(SIGXFSZ) | signals_bit(SIGSYS);
+    return WIFSIGNALED(status) && dumping & signals_bit(WTERMSIG(status)) && kernel->identity.dumpable == 1 &&
+           kernel->identity.limit[RLIMIT_CORE].soft >= C2_PAGE_BYTES;
+}
+
 uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions)
 {
     struct process *self = processes_self(kernel);
+    status |= dumps_core(kernel, status) ? WCOREFLAG : 0;
     if (kernel->pid != IDENTITY_PID)
         inputs_tell(&kernel->inputs);
     stops_leave_groups(kernel);
@@ -577,7 +594,7 @@ static bool has_changed(struct change *out, struct process *child, unsigned opti
 {
     *out = (struct change){.child = child, .status = child->status};
     if (child->state == PROCESS_ZOMBIE) {
-        out->code = WIFSIGNALED(child->status) ? CLD_KILLED : CLD_EXITED;
+        out->code = code_of(child->status);
         return options & WEXITED;
     }
     if (child->news == PROCESS_STOPPED) {
@@ -687,6 +704,7 @@ static int said_of(const struct change *change)
     case CLD_EXITED:
         return WEXITSTATUS(change->status);
     case CLD_KILLED:
+    case CLD_DUMPED:
         return WTERMSIG(change->status);
     case CLD_STOPPED:
         return WSTOPSIG(change->status);

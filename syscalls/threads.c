@@ -571,7 +571,7 @@ void syscalls_switch(struct syscalls *kernel, uint32_t tid, uint64_t instruction
     if (kernel->current)
         kernel->current->ran += instructions - kernel->turn;
     kernel->current = thread;
-    kernel->turn = instructions;
+    kernel->turn = kernel->instructions = instructions;
 }
 
 uint32_t syscalls_thread(const struct syscalls *kernel) { return kernel->current ? kernel->current->tid : 0; }

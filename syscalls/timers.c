@@ -6,7 +6,8 @@
  *   A timer is due at a moment of guest time, or of the CPU time that the process, or a thread, has used. Which
  *   instruction that is follows (syscalls_alarm), and the run is stopped there, exactly: the signal is pending behind
  *   it. CPU time is instructions, so user time and all time are one.
- *   A timer that expires again while its signal has not been taken counts an overrun; the signal says how many.
+ *   A timer that expires again while its signal has not been taken counts an overrun; the signal says how many. They
+ *   are counted when it is taken: till then, and where no signal is asked for, nobody has to stop for the timer.
  *
  * Invariants
  *   A due moment lies ahead, once timers_expire has been there. Numbers of timers are the lowest that are free.
@@ -37,10 +38,13 @@ static uint64_t clock_now(const struct syscalls *kernel, const struct timer *tim
     }
 }
 
-/* So many ns before it is due; KERNEL_NEVER: it is disarmed, or its thread does not run. */
+/* Nothing happens when it is due: it has no signal, or the last one was not taken. */
+static bool is_silent(const struct timer *timer) { return timer->signal == 0 || timer->queued; }
+
+/* So many ns before it is due; KERNEL_NEVER: it is disarmed or silent, or its thread does not run. */
 static uint64_t left_of(const struct syscalls *kernel, const struct timer *timer, uint64_t instructions)
 {
-    if (timer->due == KERNEL_NEVER ||
+    if (timer->due == KERNEL_NEVER || is_silent(timer) ||
         (timer->counts == TIMER_THREAD && (!kernel->current || kernel->current->tid != timer->owner)))
         return KERNEL_NEVER;
     const uint64_t now = clock_now(kernel, timer, instructions);
@@ -74,7 +78,7 @@ uint64_t timers_next(const struct syscalls *kernel)
 {
     uint64_t next = KERNEL_NEVER;
     for (uint32_t i = 0; kernel->timers_armed && i < kernel->timer_room; i++)
-        if (kernel->timers[i].counts == TIMER_TIME && kernel->timers[i].due < next)
+        if (kernel->timers[i].counts == TIMER_TIME && !is_silent(&kernel->timers[i]) && kernel->timers[i].due < next)
             next = kernel->timers[i].due;
     return next;
 }
@@ -85,12 +89,8 @@ static void send(struct syscalls *kernel, struct timer *timer, uint64_t expirati
 {
     struct kernel_thread *thread = timer->thread ? threads_find(kernel, timer->thread) : NULL;
     struct signals_info info = {.signal = timer->signal, .code = timer->id < 0 ? ALARM_CODE : SI_TIMER};
-    if (timer->signal == 0 || (timer->thread && !thread))
+    if (timer->thread && !thread)
         return;
-    if (timer->queued) { /* its signal has not been taken */
-        timer->overruns += expirations;
-        return;
-    }
     info.sender.pid = timer->id < 0 ? 0 : timer->id;
     info.sender.value = timer->value;
     timer->overruns = expirations - 1;
@@ -98,19 +98,23 @@ static void send(struct syscalls *kernel, struct timer *timer, uint64_t expirati
     timer->queued = raised && timer->id >= 0;
 }
 
-static void expire(struct syscalls *kernel, struct timer *timer, uint64_t now)
+/* To the next moment behind `now`, or none; how often it has expired on its way there. */
+static uint64_t go_on(struct syscalls *kernel, struct timer *timer, uint64_t now)
 {
+    if (timer->due == KERNEL_NEVER || timer->due > now)
+        return 0;
     const uint64_t more = timer->interval ? (now - timer->due) / timer->interval : 0;
     timer->due = timer->interval ? timer->due + (1 + more) * timer->interval : KERNEL_NEVER;
     kernel->timers_armed -= timer->due == KERNEL_NEVER;
-    send(kernel, timer, 1 + more);
+    return 1 + more;
 }
 
 void syscalls_expire(struct syscalls *kernel, uint64_t instructions)
 {
     for (uint32_t i = 0; kernel->timers_armed && i < kernel->timer_room; i++)
         if (left_of(kernel, &kernel->timers[i], instructions) == 0)
-            expire(kernel, &kernel->timers[i], clock_now(kernel, &kernel->timers[i], instructions));
+            send(kernel, &kernel->timers[i],
+                 go_on(kernel, &kernel->timers[i], clock_now(kernel, &kernel->timers[i], instructions)));
 }
 
 void timers_taken(struct syscalls *kernel, struct signals_info *info)
@@ -121,6 +125,7 @@ void timers_taken(struct syscalls *kernel, struct signals_info *info)
         struct timer *timer = &kernel->timers[i];
         if (!timer->used || timer->id != info->sender.pid || !timer->queued)
             continue;
+        timer->overruns += go_on(kernel, timer, clock_now(kernel, timer, kernel->instructions));
         timer->told = timer->overruns > INT32_MAX ? INT32_MAX : (uint32_t)timer->overruns;
         info->sender.uid = timer->told;
         timer->overruns = 0;
@@ -217,6 +222,8 @@ static uint64_t remaining(const struct syscalls *kernel, const struct timer *tim
     if (timer->due == KERNEL_NEVER)
         return 0;
     const uint64_t now = clock_now(kernel, timer, instructions);
+    if (timer->due <= now && is_silent(timer)) /* it has gone on, which nobody has looked at */
+        return timer->interval ? timer->interval - (now - timer->due) % timer->interval : 0;
     return timer->due > now + least ? timer->due - now : least;
 }
 
@@ -315,6 +322,10 @@ static int64_t take_clock(struct call *c, struct timer *timer)
     case CLOCK_REALTIME_ALARM:
     case CLOCK_BOOTTIME_ALARM:
         return -EPERM;
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_MONOTONIC_COARSE:
+        return -EOPNOTSUPP;
     default:
         return -EINVAL;
     }
@@ -352,7 +363,7 @@ int64_t timers_settime(struct call *c)
     struct timer *timer = timer_of(c->kernel, (int)c->arg[0]);
     const struct itimerspec *wanted = c->ptr[2];
     uint64_t first, interval;
-    if (!timer || !kernel_timespec_ns(&first, &wanted->it_value) ||
+    if (!timer || !wanted || !kernel_timespec_ns(&first, &wanted->it_value) ||
         !kernel_timespec_ns(&interval, &wanted->it_interval))
         return -EINVAL;
     const uint64_t boot = timer->real ? c->kernel->start_seconds * KERNEL_NS : 0;

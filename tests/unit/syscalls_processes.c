@@ -98,6 +98,27 @@ static void statuses_are_told_once(void **state)
     }
 }
 
+static void wants_core(void)
+{
+    const struct rlimit limit = {1 << 20, 1 << 20};
+    struct rlimit *at = guest_take(sizeof limit);
+    *at = limit;
+    REQUIRE(CALL(setrlimit, RLIMIT_CORE, at) == 0);
+}
+
+static void cores_are_told(void **state)
+{
+    (void)state;
+    static const int ways[][2] = {{SIGSEGV, SIGSEGV | 0x80}, {SIGTERM, SIGTERM}, {7 << 8, 7 << 8}};
+    int status;
+    for (unsigned i = 0; i < 3; i++) {
+        const int64_t pid = start();
+        runs(pid, wants_core, ways[i][0]);
+        assert_int_equal(wait_for(-1, &status, 0), pid);
+        assert_int_equal(status, ways[i][1]);
+    }
+}
+
 static void spends(void) { g.instructions += 5000000; }
 
 static void spends_by_a_child(void)
@@ -413,6 +434,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, guest_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(cores_are_told),
         TEST(statuses_are_told_once),
         TEST(times_are_added_up),
         TEST(one_that_runs),

@@ -822,15 +822,19 @@ void row_timer_settime(void **state)
     assert_call(0, timer_settime, id, TIMER_ABSTIME, wanted, old);
     assert_int_equal(old->it_value.tv_nsec, 0);
     pass_to(3000000000);
-    pass_to(4000000000); /* its signal is pending: this is an overrun, */
-    pass_to(5000000000); /* and another one */
+    assert_true(syscalls_alarm(g.kernel, g.instructions) == UINT64_MAX); /* its signal is pending: nobody stops, */
+    g.instructions = 5000000000;                                         /* and these are two overruns */
     assert_call(SIGUSR1, rt_sigtimedwait, set_of(SIGUSR1), info, NULL, 8);
     assert_int_equal(info->si_code, SI_TIMER);
     assert_int_equal(info->si_timerid, id);
     assert_int_equal(info->si_overrun, 2);
     assert_int_equal(info->si_value.sival_int, 7);
     assert_call(2, timer_getoverrun, id);
+    pass_to(6000000000);
+    assert_call(SIGUSR1, rt_sigtimedwait, set_of(SIGUSR1), info, NULL, 8);
+    assert_int_equal(info->si_overrun, 0);
     assert_call(-EINVAL, timer_settime, 5, 0, wanted, NULL);
+    assert_call(-EINVAL, timer_settime, id, 0, NULL, NULL);
 }
 
 void row_timer_gettime(void **state)

@@ -8,6 +8,8 @@
  * descriptors  dup, fcntl, chroot
  * scheduling   priorities of all kinds
  * processes    clone3, unshare, kcmp, signals for threads
+ * endings      what wait is told of signals that leave a core, and of those that do not
+ * timers       overruns of a timer whose signal waits, and wrong arguments
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -685,16 +687,87 @@ static void processes(void)
     signalling();
 }
 
+/* ------------------------------------------------------------------ endings */
+
+static void end_by(int signal, rlim_t core)
+{
+    siginfo_t info;
+    int status;
+    if (fork() == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){core, core});
+        raise(signal);
+        _exit(9);
+    }
+    waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+    wait(&status);
+    printf("signal %d, core of %ld: status %#x, why %d\n", signal, (long)core, (unsigned)status, info.si_code);
+    fflush(stdout);
+}
+
+static void endings(void)
+{
+    const int signals[] = {SIGHUP, SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
+                           SIGFPE, SIGKILL, SIGSEGV, SIGTERM, SIGSYS};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        end_by(signals[i], 0);
+}
+
+/* ------------------------------------------------------------------ timers */
+
+static timer_t make_timer(void)
+{
+    timer_t timer;
+    TRY(timer_create(CLOCK_MONOTONIC, &(struct sigevent){.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1},
+                     &timer));
+    return timer;
+}
+
+static void timers(void)
+{
+    const struct itimerspec often = {.it_interval = {0, 1}, .it_value = {0, 1}}, never = {{0, 0}, {0, 0}};
+    const struct timespec pause = {2, 200000000}, no_time = {0, 0};
+    struct itimerspec wrong = {.it_value = {0, -1}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = 99};
+    sigset_t set;
+    siginfo_t info;
+    int number;
+    const timer_t timer = make_timer();
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    TRY(timer_settime(timer, 0, &often, NULL));
+    nanosleep(&pause, NULL);
+    TRY(timer_getoverrun(timer));
+    TRY(sigwaitinfo(&set, &info));
+    TRY(info.si_overrun == INT32_MAX);
+    TRY(timer_getoverrun(timer) == INT32_MAX);
+    TRY(timer_settime(timer, 0, &never, NULL));
+    sigtimedwait(&set, NULL, &no_time);
+    TRY(timer_settime(timer, 0, NULL, NULL));
+    TRY(timer_settime(timer, 0, BAD, NULL));
+    TRY(timer_settime(timer, 0, &wrong, NULL));
+    wrong = (struct itimerspec){.it_interval = {0, 1000000000}, .it_value = {0, 1}};
+    TRY(timer_settime(timer, 0, &wrong, NULL));
+    TRY(syscall(SYS_timer_settime, 77, 0, &never, NULL));
+    TRY(syscall(SYS_timer_gettime, 77, &wrong));
+    TRY(syscall(SYS_timer_getoverrun, 77));
+    TRY(syscall(SYS_timer_delete, 77));
+    for (int clock = -1; clock < 8; clock++)
+        TRY(syscall(SYS_timer_create, clock, NULL, &number) < 0 ? -1 : 0);
+    TRY(syscall(SYS_timer_create, 0, &event, &number));
+    TRY(syscall(SYS_timer_create, 0, BAD, &number));
+    event = (struct sigevent){.sigev_notify = 99, .sigev_signo = SIGUSR1};
+    TRY(syscall(SYS_timer_create, 0, &event, &number));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } parts[] = {{"sockets", sockets},
-                 {"messages", messages},
-                 {"descriptors", descriptors},
-                 {"scheduling", scheduling},
-                 {"processes", processes}};
+    } parts[] = {{"sockets", sockets},       {"messages", messages},   {"descriptors", descriptors},
+                 {"scheduling", scheduling}, {"processes", processes}, {"endings", endings},
+                 {"timers", timers}};
     open_all();
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && argc > 1; i++)
         if (strcmp(argv[1], parts[i].name) == 0)
