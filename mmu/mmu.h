@@ -155,6 +155,8 @@ enum mmu_fault mmu_touch_range(struct mmu *mmu, struct guest_va va, uint64_t byt
 bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsigned prot);
 /* Whether the page of va is present and its page-table rights allow the access: what a CPU would not fault on. */
 bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access);
+/* Of whole pages: those that were touched and are still there, whatever their rights are now. */
+uint64_t mmu_present_bytes(const struct mmu *mmu, struct guest_va start, uint64_t bytes);
 
 /* ------------------------------------------------------------------ for engines */
 uint64_t mmu_root(const struct mmu *mmu); /* address of the top table = CR3 */

@@ -6,7 +6,7 @@
  * Invariants
  *   A call that fails leaves everything as it was, except that MREMAP_FIXED may have unmapped its target, as in Linux.
  * Not modelled
- *   MREMAP_DONTUNMAP, and the duplicating of shared mappings by an old size of 0 (EINVAL).
+ *   The duplicating of shared mappings by an old size of 0 (EINVAL).
  */
 #include <errno.h>
 

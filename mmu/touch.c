@@ -44,6 +44,20 @@ bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access
     return va.v < MMU_ADDRESSES_END && entry_allows(tables_get(mmu->space.tables, va.v), access);
 }
 
+static uint64_t count_page(void *self, uint64_t va, uint64_t entry)
+{
+    (void)va;
+    *(uint64_t *)self += entry & (ENTRY_PRESENT | ENTRY_KEPT) ? C2_PAGE_BYTES : 0;
+    return entry;
+}
+
+uint64_t mmu_present_bytes(const struct mmu *mmu, struct guest_va start, uint64_t bytes)
+{
+    uint64_t present = 0;
+    tables_visit(mmu->space.tables, start.v, start.v + bytes, count_page, &present);
+    return present;
+}
+
 bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsigned prot)
 {
     if (bytes == 0)

@@ -110,6 +110,23 @@ static void write_machine_stat(const struct content_of *of, int to)
         (unsigned long long)kernel->start_seconds, kernel->processes->started);
 }
 
+/* There is no disk: nothing is paged in or out. */
+static void write_vmstat(const struct content_of *of, int to)
+{
+    const struct syscalls *kernel = of->kernel;
+    unsigned long long faults = 0;
+    for (const struct process *at = views_next(kernel, 0); at; at = views_next(kernel, at->pid + 1))
+        faults += at->state == PROCESS_RUNS ? views_of(kernel, at)->faults : 0;
+    put(to, "nr_free_pages %llu\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault %llu\npgmajfault 0\n",
+        (unsigned long long)(free_bytes(kernel) / C2_PAGE_BYTES), faults);
+}
+
+/* The limits of ipc_priv.h, as IPC_INFO tells them. */
+_Static_assert(IPC_SEGMENTS == 1024 && IPC_SETS == 1024 && IPC_QUEUES == 128 && IPC_SET_MOST == 32000 &&
+                   IPC_SEMAPHORES == 64000 && IPC_OPERATIONS == 500 && IPC_MESSAGE_BYTES == 8192 &&
+                   IPC_QUEUE_BYTES == 16384 && IPC_MQUEUES == 64 && IPC_MQUEUE_MOST == 10,
+               "/proc/sys shows them");
+
 static void write_loadavg(const struct content_of *of, int to)
 {
     uint32_t threads = 0;
@@ -190,15 +207,59 @@ static void write_area(const struct syscalls *kernel, int to, const struct mmu_a
         put(to, "%s\n", line);
 }
 
+/* What Linux has as areas ends where memory is locked, or is not any more. The one from there on; 0 bytes: none. */
+static struct mmu_area next_area(const struct syscalls *kernel, uint64_t from)
+{
+    const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){from}, true);
+    struct mmu_area part = {0};
+    if (!area)
+        return part;
+    part = *area;
+    const uint64_t start = area->start.v > from ? area->start.v : from;
+    part.offset += area->kind == MMU_FILE ? start - area->start.v : 0;
+    part.start.v = start;
+    part.bytes = locked_border(&kernel->locked, start, area->start.v + area->bytes) - start;
+    return part;
+}
+
 static void write_maps(const struct content_of *of, int to)
 {
-    const struct syscalls *kernel = of->kernel;
-    const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){0}, true);
-    while (area) {
-        write_area(kernel, to, area);
-        area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){area->start.v + area->bytes}, true);
+    uint64_t from = 0;
+    for (struct mmu_area area; (area = next_area(of->kernel, from)).bytes != 0; from = area.start.v + area.bytes)
+        write_area(of->kernel, to, &area);
+}
+
+/* Nothing is shared with others, swapped, or of huge pages: the guest is not told of those. */
+static void write_residence(const struct syscalls *kernel, int to, const struct mmu_area *area)
+{
+    const bool file = area->kind == MMU_FILE;
+    const unsigned long long size = area->bytes / 1024,
+                             there = mmu_present_bytes(kernel->mmu, area->start, area->bytes) / 1024,
+                             locked = locked_bytes(&kernel->locked, area->start.v, area->start.v + 1) ? there : 0;
+    put(to,
+        "Size:           %8llu kB\nKernelPageSize:        4 kB\nMMUPageSize:           4 kB\n"
+        "Rss:            %8llu kB\nPss:            %8llu kB\nShared_Clean:          0 kB\n"
+        "Shared_Dirty:          0 kB\nPrivate_Clean:  %8llu kB\nPrivate_Dirty:  %8llu kB\n"
+        "Referenced:     %8llu kB\nAnonymous:      %8llu kB\nLazyFree:              0 kB\n"
+        "AnonHugePages:         0 kB\nShmemPmdMapped:        0 kB\nFilePmdMapped:         0 kB\n"
+        "Shared_Hugetlb:        0 kB\nPrivate_Hugetlb:       0 kB\nSwap:                  0 kB\n"
+        "SwapPss:               0 kB\nLocked:         %8llu kB\nTHPeligible:    0\n",
+        size, there, there, file ? there : 0, file ? 0 : there, there, file || area->shared ? 0 : there, locked);
+    put(to, "VmFlags:%s%s%s%s mr mw me%s%s \n", area->prot & MMU_READ ? " rd" : "", area->prot & MMU_WRITE ? " wr" : "",
+        area->prot & MMU_EXEC ? " ex" : "", area->shared ? " sh" : "", area->kind == MMU_STACK ? " gd" : "",
+        locked_bytes(&kernel->locked, area->start.v, area->start.v + 1) ? " lo" : "");
+}
+
+static void write_smaps(const struct content_of *of, int to)
+{
+    uint64_t from = 0;
+    for (struct mmu_area area; (area = next_area(of->kernel, from)).bytes != 0; from = area.start.v + area.bytes) {
+        write_area(of->kernel, to, &area);
+        write_residence(of->kernel, to, &area);
     }
 }
+
+static void write_nothing(const struct content_of *of, int to) { (void)of, (void)to; }
 
 static char state_of(const struct content_of *of)
 {
@@ -238,9 +299,10 @@ static const char *state_name(char state)
 static void put_memory(const struct content_of *of, int to)
 {
     const unsigned long long size = of->view->mapped_bytes / 1024, resident = of->view->resident_bytes / 1024;
+    const unsigned long long locked = of->view->locked_bytes / 1024;
     if (of->process->state != PROCESS_ZOMBIE)
-        put(to, "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\n", size, size, resident,
-            resident);
+        put(to, "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmLck:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\n", size,
+            size, locked, resident, resident);
 }
 
 static void write_status(const struct content_of *of, int to)
@@ -303,7 +365,9 @@ const struct content_process_node content_process_nodes[] = {
     {{"mountinfo", NULL, "1 1 8:1 / / rw - ext4 /dev/root rw\n", NULL}, CONTENT_ANY},
     {{"mounts", NULL, "/dev/root / ext4 rw 0 0\n", NULL}, CONTENT_ANY},
     {{"oom_score_adj", NULL, "0\n", NULL}, CONTENT_ANY},
+    {{"pagemap", NULL, NULL, write_nothing}, CONTENT_OWN}, /* read by presence.c */
     {{"root", "/", NULL, NULL}, CONTENT_ANY},
+    {{"smaps", NULL, NULL, write_smaps}, CONTENT_OWN},
     {{"stat", NULL, NULL, write_stat}, CONTENT_ANY},
     {{"statm", NULL, NULL, write_statm}, CONTENT_ANY},
     {{"status", NULL, NULL, write_status}, CONTENT_ANY},
@@ -319,11 +383,22 @@ const struct content_node content_nodes[] = {
     {"/proc/mounts", "self/mounts", NULL, NULL},
     {"/proc/self", "", NULL, NULL}, /* the number of who looks, as in thread-self */
     {"/proc/stat", NULL, NULL, write_machine_stat},
+    {"/proc/sys/fs/dir-notify-enable", NULL, "1\n", NULL},
     {"/proc/sys/fs/file-max", NULL, "9223372036854775807\n", NULL},
+    {"/proc/sys/fs/lease-break-time", NULL, "45\n", NULL},
+    {"/proc/sys/fs/leases-enable", NULL, "1\n", NULL},
+    {"/proc/sys/fs/mqueue/msg_max", NULL, "10\n", NULL},
+    {"/proc/sys/fs/mqueue/msgsize_max", NULL, "8192\n", NULL},
+    {"/proc/sys/fs/mqueue/queues_max", NULL, "64\n", NULL},
     {"/proc/sys/fs/nr_open", NULL, "1048576\n", NULL},
     {"/proc/sys/fs/pipe-max-size", NULL, "1048576\n", NULL},
     {"/proc/sys/kernel/cap_last_cap", NULL, "40\n", NULL},
+    {"/proc/sys/kernel/core_pattern", NULL, "core\n", NULL},
+    {"/proc/sys/kernel/core_uses_pid", NULL, "0\n", NULL},
     {"/proc/sys/kernel/hostname", NULL, IDENTITY_HOST_NAME "\n", NULL},
+    {"/proc/sys/kernel/msgmax", NULL, "8192\n", NULL},
+    {"/proc/sys/kernel/msgmnb", NULL, "16384\n", NULL},
+    {"/proc/sys/kernel/msgmni", NULL, "128\n", NULL},
     {"/proc/sys/kernel/ngroups_max", NULL, "65536\n", NULL},
     {"/proc/sys/kernel/osrelease", NULL, IDENTITY_RELEASE "\n", NULL},
     {"/proc/sys/kernel/ostype", NULL, "Linux\n", NULL},
@@ -331,14 +406,23 @@ const struct content_node content_nodes[] = {
     {"/proc/sys/kernel/random/boot_id", NULL, "c2e00000-0000-4000-8000-000000000001\n", NULL},
     {"/proc/sys/kernel/random/entropy_avail", NULL, "256\n", NULL},
     {"/proc/sys/kernel/randomize_va_space", NULL, "0\n", NULL},
+    {"/proc/sys/kernel/sem", NULL, "32000\t64000\t500\t1024\n", NULL},
+    {"/proc/sys/kernel/shmall", NULL, "18446744073692774399\n", NULL},
+    {"/proc/sys/kernel/shmmax", NULL, "18446744073692774399\n", NULL},
+    {"/proc/sys/kernel/shmmni", NULL, "1024\n", NULL},
+    {"/proc/sys/kernel/tainted", NULL, "0\n", NULL},
     {"/proc/sys/kernel/threads-max", NULL, "16384\n", NULL},
     {"/proc/sys/kernel/version", NULL, IDENTITY_VERSION "\n", NULL},
     {"/proc/sys/vm/max_map_count", NULL, "65530\n", NULL},
     {"/proc/sys/vm/overcommit_memory", NULL, "0\n", NULL},
     {"/proc/sys/vm/overcommit_ratio", NULL, "50\n", NULL},
+    {"/proc/sysvipc/msg", NULL, NULL, ipc_list_queues},
+    {"/proc/sysvipc/sem", NULL, NULL, ipc_list_sets},
+    {"/proc/sysvipc/shm", NULL, NULL, ipc_list_segments},
     {"/proc/thread-self", "", NULL, NULL},
     {"/proc/uptime", NULL, NULL, write_uptime},
     {"/proc/version", NULL, "Linux version " IDENTITY_RELEASE " (c2emu) " IDENTITY_VERSION "\n", NULL},
+    {"/proc/vmstat", NULL, NULL, write_vmstat},
     {"/sys/devices/system/cpu/online", NULL, NULL, write_cpu_list},
     {"/sys/devices/system/cpu/possible", NULL, NULL, write_cpu_list},
     {"/sys/devices/system/cpu/present", NULL, NULL, write_cpu_list},

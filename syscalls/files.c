@@ -23,6 +23,7 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
 #include "syscalls/locks_priv.h"
+#include "syscalls/paths_priv.h"
 #include "syscalls/sockets_priv.h"
 
 #define COPIES_ITSELF "it copies to or from itself"
@@ -72,6 +73,8 @@ static int64_t read_into(struct call *c, const struct transfer *t)
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->kind == FD_RANDOM)
         return random_bytes(c, t);
+    if (presence_is(c->kernel, entry))
+        return presence_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->offset);
     if (entry->lamp && t->offset == AT_POSITION && !t->flags)
         return lamp_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->count != ONE_BUFFER);
     inputs_reading(c->kernel, entry);

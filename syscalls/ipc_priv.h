@@ -165,6 +165,12 @@ int64_t ipc_change(struct call *c, struct ipc_object *object, const struct ipc_p
 /* How many there are, and the index of the last one (0: there is none). */
 uint32_t ipc_count(const struct ipc *ipc, enum ipc_kind kind, int64_t *last);
 
+/* /proc/sysvipc (ipc_lists.c). */
+struct content_of;
+void ipc_list_segments(const struct content_of *of, int to);
+void ipc_list_sets(const struct content_of *of, int to);
+void ipc_list_queues(const struct content_of *of, int to);
+
 bool ipc_has_objects(const struct syscalls *kernel);
 
 /* ------------------------------------------------------------------ waiting (ipc.c) */

@@ -178,6 +178,7 @@ void syscalls_destroy(struct syscalls *kernel)
     threads_destroy(kernel);
     pending_release(&kernel->signals.pending);
     c2_free(kernel->timers);
+    locked_clear(&kernel->locked);
     processes_destroy(kernel);
     syscalls_program_destroy(kernel->program);
     forget_names(&kernel->names);

@@ -11,6 +11,7 @@
 #include "syscalls/identity_priv.h"
 #include "syscalls/inputs_priv.h"
 #include "syscalls/ipc_priv.h"
+#include "syscalls/locked_priv.h"
 #include "syscalls/locks_priv.h"
 #include "syscalls/pidfds_priv.h"
 #include "syscalls/priorities_priv.h"
@@ -111,6 +112,7 @@ struct syscalls {
     struct timer *timers;
     uint32_t timer_room, timers_armed;
     struct mmu *mmu;
+    struct locked locked;
     bool remapped; /* since mapped_bytes was looked for (views.c) */
     uint64_t physical_bytes;
     uint32_t processors;

@@ -7,9 +7,7 @@
  *   linkers do), or whose file starts with the ELF magic go to the low zone, and so does MAP_32BIT; all else goes high.
  *   MAP_HUGETLB asks for huge pages of 2 MiB, or 1 GiB with MAP_HUGE_1GB, and gets small ones where there are none, as
  *   MADV_HUGEPAGE does. The other hints of madvise are accepted; MADV_DONTNEED and MADV_FREE drop the pages at once.
- *
- * Not modelled
- *   Locked memory is as any other.
+ *   MAP_POPULATE and MAP_LOCKED make resident what they map; locks are in locked.c.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +18,8 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+
+enum { DONTUNMAP = 4 }; /* MREMAP_DONTUNMAP */
 
 static bool is_page_aligned(uint64_t value) { return (value & (C2_PAGE_BYTES - 1)) == 0; }
 
@@ -82,6 +82,19 @@ static int64_t huge_size_of(unsigned flags, enum mmu_page_size *size)
     return shift == 0 || shift == 21 || shift == 30 ? 0 : -EINVAL;
 }
 
+static int64_t put_mapping(struct call *c, const struct mmu_request *request, unsigned flags)
+{
+    const int64_t start = mmu_map(c->kernel->mmu, request);
+    c->kernel->remapped = true;
+    if (start < 0)
+        return start;
+    locked_forget(&c->kernel->locked, (uint64_t)start, (uint64_t)start + c2_align_up(request->bytes, C2_PAGE_BYTES));
+    const int64_t status = locked_mapped(c, (uint64_t)start, request->bytes, flags & MAP_LOCKED);
+    if (status == 0 && flags & MAP_POPULATE && !(flags & MAP_NONBLOCK))
+        (void)locked_populate(c, (uint64_t)start, c2_align_up(request->bytes, C2_PAGE_BYTES));
+    return status < 0 ? status : start;
+}
+
 int64_t memory_map(struct call *c)
 {
     unsigned flags = (unsigned)c->arg[3], prot = rights_of(c->arg[2]);
@@ -108,8 +121,9 @@ int64_t memory_map(struct call *c)
         status = describe_file(&request, file, path);
     if (status == 0 && file)
         inputs_mapping(c->kernel, file, prot & PROT_EXEC);
-    c->kernel->remapped = true;
-    return status < 0 ? status : mmu_map(c->kernel->mmu, &request);
+    if (status == 0)
+        status = locked_may_map(c->kernel, c->arg[1], flags & MAP_LOCKED);
+    return status < 0 ? status : put_mapping(c, &request, flags);
 }
 
 int64_t memory_unmap(struct call *c)
@@ -117,21 +131,73 @@ int64_t memory_unmap(struct call *c)
     if (!is_page_aligned(c->arg[0]) || c->arg[1] == 0)
         return -EINVAL;
     c->kernel->remapped = true;
-    return mmu_unmap(c->kernel->mmu, c->arg[0], c->arg[1]);
+    const int64_t status = mmu_unmap(c->kernel->mmu, c->arg[0], c->arg[1]);
+    if (status == 0)
+        locked_forget(&c->kernel->locked, c->arg[0], c->arg[0] + c2_align_up(c->arg[1], C2_PAGE_BYTES));
+    return status;
+}
+
+/* Where it goes to, if the guest leaves that open: there is nothing yet but a reservation. */
+static int64_t choose_target(struct call *c, uint64_t bytes)
+{
+    const struct mmu_request request = {.address = c->arg[4], .bytes = bytes, .kind = MMU_ANONYMOUS, .host_fd = -1};
+    return c->arg[3] & MREMAP_FIXED ? (int64_t)c->arg[4] : mmu_map(c->kernel->mmu, &request);
+}
+
+/* MREMAP_DONTUNMAP: the pages go, and the mapping stays, without them. */
+static int64_t move_pages(struct call *c)
+{
+    const uint64_t bytes = c2_align_up(c->arg[1], C2_PAGE_BYTES);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(c->kernel->mmu), (struct guest_va){c->arg[0]}, false);
+    if (!area || area->start.v + area->bytes < c->arg[0] + bytes)
+        return -EFAULT;
+    if (area->kind == MMU_FILE || area->shared)
+        return -EINVAL;
+    const struct mmu_request left = {
+        .address = c->arg[0], .bytes = bytes, .prot = area->prot, .fixed = true, .kind = MMU_ANONYMOUS, .host_fd = -1};
+    int64_t to = choose_target(c, bytes);
+    if (to >= 0)
+        to = mmu_remap(c->kernel->mmu, c->arg[0], bytes, bytes, true, true, (uint64_t)to);
+    const int64_t status = to >= 0 ? mmu_map(c->kernel->mmu, &left) : to;
+    return status < 0 ? status : to;
+}
+
+static int64_t check_remap(const struct call *c)
+{
+    const uint64_t flags = c->arg[3], known = MREMAP_MAYMOVE | MREMAP_FIXED | DONTUNMAP;
+    if (flags & ~known || !is_page_aligned(c->arg[0]) || c->arg[2] == 0)
+        return -EINVAL;
+    if (flags & (MREMAP_FIXED | DONTUNMAP) && !(flags & MREMAP_MAYMOVE))
+        return -EINVAL;
+    if (flags & DONTUNMAP && c2_align_up(c->arg[1], C2_PAGE_BYTES) != c2_align_up(c->arg[2], C2_PAGE_BYTES))
+        return -EINVAL;
+    if (flags & (MREMAP_FIXED | DONTUNMAP) && !is_page_aligned(c->arg[4]))
+        return -EINVAL;
+    if (flags & MREMAP_FIXED && c->arg[0] < c->arg[4] + c->arg[2] && c->arg[4] < c->arg[0] + c->arg[1])
+        return -EINVAL; /* from itself to itself */
+    return 0;
 }
 
 int64_t memory_remap(struct call *c)
 {
-    uint64_t flags = c->arg[3];
-    if (flags & ~(uint64_t)(MREMAP_MAYMOVE | MREMAP_FIXED) || !is_page_aligned(c->arg[0]) || c->arg[2] == 0)
-        return -EINVAL;
-    if (flags & MREMAP_FIXED && (!(flags & MREMAP_MAYMOVE) || !is_page_aligned(c->arg[4])))
-        return -EINVAL;
-    if (flags & MREMAP_FIXED && c->arg[0] < c->arg[4] + c->arg[2] && c->arg[4] < c->arg[0] + c->arg[1])
-        return -EINVAL; /* from itself to itself */
+    struct locked *locked = &c->kernel->locked;
+    const uint64_t flags = c->arg[3], old_end = c->arg[0] + c2_align_up(c->arg[1], C2_PAGE_BYTES);
+    const bool was_locked = locked_bytes(locked, c->arg[0], old_end) > 0;
+    int64_t to = check_remap(c);
+    if (to == 0 && was_locked && c->arg[2] > c->arg[1])
+        to = locked_may_map(c->kernel, c->arg[2] - c->arg[1], true);
+    if (to < 0)
+        return to;
     c->kernel->remapped = true;
-    return mmu_remap(c->kernel->mmu, c->arg[0], c->arg[1], c->arg[2], flags & MREMAP_MAYMOVE, flags & MREMAP_FIXED,
-                     c->arg[4]);
+    to = flags & DONTUNMAP ? move_pages(c)
+                           : mmu_remap(c->kernel->mmu, c->arg[0], c->arg[1], c->arg[2], flags & MREMAP_MAYMOVE,
+                                       flags & MREMAP_FIXED, c->arg[4]);
+    if (to < 0)
+        return to;
+    locked_forget(locked, c->arg[0], old_end);
+    locked_forget(locked, (uint64_t)to, (uint64_t)to + c2_align_up(c->arg[2], C2_PAGE_BYTES));
+    const int64_t status = was_locked ? locked_mapped(c, (uint64_t)to, c->arg[2], true) : 0;
+    return status < 0 ? status : to;
 }
 
 int64_t memory_protect(struct call *c)
@@ -143,10 +209,18 @@ int64_t memory_protect(struct call *c)
     return mmu_protect(c->kernel->mmu, c->arg[0], c->arg[1], rights_of(c->arg[2]));
 }
 
+/* Where the break stays, nothing has changed. */
 int64_t memory_brk(struct call *c)
 {
+    const uint64_t old = c2_align_up(mmu_brk(c->kernel->mmu, 0), C2_PAGE_BYTES);
     c->kernel->remapped = true;
-    return (int64_t)mmu_brk(c->kernel->mmu, c->arg[0]);
+    if (c->arg[0] > old && locked_may_map(c->kernel, c->arg[0] - old, false) < 0)
+        return (int64_t)mmu_brk(c->kernel->mmu, 0);
+    const uint64_t now = mmu_brk(c->kernel->mmu, c->arg[0]), end = c2_align_up(now, C2_PAGE_BYTES);
+    if (end < old)
+        locked_forget(&c->kernel->locked, end, old);
+    const int64_t status = end > old ? locked_mapped(c, old, end - old, false) : 0;
+    return c->result->action == SYSCALLS_FAILED ? status : (int64_t)now;
 }
 
 /* ------------------------------------------------------------------ advice and residence */
@@ -201,6 +275,16 @@ int64_t memory_no_key(struct call *c)
 
 int64_t memory_protect_key(struct call *c) { return (int)c->arg[3] == -1 ? memory_protect(c) : -EINVAL; }
 
+/* Up to what is locked. */
+static int64_t discard(struct call *c, uint64_t bytes)
+{
+    const uint64_t first = locked_first(&c->kernel->locked, c->arg[0]), end = c->arg[0] + bytes;
+    if (first >= end)
+        return mmu_discard(c->kernel->mmu, c->arg[0], bytes);
+    const int64_t status = first > c->arg[0] ? mmu_discard(c->kernel->mmu, c->arg[0], first - c->arg[0]) : 0;
+    return status < 0 && status != -ENOMEM ? status : -EINVAL;
+}
+
 int64_t memory_advise(struct call *c)
 {
     enum { POPULATE_READ = 22, POPULATE_WRITE = 23 };
@@ -211,7 +295,7 @@ int64_t memory_advise(struct call *c)
     switch (advice) {
     case MADV_DONTNEED:
     case MADV_FREE:
-        return bytes ? mmu_discard(c->kernel->mmu, c->arg[0], bytes) : 0;
+        return bytes ? discard(c, bytes) : 0;
     case MADV_HUGEPAGE:
     case MADV_NOHUGEPAGE:
         if (!is_mapped(c, bytes))
@@ -235,20 +319,9 @@ int64_t memory_sync(struct call *c)
         return -EINVAL;
     if (c->arg[0] + bytes < c->arg[0] || !is_mapped(c, bytes))
         return -ENOMEM;
+    if (flags & MS_INVALIDATE && locked_bytes(&c->kernel->locked, c->arg[0], c->arg[0] + bytes) > 0)
+        return -EBUSY;
     return bytes ? CALL_HOST(c, msync(guest_pointer(c->arg[0]), bytes, (int)flags)) : 0;
-}
-
-int64_t memory_lock(struct call *c)
-{
-    uint64_t start = c2_align_down(c->arg[0], C2_PAGE_BYTES);
-    uint64_t bytes = c2_align_up(c->arg[1] + (c->arg[0] - start), C2_PAGE_BYTES);
-    return guest_allows(c->kernel, start, bytes, 0) ? 0 : -ENOMEM;
-}
-
-int64_t memory_lock_all(struct call *c)
-{
-    (void)c;
-    return 0;
 }
 
 int64_t memory_resident(struct call *c)

@@ -3,10 +3,11 @@
  * Signals that tell of descriptors.
  *
  * Model
- *   The host's kernel sees when a pipe or a socket can be read or written, when somebody opens a file of which there is
- *   a lease, and when files of a directory change (F_NOTIFY). It tells c2emu by a signal of its own, which is blocked and only looked for: behind each call,
- *   and at the beginning of a turn. From there on it is the guest's signal: SIGIO, or what F_SETSIG says. The host
- *   queues it within the call that is the cause, so it comes at the same instruction in every run.
+ *   The host's kernel sees when a pipe or a socket can be read or written, when somebody opens a file of which there
+ *   is a lease, and when files of a directory change (F_NOTIFY). It tells c2emu by a signal of its own, which is
+ *   blocked and only looked for: behind each call, and at the beginning of a turn. From there on it is the guest's
+ *   signal: SIGIO, or what F_SETSIG says. The host queues it within the call that is the cause, so it comes at the
+ *   same instruction in every run.
  *
  * Not modelled
  *   Owners that are groups or threads. F_SETSIG of one descriptor is not that of its copies. What comes from outside of

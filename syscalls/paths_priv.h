@@ -57,6 +57,13 @@ int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode);
 /* getdents64 of an open synthetic directory: bytes written or -errno. */
 int64_t synthetic_entries(struct call *c, int host, const char *path, void *to, size_t bytes);
 
+/* ------------------------------------------------------------------ presence.c */
+struct fd_entry;
+struct iovec;
+bool presence_is(const struct syscalls *kernel, const struct fd_entry *entry); /* of the process itself */
+/* offset below 0: at the file's position, which moves. */
+int64_t presence_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, int64_t offset);
+
 /* ------------------------------------------------------------------ content.c: what stands in them */
 /* Whose file it is: a process's, or a thread's of it; of others the process itself. */
 struct content_of {

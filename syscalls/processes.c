@@ -380,6 +380,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     kernel->current->death_signal = 0;
     take_pidfd_back(kernel);
     inputs_become_child(&kernel->inputs);
+    locked_clear(&kernel->locked);
     kernel->self->host = getpid();
     kernel->self->faults -= mmu_usage(kernel->mmu).faults; /* those before are its parent's */
     kernel->current->clear_tid = start->flags & CLONE_CHILD_CLEARTID ? start->child_tid : 0;

@@ -34,7 +34,7 @@ struct process_thread {
     int no_new_privileges;
 };
 struct process_view {
-    uint64_t started_ns, cpu_ns, faults, resident_bytes, mapped_bytes;
+    uint64_t started_ns, cpu_ns, faults, resident_bytes, mapped_bytes, locked_bytes;
     uint64_t pending, ignored, caught;                        /* bits of signals */
     uint32_t mask;                                            /* umask */
     int directory;                                            /* the host's descriptor of the working directory */

@@ -250,6 +250,7 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
     visit_threads(kernel, c);
     visit_timers(kernel, c);
     visit_identity(&kernel->identity, c);
+    locked_checkpoint(&kernel->locked, c);
     checkpoint_part(c, "the signals");
     visit_actions(&kernel->signals, c);
     visit_pending(&kernel->signals.pending, c);

@@ -134,14 +134,15 @@ static void directories_can_be_listed(void **state)
 {
     (void)state;
     static const char top[] =
-        "cpuinfo filesystems loadavg meminfo mounts self stat sys thread-self uptime version 1000 ";
+        "cpuinfo filesystems loadavg meminfo mounts self stat sys sysvipc thread-self uptime version vmstat 1000 ";
     assert_string_equal(list("/proc", 4096), top);
     assert_string_equal(list("/proc", 32), top); /* a few at a time */
     assert_string_equal(list("/proc/self/task", 4096), "1000 ");
     assert_string_equal(list("/proc/1000", 4096), "cgroup cmdline comm cwd environ exe fd limits maps mountinfo mounts "
-                                                  "oom_score_adj root stat statm status task ");
-    assert_string_equal(list("/proc/self/task/1000", 40), "cgroup children cmdline comm cwd environ exe fd limits maps "
-                                                          "mountinfo mounts oom_score_adj root stat statm status ");
+                                                  "oom_score_adj pagemap root smaps stat statm status task ");
+    assert_string_equal(list("/proc/self/task/1000", 40),
+                        "cgroup children cmdline comm cwd environ exe fd limits maps "
+                        "mountinfo mounts oom_score_adj pagemap root smaps stat statm status ");
     assert_string_equal(list("/proc/self/fd", 4096), "0 1 2 3 ");
     assert_string_equal(list("/sys/devices/system/cpu", 4096), "online possible present ");
     assert_call(3, open, guest_text("/proc"), O_RDONLY);

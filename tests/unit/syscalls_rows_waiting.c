@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -113,6 +114,12 @@ void row_mremap(void **state)
     assert_call(-EINVAL, mremap, bigger, PAGE, PAGE, MREMAP_FIXED, 0x5000000);
     assert_call(0x5000000, mremap, bigger, 8 * PAGE, 8 * PAGE, MREMAP_FIXED | MREMAP_MAYMOVE, 0x5000000);
     assert_call(-EINVAL, mremap, 0x5000000, PAGE, 0, 0);
+    int64_t left = CALL(mremap, 0x5000000, PAGE, PAGE, MREMAP_MAYMOVE | 4 /* MREMAP_DONTUNMAP */, 0);
+    assert_true(left > 0 && left != 0x5000000);
+    assert_string_equal((char *)(uintptr_t)left, "moved");
+    assert_string_equal((char *)(uintptr_t)0x5000000, "");
+    assert_call(-EINVAL, mremap, left, PAGE, 2 * PAGE, MREMAP_MAYMOVE | 4, 0);
+    assert_call(-EINVAL, mremap, left, PAGE, PAGE, MREMAP_MAYMOVE | 4, 5);
 }
 
 void row_mprotect(void **state)
@@ -193,37 +200,88 @@ void row_msync(void **state)
     assert_call(-ENOMEM, msync, GUEST_BAD, PAGE, MS_SYNC);
 }
 
+static void assert_resident(uint64_t at, bool first, bool second)
+{
+    uint8_t *resident = guest_take(2);
+    assert_call(0, mincore, at, 2 * PAGE, resident);
+    assert_int_equal(resident[0], first);
+    assert_int_equal(resident[1], second);
+}
+
+static void limit_locks(uint64_t bytes)
+{
+    uint64_t *limit = guest_take(16);
+    limit[0] = limit[1] = bytes;
+    assert_call(0, setrlimit, RLIMIT_MEMLOCK, limit);
+}
+
 void row_mlock(void **state)
 {
     (void)state;
-    uint64_t at = pages(1);
-    assert_call(0, mlock, at + 5, 10);
-    assert_call(-ENOMEM, mlock, at + 5, PAGE * 1000000);
+    uint64_t at = pages(2);
+    assert_call(0, mlock, at + PAGE + 5, 10);
+    assert_resident(at, false, true);
+    assert_call(-EINVAL, madvise, at + PAGE, PAGE, MADV_DONTNEED);
+    assert_call(-EBUSY, msync, at, 2 * PAGE, MS_INVALIDATE);
+    assert_call(-ENOMEM, mlock, GUEST_BAD, PAGE);
+    assert_call(-EINVAL, mlock, at, -PAGE);
+    limit_locks(2 * PAGE);
+    assert_call(0, mlock, at, 2 * PAGE); /* what is locked counts once */
+    assert_call(-ENOMEM, mlock, pages(1), PAGE);
+    assert_call(0, munmap, at, PAGE);
+    assert_call(0, mlock, pages(1), PAGE);
+    limit_locks(0);
+    assert_call(-EPERM, mlock, at + PAGE, PAGE);
 }
 
 void row_mlock2(void **state)
 {
     (void)state;
-    assert_call(0, mlock2, pages(1), PAGE, 1);
+    uint64_t at = pages(2);
+    assert_call(0, mlock2, at, PAGE, MLOCK_ONFAULT);
+    assert_resident(at, false, false);
+    assert_call(0, mlock2, at, PAGE, 0);
+    assert_resident(at, true, false);
+    assert_call(-EINVAL, mlock2, at, PAGE, 2);
 }
 
 void row_munlock(void **state)
 {
     (void)state;
-    assert_call(0, munlock, pages(1), PAGE);
+    uint64_t at = pages(2);
+    assert_call(0, mlock, at, 2 * PAGE);
+    assert_call(0, munlock, at, PAGE);
+    assert_call(0, madvise, at, PAGE, MADV_DONTNEED);
+    assert_call(-EINVAL, madvise, at, 2 * PAGE, MADV_DONTNEED);
+    assert_resident(at, false, true);
     assert_call(-ENOMEM, munlock, GUEST_BAD, PAGE);
 }
 
 void row_mlockall(void **state)
 {
     (void)state;
+    uint64_t at = pages(2);
+    assert_call(-EINVAL, mlockall, 0);
+    assert_call(-EINVAL, mlockall, MCL_ONFAULT);
+    assert_call(-EINVAL, mlockall, 8);
     assert_call(0, mlockall, MCL_CURRENT);
+    assert_resident(at, true, true);
+    assert_resident(pages(2), false, false);
+    assert_call(0, mlockall, MCL_FUTURE);
+    assert_resident(pages(2), true, true);
+    limit_locks(2 * PAGE);
+    assert_call(-EAGAIN, mmap, 0, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_call(-ENOMEM, mlockall, MCL_CURRENT);
 }
 
 void row_munlockall(void **state)
 {
     (void)state;
+    uint64_t at = pages(2);
+    assert_call(0, mlockall, MCL_CURRENT | MCL_FUTURE);
     assert_call(0, munlockall);
+    assert_call(0, madvise, at, 2 * PAGE, MADV_DONTNEED);
+    assert_resident(pages(2), false, false);
 }
 
 void row_mincore(void **state)
