@@ -143,6 +143,10 @@ bool call_interrupted(const struct call *c);
         host_value_ < 0 ? -(int64_t)errno : host_value_; \
     })
 
+/* files.c: a file is to have this size: 0, or -EFBIG with SIGXFSZ for the guest, beyond its RLIMIT_FSIZE. */
+struct stat;
+int64_t files_check_size(struct call *c, const struct stat *st, uint64_t size);
+
 /* ------------------------------------------------------------------ every handler */
 #define SYSCALL(number, name, handler, result, note, ...) call_handler handler;
 #include "syscalls/table.h"

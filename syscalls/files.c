@@ -8,13 +8,19 @@
  *   only) the thread waits, for nobody but the guest could end the wait; what is written already it remembers. So it
  *   does for a lock that the guest holds itself.
  *
+ *   A file grows no further than the guest's own RLIMIT_FSIZE: what fits is written, and where nothing does, there is
+ *   SIGXFSZ. The host's limit holds beside it (filelimit.c).
+ *
  * Not modelled
- *   Interruption of a transfer by a signal: the guest has no signals from outside.
+ *   RLIMIT_FSIZE of the guest for what sendfile, splice and copy_file_range write. Interruption of a transfer by a
+ *   signal: the guest has no signals from outside.
  */
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -102,14 +108,67 @@ static int64_t host_write(struct call *c, int host, const struct transfer *t)
     return CALL_HOST(c, writev(host, t->iov, t->count));
 }
 
-/* What of a write does not fit at once into the guest's own pipe waits for who reads. */
-static bool does_not_fit(int64_t value, const struct transfer *t)
+/* Of all that is written, or read. */
+static uint64_t bytes_of(const struct transfer *t)
 {
-    int count = t->count == ONE_BUFFER ? 1 : t->count;
+    const int count = t->count == ONE_BUFFER ? 1 : t->count;
     uint64_t total = 0;
     for (int i = 0; i < count; i++)
         total += t->iov[i].iov_len;
-    return value == -EAGAIN || (value >= 0 && (uint64_t)value < total);
+    return total;
+}
+
+/* ------------------------------------------------------------------ RLIMIT_FSIZE, the guest's own */
+
+static uint64_t size_limit(const struct syscalls *kernel) { return kernel->identity.limit[RLIMIT_FSIZE].soft; }
+
+static int64_t too_large(struct call *c)
+{
+    c->result->action = SYSCALLS_SIGNAL;
+    c->result->signal = SIGXFSZ;
+    return -EFBIG;
+}
+
+int64_t files_check_size(struct call *c, const struct stat *st, uint64_t size)
+{
+    const bool grows = S_ISREG(st->st_mode) && size > (uint64_t)st->st_size;
+    return grows && size > size_limit(c->kernel) ? too_large(c) : 0;
+}
+
+/* How much may be written there: of what is no file all. -EFBIG: nothing. */
+static int64_t room_in_file(struct call *c, const struct fd_entry *entry, int64_t offset)
+{
+    const uint64_t limit = size_limit(c->kernel);
+    struct stat st;
+    if (limit >= INT64_MAX || fstat(entry->host, &st) < 0 || !S_ISREG(st.st_mode))
+        return INT64_MAX;
+    if (offset == AT_POSITION)
+        offset = fcntl(entry->host, F_GETFL) & O_APPEND ? st.st_size : lseek(entry->host, 0, SEEK_CUR);
+    return (uint64_t)offset >= limit ? too_large(c) : (int64_t)limit - offset;
+}
+
+static int64_t write_in_room(struct call *c, const struct fd_entry *entry, const struct transfer *t)
+{
+    struct iovec part[IOV_MAX];
+    struct transfer first = *t;
+    uint64_t left = bytes_of(t);
+    const int64_t room = left ? room_in_file(c, entry, t->offset) : INT64_MAX;
+    if (room < 0 || left <= (uint64_t)room)
+        return room < 0 ? room : host_write(c, entry->host, t);
+    first.iov = part;
+    left = (uint64_t)room;
+    for (first.count = 0; left > 0; left -= part[first.count++].iov_len) {
+        part[first.count] = t->iov[first.count];
+        if (part[first.count].iov_len > left)
+            part[first.count].iov_len = left;
+    }
+    return host_write(c, entry->host, &first);
+}
+
+/* What of a write does not fit at once into the guest's own pipe waits for who reads. */
+static bool does_not_fit(int64_t value, const struct transfer *t)
+{
+    return value == -EAGAIN || (value >= 0 && (uint64_t)value < bytes_of(t));
 }
 
 static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t done)
@@ -120,7 +179,7 @@ static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t don
     if (entry->kind == FD_NETLINK)
         return sockets_write(c, t->iov, t->count == ONE_BUFFER ? 1 : t->count);
     bool self = fds_unblock(entry);
-    int64_t value = host_write(c, entry->host, t);
+    int64_t value = write_in_room(c, entry, t);
     fds_reblock(entry, self);
     if (self && !(t->flags & RWF_NOWAIT) && does_not_fit(value, t)) {
         value = call_wait_fd(c, entry, POLLOUT, "it writes to itself, and there is no room",
@@ -396,10 +455,20 @@ int64_t files_vmsplice(struct call *c)
 
 int64_t files_lseek(struct call *c) { return CALL_HOST(c, lseek(c->fd[0], (off_t)c->arg[1], (int)c->arg[2])); }
 
-int64_t files_ftruncate(struct call *c) { return CALL_HOST(c, ftruncate(c->fd[0], (off_t)c->arg[1])); }
+int64_t files_ftruncate(struct call *c)
+{
+    struct stat st;
+    const int64_t status = fstat(c->fd[0], &st) == 0 && (int64_t)c->arg[1] > 0 ? files_check_size(c, &st, c->arg[1])
+                                                                               : 0;
+    return status < 0 ? status : CALL_HOST(c, ftruncate(c->fd[0], (off_t)c->arg[1]));
+}
 
 int64_t files_fallocate(struct call *c)
 {
+    const bool grows = !(c->arg[1] & FALLOC_FL_KEEP_SIZE) && (int64_t)c->arg[2] >= 0 && (int64_t)c->arg[3] > 0;
+    struct stat st;
+    if (grows && fstat(c->fd[0], &st) == 0 && files_check_size(c, &st, c->arg[2] + c->arg[3]) < 0)
+        return -EFBIG;
     return CALL_HOST(c, fallocate(c->fd[0], (int)c->arg[1], (off_t)c->arg[2], (off_t)c->arg[3]));
 }
 

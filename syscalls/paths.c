@@ -744,7 +744,10 @@ int64_t paths_fchown(struct call *c)
 int64_t paths_truncate(struct call *c)
 {
     char path[PATH_MAX];
+    struct stat st;
     int64_t status = find_plain_change(c, path, true, -EPERM);
+    if (status == 0 && (int64_t)c->arg[1] > 0 && stat(path, &st) == 0)
+        status = files_check_size(c, &st, c->arg[1]);
     if (status == 0)
         inputs_changing(c->kernel, path);
     return status < 0 ? status : CALL_HOST(c, truncate(path, (off_t)c->arg[1]));
