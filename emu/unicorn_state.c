@@ -516,6 +516,18 @@ void unicorn_forget_exception(struct unicorn_state *state)
  * 1, the denormal operand, is raised by unicorn_float.c. */
 enum { MXCSR_FLAGS = 0x3f, MXCSR_MASKS_AT = 7, MXCSR_FTZ = 0x8000 };
 
+/* Which exceptions trap is kept beside Unicorn's CPU: whatever changes its registers notes it. */
+static void note_sse_traps(struct unicorn_state *state, uint32_t mxcsr)
+{
+    state->sse_traps = ~mxcsr >> MXCSR_MASKS_AT & MXCSR_FLAGS;
+}
+
+static void note_x87_traps(struct unicorn_state *state, uint16_t control)
+{
+    enum { EXCEPTIONS = 0x3f };
+    state->x87_traps = ~control & EXCEPTIONS;
+}
+
 uint32_t unicorn_get_mxcsr(struct unicorn_state *state)
 {
     uint32_t mxcsr = 0;
@@ -527,7 +539,7 @@ void unicorn_set_mxcsr(struct unicorn_state *state, uint32_t mxcsr)
 {
     uint32_t visible = mxcsr & ~(uint32_t)MXCSR_FLAGS;
     uc_reg_write(state->uc, UC_X86_REG_MXCSR, &visible);
-    state->sse_traps = ~mxcsr >> MXCSR_MASKS_AT & MXCSR_FLAGS;
+    note_sse_traps(state, mxcsr);
     uint8_t *context = hidden(state);
     context[state->layout.sse_flags] = mxcsr & MXCSR_FLAGS;
     context[state->layout.sse_ftz] = (mxcsr & MXCSR_FTZ) != 0;
@@ -601,7 +613,7 @@ void unicorn_set_fxsave(struct unicorn_state *state, const uint8_t in[512])
             tags |= (uint16_t)(3u << 2 * i);
     unicorn_set(state, UC_X86_REG_FPCW, take16(in + FX_FCW));
     set_status_word(state, fsw);
-    state->x87_traps = ~take16(in + FX_FCW) & 0x3f;
+    note_x87_traps(state, take16(in + FX_FCW));
     unicorn_set(state, UC_X86_REG_FPTAG, tags);
     for (unsigned i = 0; i < 8; i++)
         uc_reg_write(state->uc, UC_X86_REG_FP0 + (int)((top_of(fsw) + i) & 7), in + FX_ST + 16 * i);
@@ -648,6 +660,8 @@ void unicorn_context_take(struct unicorn_state *state, uc_context *from, enum un
 {
     put_flags(state, from, set, false);
     uc_context_restore(state->uc, from);
+    note_sse_traps(state, (uint32_t)unicorn_get(state, UC_X86_REG_MXCSR));
+    note_x87_traps(state, (uint16_t)unicorn_get(state, UC_X86_REG_FPCW));
 }
 
 void unicorn_context_read(struct unicorn_state *state, uc_context *from, struct syscalls_cpu *cpu)

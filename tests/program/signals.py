@@ -58,6 +58,7 @@ def threads():
 def traps():
     as_natively("sse", ("50000", "7"), TRAPS)
     as_natively("libc", guest=TRAPS)
+    as_natively("threads", ("50000", "97", "7"), TRAPS)
     got = emulate(["-q", "--no-sim", TRAPS, "x87"])
     equal((got.stdout.decode(), got.returncode), ("", 125), "an x87 exception that traps")
     contains(got.stderr.decode(), ["an x87 instruction before this one", "exception that traps"], "where it occurs")

@@ -5,10 +5,12 @@
  *   sse  every instruction that can raise one, with each exception unmasked
  *   libc feenableexcept, and functions of the C library that raise exceptions
  *   x87  a division by zero with x87 exceptions unmasked
+ *   threads  one thread unmasks exceptions, the other one does not
  */
 #define _GNU_SOURCE
 #include <fenv.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -130,6 +132,42 @@ static void libc(void)
     printf("raised %x\n", fetestexcept(FE_ALL_EXCEPT));
 }
 
+static __thread int caught;
+static void counts(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    caught++;
+    ((ucontext_t *)context)->uc_mcontext.fpregs->mxcsr |= DEFAULT_MXCSR;
+}
+
+static int divide(int traps)
+{
+    for (int i = 0; i < 2000; i++) {
+        _mm_setcsr(traps ? DEFAULT_MXCSR & ~0x200u : DEFAULT_MXCSR);
+        volatile double quotient = one / zero;
+        (void)quotient;
+    }
+    return caught;
+}
+
+static void *divides(void *result)
+{
+    *(int *)result = divide(1);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread;
+    int there = 0;
+    struct sigaction action = {.sa_sigaction = counts, .sa_flags = SA_SIGINFO};
+    sigaction(SIGFPE, &action, NULL);
+    pthread_create(&thread, NULL, divides, &there);
+    const int here = divide(0);
+    pthread_join(thread, NULL);
+    printf("caught %d here, %d there\n", here, there);
+}
+
 static void x87(void)
 {
     volatile long double long_zero = 0, long_one = 1;
@@ -149,5 +187,7 @@ int main(int argc, char **argv)
         libc();
     else if (strcmp(what, "x87") == 0)
         x87();
+    else if (strcmp(what, "threads") == 0)
+        threads();
     return 0;
 }
