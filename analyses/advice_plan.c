@@ -35,6 +35,7 @@
 #define MISS_SHARE 1000u /* what costs less than this part of all misses, too */
 #define MEMBER_SHARE 50u /* of a group's cost: who has less is no member */
 #define WISHED 8u        /* proposals, at most: the rest is for conflicts at large */
+#define STILL (ANALYSES_COLORED | ANALYSES_ROOM | ANALYSES_REDRAWN) /* move nothing */
 #define ROWS_ALONE 3u
 #define SITES 2u
 #define PADDINGS 2u
@@ -224,10 +225,10 @@ static bool is_same_change(const struct analyses_change *a, const struct analyse
 
 static bool is_same(const struct analyses_proposal *a, const struct analyses_proposal *b)
 {
-    bool same = a->means == b->means && a->colors == b->colors && a->change_count == b->change_count &&
-                a->room_bytes == b->room_bytes && (a->room_bytes == 0 || a->level == b->level) &&
-                a->element_bytes == b->element_bytes && a->walk == b->walk &&
-                memcmp(a->apart, b->apart, sizeof a->apart) == 0;
+    bool same = a->means == b->means && a->colors == b->colors && a->draw == b->draw &&
+                a->change_count == b->change_count && a->room_bytes == b->room_bytes &&
+                (a->room_bytes == 0 || a->level == b->level) && a->element_bytes == b->element_bytes &&
+                a->walk == b->walk && memcmp(a->apart, b->apart, sizeof a->apart) == 0;
     for (uint32_t i = 0; i < a->change_count && same; i++)
         same = is_same_change(&a->changes[i], &b->changes[i]);
     return same;
@@ -242,7 +243,7 @@ static void end(struct plan *plan, const struct analyses_proposal *proposal)
         plan->out[i].wishes |= proposal->wishes;
         return;
     }
-    if (proposal->change_count != 0 || (proposal->means & (ANALYSES_COLORED | ANALYSES_ROOM)))
+    if (proposal->change_count != 0 || (proposal->means & STILL))
         plan->count++;
 }
 
@@ -581,6 +582,15 @@ static void wish_room(struct plan *plan, const struct analyses_wish *wish)
     end(plan, proposal);
 }
 
+/* Where frames are drawn. */
+static void wish_redrawn(struct plan *plan, const struct analyses_wish *wish)
+{
+    struct analyses_proposal *proposal = begin(plan, ANALYSES_REDRAWN);
+    proposal->wishes = (uint64_t)1 << wish->number;
+    proposal->draw = wish->draw;
+    end(plan, proposal);
+}
+
 static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
 {
     if (plan->count == WISHED)
@@ -591,6 +601,10 @@ static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
     }
     if (wish->means == ANALYSES_ROOM) {
         wish_room(plan, wish);
+        return;
+    }
+    if (wish->means == ANALYSES_REDRAWN) {
+        wish_redrawn(plan, wish);
         return;
     }
     if (!analyses_movable(object_at(plan, wish->object)) ||
@@ -649,7 +663,7 @@ enum c2_status analyses_plan_objects(uint32_t out[ANALYSES_OBJECTS], uint32_t *c
     memcpy(out, plan.objects, *count * sizeof *out);
     C2_ASSERT(input->wish_count <= ANALYSES_PROPOSALS);
     for (uint32_t i = 0; i < input->wish_count && status == C2_OK; i++) {
-        if ((input->wishes[i].means & (ANALYSES_COLORED | ANALYSES_ROOM)) == 0)
+        if ((input->wishes[i].means & STILL) == 0)
             add_object(out, count, &plan, input->wishes[i].object);
         if (input->wishes[i].means & ANALYSES_STAGGER)
             add_object(out, count, &plan, input->wishes[i].other);

@@ -438,6 +438,7 @@ enum analyses_means {
     ANALYSES_SPLIT = 32,     /* some bytes of each element lie in an array of their own, the others behind it */
     ANALYSES_IN_ORDER = 64,  /* elements lie in the order in which a walk comes to them */
     ANALYSES_ROOM = 128,     /* nothing moves, and a level holds the object: what work in blocks would find */
+    ANALYSES_REDRAWN = 256,  /* frames are drawn with another seed: no remedy, but how much of a placement is luck */
 };
 #define ANALYSES_ELEMENT 512u /* bytes of the largest element that is split */
 
@@ -464,6 +465,7 @@ struct analyses_proposal {
     uint64_t wishes;     /* that it is tried for, as bits; 0: none */
     uint32_t level;      /* STAGGER, COLORED: whose sets are meant */
     uint32_t colors;     /* COLORED */
+    uint32_t draw;       /* REDRAWN: so much is added to the placement's seed; 0 elsewhere */
     uint64_t step_bytes; /* STAGGER */
     uint64_t room_bytes; /* ROOM: of the level, then */
     uint32_t object;     /* ROOM: what is worked on in blocks */
@@ -493,6 +495,7 @@ struct analyses_wish {
     const uint8_t *apart;          /* SPLIT: likewise */
     uint64_t room_bytes;           /* ROOM: of all that is worked on in blocks */
     const struct analyses_walk *walk;
+    uint32_t draw; /* REDRAWN: likewise */
 };
 struct analyses_plan_input {
     const struct analyses_profile_result *profile;

@@ -137,6 +137,8 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
     if (options->no_sim || options->analyses[ANALYSIS_profile])
         return c2_fail(err, C2_ERR_INVALID, "advise needs the misses that --no-%s leaves out; leave it out",
                        options->no_sim ? "sim" : "attribution");
+    if (options->analyses[ANALYSIS_excerpts])
+        return c2_fail(err, C2_ERR_INVALID, "advise tries the remedies of findings; leave --no-findings out");
     if (options->analyses[ANALYSIS_against])
         return c2_fail(err, C2_ERR_INVALID, "advise compares placements by itself; leave --against out");
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)

@@ -7,7 +7,8 @@
  *   loops concerns are one finding an object: pages of 2 MiB spare them as far as the TLBs cover it. What cores take
  *   from each other is one an object and kind (sharing.c); fetches are one of their own. Findings of one cause are
  *   one: objects that the same loops go through in the wrong order or too often, or that compete there; loops in which
- *   the same rows of an object compete; and loops that go through one object in no order, from node to node or once.
+ *   the same rows of an object compete; loops that go through their objects one after the other, again and again; and
+ *   loops that go through one object in no order, from node to node or once.
  *   Worth: what the remedy spares; without a remedy, a part of the cost (WORTH_WITHOUT), so that what cannot be helped
  *   stands before what is hardly worth it.
  *   The run's cycles, of which shares are taken, are its cost and one for each instruction. Groups of less than
@@ -21,11 +22,12 @@
 
 #include "findings/findings_priv.h"
 
-#define WORTH_WITHOUT 10u /* the part */
-#define STARTUP_SHARE 20u /* of all cost: what is spared less */
-#define SWAP_SHARE 20u    /* of the run's cycles */
-#define SMALL_SHARE 400u  /* of the run's cycles */
-#define FURTHER 2u        /* findings that are no group's: code, and start-up */
+#define WORTH_WITHOUT 10u   /* the part */
+#define STARTUP_SHARE 20u   /* of all cost: what is spared less */
+#define SWAP_SHARE 20u      /* of the run's cycles */
+#define SMALL_SHARE 400u    /* of the run's cycles */
+#define FUNCTION_SHARE 100u /* of what fetches cost: who has less is not counted among the functions */
+#define FURTHER 2u          /* findings that are no group's: code, and start-up */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
 struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row)
@@ -130,13 +132,23 @@ static enum c2_status add_translations(struct findings *to, const struct finding
 
 /* ------------------------------------------------------------------ code, and start-up */
 
+/* One finding, at the function whose fetches cost most. */
 static void add_code(struct findings *to, const struct findings_input *input, const struct groups *groups)
 {
-    if (groups->code_lead == FINDINGS_NOBODY)
+    const struct code *most = groups->codes;
+    uint32_t functions = 0;
+    if (groups->code_count == 0)
         return;
-    struct finding finding = findings_at(FINDINGS_INSTRUCTION_CACHE, input->profile, groups->code_lead);
+    for (uint32_t i = 0; i < groups->code_count; i++)
+        most = groups->codes[i].cycles > most->cycles ? &groups->codes[i] : most;
+    struct finding finding = findings_at(FINDINGS_INSTRUCTION_CACHE, input->profile, most->lead);
     finding.parts = groups->code;
     finding.cost = findings_cost_sum(&groups->code);
+    for (uint32_t i = 0; i < groups->code_count; i++)
+        functions += groups->codes[i].function != 0 && groups->codes[i].cycles >= finding.cost / FUNCTION_SHARE;
+    finding.function.v = most->function;
+    finding.functions = functions;
+    finding.function_cost = most->cycles;
     finding.misses = groups->code_misses;
     finding.gain = groups->code.capacity + groups->code.conflict;
     finding.gained = finding.gain == 0 ? FINDINGS_NO_GAIN : FINDINGS_ESTIMATED;
@@ -186,6 +198,12 @@ static bool same_loops(const struct finding *a, const struct finding *b)
     return a->loop != ANALYSES_NO_LOOP && a->loop == b->loop && a->with == b->with;
 }
 
+/* Loops one after the other in a loop, or in a function that is called again and again. */
+static bool same_passes(const struct finding *a, const struct finding *b)
+{
+    return a->function.v != 0 && a->function.v == b->function.v && a->around == b->around && a->level == b->level;
+}
+
 /* The same rows longer, as far as they are known of the second. */
 static bool same_rows(const struct finding *a, const struct finding *b)
 {
@@ -201,7 +219,7 @@ static bool has_one_cause(const struct finding *a, const struct finding *b)
     switch (a->pattern) {
     case FINDINGS_LOOP_ORDER:
     case FINDINGS_CAPACITY:
-        return same_loops(a, b);
+        return same_loops(a, b) || same_passes(a, b);
     case FINDINGS_SET_CONFLICTS:
         return same_loops(a, b) || same_rows(a, b);
     case FINDINGS_POINTER_CHASING:
@@ -223,6 +241,20 @@ void findings_cost_add(struct findings_cost *to, const struct findings_cost *mor
     to->coherence += more->coherence;
 }
 
+/* One more object that the finding is about. Those beyond the first are taken to be others each time. */
+void findings_add_object(struct finding *to, uint32_t object)
+{
+    const uint32_t known = to->others < FINDINGS_ALSO ? to->others : FINDINGS_ALSO;
+    if (object == to->object)
+        return;
+    for (uint32_t i = 0; i < known; i++)
+        if (to->also[i] == object)
+            return;
+    if (known < FINDINGS_ALSO)
+        to->also[known] = object;
+    to->other = to->others++ == 0 ? object : to->other;
+}
+
 static void add_finding(struct finding *to, const struct finding *more)
 {
     to->cost += more->cost;
@@ -231,9 +263,7 @@ static void add_finding(struct finding *to, const struct finding *more)
     findings_cost_add(&to->parts, &more->parts);
     if (to->gain != 0)
         to->gained = FINDINGS_ESTIMATED;
-    if (to->object == more->object)
-        return;
-    to->other = to->others++ == 0 ? more->object : to->other;
+    findings_add_object(to, more->object);
 }
 
 /* Findings of one cause, in the first of them. */
@@ -350,14 +380,20 @@ static enum c2_status fill(struct findings *findings, const struct findings_inpu
 
 enum c2_status findings_create(struct findings **out, const struct findings_input *input, struct c2_error *err)
 {
-    struct groups groups;
+    struct groups groups = {.count = 0};
+    struct findings_input own = *input;
+    struct findings_sorted *sorted;
     struct findings *findings = *out = c2_calloc(1, sizeof *findings);
     if (!findings)
         return c2_fail_memory(err, "the findings");
-    enum c2_status status = findings_group(&groups, input, err);
+    enum c2_status status = findings_accesses_sort(&sorted, input->excerpts, err);
+    own.sorted = sorted;
     if (status == C2_OK)
-        status = fill(findings, input, &groups, err);
+        status = findings_group(&groups, &own, err);
+    if (status == C2_OK)
+        status = fill(findings, &own, &groups, err);
     findings_groups_release(&groups);
+    c2_free(sorted);
     if (status == C2_OK)
         return C2_OK;
     findings_destroy(findings);

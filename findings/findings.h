@@ -38,6 +38,8 @@ const char *findings_pattern_name(enum findings_pattern pattern);
 #define FINDINGS_NOBODY UINT32_MAX        /* no object, no level */
 #define FINDINGS_ELEMENT ANALYSES_ELEMENT /* bytes of the largest element that is looked at */
 
+#define FINDINGS_ALSO 8u
+
 enum findings_gained { FINDINGS_NO_GAIN, FINDINGS_ESTIMATED, FINDINGS_SIMULATED };
 
 /* Cycles by the machine's latencies, without those of start-up. */
@@ -60,8 +62,14 @@ struct finding {
     uint32_t evictor;   /* SET_CONFLICTS: the object that takes most lines; else NOBODY */
     uint32_t other;     /* LOOP_ORDER, CAPACITY: a further object of the same loops, and */
     uint32_t others;    /* how many there are; their cost and gain are in the sums */
-    uint64_t cost;      /* cycles that it concerns */
-    uint64_t gain;      /* of these, what the remedy would spare; 0: nothing, or there is none */
+    uint32_t around;    /* CAPACITY: the loop around the loop; NO_LOOP: none, or none is known */
+    struct guest_va
+        function;           /* CAPACITY: that holds the loop; INSTRUCTION_CACHE: whose code costs most; 0: not known */
+    uint32_t functions;     /* INSTRUCTION_CACHE: how many have a hundredth of the cost or more */
+    uint64_t function_cost; /* INSTRUCTION_CACHE: of the cost, that of the function's code */
+    uint32_t also[FINDINGS_ALSO]; /* the first of the others, most costly first */
+    uint64_t cost;                /* cycles that it concerns */
+    uint64_t gain;                /* of these, what the remedy would spare; 0: nothing, or there is none */
     enum findings_gained gained;
     struct findings_cost parts;
     uint64_t misses;         /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
@@ -77,9 +85,11 @@ struct finding {
     uint32_t padding_unit; /* SET_CONFLICTS: bytes of an element, the least that a row may be longer; 0: not known */
     uint64_t room_bytes;   /* CAPACITY, when it was tried: of a level that holds the object; else 0 */
     uint64_t apart_bytes, apart_of; /* SET_CONFLICTS, when starts apart helped: these steps, modulo so many bytes */
-    uint32_t number;                /* of its wishes (findings_wish) */
-    uint32_t layout;                /* when they were tried: the proposal that the gain is of; else NOBODY */
-    bool in_huge_pages;             /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
+    uint32_t draws;                 /* PAGE_PLACEMENT, when it was tried: other draws of the frames, and */
+    uint64_t luck_now, luck_least, luck_most; /* what the whole run costs; with these draws at least and at most */
+    uint32_t number;                          /* of its wishes (findings_wish) */
+    uint32_t layout;                          /* when they were tried: the proposal that the gain is of; else NOBODY */
+    bool in_huge_pages;                       /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 
 struct findings_input {
@@ -88,8 +98,9 @@ struct findings_input {
     const struct analyses_coherence_result *coherence; /* NULL: one core */
     const struct caches_machine *machine;
     const struct mmu_config *placement;
-    struct loader_symbols *symbols; /* NULL: code is not looked at */
-    uint64_t instructions;          /* measured */
+    struct loader_symbols *symbols;       /* NULL: code is not looked at */
+    uint64_t instructions;                /* measured */
+    const struct findings_sorted *sorted; /* findings_create's own */
 };
 
 /* ------------------------------------------------------------------ declarations: declared.c

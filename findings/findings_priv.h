@@ -13,7 +13,8 @@ struct group {
     uint32_t loop; /* ANALYSES_NO_LOOP: none is known */
     uint64_t function;
     struct findings_cost cost;
-    uint64_t level[ANALYSES_LEVELS];      /* by number: cycles of capacity and conflict misses */
+    uint64_t level[ANALYSES_LEVELS];      /* by number: cycles of capacity and conflict misses, */
+    uint64_t capacity[ANALYSES_LEVELS];   /* and of capacity misses alone */
     uint64_t misses, pages, walks;        /* of the first level of the caches, and of the TLBs; of both TLBs */
     uint32_t lead, page_lead;             /* the rows that cost most, in all and in translations; */
     uint64_t lead_cost, page_cost;        /* what they cost */
@@ -22,15 +23,47 @@ struct group {
     const struct analyses_access *access; /* of the lead, or of another row if it has none; NULL: none was seen */
 };
 
+/* Fetches of a function's code. */
+struct code {
+    uint64_t function; /* 0: of no function */
+    uint64_t cycles;
+    uint32_t lead; /* the row that costs most, and */
+    uint64_t lead_cycles;
+};
+
 struct groups {
     struct group *list;
     uint32_t count, room;
-    struct findings_cost code; /* misses of fetches, */
-    uint32_t code_lead;        /* the row of them that costs most; NOBODY: none, */
-    uint64_t code_lead_cost, code_misses;
+    struct findings_cost code; /* misses of fetches, in all */
+    uint64_t code_misses;
+    struct code *codes; /* and by function */
+    uint32_t code_count, code_room;
+    struct c2_map *code_of; /* from an entry to its number there */
     uint64_t cost, startup;
+    struct c2_map *numbers;   /* from what makes a group to its number in the list */
+    struct c2_map *functions; /* from an entry to a number of its own */
+    uint32_t function_count;
 };
-/* By number: the one where capacity and conflict misses cost most. */
+
+/* ------------------------------------------------------------------ accesses.c
+ * To be freed with c2_free; NULL where there are none. */
+struct findings_sorted {
+    uint32_t loop, object, number; /* of the access in the excerpts */
+};
+enum c2_status findings_accesses_sort(struct findings_sorted **out, const struct analyses_excerpts_result *excerpts,
+                                      struct c2_error *err);
+/* Those of the loop's instructions to the object, or, NOBODY, to all objects; in the order of objects, then of
+ * instructions. */
+struct findings_accesses {
+    const struct findings_sorted *list;
+    size_t count;
+    const struct analyses_access *all;
+};
+struct findings_accesses findings_accesses_of(const struct findings_input *input, uint32_t loop, uint32_t object);
+const struct analyses_access *findings_access(const struct findings_accesses *of, size_t i);
+
+/* ------------------------------------------------------------------ groups.c
+ * By number: the one where capacity and conflict misses cost most. */
 uint32_t findings_dearest_level(const struct group *group);
 
 /* To be released, whatever it returned. */
@@ -57,6 +90,8 @@ enum c2_status findings_swap(struct finding *finding, const struct findings_inpu
 enum c2_status findings_add_sharing(struct findings *to, const struct findings_input *input, struct c2_error *err);
 
 void findings_cost_add(struct findings_cost *to, const struct findings_cost *more);
+
+void findings_add_object(struct finding *to, uint32_t object);
 
 /* By worth, most first. */
 void findings_sort(struct findings *findings);

@@ -15,6 +15,8 @@
 
 #include "findings/findings_priv.h"
 
+#define FUNCTIONS ((uint64_t)1 << 31) /* numbers of loops are smaller */
+
 uint64_t findings_cost_sum(const struct findings_cost *cost)
 {
     return cost->cold + cost->capacity + cost->conflict + cost->translation + cost->coherence;
@@ -45,8 +47,9 @@ static uint64_t coherence_of(const struct analyses_row *row, const struct caches
     return cycles;
 }
 
-static void add_row_cost(struct findings_cost *to, uint64_t *level, const struct findings_input *input,
-                         const struct analyses_row *row)
+/* level, capacity: as in a group. */
+static void add_row_cost(struct findings_cost *to, uint64_t *level, uint64_t *capacities,
+                         const struct findings_input *input, const struct analyses_row *row)
 {
     const struct caches_costs costs = caches_costs(input->machine);
     const uint32_t levels = input->profile->level_count + input->profile->has_l1i;
@@ -58,6 +61,7 @@ static void add_row_cost(struct findings_cost *to, uint64_t *level, const struct
         to->conflict += conflict;
         to->framed += (row->level[i].framed - row->startup[i].framed) * costs.miss[i];
         level[i] += capacity + conflict;
+        capacities[i] += capacity;
     }
     to->translation += translation_of(row, &costs);
     to->coherence += coherence_of(row, &costs, levels);
@@ -98,20 +102,41 @@ static uint64_t function_of(const struct findings_input *input, uint32_t insn)
     return entry.v;
 }
 
+/* A number that no other group has: its object, and its loop or the number of its function. */
+static enum c2_status key_of(struct groups *groups, const struct group *group, uint64_t *key, struct c2_error *err)
+{
+    uint64_t number = group->loop;
+    if (group->loop == ANALYSES_NO_LOOP && !c2_map_get(groups->functions, group->function, &number)) {
+        number = FUNCTIONS + groups->function_count++;
+        enum c2_status status = c2_map_put(groups->functions, group->function, number, err);
+        if (status != C2_OK)
+            return status;
+    }
+    *key = (uint64_t)group->object << 32 | number;
+    return C2_OK;
+}
+
 static enum c2_status find_group(struct groups *groups, const struct findings_input *input,
                                  const struct analyses_row *row, struct group **out, struct c2_error *err)
 {
     const uint32_t loop = input->excerpts ? input->excerpts->loops.loop_of[row->insn] : ANALYSES_NO_LOOP;
     const uint64_t function = loop == ANALYSES_NO_LOOP ? function_of(input, row->insn) : 0;
-    for (uint32_t i = 0; i < groups->count; i++) {
-        *out = &groups->list[i];
-        if ((*out)->object == row->object && (*out)->loop == loop && (*out)->function == function)
-            return C2_OK;
+    const struct group made = {
+        .object = row->object, .loop = loop, .function = function, .lead_evictor = FINDINGS_NOBODY};
+    uint64_t key, number;
+    enum c2_status status = key_of(groups, &made, &key, err);
+    if (status == C2_OK && c2_map_get(groups->numbers, key, &number)) {
+        *out = &groups->list[number];
+        return C2_OK;
     }
+    if (status == C2_OK)
+        status = c2_map_put(groups->numbers, key, groups->count, err);
+    if (status != C2_OK)
+        return status;
     if (!c2_grow((void **)&groups->list, &groups->room, groups->count, sizeof *groups->list))
         return c2_fail_memory(err, "the findings");
     *out = &groups->list[groups->count++];
-    **out = (struct group){.object = row->object, .loop = loop, .function = function, .lead_evictor = FINDINGS_NOBODY};
+    **out = made;
     return C2_OK;
 }
 
@@ -129,35 +154,69 @@ static void take_lead(struct group *group, const struct findings_input *input, u
     }
 }
 
+static enum c2_status code_of(struct code **out, struct groups *groups, uint64_t function, struct c2_error *err)
+{
+    uint64_t number;
+    if (c2_map_get(groups->code_of, function, &number)) {
+        *out = &groups->codes[number];
+        return C2_OK;
+    }
+    if (!c2_grow((void **)&groups->codes, &groups->code_room, groups->code_count, sizeof *groups->codes))
+        return c2_fail_memory(err, "the findings");
+    enum c2_status status = c2_map_put(groups->code_of, function, groups->code_count, err);
+    if (status != C2_OK)
+        return status;
+    *out = &groups->codes[groups->code_count++];
+    **out = (struct code){.function = function};
+    return C2_OK;
+}
+
+/* A row of fetches. */
+static enum c2_status add_code(struct groups *groups, const struct findings_input *input, uint32_t row,
+                               const struct findings_cost *cost, struct c2_error *err)
+{
+    const struct analyses_row *of = &input->profile->rows[row];
+    const uint32_t l1i = input->profile->level_count;
+    const uint64_t cycles = findings_cost_sum(cost);
+    struct code *code = NULL;
+    add_cost(&groups->code, cost);
+    groups->code_misses += own(of, l1i, ANALYSES_COLD) + own(of, l1i, ANALYSES_CAPACITY) +
+                           own(of, l1i, ANALYSES_CONFLICT);
+    enum c2_status status = code_of(&code, groups, function_of(input, of->insn), err);
+    if (status != C2_OK)
+        return status;
+    code->cycles += cycles;
+    if (cycles <= code->lead_cycles)
+        return C2_OK;
+    code->lead = row;
+    code->lead_cycles = cycles;
+    return C2_OK;
+}
+
 static enum c2_status add_row(struct groups *groups, const struct findings_input *input, uint32_t row,
                               struct c2_error *err)
 {
     const struct analyses_row *of = &input->profile->rows[row];
     const enum analyses_kind kind = input->profile->objects[of->object].kind;
     struct findings_cost cost = {.cold = 0};
-    uint64_t level[ANALYSES_LEVELS] = {0};
+    uint64_t level[ANALYSES_LEVELS] = {0}, capacity[ANALYSES_LEVELS] = {0};
     struct group *group = NULL;
-    add_row_cost(&cost, level, input, of);
+    add_row_cost(&cost, level, capacity, input, of);
     const uint64_t sum = findings_cost_sum(&cost);
     groups->cost += sum;
     groups->startup += startup_of(input, of);
     if (sum == 0 || kind == ANALYSES_TABLES)
         return C2_OK;
-    if (kind == ANALYSES_CODE) {
-        add_cost(&groups->code, &cost);
-        groups->code_misses += own(of, input->profile->level_count, ANALYSES_COLD) +
-                               own(of, input->profile->level_count, ANALYSES_CAPACITY) +
-                               own(of, input->profile->level_count, ANALYSES_CONFLICT);
-        groups->code_lead = sum > groups->code_lead_cost ? row : groups->code_lead;
-        groups->code_lead_cost = sum > groups->code_lead_cost ? sum : groups->code_lead_cost;
-        return C2_OK;
-    }
+    if (kind == ANALYSES_CODE)
+        return add_code(groups, input, row, &cost, err);
     enum c2_status status = find_group(groups, input, of, &group, err);
     if (status != C2_OK)
         return status;
     add_cost(&group->cost, &cost);
-    for (uint32_t i = 0; i < ANALYSES_LEVELS; i++)
+    for (uint32_t i = 0; i < ANALYSES_LEVELS; i++) {
         group->level[i] += level[i];
+        group->capacity[i] += capacity[i];
+    }
     group->misses += first_misses(of);
     group->pages += of->tlb.misses - of->tlb_startup.misses;
     group->walks += of->tlb.walks - of->tlb_startup.walks;
@@ -217,7 +276,12 @@ static enum c2_status find_evictors(struct groups *groups, const struct findings
 enum c2_status findings_group(struct groups *out, const struct findings_input *input, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    *out = (struct groups){.code_lead = FINDINGS_NOBODY};
+    *out = (struct groups){.count = 0};
+    status = c2_map_create(&out->numbers, err);
+    if (status == C2_OK)
+        status = c2_map_create(&out->functions, err);
+    if (status == C2_OK)
+        status = c2_map_create(&out->code_of, err);
     for (size_t i = 0; i < input->profile->row_count && status == C2_OK; i++)
         status = add_row(out, input, (uint32_t)i, err);
     return status == C2_OK ? find_evictors(out, input, err) : status;
@@ -226,5 +290,9 @@ enum c2_status findings_group(struct groups *out, const struct findings_input *i
 void findings_groups_release(struct groups *groups)
 {
     c2_free(groups->list);
+    c2_map_destroy(groups->numbers);
+    c2_map_destroy(groups->functions);
+    c2_map_destroy(groups->code_of);
+    c2_free(groups->codes);
     *groups = (struct groups){.count = 0};
 }

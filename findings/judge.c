@@ -17,8 +17,8 @@
  *   partial lines     An element, as large as the grid that the accesses fit, has bytes that this loop uses and others:
  *                     apart from these it would take fewer lines.
  *   scattered         Steps are irregular otherwise: nothing is spared.
- *   capacity          The loop walks through the object more than once, and it does not fit: half of the cost of the
- *                     capacity misses, as work in blocks saves most fetches of a line, but borders remain.
+ *   capacity          The loop walks through the object more than once, and it does not fit: the cost of the capacity
+ *                     misses of the level where most is lost, and of those behind it, which blocks that fit there save.
  *   streaming         The rest: nothing is spared.
  *
  *   What lies between the blocks of the heap, or on the stack beside arrays, has no elements.
@@ -60,10 +60,11 @@ struct swap {
 static struct swap try_swap(const struct findings_input *input, uint32_t loop, unsigned depth)
 {
     struct swap swap = {0, 0};
-    for (size_t i = 0; i < input->excerpts->access_count; i++) {
-        const struct analyses_access *access = &input->excerpts->accesses[i];
+    const struct findings_accesses accesses = findings_accesses_of(input, loop, FINDINGS_NOBODY);
+    for (size_t i = 0; i < accesses.count; i++) {
+        const struct analyses_access *access = findings_access(&accesses, i);
         int64_t step, other;
-        if (input->excerpts->loops.loop_of[access->insn] != loop || !findings_step(access, 0, &step))
+        if (!findings_step(access, 0, &step))
             continue;
         const uint64_t line = input->machine->line_bytes, times = access->reads + access->writes;
         swap.now += share_of_line(step, line) * times;
@@ -135,23 +136,19 @@ static uint64_t element_of(const struct findings_input *input, const struct grou
     uint64_t grid = 0;
     if (object->blocks > 1)
         return object->bytes / object->blocks;
-    for (size_t i = 0; i < input->excerpts->access_count; i++) {
-        const struct analyses_access *access = &input->excerpts->accesses[i];
-        if (access->object != group->object || input->excerpts->loops.loop_of[access->insn] != group->loop)
-            continue;
-        grid = c2_divisor(access->grid, grid);
-    }
+    const struct findings_accesses accesses = findings_accesses_of(input, group->loop, group->object);
+    for (size_t i = 0; i < accesses.count; i++)
+        grid = c2_divisor(findings_access(&accesses, i)->grid, grid);
     return grid;
 }
 
 /* Bytes of an element that the loop's accesses use. */
 static uint64_t used_of(uint8_t *used, const struct findings_input *input, const struct group *group, uint64_t element)
 {
+    const struct findings_accesses accesses = findings_accesses_of(input, group->loop, group->object);
     uint64_t count = 0;
-    for (size_t i = 0; i < input->excerpts->access_count; i++) {
-        const struct analyses_access *access = &input->excerpts->accesses[i];
-        if (access->object != group->object || input->excerpts->loops.loop_of[access->insn] != group->loop)
-            continue;
+    for (size_t i = 0; i < accesses.count; i++) {
+        const struct analyses_access *access = findings_access(&accesses, i);
         for (uint64_t k = 0; k < access->bytes; k++)
             used[(access->offset + k) % element / 8] |= (uint8_t)(1u << (access->offset + k) % element % 8);
     }
@@ -210,6 +207,13 @@ static bool has_elements(const struct analyses_object *object)
     return (object->kind != ANALYSES_HEAP || object->site.v != 0) && (object->kind != ANALYSES_STACK || object->local);
 }
 
+/* Places in no order. */
+static bool is_irregular(const struct group *group)
+{
+    int64_t step;
+    return group->access && !findings_step(group->access, 0, &step);
+}
+
 static bool measure_element(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     if (!group->access || !has_elements(&input->profile->objects[group->object]))
@@ -219,7 +223,8 @@ static bool measure_element(struct finding *out, const struct findings_input *in
         return false;
     out->element_bytes = element;
     out->used_bytes = used_of(out->used, input, group, element);
-    find_period(out);
+    if (!is_irregular(group)) /* else the code comes to one element at a time */
+        find_period(out);
     return true;
 }
 
@@ -233,12 +238,6 @@ static bool is_partial(struct finding *out, const struct findings_input *input, 
     out->pattern = FINDINGS_PARTIAL_LINES;
     out->gain = out->cost - left;
     return true;
-}
-
-static bool is_irregular(const struct group *group)
-{
-    int64_t step;
-    return group->access && !findings_step(group->access, 0, &step);
 }
 
 static bool is_chase(struct finding *out, const struct findings_input *input, const struct group *group)
@@ -290,6 +289,25 @@ static double fetches_of(const struct findings_input *input, const struct group 
     return (double)group->misses / (double)((bytes + line - 1) / line);
 }
 
+/* Cycles of the capacity misses of this level, and of those behind it: what blocks that fit there save from their
+ * second pass on. */
+static uint64_t fits_from(const struct findings_input *input, const struct group *group, uint32_t level)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = level; i < input->machine->level_count; i++)
+        cycles += group->capacity[i];
+    return cycles;
+}
+
+/* What has loops that go through their objects one after the other, again and again. */
+static void find_nest(struct finding *out, const struct findings_input *input)
+{
+    const struct analyses_loop *loop = out->loop == ANALYSES_NO_LOOP ? NULL : &input->excerpts->loops.loops[out->loop];
+    out->around = !loop ? ANALYSES_NO_LOOP : loop->parent;
+    if (loop && input->symbols)
+        loader_function_entry(input->symbols, loop->header, &out->function);
+}
+
 static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     out->passes = passes_of(input, group);
@@ -298,8 +316,9 @@ static void judge_order(struct finding *out, const struct findings_input *input,
         out->pattern = FINDINGS_SCATTERED;
     } else if (out->passes > PASSES && group->cost.capacity > group->cost.cold) {
         out->pattern = FINDINGS_CAPACITY;
+        find_nest(out, input);
         out->passes = fetches_of(input, group);
-        out->gain = group->cost.capacity / 2;
+        out->gain = fits_from(input, group, out->level);
     } else {
         out->pattern = FINDINGS_STREAMING;
     }

@@ -117,7 +117,7 @@ static void describe(struct nest *nest, const struct findings_input *input, cons
     }
     nest->rounds[nest->with] = rounds_of(input, loop);
     nest->sweeps = entries_of(input, loop);
-    for (size_t i = 0; i < input->excerpts->access_count; i++) {
+    for (size_t i = 0; i < input->excerpts->access_count; i++) { /* in the order of the instructions */
         const struct analyses_access *access = &input->excerpts->accesses[i];
         const uint64_t times = access->reads + access->writes;
         if (loops->loop_of[access->insn] == finding->loop && times * 2 > loops->loops[finding->loop].iterations)

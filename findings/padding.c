@@ -24,21 +24,14 @@ static uint64_t reached(uint64_t distance, uint64_t sets, uint64_t line_bytes)
     return distance % line_bytes != 0 ? sets : sets / c2_divisor(distance / line_bytes, sets);
 }
 
-static bool is_of(const struct findings_input *input, const struct analyses_access *access, uint32_t loop,
-                  uint32_t object)
-{
-    return access->object == object && input->excerpts->loops.loop_of[access->insn] == loop;
-}
-
 /* Between the places where the loop's instructions begin; 0: there is one place. */
 static uint64_t between(const struct findings_input *input, uint32_t loop, uint32_t object)
 {
+    const struct findings_accesses accesses = findings_accesses_of(input, loop, object);
     const struct analyses_access *first = NULL;
     uint64_t common = 0;
-    for (size_t i = 0; i < input->excerpts->access_count; i++) {
-        const struct analyses_access *access = &input->excerpts->accesses[i];
-        if (!is_of(input, access, loop, object))
-            continue;
+    for (size_t i = 0; i < accesses.count; i++) {
+        const struct analyses_access *access = findings_access(&accesses, i);
         if (first)
             common = c2_divisor(access->anchor > first->anchor ? access->anchor - first->anchor
                                                                : first->anchor - access->anchor,

@@ -7,7 +7,8 @@
  *                     that is smaller; of blocks of a site longer blocks. With another: the two
  *                     start half of the level's sets apart, and longer rows. Where the level is indexed by physical
  *                     addresses each of these also in pages of 2 MiB.
- *   page placement    Coloured pages; the object in pages of 2 MiB.
+ *   page placement    Coloured pages; the object in pages of 2 MiB. And frames drawn anew, DRAWS times: that is no
+ *                     remedy, but shows how much of the placement is luck.
  *   translations      The object in pages of 2 MiB.
  *   false sharing     Each core's part a line.
  *   partial lines     The bytes of elements that the finding's loop uses, in an array of their own.
@@ -34,6 +35,7 @@
 
 #define NEEDED 2u
 #define NEARLY 100u
+#define DRAWS 3u
 
 struct wishes {
     struct findings_wishes *out;
@@ -132,6 +134,8 @@ static void wish_remedies(struct wishes *wishes)
         if (wishes->of->level < wishes->machine->level_count)
             wish_means(wishes, ANALYSES_COLORED);
         wish_means(wishes, ANALYSES_HUGE);
+        for (uint32_t i = 1; i <= DRAWS; i++)
+            wish(wishes, &(struct analyses_wish){.means = ANALYSES_REDRAWN, .draw = i});
         break;
     case FINDINGS_TLB:
         wish_means(wishes, ANALYSES_HUGE);
@@ -193,7 +197,7 @@ static bool is_own(const struct finding *finding, bool besides, const struct tri
 {
     const struct analyses_proposal *proposal = &tried->proposals[layout];
     const bool is_besides = (proposal->means & ANALYSES_HUGE) && proposal->means != ANALYSES_HUGE;
-    return finding->number < 64 && tried->outcomes[layout].status == C2_OK &&
+    return finding->number < 64 && tried->outcomes[layout].status == C2_OK && proposal->means != ANALYSES_REDRAWN &&
            (proposal->wishes >> finding->number & 1) != 0 && is_besides == besides;
 }
 
@@ -240,6 +244,23 @@ static void settle_room(struct finding *finding, const struct tried *tried)
         finding->gain = finding->parts.capacity;
 }
 
+/* What the run costs with other frames, at least and at most, itself included. */
+static void settle_luck(struct finding *finding, const struct tried *tried)
+{
+    finding->luck_now = finding->luck_least = finding->luck_most = tried->before;
+    finding->draws = 0;
+    for (uint32_t i = 0; i < tried->count && finding->number < 64; i++) {
+        const struct analyses_proposal *proposal = &tried->proposals[i];
+        if (proposal->means != ANALYSES_REDRAWN || tried->outcomes[i].status != C2_OK ||
+            (proposal->wishes >> finding->number & 1) == 0)
+            continue;
+        const uint64_t cost = caches_cost_sum(&tried->outcomes[i].cost);
+        finding->draws++;
+        finding->luck_least = cost < finding->luck_least ? cost : finding->luck_least;
+        finding->luck_most = cost > finding->luck_most ? cost : finding->luck_most;
+    }
+}
+
 /* The rows that were simulated: the smallest padding that helps as much as any. */
 static void settle_rows(struct finding *finding, const struct analyses_proposal *proposal)
 {
@@ -263,6 +284,8 @@ static void settle(struct finding *finding, const struct tried *tried)
 {
     const struct best plain = best_of(finding, false, tried), huge = best_of(finding, true, tried);
     finding->layout = FINDINGS_NOBODY;
+    if (finding->pattern == FINDINGS_PAGE_PLACEMENT)
+        settle_luck(finding, tried);
     if (plain.layout == FINDINGS_NOBODY && huge.layout == FINDINGS_NOBODY)
         return;
     finding->in_huge_pages = huge.spared / NEEDED > plain.spared;
@@ -290,8 +313,7 @@ static void join(struct finding *to, const struct finding *more)
     to->misses += more->misses;
     to->walks += more->walks;
     findings_cost_add(&to->parts, &more->parts);
-    if (to->object != more->object)
-        to->other = to->others++ == 0 ? more->object : to->other;
+    findings_add_object(to, more->object);
 }
 
 /* What one layout spares is one finding: the dearest of them has the cost of all. */

@@ -234,6 +234,7 @@ static struct mmu_config placement_of(const struct player *player, const struct 
         config.placement = MMU_COLORED;
         config.colors = proposal->colors;
     }
+    config.seed += proposal->draw;
     return config;
 }
 

@@ -152,6 +152,8 @@ static char *in_words(char *buffer, size_t bytes, const struct report_proposals 
     if (proposal->means & ANALYSES_COLORED)
         c2_say(&words, "pages placed by colour (--pages colored,level=%s: %" PRIu32 " colours)",
                of->run->machine->levels[proposal->level].name, proposal->colors);
+    if (proposal->means & ANALYSES_REDRAWN)
+        c2_say(&words, "other frames (seed %" PRIu64 ")", of->run->placement->seed + proposal->draw);
     return buffer;
 }
 
@@ -232,8 +234,8 @@ static void add_table(struct document *d, const struct report_proposals *of, con
 
 static void add_means(struct document *d, unsigned bits)
 {
-    static const char *const names[] = {"pad_rows",    "pad_blocks", "stagger",  "huge_pages",
-                                        "page_colors", "split",      "in_order", "in_blocks"};
+    static const char *const names[] = {"pad_rows", "pad_blocks", "stagger",   "huge_pages",  "page_colors",
+                                        "split",    "in_order",   "in_blocks", "other_frames"};
     doc_table(d, DOC_JSON, "means");
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bits >> i & 1)
@@ -343,11 +345,12 @@ static void add_head(struct document *d, const struct report_proposals *of)
     doc_close(d);
 }
 
-/* The best of what changes the program's data; `count`: there is none. What a larger level would do is no layout. */
+/* The best of what changes the program's data; `count`: there is none. What a larger level or other frames would do is
+ * no layout. */
 static uint32_t best_layout(const struct report_proposals *of, const uint32_t *order)
 {
     uint32_t place = 0;
-    while (place < of->count && (of->proposals[order[place]].means & ANALYSES_ROOM))
+    while (place < of->count && (of->proposals[order[place]].means & (ANALYSES_ROOM | ANALYSES_REDRAWN)))
         place++;
     return place;
 }

@@ -331,6 +331,7 @@ static const struct {
     {"report", C2_ERR_UNSUPPORTED, NULL},
     {"advise", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"advise --no-sim ./a", C2_ERR_INVALID, "advise needs the misses that --no-sim leaves out; leave it out"},
+    {"advise --no-findings ./a", C2_ERR_INVALID, "advise tries the remedies of findings; leave --no-findings out"},
     {"advise --no-attribution ./a", C2_ERR_INVALID,
      "advise needs the misses that --no-attribution leaves out; leave it out"},
     {"advise --full ./a", C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out"},

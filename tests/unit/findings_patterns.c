@@ -342,9 +342,16 @@ static void again_and_again_or_once(void **state)
     w.accesses[0].grid = 64;
     w.objects[0].bytes = 32000;
     struct findings *findings = found(&w);
-    must(&findings->list[0], FINDINGS_CAPACITY, 0x1000, 8000, 3600);
+    must(&findings->list[0], FINDINGS_CAPACITY, 0x1000, 8000, 7200);
     assert_true(findings->list[0].passes == 2.0 && findings->list[0].level == L1D);
     findings_destroy(findings);
+    w.tallies[0][L2].reads[ANALYSES_COLD] = 100; /* blocks that fit L2 spare nothing in L1D: 900 * 28 */
+    w.tallies[0][L2].reads[ANALYSES_CAPACITY] = 900;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_CAPACITY, 0x1000, 36000, 25200);
+    assert_int_equal(findings->list[0].level, L2);
+    findings_destroy(findings);
+    memset(w.tallies[0][L2].reads, 0, sizeof w.tallies[0][L2].reads);
     w.objects[0].bytes = 64000;
     findings = found(&w);
     must(&findings->list[0], FINDINGS_STREAMING, 0x1000, 8000, 0);

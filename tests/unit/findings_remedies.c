@@ -82,7 +82,7 @@ static void of_conflicts(void **state)
     struct finding *frames = add(&w, FINDINGS_PAGE_PLACEMENT, OTHER, 600);
     frames->level = 1;
     findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine);
-    assert_int_equal(w.wishes.count, 10);
+    assert_int_equal(w.wishes.count, 12); /* and a third draw of the frames, for which there is no room */
     is_wish(&w, 0, 0, ANALYSES_PAD_ROWS, ARRAY);
     assert_true(w.wishes.list[0].row_bytes == 0 && w.wishes.list[0].pad_bytes == 0); /* as the run shows them */
     is_wish(&w, 1, 1, ANALYSES_PAD_BLOCKS, NODES);
@@ -97,6 +97,10 @@ static void of_conflicts(void **state)
     assert_true(w.wishes.list[7].row_bytes == 4096 && w.wishes.list[7].pad_bytes == 8);
     is_wish(&w, 8, 4, ANALYSES_COLORED, OTHER);
     is_wish(&w, 9, 4, ANALYSES_HUGE, OTHER);
+    is_wish(&w, 10, 4, ANALYSES_REDRAWN, OTHER);
+    assert_int_equal(w.wishes.list[10].draw, 1);
+    is_wish(&w, 11, 4, ANALYSES_REDRAWN, OTHER);
+    assert_int_equal(w.wishes.list[11].draw, 2);
 }
 
 static void of_other_patterns(void **state)
@@ -220,6 +224,28 @@ static void the_shorter_rows_that_do(void **state)
     assert_int_equal(w.list[0].padding, 64);
 }
 
+/* Frames drawn anew are no remedy, be they ever so good. */
+static void luck_of_frames(void **state)
+{
+    const struct analyses_proposal proposals[] = {{.means = ANALYSES_COLORED, .wishes = 1},
+                                                  {.means = ANALYSES_REDRAWN, .wishes = 1, .draw = 1},
+                                                  {.means = ANALYSES_REDRAWN, .wishes = 1, .draw = 2},
+                                                  {.means = ANALYSES_REDRAWN, .wishes = 2, .draw = 3}};
+    struct analyses_outcome outcomes[4] = {{.status = C2_OK}}, before = {.cost = {.caches = 10000}};
+    struct world w;
+    (void)state;
+    begin(&w);
+    add(&w, FINDINGS_PAGE_PLACEMENT, ARRAY, 300);
+    outcomes[0].cost.caches = 8000;
+    outcomes[1].cost.caches = 7000;
+    outcomes[2].cost.caches = 10500;
+    outcomes[3].cost.caches = 1; /* another finding's */
+    findings_settle(&w.findings, proposals, outcomes, 4, &before);
+    is_settled(&w.list[0], 0, FINDINGS_SIMULATED, 2000);
+    assert_int_equal(w.list[0].draws, 2);
+    assert_true(w.list[0].luck_now == 10000 && w.list[0].luck_least == 7000 && w.list[0].luck_most == 10500);
+}
+
 static void starts_apart(void **state)
 {
     const struct analyses_proposal proposal = {.means = ANALYSES_STAGGER,
@@ -274,6 +300,7 @@ int main(void)
         cmocka_unit_test(as_many_as_one_pass_simulates),
         cmocka_unit_test(the_best_counts),
         cmocka_unit_test(the_shorter_rows_that_do),
+        cmocka_unit_test(luck_of_frames),
         cmocka_unit_test(starts_apart),
         cmocka_unit_test(what_one_layout_spares_is_one_finding),
     };

@@ -13,14 +13,6 @@
 
 /* ------------------------------------------------------------------ names */
 
-/* Both instructions of kernel have the file of its second one, the only one whose frames are known. */
-bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out)
-{
-    (void)symbols;
-    out->v = 0x401020;
-    return pc.v == 0x401010 || pc.v == 0x401020;
-}
-
 bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address)
 {
     (void)symbols;
