@@ -12,9 +12,6 @@ module molecule
 #endif
     real(8) :: position(3), velocity(3)
     character(len=40) :: name
-#ifdef CURED
-    real(8) :: reserve
-#endif
   end type
   type(atom) :: atoms(count)
 #ifdef CURED
@@ -44,6 +41,8 @@ program charges_of_atoms
   if (word /= '') read (word, *) rounds
   do i = 1, count
     atoms(i)%position = i
+  end do
+  do i = 1, count
     CHARGE(i) = mod(i, 5) - 2
   end do
   do round = 1, rounds

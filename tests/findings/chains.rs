@@ -2,8 +2,8 @@
 //
 // Lesson: a table of chains follows a box for each entry that it looks at.
 // Truth: 4096 chains of some eight boxes each, filled by random keys, and every chain is walked: each box is a line
-// anywhere in 1.5 MB, and L2 has 256 KiB. Chain after chain in one vector, with an index of where each begins, a line
-// holds four entries, and none waits for the one before.
+// anywhere in 1.5 MB, and L2 has 256 KiB. From one vector, chain after chain in the order of the walk, eight entries
+// are three lines.
 struct Entry {
     key: u64,
     value: u64,
@@ -13,15 +13,23 @@ struct Entry {
 struct Table {
     chains: Vec<Option<Box<Entry>>>,
     begins: Vec<usize>,
-    packed: Vec<(u64, u64)>,
+    pool: Vec<Packed>,
 }
+
+struct Packed {
+    key: u64,
+    value: u64,
+    next: usize,
+}
+
+const END: usize = usize::MAX;
 
 fn arg(number: usize, default: usize) -> usize {
     std::env::args().nth(number).map_or(default, |word| word.parse().expect("a number"))
 }
 
 fn build() -> Table {
-    let mut table = Table { chains: (0..4096).map(|_| None).collect(), begins: vec![0], packed: Vec::new() };
+    let mut table = Table { chains: (0..4096).map(|_| None).collect(), begins: Vec::new(), pool: Vec::new() };
     let mut key = 1u64;
     for value in 0..32768 {
         key = key.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -31,11 +39,12 @@ fn build() -> Table {
     }
     for chain in &table.chains {
         let mut at = chain;
+        table.begins.push(if at.is_some() { table.pool.len() } else { END });
         while let Some(entry) = at {
-            table.packed.push((entry.key, entry.value));
             at = &entry.next;
+            let next = if at.is_some() { table.pool.len() + 1 } else { END };
+            table.pool.push(Packed { key: entry.key, value: entry.value, next });
         }
-        table.begins.push(table.packed.len());
     }
     table
 }
@@ -46,8 +55,11 @@ fn greatest_sum(table: &Table, factor: u64) -> u64 {
     for chain in 0..table.chains.len() {
         let mut sum = 0u64;
         if cfg!(cured) {
-            for (key, value) in &table.packed[table.begins[chain]..table.begins[chain + 1]] {
-                sum = sum.wrapping_add((key >> 40) * factor + value);
+            let mut at = table.begins[chain];
+            while at != END {
+                let entry = &table.pool[at];
+                sum = sum.wrapping_add((entry.key >> 40) * factor + entry.value);
+                at = entry.next;
             }
         } else {
             let mut at = &table.chains[chain];

@@ -2,8 +2,8 @@
 //
 // Lesson: a chain of iterators that each walk the whole vector loads it as often as the chain is long.
 // Truth: 24 filters, one after the other, over 1 MB of samples, which L2 (256 KiB) does not hold: each loads all of
-// them from L3 again. Chunk by chunk (16 KiB), all filters but the first find the samples in L1D.
-const CHUNK: usize = 4096;
+// them from L3 again. Chunk by chunk (128 KiB), all filters but the first find the samples in L2.
+const CHUNK: usize = 32768;
 const FILTERS: u32 = 24;
 
 fn arg(number: usize, default: usize) -> usize {
@@ -18,7 +18,7 @@ fn filter(samples: &mut [u32], key: u32) {
 }
 
 fn main() {
-    let chunks = arg(1, 64);
+    let chunks = arg(1, 8);
     let mut samples: Vec<u32> = (0..(chunks * CHUNK) as u32).collect();
     let span = if cfg!(cured) { CHUNK } else { samples.len() };
     for part in samples.chunks_mut(span) {

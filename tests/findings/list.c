@@ -16,9 +16,13 @@ struct node {
 static struct node *build(uint32_t count)
 {
     struct node **order = malloc(count * sizeof *order), *first;
+#ifdef CURED
+    struct node *const pool = malloc(count * sizeof *pool);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = &pool[i];
+#else
     for (uint32_t i = 0; i < count; i++)
         order[i] = malloc(sizeof *order[i]);
-#ifndef CURED
     uint32_t random = 1;
     for (uint32_t i = count - 1; i > 0; i--) {
         random = random * 1664525u + 1013904223u;
@@ -45,7 +49,7 @@ __attribute__((noinline)) static uint64_t walk(const struct node *node, uint64_t
 
 int main(int argc, char **argv)
 {
-    const uint32_t rounds = argc > 1 ? (uint32_t)atoi(argv[1]) : 25;
+    const uint32_t rounds = argc > 1 ? (uint32_t)atoi(argv[1]) : 80;
     const struct node *const nodes = build(40000);
     uint64_t sum = 0;
     for (uint32_t round = 1; round <= rounds; round++)

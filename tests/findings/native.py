@@ -40,7 +40,7 @@ def main(build, *names):
     with open(os.path.join(build, "tests", "findings", "commands.tsv"), encoding="utf-8") as file:
         commands = dict(line.rstrip("\n").split("\t", 1) for line in file)
     for program in programs().values():
-        if program.pattern == "none" or (names and program.name not in names):
+        if program.gain == "-" or (names and program.name not in names):
             continue
         words = [word for word in program.native.split() if word != "-"]
         flags = [word for word in words if word.startswith("-D")]

@@ -2,17 +2,17 @@
  *
  * Lesson: a chain of passes over an array that is larger than the cache loads it once a pass.
  * Truth: 16 passes over 1.2 MB; loops and stride are right, but L2 has 256 KiB: each pass loads the whole array from
- * L3 again. Done block by block (16 KiB), all passes but the first find the block in L1D.
+ * L3 again. Done block by block (120 KiB), all passes but the first find the block in L2.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #ifndef BLOCKS
-#define BLOCKS 75
+#define BLOCKS 10
 #endif
 #define PASSES 16
-#define BLOCK 4096
+#define BLOCK 30720
 #ifdef CURED
 #define SPAN BLOCK
 #else

@@ -3,7 +3,7 @@
 // Lesson: a vector of pointers to records is an array of records of which one word is used, with pointers on top.
 // Truth: 20,000 records of 112 bytes, each on its own, pointed to by a vector in the order of their addresses. The sum
 // of weights reads 8 bytes of each, out of 2.2 MB of lines. No address comes out of a record: the walk is free to run
-// ahead. The weights in a vector of their own are 160 KB.
+// ahead. The weights side by side are 160 KB, with pointers to them 320 KB.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,14 +25,17 @@ int main(int argc, char **argv)
     }
 #ifdef CURED
     std::vector<uint64_t> weights;
+    std::vector<const uint64_t *> places;
     for (const auto &each : records)
         weights.push_back(each->weight);
+    for (const uint64_t &weight : weights)
+        places.push_back(&weight);
 #endif
     uint64_t sum = 0;
     for (int round = 1; round <= rounds; round++) {
 #ifdef CURED
-        for (uint64_t weight : weights)
-            sum += weight * round;
+        for (const uint64_t *each : places)
+            sum += *each * round;
 #else
         for (const auto &each : records)
             sum += each->weight * round; // here

@@ -2,19 +2,20 @@
 //
 // Lesson: a std::list that grew in its middle has its nodes in any order, and the walk jumps among them.
 // Truth: 40,000 orders, nodes of 24 bytes, each put in front of one drawn at random, then walked again and again: each
-// step waits for a line anywhere in 1.3 MB, and L2 has 256 KiB. A list made anew from the first has its nodes in the
-// order of the walk, two a line.
+// step waits for a line anywhere in 1.3 MB, and L2 has 256 KiB. A list that is made anew from the first, out of one pool,
+// has its nodes side by side in the order of the walk, eight in three lines.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <list>
+#include <memory_resource>
 #include <vector>
 
 struct order {
     uint32_t price, amount;
 };
 
-__attribute__((noinline)) static uint64_t value(const std::list<order> &orders, uint64_t rate)
+__attribute__((noinline)) static uint64_t value(const std::pmr::list<order> &orders, uint64_t rate)
 {
     uint64_t sum = 0;
     for (const order &each : orders) // here
@@ -24,9 +25,10 @@ __attribute__((noinline)) static uint64_t value(const std::list<order> &orders, 
 
 int main(int argc, char **argv)
 {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 40;
-    std::list<order> orders(1);
-    std::vector<std::list<order>::iterator> places(1, orders.begin());
+    const int rounds = argc > 1 ? atoi(argv[1]) : 70;
+    std::pmr::monotonic_buffer_resource pool;
+    std::pmr::list<order> orders(1, std::pmr::new_delete_resource()), packed(&pool);
+    std::vector<std::pmr::list<order>::iterator> places(1, orders.begin());
     uint32_t random = 1;
     for (int i = 0; i < 40000; i++) {
         random = random * 1664525u + 1013904223u;
@@ -34,11 +36,14 @@ int main(int argc, char **argv)
         places.push_back(orders.insert(place, {random >> 24, random % 7}));
     }
 #ifdef CURED
-    orders = std::list<order>(orders.begin(), orders.end());
+    packed.assign(orders.begin(), orders.end());
+    const std::pmr::list<order> &walked = packed;
+#else
+    const std::pmr::list<order> &walked = orders;
 #endif
     uint64_t sum = 0;
     for (int round = 1; round <= rounds; round++)
-        sum += value(orders, round);
+        sum += value(walked, round);
     printf("%llu\n", static_cast<unsigned long long>(sum));
     return 0;
 }

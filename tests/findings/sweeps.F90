@@ -2,12 +2,12 @@
 !
 ! Lesson: each statement on whole arrays is a pass over them.
 ! Truth: eight statements a step on three arrays of 240 KB each; L2 has 256 KiB, so that each statement loads its
-! arrays from L3 again. The same statements on 500 elements after the other (12 KB) find them in L1D.
+! arrays from L3 again. All steps on 5,000 elements, then on the next (120 KB), find them in L2.
 #ifndef LENGTH
 #define LENGTH 30000
 #endif
 #ifdef CURED
-#define SPAN 500
+#define SPAN 5000
 #else
 #define SPAN LENGTH
 #endif
@@ -38,8 +38,8 @@ program sweeps
   do i = 1, LENGTH
     u(i) = i; v(i) = mod(i, 7); w(i) = mod(i, 3)
   end do
-  do round = 1, rounds
-    do first = 1, LENGTH, SPAN
+  do first = 1, LENGTH, SPAN
+    do round = 1, rounds
       call step(u(first), v(first), w(first))
     end do
   end do

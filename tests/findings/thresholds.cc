@@ -2,15 +2,15 @@
 //
 // Lesson: each with each, one after the other, loads the larger side once for each of the smaller.
 // Truth: 40 thresholds are compared with 200,000 measurements: 800 KB, in order, for each threshold again, and L2 has
-// 256 KiB. Block by block (16 KiB of measurements for all thresholds), L1D serves all thresholds but the first.
+// 256 KiB. Block by block (100 KB of measurements for all thresholds), L2 serves all thresholds but the first.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
 #ifndef BLOCKS
-#define BLOCKS 50
+#define BLOCKS 8
 #endif
-static constexpr int BLOCK = 4096, COUNT = BLOCKS * BLOCK, THRESHOLDS = 40;
+static constexpr int BLOCK = 25000, COUNT = BLOCKS * BLOCK, THRESHOLDS = 40;
 static int32_t measured[COUNT];
 
 template <int SPAN> __attribute__((noinline)) static uint32_t below(const int32_t *part, int32_t threshold)
