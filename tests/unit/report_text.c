@@ -244,7 +244,7 @@ static void the_list_of_programs(void **state)
     free(text);
 }
 
-/* A hundredth of the cost of all: where that is 2,000 or more, a finding that costs 19 is not shown, and has no words. */
+/* A hundredth of the cost of all: where that is 2,000, a finding that costs 19 is not shown, and has no words. */
 static void findings_too_small_for_the_list(void **state)
 {
     (void)state;
