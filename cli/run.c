@@ -475,6 +475,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
 {
     const struct analyses *analyses = analyses_of(run);
     struct emu_config config = {.engine = run->options->engine,
+                                .retired = run->process->engine,
                                 .mmu = run->simulation.mmu,
                                 .kernel = run->kernel,
                                 .blocks = run->simulation.blocks,
@@ -506,6 +507,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                         .child = child_begins};
     if (run->simulation.saver)
         config.moment = moment_of(run);
+    run->process->engine = NULL;
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
     if (status == C2_OK && run->points)
         cli_points_count(run->points, run->emu);
@@ -578,7 +580,10 @@ static enum c2_status make(struct run *run, struct c2_error *err)
 static void release(struct run *run)
 {
     cli_points_destroy(run->points);
-    emu_destroy(run->emu);
+    if (run->next)
+        run->process->engine = emu_retire(run->emu);
+    else
+        emu_destroy(run->emu);
     cli_phases_destroy(run->phases);
     cli_chosen_destroy(run->chosen);
     cli_places_release(&run->places);

@@ -57,7 +57,9 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
                                          .watch = emu_watch(emu),
                                          .count_blocks = config->count_blocks};
     if (status == C2_OK)
-        status = engine_create(&emu->process.engine, config->engine, &engine, err);
+        status = engine_reuse(&emu->process.engine, config->retired, config->engine, &engine, err);
+    else
+        engine_destroy(config->retired);
     return status == C2_OK ? engine_set_recording(emu->process.engine, begins_recording(config), err) : status;
 }
 
@@ -74,8 +76,10 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
 {
     struct emu *emu = c2_calloc(1, sizeof *emu);
     *out = NULL;
-    if (!emu)
+    if (!emu) {
+        engine_destroy(config->retired);
         return c2_fail_memory(err, "the run");
+    }
     emu->config = *config;
     enum c2_status status = make_engine(emu, image, err);
     if (status == C2_OK)
@@ -100,6 +104,17 @@ void emu_destroy(struct emu *emu)
     c2_assert_context(NULL, NULL);
     release(emu);
 }
+
+struct engine *emu_retire(struct emu *emu)
+{
+    struct engine *engine = emu->process.engine;
+    engine_retire(engine);
+    emu->process.engine = NULL;
+    emu_destroy(emu);
+    return engine;
+}
+
+void emu_engine_destroy(struct engine *engine) { engine_destroy(engine); }
 
 uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(emu->process.engine); }
 void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)

@@ -66,6 +66,7 @@ struct emu_part {
     bool zeroes;
 };
 
+struct engine; /* one that emu_retire has left */
 struct emu_turns;
 /* Other processes of the guest, each of which is a process of the host: made by its fork, in lockstep (turns.c). */
 struct emu_family {
@@ -79,7 +80,8 @@ struct emu_family {
 };
 
 struct emu_config {
-    const char *engine; /* "unicorn" */
+    const char *engine;     /* "unicorn" */
+    struct engine *retired; /* that of the process's program before; NULL: there is none. emu_create takes it */
     struct mmu *mmu;
     struct syscalls *kernel;
     struct emu_family family;
@@ -149,7 +151,11 @@ struct emu_end {
 struct emu;
 enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
                           struct c2_error *err);
-void emu_destroy(struct emu *emu);
+void emu_destroy(struct emu *emu); /* takes NULL */
+/* The same, but for the engine, which is for the process's next program; to be destroyed where there is none. It refers
+ * to nothing that emu_config names. */
+struct engine *emu_retire(struct emu *emu);
+void emu_engine_destroy(struct engine *engine); /* takes NULL */
 /* Runs the guest to its end and flushes the stream. Only EMU_FAILED fills *err; so does a deadlock. */
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err);
 uint64_t emu_instructions(const struct emu *emu);

@@ -35,6 +35,19 @@ void engine_destroy(struct engine *engine)
         engine->ops->destroy(engine);
 }
 
+void engine_retire(struct engine *engine) { engine->ops->retire(engine); }
+
+enum c2_status engine_reuse(struct engine **out, struct engine *retired, const char *name,
+                            const struct engine_config *config, struct c2_error *err)
+{
+    const bool suits = retired && strcmp(retired->ops->name, name) == 0 && retired->ops->suits(retired, config);
+    enum c2_status status = suits ? retired->ops->reuse(retired, config, err) : C2_OK;
+    *out = suits && status == C2_OK ? retired : NULL;
+    if (!*out)
+        engine_destroy(retired);
+    return *out || status != C2_OK ? status : engine_create(out, name, config, err);
+}
+
 void engine_get_cpu(struct engine *engine, struct syscalls_cpu *cpu) { engine->ops->get_cpu(engine, cpu); }
 void engine_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu) { engine->ops->set_cpu(engine, cpu); }
 

@@ -60,7 +60,14 @@ struct engine_config {
 /* `name`: "unicorn". A self-test of what the engine relies on runs at creation and fails by name. */
 enum c2_status engine_create(struct engine **out, const char *name, const struct engine_config *config,
                              struct c2_error *err);
-void engine_destroy(struct engine *engine);
+void engine_destroy(struct engine *engine); /* takes NULL */
+/* The guest's program has ended: the engine lets go of memory, stream and watch, which may end before it. What it has
+ * found out about code it keeps for another program of the process. Only the next two may follow. */
+void engine_retire(struct engine *engine);
+/* As engine_create, with a retired engine, which may be NULL, and is no longer the caller's: where it suits the
+ * configuration it is the one that goes on, as new but for what it knows of code that it meets again. */
+enum c2_status engine_reuse(struct engine **out, struct engine *retired, const char *name,
+                            const struct engine_config *config, struct c2_error *err);
 const char *const *engine_names(size_t *count);
 
 void engine_get_cpu(struct engine *engine, struct syscalls_cpu *cpu);

@@ -11,6 +11,9 @@ struct engine_ops {
     const char *name;
     enum c2_status (*create)(struct engine **out, const struct engine_config *config, struct c2_error *err);
     void (*destroy)(struct engine *engine);
+    void (*retire)(struct engine *engine);
+    bool (*suits)(const struct engine *engine, const struct engine_config *config); /* of a retired one */
+    enum c2_status (*reuse)(struct engine *engine, const struct engine_config *config, struct c2_error *err);
     void (*get_cpu)(struct engine *engine, struct syscalls_cpu *cpu);
     void (*set_cpu)(struct engine *engine, const struct syscalls_cpu *cpu);
     struct engine_registers *(*registers_create)(struct engine *engine);

@@ -1102,9 +1102,10 @@ static bool hook(struct unicorn *u, int slot, int type, void *callback, int arg)
     return uc_hook_add(u->state.uc, &u->hooks[slot], type, callback, u, 1, 0, arg) == UC_ERR_OK;
 }
 
-static bool add_hooks(struct unicorn *u)
+static bool add_hooks(struct unicorn *u, bool guards)
 {
-    void *block = u->base.config.watch.guards ? (void *)on_block_guarded : (void *)on_block;
+    void *block = guards ? (void *)on_block_guarded : (void *)on_block;
+    u->guarded = guards;
     return hook(u, 0, UC_HOOK_BLOCK, block, 0) && hook(u, 1, UC_HOOK_INTR, (void *)on_interrupt, 0) &&
            hook(u, 2, UC_HOOK_INSN, (void *)on_syscall, UC_X86_INS_SYSCALL) &&
            hook(u, 3, UC_HOOK_INSN_INVALID, (void *)on_invalid, 0);
@@ -1187,10 +1188,19 @@ static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
     return unicorn_state_init(&u->state, uc, err);
 }
 
+static void unicorn_retire(struct engine *engine)
+{
+    struct unicorn *u = self_of(engine);
+    unicorn_code_leave(u->code);
+    mmu_unlisten(u->base.config.mmu, u);
+    u->base.config = (struct engine_config){0};
+}
+
 static void unicorn_destroy(struct engine *engine)
 {
     struct unicorn *u = self_of(engine);
-    mmu_unlisten(u->base.config.mmu, u);
+    if (u->base.config.mmu)
+        mmu_unlisten(u->base.config.mmu, u);
     unicorn_code_destroy(u->code);
     unicorn_state_release(&u->state);
     unicorn_access_release(&u->access);
@@ -1199,25 +1209,36 @@ static void unicorn_destroy(struct engine *engine)
     c2_free(u);
 }
 
-static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
+/* All that is of one program; nothing has run yet, or has since unicorn_retire(). */
+static enum c2_status begin_program(struct unicorn *u, const struct engine_config *config, struct c2_error *err)
 {
+    u->base.config = *config;
+    u->grow_at = u->grow_step = FIRST_GROWTH;
+    u->counting = config->count_blocks;
+    u->cpu = unicorn_cpu_functions;
+    u->cpu.self = u;
+    u->front = unicorn_code_front(u->code);
+    u->inlined = config->writer && u->state.layout.inlines;
     unicorn_record_init(u);
-    enum c2_status status = unicorn_access_init(&u->access, u->base.config.mmu, &u->pace, err);
+    enum c2_status status = unicorn_access_init(&u->access, config->mmu, &u->pace, err);
     if (status == C2_OK)
-        status = open_unicorn(u, err);
-    if (status == C2_OK)
-        status = unicorn_code_create(&u->code, u->state.uc, u->base.config.mmu, u->base.config.blocks,
-                                     &u->base.config.watch, err);
+        status = unicorn_code_enter(u->code, config, err);
     if (status != C2_OK)
         return status;
-    u->front = unicorn_code_front(u->code);
-    u->inlined = u->base.config.writer && u->state.layout.inlines;
-    if (!add_hooks(u))
-        return c2_fail_memory(err, "Unicorn's hooks");
     enable_paging(u);
     choose_set(u);
     struct mmu_listener listener = {.self = u, .after = after_change_of_areas};
-    return mmu_listen(u->base.config.mmu, listener, err);
+    return mmu_listen(config->mmu, listener, err);
+}
+
+static enum c2_status prepare(struct unicorn *u, const struct engine_config *config, struct c2_error *err)
+{
+    enum c2_status status = open_unicorn(u, err);
+    if (status == C2_OK)
+        status = unicorn_code_create(&u->code, u->state.uc, err);
+    if (status == C2_OK && !add_hooks(u, config->watch.guards))
+        status = c2_fail_memory(err, "Unicorn's hooks");
+    return status == C2_OK ? begin_program(u, config, err) : status;
 }
 
 static enum c2_status unicorn_create(struct engine **out, const struct engine_config *config, struct c2_error *err)
@@ -1225,18 +1246,41 @@ static enum c2_status unicorn_create(struct engine **out, const struct engine_co
     struct unicorn *u = c2_calloc(1, sizeof *u);
     if (!u)
         return c2_fail_memory(err, "the engine");
-    u->base = (struct engine){.ops = &engine_unicorn_ops, .config = *config};
-    u->grow_at = u->grow_step = FIRST_GROWTH;
-    u->counting = config->count_blocks;
-    u->cpu = unicorn_cpu_functions;
-    u->cpu.self = u;
-    enum c2_status status = prepare(u, err);
+    u->base.ops = &engine_unicorn_ops;
+    enum c2_status status = prepare(u, config, err);
     if (status != C2_OK) {
         unicorn_destroy(&u->base);
         return status;
     }
     *out = &u->base;
     return C2_OK;
+}
+
+/* Translations hold the hooks, and whether they begin and record by themselves. */
+static bool unicorn_suits(const struct engine *engine, const struct engine_config *config)
+{
+    const struct unicorn *u = (const struct unicorn *)engine;
+    return u->guarded == config->watch.guards && u->counting == config->count_blocks &&
+           u->inlined == (config->writer && u->state.layout.inlines) && (u->inlined || !config->writer) &&
+           unicorn_code_may_enter(u->code);
+}
+
+/* As it was when it was created, at the same place: translations have its address. */
+static enum c2_status unicorn_reuse(struct engine *engine, const struct engine_config *config, struct c2_error *err)
+{
+    struct unicorn *u = self_of(engine);
+    const struct unicorn_state state = u->state;
+    struct unicorn_code *code = u->code;
+    const bool guarded = u->guarded;
+    unicorn_access_release(&u->access);
+    memset(u, 0, sizeof *u);
+    u->base.ops = &engine_unicorn_ops;
+    u->state = state;
+    u->code = code;
+    u->guarded = guarded;
+    u->translations_stale = true;
+    unicorn_state_reset(&u->state);
+    return begin_program(u, config, err);
 }
 
 const char *emu_engine_version(char out[EMU_VERSION_BYTES])
@@ -1250,6 +1294,9 @@ const struct engine_ops engine_unicorn_ops = {
     .name = "unicorn",
     .create = unicorn_create,
     .destroy = unicorn_destroy,
+    .retire = unicorn_retire,
+    .suits = unicorn_suits,
+    .reuse = unicorn_reuse,
     .get_cpu = unicorn_get_cpu,
     .set_cpu = unicorn_set_cpu,
     .registers_create = unicorn_registers_create,

@@ -55,7 +55,11 @@ void unicorn_access_cpu(struct CPUState *cpu)
         executing->cpu = cpu;
 }
 
-void unicorn_access_release(struct unicorn_access *access) { c2_map_destroy(access->code_pages); }
+void unicorn_access_release(struct unicorn_access *access)
+{
+    c2_map_destroy(access->code_pages);
+    access->code_pages = NULL;
+}
 
 void unicorn_access_forget(struct unicorn_access *access)
 {

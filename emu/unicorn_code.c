@@ -9,6 +9,8 @@
  *   changed them: a store, an interpreted instruction, a system call, a store through another mapping. (What a store
  *   through its own address changes in the very block that executes it: unicorn_access.c.) Code on other pages changes
  *   only through mmap, munmap and mprotect, which say so (unicorn_code_forget).
+ *   When a process becomes another program, that often has the same libraries at the same places. A block that it comes
+ *   to where the program before had one of the same bytes, and as long, has the translation of that.
  * Not modelled
  *   A private file mapping whose file is written while it executes (POSIX leaves open what is seen then). A change
  *   through another mapping is seen at the next block, not in the block that makes it; CPUs ask for a serialising
@@ -54,26 +56,19 @@ struct unicorn_code {
     size_t entry_count, entry_capacity;
     struct unicorn_entry *entry; /* of the translation that is made; may be NULL */
     bool refused;                /* unicorn_code_refused() */
+    bool spoilt;                 /* there is a translation that cannot be dropped, and must not be met */
     unsigned event_count;
     struct unicorn_event events[UNICORN_EVENTS]; /* of `decoded` */
 };
 
-enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
-                                   struct stream_blocks *blocks, const struct engine_watch *watch, struct c2_error *err)
+enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, struct c2_error *err)
 {
     struct unicorn_code *code = c2_calloc(1, sizeof *code);
     *out = NULL;
     if (!code)
         return c2_fail_memory(err, "the table of code blocks");
     code->uc = uc;
-    code->mmu = mmu;
-    code->blocks = blocks;
-    code->watch = *watch;
-    enum c2_status status = c2_map_create(&code->by_pc, err);
-    if (status == C2_OK)
-        status = c2_map_create(&code->watched, err);
-    if (status == C2_OK)
-        status = c2_map_create(&code->specials, err);
+    enum c2_status status = c2_map_create(&code->specials, err);
     if (status == C2_OK)
         status = c2_map_create(&code->single_by_pc, err);
     if (status == C2_OK)
@@ -118,15 +113,123 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_free(code);
 }
 
-/* ------------------------------------------------------------------ finding */
+static void detach(struct unicorn_entry *entry)
+{
+    struct unicorn_block *block = entry->block;
+    if (block) {
+        struct unicorn_entry **at = &block->entries;
+        while (*at != entry)
+            at = &(*at)->next;
+        *at = entry->next;
+    }
+    *entry = (struct unicorn_entry){.insns = UNICORN_UNKNOWN, .pc = entry->pc, .size = entry->size};
+}
 
-struct unicorn_block **unicorn_code_front(struct unicorn_code *code) { return code->front; }
+static void detach_all(struct unicorn_block *block)
+{
+    while (block->entries)
+        detach(block->entries);
+}
+
+/* ------------------------------------------------------------------ from one program to the next */
 
 static void *lookup(const struct c2_map *map, uint64_t pc)
 {
     uint64_t value;
     return c2_map_get(map, pc, &value) ? (void *)(uintptr_t)value : NULL;
 }
+
+static enum c2_status empty_map(struct c2_map **map, struct c2_error *err)
+{
+    c2_map_destroy(*map);
+    *map = NULL;
+    return c2_map_create(map, err);
+}
+
+static enum c2_status add_by_pc(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
+{
+    block->next = lookup(code->by_pc, block->pc);
+    return c2_map_put(code->by_pc, block->pc, (uint64_t)(uintptr_t)block, err);
+}
+
+enum c2_status unicorn_code_enter(struct unicorn_code *code, const struct engine_config *config, struct c2_error *err)
+{
+    code->mmu = config->mmu;
+    code->blocks = config->blocks;
+    code->watch = config->watch;
+    enum c2_status status = empty_map(&code->watched, err);
+    if (status == C2_OK)
+        status = empty_map(&code->by_pc, err);
+    for (size_t i = 0; i < code->all_count && status == C2_OK; i++)
+        status = add_by_pc(code, code->all[i], err);
+    return status;
+}
+
+static void make_stale(struct unicorn_block *block)
+{
+    if (block->stale)
+        return;
+    block->stale = block->translated = true;
+    detach_all(block);
+}
+
+static bool crosses_page(const struct unicorn_block *block)
+{
+    return (block->pc ^ (block->pc + block->size - 1)) >> C2_PAGE_SHIFT != 0;
+}
+
+/* Unicorn looks at both pages of a translation before it executes any of it, even where the instruction alone is wanted
+ * that it begins with: so none of what is gone may go on to a page that may be absent. False: it cannot be dropped. */
+static bool drop_crossing(struct unicorn_code *code, const struct unicorn_block *block)
+{
+    struct guest_va first = {block->pc}, last = {block->pc + block->size - 1};
+    if (!mmu_ready(code->mmu, first, MMU_ACCESS_EXEC) || !mmu_ready(code->mmu, last, MMU_ACCESS_EXEC))
+        return false;
+    uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
+    return true;
+}
+
+/* Whether there may be a translation when the next program begins. */
+static bool leave_block(struct unicorn_code *code, struct unicorn_block *block)
+{
+    block->comes_back = !block->stale && !block->changes && !block->joins;
+    make_stale(block);
+    block->block = NULL;
+    if (block->translated && crosses_page(block))
+        block->translated = !drop_crossing(code, block);
+    code->spoilt = code->spoilt || (block->translated && crosses_page(block));
+    return block->translated;
+}
+
+void unicorn_code_leave(struct unicorn_code *code)
+{
+    size_t kept = 0;
+    memset(code->front, 0, sizeof code->front);
+    for (size_t i = 0; i < code->all_count; i++) {
+        struct unicorn_block *block = code->all[i];
+        if (leave_block(code, block))
+            code->all[kept++] = block;
+        else
+            free_block(block);
+    }
+    code->all_count = kept;
+    for (size_t i = 0; i < code->special_count; i++)
+        code->all_specials[i]->stale = true;
+    code->trim_pc = 0;
+    code->refused = false;
+}
+
+/* What translations are made of never shrinks. */
+#define MOST_KEPT 200000u
+
+bool unicorn_code_may_enter(const struct unicorn_code *code)
+{
+    return !code->spoilt && !code->forgetful && code->all_count <= MOST_KEPT;
+}
+
+/* ------------------------------------------------------------------ finding */
+
+struct unicorn_block **unicorn_code_front(struct unicorn_code *code) { return code->front; }
 
 struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size)
 {
@@ -138,7 +241,7 @@ struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc
 
 bool unicorn_code_fresh(const struct unicorn_block *block)
 {
-    return !block->bytes || memcmp(block->bytes, (const void *)(uintptr_t)block->pc, block->extent) == 0;
+    return !block->changes || memcmp(block->bytes, (const void *)(uintptr_t)block->pc, block->extent) == 0;
 }
 
 /* ------------------------------------------------------------------ learning */
@@ -166,11 +269,10 @@ static bool may_change(const struct unicorn_code *code, uint64_t pc)
 
 static enum c2_status keep_bytes(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
 {
-    if (!may_change(code, block->pc) && !may_change(code, block->pc + block->extent - 1))
-        return C2_OK;
+    block->changes = may_change(code, block->pc) || may_change(code, block->pc + block->extent - 1);
     block->bytes = c2_alloc(block->extent);
     if (!block->bytes)
-        return c2_fail_memory(err, "a copy of writable code");
+        return c2_fail_memory(err, "a copy of code");
     memcpy(block->bytes, (const void *)(uintptr_t)block->pc, block->extent);
     return C2_OK;
 }
@@ -218,16 +320,15 @@ static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code 
     block->watched = watched;
     enum c2_status status = describe(code, block, err);
     block->mmx = unicorn_mmx_early(&code->decoded);
-    block->rare = block->special || block->bytes || block->watched || block->mmx || block->joins;
+    block->rare = block->special || block->changes || block->watched || block->mmx || block->joins;
     if (status == C2_OK)
         status = append((void ***)&code->all, &code->all_count, &code->all_capacity, block, err);
     if (status != C2_OK) {
         free_block(block);
         return status;
     }
-    block->next = lookup(code->by_pc, pc);
     *out = block;
-    return c2_map_put(code->by_pc, pc, (uint64_t)(uintptr_t)block, err);
+    return add_by_pc(code, block, err);
 }
 
 /* Slots of an instruction alone in its block. */
@@ -299,20 +400,6 @@ static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_
     if (hooked)
         uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->extent);
     return status;
-}
-
-/* Unicorn may hold a translation of what stood there before. It can be dropped only now that the page is there: of an
- * absent one Unicorn would drop nothing and keep a page fault for its next run. */
-static bool drop_translation(struct unicorn_code *code, uint64_t pc, uint32_t size)
-{
-    bool dropped = false;
-    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
-        if (block->size == size && block->translated) {
-            uc_ctl_remove_cache(code->uc, pc, pc + size);
-            block->translated = false;
-            dropped = true;
-        }
-    return dropped;
 }
 
 static struct decode_splits splits_of(const struct unicorn_code *code)
@@ -444,24 +531,6 @@ enum c2_status unicorn_code_singles(struct unicorn_code *code, const struct unic
  * Unicorn has one translation of a pc and set at a time, but for those of one instruction, which have no entry: so a
  * new one has the entry of the one before. */
 
-static void detach(struct unicorn_entry *entry)
-{
-    struct unicorn_block *block = entry->block;
-    if (block) {
-        struct unicorn_entry **at = &block->entries;
-        while (*at != entry)
-            at = &(*at)->next;
-        *at = entry->next;
-    }
-    *entry = (struct unicorn_entry){.insns = UNICORN_UNKNOWN, .pc = entry->pc, .size = entry->size};
-}
-
-static void detach_all(struct unicorn_block *block)
-{
-    while (block->entries)
-        detach(block->entries);
-}
-
 void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *block)
 {
     if (entry->block || block->rare || block->stale)
@@ -526,6 +595,36 @@ void unicorn_code_end(struct unicorn_code *code, uint32_t size)
         note_single(code, code->decoded.block.pc.v, size);
     if (code->way.records && size <= code->decoded.block.bytes)
         code->refused = code->refused || !good;
+}
+
+/* Whether what an earlier program had there is there again, and is decoded as it was. If it may go on to a page that is
+ * not there yet, Unicorn shall fault on that as at the first time. */
+static bool is_there_again(struct unicorn_code *code, const struct unicorn_block *before)
+{
+    const struct decode_block *decoded = &code->decoded;
+    const uint64_t readable = readable_code(code, before->pc);
+    if (!before->comes_back || before->extent > readable ||
+        memcmp(before->bytes, (const void *)(uintptr_t)before->pc, before->extent) != 0)
+        return false;
+    decode_block(&code->decoded, (struct guest_va){before->pc}, readable, splits_of(code));
+    code->single = false;
+    return decoded->ended != DECODE_OPEN && decoded->block.insn_count == before->insns &&
+           (before->special || decoded->block.bytes == before->extent);
+}
+
+/* Unicorn may hold a translation of what stood there before. It can be dropped only now that the page is there: of an
+ * absent one Unicorn would drop nothing and keep a page fault for its next run. */
+static bool drop_translation(struct unicorn_code *code, uint64_t pc, uint32_t size)
+{
+    bool dropped = false;
+    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
+        if (block->size == size && block->translated) {
+            block->translated = false;
+            dropped = dropped || code->stepping || !is_there_again(code, block);
+        }
+    if (dropped)
+        uc_ctl_remove_cache(code->uc, pc, pc + size);
+    return dropped;
 }
 
 /* What was decoded when the block was translated; of a single instruction, that one. */
@@ -610,8 +709,8 @@ bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
         struct unicorn_block *block = code->all[i];
         if (block->stale || !overlaps(start, bytes, block->pc, block->extent))
             continue;
-        block->stale = block->translated = known = true;
-        detach_all(block);
+        make_stale(block);
+        known = true;
     }
     for (size_t i = 0; i < code->special_count; i++)
         if (overlaps(start, bytes, code->all_specials[i]->pc, ZYDIS_MAX_INSTRUCTION_LENGTH))

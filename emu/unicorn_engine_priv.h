@@ -47,6 +47,7 @@ struct unicorn {
     bool recording;
     bool inlined;  /* by the translations themselves; false: by hooks */
     bool counting; /* count_blocks */
+    bool guarded;  /* the block hook is the one for guards */
     volatile sig_atomic_t interrupted;
     enum unicorn_pause cause;
     uint64_t pause_pc;
@@ -73,7 +74,7 @@ struct unicorn {
     uint64_t grow_step;
     bool translations_stale; /* Unicorn may hold rights that the tables no longer give */
     struct interpret_cpu cpu;
-    uc_hook hooks[8];
+    uc_hook hooks[8];    /* never taken back */
     uc_hook access_hook; /* while recording */
 };
 

@@ -30,12 +30,13 @@ enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *
 
 struct unicorn_state {
     uc_engine *uc;
-    uc_context *scratch, *spare;
+    uc_context *scratch, *spare, *fresh; /* fresh: before anything ran */
     struct unicorn_layout layout;
     uint32_t sse_traps; /* exceptions of the SSE unit that MXCSR does not mask, as flags */
     uint16_t x87_traps; /* exceptions of the x87 unit that its control word does not mask */
 };
 enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, struct c2_error *err);
+void unicorn_state_reset(struct unicorn_state *state); /* registers as unicorn_state_init has left them */
 void unicorn_state_release(struct unicorn_state *state);
 void unicorn_forget_exception(struct unicorn_state *state);
 /* Translations of which set are used from now on: plain ones, those that call a hook for each load and store, or those
@@ -89,14 +90,16 @@ struct unicorn_block {
     bool watched;                     /* engine_watch.reached is called before it */
     uint8_t mmx;                      /* registers whose upper bits are set before it (unicorn_mmx.c) */
     bool joins;                       /* extent > size: the translations behind it belong to it */
-    bool rare;                        /* special, watched, with mmx, joins, or with a copy of its bytes */
-    bool stale;                       /* the code has changed: never run again */
+    bool changes;                     /* the code may change: it is compared at each execution */
+    bool rare;                        /* special, watched, with mmx, joins, or changes */
+    bool stale;                       /* the code has changed or gone: never run again */
     bool translated;                  /* stale, and Unicorn may still hold its translation */
+    bool comes_back;                  /* stale, as its program has ended: the translation is as good as it was */
     uint16_t *first_event;            /* of each slot, unless direct */
     struct unicorn_pattern *patterns; /* in the order of events, one a slot */
     uint64_t executed;                /* instructions, since unicorn_code_take_executed() */
     struct unicorn_entry *entries;    /* translations that know that they are of this block */
-    uint8_t *bytes;                   /* the code, if it may change: compared at each execution */
+    uint8_t *bytes;                   /* the code */
     const struct stream_block *block; /* NULL if insns == 0 */
 };
 
@@ -163,10 +166,13 @@ bool unicorn_inline_end(unsigned *left);
 
 /* ------------------------------------------------------------------ unicorn_code.c: finding, learning, forgetting */
 struct unicorn_code;
-enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
-                                   struct stream_blocks *blocks, const struct engine_watch *watch,
-                                   struct c2_error *err);
+enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, struct c2_error *err);
 void unicorn_code_destroy(struct unicorn_code *code);
+/* A program begins; of the one before, unicorn_code_leave() has been told. */
+enum c2_status unicorn_code_enter(struct unicorn_code *code, const struct engine_config *config, struct c2_error *err);
+/* The program has ended: its blocks are stale, and no longer refer to its stream. */
+void unicorn_code_leave(struct unicorn_code *code);
+bool unicorn_code_may_enter(const struct unicorn_code *code); /* whether another one may begin, behind that */
 /* The block of (pc, size), or NULL if it was never seen (or is stale). */
 struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size);
 /* The blocks found last, by pc; lent until destroy. In front of the search, as most blocks are found here. */
@@ -190,8 +196,8 @@ void unicorn_code_trim(struct unicorn_code *code, uint64_t pc, uint32_t size, un
 /* Whether the block that was just translated goes on with an instruction whose rest lies on a page that is not there
  * yet, *page, although Unicorn has not missed it. */
 bool unicorn_code_lacks(struct guest_va *page, const struct unicorn_code *code, uint64_t pc, uint32_t size);
-/* Decodes and screens the block; or drops a translation of what stood there before, one of an earlier run, or one in
- * which a block has to start now (then *out is NULL, and the block must be started again). */
+/* Decodes and screens the block; or drops a translation of what stood there before, if that is not there again, one of
+ * an earlier run, or one in which a block has to start now (then *out is NULL, and the block must be started again). */
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
                                   struct c2_error *err);
 /* The first `count` instructions of the block are going to be executed one by one: translations of what stood there
@@ -253,8 +259,8 @@ static inline void *unicorn_original(void **found, const char *name)
         *found = unicorn_find_original(name);
     return *found;
 }
-bool unicorn_translating(void); /* for an engine of the guest's */
-uint64_t unicorn_translations(void);  /* that were made so far, of all engines */
+bool unicorn_translating(void);      /* for an engine of the guest's */
+uint64_t unicorn_translations(void); /* that were made so far, of all engines */
 
 /* ------------------------------------------------------------------ unicorn_mmx.c: MMX registers as x87 numbers */
 struct unicorn_mmx {

@@ -484,10 +484,19 @@ enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, st
     enum c2_status status = unicorn_layout_find(&state->layout, err);
     if (status != C2_OK)
         return status;
-    if (uc_context_alloc(uc, &state->scratch) != UC_ERR_OK || uc_context_alloc(uc, &state->spare) != UC_ERR_OK)
+    if (uc_context_alloc(uc, &state->scratch) != UC_ERR_OK || uc_context_alloc(uc, &state->spare) != UC_ERR_OK ||
+        uc_context_alloc(uc, &state->fresh) != UC_ERR_OK)
         return c2_fail_memory(err, "a Unicorn context");
     enable_fpu(uc);
+    uc_context_save(uc, state->fresh);
     return C2_OK;
+}
+
+void unicorn_state_reset(struct unicorn_state *state)
+{
+    uc_context_restore(state->uc, state->fresh);
+    state->sse_traps = 0;
+    state->x87_traps = 0;
 }
 
 void unicorn_state_release(struct unicorn_state *state)
@@ -496,7 +505,9 @@ void unicorn_state_release(struct unicorn_state *state)
         uc_context_free(state->scratch);
     if (state->spare)
         uc_context_free(state->spare);
-    state->scratch = state->spare = NULL;
+    if (state->fresh)
+        uc_context_free(state->fresh);
+    state->scratch = state->spare = state->fresh = NULL;
 }
 
 void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool single)

@@ -846,6 +846,186 @@ static void endings(void **state)
     end_guest(&guest);
 }
 
+/* ------------------------------------------------------------------ an engine that runs several programs */
+
+struct CPUState;
+struct TranslationBlock;
+typedef struct TranslationBlock *make_translation(struct CPUState *, uint64_t, uint64_t, uint32_t, int);
+__attribute__((visibility("default"))) make_translation tb_gen_code_x86_64;
+
+static unsigned translations;
+
+/* Unicorn's, counted. */
+struct TranslationBlock *tb_gen_code_x86_64(struct CPUState *cpu, uint64_t pc, uint64_t base, uint32_t flags, int how)
+{
+    static void *unicorns;
+    translations += pc >= CODE;
+    return ((make_translation *)unicorn_original(&unicorns, "tb_gen_code_x86_64"))(cpu, pc, base, flags, how);
+}
+
+/* ACROSS: the end of a page lies within a place. */
+enum { PLACES = 32, PLACE_BYTES = 64, PIECES = 8, ACROSS = C2_PAGE_BYTES - 10 * PLACE_BYTES - 9 };
+
+/* Places that jump on to each other, the last one to a system call. */
+struct program {
+    uint8_t code[ACROSS + PLACES * PLACE_BYTES];
+    unsigned first;  /* place */
+    uint64_t splits; /* chooses where a watch wants blocks to start; 0: nowhere */
+    uint64_t budget; /* of each of its runs */
+};
+
+static const struct {
+    uint8_t bytes[8];
+    unsigned length;
+} pieces[PIECES] = {
+    {{0x48, 0x8d, 0x44, 0x00, 0x03}, 5},             /* lea 3(%rax,%rax),%rax */
+    {{0x48, 0x89, 0x47, 0x08}, 4},                   /* mov %rax,8(%rdi) */
+    {{0x48, 0x03, 0x9f, 0x40, 0x00, 0x00, 0x00}, 7}, /* add 64(%rdi),%rbx */
+    {{0x48, 0x01, 0x47, 0x40}, 4},                   /* add %rax,64(%rdi) */
+    {{0xf3, 0x48, 0x0f, 0xb8, 0xc8}, 5},             /* popcnt %rax,%rcx */
+    {{0x0f, 0x11, 0x47, 0x48}, 4},                   /* movups %xmm0,72(%rdi) */
+    {{0xf3, 0x48, 0x0f, 0x2a, 0xc0}, 5},             /* cvtsi2ss %rax,%xmm0 */
+    {{0xa8, 0x01, 0x74, 0x00}, 4},                   /* test $1,%al; je to what follows */
+};
+
+static void make_place(struct program *program, struct c2_rng *rng, unsigned place)
+{
+    uint8_t *at = program->code + program->first + place * PLACE_BYTES, *const end = at + PLACE_BYTES;
+    for (uint64_t count = 1 + c2_rng_below(rng, 6); count > 0; count--) {
+        const size_t piece = c2_rng_below(rng, PIECES);
+        memcpy(at, pieces[piece].bytes, pieces[piece].length);
+        at += pieces[piece].length;
+    }
+    if (place == PLACES - 1) {
+        memcpy(at, (const uint8_t[]){0x0f, 0x05}, 2); /* syscall */
+        return;
+    }
+    const unsigned next = place + 1 + (unsigned)c2_rng_below(rng, place + 2 < PLACES ? 2 : 1);
+    const int32_t distance = (int32_t)(program->code + program->first + next * PLACE_BYTES - (at + 5));
+    *at++ = 0xe9; /* jmp */
+    memcpy(at, &distance, sizeof distance);
+    assert_true(at + sizeof distance <= end);
+}
+
+static void make_program(struct program *program, struct c2_rng *rng, unsigned first)
+{
+    memset(program, 0, sizeof *program);
+    program->first = first;
+    for (unsigned place = 0; place < PLACES; place++)
+        make_place(program, rng, place);
+}
+
+static bool splits_program(void *self, struct guest_va pc)
+{
+    const struct program *program = self;
+    return program->splits != 0 && (pc.v * 0x9e3779b97f4a7c15u) >> 60 == program->splits;
+}
+
+/* What can be seen of a run to its system call. */
+struct seen {
+    struct syscalls_cpu begin, cpu;
+    uint64_t instructions, words[4096];
+    size_t used;
+    uint32_t blocks;
+    unsigned translations;
+};
+
+/* In this engine, or in a new one; it is retired then. */
+static struct engine *run_program(struct seen *seen, struct engine *retired, struct program *program, bool record,
+                                  bool count)
+{
+    static struct guest guest;
+    struct engine_event event;
+    struct c2_error err;
+    memset(seen, 0, sizeof *seen);
+    make_guest(&guest, program->code, sizeof program->code);
+    assert_int_equal(stream_writer_create(&guest.writer, (struct stream_sink){&guest, keep, NULL}, &err), C2_OK);
+    const struct engine_config config = {.mmu = guest.mmu,
+                                         .blocks = guest.blocks,
+                                         .writer = guest.writer,
+                                         .count_blocks = count,
+                                         .watch = {.self = program, .splits = splits_program}};
+    translations = 0;
+    assert_int_equal(engine_reuse(&guest.engine, retired, "unicorn", &config, &err), C2_OK);
+    assert_int_equal(engine_instructions(guest.engine), 0);
+    engine_get_cpu(guest.engine, &seen->begin);
+    assert_int_equal(engine_set_recording(guest.engine, record, &err), C2_OK);
+    start_at(&guest, CODE + program->first);
+    do
+        run(&guest, program->budget, &event, &err);
+    while (event.stop == ENGINE_BUDGET);
+    assert_int_equal(event.stop, ENGINE_SYSCALL);
+    assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
+    engine_get_cpu(guest.engine, &seen->cpu);
+    seen->instructions = engine_instructions(guest.engine);
+    seen->used = guest.used;
+    memcpy(seen->words, guest.words, sizeof seen->words);
+    seen->blocks = stream_blocks_count(guest.blocks);
+    seen->translations = translations;
+    struct engine *engine = guest.engine;
+    engine_retire(engine);
+    guest.engine = NULL;
+    end_guest(&guest);
+    return engine;
+}
+
+static void assert_same(const struct seen *a, const struct seen *b)
+{
+    assert_memory_equal(&a->begin, &b->begin, sizeof a->begin);
+    assert_memory_equal(&a->cpu, &b->cpu, sizeof a->cpu);
+    assert_int_equal(a->instructions, b->instructions);
+    assert_int_equal(a->used, b->used);
+    assert_memory_equal(a->words, b->words, sizeof a->words);
+    assert_int_equal(a->blocks, b->blocks);
+}
+
+/* Many programs in one engine, each of which has other places and splits: as each in an engine of its own. */
+static void random_programs_in_one_engine(void **state)
+{
+    static struct seen one, own;
+    static struct program program;
+    struct engine *engine = NULL;
+    struct c2_rng rng;
+    unsigned together = 0, apart = 0;
+    (void)state;
+    c2_rng_init(&rng, 11, "programs");
+    make_program(&program, &rng, ACROSS);
+    for (unsigned round = 0; round < 400; round++) {
+        const bool record = c2_rng_below(&rng, 2), count = round >= 350;
+        for (unsigned place = 0; place < PLACES; place++)
+            if (c2_rng_below(&rng, 6) == 0)
+                make_place(&program, &rng, place);
+        program.splits = c2_rng_below(&rng, 3);
+        program.budget = c2_rng_below(&rng, 10);
+        engine = run_program(&one, engine, &program, record, count);
+        engine_destroy(run_program(&own, NULL, &program, record, count));
+        assert_same(&one, &own);
+        together += one.translations;
+        apart += own.translations;
+    }
+    engine_destroy(engine);
+    assert_true(together < apart);
+}
+
+/* The same program again is not translated again; in an engine that needs another hook it is. */
+static void translations_that_stay(void **state)
+{
+    static struct seen first, again;
+    static struct program program;
+    struct c2_rng rng;
+    (void)state;
+    c2_rng_init(&rng, 12, "programs");
+    make_program(&program, &rng, 0);
+    struct engine *engine = run_program(&first, NULL, &program, true, false);
+    assert_true(first.translations > PLACES / 2);
+    engine = run_program(&again, engine, &program, true, false);
+    assert_int_equal(again.translations, 0);
+    assert_same(&first, &again);
+    engine = run_program(&again, engine, &program, true, true);
+    assert_int_equal(again.translations, first.translations);
+    engine_destroy(engine);
+}
+
 /* ------------------------------------------------------------------ errors */
 
 /* Where they cannot, hooks record the same, only slower: so this is where it shows. */
@@ -919,6 +1099,8 @@ int main(void)
         cmocka_unit_test(records),
         cmocka_unit_test(endings),
         cmocka_unit_test(records_in_translations),
+        cmocka_unit_test(random_programs_in_one_engine),
+        cmocka_unit_test(translations_that_stay),
         cmocka_unit_test(unknown_name),
         cmocka_unit_test(want_of_memory),
     };
