@@ -41,7 +41,8 @@ static void check_level_counts(const struct caches *caches, const struct cache_l
 static void check_state(const struct cache_level *level, const struct cache_state *row)
 {
     const uint32_t seat = row[level->column].seat;
-    C2_ASSERT((!level->clean && !level->through) || (seat & 1) == 0);
+    C2_ASSERT(!level->clean || (seat & 1) == 0);
+    C2_ASSERT(!level->through || (seat & 1) == 0);
     C2_ASSERT(seat == 0 || !level->apart_from || row[level->apart_from->column].seat == 0);
     for (uint32_t i = 0; level->inclusive && i < level->above_count; i++)
         C2_ASSERT(seat != 0 || row[level->above[i]->column].seat == 0);

@@ -649,6 +649,7 @@ static void store(struct twin *twin, uint32_t core, uint32_t first, uint32_t lin
         if (!held)
             continue;
         node->counts.write_throughs++;
+        twin->seen_count = 0; /* nothing prefetches */
         if (at < machine->level_count)
             ask_and_fill(twin, core, at, true, line, taken);
     }
