@@ -38,6 +38,8 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
             return c2_fail_memory(err, "what is known of prefetched lines");
         cache_prefetch_begin(caches->prefetch);
     }
+    if (C2_UNLIKELY(caches->instructed))
+        cache_instructed_asked(caches, request->line.physical_line);
     request->row = cache_lines_row(&caches->lines, request->slot);
     caches->lines.signature = cache_signature(first->clean ? request->line.virtual_line.v << first->line_shift
                                                            : caches->lines.pc);
@@ -52,7 +54,7 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
     }
     if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request, outcome))
         return c2_fail_memory(err, "what cores share");
-    return C2_UNLIKELY(caches->prefetch) ? cache_prefetch_follow(caches, request, err) : C2_OK;
+    return C2_UNLIKELY(caches->prefetchers) ? cache_prefetch_follow(caches, request, err) : C2_OK;
 }
 
 /* ------------------------------------------------------------------ usual machines */
@@ -323,7 +325,7 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
     struct cache_level *first = caches->port[CACHE_PORT_DATA];
     if (n == 0)
         return;
-    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT && !caches->prefetch && !caches->writes_on);
+    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT && !caches->prefetchers && !caches->writes_on);
     if (C2_LIKELY(caches->usual)) {
         const bool done = caches_repeats(&first->front, write ? 0 : n, write ? n : 0);
         C2_ASSERT(done);

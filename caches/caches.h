@@ -59,7 +59,8 @@ enum caches_prefetcher {
 #define X(constant, word) CACHES_PREFETCH_##constant,
     CACHES_PREFETCHERS_LIST(X)
 #undef X
-        CACHES_PREFETCHERS
+        CACHES_PREFETCHERS,
+    CACHES_PREFETCH_SOFTWARE = CACHES_PREFETCHERS /* an instruction of the program: none of a machine's */
 };
 enum caches_prefetch_on {
     CACHES_ON_ACCESSES,
@@ -145,6 +146,22 @@ struct caches_level {
     struct caches_mask masks[CACHES_MAX_MASKS]; /* no core is in two; what is in none may fill all ways */
 };
 
+/* Instructions made for caches: instructed.c says what each does. The first are hints of prefetches. */
+enum caches_instruction {
+    CACHES_PREFETCH_T0,
+    CACHES_PREFETCH_T1,
+    CACHES_PREFETCH_T2,
+    CACHES_PREFETCH_NTA,
+    CACHES_PREFETCH_FOR_WRITE,
+    CACHES_FLUSH,
+    CACHES_WRITE_BACK,
+    CACHES_STORE_PAST, /* a non-temporal store */
+    CACHES_INSTRUCTIONS
+};
+extern const char *const caches_instruction_names[CACHES_INSTRUCTIONS];
+#define CACHES_MAX_COMBINING 64u
+#define CACHES_COMBINING 10u /* buffers: where a machine does not say */
+
 /* A TLB or page-walk cache as a machine file describes it. */
 #define CACHES_MAX_TLBS 16
 #define CACHES_TLB_MAX_WAYS 128
@@ -214,6 +231,9 @@ struct caches_machine {
     bool walks_cached;    /* page-table entries that walks read go through the caches, else they are only counted */
     uint32_t walks_from;  /* at this level of the data path first */
     uint32_t walk_cycles; /* of one read where they are only counted; 0: not known. For costs, changes no count */
+    uint32_t hints[CACHES_PREFETCH_FOR_WRITE]; /* [enum caches_instruction]: which level of the data path a prefetch
+                                                * with the hint fills; behind the last one is the last */
+    uint32_t combining;                        /* buffers of a core that combine writes, at least 1 */
 };
 
 #define CACHES_MAX_CORES 64u
@@ -249,6 +269,9 @@ struct caches_cost {
     uint64_t walks;        /* their reads */
     uint64_t coherence;    /* coherence misses, and upgrades */
 };
+/* From load to use, of a level of the data path; behind the last one memory's. Where the machine does not give all of
+ * them, those that stand in for them. */
+uint32_t caches_latency(const struct caches_machine *machine, uint32_t level);
 uint64_t caches_cost_sum(const struct caches_cost *cost);
 void caches_cost_add(struct caches_cost *to, const struct caches_cost *more);
 struct caches_counts;
@@ -599,6 +622,68 @@ struct caches_prefetched {
 /* What happened behind the last access or walk and in it, in order; lent until the next one. None on machines that do
  * not prefetch. */
 const struct caches_prefetched *caches_prefetched(const struct caches *caches, size_t *count);
+
+/* ------------------------------------------------------------------ instructions made for caches
+ * One row a counter of one instruction, by the caller's number of it. instructed.c has the model. */
+/* clang-format off */
+#define CACHES_INSTRUCTED_COUNTERS(X) \
+    X(executed, "line operations: of a prefetch, flush or write-back one an execution, of stores one a line") \
+    X(nowhere, "prefetches of pages that are not there") \
+    X(present, "prefetches of lines that their level, or a nearer one, had") \
+    X(issued, "prefetches that fetched a line") \
+    X(from_memory, "of those issued: lines that no level had") \
+    X(useful, "prefetched lines that were asked for before they left the level") \
+    X(late, "of the useful ones: asked for before they could be there") \
+    X(useless, "prefetched lines that left the level without having been asked for") \
+    X(polluting, "accesses that missed in a level because a prefetch had pushed the line out") \
+    X(cached, "flushes, write-backs and stores past the caches of lines that a cache had") \
+    X(written_back, "of these: lines that were dirty") \
+    X(bytes, "stored past the caches") \
+    X(full, "lines written to memory whole") \
+    X(partial, "lines written to memory in pieces") \
+    X(partial_bytes, "bytes of those")
+/* clang-format on */
+struct caches_instructed {
+#define X(field, help) uint64_t field;
+    CACHES_INSTRUCTED_COUNTERS(X)
+#undef X
+    enum caches_instruction what; /* that it was last */
+};
+/* Before the first one: a usual machine becomes one like all others, to the same counts; what is on a tape of the
+ * caller's has been heard. Verdicts cannot be deferred any more, and fronts are of no usual machine. Done by itself
+ * where there is no such tape. Again: nothing. */
+enum c2_status caches_instructed_begin(struct caches *caches, struct c2_error *err);
+/* When the accesses and instructions that follow are made: instructions that the core has begun. After the former. */
+void caches_set_clock(struct caches *caches, uint64_t now);
+/* No access, and none of its counts; a repeat may not follow before the next data access. Where there are several cores
+ * it is the current one's. tag: small, it is an index. Both names of the line as in caches_access(). */
+enum c2_status caches_instruct(struct caches *caches, enum caches_instruction what, struct line_no virtual_line,
+                               struct line_no physical_line, uint32_t tag, struct c2_error *err);
+/* The same of a prefetch whose page is not there. */
+enum c2_status caches_instruct_nowhere(struct caches *caches, enum caches_instruction what, uint32_t tag,
+                                       struct c2_error *err);
+/* A non-temporal store of bytes of one line, from `first` on. */
+struct caches_past {
+    struct line_no line; /* physical */
+    uint32_t first, bytes;
+};
+enum c2_status caches_store_past(struct caches *caches, const struct caches_past *store, uint32_t tag,
+                                 struct c2_error *err);
+/* What waits in buffers is written out; at the end. */
+void caches_settle_instructed(struct caches *caches);
+/* Whether instructions count; they do at first. And their counts so far begin anew. */
+void caches_instructed_measure(struct caches *caches, bool on);
+void caches_drop_instructed(struct caches *caches);
+/* What they have moved so far, measured or not. */
+struct caches_instructed_flows {
+    uint64_t fetched[CACHES_MAX_LEVELS]; /* lines into a level of the data path, or through it, from below */
+    uint64_t past_bytes;                 /* to memory, past the caches */
+};
+struct caches_instructed_flows caches_instructed_flows(const struct caches *caches);
+/* Counts of instructions, but nothing else, go on where another hierarchy has stopped. */
+void caches_instructed_inherit(struct caches *caches, struct caches *from);
+/* [tag]; lent until the next instruction. None: 0. */
+const struct caches_instructed *caches_instructed(const struct caches *caches, size_t *count);
 
 /* ------------------------------------------------------------------ several cores
  * Of a machine with several; coherence.c and bytes.c have the model. One row a counter of a core. */

@@ -74,6 +74,8 @@ void caches_check(const struct caches *caches)
             cache_coherence_holds(caches, slot);
     if (caches->prefetch)
         cache_prefetch_check(caches);
+    if (caches->instructed)
+        cache_instructed_check(caches);
 }
 
 /* How many things a check of all looks at: so many accesses may pass until the next. */

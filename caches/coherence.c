@@ -467,6 +467,36 @@ bool cache_coherence_fetched(struct caches *caches, const struct cache_request *
     return !coherence->failed;
 }
 
+/* ------------------------------------------------------------------ instructions made for caches */
+
+bool cache_coherence_claims(struct caches *caches, const struct cache_request *request)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    struct cache_directed *line = &coherence->lines[request->slot];
+    const uint32_t core = coherence->origin.core;
+    const uint64_t me = cache_core_bit(core);
+    if (line->touched == me && line->owner == core + 1)
+        return true;
+    if (line->owner != 0 && line->owner != core + 1)
+        share(caches, request->row, line->owner - 1); /* no byte is written: what was dirty is written down */
+    for (uint64_t others = line->touched & ~me; others != 0; others &= others - 1)
+        if (!take(caches, request, (uint32_t)__builtin_ctzll(others)))
+            return false;
+    line->sharers &= me;
+    line->touched = me;
+    line->owner = line->sharers != 0 ? core + 1 : 0;
+    return true;
+}
+
+/* Nobody is left who shares it, or waits for what others wrote. */
+void cache_coherence_flushed(struct caches *caches, uint32_t slot)
+{
+    struct cache_directed *line = &caches->coherence->lines[slot];
+    for (uint64_t cores = line->sharers; cores != 0; cores &= cores - 1)
+        left_core(caches, line, (uint32_t)__builtin_ctzll(cores), cache_lines_row(&caches->lines, slot));
+    line->marked = line->touched = 0;
+}
+
 /* ------------------------------------------------------------------ for others */
 
 void caches_on_core(struct caches *caches, const struct caches_origin *origin)

@@ -73,6 +73,10 @@ bool cache_coherence_keeps(const struct caches *caches, const struct cache_reque
 void cache_coherence_fetches(struct caches *caches, const struct cache_request *request);
 /* *filtered: the slot of a line that the cores have lost; LINES_NO_SLOT: none. False: no memory. */
 bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request, uint32_t *filtered);
+/* Around what an instruction does: before a prefetch for writing others lose the line, false: no memory; all levels
+ * have lost it. */
+bool cache_coherence_claims(struct caches *caches, const struct cache_request *request);
+void cache_coherence_flushed(struct caches *caches, uint32_t slot);
 /* A level has evicted the line, which may be on its way to another one. */
 void cache_coherence_evicted(struct caches *caches, const struct cache_level *level, uint32_t slot);
 /* Who gets the line may have it dirty: the core that makes the access may write it, or it is a shared level's

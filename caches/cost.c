@@ -44,8 +44,7 @@ static bool latencies_known(const struct caches_machine *machine)
     return !machine->has_l1i || machine->l1i.latency_cycles != 0;
 }
 
-/* From load to use, of a level of the data path; behind the last one memory's. */
-static uint32_t latency_of(const struct caches_machine *machine, uint32_t depth)
+uint32_t caches_latency(const struct caches_machine *machine, uint32_t depth)
 {
     if (depth >= machine->level_count)
         return MEMORY_CYCLES;
@@ -62,7 +61,7 @@ static uint32_t step(uint32_t own, uint32_t next) { return next > own ? next - o
 static void price_level(struct caches_costs *costs, const struct caches_machine *machine, uint32_t number, uint32_t own,
                         uint32_t depth)
 {
-    const uint32_t miss = step(own, latency_of(machine, depth + 1)), taken = step(own, machine->sharing_cycles);
+    const uint32_t miss = step(own, caches_latency(machine, depth + 1)), taken = step(own, machine->sharing_cycles);
     const bool last_own = depth + 1 == caches_machine_private(machine);
     const bool shared = depth >= caches_machine_private(machine);
     costs->miss[number] = miss;
@@ -85,20 +84,20 @@ static uint32_t second_tlb_cycles(const struct caches_machine *machine)
 static uint32_t walk_read_cycles(const struct caches_machine *machine)
 {
     if (machine->walks_cached)
-        return latency_of(machine, machine->walks_from);
+        return caches_latency(machine, machine->walks_from);
     if (machine->walk_cycles != 0)
         return machine->walk_cycles;
-    return latency_of(machine, machine->level_count > 1);
+    return caches_latency(machine, machine->level_count > 1);
 }
 
 struct caches_costs caches_costs(const struct caches_machine *machine)
 {
     struct caches_costs costs = {
-        .upgrade = step(latency_of(machine, 0), latency_of(machine, caches_machine_private(machine))),
+        .upgrade = step(caches_latency(machine, 0), caches_latency(machine, caches_machine_private(machine))),
         .second_tlb = second_tlb_cycles(machine),
         .walk_read = walk_read_cycles(machine)};
     for (uint32_t i = 0; i < machine->level_count; i++)
-        price_level(&costs, machine, i, latency_of(machine, i), i);
+        price_level(&costs, machine, i, caches_latency(machine, i), i);
     if (machine->has_l1i)
         price_level(&costs, machine, machine->level_count, code_latency(machine), 0);
     return costs;

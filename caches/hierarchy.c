@@ -124,7 +124,8 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
         status = cache_coherence_init(caches, err);
     for (uint32_t core = 0; core < cores && status == C2_OK; core++)
         status = init_core(caches, core, seed, err);
-    if (status == C2_OK && caches_machine_prefetches(machine))
+    caches->prefetchers = caches_machine_prefetches(machine);
+    if (status == C2_OK && caches->prefetchers)
         return cache_prefetch_init(caches, err);
     caches->usual = status == C2_OK && cores == 1 && SHORTCUT(cache_contents_suit(caches));
     return caches->usual ? cache_contents_init(caches, err) : status;
@@ -202,6 +203,8 @@ enum c2_status caches_create(struct caches **out, const struct caches_machine *m
     caches->writes_on = caches_machine_writes_on(machine);
     C2_ASSERT(!caches->writes_on || !caches_machine_prefetches(machine));
     C2_ASSERT(!machine->has_l1i || (!machine->l1i.through && !machine->l1i.around));
+    if (machine->combining == 0)
+        caches->machine.combining = CACHES_COMBINING;
     enum c2_status status = init_levels(caches, seed, err);
     if (status != C2_OK) {
         caches_destroy(caches);
@@ -221,6 +224,7 @@ void caches_destroy(struct caches *caches)
         cache_level_end(&caches->level[i]);
     cache_contents_end(caches);
     cache_prefetch_end(caches);
+    cache_instructed_end(caches);
     cache_coherence_end(caches);
     cache_lines_end(&caches->lines);
     c2_free(caches);

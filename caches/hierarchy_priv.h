@@ -50,7 +50,9 @@ struct caches {
     struct caches_machine machine;
     struct cache_lines lines;
     struct cache_trail trail;                       /* of the last access that missed */
-    struct cache_prefetch *prefetch;                /* NULL: no level prefetches */
+    struct cache_prefetch *prefetch;                /* NULL: no level prefetches, and no instruction */
+    bool prefetchers;                               /* a level has one */
+    struct cache_instructed *instructed;            /* NULL: no instruction made for caches so far */
     bool writes_on;                                 /* as caches_machine_writes_on(); then: */
     struct caches_stored stored[CACHES_MAX_LEVELS]; /* by the last access */
     size_t stored_count;
@@ -64,6 +66,7 @@ struct cache_level *cache_node(struct caches *caches, uint32_t core, uint32_t de
 
 struct cache_request {
     bool write;
+    bool by_passing;           /* a prefetch that fills, behind the first level, inclusive ones alone */
     struct cache_level *first; /* the level asked first */
     struct cache_line line;
     uint32_t slot;
@@ -108,6 +111,15 @@ enum c2_status cache_prefetch_follow(struct caches *caches, const struct cache_r
 void cache_prefetch_evicted(const struct cache_level *level, uint32_t slot, uint32_t set);
 void cache_prefetch_moved(const struct cache_level *level, uint32_t slot);
 void cache_prefetch_check(const struct caches *caches);
+
+/* instructed.c: the life of what it keeps. What was fetched ahead has been asked for, has left, or was in the way. The
+ * line is being asked for: no buffer may have it. */
+void cache_instructed_end(struct caches *caches);
+void cache_instructed_used(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t tag);
+void cache_instructed_useless(struct caches *caches, uint32_t tag);
+void cache_instructed_polluting(struct caches *caches, uint32_t tag);
+void cache_instructed_asked(struct caches *caches, struct line_no line);
+void cache_instructed_check(const struct caches *caches);
 
 /* The counts of a level, current. hierarchy.c */
 const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t column);

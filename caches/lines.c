@@ -80,6 +80,23 @@ static bool make_part(void **part, uint32_t room, size_t bytes)
     return grown;
 }
 
+bool cache_lines_dress(struct cache_lines *lines, bool evictors)
+{
+    C2_ASSERT(lines->bare && !lines->has_evictors);
+    lines->bare = false;
+    lines->has_evictors = evictors;
+    if (!make_part((void **)&lines->state, lines->room, group_bytes(lines)) ||
+        !make_part((void **)&lines->evictor, lines->room, evictor_bytes(lines)))
+        return false;
+    lines->stamps.word = (uint32_t *)lines->state;
+    if (lines->groups == 0)
+        return true;
+    memset(lines->state, 0, lines->groups * group_bytes(lines));
+    if (evictors)
+        memset(lines->evictor, 0, lines->groups * evictor_bytes(lines));
+    return true;
+}
+
 static bool make_room(struct cache_lines *lines)
 {
     if (lines->groups < lines->room)

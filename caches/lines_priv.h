@@ -73,6 +73,8 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line);
 void cache_lines_keep_evictors(struct cache_lines *lines);
 /* Before the first slot: there are slots and no rows. */
 void cache_lines_bare(struct cache_lines *lines);
+/* Slots have rows from now on, all zeros, and evictors if wanted; false: no memory. */
+bool cache_lines_dress(struct cache_lines *lines, bool evictors);
 void cache_lines_check(const struct cache_lines *lines);
 
 /* The same if its group was found lately, LINES_NO_SLOT otherwise. */

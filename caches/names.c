@@ -26,6 +26,13 @@ const char *const caches_prefetcher_names[CACHES_PREFETCHERS] = {
 const char *const caches_prefetch_on_names[CACHES_PREFETCH_ONS] = {"accesses", "misses", "tagged"};
 const char *const caches_kind_names[CACHES_KINDS] = {"4K", "2M", "1G", "PDE", "PDPTE", "PML4E"};
 
+const char *const caches_instruction_names[CACHES_INSTRUCTIONS] = {
+    [CACHES_PREFETCH_T0] = "prefetcht0",       [CACHES_PREFETCH_T1] = "prefetcht1",
+    [CACHES_PREFETCH_T2] = "prefetcht2",       [CACHES_PREFETCH_NTA] = "prefetchnta",
+    [CACHES_PREFETCH_FOR_WRITE] = "prefetchw", [CACHES_FLUSH] = "flush",
+    [CACHES_WRITE_BACK] = "write back",        [CACHES_STORE_PAST] = "non-temporal store",
+};
+
 const char *caches_policy_name(enum caches_policy policy) { return caches_policy_names[policy]; }
 const char *caches_inclusion_name(enum caches_inclusion inclusion) { return caches_inclusion_names[inclusion]; }
 const char *caches_index_name(enum caches_index index) { return caches_index_names[index]; }

@@ -115,7 +115,7 @@ static void fill(struct walk *walk, struct cache_level *level, bool dirty)
 static void fill_all(struct walk *walk, bool dirty)
 {
     for (uint32_t i = walk->missed_count - 1; i > 0; i--) {
-        if (walk->missed[i]->exclusive)
+        if (walk->missed[i]->exclusive || (walk->request->by_passing && !walk->missed[i]->inclusive))
             continue;
         fill(walk, walk->missed[i], dirty);
         dirty = false;

@@ -56,13 +56,15 @@
  *   machines that prefetch pay.
  *
  * Not modelled
- *   Time and bandwidth; tables of limited size; prefetchers that turn themselves off; prefetch instructions.
+ *   Time and bandwidth; tables of limited size; prefetchers that turn themselves off. Prefetchers do not see prefetch
+ *   instructions (instructed.c), whose lines are known here as a prefetcher of their own, that nobody is told of.
  *
  * Source: J. Weidendorfer, "Simulation Driven Performance Analysis for Software Optimization", section 3.4.1.
  */
 #include <string.h>
 
 #include "caches/coherence_priv.h"
+#include "caches/instructed_priv.h"
 
 #define IN_A_ROW 2 /* steps until a stream or stride is believed: three lines */
 
@@ -94,8 +96,9 @@ struct prefetching {
 };
 
 struct cache_prefetch {
-    struct prefetching *at;                                                          /* [column] */
-    struct caches_prefetch_counts counts[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS]; /* [number of the level] */
+    struct prefetching *at; /* [column] */
+    struct caches *caches;
+    struct caches_prefetch_counts counts[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS + 1]; /* [number of the level] */
     uint32_t columns, level_count;
     uint64_t page_lines;
     uint64_t *notes; /* [slot * columns + column], packed */
@@ -156,6 +159,7 @@ enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err)
     prefetch->at = c2_calloc(caches->node_count, sizeof *prefetch->at);
     if (!prefetch->at)
         return c2_fail_memory(err, "the prefetchers");
+    prefetch->caches = caches;
     prefetch->columns = caches->node_count;
     prefetch->level_count = caches->level_count;
     prefetch->page_lines = C2_PAGE_BYTES / caches->machine.line_bytes;
@@ -232,6 +236,8 @@ static void tell(const struct cache_level *level, struct caches_prefetched event
 {
     struct cache_prefetch *prefetch = level->prefetch;
     const struct note note = unpack_note(word);
+    if (note.prefetcher == CACHES_PREFETCH_SOFTWARE)
+        return;
     if (!c2_grow((void **)&prefetch->events, &prefetch->event_room, prefetch->event_count, sizeof *prefetch->events)) {
         prefetch->failed = true;
         return;
@@ -249,6 +255,7 @@ static struct caches_prefetch_counts *counts_of(const struct cache_level *level,
 }
 
 static bool is(uint64_t word, enum note_state state) { return word >> 40 == state; }
+static bool is_software(uint64_t word) { return unpack_note(word).prefetcher == CACHES_PREFETCH_SOFTWARE; }
 
 void cache_prefetch_came(const struct cache_level *level, uint32_t slot)
 {
@@ -264,6 +271,8 @@ void cache_prefetch_left(const struct cache_level *level, uint32_t slot)
     if (is(*note, PENDING)) {
         counts_of(level, *note)->useless++;
         tell(level, EVENT(USELESS), *note, slot);
+        if (is_software(*note))
+            cache_instructed_useless(prefetch->caches, unpack_note(*note).actor);
     }
     *note = 0;
     if (prefetch->note == 0)
@@ -297,6 +306,8 @@ void cache_prefetch_used(struct cache_level *level, uint32_t slot)
         return;
     counts_of(level, *note)->useful++;
     tell(level, EVENT(USEFUL), *note, slot);
+    if (is_software(*note))
+        cache_instructed_used(level->prefetch->caches, level, slot, unpack_note(*note).actor);
     *note = 0;
 }
 
@@ -304,13 +315,16 @@ void cache_prefetch_asked(struct cache_level *level, uint32_t slot, bool hit)
 {
     struct cache_prefetch *prefetch = level->prefetch;
     const uint64_t note = *note_of(level, slot);
-    prefetch->seen[prefetch->seen_count++] = (struct seen){level, hit, hit && is(note, PENDING)};
+    if (prefetch->caches->prefetchers) /* else a store may go on and ask more levels than there are */
+        prefetch->seen[prefetch->seen_count++] = (struct seen){level, hit, hit && is(note, PENDING)};
     if (hit)
         cache_prefetch_used(level, slot);
     if (hit || !is(note, LOST))
         return;
     counts_of(level, note)->polluting++;
     tell(level, EVENT(POLLUTING), note, slot);
+    if (is_software(note))
+        cache_instructed_polluting(prefetch->caches, unpack_note(note).actor);
 }
 
 void cache_prefetch_begin(struct cache_prefetch *prefetch) { prefetch->seen_count = prefetch->event_count = 0; }
@@ -337,8 +351,8 @@ static bool leaves_page(const struct cache_prefetch *prefetch, const struct ask 
     return in_page < 0 || in_page >= (int64_t)prefetch->page_lines;
 }
 
-/* The level does not have it. */
-static void issue(struct caches *caches, const struct ask *ask, const struct cache_request *request, uint64_t note)
+/* The level does not have it. Says which has; level_count: memory. */
+static uint32_t issue(struct caches *caches, const struct ask *ask, const struct cache_request *request, uint64_t note)
 {
     struct cache_prefetch *prefetch = caches->prefetch;
     if (C2_UNLIKELY(caches->coherence))
@@ -355,6 +369,7 @@ static void issue(struct caches *caches, const struct ask *ask, const struct cac
     tell(ask->level, EVENT(ISSUED, .served_by = served_by), note, request->slot);
     if (filtered != LINES_NO_SLOT)
         tell(ask->level, EVENT(FILTERED), note, filtered);
+    return served_by;
 }
 
 static void drop(const struct ask *ask, uint64_t note, uint32_t slot)
@@ -383,6 +398,8 @@ static void request_line(struct caches *caches, const struct ask *ask)
                         (caches->coherence && !cache_coherence_reach(caches));
     if (prefetch->failed)
         return;
+    if (C2_UNLIKELY(caches->instructed))
+        cache_instructed_asked(caches, request.line.physical_line);
     request.row = cache_lines_row(&caches->lines, request.slot);
     if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, &request)) {
         drop(ask, note, request.slot);
@@ -395,6 +412,25 @@ static void request_line(struct caches *caches, const struct ask *ask)
     else
         issue(caches, ask, &request, note);
     C2_PROMISE(cache_row_holds(caches, request.row));
+}
+
+enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, const struct cache_request *request,
+                                                      uint32_t tag, uint32_t *served_by)
+{
+    const uint64_t note = pack_note((struct note){PENDING, CACHES_PREFETCH_SOFTWARE, tag});
+    const struct ask ask = {request->first, request, CACHES_PREFETCH_SOFTWARE, 0};
+    struct cache_state *state = &request->row[request->first->column];
+    if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, request)) {
+        drop(&ask, note, request->slot);
+        return CACHE_FETCH_PRESENT;
+    }
+    cache_shadow_offer(&request->first->shadow, &state->stamp, request->slot);
+    if (cache_level_holds(request->first, state, request->line)) {
+        drop(&ask, note, request->slot);
+        return CACHE_FETCH_PRESENT;
+    }
+    *served_by = issue(caches, &ask, request, note);
+    return caches->prefetch->failed ? CACHE_FETCH_FAILED : CACHE_FETCH_ISSUED;
 }
 
 /* ------------------------------------------------------------------ what they see */
@@ -534,7 +570,7 @@ const struct caches_prefetched *caches_prefetched(const struct caches *caches, s
 }
 
 static void check_level(const struct caches *caches, const struct cache_level *level,
-                        uint64_t pending[CACHES_PREFETCHERS])
+                        uint64_t pending[CACHES_PREFETCHERS + 1])
 {
     const uint32_t slots = caches->lines.groups << LINES_GROUP_SHIFT;
     for (uint32_t slot = 0; slot < slots && slot >> LINES_GROUP_SHIFT < caches->prefetch->room; slot++) {
@@ -547,11 +583,11 @@ static void check_level(const struct caches *caches, const struct cache_level *l
 
 void cache_prefetch_check(const struct caches *caches)
 {
-    uint64_t pending[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS] = {{0}};
+    uint64_t pending[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS + 1] = {{0}};
     for (uint32_t i = 0; i < caches->node_count; i++)
         check_level(caches, &caches->level[i], pending[number_of(&caches->level[i])]);
     for (uint32_t i = 0; i <= caches->level_count; i++)
-        for (unsigned k = 0; k < CACHES_PREFETCHERS; k++) {
+        for (unsigned k = 0; k <= CACHES_PREFETCHERS; k++) {
             const struct caches_prefetch_counts *n = &caches->prefetch->counts[i][k];
             C2_ASSERT(n->issued - n->useful - n->useless == pending[i][k]);
         }

@@ -115,6 +115,14 @@ static __attribute__((unused)) void add_masks(struct caches_machine *machine, st
     }
 }
 
+/* How it takes instructions made for caches; what it says of latencies it does not. */
+static __attribute__((unused)) void add_hints(struct caches_machine *machine, struct c2_rng *rng)
+{
+    for (unsigned i = 0; i < CACHES_PREFETCH_FOR_WRITE; i++)
+        machine->hints[i] = (uint32_t)c2_rng_below(rng, 5);
+    machine->combining = PICK(rng, 1, 2, 3, 10);
+}
+
 static void print_level(const struct caches_level *level)
 {
     printf("  %s: %llu bytes, %u ways, %u slices by %s, %s, %s, %s", level->name, (unsigned long long)level->size_bytes,

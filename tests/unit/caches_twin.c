@@ -137,6 +137,8 @@ struct pair {
     struct twin *twin;
     bool evictors;
     struct trace trace;
+    bool instructs; /* one step of four is an instruction made for caches; */
+    bool begun;     /* there was one */
 };
 
 static void tell_fifo(struct pair *pair, enum sim_kind kind, uint64_t physical, const struct caches_outcome *outcome)
@@ -243,6 +245,106 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
         twin_access(pair->twin, step->side, !step->write, step->virtual_, step->physical);
     }
     return same && same_pair(pair);
+}
+
+/* ------------------------------------------------------------------ instructions made for caches */
+
+static bool same_instructed(const struct pair *pair)
+{
+    size_t count;
+    bool same = true;
+    const struct caches_instructed *fast = caches_instructed(pair->caches, &count);
+    for (size_t tag = 0; tag < TWIN_TAGS; tag++) {
+        const struct caches_instructed *slow = &pair->twin->instructed.by[tag];
+#define X(field, help) \
+    if ((tag < count ? fast[tag].field : 0) != slow->field) { \
+        if (!quiet) \
+            printf("tag %zu %s: %llu, the twin has %llu\n", tag, #field, \
+                   (unsigned long long)(tag < count ? fast[tag].field : 0), (unsigned long long)slow->field); \
+        same = false; \
+    }
+        CACHES_INSTRUCTED_COUNTERS(X)
+#undef X
+    }
+    return same;
+}
+
+/* Bytes of a line, whole words as a rule. */
+static struct caches_past draw_store(struct pair *pair, uint64_t physical)
+{
+    struct c2_rng *rng = &pair->trace.rng;
+    const uint32_t line = pair->twin->machine.line_bytes, unit = line <= 64 ? 1 : line / 64;
+    const uint32_t drawn = unit * PICK(rng, 1, 4, 8, 16, 16), bytes = drawn < line ? drawn : line;
+    return (struct caches_past){{physical}, (uint32_t)c2_rng_below(rng, line / bytes) * bytes, bytes};
+}
+
+static bool do_instruction(struct pair *pair, const struct step *step, enum wrong wrong)
+{
+    struct c2_rng *rng = &pair->trace.rng;
+    const uint32_t tag = (uint32_t)c2_rng_below(rng, TWIN_TAGS);
+    const enum caches_instruction what = (enum caches_instruction)c2_rng_below(rng, CACHES_INSTRUCTIONS);
+    const struct line_no virtual_ = {step->virtual_}, line = {step->physical};
+    if (!pair->begun)
+        assert_int_equal(caches_instructed_begin(pair->caches, NULL), C2_OK);
+    pair->begun = true;
+    pair->twin->instructed.now += c2_rng_below(rng, 30);
+    pair->twin->pc = step->pc;
+    caches_set_instruction(pair->caches, (struct guest_va){step->pc});
+    caches_set_clock(pair->caches, pair->twin->instructed.now);
+    if (what != CACHES_STORE_PAST) {
+        const enum caches_instruction told = wrong == RIGHT ? what : CACHES_FLUSH;
+        assert_int_equal(caches_instruct(pair->caches, told, virtual_, line, tag, NULL), C2_OK);
+        twin_instruct(pair->twin, what, step->virtual_, step->physical, tag);
+        return same_pair(pair) && same_instructed(pair);
+    }
+    for (uint64_t n = 1 + c2_rng_below(rng, 6); n > 0; n--) {
+        const struct caches_past store = draw_store(pair, step->physical);
+        assert_int_equal(caches_store_past(pair->caches, &store, tag, NULL), C2_OK);
+        twin_store_past(pair->twin, step->physical, store.first, store.bytes, tag);
+    }
+    return same_pair(pair) && same_instructed(pair);
+}
+
+static bool any_step(struct pair *pair, const struct step *step, enum wrong wrong)
+{
+    if (pair->instructs && c2_rng_below(&pair->trace.rng, 4) == 0)
+        return do_instruction(pair, step, wrong);
+    pair->twin->instructed.now += c2_rng_below(&pair->trace.rng, 9);
+    if (pair->begun)
+        caches_set_clock(pair->caches, pair->twin->instructed.now);
+    return do_step(pair, step, pair->instructs ? RIGHT : wrong) && same_instructed(pair);
+}
+
+/* Some instructions less than all are made before the machine has seen a good part of the trace. */
+static bool run_instructed(const struct caches_machine *machine, uint64_t seed, uint64_t steps, enum wrong wrong)
+{
+    struct pair pair = {.evictors = seed % 2 != 0, .twin = twin_create(machine, seed)};
+    assert_int_equal(caches_create(&pair.caches, machine, seed, NULL), C2_OK);
+    if (pair.evictors)
+        assert_int_equal(caches_keep_evictors(pair.caches, NULL), C2_OK);
+    trace_init(&pair.trace, machine, seed);
+    const uint64_t from = c2_rng_below(&pair.trace.rng, steps / 2);
+    bool same = true;
+    uint64_t i;
+    for (i = 0; i < steps && same; i++) {
+        struct step step = next_step(&pair.trace, machine);
+        pair.instructs = i >= from;
+        same = any_step(&pair, &step, wrong);
+        if (i % 256 == 255)
+            caches_check(pair.caches);
+    }
+    caches_check(pair.caches);
+    caches_settle_instructed(pair.caches);
+    while (pair.twin->instructed.buffers != 0)
+        twin_write_out(pair.twin, 0);
+    same = same && same_instructed(&pair);
+    if (!same && !quiet) {
+        printf("seed %llu, step %llu\n", (unsigned long long)seed, (unsigned long long)i - 1);
+        print_machine(machine);
+    }
+    caches_destroy(pair.caches);
+    twin_destroy(pair.twin);
+    return same;
 }
 
 #define WRONG_LINES 8 /* one alone may never be asked for again */
@@ -388,6 +490,39 @@ static void masked_machines(void **state)
     }
 }
 
+/* Instructions made for caches, on machines with prefetchers and without. Usual ones are so until the first. */
+static void instructed_machines(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= MACHINES / 4; seed++) {
+        struct c2_rng rng;
+        c2_rng_init(&rng, seed, "machine");
+        struct caches_machine machine = random_machine(&rng);
+        add_hints(&machine, &rng);
+        if (seed % 3 == 0)
+            add_prefetchers(&machine, &rng);
+        else if (seed % 3 == 1)
+            add_writes(&machine, &rng);
+        if (seed % 5 == 0)
+            add_masks(&machine, &rng);
+        assert_true(run_instructed(&machine, seed, 1500, RIGHT));
+    }
+}
+
+static void wrong_hint_is_caught(void **state)
+{
+    (void)state;
+    quiet = true;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct c2_rng rng;
+        c2_rng_init(&rng, seed, "machine");
+        struct caches_machine machine = random_machine(&rng);
+        add_hints(&machine, &rng);
+        assert_false(run_instructed(&machine, seed, 1500, OTHER_LINE));
+    }
+    quiet = false;
+}
+
 /* An instruction told wrongly is noticed where a prefetcher or a policy looks at it. */
 static void wrong_instruction_is_caught(void **state)
 {
@@ -433,6 +568,8 @@ int main(void)
         cmocka_unit_test(prefetching_machines),
         cmocka_unit_test(writing_machines),
         cmocka_unit_test(masked_machines),
+        cmocka_unit_test(instructed_machines),
+        cmocka_unit_test(wrong_hint_is_caught),
         cmocka_unit_test(wrong_instruction_is_caught),
         cmocka_unit_test(mutant_is_caught),
     };

@@ -38,10 +38,27 @@ struct twin_set {
 struct twin_notes {
     struct {
         uint64_t physical;
-        uint32_t actor;
+        uint32_t actor; /* of an instruction's its tag */
         unsigned prefetcher;
+        uint64_t ready; /* of an instruction's: when the line can be there */
     } * list;
     uint64_t count;
+};
+
+/* Instructions made for caches. */
+#define TWIN_TAGS 8
+#define TWIN_SOFTWARE CACHES_PREFETCHERS
+struct twin_instructed {
+    uint64_t now, ready;
+    uint32_t tag;
+    bool by_passing; /* the prefetch fills, but for its level, inclusive ones alone */
+    struct caches_instructed by[TWIN_TAGS];
+    struct {
+        uint64_t physical;
+        bool stored[4096];
+        uint32_t tag;
+    } buffer[CACHES_MAX_COMBINING]; /* the oldest first */
+    uint32_t buffers;
 };
 
 struct twin_level {
@@ -71,7 +88,8 @@ struct twin_level {
         uint64_t pc, line;
     } * accesses; /* the same that a stride prefetcher saw, by instruction */
     uint64_t access_count;
-    struct caches_prefetch_counts prefetch[CACHES_PREFETCHERS];
+    struct caches_prefetch_counts prefetch[CACHES_PREFETCHERS + 1];
+    struct twin_instructed *instructed; /* the hierarchy's */
 };
 
 struct twin {
@@ -87,6 +105,7 @@ struct twin {
     uint32_t entry;                  /* depth of the level that the access asked first */
     const struct twin_level *target; /* a prefetch is on its way into this level; NULL: none */
     unsigned prefetcher;             /* of what kind */
+    struct twin_instructed instructed;
     struct {
         struct twin_level *level;
         uint32_t depth;
@@ -141,8 +160,6 @@ static void twin_level_create(struct twin_level *level, const struct caches_mach
     level->shadow_capacity = config->size_bytes / machine->line_bytes;
     level->shadow = calloc(level->shadow_capacity + 1, sizeof *level->shadow);
     level->asked = calloc(TWIN_MAX_LINES, sizeof *level->asked);
-    if (!caches_machine_prefetches(machine))
-        return;
     level->unused.list = calloc(TWIN_MAX_LINES, sizeof *level->unused.list);
     level->pushed.list = calloc(TWIN_MAX_LINES, sizeof *level->pushed.list);
     level->history = calloc(TWIN_MAX_LINES, sizeof *level->history);
@@ -153,6 +170,8 @@ static struct twin *twin_create(const struct caches_machine *machine, uint64_t s
 {
     struct twin *twin = calloc(1, sizeof *twin);
     twin->machine = *machine;
+    for (uint32_t i = 0; i <= machine->level_count; i++)
+        (i < machine->level_count ? &twin->level[i] : &twin->l1i)->instructed = &twin->instructed;
     for (uint32_t i = 0; i < machine->level_count; i++)
         twin_level_create(&twin->level[i], machine, &machine->levels[i], seed);
     if (machine->has_l1i)
@@ -514,7 +533,9 @@ static void twin_note(const struct twin *twin, struct twin_notes *notes, uint64_
     if (notes->count == TWIN_MAX_LINES)
         abort();
     notes->list[notes->count].physical = physical;
-    notes->list[notes->count].actor = (uint32_t)twin->actor;
+    const bool software = twin->prefetcher == TWIN_SOFTWARE;
+    notes->list[notes->count].actor = software ? twin->instructed.tag : (uint32_t)twin->actor;
+    notes->list[notes->count].ready = twin->instructed.ready;
     notes->list[notes->count++].prefetcher = twin->prefetcher;
 }
 
@@ -531,9 +552,13 @@ static int twin_forget(struct twin_notes *notes, uint64_t physical)
 
 static void twin_gone(const struct twin *twin, struct twin_level *level, uint64_t physical)
 {
+    const uint64_t at = twin_noted(&level->unused, physical);
+    const uint32_t tag = at < level->unused.count ? level->unused.list[at].actor : 0;
     int prefetcher = twin_forget(&level->unused, physical);
     if (prefetcher >= 0)
         level->prefetch[prefetcher].useless++;
+    if (prefetcher == TWIN_SOFTWARE)
+        level->instructed->by[tag].useless++;
     if (twin->target)
         twin_note(twin, &level->pushed, physical);
 }
@@ -547,9 +572,17 @@ static void twin_come(const struct twin *twin, struct twin_level *level, uint64_
 
 static bool twin_use(struct twin_level *level, uint64_t physical)
 {
+    const uint64_t at = twin_noted(&level->unused, physical);
+    const bool there = at < level->unused.count;
+    const uint32_t tag = there ? level->unused.list[at].actor : 0;
+    const bool late = there && level->instructed->now < level->unused.list[at].ready;
     int prefetcher = twin_forget(&level->unused, physical);
     if (prefetcher >= 0)
         level->prefetch[prefetcher].useful++;
+    if (prefetcher == TWIN_SOFTWARE) {
+        level->instructed->by[tag].useful++;
+        level->instructed->by[tag].late += late;
+    }
     return prefetcher >= 0;
 }
 
@@ -683,6 +716,8 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
     uint64_t pushed = twin_noted(&level->pushed, physical);
     if (pushed < level->pushed.count)
         level->prefetch[level->pushed.list[pushed].prefetcher].polluting++;
+    if (pushed < level->pushed.count && level->pushed.list[pushed].prefetcher == TWIN_SOFTWARE)
+        level->instructed->by[level->pushed.list[pushed].actor].polluting++;
     n->misses++;
     *(write ? &n->write_misses : &n->read_misses) += 1;
     *(as_miss == CACHES_COLD ? &n->cold : as_miss == CACHES_CAPACITY ? &n->capacity : &n->conflict) += 1;
@@ -737,6 +772,8 @@ static void twin_fill(struct twin *twin, enum caches_side side, uint32_t server,
         struct twin_level *level = twin_level_at(twin, side, i);
         if (level->config.inclusion == CACHES_EXCLUSIVE && i != twin->entry)
             continue;
+        if (twin->instructed.by_passing && level->config.inclusion != CACHES_INCLUSIVE && i != twin->entry)
+            continue;
         if (!twin_takes(twin, i, write))
             continue;
         const bool nearest = i == twin->entry || !twin_takes(twin, i - 1, write);
@@ -754,6 +791,8 @@ static void twin_fill(struct twin *twin, enum caches_side side, uint32_t server,
 }
 
 /* ------------------------------------------------------------------ prefetchers */
+
+static void twin_drain(struct twin *twin, uint64_t physical);
 
 /* The level of this depth lacks the line, which a prefetcher of it wants. */
 static void twin_fetch(struct twin *twin, enum caches_side side, uint32_t depth, uint64_t virtual_, uint64_t physical)
@@ -792,6 +831,7 @@ static void twin_want(struct twin *twin, enum caches_side side, uint32_t depth, 
     }
     virtual_ += (uint64_t)lines;
     physical += (uint64_t)lines;
+    twin_drain(twin, physical);
     uint32_t number, slice;
     bool shadowed = false;
     for (uint64_t i = 0; i < level->shadow_count; i++)
@@ -871,6 +911,167 @@ static void twin_follow(struct twin *twin, enum caches_side side, uint64_t virtu
         }
 }
 
+/* ------------------------------------------------------------------ instructions made for caches */
+
+static void twin_write_out(struct twin *twin, uint32_t i)
+{
+    struct twin_instructed *all = &twin->instructed;
+    struct caches_instructed *n = &all->by[all->buffer[i].tag];
+    uint32_t bytes = 0;
+    for (uint32_t b = 0; b < twin->machine.line_bytes; b++)
+        bytes += all->buffer[i].stored[b];
+    *(bytes == twin->machine.line_bytes ? &n->full : &n->partial) += 1;
+    n->partial_bytes += bytes == twin->machine.line_bytes ? 0 : bytes;
+    for (; i + 1 < all->buffers; i++)
+        all->buffer[i] = all->buffer[i + 1];
+    all->buffers--;
+}
+
+/* Somebody else than a store past the caches comes to the line. */
+static void twin_drain(struct twin *twin, uint64_t physical)
+{
+    for (uint32_t i = twin->instructed.buffers; i-- > 0;)
+        if (twin->instructed.buffer[i].physical == physical)
+            twin_write_out(twin, i);
+}
+
+static void twin_drop(uint64_t *list, uint64_t *count, uint64_t physical)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < *count; i++)
+        if (list[i] != physical)
+            list[kept++] = list[i];
+    *count = kept;
+}
+
+/* Every trace of the line. */
+static void twin_flush_level(const struct twin *twin, struct twin_level *level, uint64_t physical, bool *any,
+                             bool *dirty)
+{
+    struct twin_set *set;
+    struct twin_way *way = twin_anywhere(level, physical, &set);
+    if (way) {
+        *any = true;
+        *dirty |= way->dirty;
+        twin_empty(set, way);
+        twin_gone(twin, level, physical);
+    }
+    twin_drop(level->shadow, &level->shadow_count, physical);
+    twin_drop(level->asked, &level->asked_count, physical);
+    twin_forget(&level->pushed, physical);
+    for (uint64_t i = 0; i < level->lost_count; i++)
+        if (level->lost[i].physical == physical)
+            level->lost[i] = level->lost[--level->lost_count];
+}
+
+static void twin_clean_level(const struct twin *twin, struct twin_level *level, uint64_t physical, bool *any,
+                             bool *dirty)
+{
+    struct twin_set *set;
+    struct twin_way *way = twin_anywhere(level, physical, &set);
+    (void)twin;
+    if (!way)
+        return;
+    *any = true;
+    *dirty |= way->dirty;
+    way->dirty = false;
+}
+
+static void twin_everywhere(struct twin *twin, uint64_t physical, struct caches_instructed *n,
+                            void (*at)(const struct twin *twin, struct twin_level *level, uint64_t physical, bool *any,
+                                       bool *dirty))
+{
+    bool any = false, dirty = false;
+    for (uint32_t i = 0; i < twin->machine.level_count; i++)
+        at(twin, &twin->level[i], physical, &any, &dirty);
+    if (twin->machine.has_l1i)
+        at(twin, &twin->l1i, physical, &any, &dirty);
+    n->cached += any;
+    n->written_back += dirty;
+    twin->level[twin->machine.level_count - 1].counts.writebacks += dirty;
+}
+
+/* As caches.h says; the machine has no latencies, so others stand in for them. */
+static uint32_t twin_latency(const struct twin *twin, uint32_t server)
+{
+    static const uint32_t usual[] = {4, 12, 40, 60};
+    return server == twin->machine.level_count ? 200 : usual[server];
+}
+
+static void twin_prefetch(struct twin *twin, enum caches_instruction what, uint64_t virtual_, uint64_t physical,
+                          uint32_t tag)
+{
+    struct caches_instructed *n = &twin->instructed.by[tag];
+    uint32_t number, slice, depth = twin->machine.hints[what == CACHES_PREFETCH_FOR_WRITE ? CACHES_PREFETCH_T0 : what];
+    if (depth >= twin->machine.level_count)
+        depth = twin->machine.level_count - 1;
+    while (twin->level[depth].config.inclusion == CACHES_EXCLUSIVE)
+        depth--;
+    for (uint32_t i = 0; i < depth; i++)
+        if (twin_in_set(&twin->level[i], twin_home(twin, &twin->level[i], virtual_, physical, &number, &slice),
+                        physical)) {
+            n->present++;
+            return;
+        }
+    struct twin_level *level = &twin->level[depth];
+    const struct caches_prefetch_counts before = level->prefetch[TWIN_SOFTWARE];
+    uint32_t server = depth + 1;
+    while (server < twin->machine.level_count &&
+           !twin_in_set(&twin->level[server],
+                        twin_home(twin, &twin->level[server], virtual_, physical, &number, &slice), physical))
+        server++;
+    twin->prefetcher = TWIN_SOFTWARE;
+    twin->instructed.tag = tag;
+    twin->instructed.ready = twin->instructed.now + twin_latency(twin, server);
+    twin->instructed.by_passing = what == CACHES_PREFETCH_NTA;
+    twin_want(twin, CACHES_DATA, depth, virtual_, physical, 0);
+    twin->instructed.by_passing = false;
+    n->present += level->prefetch[TWIN_SOFTWARE].present - before.present;
+    n->issued += level->prefetch[TWIN_SOFTWARE].issued - before.issued;
+    n->from_memory += level->prefetch[TWIN_SOFTWARE].from_memory - before.from_memory;
+}
+
+static __attribute__((unused)) void twin_instruct(struct twin *twin, enum caches_instruction what, uint64_t virtual_,
+                                                  uint64_t physical, uint32_t tag)
+{
+    struct caches_instructed *n = &twin->instructed.by[tag];
+    n->executed++;
+    twin->missing = twin->pc;
+    twin_drain(twin, physical);
+    if (what == CACHES_FLUSH)
+        twin_everywhere(twin, physical, n, twin_flush_level);
+    else if (what == CACHES_WRITE_BACK)
+        twin_everywhere(twin, physical, n, twin_clean_level);
+    else
+        twin_prefetch(twin, what, virtual_, physical, tag);
+}
+
+static __attribute__((unused)) void twin_store_past(struct twin *twin, uint64_t physical, uint32_t first,
+                                                    uint32_t bytes, uint32_t tag)
+{
+    struct twin_instructed *all = &twin->instructed;
+    uint32_t i = 0, whole = 0;
+    all->by[tag].executed++;
+    all->by[tag].bytes += bytes;
+    twin_everywhere(twin, physical, &all->by[tag], twin_flush_level);
+    while (i < all->buffers && all->buffer[i].physical != physical)
+        i++;
+    if (i == all->buffers && i == twin->machine.combining) {
+        twin_write_out(twin, 0);
+        i--;
+    }
+    if (i == all->buffers) {
+        memset(&all->buffer[i], 0, sizeof all->buffer[i]);
+        all->buffer[all->buffers++].physical = physical;
+    }
+    all->buffer[i].tag = tag;
+    memset(&all->buffer[i].stored[first], 1, bytes);
+    for (uint32_t b = 0; b < twin->machine.line_bytes; b++)
+        whole += all->buffer[i].stored[b];
+    if (whole == twin->machine.line_bytes)
+        twin_write_out(twin, i);
+}
+
 static void twin_ask_and_fill(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
                               uint64_t physical)
 {
@@ -915,6 +1116,7 @@ static void twin_access_levels(struct twin *twin, enum caches_side side, uint32_
 {
     twin->missing = side == CACHES_FETCH ? virtual_ * twin->machine.line_bytes : twin->pc;
     twin->seen_count = 0;
+    twin_drain(twin, physical);
     twin_ask_and_fill(twin, side, entry, write, virtual_, physical);
     twin->stored_count = 0;
     if (write)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * general: a usual machine in the middle of a run becomes one like all others.
+ *
+ * Model
+ *   What contents.c and verdict.c know - lines in sets by age, stamps and evictors in rows, counts in parts - is put
+ *   where path.c looks for it: ways and seats, states, counts. Slots stay what they are. From then on every access goes
+ *   the long way, to the same counts; it does so where something happens that the short one has no place for
+ *   (instructed.c).
+ * Invariants
+ *   Counts, contents, the order of each set, shadows and evictors are the same before and after.
+ */
+#include "caches/contents_priv.h"
+#include "caches/instructed_priv.h"
+#include "caches/tape_priv.h"
+
+/* Stamps and evictors of one line. */
+static void move_row(struct caches *caches, uint32_t slot)
+{
+    struct cache_rows *rows = &caches->verdicts->rows;
+    for (uint32_t column = 0; column < caches->node_count; column++) {
+        const uint32_t *stamp = cache_stamp(&rows->stamps, slot, caches->verdicts->level[column].shadow.at);
+        if (!stamp)
+            continue; /* of L1I, beside which there is nothing: it was never asked */
+        cache_lines_state(&caches->lines, slot, column)->stamp = *stamp;
+        if (rows->evictors != CACHE_ROWS_NONE)
+            *cache_lines_evictor_at(&caches->lines, slot, column) = cache_rows_evictor(rows, slot, column);
+    }
+}
+
+static void move_shadow(struct caches *caches, uint32_t column)
+{
+    struct cache_shadow *from = &caches->verdicts->level[column].shadow, *to = &caches->level[column].shadow;
+    *to = *from;
+    to->stamps = &caches->lines.stamps;
+    to->at = 2 * column;
+    *from = (struct cache_shadow){.log = NULL};
+}
+
+/* The oldest line of each set first: so the policy has their order. */
+static void move_sets(struct caches *caches, struct cache_level *level)
+{
+    for (uint32_t set = 0; set < level->sets.set_count; set++)
+        for (uint32_t place = level->sets.ways; place-- > 0;) {
+            const uint32_t word = cache_sets_at(&level->sets, set)[place], slot = cache_sets_tag(word) - 1;
+            if (word == 0)
+                continue;
+            const struct line_no line = {cache_lines_line(&caches->lines, slot)};
+            cache_level_put(level, cache_level_choose(level, set + 1), slot, cache_lines_row(&caches->lines, slot),
+                            line, word & CACHE_SETS_DIRTY);
+        }
+    cache_sets_end(&level->sets);
+    level->sets = (struct cache_sets){.word = NULL};
+}
+
+static void leave_front(struct caches_front *front)
+{
+    front->set_mask = front->stride = front->ways = 0;
+    front->told = LINES_NO_SLOT;
+    front->youngest = NULL;
+}
+
+enum c2_status cache_generalize(struct caches *caches, struct c2_error *err)
+{
+    cache_tape_catch_up(caches);
+    C2_ASSERT(caches->tape.end.at == caches->tape.words &&
+              caches->verdicts->rows.stamps.groups == caches->lines.groups);
+    if (!cache_lines_dress(&caches->lines, caches->verdicts->rows.evictors != CACHE_ROWS_NONE))
+        return c2_fail_memory(err, "the table of lines accessed");
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        cache_level_counts(caches, i);
+    caches->usual = false;
+    for (uint32_t slot = 0; slot < caches->lines.groups << LINES_GROUP_SHIFT; slot++)
+        move_row(caches, slot);
+    for (uint32_t i = 0; i < caches->node_count; i++) {
+        move_shadow(caches, i);
+        move_sets(caches, &caches->level[i]);
+        leave_front(&caches->level[i].front);
+    }
+    const bool failed = caches->verdicts->rows.failed;
+    cache_tape_end(caches);
+    caches->verdicts = NULL;
+    caches->tape = (struct cache_tape){.words = NULL};
+    caches->far = 0;
+    caches->last[CACHES_DATA] = caches->last[CACHES_FETCH] = LINES_NO_SLOT;
+    cache_contents_link(caches);
+    return failed ? c2_fail_memory(err, "the table of lines accessed") : C2_OK;
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * instructed: what instructions made for caches do - prefetches, flushes, write-backs, non-temporal stores.
+ *
+ * Model
+ *   None of them is an access: no level counts one, and nobody waits for one.
+ *   Prefetch   Of a line that the hint's level, or a level of the core nearer than that, has, nothing happens. Else the
+ *              level fetches it as its own prefetcher would (prefetch.c: filling, shadows, evictors, cores, useful,
+ *              useless, polluting), and the levels below that miss it are filled. The level of each hint is the
+ *              machine's; an exclusive level, which holds what is evicted above it, stands for the one above it.
+ *   NTA        fills its level, and of those below it the inclusive ones, which must have it; the others are passed by.
+ *   For write  PREFETCHW is T0; of several cores the core then has the line alone, and may write it: all others lose it
+ *              as to a write, and their next misses of it are misses of coherence. Nobody waits for that, and it is no
+ *              upgrade.
+ *   Late       A prefetched line that is useful, but asked for too early: fewer instructions of the core behind the
+ *              prefetch than the level that had it takes cycles (caches_latency; an instruction a cycle). What a line
+ *              of a shared level another core asks for is not late. The access is a hit all the same.
+ *   Flush      Every level of every core loses the line; if one had it dirty it is written to memory once.
+ *   Write-back Every level keeps it, clean; if one had it dirty, likewise.
+ *   Past       A non-temporal store takes the line from all levels as a flush does, and its bytes go to a buffer of the
+ *              core, of one line. A buffer whose line is whole is written to memory in one piece; one that is not, byte
+ *              by byte, in its order: the oldest where a store finds no room, and the line's own when anybody accesses,
+ *              prefetches, flushes or writes back the line, or another core stores past the caches to it.
+ *   Classes    The program has thrown a flushed line away: no cache of any size or shape would have it. So all shadows
+ *              lose it too, and the next miss of it is cold, as the first one was, with nobody who evicted it.
+ * Counting
+ *   By tag, the caller's number of the instruction, of what happens while caches are told to measure. A dirty line that
+ *   is flushed or written back is a write-back of the last level of the data path, which stands next to memory.
+ * Invariants
+ *   issued - useful - useless lines are in a level and not asked for (prefetch.c); no level has the line of a buffer.
+ * Price
+ *   A usual machine ceases to be one with the first such instruction (general.c). 16 bytes a line of footprint, level
+ *   and core, 8 of them in prefetch.c.
+ * Not modelled
+ *   How long a buffer waits; fences, which empty buffers on a CPU: so what is written in pieces is written as seldom as
+ *   can be. A way of an inclusive level reserved for NTA. Masks of MASKMOVDQU: the whole operand is stored. Lines of
+ *   more than 64 bytes have a bit of a buffer for as many bytes as make 64 of them.
+ * Source
+ *   Intel SDM, volume 1, 10.4.6 (hints; what a non-temporal store does to cached lines: they are evicted), volume 2,
+ *   CLFLUSH, CLFLUSHOPT, CLWB, PREFETCHh, PREFETCHW; volume 3, 11.3.1 (write combining buffers are of a line, and in
+ *   pieces if they are not whole).
+ */
+#include <string.h>
+
+#include "caches/coherence_priv.h"
+#include "caches/instructed_priv.h"
+
+#define MASK_BITS 64u
+#define CORE_BITS 6u
+_Static_assert(CACHES_MAX_CORES <= 1u << CORE_BITS, "a core fits beside a time");
+#define FIRST_TAGS C2_HOST_SIZE(1024u, 2u)
+
+/* A line that is being put together; bytes as bits, of long lines so many a bit as make 64. */
+struct buffer {
+    uint64_t line, bytes;
+    uint32_t tag; /* of the last store */
+};
+
+/* Of a core, the oldest first. */
+struct buffers {
+    struct buffer list[CACHES_MAX_COMBINING];
+    uint32_t count;
+};
+
+struct cache_instructed {
+    uint64_t now; /* caches_set_clock() */
+    bool measuring;
+    struct caches_instructed *by;    /* [tag] */
+    struct caches_instructed nobody; /* what is not measured */
+    struct caches_instructed_flows flows;
+    uint32_t tags, tag_room;
+    uint64_t *ready; /* [slot * columns + column]: of what was fetched ahead: when it is there, and for whom */
+    uint32_t room;   /* of it, in groups of lines */
+    uint32_t open;   /* buffers of all cores that are used */
+    struct buffers *buffers;
+};
+
+/* ------------------------------------------------------------------ life */
+
+static uint32_t core_of(const struct caches *caches) { return caches->coherence ? caches->coherence->origin.core : 0; }
+
+static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the instructions for caches"); }
+
+static enum c2_status begin(struct caches *caches, struct c2_error *err)
+{
+    struct cache_instructed *instructed = caches->instructed = c2_calloc(1, sizeof *instructed);
+    if (!instructed)
+        return no_memory(err);
+    instructed->measuring = true;
+    instructed->buffers = c2_calloc(caches_machine_cores(&caches->machine), sizeof *instructed->buffers);
+    return instructed->buffers ? C2_OK : no_memory(err);
+}
+
+enum c2_status caches_instructed_begin(struct caches *caches, struct c2_error *err)
+{
+    enum c2_status status = caches->usual ? cache_generalize(caches, err) : C2_OK;
+    if (status == C2_OK && !caches->instructed)
+        status = begin(caches, err);
+    if (status == C2_OK && !caches->prefetch)
+        status = cache_prefetch_init(caches, err);
+    return status;
+}
+
+void cache_instructed_end(struct caches *caches)
+{
+    struct cache_instructed *instructed = caches->instructed;
+    if (!instructed)
+        return;
+    c2_free(instructed->by);
+    c2_free(instructed->ready);
+    c2_free(instructed->buffers);
+    c2_free(instructed);
+}
+
+void caches_set_clock(struct caches *caches, uint64_t now) { caches->instructed->now = now; }
+
+/* ------------------------------------------------------------------ counts */
+
+static struct caches_instructed *counts_of(struct caches *caches, enum caches_instruction what, uint32_t tag)
+{
+    struct cache_instructed *instructed = caches->instructed;
+    const uint32_t before = instructed->tag_room;
+    if (!instructed->measuring)
+        return &instructed->nobody;
+    if (tag >= before &&
+        !c2_reach((void **)&instructed->by, &instructed->tag_room, tag, sizeof *instructed->by, FIRST_TAGS))
+        return NULL;
+    memset(instructed->by + before, 0, (instructed->tag_room - before) * sizeof *instructed->by);
+    if (instructed->tags <= tag)
+        instructed->tags = tag + 1;
+    instructed->by[tag].what = what;
+    return &instructed->by[tag];
+}
+
+/* Of an instruction that has counted before, or is not measured. */
+static struct caches_instructed *known(struct cache_instructed *instructed, uint32_t tag)
+{
+    return instructed->measuring && tag < instructed->tags ? &instructed->by[tag] : NULL;
+}
+
+const struct caches_instructed *caches_instructed(const struct caches *caches, size_t *count)
+{
+    *count = caches->instructed ? caches->instructed->tags : 0;
+    return caches->instructed ? caches->instructed->by : NULL;
+}
+
+struct caches_instructed_flows caches_instructed_flows(const struct caches *caches)
+{
+    return caches->instructed ? caches->instructed->flows : (struct caches_instructed_flows){.past_bytes = 0};
+}
+
+void caches_instructed_inherit(struct caches *caches, struct caches *from)
+{
+    struct cache_instructed *to = caches->instructed, *of = from->instructed;
+    if (!to || !of)
+        return;
+    to->by = of->by;
+    to->tags = of->tags;
+    to->tag_room = of->tag_room;
+    to->measuring = of->measuring;
+    of->by = NULL;
+    of->tags = of->tag_room = 0;
+}
+
+void caches_instructed_measure(struct caches *caches, bool on)
+{
+    if (caches->instructed)
+        caches->instructed->measuring = on;
+}
+
+void caches_drop_instructed(struct caches *caches)
+{
+    if (caches->instructed && caches->instructed->tags != 0)
+        memset(caches->instructed->by, 0, caches->instructed->tags * sizeof *caches->instructed->by);
+}
+
+/* ------------------------------------------------------------------ lines that were fetched ahead */
+
+static uint64_t *ready_of(struct caches *caches, const struct cache_level *level, uint32_t slot)
+{
+    return &caches->instructed->ready[(size_t)slot * caches->node_count + level->column];
+}
+
+static bool reach(struct caches *caches)
+{
+    struct cache_instructed *instructed = caches->instructed;
+    const uint32_t groups = caches->lines.groups;
+    if (groups <= instructed->room)
+        return true;
+    const size_t group = (size_t)LINES_GROUP * caches->node_count;
+    const uint32_t room = groups > 2 * instructed->room ? groups : 2 * instructed->room;
+    uint64_t *ready = c2_realloc(instructed->ready, room * group * sizeof *ready);
+    if (!ready)
+        return false;
+    memset(ready + instructed->room * group, 0, (room - instructed->room) * group * sizeof *ready);
+    instructed->ready = ready;
+    instructed->room = room;
+    return true;
+}
+
+void cache_instructed_used(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t tag)
+{
+    const uint64_t ready = *ready_of(caches, level, slot), core = ready & ((1u << CORE_BITS) - 1);
+    struct caches_instructed *counts = known(caches->instructed, tag);
+    if (!counts)
+        return;
+    counts->useful++;
+    counts->late += core == core_of(caches) && caches->instructed->now < ready >> CORE_BITS;
+}
+
+void cache_instructed_useless(struct caches *caches, uint32_t tag)
+{
+    struct caches_instructed *counts = known(caches->instructed, tag);
+    if (counts)
+        counts->useless++;
+}
+
+void cache_instructed_polluting(struct caches *caches, uint32_t tag)
+{
+    struct caches_instructed *counts = known(caches->instructed, tag);
+    if (counts)
+        counts->polluting++;
+}
+
+/* ------------------------------------------------------------------ buffers */
+
+static unsigned granule(const struct caches *caches)
+{
+    return caches->machine.line_bytes <= MASK_BITS ? 1 : caches->machine.line_bytes / MASK_BITS;
+}
+
+static uint64_t whole(const struct caches *caches)
+{
+    return c2_mask(0, caches->machine.line_bytes / granule(caches) - 1);
+}
+
+/* Writes the buffer to memory. */
+static void write_out(struct caches *caches, struct buffers *buffers, uint32_t i)
+{
+    const struct buffer buffer = buffers->list[i];
+    struct caches_instructed *counts = known(caches->instructed, buffer.tag);
+    const bool all = buffer.bytes == whole(caches);
+    const uint64_t bytes = (uint64_t)__builtin_popcountll(buffer.bytes) * granule(caches);
+    caches->instructed->flows.past_bytes += bytes;
+    memmove(&buffers->list[i], &buffers->list[i + 1], (--buffers->count - i) * sizeof buffer);
+    caches->instructed->open--;
+    if (!counts)
+        return;
+    counts->full += all;
+    counts->partial += !all;
+    counts->partial_bytes += all ? 0 : bytes;
+}
+
+/* The buffer of the line; NULL: the core has none. */
+static struct buffer *buffer_of(struct buffers *buffers, uint64_t line)
+{
+    for (uint32_t i = 0; i < buffers->count; i++)
+        if (buffers->list[i].line == line)
+            return &buffers->list[i];
+    return NULL;
+}
+
+/* But for those of `kept`; NULL: none is. */
+static void drain_line(struct caches *caches, uint64_t line, const struct buffers *kept)
+{
+    struct cache_instructed *instructed = caches->instructed;
+    for (uint32_t core = 0; core < caches_machine_cores(&caches->machine); core++) {
+        struct buffers *buffers = &instructed->buffers[core];
+        struct buffer *buffer = buffers != kept ? buffer_of(buffers, line) : NULL;
+        if (buffer)
+            write_out(caches, buffers, (uint32_t)(buffer - buffers->list));
+    }
+}
+
+void cache_instructed_asked(struct caches *caches, struct line_no line)
+{
+    if (C2_UNLIKELY(caches->instructed->open != 0))
+        drain_line(caches, line.v, NULL);
+}
+
+void caches_settle_instructed(struct caches *caches)
+{
+    for (uint32_t core = 0; caches->instructed && core < caches_machine_cores(&caches->machine); core++)
+        while (caches->instructed->buffers[core].count != 0)
+            write_out(caches, &caches->instructed->buffers[core], 0);
+}
+
+static void combine(struct caches *caches, uint64_t line, uint64_t bytes, uint32_t tag)
+{
+    struct buffers *buffers = &caches->instructed->buffers[core_of(caches)];
+    struct buffer *buffer = buffer_of(buffers, line);
+    drain_line(caches, line, buffers);
+    if (!buffer) {
+        if (buffers->count == caches->machine.combining)
+            write_out(caches, buffers, 0);
+        buffer = &buffers->list[buffers->count++];
+        *buffer = (struct buffer){.line = line};
+        caches->instructed->open++;
+    }
+    buffer->bytes |= bytes;
+    buffer->tag = tag;
+    if (buffer->bytes == whole(caches))
+        write_out(caches, buffers, (uint32_t)(buffer - buffers->list));
+}
+
+/* ------------------------------------------------------------------ one instruction */
+
+static enum c2_status find_line(struct caches *caches, struct cache_request *request, struct c2_error *err)
+{
+    request->slot = cache_lines_slot(&caches->lines, request->line.physical_line.v);
+    if (request->slot == LINES_NO_SLOT || !cache_prefetch_reach(caches) || !reach(caches) ||
+        (caches->coherence && !cache_coherence_reach(caches)))
+        return no_memory(err);
+    request->row = cache_lines_row(&caches->lines, request->slot);
+    caches->lines.signature = cache_signature(caches->lines.pc);
+    return C2_OK;
+}
+
+/* What all levels have of a line. */
+struct held {
+    bool any, dirty;
+};
+
+static void tell_written_back(struct caches *caches, struct held held, struct caches_instructed *counts)
+{
+    counts->cached += held.any;
+    counts->written_back += held.dirty;
+    caches->last_level->counts.writebacks += held.dirty;
+}
+
+/* The line is nowhere, and as if it had never been anywhere. */
+static void flush(struct caches *caches, const struct cache_request *request, struct caches_instructed *counts)
+{
+    struct held held = {.any = false};
+    for (uint32_t i = 0; i < caches->node_count; i++) {
+        struct cache_level *level = &caches->level[i];
+        struct cache_state *state = &request->row[i];
+        cache_shadow_take(&level->shadow, state->stamp);
+        held.any |= cache_level_invalidate(level, request->row, &held.dirty);
+        state->stamp = 0;
+        cache_prefetch_taken(level, request->slot);
+        if (caches->lines.has_evictors)
+            *cache_lines_evictor_at(&caches->lines, request->slot, i) = 0;
+    }
+    if (caches->coherence)
+        cache_coherence_flushed(caches, request->slot);
+    tell_written_back(caches, held, counts);
+}
+
+static void write_back(struct caches *caches, const struct cache_request *request, struct caches_instructed *counts)
+{
+    struct held held = {.any = false};
+    for (uint32_t i = 0; i < caches->node_count; i++) {
+        held.any |= request->row[i].seat != 0;
+        held.dirty |= request->row[i].seat & 1;
+        request->row[i].seat &= ~1u;
+    }
+    tell_written_back(caches, held, counts);
+}
+
+/* Which level of the data path the hint names. */
+static uint32_t depth_of(const struct caches *caches, enum caches_instruction what)
+{
+    const struct caches_machine *machine = &caches->machine;
+    uint32_t depth = what == CACHES_PREFETCH_FOR_WRITE ? machine->hints[CACHES_PREFETCH_T0] : machine->hints[what];
+    if (depth >= machine->level_count)
+        depth = machine->level_count - 1;
+    while (machine->levels[depth].inclusion == CACHES_EXCLUSIVE)
+        depth--;
+    return depth;
+}
+
+static bool held_nearer(const struct caches *caches, const struct cache_request *request)
+{
+    for (const struct cache_level *level = caches->port[CACHE_PORT_DATA]; level != request->first; level = level->next)
+        if (cache_level_holds(level, &request->row[level->column], request->line))
+            return true;
+    return false;
+}
+
+static bool is_own(const struct caches *caches, uint32_t depth)
+{
+    return caches->coherence && depth < caches->coherence->private_levels;
+}
+
+static enum c2_status prefetch(struct caches *caches, struct cache_request *request, enum caches_instruction what,
+                               uint32_t tag, struct c2_error *err)
+{
+    struct cache_instructed *instructed = caches->instructed;
+    const uint32_t depth = depth_of(caches, what);
+    struct caches_instructed *counts = known(instructed, tag);
+    uint32_t served_by;
+    request->first = cache_node(caches, core_of(caches), depth);
+    request->by_passing = what == CACHES_PREFETCH_NTA;
+    const bool present = held_nearer(caches, request);
+    if (what == CACHES_PREFETCH_FOR_WRITE && is_own(caches, depth) && !cache_coherence_claims(caches, request))
+        return no_memory(err);
+    const enum cache_instructed_fetch fetched = present ? CACHE_FETCH_PRESENT
+                                                        : cache_prefetch_instructed(caches, request, tag, &served_by);
+    if (fetched == CACHE_FETCH_FAILED)
+        return no_memory(err);
+    if (fetched == CACHE_FETCH_ISSUED) {
+        for (uint32_t i = depth; i < served_by; i++)
+            instructed->flows.fetched[i]++;
+        const uint64_t latency = caches_latency(&caches->machine, served_by);
+        *ready_of(caches, request->first, request->slot) = (instructed->now + latency) << CORE_BITS | core_of(caches);
+    }
+    if (!counts)
+        return C2_OK;
+    counts->present += fetched == CACHE_FETCH_PRESENT;
+    counts->issued += fetched == CACHE_FETCH_ISSUED;
+    counts->from_memory += fetched == CACHE_FETCH_ISSUED && served_by == caches->level_count;
+    return C2_OK;
+}
+
+enum c2_status caches_instruct(struct caches *caches, enum caches_instruction what, struct line_no virtual_line,
+                               struct line_no physical_line, uint32_t tag, struct c2_error *err)
+{
+    struct cache_request request = {.line = {virtual_line, physical_line}};
+    enum c2_status status = caches_instructed_begin(caches, err);
+    if (status == C2_OK)
+        status = find_line(caches, &request, err);
+    struct caches_instructed *counts = status == C2_OK ? counts_of(caches, what, tag) : NULL;
+    if (!counts)
+        return status == C2_OK ? no_memory(err) : status;
+    counts->executed++;
+    caches->last[CACHES_DATA] = LINES_NO_SLOT;
+    cache_prefetch_begin(caches->prefetch);
+    cache_instructed_asked(caches, physical_line);
+    if (what == CACHES_FLUSH)
+        flush(caches, &request, counts);
+    else if (what == CACHES_WRITE_BACK)
+        write_back(caches, &request, counts);
+    else
+        status = prefetch(caches, &request, what, tag, err);
+    C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
+    return status;
+}
+
+enum c2_status caches_store_past(struct caches *caches, const struct caches_past *store, uint32_t tag,
+                                 struct c2_error *err)
+{
+    struct cache_request request = {.line = {store->line, store->line}};
+    C2_ASSERT(store->bytes != 0 && store->first + store->bytes <= caches->machine.line_bytes);
+    enum c2_status status = caches_instructed_begin(caches, err);
+    if (status == C2_OK)
+        status = find_line(caches, &request, err);
+    struct caches_instructed *counts = status == C2_OK ? counts_of(caches, CACHES_STORE_PAST, tag) : NULL;
+    if (!counts)
+        return status == C2_OK ? no_memory(err) : status;
+    const unsigned unit = granule(caches);
+    counts->executed++;
+    counts->bytes += store->bytes;
+    caches->last[CACHES_DATA] = LINES_NO_SLOT;
+    cache_prefetch_begin(caches->prefetch);
+    flush(caches, &request, counts);
+    combine(caches, store->line.v, c2_mask(store->first / unit, (store->first + store->bytes - 1) / unit), tag);
+    C2_PROMISE(cache_access_holds(caches, request.slot));
+    return C2_OK;
+}
+
+enum c2_status caches_instruct_nowhere(struct caches *caches, enum caches_instruction what, uint32_t tag,
+                                       struct c2_error *err)
+{
+    enum c2_status status = caches_instructed_begin(caches, err);
+    struct caches_instructed *counts = status == C2_OK ? counts_of(caches, what, tag) : NULL;
+    if (!counts)
+        return status == C2_OK ? no_memory(err) : status;
+    counts->executed++;
+    counts->nowhere++;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ invariants */
+
+void cache_instructed_check(const struct caches *caches)
+{
+    uint32_t open = 0;
+    uint64_t group;
+    for (uint32_t core = 0; core < caches_machine_cores(&caches->machine); core++) {
+        const struct buffers *buffers = &caches->instructed->buffers[core];
+        C2_ASSERT(buffers->count <= caches->machine.combining);
+        open += buffers->count;
+        for (uint32_t i = 0; i < buffers->count; i++) {
+            const uint64_t line = buffers->list[i].line;
+            const bool there = c2_map_get(caches->lines.map, line >> LINES_GROUP_SHIFT, &group);
+            C2_ASSERT(there && buffers->list[i].bytes != 0 && buffers->list[i].bytes != whole(caches));
+            const uint32_t slot = (uint32_t)(group << LINES_GROUP_SHIFT | (line & (LINES_GROUP - 1)));
+            for (uint32_t k = 0; k < caches->node_count; k++)
+                C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].seat == 0);
+        }
+    }
+    C2_ASSERT(open == caches->instructed->open);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Instructions made for caches, as the other files of caches/ meet them. The model card is in instructed.c.
+ */
+#ifndef C2_INSTRUCTED_PRIV_H
+#define C2_INSTRUCTED_PRIV_H
+
+#include "caches/hierarchy_priv.h"
+
+/* general.c: a usual machine is one like all others from now on; no count and no content changes. What is on a tape of
+ * the caller's has been heard. */
+enum c2_status cache_generalize(struct caches *caches, struct c2_error *err);
+
+/* prefetch.c: request->first fetches the line, which neither it nor a nearer level has. */
+enum cache_instructed_fetch { CACHE_FETCH_PRESENT, CACHE_FETCH_ISSUED, CACHE_FETCH_FAILED };
+enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, const struct cache_request *request,
+                                                      uint32_t tag, uint32_t *served_by);
+
+#endif
