@@ -153,6 +153,37 @@ RATE(memory_write_bandwidth, machine->memory.write)
 SET(sharing_penalty) { return machine_parse_ranged(&to->machine->sharing_cycles, value, 0, 1000000, where, err); }
 WRITE(sharing_penalty) { write_unless_0(value, of->machine->sharing_cycles); }
 
+/* What is as it would be anyway is not written. */
+#define HINT(key, hint) \
+    SET(key) \
+    { \
+        unsigned word = 0; \
+        enum c2_status status = machine_parse_word(&word, value, machine_from_names, COUNT_OF(machine_from_names), \
+                                                   where, err); \
+        to->machine->hints[hint] = word; \
+        return status; \
+    } \
+    WRITE(key) \
+    { \
+        const uint32_t level = of->machine->hints[hint]; \
+        write_text(value, level == machine_usual_hint(of->machine, hint) ? "" : machine_from_names[level]); \
+    }
+HINT(prefetcht0, CACHES_PREFETCH_T0)
+HINT(prefetcht1, CACHES_PREFETCH_T1)
+HINT(prefetcht2, CACHES_PREFETCH_T2)
+HINT(prefetchnta, CACHES_PREFETCH_NTA)
+
+SET(write_combining)
+{
+    return machine_parse_ranged(&to->machine->combining, value, 1, CACHES_MAX_COMBINING, where, err);
+}
+WRITE(write_combining)
+{
+    *value = '\0';
+    if (of->machine->combining != CACHES_COMBINING)
+        write_number(value, of->machine->combining);
+}
+
 SET(clock) { return machine_parse_ranged(&to->machine->clock_mhz, value, 0, 100000, where, err); }
 WRITE(clock)
 {
@@ -413,6 +444,19 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_SHARING_PENALTY] = {KIND_MACHINE, false, "sharing_penalty",
         "cycles that a line takes from one core's cache to another's; 0 is unknown. For `--sharing-estimate` and "
         "`cost`", "0", NULL, set_sharing_penalty, write_sharing_penalty},
+    [KEY_PREFETCHT0] = {KIND_MACHINE, false, "prefetcht0",
+        "the nearest level that the instruction, and PREFETCHW, fills: L1D, L2, L3 or L4, one that the machine has and "
+        "that is not exclusive", NULL, "L1D", set_prefetcht0, write_prefetcht0},
+    [KEY_PREFETCHT1] = {KIND_MACHINE, false, "prefetcht1", "the same of PREFETCHT1", NULL,
+        "L2, else the nearest above it", set_prefetcht1, write_prefetcht1},
+    [KEY_PREFETCHT2] = {KIND_MACHINE, false, "prefetcht2", "the same of PREFETCHT2", NULL,
+        "L3, else the nearest above it", set_prefetcht2, write_prefetcht2},
+    [KEY_PREFETCHNTA] = {KIND_MACHINE, false, "prefetchnta",
+        "the same of PREFETCHNTA, which fills behind it only levels that are inclusive", NULL, "L1D",
+        set_prefetchnta, write_prefetchnta},
+    [KEY_WRITE_COMBINING] = {KIND_MACHINE, false, "write_combining",
+        "lines that a core puts together from non-temporal stores at one time, 1 to 64", "10", NULL,
+        set_write_combining, write_write_combining},
 
     [KEY_SIZE] = {KIND_CACHE, true, "size", "bytes, all slices together, at most 16G; a whole number of sets", NULL,
         NULL, set_size, write_size},

@@ -50,7 +50,12 @@ enum machine_key {
     KEY_FLOPS_PER_CYCLE,
     KEY_MEMORY_READ_BANDWIDTH,
     KEY_MEMORY_WRITE_BANDWIDTH,
-    KEY_SHARING_PENALTY, /* of [machine] */
+    KEY_SHARING_PENALTY,
+    KEY_PREFETCHT0, /* of hints, in their order */
+    KEY_PREFETCHT1,
+    KEY_PREFETCHT2,
+    KEY_PREFETCHNTA,
+    KEY_WRITE_COMBINING, /* of [machine] */
     KEY_SIZE,
     KEY_WAYS,
     KEY_SLICES,
@@ -187,6 +192,8 @@ char *machine_blame(char *where, const struct machine_draft *draft, const struct
     machine_blame(where, draft, (const struct machine_suspect[]){__VA_ARGS__}, \
                   sizeof((const struct machine_suspect[]){__VA_ARGS__}) / sizeof(struct machine_suspect))
 
+/* The level of the data path that a hint names where the machine does not say. */
+uint32_t machine_usual_hint(const struct caches_machine *machine, enum caches_instruction hint);
 /* Completes what was left out, checks every rule, and fills draft->machine. */
 enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err);
 

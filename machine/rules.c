@@ -18,6 +18,8 @@
  *     prefetches.
  *   - No physical address has a bit that the hash was not published for.
  *   - hash_masks belongs to hash = perm:PATH, and that to hash_masks.
+ *   - A hint of prefetches names a level that the machine has, and that is not exclusive; what is left out is
+ *     L1D, L2 and L3 as the manual has T0, T1 and T2 (Intel SDM volume 2, PREFETCHh), or the nearest such level.
  *   - Rates of paths and of floating-point operations need that of instructions; L1I has no path.
  * Invariants
  *   A machine that passes can be built. A message names the override to blame before a line of the file: whoever
@@ -520,6 +522,48 @@ static enum c2_status check_stores(const struct machine_draft *draft, size_t cou
     return status;
 }
 
+/* ------------------------------------------------------------------ hints of prefetches */
+
+/* What the manuals say of the hint, as far as the machine goes. */
+uint32_t machine_usual_hint(const struct caches_machine *machine, enum caches_instruction hint)
+{
+    uint32_t level = hint == CACHES_PREFETCH_T1 ? 1 : hint == CACHES_PREFETCH_T2 ? 2 : 0;
+    if (level >= machine->level_count)
+        level = machine->level_count - 1;
+    while (machine->levels[level].inclusion == CACHES_EXCLUSIVE)
+        level--;
+    return level;
+}
+
+static enum c2_status check_hint(struct machine_draft *draft, enum machine_key key, enum caches_instruction hint,
+                                 struct c2_error *err)
+{
+    struct caches_machine *machine = draft->machine;
+    const uint32_t level = machine->hints[hint];
+    char where[MACHINE_WHERE_BYTES];
+    if (!machine_given(draft, SECTION_MACHINE, key)) {
+        machine->hints[hint] = machine_usual_hint(machine, hint);
+        return C2_OK;
+    }
+    if (level >= machine->level_count)
+        return c2_fail(err, C2_ERR_INVALID, "%s: there is no %s: the last level is %s",
+                       machine_where(where, draft, SECTION_MACHINE, key), machine_from_names[level],
+                       machine->levels[machine->level_count - 1].name);
+    if (machine->levels[level].inclusion != CACHES_EXCLUSIVE)
+        return C2_OK;
+    BLAME(where, draft, {SECTION_MACHINE, key}, {data_path[level], KEY_INCLUSION});
+    return c2_fail(err, C2_ERR_INVALID, "%s: %s is exclusive: it holds what the level above evicts, and cannot fetch",
+                   where, machine->levels[level].name);
+}
+
+static enum c2_status check_hints(struct machine_draft *draft, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned hint = CACHES_PREFETCH_T0; hint <= CACHES_PREFETCH_NTA && status == C2_OK; hint++)
+        status = check_hint(draft, (enum machine_key)(KEY_PREFETCHT0 + hint), (enum caches_instruction)hint, err);
+    return status;
+}
+
 /* ------------------------------------------------------------------ the machine */
 
 static enum c2_status finish_levels(struct machine_draft *draft, struct c2_error *err)
@@ -552,5 +596,7 @@ enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err)
         status = check_rates(draft, err);
     if (status == C2_OK)
         status = finish_levels(draft, err);
+    if (status == C2_OK)
+        status = check_hints(draft, err);
     return status == C2_OK ? machine_finish_tlbs(draft, err) : status;
 }

@@ -316,7 +316,12 @@ static const struct override_case override_cases[] = {
      "--set machine.ways=4: [machine] has no key \"ways\" (known: name, description, "
      "line, physical_memory, cores, snoop_filter, snoop_filter_ways, clock, instructions_per_cycle, flops_per_cycle, "
      "memory_read_bandwidth, "
-     "memory_write_bandwidth, sharing_penalty)"},
+     "memory_write_bandwidth, sharing_penalty, prefetcht0, prefetcht1, prefetcht2, ...)"},
+    {"teach", {"machine.prefetcht2=L4"}, "--set machine.prefetcht2=L4: there is no L4: the last level is L3"},
+    {"teach",
+     {"machine.prefetchnta=L2", "L2.inclusion=exclusive"},
+     "--set L2.inclusion=exclusive: L2 is exclusive: it holds what the level above evicts, and cannot fetch"},
+    {"teach", {"machine.write_combining=65"}, "--set machine.write_combining=65: 65 is out of range: 1 to 64"},
     {"teach", {"L2.ways="}, "--set L2.ways=: \"\" is not a number (examples: 12, 0x1000)"},
     {"teach", {"L2.ways=65"}, "--set L2.ways=65: 65 is out of range: 1 to 64"},
     {"teach", {"L4.ways=4"}, "--set L4.ways=4: the machine of " MACHINES "/teach.ini has no section [L4]"},
