@@ -446,8 +446,8 @@ static void repeat(struct accesses *accesses, uint32_t number, const struct stre
         return;
     vote(&accesses->tracked[number - 1].steps[0], stream_string_goes_down(words) ? -size : size, count - 1);
     access->grid = c2_divisor(slot->size, access->grid);
-    access->reads += slot->store != 0 ? 0 : count - 1;
-    access->writes += slot->store != 0 ? count - 1 : 0;
+    access->reads += slot->how != 0 ? 0 : count - 1;
+    access->writes += slot->how != 0 ? count - 1 : 0;
 }
 
 static bool is_string(const struct stream_block *block)
@@ -465,7 +465,7 @@ static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt
                                                          : profile_object(accesses->profile, place->owner);
     const uint64_t va = excerpt->words[word + 1 + slot];
     const bool many = object != PROFILE_NONE && accesses->view->objects[object].blocks > 1;
-    const bool writes = of->kind == STREAM_WRITE || of->kind == STREAM_MODIFY || of->store != 0;
+    const bool writes = stream_writes(of) || of->how != 0;
     if (object == PROFILE_NONE || known->insns[of->insn] == NO_INSN)
         return C2_OK;
     const struct touch it = {.insn = known->insns[of->insn],

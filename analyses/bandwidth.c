@@ -191,8 +191,8 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 
 static void add_slot(struct done *to, const struct stream_slot *slot)
 {
-    to->read += slot->kind != STREAM_WRITE ? slot->size : 0;
-    to->written += slot->kind != STREAM_READ ? slot->size : 0;
+    to->read += stream_reads(slot) ? slot->size : 0;
+    to->written += stream_writes(slot) ? slot->size : 0;
 }
 
 /* Instructions [from, to) of a block without REP. */
@@ -215,8 +215,8 @@ static struct done count_string(const struct sim_executed *record)
     const uint64_t elements = stream_string_elements(record->words);
     const uint64_t source = elements * slots[0].size, destination = elements * slots[1].size;
     return (struct done){.instructions = record->insns_run,
-                         .read = source + (slots[1].store ? 0 : destination),
-                         .written = slots[1].store ? destination : 0};
+                         .read = source + (slots[1].how ? 0 : destination),
+                         .written = slots[1].how ? destination : 0};
 }
 
 static void add_done(struct done *to, const struct done *what)

@@ -315,8 +315,8 @@ static uint64_t costs_of(const struct stream_block *block, uint32_t insns)
     for (uint32_t i = 0; i < insns; i++)
         costs += block->insns[i].length != 0;
     for (uint32_t i = 0; i < block->slot_count && block->slots[i].insn < insns; i++) {
-        costs += (uint64_t)(block->slots[i].kind != STREAM_WRITE) << PACKED_DR;
-        costs += (uint64_t)(block->slots[i].kind != STREAM_READ) << PACKED_DW;
+        costs += (uint64_t)stream_reads(&block->slots[i]) << PACKED_DR;
+        costs += (uint64_t)stream_writes(&block->slots[i]) << PACKED_DW;
     }
     return costs;
 }
@@ -865,7 +865,7 @@ static void count_string(uint64_t now[PLAIN], const struct stream_slot *slots, c
 {
     const uint64_t done = stream_string_elements(words);
     now[PLAIN_DR] += slots[0].size != 0 ? done : 0;
-    now[slots[1].store ? PLAIN_DW : PLAIN_DR] += slots[1].size != 0 ? done : 0;
+    now[slots[1].how ? PLAIN_DW : PLAIN_DR] += slots[1].size != 0 ? done : 0;
 }
 
 static void count_record(struct callgraph *graph, const struct known *known, uint64_t header, const uint64_t *words)

@@ -650,8 +650,8 @@ static uint64_t *cost_at(const struct contexts *contexts, const struct run *run,
 
 static void add_slot(uint64_t *cost, const struct stream_slot *slot, uint64_t times)
 {
-    cost[ANALYSES_DR] += slot->kind == STREAM_WRITE ? 0 : times;
-    cost[ANALYSES_DW] += slot->kind == STREAM_READ ? 0 : times;
+    cost[ANALYSES_DR] += stream_reads(slot) ? times : 0;
+    cost[ANALYSES_DW] += stream_writes(slot) ? times : 0;
 }
 
 /* The first instructions of the block, so often. */
@@ -676,7 +676,7 @@ static void add_string(struct contexts *contexts, const struct run *run, const s
     if (slots[0].size != 0)
         cost[ANALYSES_DR] += done;
     if (slots[1].size != 0)
-        cost[slots[1].store ? ANALYSES_DW : ANALYSES_DR] += done;
+        cost[slots[1].how ? ANALYSES_DW : ANALYSES_DR] += done;
 }
 
 enum c2_status contexts_record(struct contexts *contexts, const struct sim_executed *record, bool measured,

@@ -133,10 +133,7 @@ static enum c2_status place_of(struct excerpts *excerpts, struct excerpt *excerp
     return status;
 }
 
-static bool is_address(const struct stream_slot *slot)
-{
-    return slot->size != 0 && slot->kind != STREAM_DONE && slot->kind != STREAM_REMAINING;
-}
+static bool is_address(const struct stream_slot *slot) { return slot->size != 0 && slot->kind != STREAM_CACHE; }
 
 static enum c2_status keep_record(struct excerpts *excerpts, struct excerpt *excerpt, const uint64_t *record,
                                   struct c2_error *err)

@@ -6,7 +6,8 @@
  *   writes RDI. CMPS reads RSI before RDI (the order of the manual's pseudo-code).
  *   Blocks are cut by the rule of stream.h. A block ends as its last instruction does: by a near call, a near return,
  *   or any other way.
- *   No slot: LEA, NOP m, PREFETCHh, CLFLUSH - they make no data reference.
+ *   No slot: LEA, NOP m - they make no data reference. Neither do PREFETCHh, CLFLUSH, CLFLUSHOPT and CLWB, but
+ *   they have a slot, of the kind CACHE.
  * Source
  *   Intel SDM volume 2, through Zydis 4.0.
  */
@@ -38,9 +39,49 @@ enum decode_result decode_one(struct decode_insn *out, struct guest_va pc, uint6
 
 static bool touches_no_data(const ZydisDecodedInstruction *insn)
 {
-    return insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->meta.category == ZYDIS_CATEGORY_PREFETCH ||
-           insn->meta.category == ZYDIS_CATEGORY_WIDENOP || insn->mnemonic == ZYDIS_MNEMONIC_CLFLUSH ||
+    return insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->meta.category == ZYDIS_CATEGORY_WIDENOP ||
            insn->mnemonic == ZYDIS_MNEMONIC_LEA;
+}
+
+/* What it wants of the caches; STREAM_CACHES: it is none of those. */
+static enum stream_cache cache_instruction(const ZydisDecodedInstruction *insn)
+{
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_PREFETCH:
+    case ZYDIS_MNEMONIC_PREFETCHT0:
+        return STREAM_PREFETCH_T0;
+    case ZYDIS_MNEMONIC_PREFETCHT1:
+        return STREAM_PREFETCH_T1;
+    case ZYDIS_MNEMONIC_PREFETCHT2:
+        return STREAM_PREFETCH_T2;
+    case ZYDIS_MNEMONIC_PREFETCHNTA:
+        return STREAM_PREFETCH_NTA;
+    case ZYDIS_MNEMONIC_PREFETCHW:
+        return STREAM_PREFETCH_W;
+    case ZYDIS_MNEMONIC_CLFLUSH:
+    case ZYDIS_MNEMONIC_CLFLUSHOPT:
+        return STREAM_FLUSH;
+    case ZYDIS_MNEMONIC_CLWB:
+        return STREAM_WRITE_BACK;
+    default:
+        return STREAM_CACHES;
+    }
+}
+
+static bool is_non_temporal(const ZydisDecodedInstruction *insn)
+{
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_MOVNTI:
+    case ZYDIS_MNEMONIC_MOVNTPS:
+    case ZYDIS_MNEMONIC_MOVNTPD:
+    case ZYDIS_MNEMONIC_MOVNTDQ:
+    case ZYDIS_MNEMONIC_MOVNTQ:
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static bool is_memory(const ZydisDecodedOperand *operand)
@@ -75,7 +116,7 @@ static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const st
             continue;
         struct stream_slot *slot = is_destination(operand) ? &destination : &source;
         slot->size = operand->size / 8;
-        slot->store = kind_of(operand) == STREAM_WRITE;
+        slot->how = kind_of(operand) == STREAM_WRITE;
     }
     out[0] = source;
     out[1] = destination;
@@ -125,8 +166,13 @@ const ZydisDecodedOperand *decode_compared_source(const struct decode_insn *insn
 
 unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index)
 {
+    const enum stream_cache cache = cache_instruction(&insn->insn);
     if (touches_no_data(&insn->insn))
         return 0;
+    if (cache != STREAM_CACHES) {
+        out[0] = (struct stream_slot){.insn = index, .size = 1, .kind = STREAM_CACHE, .how = (uint8_t)cache};
+        return 1;
+    }
     if (has_repeat(&insn->insn) && (insn->insn.meta.category == ZYDIS_CATEGORY_STRINGOP))
         return repeat_slots(out, insn, index);
     unsigned count = 0;
@@ -135,7 +181,11 @@ unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct de
         if (!is_memory(operand))
             continue;
         C2_ASSERT(count < DECODE_INSN_SLOTS);
-        out[count++] = (struct stream_slot){.insn = index, .size = operand->size / 8, .kind = kind_of(operand)};
+        const enum stream_kind kind = kind_of(operand);
+        out[count++] = (struct stream_slot){.insn = index,
+                                            .size = operand->size / 8,
+                                            .kind = kind,
+                                            .how = kind == STREAM_WRITE && is_non_temporal(&insn->insn)};
     }
     bool swap = count == 2 &&
                 (earlier(&out[1], &out[0]) || (is_string_compare(&insn->insn) && is_destination(&insn->operands[0])));

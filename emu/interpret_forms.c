@@ -110,8 +110,7 @@ static void mov_special_run(struct interpret_run *run)
     X(MOVSB) X(MOVSW) X(MOVSD) X(MOVSQ) X(STOSB) X(STOSW) X(STOSD) X(STOSQ) X(LODSB) X(LODSW) X(LODSD) X(LODSQ) \
     X(CMPSB) X(CMPSW) X(CMPSQ) X(SCASB) X(SCASW) X(SCASD) X(SCASQ)
 #define NATIVE_HINTS(X) /* and fences, and the system call */ \
-    X(ENDBR64) X(ENDBR32) X(RDSSPD) X(RDSSPQ) X(LFENCE) X(MFENCE) X(SFENCE) X(PREFETCHNTA) \
-    X(PREFETCHT0) X(PREFETCHT1) X(PREFETCHT2) X(PREFETCH) X(PREFETCHW) X(SYSCALL)
+    X(ENDBR64) X(ENDBR32) X(RDSSPD) X(RDSSPQ) X(LFENCE) X(MFENCE) X(SFENCE) X(SYSCALL)
 #define NATIVE_MOVES(X) /* SSE and MMX */ \
     X(MOVAPS) X(MOVAPD) X(MOVUPS) X(MOVUPD) X(MOVDQA) X(MOVDQU) X(LDDQU) X(MOVSS) X(MOVD) X(MOVQ) X(MOVHPS) \
     X(MOVHPD) X(MOVLPS) X(MOVLPD) X(MOVHLPS) X(MOVLHPS) X(MOVMSKPS) X(MOVMSKPD) X(PMOVMSKB) X(MOVNTPS) X(MOVNTPD) \
@@ -199,7 +198,17 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     [ZYDIS_MNEMONIC_ENTER] = {.run = interpret_enter,
                               .not = nested_or_short,
                               .refusal = "ENTER with a nesting level or of 16 bits is not modelled"},
-    RUN(CLFLUSH, interpret_clflush), /* engines do not look at its address */
+
+    /* made for caches: engines do not look at their addresses */
+    RUN(PREFETCH, interpret_prefetch),
+    RUN(PREFETCHT0, interpret_prefetch),
+    RUN(PREFETCHT1, interpret_prefetch),
+    RUN(PREFETCHT2, interpret_prefetch),
+    RUN(PREFETCHNTA, interpret_prefetch),
+    RUN(PREFETCHW, interpret_prefetch),
+    RUN(CLFLUSH, interpret_clflush),
+    RUN(CLFLUSHOPT, interpret_clflush),
+    RUN(CLWB, interpret_clflush),
 
     /* also a string instruction, to which the predicate does not apply */
     NATIVE_BUT(CMPSD, reserved_comparison, RESERVED_COMPARISON),
@@ -362,8 +371,6 @@ static const char *const extensions[ZYDIS_ISA_EXT_MAX_VALUE + 1] = {
     EXT(AVX_VNNI, "AVX-VNNI"),
     EXT(CET, "CET"),
     EXT(CLDEMOTE, "CLDEMOTE"),
-    EXT(CLFLUSHOPT, "CLFLUSHOPT"),
-    EXT(CLWB, "CLWB"),
     EXT(CLZERO, "CLZERO"),
     EXT(ENQCMD, "ENQCMD"),
     EXT(F16C, "F16C"),

@@ -116,7 +116,7 @@ interpret_handler interpret_f2xm1, interpret_fyl2x, interpret_fyl2xp1, interpret
 
 interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_privileged, interpret_undefined,
     interpret_breakpoint, interpret_debug_trap, interpret_interrupt, interpret_read_segment, interpret_enter,
-    interpret_clflush; /* interpret_system.c */
+    interpret_clflush, interpret_prefetch; /* interpret_system.c */
 
 /* ------------------------------------------------------------------ the x87 part of an FXSAVE64 image */
 #define FXSAVE_BYTES 512

@@ -30,9 +30,9 @@ struct leaf {
 /* leaf 1, edx: FPU TSC CX8 CMOV CLFSH MMX FXSR SSE SSE2; ecx: SSE3 SSSE3 CX16 SSE4.1 SSE4.2 POPCNT */
 #define FEATURES_EDX (1u << 0 | 1u << 4 | 1u << 8 | 1u << 15 | 1u << 19 | 1u << 23 | 1u << 24 | 1u << 25 | 1u << 26)
 #define FEATURES_ECX (1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23)
-/* leaf 8000_0001h, edx: SYSCALL NX RDTSCP LM; ecx: LAHF */
+/* leaf 8000_0001h, edx: SYSCALL NX RDTSCP LM; ecx: LAHF PREFETCHW */
 #define EXTENDED_EDX (1u << 11 | 1u << 20 | 1u << 27 | 1u << 29)
-#define EXTENDED_ECX (1u << 0)
+#define EXTENDED_ECX (1u << 0 | 1u << 8)
 
 /* leaf 4: type (1 data, 2 code, 3 both) and level, self-initialising, one core; ways, lines of 64 bytes, sets */
 #define CACHE_EAX(type, level) ((type) | (level) << 5 | 1u << 8)
@@ -51,6 +51,7 @@ static const struct leaf leaves[] = {
     {0x4, 3, CACHE_EAX(3u, 3u), CACHE_EBX(16u), 8191, 2 /* inclusive */},
     {0xb, 0, 0, 1, 0x100, 0}, /* one thread a core, */
     {0xb, 1, 0, 1, 0x201, 0}, /* one core a package */
+    {0x7, 0, 0, 1u << 23 | 1u << 24 /* CLFLUSHOPT CLWB */, 0, 0},
     {0x80000000, 0, 0x80000008, 0, 0, 0},
     {0x80000001, 0, 0, 0, EXTENDED_ECX, EXTENDED_EDX},
     {0x80000006, 0, 0, 0, 256u << 16 | 6u << 12 | 64u /* L2: 256 KiB, 8 ways, 64-byte lines */, 0},
@@ -60,7 +61,7 @@ static const struct leaf leaves[] = {
 
 static const char brand[48] = "c2emu x86-64-v2 CPU";
 
-static bool has_subleaves(uint32_t leaf) { return leaf == 0x4 || leaf == 0xb; }
+static bool has_subleaves(uint32_t leaf) { return leaf == 0x4 || leaf == 0x7 || leaf == 0xb; }
 
 static struct leaf cpuid_leaf(uint32_t leaf, uint32_t subleaf)
 {
@@ -138,12 +139,30 @@ void interpret_enter(struct interpret_run *run)
     cpu->set_gpr(cpu->self, RSP, pushed.address - room);
 }
 
-/* It reads nothing, and faults as if it did. What the caches hold stays. */
+/* ------------------------------------------------------------------ made for caches
+ * They change nothing but what caches hold, which is the business of whoever reads the stream. */
+
+static void note_address(struct interpret_run *run, uint64_t address)
+{
+    run->effect->address[0] = address;
+    run->effect->address_count = 1;
+}
+
+/* CLFLUSH, CLFLUSHOPT, CLWB read nothing, and fault as if they did. */
 void interpret_clflush(struct interpret_run *run)
 {
-    uint64_t address;
-    if (interpret_address(&address, run->cpu, run->pc, run->insn, &run->operands[0]))
-        interpret_may_access(run, address, 1, MMU_ACCESS_READ);
+    uint64_t address = 0;
+    interpret_address(&address, run->cpu, run->pc, run->insn, &run->operands[0]);
+    if (interpret_may_access(run, address, 1, MMU_ACCESS_READ))
+        note_address(run, address);
+}
+
+/* It faults nowhere. What lies outside of a process's addresses is where nothing is mapped. */
+void interpret_prefetch(struct interpret_run *run)
+{
+    uint64_t address = 0;
+    interpret_address(&address, run->cpu, run->pc, run->insn, &run->operands[0]);
+    note_address(run, address >> 47 != 0 ? 0 : address);
 }
 
 /* ------------------------------------------------------------------ signals */

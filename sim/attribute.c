@@ -106,8 +106,8 @@ static void add_runs(struct sim_code *codes, const struct stream_block *block, u
         codes[i].executed += runs;
     for (uint32_t i = 0; i < block->slot_count; i++) {
         struct sim_code *code = &codes[block->slots[i].insn];
-        code->reads += block->slots[i].kind != STREAM_WRITE ? runs : 0;
-        code->writes += block->slots[i].kind != STREAM_READ ? runs : 0;
+        code->reads += stream_reads(&block->slots[i]) ? runs : 0;
+        code->writes += stream_writes(&block->slots[i]) ? runs : 0;
     }
 }
 

@@ -309,10 +309,18 @@ static void count_pending(struct sim *sim)
     sim->pending_count = 0;
 }
 
+static enum c2_status stop_before(struct sim *sim, const uint64_t *record)
+{
+    sim->again = record;
+    return SIM_AGAIN;
+}
+
 /* Counts are current there. */
 enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                               struct c2_error *err)
 {
+    if (C2_UNLIKELY(sim_needs_instructed(core->sim, stream_header_block(header))))
+        return stop_before(core->sim, words - 1);
     if (stream_header_block(header) != STREAM_MARK)
         return unusual(core, tid, header, words, err);
     count_pending(core->sim);
@@ -323,15 +331,20 @@ enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t head
 enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    const bool again = status == SIM_AGAIN;
+    if (C2_UNLIKELY(again))
+        status = C2_OK;
     count_pending(sim);
     if (status == C2_OK && C2_UNLIKELY(sim->is_absent))
         status = sim_fail_absent(sim, err);
     if (status == C2_OK && sim->tells_many)
-        status = sim_records_end(sim, err);
+        status = again ? sim_records_until(sim, sim->again, err) : sim_records_end(sim, err);
     if (status != C2_OK)
         return status;
     sim_settle(sim);
     status = sim_verdicts_end_batch(sim, err);
+    if (C2_UNLIKELY(again) && status == C2_OK)
+        return SIM_AGAIN;
     C2_PROMISE(sim->verdicts.ring || status != C2_OK || sim_totals_hold(sim));
     return status == C2_OK ? sim_tell_batch(sim, err) : status;
 }
@@ -399,7 +412,11 @@ static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *pla
                                      struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    core->whole = true;
+    core->first_code = plan->first.code;
     enum c2_status status = run_plan(core, plan, words, err);
+    core->whole = false;
+    core->begun += plan->insns;
     count_whole(sim, plan, 1);
     return status;
 }
@@ -408,7 +425,11 @@ enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t hea
                                struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    enum c2_status status = sim->tells_records ? sim_tell_record(sim, tid, header, words, err) : C2_OK;
+    enum c2_status status = C2_OK;
+    if (C2_UNLIKELY(sim_needs_instructed(sim, stream_header_block(header))))
+        status = sim_instructed_begin(sim, err);
+    if (status == C2_OK && sim->tells_records)
+        status = sim_tell_record(sim, tid, header, words, err);
     sim->untold = (struct sim_untold){words - 1, words + stream_header_slots(header), words - 1, NULL, tid, true};
     sim->simulated = words - 1;
     if (status == C2_OK)
@@ -427,6 +448,8 @@ static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint6
     if (stream_header_block(header) == STREAM_MARK)
         return take_mark(core, header, words, err);
     const uint32_t number = stream_header_block(header);
+    if (C2_UNLIKELY(sim_needs_instructed(sim, number)))
+        return stop_before(sim, words - 1);
     enum c2_status status = sim->tells_records ? sim_verdicts_before(sim, err) : C2_OK;
     if (status == C2_OK && sim->tells_records)
         status = sim_tell_record(sim, tid, header, words, err);
@@ -473,7 +496,8 @@ static uint32_t usual_ways(const struct sim *sim)
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
 {
     const uint32_t ways = usual_ways(sim);
-    if (sim->tells_records || sim->tells_references || sim->prefetches || sim->writes_on || sim->core_count > 1)
+    if (sim->tells_records || sim->tells_references || sim->prefetches || sim->writes_on || sim->instructed ||
+        sim->core_count > 1)
         return sim_consume_observed;
     if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
         return sim_consume_fast;

@@ -39,6 +39,7 @@ enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err)
     sim->dump_count = sim->sample_count = sim->sampled_count = 0;
     sim_intervals_drop(sim);
     sim_cores_drop(sim);
+    caches_drop_instructed(sim->caches);
     return sim_tell_dropped(sim, err);
 }
 

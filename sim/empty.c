@@ -34,6 +34,10 @@ enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *m
         const struct caches_machine plain = caches_machine_plain(machine);
         status = caches_create(&sim->plain, &plain, sim->seed, err);
     }
+    if (status == C2_OK && sim->instructed)
+        status = caches_instructed_begin(sim->caches, err);
+    if (status == C2_OK && sim->instructed && sim->plain)
+        status = caches_instructed_begin(sim->plain, err);
     for (uint32_t i = 0; i < sim->core_count && status == C2_OK; i++)
         status = sim_tlb_create(sim_core_at(sim, i), machine, err);
     return status;
@@ -52,8 +56,10 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     enum c2_status status = sim_verdicts_settle(sim, err);
     if (status != C2_OK)
         return status;
+    caches_settle_instructed(caches);
     sim_totals_read(&counted, sim);
-    counted.counts = (struct sim_counts){0}; /* these two go on in the simulator itself */
+    counted.counts = (struct sim_counts){0}; /* these three go on in the simulator itself */
+    counted.past_lines = 0;
     memset(counted.walk_reads, 0, sizeof counted.walk_reads);
     sim->emptied = counted;
     caches_tlbs_destroy(core->tlb);
@@ -64,8 +70,10 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
         core->pages[i].vpn = SIM_NOWHERE; /* what is remembered with them may be the caches' */
     sim->caches = sim->plain = NULL;
     status = sim_caches_create(sim, caches_machine(caches), err);
-    if (status == C2_OK)
+    if (status == C2_OK) {
         sim_verdicts_use(sim);
+        caches_instructed_inherit(sim->caches, caches);
+    }
     caches_destroy(caches);
     caches_destroy(plain);
     sim_tell_emptied(sim);

@@ -6,8 +6,9 @@
  *   A plan says what one run of the whole block does: the fetch lines it enters in order (consecutive ones, as the
  *   instructions of a block lie one behind the other), the slots that come before each next one, and what it adds to
  *   the counters. It is used when the header's insns run and slots used are those of the whole block.
- *   Blocks without plan (whole == SIM_NO_RUN): those with a REP instruction, any whose instructions are not
- *   contiguous, and such as may hit caches so often that a tape has no room for it. sim_record does them.
+ *   Blocks without plan (whole == SIM_NO_RUN): those with a REP instruction, or one made for caches, any whose
+ *   instructions are not contiguous, and such as may hit caches so often that a tape has no room for it.
+ *   sim_record does them.
  *
  * Invariants
  *   A plan says exactly what sim_record does for the same record (tests: both ways, same counts).
@@ -38,7 +39,7 @@ static enum c2_status reach(struct sim *sim, uint32_t number, struct c2_error *e
 
 static bool plannable(const struct stream_block *block)
 {
-    if (stream_is_string(block))
+    if (stream_is_string(block) || sim_block_is_special(block))
         return false;
     for (uint32_t i = 0; i < block->insn_count; i++) {
         if (block->insns[i].length == 0)
@@ -120,7 +121,7 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
     if (status != C2_OK || sim->plans[number].built)
         return status;
     const struct stream_block *block = stream_blocks_at(sim->blocks, number);
-    struct sim_plan plan = {.whole = SIM_NO_RUN, .built = true, .loud = true};
+    struct sim_plan plan = {.whole = SIM_NO_RUN, .built = true, .loud = true, .special = sim_block_is_special(block)};
     if (sim->attributed.on) {
         status = sim_attribute_block(sim, block, &plan.first.code, err);
         if (status != C2_OK)

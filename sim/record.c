@@ -16,9 +16,10 @@
  * Counting
  *   instructions = fetches; refs = reads + writes; line_accesses = refs + further lines touched; a reference of n > 1
  *   lines is one straddle (a straddling modify is two: it is two references).
+ *   Instructions made for caches, and stores past them: instructed.c.
  *
  * Not modelled
- *   Fetches ahead of the program's path (wrong paths, the bytes behind a taken branch), prefetch instructions.
+ *   Fetches ahead of the program's path (wrong paths, the bytes behind a taken branch).
  */
 #include "sim/sim_priv.h"
 
@@ -63,6 +64,7 @@ static void count_instruction(struct sim_core *core)
     struct sim *sim = core->sim;
     sim->counts.instructions++;
     sim->counts.fetches++;
+    core->begun++;
     if (sim->attributed.on)
         code_of(core)->executed++;
 }
@@ -110,8 +112,9 @@ enum c2_status sim_data_lines(struct sim_core *core, bool write, struct guest_va
     return status;
 }
 
-static enum c2_status refer(struct sim_core *core, bool write, struct origin origin, struct guest_va va, uint32_t size,
-                            struct c2_error *err)
+/* All of a reference but its lines. */
+static enum c2_status count_reference(struct sim_core *core, bool write, struct origin origin, struct guest_va va,
+                                      uint32_t size, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     C2_ASSERT(size >= 1 && size <= SIM_MAX_REFERENCE_BYTES);
@@ -123,9 +126,13 @@ static enum c2_status refer(struct sim_core *core, bool write, struct origin ori
         sim->counts.reads++;
     if (sim->attributed.on)
         count_owned(core, write, va);
-    enum c2_status status = C2_OK;
-    if (sim->tells_references)
-        status = tell(core, write ? SIM_WRITE : SIM_READ, origin, va, size, err);
+    return sim->tells_references ? tell(core, write ? SIM_WRITE : SIM_READ, origin, va, size, err) : C2_OK;
+}
+
+static enum c2_status refer(struct sim_core *core, bool write, struct origin origin, struct guest_va va, uint32_t size,
+                            struct c2_error *err)
+{
+    enum c2_status status = count_reference(core, write, origin, va, size, err);
     return status != C2_OK ? status : sim_data_lines(core, write, va, size, err);
 }
 
@@ -133,8 +140,15 @@ static enum c2_status plain_slot(struct sim_core *core, const struct stream_slot
                                  struct guest_va va, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    if (C2_UNLIKELY(slot->kind == STREAM_CACHE))
+        return sim_instructed_cache(core, slot, va, err);
     C2_ASSERT(slot->kind == STREAM_READ || slot->kind == STREAM_WRITE || slot->kind == STREAM_MODIFY);
-    enum c2_status status = refer(core, slot->kind == STREAM_WRITE, origin, va, slot->size, err);
+    enum c2_status status = count_reference(core, slot->kind == STREAM_WRITE, origin, va, slot->size, err);
+    if (status != C2_OK)
+        return status;
+    status = C2_UNLIKELY(stream_is_special(slot))
+                 ? sim_instructed_store(core, va, slot->size, err)
+                 : sim_data_lines(core, slot->kind == STREAM_WRITE, va, slot->size, err);
     if (slot->kind != STREAM_MODIFY || status != C2_OK)
         return status;
     sim->counts.modifies++;
@@ -152,7 +166,7 @@ static enum c2_status string_elements(struct sim_core *core, const struct stream
             if (slots[side].size == 0)
                 continue;
             const struct guest_va va = {stream_string_address(words, side, i, slots[side].size)};
-            status = refer(core, side == 1 && slots[side].store, origin, va, slots[side].size, err);
+            status = refer(core, side == 1 && slots[side].how, origin, va, slots[side].size, err);
         }
     }
     return status;

@@ -43,6 +43,11 @@ enum c2_status sim_records_end(struct sim *sim, struct c2_error *err)
     return tell_until(sim, sim->untold.end, false, err);
 }
 
+enum c2_status sim_records_until(struct sim *sim, const uint64_t *record, struct c2_error *err)
+{
+    return tell_until(sim, record, false, err);
+}
+
 enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err)
 {
     enum c2_status status = tell_until(sim, mark, false, err);
@@ -72,8 +77,12 @@ enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, 
 {
     sim->simulated = batch->words;
     enum c2_status status = sim->consume(sim->now, batch, err);
-    return status == C2_OK && sim->tells_simulated ? sim_records_simulated(sim, batch->words + batch->used, err)
-                                                   : status;
+    const bool again = status == SIM_AGAIN;
+    if (C2_UNLIKELY(again))
+        status = C2_OK;
+    if (status == C2_OK && sim->tells_simulated)
+        status = sim_records_simulated(sim, again ? sim->again : batch->words + batch->used, err);
+    return status == C2_OK && again ? sim_instructed_rest(sim, batch, sim->again, err) : status;
 }
 
 void sim_quiet(struct sim *sim, uint32_t block, bool quiet)

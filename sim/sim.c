@@ -101,6 +101,7 @@ void sim_destroy(struct sim *sim)
     c2_free(sim->sample_costs);
     c2_free(sim->sampled);
     c2_free(sim->dumps);
+    c2_free(sim->instructions);
     c2_free(sim);
 }
 
@@ -128,6 +129,8 @@ static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const s
     const struct line_no line = {page->line + sim_line_of(va, core->line_shift)};
     if (sim->core_count > 1)
         sim_cores_origin(core, kind == SIM_FETCH);
+    if (C2_UNLIKELY(sim->instructed))
+        caches_set_clock(sim->caches, sim_clock(core));
     if (!sim->verdicts.tape)
         return sim->attributed.on ? sim_attribute_any(core, kind, va, virtual_line, line, err)
                                   : caches_access(sim->caches, side_of(kind), write, virtual_line, line, NULL, err);

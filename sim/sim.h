@@ -153,6 +153,8 @@ struct sim_totals { /* counters of 64 bits and nothing else */
     struct caches_walk_counts walks;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* as sim_walk_reads() */
     uint64_t upgrades;                          /* of several cores, as caches_core_counts has them */
+    uint64_t past_lines;                        /* of the line accesses: those of stores past the caches */
+    struct caches_instructed_flows flows;       /* what moved for instructions made for caches */
 };
 void sim_totals_add(struct sim_totals *to, const struct sim_totals *what);
 
@@ -168,6 +170,12 @@ struct sim_samples {
     const uint64_t *instructions;     /* [sample] */
     const uint64_t *costs;            /* [sample]: sim_cost() of it, summed */
     const struct sim_sampled *levels; /* [sample * level_count + number of the level] */
+};
+
+/* An instruction made for caches, or a store past them: what it did, in what was measured. */
+struct sim_instructed {
+    struct guest_va pc; /* 0: nobody attributes, and this is all of them */
+    struct caches_instructed of;
 };
 
 /* What was measured up to where the program has asked for it (dumps.c). */
@@ -343,7 +351,8 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err);
 /* What was counted in phases that were measured, once finished; lent until destroy. */
 const struct sim_totals *sim_measured(const struct sim *sim);
-const struct sim_dumped *sim_dumps(const struct sim *sim, size_t *count); /* lent likewise */
+const struct sim_instructed *sim_instructed(const struct sim *sim, size_t *count); /* lent likewise; by pc */
+const struct sim_dumped *sim_dumps(const struct sim *sim, size_t *count);          /* lent likewise */
 /* In all phases so far, between batches. */
 void sim_counted(struct sim_totals *out, const struct sim *sim);
 /* What accesses have waited for all this, by the table of the machine (caches_costs). */

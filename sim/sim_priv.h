@@ -58,7 +58,8 @@ struct sim_plan {
     uint16_t reads, writes;
     uint64_t runs; /* with attribution: whole runs in phases that are measured, not yet settled */
     bool built;
-    bool loud; /* not one that is quiet: see sim_quiet() */
+    bool loud;    /* not one that is quiet: see sim_quiet() */
+    bool special; /* it has slots for instructed.c */
 };
 #define SIM_PLAN_LINES 64                     /* it has no more of code, */
 #define SIM_PLAN_MOST C2_HOST_SIZE(1280, 192) /* and no more of these and slots together: see plan.c */
@@ -126,6 +127,10 @@ struct sim_core {
     uint32_t walk_entry;                        /* of the walk's last read: as in struct sim_miss */
     struct caches_tlbs *tlb;                    /* NULL: translations are free */
 
+    uint64_t begun;      /* instructions, up to the record that is simulated as a whole, if one is; */
+    bool whole;          /* one is; with attribution, and then: */
+    uint32_t first_code; /* its first instruction's */
+
     uint32_t number;                 /* of several, from 0 */
     uint64_t turns;                  /* so often has a thread begun to run here */
     uint32_t first_byte, byte_count; /* of several: those of its line that the data access being made is of */
@@ -156,7 +161,12 @@ struct sim {
     struct caches *plain;    /* the same without prefetchers, where somebody wants to compare; else NULL */
     bool writes_on;          /* stores may go on from levels; then no access is taken for a repeat, either */
     bool hears_instructions; /* the caches have to be told whose accesses are made */
-    bool prefetches;         /* then no access is taken for a repeat: what followed the one before may be in its way */
+    bool instructed;         /* there was an instruction made for caches: see instructed.c; */
+    struct sim_instructed *instructions; /* when the run is over */
+    size_t instruction_count;
+    uint64_t past_lines;   /* lines of stores past the caches so far */
+    const uint64_t *again; /* SIM_AGAIN: the record */
+    bool prefetches;       /* then no access is taken for a repeat: what followed the one before may be in its way */
     const struct stream_blocks *blocks;
     struct sim_translation translation;
     struct guest_va absent; /* with is_absent: the first reference to a page that is not there */
@@ -283,7 +293,8 @@ enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slo
 /* records.c; those that are called with tells_many alone. `at` is the loop's to set. */
 void sim_records_begin(struct sim *sim, const struct stream_batch *batch);
 enum c2_status sim_records_end(struct sim *sim, struct c2_error *err);
-enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err); /* its header */
+enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err);    /* its header */
+enum c2_status sim_records_until(struct sim *sim, const uint64_t *record, struct c2_error *err); /* it is told later */
 enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err);
 /* A miss follows. */
 static inline enum c2_status sim_records_missing(struct sim *sim, struct c2_error *err)
@@ -333,6 +344,28 @@ enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err);   /* th
 enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err); /* and all of it is said */
 enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err); /* something else is told */
 enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err);
+
+void sim_verdicts_leave(struct sim *sim); /* settled: there is one stage from now on */
+
+/* instructed.c: whether the record needs caches that know instructions made for them, which are not there yet; these
+ * are there from now on, and another loop; what a slot does: of the kind CACHE, and the lines of a store past the
+ * caches. */
+bool sim_needs_instructed(const struct sim *sim, uint32_t number);
+bool sim_block_is_special(const struct stream_block *block);
+enum c2_status sim_instructed_begin(struct sim *sim, struct c2_error *err);
+enum c2_status sim_instructed_rest(struct sim *sim, const struct stream_batch *batch, const uint64_t *from,
+                                   struct c2_error *err);
+enum c2_status sim_instructed_cache(struct sim_core *core, const struct stream_slot *slot, struct guest_va va,
+                                    struct c2_error *err);
+enum c2_status sim_instructed_store(struct sim_core *core, struct guest_va va, uint32_t size, struct c2_error *err);
+enum c2_status sim_instructed_finish(struct sim *sim, struct c2_error *err);
+/* A loop stops before the record sim->again, and the rest of the batch is for another one. */
+#define SIM_AGAIN ((enum c2_status) - 1)
+/* How many instructions the core has begun. */
+static inline uint64_t sim_clock(const struct sim_core *core)
+{
+    return core->begun + (core->whole ? core->code - core->first_code + 1 : 0);
+}
 
 /* empty.c */
 enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);

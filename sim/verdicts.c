@@ -275,6 +275,13 @@ enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error 
     return status;
 }
 
+void sim_verdicts_leave(struct sim *sim)
+{
+    sim_verdicts_destroy(sim);
+    sim->verdicts = (struct sim_verdicts){.tape = NULL};
+    sim->counts_pages = sim->waits = false;
+}
+
 void sim_verdicts_destroy(struct sim *sim)
 {
     stream_ring_destroy(sim->verdicts.ring);

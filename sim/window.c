@@ -18,9 +18,10 @@
  *
  * Invariants (checked of each window)
  *   Those that sim_check() has for the whole run: refs = reads + writes; modifies <= reads, writes; straddles <= refs;
- *   fetches = instructions; line_accesses (+ reads of cached walks that enter there) = accesses of level 0; of each
- *   level hits + misses = reads + writes = accesses, and the classes add up to the misses; a level below is asked once
- *   for each miss above it and each walk that enters there; cached walks read what the TLBs say.
+ *   fetches = instructions; line_accesses (but for past_lines, and with reads of cached walks that enter there) =
+ *   accesses of level 0; of each level hits + misses = reads + writes = accesses, and the classes add up to the misses;
+ *   a level below is asked once for each miss above it and each walk that enters there; cached walks read what the
+ *   TLBs say.
  *   What instructions did is what was measured (of the sums, now and then and at the end).
  */
 #include "sim/sim_priv.h"
@@ -75,6 +76,8 @@ void sim_totals_read(struct sim_totals *out, const struct sim *sim)
     if (sim->core.tlb)
         read_tlbs(out, sim);
     out->upgrades = caches_upgrades(sim->caches);
+    out->past_lines = sim->past_lines;
+    out->flows = caches_instructed_flows(sim->caches);
     sim_totals_add(out, &sim->emptied);
 }
 
@@ -127,7 +130,7 @@ static void check_flow(const struct sim *sim, const struct sim_totals *of)
     const uint64_t walked = walk_reads_of(of);
     C2_ASSERT(walked == (sim->walks_cached ? of->walks.reads : 0));
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        uint64_t asked = i == 0 ? of->counts.line_accesses
+        uint64_t asked = i == 0 ? of->counts.line_accesses - of->past_lines
                                 : of->levels[i - 1].misses + of->levels[i - 1].write_throughs;
         asked += i == 1 ? of->l1i.misses : 0;
         asked += i == machine->walks_from ? walked : 0;
@@ -234,6 +237,7 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     sim_totals_check(sim, &window.of);
     sim_cores_credit(sim, &now);
     sim_cores_phase(sim, next);
+    caches_instructed_measure(sim->caches, next == STREAM_MEASURE);
     status = sim_intervals_phase(sim, &now, err);
     if (status == C2_OK && sim->phase == STREAM_MEASURE)
         status = measured(sim, &window.of, err);
@@ -263,9 +267,12 @@ static void check_samples(const struct sim *sim)
 
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
 {
+    caches_settle_instructed(sim->caches);
     enum c2_status status = sim_window_end(sim, sim->phase, err);
     if (status == C2_OK)
         status = sim_cores_finish(sim, err);
+    if (status == C2_OK)
+        status = sim_instructed_finish(sim, err);
     if (status != C2_OK)
         return status;
     if (sim->attributed.on)

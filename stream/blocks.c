@@ -58,7 +58,17 @@ void stream_blocks_destroy(struct stream_blocks *blocks)
     c2_free(blocks);
 }
 
-static bool is_string_slot(const struct stream_slot *slot) { return slot->kind >= STREAM_SOURCE; }
+static bool is_string_slot(const struct stream_slot *slot)
+{
+    return slot->kind >= STREAM_SOURCE && slot->kind <= STREAM_REMAINING;
+}
+
+static bool how_obeys(const struct stream_slot *slot)
+{
+    if (slot->kind == STREAM_CACHE)
+        return slot->how < STREAM_CACHES && slot->size == 1;
+    return slot->how <= (slot->kind == STREAM_WRITE || slot->kind == STREAM_DESTINATION);
+}
 
 /* Slots first_slot .. end belong to instruction `insn`; a string instruction has its four, and is alone. */
 static bool insn_obeys(const struct stream_block *block, uint32_t insn, uint32_t end)
@@ -68,7 +78,7 @@ static bool insn_obeys(const struct stream_block *block, uint32_t insn, uint32_t
     const bool string = first < end && obeys && is_string_slot(&block->slots[first]);
     for (uint32_t i = first; i < end && obeys; i++) {
         const struct stream_slot *slot = &block->slots[i];
-        obeys = slot->insn == insn && slot->kind <= STREAM_REMAINING;
+        obeys = slot->insn == insn && slot->kind <= STREAM_CACHE && how_obeys(slot);
         if (string || is_string_slot(slot))
             obeys = obeys && block->insn_count == 1 && block->slot_count == 4 && slot->kind == STREAM_SOURCE + i;
     }
@@ -161,11 +171,16 @@ void stream_blocks_check(const struct stream_blocks *blocks)
 
 static void dump_slots(const struct stream_block *block, FILE *to)
 {
-    static const char *const kinds[] = {"read", "write", "modify", "source", "destination", "done", "remaining"};
+    static const char *const kinds[] = {"read",        "write", "modify",    "source",
+                                        "destination", "done",  "remaining", "cache"};
+    static const char *const instructions[] = {" t0", " t1", " t2", " nta", " w", " flush", " write back"};
     for (uint32_t i = 0; i < block->slot_count; i++) {
         const struct stream_slot *slot = &block->slots[i];
-        fprintf(to, "  +%u %s%s %u\n", block->insns[slot->insn].offset, kinds[slot->kind], slot->store ? " store" : "",
-                slot->size);
+        const char *how = slot->kind == STREAM_CACHE   ? instructions[slot->how]
+                          : slot->how == 0             ? ""
+                          : slot->kind == STREAM_WRITE ? " non-temporal"
+                                                       : " store";
+        fprintf(to, "  +%u %s%s %u\n", block->insns[slot->insn].offset, kinds[slot->kind], how, slot->size);
     }
 }
 

@@ -238,7 +238,7 @@ static void put_block(struct stream_recorder *r, const struct stream_block *bloc
     }
     for (uint32_t i = 0; i < block->slot_count; i++) {
         const struct stream_slot *slot = &block->slots[i];
-        *to++ = (uint8_t)(slot->kind | slot->store << 3);
+        *to++ = (uint8_t)(slot->kind | slot->how << 3);
         to = put_number(to, slot->size);
     }
     r->control = to;

@@ -94,10 +94,11 @@ static bool get_slot(struct stream_recording *r, struct stream_slot *slot)
     if (!get_byte(r, &r->control, &kind) || !recording_get_number(r, &r->control, REFERENCE_BYTES, &size))
         return false;
     slot->kind = kind & 7;
-    slot->store = (uint8_t)(kind >> 3);
+    slot->how = (uint8_t)(kind >> 3);
     slot->size = (uint16_t)size;
-    const bool may_be_nothing = slot->kind >= STREAM_SOURCE, is_nothing = slot->kind >= STREAM_DONE;
-    if (slot->store > 1 || (is_nothing ? size != 0 : size == 0 && !may_be_nothing))
+    const bool string = slot->kind >= STREAM_SOURCE && slot->kind <= STREAM_REMAINING;
+    const bool may_be_nothing = string, is_nothing = string && slot->kind >= STREAM_DONE;
+    if (slot->how >= STREAM_CACHES || (is_nothing ? size != 0 : size == 0 && !may_be_nothing))
         return recording_damaged(r, "a reference of a block cannot be right");
     return true;
 }

@@ -36,9 +36,9 @@ void recording_model_release(struct recording_model *model)
 
 static uint32_t references_of(const struct stream_block *block, uint32_t slots)
 {
-    uint32_t references = slots;
+    uint32_t references = 0;
     for (uint32_t i = 0; i < slots; i++)
-        references += block->slots[i].kind == STREAM_MODIFY;
+        references += (uint32_t)stream_reads(&block->slots[i]) + stream_writes(&block->slots[i]);
     return references;
 }
 

@@ -29,6 +29,7 @@
  * Slots, in the program order of the accesses, at most one record for one access of one instruction:
  *   READ, WRITE     one address
  *   MODIFY          one address: read, then written (a read reference and then a write reference of the same bytes)
+ *   CACHE           what an instruction made for caches names (enum stream_cache): nothing is read or written
  *   string instructions with a REP prefix use four slots: SOURCE, DESTINATION (addresses at the start), DONE (how many
  *   elements were done, negative if they went downwards: fewer than 2^63, as they lie in memory) and REMAINING (the
  *   count register after them, any number of 64 bits). Each element is: the source read (if there is one), then the
@@ -55,14 +56,42 @@ enum stream_kind {
     STREAM_DESTINATION, /* string: address of the first element at ES:RDI; unused (0) if size is 0 */
     STREAM_DONE,        /* string: elements done, negative (two's complement): downwards */
     STREAM_REMAINING,   /* string: count after them */
+    STREAM_CACHE,       /* no reference: an instruction made for caches, of the line of the address */
+};
+
+/* What a slot of the kind CACHE wants of the caches. */
+enum stream_cache {
+    STREAM_PREFETCH_T0, /* the line is fetched ahead: PREFETCHT0 (and PREFETCH of 3DNow!), T1, T2, NTA; PREFETCHW */
+    STREAM_PREFETCH_T1,
+    STREAM_PREFETCH_T2,
+    STREAM_PREFETCH_NTA,
+    STREAM_PREFETCH_W,
+    STREAM_FLUSH,      /* CLFLUSH, CLFLUSHOPT: no cache has the line any more */
+    STREAM_WRITE_BACK, /* CLWB: no cache has it dirty */
+    STREAM_CACHES
 };
 
 struct stream_slot {
     uint16_t insn; /* index into the block's instructions */
-    uint16_t size; /* bytes; of one element for SOURCE and DESTINATION; 0 for DONE and REMAINING */
+    uint16_t size; /* bytes; of one element for SOURCE and DESTINATION; 0 for DONE and REMAINING; 1 for CACHE */
     uint8_t kind;  /* enum stream_kind */
-    uint8_t store; /* DESTINATION: 1 = the elements are written (movs, stos), 0 = read (scas, cmps) */
+    uint8_t how;   /* DESTINATION: 1 = the elements are written (movs, stos), 0 = read (scas, cmps); WRITE: 1 =
+                    * non-temporal (MOVNT, MASKMOV); CACHE: enum stream_cache; else 0 */
 };
+/* Whether it is a reference that reads, or writes; not of string instructions. A modify does both. */
+static inline bool stream_reads(const struct stream_slot *slot)
+{
+    return slot->kind == STREAM_READ || slot->kind == STREAM_MODIFY;
+}
+static inline bool stream_writes(const struct stream_slot *slot)
+{
+    return slot->kind == STREAM_WRITE || slot->kind == STREAM_MODIFY;
+}
+/* Whether it is one for the rules of caches' own instructions, or past them. */
+static inline bool stream_is_special(const struct stream_slot *slot)
+{
+    return slot->kind == STREAM_CACHE || (slot->kind == STREAM_WRITE && slot->how != 0);
+}
 
 struct stream_insn {
     uint32_t offset;     /* from the block's pc, bytes */

@@ -54,7 +54,8 @@ static void write_cpu(const struct syscalls *kernel, uint32_t cpu, int to)
         "0\n"
         "cpu MHz\t\t: %llu.000\nphysical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n"
         "apicid\t\t: %u\nfpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: 1\nwp\t\t: yes\n"
-        "flags\t\t: fpu tsc cx8 cmov mmx fxsr sse sse2 syscall nx lm pni cx16 lahf_lm\n"
+        "flags\t\t: fpu tsc cx8 cmov clflush mmx fxsr sse sse2 syscall nx lm pni cx16 lahf_lm 3dnowprefetch "
+        "clflushopt clwb\n"
         "bugs\t\t:\nbogomips\t: 2000.00\nclflush size\t: 64\ncache_alignment\t: 64\n"
         "address sizes\t: 40 bits physical, 48 bits virtual\npower management:\n\n",
         cpu, (unsigned long long)(kernel->instructions_per_second / 1000000), kernel->processors, cpu,

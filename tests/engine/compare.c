@@ -78,6 +78,7 @@ static enum c2_status consume(void *self, const struct stream_batch *batch, stru
         for (unsigned i = 0; i < stream_header_slots(header); i++) {
             const struct stream_slot *slot = &block->slots[i];
             struct reference one = {.kind = slot->kind, .size = slot->size, .address = batch->words[at++]};
+            one.how = slot->kind == STREAM_CACHE || slot->kind == STREAM_WRITE ? slot->how : 0;
             r->references[r->count % 16] = one;
             r->count++;
         }
@@ -393,9 +394,9 @@ static void compare_references(char *out, size_t bytes, const struct trial *t, c
     }
     for (unsigned i = 0; i < count; i++) {
         const struct reference *w = &wanted[i], *g = &got->references[i];
-        if (w->kind != g->kind || w->size != g->size || w->address != g->address) {
-            snprintf(out, bytes, "reference %u: kind %d, %u bytes at %llx; expected kind %d, %u bytes at %llx", i,
-                     (int)g->kind, g->size, (unsigned long long)g->address, (int)w->kind, w->size,
+        if (w->kind != g->kind || w->size != g->size || w->address != g->address || w->how != g->how) {
+            snprintf(out, bytes, "reference %u: kind %d.%u, %u bytes at %llx; expected kind %d.%u, %u bytes at %llx", i,
+                     (int)g->kind, g->how, g->size, (unsigned long long)g->address, (int)w->kind, w->how, w->size,
                      (unsigned long long)w->address);
             return;
         }

@@ -3,6 +3,8 @@
  * What is left out of the comparison because the card of emu/interpret_forms.c says that it is not modelled, and the
  * references of an instruction: from Zydis' operand table, but from nothing that emu/ makes of it.
  */
+#include <string.h>
+
 #include "emu/interpret.h"
 #include "engine/forms.h"
 
@@ -78,11 +80,37 @@ static bool makes_none(const struct trial *t)
     switch (t->insn.meta.category) {
     case ZYDIS_CATEGORY_NOP:
     case ZYDIS_CATEGORY_WIDENOP:
-    case ZYDIS_CATEGORY_PREFETCH:
         return true;
     default:
-        return t->insn.mnemonic == ZYDIS_MNEMONIC_CLFLUSH || t->insn.mnemonic == ZYDIS_MNEMONIC_LEA;
+        return t->insn.mnemonic == ZYDIS_MNEMONIC_LEA;
     }
+}
+
+/* Instructions made for caches: no reference, but one line that they name. */
+static const struct {
+    const char *name;
+    enum stream_cache what;
+} made_for_caches[] = {
+    {"prefetch", STREAM_PREFETCH_T0},   {"prefetcht0", STREAM_PREFETCH_T0},   {"prefetcht1", STREAM_PREFETCH_T1},
+    {"prefetcht2", STREAM_PREFETCH_T2}, {"prefetchnta", STREAM_PREFETCH_NTA}, {"prefetchw", STREAM_PREFETCH_W},
+    {"clflush", STREAM_FLUSH},          {"clflushopt", STREAM_FLUSH},         {"clwb", STREAM_WRITE_BACK},
+};
+
+static bool is_made_for_caches(const struct trial *t, unsigned *how)
+{
+    const char *name = ZydisMnemonicGetString(t->insn.mnemonic);
+    for (size_t i = 0; i < sizeof made_for_caches / sizeof made_for_caches[0]; i++)
+        if (strcmp(name, made_for_caches[i].name) == 0) {
+            *how = made_for_caches[i].what;
+            return true;
+        }
+    return false;
+}
+
+static bool is_non_temporal(const struct trial *t)
+{
+    const char *name = ZydisMnemonicGetString(t->insn.mnemonic);
+    return strncmp(name, "movnt", 5) == 0 || strncmp(name, "maskmov", 7) == 0;
 }
 
 static enum stream_kind kind_of(const ZydisDecodedOperand *o)
@@ -182,6 +210,11 @@ unsigned expect_references(struct reference out[MAX_REFERENCES], const struct tr
         if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM)
             continue;
         struct reference r = {.kind = kind_of(o), .size = o->size / 8, .address = address_of(t, o)};
+        r.how = r.kind == STREAM_WRITE && is_non_temporal(t);
+        if (is_made_for_caches(t, &r.how)) {
+            r.kind = STREAM_CACHE;
+            r.size = 1;
+        }
         int own = rank(t, &r, o);
         unsigned at = count++;
         for (; at > 0 && ranks[at - 1] > own; at--) {

@@ -77,6 +77,7 @@ struct reference {
     enum stream_kind kind;
     unsigned size;
     uint64_t address;
+    unsigned how; /* of a CACHE or WRITE, as in struct stream_slot; else 0 */
 };
 #define MAX_REFERENCES 4
 unsigned expect_references(struct reference out[MAX_REFERENCES], const struct trial *trial,

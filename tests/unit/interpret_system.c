@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include <cmocka.h>
+#include <cpuid.h>
 
 #include "unit/interpret_twin.h"
 
@@ -65,14 +66,15 @@ static void test_cpuid(void **state)
     assert_int_equal(cache_bytes(3, &type), 8 << 20);
     assert_int_equal(type, 0x63);
     expect_leaf(4, 4, 0, 0, 0, 0);
-    expect_leaf(7, 0, 0, 0, 0, 0);
+    expect_leaf(7, 0, 0, 0x01800000, 0, 0); /* CLFLUSHOPT 23 CLWB 24 */
+    expect_leaf(7, 1, 0, 0, 0, 0);
     expect_leaf(0xb, 0, 0, 1, 0x100, 0);
     expect_leaf(0xb, 1, 0, 1, 0x201, 0);
     expect_leaf(0xb, 2, 0, 0, 2, 0);
     expect_leaf(0xd, 0, 0, 0, 0, 0);
     expect_leaf(0x40000000, 0, 0, 0, 0, 0);
     expect_leaf(0x80000000, 5, 0x80000008, 0, 0, 0);
-    expect_leaf(0x80000001, 0, 0, 0, 1, 0x28100800);
+    expect_leaf(0x80000001, 0, 0, 0, 0x101, 0x28100800);
     expect_leaf(0x80000008, 0, 0x3028, 0, 0, 0);
     for (uint32_t i = 0; i < 3; i++) {
         cpuid(0x80000002 + i, 0, r);
@@ -230,8 +232,6 @@ static const struct verdict verdicts[] = {
     {"xsave", {0x0f, 0xae, 0x23}, 3, "XSAVE"},
     {"xsavec", {0x0f, 0xc7, 0x23}, 3, "XSAVE"},
     {"rdfsbase", {0xf3, 0x48, 0x0f, 0xae, 0xc0}, 5, "FSGSBASE"},
-    {"clwb", {0x66, 0x0f, 0xae, 0x33}, 4, "CLWB"},
-    {"clflushopt", {0x66, 0x0f, 0xae, 0x3b}, 4, "CLFLUSHOPT"},
     {"xbegin", {0xc7, 0xf8, 0, 0, 0, 0}, 6, "TSX"},
     {"xtest", {0x0f, 0x01, 0xd6}, 3, "TSX"},
     {"incsspq", {0xf3, 0x48, 0x0f, 0xae, 0xe8}, 5, "CET"},
@@ -315,22 +315,56 @@ static void test_enter(void **state)
     assert_in_range(faults, 200, 400);
 }
 
-/* clflush [rbp]: of a page that can be read or not, of an address that is none. */
-static void test_clflush(void **state)
+/* ... [rbp]: of a page that can be read or not, of an address that is none. */
+static void flush_all(const char *name, const uint8_t *bytes, unsigned length)
 {
-    static const uint8_t clflush[] = {0x0f, 0xae, 0x7d, 0};
     struct native_state s;
-    (void)state;
     twin_random_state(&s);
     s.gpr[5] = (uint64_t)(uintptr_t)twin_data + 4096 + 77;
-    assert_int_equal(compare("clflush", &s, clflush, sizeof clflush), 0);
+    assert_int_equal(compare(name, &s, bytes, length), 0);
     twin_protect(1, PROT_READ);
-    assert_int_equal(compare("clflush, read", &s, clflush, sizeof clflush), 0);
+    assert_int_equal(compare(name, &s, bytes, length), 0);
     twin_protect(1, PROT_NONE);
-    assert_int_equal(compare("clflush, none", &s, clflush, sizeof clflush), 1);
+    assert_int_equal(compare(name, &s, bytes, length), 1);
     twin_protect(1, PROT_READ | PROT_WRITE);
     s.gpr[5] = (uint64_t)1 << 47;
-    assert_int_equal(compare("clflush, not canonical", &s, clflush, sizeof clflush), 1);
+    assert_int_equal(compare(name, &s, bytes, length), 1);
+}
+
+/* Those of them that the host has. */
+static void test_flushes(void **state)
+{
+    static const uint8_t clflush[] = {0x0f, 0xae, 0x7d, 0}, clflushopt[] = {0x66, 0x0f, 0xae, 0x7d, 0},
+                         clwb[] = {0x66, 0x0f, 0xae, 0x75, 0};
+    unsigned a, b = 0, c, d;
+    (void)state;
+    __get_cpuid_count(7, 0, &a, &b, &c, &d);
+    flush_all("clflush", clflush, sizeof clflush);
+    if (b >> 23 & 1)
+        flush_all("clflushopt", clflushopt, sizeof clflushopt);
+    if (b >> 24 & 1)
+        flush_all("clwb", clwb, sizeof clwb);
+}
+
+/* prefetch... 8(%rbx): nothing but its address, wherever that is; one that no process has is 0. */
+static void test_prefetches(void **state)
+{
+    static const uint8_t forms[][4] = {{0x0f, 0x18, 0x43, 8}, {0x0f, 0x18, 0x4b, 8}, {0x0f, 0x18, 0x53, 8},
+                                       {0x0f, 0x18, 0x5b, 8}, {0x0f, 0x0d, 0x4b, 8}, {0x0f, 0x0d, 0x43, 8}};
+    static const uint64_t from[] = {0, 0x123456789, ((uint64_t)1 << 47) - 9, ((uint64_t)1 << 47) - 8, UINT64_MAX << 40};
+    static struct twin_result r;
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        for (size_t k = 0; k < sizeof from / sizeof from[0]; k++) {
+            struct native_state s = {.flags = 0x202};
+            s.gpr[3] = from[k];
+            assert_true(twin_wanted(forms[i], 4));
+            twin_interpret(&r, &s, forms[i], 4);
+            assert_int_equal(r.effect.status, INTERPRET_DONE);
+            assert_int_equal(r.effect.address_count, 1);
+            assert_int_equal(r.effect.address[0], k < 3 ? from[k] + 8 : 0);
+            assert_memory_equal(r.state.gpr, s.gpr, sizeof s.gpr);
+        }
 }
 
 int main(void)
@@ -338,6 +372,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpuid),    cmocka_unit_test(test_time),
                                        cmocka_unit_test(test_segments), cmocka_unit_test(test_traps),
                                        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_enter),
-                                       cmocka_unit_test(test_clflush)};
+                                       cmocka_unit_test(test_flushes),  cmocka_unit_test(test_prefetches)};
     return cmocka_run_group_tests_name("interpret: the system", tests, twin_setup, twin_teardown);
 }

@@ -276,13 +276,13 @@ static void test_dump(void **state)
     uint32_t number;
     assert_int_equal(stream_blocks_create(&blocks, NULL), C2_OK);
     make_block(&made, 2); /* three instructions with 2, 0 and 1 slots */
-    made.slots[1].store = 1;
+    made.slots[1].how = 1;
     assert_int_equal(stream_blocks_add(&number, blocks, &made.block, NULL), C2_OK);
     FILE *to = open_memstream(&text, &bytes);
     stream_blocks_dump(blocks, to);
     fclose(to);
     assert_string_equal(text, "block 0: pc 0x401020, 9 bytes, 3 instructions, 3 slots\n"
-                              "  +0 read 3\n  +0 write store 3\n  +6 read 3\n");
+                              "  +0 read 3\n  +0 write non-temporal 3\n  +6 read 3\n");
     free(text);
     stream_blocks_destroy(blocks);
 }

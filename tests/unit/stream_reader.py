@@ -15,7 +15,7 @@ import tempfile
 
 WORD = (1 << 64) - 1
 MARK = 0xffffffff
-SOURCE, MODIFY = 3, 2
+SOURCE, MODIFY, CACHE = 3, 2, 7
 
 
 class Numbers:
@@ -75,7 +75,7 @@ class Block:
         if self.string():
             elements = min(words[2], -words[2] & WORD)
             return elements * sum(1 for slot in self.slots[:2] if slot.size)
-        return len(words) + sum(1 for slot in self.slots[:len(words)] if slot.kind == MODIFY)
+        return sum({MODIFY: 2, CACHE: 0}.get(slot.kind, 1) for slot in self.slots[:len(words)])
 
 
 class Reader:
@@ -185,7 +185,7 @@ class Reader:
 
     def read(self, data):
         check, at, ended = data[8:12], 12, False
-        if data[:12] != bytes.fromhex("894332524543 0d0a 03000000"):
+        if data[:12] != bytes.fromhex("894332524543 0d0a 04000000"):
             sys.exit("another start")
         while at < len(data):
             end = at + 4 + struct.unpack("<I", data[at:at + 4])[0]

@@ -52,7 +52,7 @@ static inline void check_blocks(const struct stream_blocks *blocks)
         for (uint32_t i = 0; i < block->insn_count; i++)
             assert_true(block->insns[i].offset + (uint64_t)block->insns[i].length <= block->bytes);
         for (uint32_t i = 0; i < block->slot_count; i++) {
-            assert_true(block->slots[i].size <= 512 && block->slots[i].store <= 1);
+            assert_true(block->slots[i].size <= 512 && block->slots[i].how < STREAM_CACHES);
             assert_true(block->slots[i].size != 0 || block->slots[i].kind >= STREAM_SOURCE);
         }
     }

@@ -64,9 +64,15 @@ static enum c2_status twin_compare(void *self, const struct stream_batch *batch,
 
 static void draw_slots(struct c2_rng *rng, struct stream_block *block, struct stream_slot *slots, uint16_t insn)
 {
-    for (uint64_t n = c2_rng_below(rng, 3); n != 0; n--)
-        slots[block->slot_count++] = (struct stream_slot){
+    for (uint64_t n = c2_rng_below(rng, 3); n != 0; n--) {
+        struct stream_slot *slot = &slots[block->slot_count++];
+        *slot = (struct stream_slot){
             .insn = insn, .size = (uint16_t)(1 + c2_rng_below(rng, 512)), .kind = (uint8_t)c2_rng_below(rng, 3)};
+        if (slot->kind == STREAM_WRITE)
+            slot->how = c2_rng_below(rng, 8) == 0;
+        if (c2_rng_below(rng, 16) == 0)
+            *slot = (struct stream_slot){insn, 1, STREAM_CACHE, (uint8_t)c2_rng_below(rng, STREAM_CACHES)};
+    }
 }
 
 static void draw_ending(struct c2_rng *rng, struct stream_block *block, struct stream_slot *slots,
@@ -79,6 +85,7 @@ static void draw_ending(struct c2_rng *rng, struct stream_block *block, struct s
     if (block->ending == STREAM_JUMP)
         return;
     slot->kind = block->ending == STREAM_CALL ? STREAM_WRITE : STREAM_READ;
+    slot->how = 0;
     slot->size = 8;
 }
 
@@ -87,7 +94,7 @@ static void draw_string(struct c2_rng *rng, struct stream_block *block, struct s
     const uint16_t sides = (uint16_t)c2_rng_below(rng, 4), size = (uint16_t)(1u << c2_rng_below(rng, 4));
     for (uint8_t i = 0; i < 4; i++)
         slots[i] = (struct stream_slot){.kind = (uint8_t)(STREAM_SOURCE + i), .size = sides >> i & 1 ? size : 0};
-    slots[1].store = (uint8_t)c2_rng_below(rng, 2);
+    slots[1].how = (uint8_t)c2_rng_below(rng, 2);
     block->insn_count = 1;
     block->slot_count = 4;
 }
