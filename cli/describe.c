@@ -23,6 +23,7 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     for (uint32_t i = 0; i < report->machine->level_count; i++)
         report->levels[i] = &measured->levels[i];
     report->tlb = sim_tlb(sim);
+    report->instructed = sim_instructed(sim, &report->instructed_count);
     report->walk_reads = measured->walk_reads;
     report->pages = mmu_replica_counts(lane_memory(lane));
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)

@@ -33,6 +33,7 @@ static const struct chapter {
     {report_add_windows, SIMULATED, DOC_BOTH, 12},
     {report_add_bandwidth, SIMULATED, DOC_BOTH, 12},
     {report_add_prefetch, SIMULATED, DOC_BOTH, 4},
+    {report_add_instructed, SIMULATED, DOC_BOTH, 4},
     {report_add_reuse, PROFILED, DOC_BOTH, 12},
     {report_add_line_use, PROFILED, DOC_BOTH, 12},
     {report_add_tlbs, SIMULATED, DOC_BOTH, 11},

@@ -87,6 +87,8 @@ struct report_run {
     const struct caches_tlbs *tlb;                         /* NULL on a machine without TLBs */
     const struct sim_totals *measured;                     /* where the counts are, those of the TLBs as well */
     const uint64_t *walk_reads; /* of cached walks, by the level that served them: level_count + 1 of them */
+    const struct sim_instructed *instructed; /* instructions made for caches, by address */
+    size_t instructed_count;
     const struct mmu_counts *pages;
     uint64_t lost_pages;                        /* of mapped files: as in mmu.h */
     const struct mmu_config *placement;         /* known without simulation too */

@@ -189,7 +189,8 @@ uint64_t report_coherence_cost(const struct report_digest *digest);
 void report_add_bandwidth(struct document *d, struct report_digest *digest); /* bandwidth.c */
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);
-void report_add_prefetch(struct document *d, struct report_digest *digest); /* prefetch.c */
+void report_add_instructed(struct document *d, struct report_digest *digest); /* instructed.c */
+void report_add_prefetch(struct document *d, struct report_digest *digest);   /* prefetch.c */
 void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_histogram(struct document *d, struct report_digest *digest);
 void report_add_findings(struct document *d, struct report_digest *digest); /* findings.c */
