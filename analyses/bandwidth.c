@@ -14,7 +14,9 @@
  *   core-L1D   read: the bytes of the data references that read; written: of those that write. A modification is both.
  *   Level to the next one below, or to memory: read, a line for each miss of the level - fills, those for writes and
  *   those of L1I (with L1D's) and of page walks included; written, a line for each dirty victim that the level writes
- *   back, and where the level below is exclusive a line for each victim, clean ones too.
+ *   back, and where the level below is exclusive a line for each victim, clean ones too. A line that a prefetch
+ *   instruction has fetched counts as one that was missed. What is stored past the caches counts as it is written to
+ *   memory, on the last path.
  *   Threads    Windows and curves of each, where there are several: bandwidth_threads.c. What the cores of a machine
  *   ask of one path at one time: bandwidth_shared.c.
  *   FLOPs      of the instructions that completed (emu/flops.c); 0 in traces of other tools, which do not say them.
@@ -32,7 +34,8 @@
  *   Latencies and dependencies: the prediction is a lower bound. What fetches ask of L1I, and the 8 bytes of an entry
  *   that a walk reads where it enters. The way up of dirty copies that an inclusive level takes from those above it:
  *   they are on its own path down (at most back_invalidations lines are missing above). A line that an L1I fetch takes
- *   dirty out of an exclusive level into another one. Stores past the caches.
+ *   dirty out of an exclusive level into another one. Clean victims of prefetch
+ *   instructions above an exclusive level.
  * Source
  *   J. Weidendorfer, "Simulation Driven Performance Analysis for Software Optimization", habilitation thesis, TU
  *   Muenchen: sections 4.3 and 4.4. There the window slides and is looked at every 16 instructions; here windows follow
@@ -308,7 +311,7 @@ static uint64_t lines_down(const struct bandwidth *b, const struct sim_totals *o
 
 static uint64_t lines_up(const struct sim_totals *of, uint32_t level)
 {
-    return of->levels[level].misses + (level == 0 ? of->l1i.misses : 0);
+    return of->levels[level].misses + (level == 0 ? of->l1i.misses : 0) + of->flows.fetched[level];
 }
 
 static void measure_levels(const struct bandwidth *b, const struct sim_totals *of, const uint64_t *victims,
@@ -318,6 +321,8 @@ static void measure_levels(const struct bandwidth *b, const struct sim_totals *o
         uint64_t *flow = &amount[(size_t)2 * (level + 1)];
         flow[CORE_READ] = lines_up(of, level) * b->machine->line_bytes;
         flow[CORE_WRITTEN] = lines_down(b, of, victims, level) * b->machine->line_bytes;
+        if (level + 1 == b->machine->level_count)
+            flow[CORE_WRITTEN] += of->flows.past_bytes;
     }
 }
 

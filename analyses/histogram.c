@@ -373,7 +373,7 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
     const uint64_t first = reference->va.v >> histogram->line_shift;
     const uint64_t last = (reference->va.v + reference->size - 1) >> histogram->line_shift;
     enum c2_status status = C2_OK;
-    for (uint64_t line = first; line <= last && status == C2_OK; line++) {
+    for (uint64_t line = first; line <= last && status == C2_OK && !reference->past; line++) {
         const struct guest_va start = {line << histogram->line_shift};
         if (fetch && (!histogram->machine->has_l1i || line == *fetch_line))
             continue;

@@ -65,6 +65,7 @@ struct line_use {
     uint32_t spots;                  /* that have cells */
     struct pairs pairs[ANALYSES_LEVELS];
     struct sim_totals measured;
+    bool instructed;      /* there was an instruction made for caches */
     uint64_t invalidated; /* of lines that came while it was measured or not, while it is */
     bool measuring;
     enum c2_status failed; /* in a function that cannot say so */
@@ -175,6 +176,7 @@ static void count_end(struct analyses_line_use_level *level, enum stays_end end)
     level->invalidated += end == STAYS_INVALIDATED;
     level->taken += end == STAYS_TAKEN;
     level->filtered += end == STAYS_FILTERED;
+    level->flushed += end == STAYS_FLUSHED;
     level->left += end == STAYS_LEFT;
 }
 
@@ -291,7 +293,7 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
         return failed(use, err);
     if (use->cores > 1)
         stays_on_core(use->stays, sim_core_of(reference->tid, use->cores));
-    if (reference->kind == SIM_FETCH && !use->machine->has_l1i)
+    if ((reference->kind == SIM_FETCH && !use->machine->has_l1i) || reference->past)
         return C2_OK;
     use->pending = *reference;
     use->done = reference->va.v;
@@ -339,17 +341,28 @@ static struct guest_va prefetched_at(const struct line_use *use, struct guest_va
     return (struct guest_va){access.v == 0 ? 0 : c2_align_down(access.v, C2_PAGE_BYTES) | in_page};
 }
 
+static bool moves_lines(enum caches_prefetch_what what)
+{
+    return what == CACHES_PREFETCH_ISSUED || what == CACHES_PREFETCH_EVICTED || what == CACHES_PREFETCH_FILTERED ||
+           what == CACHES_PREFETCH_CLAIMED || what == CACHES_PREFETCH_FLUSHED;
+}
+
 static enum c2_status prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
 {
     struct line_use *use = self;
     struct stays_actor actor;
     enum c2_status status = C2_OK;
     const uint64_t line = told->va.v & ~(uint64_t)(use->machine->line_bytes - 1);
-    catch_up(use, told->kind == SIM_WALK ? line : line + use->machine->line_bytes);
+    if (told->instruction)
+        catch_up(use, UINT64_MAX);
+    else
+        catch_up(use, told->kind == SIM_WALK ? line : line + use->machine->line_bytes);
+    if (use->cores > 1)
+        stays_on_core(use->stays, told->core);
+    use->instructed |= told->instruction;
     for (size_t i = 0; i < told->count && status == C2_OK; i++) {
         const struct caches_prefetched *event = &told->events[i];
-        if (event->what != CACHES_PREFETCH_ISSUED && event->what != CACHES_PREFETCH_EVICTED &&
-            event->what != CACHES_PREFETCH_FILTERED)
+        if (!moves_lines(event->what))
             continue;
         status = find_actor(use, told->code, told->kind, told->va, told->measured, &actor, err);
         actor.va = prefetched_at(use, actor.va, event->line);
@@ -532,10 +545,12 @@ static void check_level(const struct line_use *use, uint32_t number, const struc
         stays += pair->level == number ? pair->stays : 0;
         unused += pair->level == number ? pair->unused_bytes : 0;
     }
-    C2_ASSERT(exclusive || caches_machine_prefetches(use->machine) || level->of.loads == counts->misses);
+    C2_ASSERT(exclusive || caches_machine_prefetches(use->machine) || use->instructed ||
+              level->of.loads == counts->misses);
     C2_ASSERT(memcmp(&rows, &level->of, sizeof rows) == 0);
     C2_ASSERT(stays == level->of.loads && unused == analyses_line_use_loss(&level->of, use->machine->line_bytes));
-    C2_ASSERT(level->evicted + level->invalidated + level->taken + level->filtered + level->left == level->of.loads);
+    C2_ASSERT(level->evicted + level->invalidated + level->taken + level->filtered + level->flushed + level->left ==
+              level->of.loads);
 }
 
 static void check(const struct line_use *use)

@@ -37,7 +37,7 @@ static inline uint64_t analyses_line_use_loss(const struct analyses_line_use *of
 #define ANALYSES_LINE_USE_PARTS 8u
 struct analyses_line_use_level {
     struct analyses_line_use of;
-    uint64_t evicted, invalidated, taken, filtered, left; /* how the stays ended; their sum is of.loads */
+    uint64_t evicted, invalidated, taken, filtered, flushed, left; /* how the stays ended; their sum is of.loads */
     uint64_t by_bytes[ANALYSES_LINE_USE_PARTS + 1]; /* stays by bytes used: [0] none; [k]: up to k eighths of a line */
 };
 

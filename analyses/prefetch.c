@@ -174,7 +174,8 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *told, 
 {
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < told->count && status == C2_OK; i++)
-        status = count(self, told, &told->events[i], err);
+        if (told->events[i].prefetcher != CACHES_PREFETCH_SOFTWARE)
+            status = count(self, told, &told->events[i], err);
     return status;
 }
 

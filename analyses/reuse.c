@@ -330,7 +330,7 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
     struct reuse *reuse = self;
     struct pending *pending = &reuse->pending;
     const uint32_t core = reuse->cores > 1 ? sim_core_of(reference->tid, reuse->cores) : 0;
-    if (SHORTCUT(stays(reuse, core, reference)))
+    if (reference->past || SHORTCUT(stays(reuse, core, reference)))
         return C2_OK;
     struct curve *of = reference->kind == SIM_FETCH ? reuse->code : reuse->data;
     enum c2_status status = reuse->failed == C2_OK ? catch_up(reuse, UINT64_MAX, err)
@@ -465,19 +465,19 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the result */
 
-/* Where levels prefetch their shadows see more than what is accessed; those of shared levels lose what a core has taken
- * to write it. */
-static void check_curve(const struct reuse *reuse, const struct analyses_reuse_stack *of,
-                        const struct caches_counts *counts, bool shared)
+/* Where levels prefetch, or the program does, their shadows see more than what is accessed; flushed lines they lose, and
+ * those of shared levels what a core has taken to write it. apart: there was any of that. */
+static void check_curve(const struct analyses_reuse_stack *of, const struct caches_counts *counts, bool apart)
 {
     C2_ASSERT(of->accesses == counts->accesses);
-    C2_ASSERT(caches_machine_prefetches(reuse->machine) || (shared && counts->coherence != 0) ||
-              analyses_reuse_misses(of, of->level_lines) == counts->fa_misses);
+    C2_ASSERT(apart || analyses_reuse_misses(of, of->level_lines) == counts->fa_misses);
 }
 
 /* Each level's shadow has missed what the curve says. */
-static void check_curves(struct reuse *reuse, const struct sim_totals *of)
+static void check_curves(struct reuse *reuse, const struct sim *sim)
 {
+    const struct sim_totals *of = sim_measured(sim);
+    const bool apart = caches_machine_prefetches(reuse->machine) || caches_were_instructed(sim_caches(sim));
     for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
         struct curve *curve = &reuse->curves[i];
         const struct caches_counts *counts = &of->l1i;
@@ -491,7 +491,7 @@ static void check_curves(struct reuse *reuse, const struct sim_totals *of)
         curve->of.fa_misses = counts->fa_misses;
         for (uint32_t copy = 0; copy < curve->copies; copy++)
             reuse_stack_check(curve->stacks[copy]);
-        check_curve(reuse, &curve->of, counts, shared);
+        check_curve(&curve->of, counts, apart || (shared && counts->coherence != 0));
         reuse->result.stacks[i] = curve->of;
     }
 }
@@ -556,7 +556,7 @@ static enum c2_status make_rows(struct reuse *reuse, struct c2_error *err)
 static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct reuse *reuse = self;
-    check_curves(reuse, sim_measured(sim));
+    check_curves(reuse, sim);
     return make_rows(reuse, err);
 }
 

@@ -280,6 +280,18 @@ static enum c2_status filter_out(struct stays *stays, uint64_t line, uint32_t ev
     return status;
 }
 
+/* Out of all levels. */
+static enum c2_status flush(struct stays *stays, uint64_t line, uint32_t evictor, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t place = 0; place < stays->places && status == C2_OK; place++) {
+        const uint32_t record = find(stays, line);
+        if (record != NO_RECORD)
+            status = end_at(stays, record, place, STAYS_FLUSHED, evictor, err);
+    }
+    return status;
+}
+
 static bool is_exclusive(const struct stays *stays, uint32_t level)
 {
     return level < stays->machine->level_count && stays->machine->levels[level].inclusion == CACHES_EXCLUSIVE;
@@ -367,13 +379,14 @@ enum c2_status stays_written(struct stays *stays, uint64_t line, uint32_t writer
 }
 
 /* The levels from depth on lack it, up to the one that serves it. */
-static enum c2_status fill(struct stays *stays, uint64_t line, bool fetch, uint32_t depth, uint32_t served_by,
-                           const struct stays_actor *actor, struct c2_error *err)
+static enum c2_status fill(struct stays *stays, uint64_t line, bool fetch, bool by_passing, uint32_t depth,
+                           uint32_t served_by, const struct stays_actor *actor, struct c2_error *err)
 {
     const uint32_t levels = stays->machine->level_count;
     enum c2_status status = C2_OK;
     for (uint32_t i = depth; i < served_by && status == C2_OK; i++)
-        if (i == depth || !is_exclusive(stays, i))
+        if (i == depth || stays->machine->levels[i].inclusion == CACHES_INCLUSIVE ||
+            (!by_passing && !is_exclusive(stays, i)))
             status = begin_stay(stays, line, i == 0 && fetch ? levels : i, actor, err);
     return status;
 }
@@ -392,7 +405,7 @@ enum c2_status stays_missed(struct stays *stays, uint64_t line, bool fetch, uint
         if (outcome->evicted >> i & 1)
             status = evict(stays, outcome->event[i].victim.v, i == 0 && fetch ? levels : i, actor, err);
     if (status == C2_OK)
-        status = fill(stays, line, fetch, first, outcome->served_by, actor, err);
+        status = fill(stays, line, fetch, false, first, outcome->served_by, actor, err);
     const bool filtered = stays->cores > 1 && outcome->filtered;
     return status == C2_OK && filtered ? filter_out(stays, outcome->filtered_line.v, actor->number, err) : status;
 }
@@ -408,7 +421,7 @@ static enum c2_status bring(struct stays *stays, const struct caches_prefetched 
         status = take_out(stays, event->line.v, event->served_by, actor->number, 0, 0, err);
     if (status != C2_OK)
         return status;
-    return fill(stays, event->line.v, fetch, fetch ? 0 : event->level, event->served_by, actor, err);
+    return fill(stays, event->line.v, fetch, event->by_passing, fetch ? 0 : event->level, event->served_by, actor, err);
 }
 
 enum c2_status stays_prefetched(struct stays *stays, const struct caches_prefetched *event,
@@ -419,6 +432,10 @@ enum c2_status stays_prefetched(struct stays *stays, const struct caches_prefetc
         return evict(stays, event->line.v, event->level, actor, err);
     case CACHES_PREFETCH_ISSUED:
         return bring(stays, event, actor, err);
+    case CACHES_PREFETCH_CLAIMED:
+        return stays_written(stays, event->line.v, actor->number, err);
+    case CACHES_PREFETCH_FLUSHED:
+        return flush(stays, event->line.v, actor->number, err);
     case CACHES_PREFETCH_FILTERED:
         return filter_out(stays, event->line.v, actor->number, err);
     default:

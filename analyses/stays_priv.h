@@ -26,8 +26,8 @@ struct stay {
     bool there;
 };
 
-/* By its level; by one below; by another core's write; by the snoop filter; there at the end. */
-enum stays_end { STAYS_EVICTED, STAYS_INVALIDATED, STAYS_TAKEN, STAYS_FILTERED, STAYS_LEFT };
+/* By its level; by one below; by another core's write; by the snoop filter; by an instruction; there at the end. */
+enum stays_end { STAYS_EVICTED, STAYS_INVALIDATED, STAYS_TAKEN, STAYS_FILTERED, STAYS_FLUSHED, STAYS_LEFT };
 
 /* Levels by their number: L1I has the number behind those of the data path. mask: a bit for each byte touched, in words
  * of 64 bits. evictor: NOBODY where the line was left. */

@@ -609,18 +609,21 @@ enum caches_prefetch_what {
     CACHES_PREFETCH_POLLUTING, /* an access of `line` misses */
     CACHES_PREFETCH_EVICTED,   /* `line` made room at this level for what a prefetch has brought */
     CACHES_PREFETCH_FILTERED,  /* of several cores: their own levels have lost `line` for that, as in an outcome */
+    CACHES_PREFETCH_CLAIMED,   /* by an instruction: all other cores have lost `line` */
+    CACHES_PREFETCH_FLUSHED,   /* likewise: all levels have */
 };
 struct caches_prefetched {
     enum caches_prefetch_what what;
     enum caches_prefetcher prefetcher;
-    uint32_t level;     /* L1I has the number behind those of the data path; of what is new, the accessing core's */
-    uint32_t set;       /* EVICTED: as victim_set of an event */
-    uint32_t actor;     /* of the access that the prefetch followed: the low half of its word */
+    uint32_t level; /* L1I has the number behind those of the data path; of what is new, the accessing core's */
+    uint32_t set;   /* EVICTED: as victim_set of an event */
+    uint32_t actor; /* of the access that the prefetch followed: the low half of its word; of an instruction its tag */
     uint32_t served_by; /* ISSUED: the level that had it, level_count = memory */
+    bool by_passing;    /* ISSUED: of the levels between these, inclusive ones alone are filled */
     struct line_no line;
 };
-/* What happened behind the last access or walk and in it, in order; lent until the next one. None on machines that do
- * not prefetch. */
+/* What happened behind the last access, walk or instruction and in it, in order; lent until the next one. None on
+ * machines that do not prefetch, while there was no instruction. */
 const struct caches_prefetched *caches_prefetched(const struct caches *caches, size_t *count);
 
 /* ------------------------------------------------------------------ instructions made for caches
@@ -680,6 +683,7 @@ struct caches_instructed_flows {
     uint64_t past_bytes;                 /* to memory, past the caches */
 };
 struct caches_instructed_flows caches_instructed_flows(const struct caches *caches);
+bool caches_were_instructed(const struct caches *caches); /* measured or not */
 /* Counts of instructions, but nothing else, go on where another hierarchy has stopped. */
 void caches_instructed_inherit(struct caches *caches, struct caches *from);
 /* [tag]; lent until the next instruction. None: 0. */

@@ -149,6 +149,8 @@ struct caches_instructed_flows caches_instructed_flows(const struct caches *cach
     return caches->instructed ? caches->instructed->flows : (struct caches_instructed_flows){.past_bytes = 0};
 }
 
+bool caches_were_instructed(const struct caches *caches) { return caches->instructed; }
+
 void caches_instructed_inherit(struct caches *caches, struct caches *from)
 {
     struct cache_instructed *to = caches->instructed, *of = from->instructed;
@@ -329,7 +331,8 @@ static void tell_written_back(struct caches *caches, struct held held, struct ca
 }
 
 /* The line is nowhere, and as if it had never been anywhere. */
-static void flush(struct caches *caches, const struct cache_request *request, struct caches_instructed *counts)
+static bool flush(struct caches *caches, const struct cache_request *request, struct caches_instructed *counts,
+                  uint32_t tag)
 {
     struct held held = {.any = false};
     for (uint32_t i = 0; i < caches->node_count; i++) {
@@ -345,6 +348,7 @@ static void flush(struct caches *caches, const struct cache_request *request, st
     if (caches->coherence)
         cache_coherence_flushed(caches, request->slot);
     tell_written_back(caches, held, counts);
+    return !held.any || cache_prefetch_tell(caches, CACHES_PREFETCH_FLUSHED, request->slot, tag);
 }
 
 static void write_back(struct caches *caches, const struct cache_request *request, struct caches_instructed *counts)
@@ -393,7 +397,9 @@ static enum c2_status prefetch(struct caches *caches, struct cache_request *requ
     request->first = cache_node(caches, core_of(caches), depth);
     request->by_passing = what == CACHES_PREFETCH_NTA;
     const bool present = held_nearer(caches, request);
-    if (what == CACHES_PREFETCH_FOR_WRITE && is_own(caches, depth) && !cache_coherence_claims(caches, request))
+    if (what == CACHES_PREFETCH_FOR_WRITE && is_own(caches, depth) &&
+        !(cache_coherence_claims(caches, request) &&
+          cache_prefetch_tell(caches, CACHES_PREFETCH_CLAIMED, request->slot, tag)))
         return no_memory(err);
     const enum cache_instructed_fetch fetched = present ? CACHE_FETCH_PRESENT
                                                         : cache_prefetch_instructed(caches, request, tag, &served_by);
@@ -428,7 +434,7 @@ enum c2_status caches_instruct(struct caches *caches, enum caches_instruction wh
     cache_prefetch_begin(caches->prefetch);
     cache_instructed_asked(caches, physical_line);
     if (what == CACHES_FLUSH)
-        flush(caches, &request, counts);
+        status = flush(caches, &request, counts, tag) ? C2_OK : no_memory(err);
     else if (what == CACHES_WRITE_BACK)
         write_back(caches, &request, counts);
     else
@@ -453,7 +459,8 @@ enum c2_status caches_store_past(struct caches *caches, const struct caches_past
     counts->bytes += store->bytes;
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     cache_prefetch_begin(caches->prefetch);
-    flush(caches, &request, counts);
+    if (!flush(caches, &request, counts, tag))
+        return no_memory(err);
     combine(caches, store->line.v, c2_mask(store->first / unit, (store->first + store->bytes - 1) / unit), tag);
     C2_PROMISE(cache_access_holds(caches, request.slot));
     return C2_OK;

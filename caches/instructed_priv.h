@@ -15,5 +15,7 @@ enum c2_status cache_generalize(struct caches *caches, struct c2_error *err);
 enum cache_instructed_fetch { CACHE_FETCH_PRESENT, CACHE_FETCH_ISSUED, CACHE_FETCH_FAILED };
 enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, const struct cache_request *request,
                                                       uint32_t tag, uint32_t *served_by);
+/* Something that has happened to the line by itself; false: no memory. */
+bool cache_prefetch_tell(struct caches *caches, enum caches_prefetch_what what, uint32_t slot, uint32_t tag);
 
 #endif

@@ -57,7 +57,7 @@
  *
  * Not modelled
  *   Time and bandwidth; tables of limited size; prefetchers that turn themselves off. Prefetchers do not see prefetch
- *   instructions (instructed.c), whose lines are known here as a prefetcher of their own, that nobody is told of.
+ *   instructions (instructed.c), whose lines are known here as those of a prefetcher of their own.
  *
  * Source: J. Weidendorfer, "Simulation Driven Performance Analysis for Software Optimization", section 3.4.1.
  */
@@ -236,8 +236,6 @@ static void tell(const struct cache_level *level, struct caches_prefetched event
 {
     struct cache_prefetch *prefetch = level->prefetch;
     const struct note note = unpack_note(word);
-    if (note.prefetcher == CACHES_PREFETCH_SOFTWARE)
-        return;
     if (!c2_grow((void **)&prefetch->events, &prefetch->event_room, prefetch->event_count, sizeof *prefetch->events)) {
         prefetch->failed = true;
         return;
@@ -366,7 +364,7 @@ static uint32_t issue(struct caches *caches, const struct ask *ask, const struct
     prefetch->note = 0;
     counts_of(ask->level, note)->issued++;
     counts_of(ask->level, note)->from_memory += served_by == caches->level_count;
-    tell(ask->level, EVENT(ISSUED, .served_by = served_by), note, request->slot);
+    tell(ask->level, EVENT(ISSUED, .served_by = served_by, .by_passing = request->by_passing), note, request->slot);
     if (filtered != LINES_NO_SLOT)
         tell(ask->level, EVENT(FILTERED), note, filtered);
     return served_by;
@@ -431,6 +429,13 @@ enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, con
     }
     *served_by = issue(caches, &ask, request, note);
     return caches->prefetch->failed ? CACHE_FETCH_FAILED : CACHE_FETCH_ISSUED;
+}
+
+bool cache_prefetch_tell(struct caches *caches, enum caches_prefetch_what what, uint32_t slot, uint32_t tag)
+{
+    const uint64_t note = pack_note((struct note){PENDING, CACHES_PREFETCH_SOFTWARE, tag});
+    tell(caches->port[CACHE_PORT_DATA], (struct caches_prefetched){.what = what}, note, slot);
+    return !caches->prefetch->failed;
 }
 
 /* ------------------------------------------------------------------ what they see */

@@ -235,6 +235,8 @@ static void add_level(struct document *d, const struct report_digest *digest, co
         doc_count(d, DOC_JSON, "taken", use->taken);
         doc_count(d, DOC_JSON, "filtered", use->filtered);
     }
+    if (digest->run->instructed_count != 0)
+        doc_count(d, DOC_JSON, "flushed", use->flushed);
     doc_count(d, DOC_JSON, "left", use->left);
     doc_table(d, DOC_JSON, "by_bytes");
     for (uint32_t i = 0; i <= ANALYSES_LINE_USE_PARTS; i++)

@@ -103,14 +103,16 @@ static enum c2_status prepare(struct sim_core *core, enum sim_kind kind, struct 
     return status;
 }
 
-/* What has become of lines that prefetchers had fetched. */
+/* What has come and gone. */
 static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
 {
     const struct sim *sim = core->sim;
-    struct sim_prefetched prefetched = {
-        .code = core->code, .kind = kind, .va = va, .core = core->number, .measured = sim->attributed.measuring};
-    if (!sim->prefetches)
-        return C2_OK;
+    struct sim_prefetched prefetched = {.code = core->code,
+                                        .kind = kind,
+                                        .va = va,
+                                        .core = core->number,
+                                        .measured = sim->attributed.measuring,
+                                        .instruction = true};
     prefetched.events = caches_prefetched(sim->caches, &prefetched.count);
     return prefetched.count != 0 ? sim_tell_prefetched(sim, &prefetched, err) : C2_OK;
 }

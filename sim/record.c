@@ -39,12 +39,12 @@ static struct sim_code *code_of(struct sim_core *core)
 }
 
 /* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells. */
-static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct origin origin, struct guest_va va,
-                           uint32_t size, struct c2_error *err)
+static enum c2_status tell(struct sim_core *core, enum sim_kind kind, bool past, struct origin origin,
+                           struct guest_va va, uint32_t size, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     struct sim_reference reference = {
-        .kind = kind, .tid = origin.tid, .size = size, .code = core->code, .pc = origin.pc, .va = va};
+        .kind = kind, .tid = origin.tid, .size = size, .code = core->code, .pc = origin.pc, .va = va, .past = past};
     uint64_t here = c2_align_down(va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - va.v; /* bytes up to the boundary */
     reference.parts = size > here ? 2 : 1;
     reference.part[0].size = size > here ? (uint32_t)here : size;
@@ -80,7 +80,7 @@ static enum c2_status fetch(struct sim_core *core, struct origin origin, uint32_
     struct sim *sim = core->sim;
     enum c2_status status = C2_OK;
     if (sim->tells_references)
-        status = tell(core, SIM_FETCH, origin, origin.pc, length, err);
+        status = tell(core, SIM_FETCH, false, origin, origin.pc, length, err);
     if (!sim->has_l1i)
         return status;
     const uint64_t last = (origin.pc.v + length - 1) >> sim->line_shift;
@@ -113,8 +113,8 @@ enum c2_status sim_data_lines(struct sim_core *core, bool write, struct guest_va
 }
 
 /* All of a reference but its lines. */
-static enum c2_status count_reference(struct sim_core *core, bool write, struct origin origin, struct guest_va va,
-                                      uint32_t size, struct c2_error *err)
+static enum c2_status count_reference(struct sim_core *core, bool write, bool past, struct origin origin,
+                                      struct guest_va va, uint32_t size, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     C2_ASSERT(size >= 1 && size <= SIM_MAX_REFERENCE_BYTES);
@@ -126,13 +126,13 @@ static enum c2_status count_reference(struct sim_core *core, bool write, struct 
         sim->counts.reads++;
     if (sim->attributed.on)
         count_owned(core, write, va);
-    return sim->tells_references ? tell(core, write ? SIM_WRITE : SIM_READ, origin, va, size, err) : C2_OK;
+    return sim->tells_references ? tell(core, write ? SIM_WRITE : SIM_READ, past, origin, va, size, err) : C2_OK;
 }
 
 static enum c2_status refer(struct sim_core *core, bool write, struct origin origin, struct guest_va va, uint32_t size,
                             struct c2_error *err)
 {
-    enum c2_status status = count_reference(core, write, origin, va, size, err);
+    enum c2_status status = count_reference(core, write, false, origin, va, size, err);
     return status != C2_OK ? status : sim_data_lines(core, write, va, size, err);
 }
 
@@ -143,7 +143,8 @@ static enum c2_status plain_slot(struct sim_core *core, const struct stream_slot
     if (C2_UNLIKELY(slot->kind == STREAM_CACHE))
         return sim_instructed_cache(core, slot, va, err);
     C2_ASSERT(slot->kind == STREAM_READ || slot->kind == STREAM_WRITE || slot->kind == STREAM_MODIFY);
-    enum c2_status status = count_reference(core, slot->kind == STREAM_WRITE, origin, va, slot->size, err);
+    enum c2_status status = count_reference(core, slot->kind == STREAM_WRITE, stream_is_special(slot), origin, va,
+                                            slot->size, err);
     if (status != C2_OK)
         return status;
     status = C2_UNLIKELY(stream_is_special(slot))

@@ -39,6 +39,7 @@ struct sim_reference {
     uint32_t size; /* bytes, of the whole reference */
     uint32_t code; /* its instruction's number, where these are kept; else 0 */
     struct guest_va pc, va;
+    bool past;      /* a non-temporal store: no level is asked */
     uint32_t parts; /* 1, or 2 (a 512-byte FXSAVE crosses one page boundary at most) */
     struct {
         struct guest_va va;
@@ -132,6 +133,7 @@ struct sim_prefetched {
     struct guest_va va;
     uint32_t core;
     bool measured;
+    bool instruction; /* an instruction made for caches has done it, and no access */
 };
 
 /* A page that the first level of the TLBs did not have. */
