@@ -5,9 +5,12 @@
  * Model
  *   Text form, one line a reference in program order, fetches included:
  *       R|W|F pc vaddr paddr size tid         addresses in hex without prefix, size (bytes) and tid in decimal
- *   A modify is its R line and its W line. A reference that crosses a page has a second line whose letter is small
+ *   A modify is its R line and its W line. A non-temporal store has N for W. Instructions made for caches are no
+ *   references, and have lines all the same: P, a prefetch, with its hint in the place of the size (0 to 3: T0, T1, T2,
+ *   NTA; 4: for writing), if its page is there; C, CLFLUSH or CLFLUSHOPT; K, CLWB. A reference that crosses a page has a second line whose letter is small
  *   (r|w|f) for the part on the next page; size is then each part's own.
- *   A name that ends in .din (or .din.zst) gives the classic din form instead, `0|1|2 paddr` (read, write, fetch).
+ *   A name that ends in .din (or .din.zst) gives the classic din form instead, `0|1|2 paddr` (read, write, fetch). It
+ *   knows no instructions made for caches, which are left out, and no non-temporal stores, which are writes.
  *   Its records carry no size, so there is one record for each cache line that the reference touches: the first with
  *   the reference's own address, the others with their line's. A simulator that takes a record for one access of one
  *   line then counts what we count. On a machine with other line lengths it is another file.
@@ -39,7 +42,7 @@
 #define BUFFER_BYTES C2_HOST_SIZE(65536u, 256u)
 #define LINE_BYTES_MAX 128u /* the longest line: a letter, three 16-digit and two 10-digit numbers, six separators */
 
-static const char letters[2][3] = {{'R', 'W', 'F'}, {'r', 'w', 'f'}}; /* by part, enum sim_kind */
+static const char letters[2][4] = {{'R', 'W', 'F', 'N'}, {'r', 'w', 'f', 'n'}}; /* by part, enum sim_kind; past */
 
 struct trace {
     struct analysis base;
@@ -126,15 +129,17 @@ static enum c2_status reserve_line(struct trace *trace, struct c2_error *err)
     return BUFFER_BYTES - trace->used >= LINE_BYTES_MAX ? C2_OK : flush(trace, ZSTD_e_continue, err);
 }
 
-static enum c2_status text_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+/* letter: of the parts, NULL: as the reference is. */
+static enum c2_status put_reference(struct trace *trace, const struct sim_reference *reference, const char *letter,
+                                    struct c2_error *err)
 {
-    struct trace *trace = self;
+    const unsigned kind = reference->past ? 3 : reference->kind;
     for (uint32_t i = 0; i < reference->parts; i++) {
         enum c2_status status = reserve_line(trace, err);
         if (status != C2_OK)
             return status;
         char *to = trace->buffer + trace->used;
-        *to++ = letters[i][reference->kind];
+        *to++ = letter ? *letter : letters[i][kind];
         *to++ = ' ';
         to = put_hex(to, reference->pc.v);
         *to++ = ' ';
@@ -245,10 +250,26 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     return status;
 }
 
+static enum c2_status text_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+{
+    return put_reference(self, reference, NULL, err);
+}
+
+static enum c2_status text_instruction(void *self, const struct sim_reference *named, enum caches_instruction what,
+                                       struct c2_error *err)
+{
+    struct sim_reference line = *named;
+    if (what < CACHES_FLUSH)
+        line.part[0].size = what;
+    return put_reference(self, &line, what < CACHES_FLUSH ? "P" : what == CACHES_FLUSH ? "C" : "K", err);
+}
+
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     struct trace *trace = (struct trace *)analysis;
-    return (struct sim_subscriber){.self = trace, .reference = trace->din ? din_reference : text_reference};
+    return (struct sim_subscriber){.self = trace,
+                                   .reference = trace->din ? din_reference : text_reference,
+                                   .instructed = trace->din ? NULL : text_instruction};
 }
 
 static enum c2_status commit(struct analysis *analysis, struct c2_error *err)

@@ -134,16 +134,32 @@ static enum caches_instruction instruction_of(enum stream_cache what)
     return of[what];
 }
 
-static enum c2_status instruct(struct sim_core *core, const struct stream_slot *slot, struct guest_va va,
+static enum c2_status say(struct sim_core *core, enum caches_instruction what, const struct sim_reference *named,
+                          struct c2_error *err)
+{
+    struct sim_reference whole = *named;
+    if (!core->sim->tells_references)
+        return C2_OK;
+    whole.parts = 1;
+    whole.part[0].va = named->va;
+    whole.part[0].pa = sim_translate(core, named->va);
+    whole.part[0].size = named->size;
+    return sim_tell_instructed(core->sim, &whole, what, err);
+}
+
+static enum c2_status instruct(struct sim_core *core, const struct stream_slot *slot, const struct sim_reference *named,
                                struct c2_error *err)
 {
+    const struct guest_va va = named->va;
     struct sim *sim = core->sim;
     const enum caches_instruction what = instruction_of((enum stream_cache)slot->how);
     struct guest_pa pa;
     if (what < CACHES_FLUSH && !sim->translation.translate(sim->translation.self, va, &pa))
         return caches_instruct_nowhere(sim->caches, what, core->code, err);
     struct sim_page *page = sim_page_of(core, va);
-    enum c2_status status = ask_tlb(core, SIM_READ, page, va, err);
+    enum c2_status status = say(core, what, named, err);
+    if (status == C2_OK)
+        status = ask_tlb(core, SIM_READ, page, va, err);
     if (status == C2_OK)
         status = prepare(core, SIM_READ, va, err);
     const struct line_no virtual_line = {va.v >> core->line_shift};
@@ -175,11 +191,12 @@ static enum c2_status store_past(struct sim_core *core, struct guest_va va, uint
 
 /* ------------------------------------------------------------------ one slot */
 
-enum c2_status sim_instructed_cache(struct sim_core *core, const struct stream_slot *slot, struct guest_va va,
-                                    struct c2_error *err)
+/* named: but for where its page lies. */
+enum c2_status sim_instructed_cache(struct sim_core *core, const struct stream_slot *slot,
+                                    const struct sim_reference *named, struct c2_error *err)
 {
     leave(core);
-    enum c2_status status = instruct(core, slot, va, err);
+    enum c2_status status = instruct(core, slot, named, err);
     leave(core);
     return status;
 }

@@ -136,12 +136,20 @@ static enum c2_status refer(struct sim_core *core, bool write, struct origin ori
     return status != C2_OK ? status : sim_data_lines(core, write, va, size, err);
 }
 
+static enum c2_status name_line(struct sim_core *core, const struct stream_slot *slot, struct origin origin,
+                                struct guest_va va, struct c2_error *err)
+{
+    const struct sim_reference named = {
+        .kind = SIM_READ, .tid = origin.tid, .size = slot->size, .code = core->code, .pc = origin.pc, .va = va};
+    return sim_instructed_cache(core, slot, &named, err);
+}
+
 static enum c2_status plain_slot(struct sim_core *core, const struct stream_slot *slot, struct origin origin,
                                  struct guest_va va, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     if (C2_UNLIKELY(slot->kind == STREAM_CACHE))
-        return sim_instructed_cache(core, slot, va, err);
+        return name_line(core, slot, origin, va, err);
     C2_ASSERT(slot->kind == STREAM_READ || slot->kind == STREAM_WRITE || slot->kind == STREAM_MODIFY);
     enum c2_status status = count_reference(core, slot->kind == STREAM_WRITE, stream_is_special(slot), origin, va,
                                             slot->size, err);

@@ -246,6 +246,9 @@ struct sim_subscriber {
     void (*block)(void *self, const struct stream_block *block);
     /* Every reference (fetches too), just before the caches get it. */
     enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
+    /* Instructions made for caches, likewise, of a byte: no references; prefetches of pages that are there. */
+    enum c2_status (*instructed)(void *self, const struct sim_reference *named, enum caches_instruction what,
+                                 struct c2_error *err);
     enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
     /* Instead of `missed` where all who listen to that have this too, and the caches can do both stages apart: what is

@@ -355,8 +355,8 @@ bool sim_block_is_special(const struct stream_block *block);
 enum c2_status sim_instructed_begin(struct sim *sim, struct c2_error *err);
 enum c2_status sim_instructed_rest(struct sim *sim, const struct stream_batch *batch, const uint64_t *from,
                                    struct c2_error *err);
-enum c2_status sim_instructed_cache(struct sim_core *core, const struct stream_slot *slot, struct guest_va va,
-                                    struct c2_error *err);
+enum c2_status sim_instructed_cache(struct sim_core *core, const struct stream_slot *slot,
+                                    const struct sim_reference *named, struct c2_error *err);
 enum c2_status sim_instructed_store(struct sim_core *core, struct guest_va va, uint32_t size, struct c2_error *err);
 enum c2_status sim_instructed_finish(struct sim *sim, struct c2_error *err);
 /* A loop stops before the record sim->again, and the rest of the batch is for another one. */
@@ -454,6 +454,8 @@ enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records 
 void sim_tell_upgraded(const struct sim *sim, uint32_t code);
 void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads);
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
+enum c2_status sim_tell_instructed(const struct sim *sim, const struct sim_reference *named,
+                                   enum caches_instruction what, struct c2_error *err);
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
 enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
 enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);

@@ -153,6 +153,17 @@ enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_refere
     return status;
 }
 
+enum c2_status sim_tell_instructed(const struct sim *sim, const struct sim_reference *named,
+                                   enum caches_instruction what, struct c2_error *err)
+{
+    const bool measured = sim->phase == STREAM_MEASURE;
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        if (s->instructed && (measured || s->in_every_phase))
+            status = s->instructed(s->self, named, what, err);
+    return status;
+}
+
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
     enum c2_status status = C2_OK;

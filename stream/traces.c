@@ -7,8 +7,8 @@
  *            Without a size a line is one byte: it touches one line of a cache. (Dinero IV; Edler & Hill.)
  *   lackey   `I  address,size`, ` L`, ` S` and ` M` likewise, as `valgrind --tool=lackey --trace-mem=yes` writes them;
  *            lines of Valgrind's own (==PID== ...) lie between.
- *   text     `R|W|F pc vaddr paddr size tid`, as c2emu --trace writes it; a small letter is the part on the next
- *            page. A line `B` is a barrier of all threads.
+ *   text     `R|W|N|F pc vaddr paddr size tid`, and P, C, K of instructions made for caches, as c2emu --trace writes
+ *            them (analyses/trace.c); a small letter is the part on the next page. A line `B` is a barrier of all threads.
  *   The first thread has the number 1; din and lackey have no other. The lines of an instruction stand together.
  *   Each fetch begins an instruction, which is a block of its own; references behind it are its slots. Those that come
  *   before any fetch, or are more than OWN_SLOTS, are in blocks whose instruction has no bytes: it is neither fetched
@@ -45,7 +45,7 @@
 static const char *const names[STREAM_TRACE_FORMS] = {"din", "lackey", "text"};
 
 struct item {
-    char kind; /* R, W, M, F; r, w, f: goes on with the one before; B: none, a barrier */
+    char kind; /* R, W, N, M, F, P, C, K; r, w, n, f: goes on with the one before; B: none, a barrier */
     uint64_t address, size;
     uint64_t pc, tid; /* of the text form; else the thread is 1 */
 };
@@ -169,7 +169,7 @@ static bool read_lackey(struct item *item, const char *at)
 static bool read_text(struct item *item, const char *at)
 {
     uint64_t physical;
-    if (*at == '\0' || !strchr("RWFrwfB", *at))
+    if (*at == '\0' || !strchr("RWNFPCKrwnfB", *at))
         return false;
     item->kind = *at++;
     if (item->kind == 'B')
@@ -244,7 +244,9 @@ static enum c2_status begin(struct stream_trace *t, struct c2_error *err)
 static enum c2_status check_address(const struct stream_trace *t, const struct item *item, struct c2_error *err)
 {
     const uint64_t most = item->kind == 'F' ? INSN_BYTES : REFERENCE_BYTES;
-    if (item->size == 0 || item->size > most)
+    if (item->kind == 'P' && item->size > STREAM_PREFETCH_W)
+        return fail_line(t, err, "a prefetch has another hint than one can have, 0 to 4");
+    if (item->kind != 'P' && (item->size == 0 || item->size > most))
         return fail_line(t, err, "an access has another size than one can have");
     if (item->address >= ADDRESSES || item->address + item->size > ADDRESSES)
         return fail_line(t, err, "the address is beyond those of a program, 2^47");
@@ -260,7 +262,8 @@ static bool is_block(const struct stream_trace *t, const struct stream_block *bl
     if (block->pc.v != t->pc || block->bytes != t->insn.length || block->slot_count != t->slot_count)
         return false;
     for (uint32_t i = 0; i < t->slot_count; i++)
-        if (block->slots[i].kind != t->slots[i].kind || block->slots[i].size != t->slots[i].size)
+        if (block->slots[i].kind != t->slots[i].kind || block->slots[i].size != t->slots[i].size ||
+            block->slots[i].how != t->slots[i].how)
             return false;
     return true;
 }
@@ -269,7 +272,9 @@ static uint64_t hash_of(const struct stream_trace *t)
 {
     uint64_t hash = (t->pc << 8 | t->insn.length) * 0x9e3779b97f4a7c15u;
     for (uint32_t i = 0; i < t->slot_count; i++)
-        hash = (hash ^ (hash >> 29) ^ ((uint64_t)t->slots[i].kind << 16 | t->slots[i].size)) * 0xbf58476d1ce4e5b9u;
+        hash = (hash ^ (hash >> 29) ^
+                ((uint64_t)t->slots[i].how << 24 | (uint64_t)t->slots[i].kind << 16 | t->slots[i].size)) *
+               0xbf58476d1ce4e5b9u;
     return hash ^ hash >> 32;
 }
 
@@ -296,7 +301,7 @@ static enum c2_status touch_all(struct stream_trace *t, struct c2_error *err)
 {
     enum c2_status status = t->insn.length == 0 ? C2_OK : touch(t, t->pc, t->insn.length, 2, err);
     for (uint32_t i = 0; i < t->slot_count && status == C2_OK; i++)
-        status = touch(t, t->addresses[i], t->slots[i].size, t->slots[i].kind == STREAM_READ ? 0 : 1, err);
+        status = touch(t, t->addresses[i], t->slots[i].size, stream_writes(&t->slots[i]), err);
     return status;
 }
 
@@ -334,13 +339,33 @@ static enum c2_status take_fetch(struct stream_trace *t, const struct item *item
     return status;
 }
 
+static uint8_t how_of(const struct item *item)
+{
+    switch (item->kind) {
+    case 'N':
+        return 1;
+    case 'P':
+        return (uint8_t)item->size;
+    case 'C':
+        return STREAM_FLUSH;
+    case 'K':
+        return STREAM_WRITE_BACK;
+    default:
+        return 0;
+    }
+}
+
 static enum c2_status take_reference(struct stream_trace *t, const struct item *item, struct c2_error *err)
 {
-    static const uint8_t kinds[] = {['R'] = STREAM_READ, ['W'] = STREAM_WRITE, ['M'] = STREAM_MODIFY};
+    static const uint8_t kinds[] = {
+        ['R'] = STREAM_READ,  ['W'] = STREAM_WRITE, ['M'] = STREAM_MODIFY, ['N'] = STREAM_WRITE,
+        ['P'] = STREAM_CACHE, ['C'] = STREAM_CACHE, ['K'] = STREAM_CACHE};
     enum c2_status status = t->slot_count == OWN_SLOTS ? close_record(t, err) : C2_OK;
     t->open = true;
-    t->slots[t->slot_count] = (struct stream_slot){.kind = kinds[(unsigned char)item->kind],
-                                                   .size = (uint16_t)item->size};
+    t->slots[t->slot_count] = (struct stream_slot){
+        .kind = kinds[(unsigned char)item->kind], .size = (uint16_t)item->size, .how = how_of(item)};
+    if (t->slots[t->slot_count].kind == STREAM_CACHE)
+        t->slots[t->slot_count].size = 1;
     t->addresses[t->slot_count++] = item->address;
     return status;
 }
@@ -357,7 +382,8 @@ static enum c2_status take_part(struct stream_trace *t, const struct item *item,
     }
     if (fetch || t->slot_count == 0 || item->address != t->addresses[last] + t->slots[last].size ||
         t->slots[last].size + item->size > REFERENCE_BYTES ||
-        t->slots[last].kind != (item->kind == 'r' ? STREAM_READ : STREAM_WRITE))
+        t->slots[last].kind != (item->kind == 'r' ? STREAM_READ : STREAM_WRITE) ||
+        t->slots[last].how != (item->kind == 'n'))
         return fail_line(t, err, "this part of an access does not follow its first one");
     t->slots[last].size = (uint16_t)(t->slots[last].size + item->size);
     return C2_OK;

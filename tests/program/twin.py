@@ -157,6 +157,18 @@ class Level:
             mine[1] += 1
         return False
 
+    def offer(self, physical):
+        """To the shadow: a prefetch asks for it."""
+        self.shadow[physical] = None
+        self.shadow.move_to_end(physical)
+        self.asked.add(physical)
+        if len(self.shadow) > self.capacity:
+            self.shadow.popitem(last=False)
+
+    def touch(self, physical):
+        lines = self.sets[self.where[physical]]
+        lines[physical] = lines.pop(physical)
+
     def holds(self, physical):
         return physical in self.where
 
@@ -213,6 +225,58 @@ class Hierarchy:
             dirty = False
         if write:
             first.mark_dirty(physical)
+
+    def prefetch(self, hint, virtual, physical):
+        """T0, T1, T2 fill from L1D, L2, L3 on, NTA L1D and inclusive levels; what is exclusive stands for what is
+        above."""
+        depth = min((0, 1, 2, 0, 0)[hint], len(self.data) - 1)
+        while self.data[depth].inclusion == "exclusive":
+            depth -= 1
+        if any(level.holds(physical) for level in self.data[:depth]):
+            return
+        target = self.data[depth]
+        if physical not in target.shadow:
+            target.offer(physical)
+        if target.holds(physical):
+            return
+        server = depth + 1
+        while server < len(self.data):
+            self.data[server].offer(physical)
+            if self.data[server].holds(physical):
+                break
+            server += 1
+        dirty = False
+        if server < len(self.data):
+            if self.data[server].inclusion == "exclusive":
+                dirty = self.data[server].take(physical)
+            else:
+                self.data[server].touch(physical)
+        for i in range(server - 1, depth - 1, -1):
+            inclusion = self.data[i].inclusion
+            if i > depth and (inclusion == "exclusive" or (hint == 3 and inclusion != "inclusive")):
+                continue
+            self.make_room(self.data[i], i, virtual, physical)
+            self.data[i].put(virtual, physical, dirty)
+            dirty = False
+
+    def flush(self, physical):
+        dirty = False
+        for level in self.all:
+            if level.holds(physical):
+                dirty |= level.take(physical)
+            level.shadow.pop(physical, None)
+            level.asked.discard(physical)
+            level.lost.pop(physical, None)
+        self.data[-1].n["writebacks"] += dirty
+
+    def write_back(self, physical):
+        dirty = False
+        for level in self.all:
+            if level.holds(physical):
+                lines = level.sets[level.where[physical]]
+                dirty |= lines[physical]
+                lines[physical] = False
+        self.data[-1].n["writebacks"] += dirty
 
     def make_room(self, level, depth, virtual, physical):
         victim = level.victim(virtual, physical)
@@ -311,7 +375,20 @@ class Twin:
                 out.append((line, pa // self.line + line - va // self.line))
         return out
 
+    def instruction(self, kind, pc, va, pa, hint):
+        self.hierarchy.actor[:] = pc, self.entry is not None or pc in self.interpreter
+        self.note_page(va, pa)
+        if kind == "P":
+            self.hierarchy.prefetch(hint, va // self.line, pa // self.line)
+        elif kind == "C":
+            self.hierarchy.flush(pa // self.line)
+        else:
+            self.hierarchy.write_back(pa // self.line)
+
     def reference(self, kind, pc, parts):
+        if kind in "PCK":
+            self.instruction(kind, pc, *parts[0])
+            return
         lines = self.lines_of(parts)
         if kind == "F" and pc == self.entry:
             self.entry = None
@@ -327,7 +404,7 @@ class Twin:
                     self.hierarchy.access(False, virtual, physical, fetch=True)
                     self.fetch_line = virtual
             return
-        write = kind == "W"
+        write = kind in "WN"
         self.n["refs"] += 1
         self.n["writes" if write else "reads"] += 1
         self.n["line_accesses"] += len(lines)
@@ -336,7 +413,10 @@ class Twin:
             self.n["modifies"] += 1
         self.before = (kind, pc, parts)
         for virtual, physical in lines:
-            self.hierarchy.access(write, virtual, physical)
+            if kind == "N":
+                self.hierarchy.flush(physical)
+            else:
+                self.hierarchy.access(write, virtual, physical)
 
     def eat(self, lines):
         for kind, pc, parts in references(lines):
