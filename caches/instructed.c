@@ -25,7 +25,8 @@
  *              lose it too, and the next miss of it is cold, as the first one was, with nobody who evicted it.
  * Counting
  *   By tag, the caller's number of the instruction, of what happens while caches are told to measure. A dirty line that
- *   is flushed or written back is a write-back of the last level of the data path, which stands next to memory.
+ *   is flushed or written back is a write-back of the last level of the data path, which stands next to memory; of
+ *   several cores that have one each, of the core's.
  * Invariants
  *   issued - useful - useless lines are in a level and not asked for (prefetch.c); no level has the line of a buffer.
  * Price
@@ -327,7 +328,7 @@ static void tell_written_back(struct caches *caches, struct held held, struct ca
 {
     counts->cached += held.any;
     counts->written_back += held.dirty;
-    caches->last_level->counts.writebacks += held.dirty;
+    cache_node(caches, core_of(caches), caches->level_count - 1)->counts.writebacks += held.dirty;
 }
 
 /* The line is nowhere, and as if it had never been anywhere. */

@@ -60,7 +60,9 @@ struct twin {
     struct node node[CORES][NODES];
     struct view view[CORES][LINES];
     struct caches_core_counts counts[CORES];
-    struct caches_prefetch_counts prefetches[NODES][CACHES_PREFETCHERS];
+    struct caches_prefetch_counts prefetches[NODES][CACHES_PREFETCHERS + 1];
+    bool instructs;             /* a quarter are instructions made for caches */
+    bool by_passing;            /* the prefetch of an instruction fills inclusive levels alone, but for its own */
     uint32_t fetching;          /* 1 + the prefetcher that does; 0: none */
     uint64_t entry[LINES], now; /* of the snoop filter: when it was used last; 0: there is none */
     struct seen {
@@ -484,7 +486,8 @@ static void bring(struct twin *twin, uint32_t core, uint32_t line, const uint32_
     if (is_exclusive(twin, server))
         dirty = move_out(twin, core, line, server, missed[into]);
     while (--count > 0) {
-        if (is_exclusive(twin, missed[count]))
+        const bool inclusive = node_of(twin, core, missed[count])->config->inclusion == CACHES_INCLUSIVE;
+        if (is_exclusive(twin, missed[count]) || (twin->by_passing && !inclusive))
             continue;
         put(twin, core, missed[count], line, dirty);
         dirty = false;
@@ -655,6 +658,83 @@ static void store(struct twin *twin, uint32_t core, uint32_t first, uint32_t lin
     }
 }
 
+/* ------------------------------------------------------------------ instructions made for caches */
+
+/* As a write would, but no byte changes, and it is no upgrade. */
+static void claim(struct twin *twin, uint32_t line, const struct caches_origin *by)
+{
+    for (uint32_t i = 0; i < CORES; i++)
+        if (i != by->core && twin->view[i][line].state == EXCLUSIVE)
+            downgrade(twin, by->core, i, line);
+    for (uint32_t i = 0; i < CORES; i++)
+        if (i != by->core)
+            invalidate(twin, by->core, i, line, by);
+    if (twin->view[by->core][line].state != INVALID)
+        twin->view[by->core][line].state = EXCLUSIVE;
+}
+
+static void prefetch_twin(struct twin *twin, enum caches_instruction what, uint32_t line,
+                          const struct caches_origin *by)
+{
+    const bool writes = what == CACHES_PREFETCH_FOR_WRITE;
+    uint32_t level = twin->machine->hints[writes ? CACHES_PREFETCH_T0 : what];
+    bool nearer = false;
+    if (level >= twin->machine->level_count)
+        level = twin->machine->level_count - 1;
+    while (is_exclusive(twin, level))
+        level--;
+    for (uint32_t i = 0; i < level; i++)
+        nearer |= !!find(node_of(twin, by->core, i), line);
+    if (writes && is_own(twin, level))
+        claim(twin, line, by);
+    twin->by_passing = what == CACHES_PREFETCH_NTA;
+    if (!nearer)
+        request(twin, by->core, level, line, CACHES_PREFETCH_SOFTWARE);
+    twin->by_passing = false;
+}
+
+/* flushed: all trace of the line is gone; else it is clean. */
+static void everywhere(struct twin *twin, uint32_t line, bool flushed, uint32_t by)
+{
+    bool dirty = false;
+    for (uint32_t core = 0; core < CORES; core++)
+        for (uint32_t i = 0; i < NODES; i++) {
+            struct node *node = &twin->node[core][i];
+            const bool exists = i == L1I ? twin->machine->has_l1i : i < twin->machine->level_count;
+            struct held *held = exists && (core == 0 || is_own(twin, i)) ? find(node, line) : NULL;
+            dirty |= held && held->dirty;
+            if (held)
+                held->dirty = false;
+            if (held && flushed) {
+                leaves(twin, i, node, line, false);
+                drop(node, held);
+            }
+            if (!flushed)
+                continue;
+            shadow_take(node, line);
+            node->asked[line] = node->taken[line] = false;
+            node->pushed[line] = 0;
+        }
+    look_at_states(twin, line);
+    node_of(twin, by, twin->machine->level_count - 1)->counts.writebacks += dirty;
+}
+
+static void instruct_both(struct twin *twin, struct caches *caches, struct c2_rng *rng, uint32_t line,
+                          const struct caches_origin *by)
+{
+    const enum caches_instruction what = (enum caches_instruction)c2_rng_below(rng, CACHES_INSTRUCTIONS);
+    const struct line_no number = {line};
+    const struct caches_past store = {number, 0, 4};
+    if (what == CACHES_STORE_PAST)
+        assert_ok(caches_store_past(caches, &store, 0, NULL));
+    else
+        assert_ok(caches_instruct(caches, what, number, number, 0, NULL));
+    if (what < CACHES_FLUSH)
+        prefetch_twin(twin, what, line, by);
+    else
+        everywhere(twin, line, what != CACHES_WRITE_BACK, by->core);
+}
+
 static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t line, const struct caches_origin *by)
 {
     bool taken = false;
@@ -782,7 +862,9 @@ static void access_both(struct twin *twin, struct caches *caches, struct c2_rng 
     by.first = (uint32_t)c2_rng_below(rng, LINE);
     by.bytes = 1 + (uint32_t)c2_rng_below(rng, c2_rng_below(rng, 4) == 0 ? LINE - by.first : 1);
     caches_on_core(caches, &by);
-    if (kind == 0) {
+    if (kind < 4 && twin->instructs) {
+        instruct_both(twin, caches, rng, line, &by);
+    } else if (kind == 0) {
         access_twin(twin, machine->walks_from, false, line, &by);
         assert_ok(caches_walk(caches, number, &served_by, NULL, NULL));
     } else if (kind == 1 && machine->has_l1i) {
@@ -805,6 +887,9 @@ static void assert_same_levels(struct twin *twin, const struct caches *caches, u
         for (uint32_t k = 0; k < CACHES_PREFETCHERS && caches_machine_prefetches(twin->machine); k++)
             assert_memory_equal(caches_prefetch_counts(caches, level, (enum caches_prefetcher)k),
                                 &twin->prefetches[i][k], sizeof(struct caches_prefetch_counts));
+        if (caches_were_instructed(caches))
+            assert_memory_equal(caches_prefetch_counts(caches, level, CACHES_PREFETCH_SOFTWARE),
+                                &twin->prefetches[i][CACHES_PREFETCH_SOFTWARE], sizeof(struct caches_prefetch_counts));
         if (is_own(twin, i))
             assert_memory_equal(caches_core_level(caches, core, level), &twin->node[core][i].core_counts,
                                 sizeof(struct caches_core_level));
@@ -854,11 +939,14 @@ static void test_twin(void **state)
     (void)state;
     c2_rng_init(&rng, 17, "coherence");
     for (unsigned i = 0; i < MACHINES; i++) {
-        const struct caches_machine machine = random_machine(&rng);
+        struct caches_machine machine = random_machine(&rng);
+        for (unsigned hint = 0; hint < CACHES_PREFETCH_FOR_WRITE; hint++)
+            machine.hints[hint] = (uint32_t)c2_rng_below(&rng, 4);
         const uint32_t lines = 4 + (uint32_t)c2_rng_below(&rng, LINES - 4);
         struct caches *caches;
         assert_ok(caches_create(&caches, &machine, 1, NULL));
         init_twin(twin, &machine);
+        twin->instructs = i % 2 != 0;
         for (unsigned k = 0; k < ACCESSES; k++) {
             if (c2_rng_below(&rng, 200) == 0)
                 caches_measure(caches, twin->measuring = !twin->measuring);
