@@ -101,7 +101,7 @@ void engine_take_executed(struct engine *engine, void (*take)(void *self, struct
                           void *self);
 /* Whether the last run was cut amid a block: what comes next is the rest of it, which is not what a watch looks for. */
 bool engine_amid_block(const struct engine *engine);
-/* Between two runs, behind engine_set_cpu or engine_take: what engine_amid_block said where those registers were taken. */
+/* Between two runs, behind engine_set_cpu or engine_take: what engine_amid_block said where those registers were. */
 void engine_set_amid_block(struct engine *engine, bool amid);
 /* Before the first run: so many instructions have been completed elsewhere. */
 void engine_resume(struct engine *engine, uint64_t instructions);

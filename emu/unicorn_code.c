@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-/* What Unicorn has translated as a single instruction: no block that is known, but code that may change all the same. */
+/* What Unicorn has translated as a single instruction: no block that is known, but code that may change as well. */
 struct unicorn_single {
     uint8_t count; /* of bytes; 0: nothing yet */
     uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];

@@ -259,8 +259,7 @@ static inline void *unicorn_original(void **found, const char *name)
         *found = unicorn_find_original(name);
     return *found;
 }
-bool unicorn_translating(void);      /* for an engine of the guest's */
-uint64_t unicorn_translations(void); /* that were made so far, of all engines */
+bool unicorn_translating(void); /* for an engine of the guest's */
 
 /* ------------------------------------------------------------------ unicorn_mmx.c: MMX registers as x87 numbers */
 struct unicorn_mmx {

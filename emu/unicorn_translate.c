@@ -20,13 +20,11 @@
 
 static struct unicorn_code *translating;
 static unsigned most_insns;
-static uint64_t made;
 
 void unicorn_translate_for(struct unicorn_code *code) { translating = code; }
 void unicorn_translate_most(unsigned insns) { most_insns = insns; }
 
 bool unicorn_translating(void) { return translating; }
-uint64_t unicorn_translations(void) { return made; }
 
 void *unicorn_find(const char *name) { return dlsym(RTLD_NEXT, name); }
 
@@ -60,7 +58,6 @@ EXPORT void gen_intermediate_code_x86_64(struct CPUState *cpu, struct Translatio
     else if (most_insns)
         most = (int)most_insns;
     unicorn_access_cpu(cpu);
-    made++;
     if (translating)
         unicorn_code_begin(translating);
     ((void (*)(struct CPUState *, struct TranslationBlock *, int))unicorn_original(

@@ -3,6 +3,7 @@
  * The contract of an engine, event by event: where it stops, how many instructions it has counted by then and which
  * records it has written; and that want of memory ends a run with a message at whatever allocation it comes.
  */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -586,6 +587,18 @@ static void budget_before_a_fault(void **state)
     end_guest(&guest);
 }
 
+static unsigned translations;
+
+/* Unicorn calls it for each translation that it makes; it stands in front of the real one. */
+typedef int generate_function(void *context, void *block);
+__attribute__((visibility("default"))) generate_function tcg_gen_code_x86_64;
+int tcg_gen_code_x86_64(void *context, void *block)
+{
+    generate_function *real = (generate_function *)dlsym(RTLD_NEXT, "tcg_gen_code_x86_64");
+    translations++;
+    return real(context, block);
+}
+
 /* Turns of 192 instructions in a loop of 512 without a jump end at 8 places in it. Once they have ended at each of them
  * nothing is translated anew, recording or not. */
 static void cuts_of_long_blocks(void **state)
@@ -604,17 +617,18 @@ static void cuts_of_long_blocks(void **state)
     start(&guest);
     for (size_t i = 0; i < sizeof recording / sizeof *recording; i++) {
         assert_int_equal(engine_set_recording(guest.engine, recording[i], &err), C2_OK);
-        uint64_t made = 0;
+        unsigned made = 0;
         for (unsigned turn = 0; turn < TURNS; turn++) {
             if (turn == PLACES)
-                made = unicorn_translations();
+                made = translations;
             assert_int_equal(run(&guest, TURN, &event, &err), ENGINE_BUDGET);
             assert_int_equal(rip(&guest), CODE + (i * TURNS + turn + 1) * TURN % COUNT);
             guest.used = 0;
         }
-        assert_int_equal(unicorn_translations(), made);
+        assert_int_equal(translations, made);
     }
     assert_int_equal(engine_instructions(guest.engine), sizeof recording / sizeof *recording * TURNS * TURN);
+    assert_true(translations > 0);
     end_guest(&guest);
 }
 

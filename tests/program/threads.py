@@ -313,8 +313,8 @@ def grain():
         equal(run_of_short["coherence"]["turn"], 50, "their length")
 
 
-PARTS = {"grain": grain, "locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same, "stream": stream,
-         "saved": saved, "calls": calls, "torture": torture, "programs": programs,
+PARTS = {"grain": grain, "locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same,
+         "stream": stream, "saved": saved, "calls": calls, "torture": torture, "programs": programs,
          "processors": processors}
 PARTS[sys.argv[1]]()
 done()
