@@ -246,6 +246,12 @@ static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, ui
     return u->joined && join(u, pc, size);
 }
 
+/* A turn of whole blocks ends where it would if nobody watched. */
+static inline unsigned needed_for(const struct unicorn *u, const struct unicorn_block *block)
+{
+    return block->cost + (u->whole ? block->rest : 0u);
+}
+
 static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t size, bool guards)
 {
     u->pause_pc = pc;
@@ -258,7 +264,7 @@ static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t si
         return;
     }
     struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
-    if (C2_UNLIKELY(!block || u->pace.instructions + block->cost > u->pause_at)) {
+    if (C2_UNLIKELY(!block || u->pace.instructions + needed_for(u, block) > u->pause_at)) {
         u->cut = block;
         pause_run(u, block || u->pace.instructions >= u->pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
         return;
@@ -740,7 +746,7 @@ static bool after_budget(struct unicorn *u)
     struct unicorn_block *block = u->cut;
     unicorn_code_left(u->code, u->pause_pc, u->pause_size);
     const uint64_t left = u->budget_at - u->pace.instructions;
-    const bool fits = !block || left == 0 || left >= block->cost;
+    const bool fits = !block || left == 0 || left >= needed_for(u, block);
     u->full = u->whole && !fits;
     if (fits || u->full)
         u->cut = NULL; /* out_of_budget() decides */

@@ -277,6 +277,23 @@ static enum c2_status keep_bytes(struct unicorn_code *code, struct unicorn_block
     return C2_OK;
 }
 
+/* How many bytes may be read from pc: to the end of its page, or of the next if that is executable too. */
+static uint64_t readable_code(const struct unicorn_code *code, uint64_t pc)
+{
+    struct guest_va next = {c2_align_down(pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
+    return next.v - pc + (mmu_ready(code->mmu, next, MMU_ACCESS_EXEC) ? C2_PAGE_BYTES : 0);
+}
+
+/* Without those who watch the block would go on behind its end. */
+static uint16_t rest_of(struct unicorn_code *code, const struct unicorn_block *block)
+{
+    if (block->special || !code->watch.splits || !code->watch.splits(code->watch.self, code->decoded.end))
+        return 0;
+    decode_block(&code->scratch, (struct guest_va){block->pc}, readable_code(code, block->pc),
+                 (struct decode_splits){NULL, NULL});
+    return (uint16_t)(code->scratch.block.insn_count - block->insns);
+}
+
 static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
 {
     const struct decode_block *decoded = &code->decoded;
@@ -285,6 +302,7 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
     block->extent = block->special ? block->size : decoded->block.bytes;
     block->joins = block->extent > block->size;
     block->cost = block->special ? 1 : block->insns;
+    block->rest = rest_of(code, block);
     enum c2_status status = keep_bytes(code, block, err);
     if (status != C2_OK || block->special)
         return status;
@@ -345,13 +363,6 @@ static enum c2_status add_single(struct unicorn_code *code, struct unicorn_speci
                                  .slots = slots,
                                  .ending = decode_ending(&special->insn, slots, special->slots)};
     return stream_blocks_add(&special->number, code->blocks, &block, err);
-}
-
-/* How many bytes may be read from pc: to the end of its page, or of the next if that is executable too. */
-static uint64_t readable_code(const struct unicorn_code *code, uint64_t pc)
-{
-    struct guest_va next = {c2_align_down(pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
-    return next.v - pc + (mmu_ready(code->mmu, next, MMU_ACCESS_EXEC) ? C2_PAGE_BYTES : 0);
 }
 
 /* Whether what was decoded is still there. What was no instruction may be one by now: its second page has come. */
@@ -533,7 +544,7 @@ enum c2_status unicorn_code_singles(struct unicorn_code *code, const struct unic
 
 void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *block)
 {
-    if (entry->block || block->rare || block->stale)
+    if (entry->block || block->rare || block->stale || block->rest != 0)
         return;
     *entry = (struct unicorn_entry){.insns = block->insns,
                                     .bytes = sizeof(uint64_t) * (1u + block->slots),

@@ -82,6 +82,7 @@ struct unicorn_block {
     uint64_t header; /* of a complete execution */
     uint16_t insns;
     uint16_t cost; /* instructions that are counted when it has been executed: insns, or the one that is interpreted */
+    uint16_t rest; /* that the block would have, too, did nobody want another to start behind it */
     uint16_t slots;
     uint16_t events;                  /* memory events of a complete execution, no page crossed */
     bool direct;                      /* event i is slot i */
