@@ -62,7 +62,6 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     coherence->base.kind = &analysis_coherence;
     coherence->machine = setup->machine;
     coherence->profile = analyses_find(analyses, ANALYSIS_profile);
-    coherence->result.turn = setup->quantum;
     for (unsigned i = 0; i < COHERENCE_LONGER; i++)
         coherence->result.longer[i].times = i == 0 ? 10 : 100;
     enum c2_status status = c2_map_create(&coherence->number_of, err);

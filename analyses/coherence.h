@@ -53,7 +53,6 @@ struct coherence_longer {
 
 struct analyses_coherence_result {
     uint32_t core_count;
-    uint64_t turn; /* instructions, at most; 0: not known */
     struct coherence_longer longer[COHERENCE_LONGER];
     const struct coherence_core *cores;
     const struct sim_thread *threads; /* in the order in which they ran first */

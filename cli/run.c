@@ -628,6 +628,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                .interrupted = end->kind == EMU_INTERRUPTED,
                                .clock = run->options->clock_set ? run->clock : NULL,
                                .instructions = emu_instructions(run->emu) - run->forked_at,
+                               .turn = emu_turn(run->emu),
                                .phases = run->division.phases,
                                .phase_count = run->division.phase_count,
                                .start = run->division.start,

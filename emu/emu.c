@@ -116,6 +116,7 @@ struct engine *emu_retire(struct emu *emu)
 
 void emu_engine_destroy(struct engine *engine) { engine_destroy(engine); }
 
+uint64_t emu_turn(const struct emu *emu) { return schedule_quantum(emu->schedule); }
 uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(emu->process.engine); }
 void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
 {

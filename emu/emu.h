@@ -159,6 +159,7 @@ void emu_engine_destroy(struct engine *engine); /* takes NULL */
 /* Runs the guest to its end and flushes the stream. Only EMU_FAILED fills *err; so does a deadlock. */
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err);
 uint64_t emu_instructions(const struct emu *emu);
+uint64_t emu_turn(const struct emu *emu); /* of a thread's turn, at most: the quantum, a checkpoint's as well */
 /* With count_blocks, inside config.phase or after the run: as engine_take_executed. */
 void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
                        void *self);

@@ -122,6 +122,7 @@ bool schedule_keeps_process(const struct schedule *schedule, uint64_t instructio
     return schedule->whole && !schedule->given_up && !schedule->ended && instructions - began < EMU_QUANTUM;
 }
 
+uint64_t schedule_quantum(const struct schedule *schedule) { return schedule->quantum; }
 bool schedule_has_whole_blocks(const struct schedule *schedule) { return schedule->whole; }
 
 bool schedule_is_due(const struct schedule *schedule, uint64_t instructions)

@@ -30,6 +30,7 @@ struct schedule_idle {
 enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, bool whole,
                                struct schedule_idle idle, struct c2_error *err);
 void schedule_destroy(struct schedule *schedule);
+uint64_t schedule_quantum(const struct schedule *schedule);
 
 struct emu_thread *schedule_running(const struct schedule *schedule); /* NULL: it has ended, and none was chosen */
 uint32_t schedule_count(const struct schedule *schedule);

@@ -298,10 +298,10 @@ static void add_sites(struct document *d, const struct report_run *run, const st
 uint64_t report_coherence_cost(const struct report_digest *digest) { return report_run_cost(digest->run).coherence; }
 
 /* How fine threads are interleaved, and what the number of misses would be where they are less so. */
-static void say_turns(struct document *d, const struct analyses_coherence_result *result)
+static void say_turns(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
 {
-    if (result->turn != 0)
-        doc_say(d, ". Threads take turns of at most %s instructions (--quantum)", doc_digits(d, result->turn));
+    if (run->turn != 0)
+        doc_say(d, ". Threads take turns of at most %s instructions (--quantum)", doc_digits(d, run->turn));
     else
         doc_say(d, ". Threads take turns");
     for (unsigned i = 0; i < COHERENCE_LONGER; i++)
@@ -310,10 +310,10 @@ static void say_turns(struct document *d, const struct analyses_coherence_result
     doc_say(d, "; shorter ones may have more");
 }
 
-static void add_turns(struct document *d, const struct analyses_coherence_result *result)
+static void add_turns(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
 {
-    if (result->turn != 0)
-        doc_count(d, DOC_JSON, "turn", result->turn);
+    if (run->turn != 0)
+        doc_count(d, DOC_JSON, "turn", run->turn);
     doc_table(d, DOC_JSON, "longer_turns");
     for (unsigned i = 0; i < COHERENCE_LONGER; i++) {
         doc_group(d, DOC_JSON, NULL);
@@ -343,7 +343,7 @@ static void note_finding(struct document *d, const struct report_digest *digest,
                 doc_digits(d, true_sharing + false_sharing), doc_digits(d, true_sharing), doc_digits(d, false_sharing),
                 doc_digits(d, report_coherence_cost(digest)));
     if (true_sharing + false_sharing != 0)
-        say_turns(d, result);
+        say_turns(d, digest->run, result);
 }
 
 void report_add_coherence(struct document *d, struct report_digest *digest)
@@ -354,7 +354,7 @@ void report_add_coherence(struct document *d, struct report_digest *digest)
         return;
     note_finding(d, digest, result);
     doc_group(d, report_shows(digest, report_coherence_cost(digest), 1) ? DOC_BOTH : DOC_JSON, "coherence");
-    add_turns(d, result);
+    add_turns(d, run, result);
     add_threads(d, digest, result);
     add_cores(d, digest, result);
     add_lines(d, run, result);

@@ -66,6 +66,7 @@ struct report_run {
     uint64_t seed;
     const char *clock;                 /* when the run began for the guest, as a date; NULL: when all do */
     uint64_t instructions;             /* of the whole run */
+    uint64_t turn;                     /* of them, of a thread's turn, at most; 0: not known */
     const struct report_phase *phases; /* in order; NULL: there is one, of all of it */
     size_t phase_count;
     struct sim_samples samples; /* count 0: it is not known by samples */
