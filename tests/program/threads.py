@@ -11,6 +11,7 @@ programs  OpenMP with 1 to 64 threads, C++, Python, xz and zstd where they are i
 torture   random futexes and random signals leave the same state as natively, under three quanta
 processors  the program finds as many as the machine has cores
 calls     cost what their own thread executes
+watched   the schedule of several cores is the same whoever watches
 grain     on several cores turns are of as many whole blocks as 100 instructions have room for; what that does to misses
 saved     a run that is saved between two instructions goes on from there, and reports what a whole one does
 """
@@ -313,8 +314,31 @@ def grain():
         equal(run_of_short["coherence"]["turn"], 50, "their length")
 
 
-PARTS = {"grain": grain, "locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same,
-         "stream": stream, "saved": saved, "calls": calls, "torture": torture, "programs": programs,
+def watched():
+    """Where turns of whole blocks end does not depend on who watches: a recording, a checkpoint and what goes on from it,
+    a place that is waited for."""
+    program, options = [GUEST, "locks", "3"], ["-m", "teach", "--cores", "4"]
+    plain = report(options, program)
+    with tempfile.TemporaryDirectory() as directory:
+        file = os.path.join(directory, "file")
+        equal(report(options + ["--record", file], program), plain, "a run that is recorded")
+        replayed = os.path.join(directory, "report")
+        emulate(["replay", "-q", "--json", replayed] + options + [file])
+        with open(replayed, "rb") as of:
+            equal(json.loads(without_receipt(of.read())), plain, "and played back")
+        at = str(plain["run"]["instructions"] - 40007)
+        saved = options + ["--checkpoint", file, "--checkpoint-caches", "--checkpoint-at", at]
+        equal(report(saved, program), plain, "a run that is saved")
+        emulate(["restore", "-q", "--json", replayed] + options + [file])
+        with open(replayed, "rb") as of:
+            equal(json.loads(without_receipt(of.read())), plain, "and gone on with")
+    parts = [report(options + [option, "main"], program)["run"]["measured"]["instructions"]
+             for option in ("--to", "--from")]
+    equal(sum(parts), plain["run"]["instructions"], "instructions before main and from there on")
+
+
+PARTS = {"grain": grain, "watched": watched, "locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock,
+         "same": same, "stream": stream, "saved": saved, "calls": calls, "torture": torture, "programs": programs,
          "processors": processors}
 PARTS[sys.argv[1]]()
 done()
