@@ -90,7 +90,7 @@ enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_er
 /* Runs until an event. budget: instructions, exactly; 0 = no limit. */
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
 /* The same up to the first block that has more instructions than are left of the budget, not 0, which may be the first
- * one: then nothing is executed. No block is cut, which costs less. Where a block ends because engine_watch.splits wants
+ * one: then nothing is executed. No block is cut, which costs less. Where a block ends as engine_watch.splits wants
  * another one to start, both count as one: who watches does not change where such a run ends, but in code that has more
  * than STREAM_BLOCK_INSNS instructions without a jump. */
 void engine_run_blocks(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);

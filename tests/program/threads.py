@@ -315,8 +315,8 @@ def grain():
 
 
 def watched():
-    """Where turns of whole blocks end does not depend on who watches: a recording, a checkpoint and what goes on from it,
-    a place that is waited for."""
+    """Where turns of whole blocks end does not depend on who watches: a recording, a checkpoint and what goes on from
+    it, a place that is waited for."""
     program, options = [GUEST, "locks", "3"], ["-m", "teach", "--cores", "4"]
     plain = report(options, program)
     with tempfile.TemporaryDirectory() as directory:
