@@ -80,6 +80,12 @@ struct ipc_mqueue_message {
     uint32_t priority, bytes;
     uint8_t text[IPC_MESSAGE_BYTES];
 };
+/* SIGEV_THREAD: what a process gets by its netlink socket. */
+struct ipc_notice {
+    uint32_t pid; /* 0: there is none */
+    int32_t socket;
+    uint8_t bytes[32]; /* NOTIFY_COOKIE_LEN, linux/mqueue.h */
+};
 struct ipc_mqueue {
     bool used, named;
     char name[IPC_MQUEUE_NAME];
@@ -89,6 +95,8 @@ struct ipc_mqueue {
     uint32_t notifies;    /* a process; 0: nobody */
     uint32_t signal;      /* for it; 0: none */
     uint64_t value;
+    struct ipc_notice notice; /* for it, where it wants one; */
+    struct ipc_notice due;    /* and that of a process whose turn has not come since */
     uint32_t count;
     struct ipc_mqueue_message messages[IPC_MQUEUE_MOST]; /* the highest priority first */
 };
@@ -170,6 +178,9 @@ struct content_of;
 void ipc_list_segments(const struct content_of *of, int to);
 void ipc_list_sets(const struct content_of *of, int to);
 void ipc_list_queues(const struct content_of *of, int to);
+
+/* mqueue.c: what other processes have left for this one, which has the turn now. */
+void mqueue_take_notices(struct syscalls *kernel);
 
 bool ipc_has_objects(const struct syscalls *kernel);
 

@@ -8,13 +8,16 @@
  *   is full, 1 between, so that the host's poll says what is ready. As with the other objects a message goes to who
  *   waits for one, and who waits for room has his put in by who makes it.
  *
+ *   Who asks for a function to be called (SIGEV_THREAD) gives a netlink socket and what is to be sent there, in the
+ *   last byte of which the kernel says why; where another process sends the message it is left until the turn of the
+ *   one that asked.
+ *
  * Invariants
  *   A queue without a name is there as long as a descriptor of any process leads to it. Who waits for a message finds
  *   the queue empty, who waits for room finds it full.
  *
  * Not modelled
- *   Limits that root may raise: 10 messages of 8 KiB. A file system of them; SIGEV_THREAD, for which libraries ask by a
- *   netlink socket, of which there are none.
+ *   Limits that root may raise: 10 messages of 8 KiB. A file system of them.
  */
 #include <fcntl.h>
 #include <mqueue.h>
@@ -22,6 +25,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +38,50 @@ static struct ipc_mqueue *queue_at(const struct ipc *ipc, uint32_t index)
 }
 
 static int32_t id_of(const struct ipc *ipc, const struct ipc_mqueue *queue) { return (int32_t)(queue - ipc->mqueues); }
+
+/* ------------------------------------------------------------------ notices */
+
+enum { NOTIFY_WOKENUP = 1, NOTIFY_REMOVED = 2 }; /* linux/mqueue.h, which the C library's header forbids */
+
+/* By its socket, if that is open still. */
+static void send_notice(struct syscalls *kernel, const struct ipc_notice *notice)
+{
+    const struct fd_entry *entry = fds_at(kernel, (uint64_t)notice->socket);
+    if (entry && entry->kind == FD_NETLINK)
+        (void)send(entry->host, notice->bytes, sizeof notice->bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void mqueue_take_notices(struct syscalls *kernel)
+{
+    struct ipc *ipc = kernel->ipc.shared;
+    for (uint32_t i = 0; ipc && i < IPC_MQUEUES; i++)
+        if (ipc->mqueues[i].due.pid == kernel->pid) {
+            send_notice(kernel, &ipc->mqueues[i].due);
+            ipc->mqueues[i].due.pid = 0;
+        }
+}
+
+/* That a message has come, or that nobody waits for one any more; at once, or when it is its process's turn. */
+static void give_notice(struct syscalls *kernel, struct ipc_mqueue *queue, uint8_t what)
+{
+    struct ipc_notice *notice = &queue->notice;
+    if (notice->pid == 0)
+        return;
+    notice->bytes[sizeof notice->bytes - 1] = what;
+    if (notice->pid == kernel->pid) {
+        send_notice(kernel, notice);
+    } else {
+        queue->due = *notice;
+        kernel->processes->events++;
+    }
+    notice->pid = 0;
+}
+
+static void forget_notification(struct syscalls *kernel, struct ipc_mqueue *queue)
+{
+    queue->notifies = 0;
+    give_notice(kernel, queue, NOTIFY_REMOVED);
+}
 
 /* ------------------------------------------------------------------ descriptors */
 
@@ -60,11 +108,11 @@ static void end_if_unused(struct ipc_mqueue *queue)
 
 void mqueue_release(const struct fd_entry *entry)
 {
-    const struct syscalls *kernel = entry->lamp->kernel;
+    struct syscalls *kernel = entry->lamp->kernel;
     struct ipc_mqueue *queue = queue_at(kernel->ipc.shared, entry->lamp->queue);
     queue->descriptors--;
     if (queue->notifies == kernel->pid)
-        queue->notifies = 0;
+        forget_notification(kernel, queue);
     end_if_unused(queue);
 }
 
@@ -251,6 +299,8 @@ static int64_t wait_until(struct call *c, struct ipc_waiter *waiter, uint64_t de
 /* Whoever has asked to be told of a message for the empty queue. */
 static void notify(struct call *c, struct ipc_mqueue *queue)
 {
+    if (queue->notifies != 0)
+        give_notice(c->kernel, queue, NOTIFY_WOKENUP);
     struct signals_info info = {.signal = (int)queue->signal, .code = SI_MESGQ};
     info.sender.pid = (int32_t)c->kernel->pid;
     info.sender.uid = IDENTITY_USER;
@@ -384,24 +434,47 @@ static struct ipc_mqueue *any_queue_of(const struct call *c)
     return entry->kind == FD_MQUEUE ? queue_at(c->kernel->ipc.shared, entry->lamp->queue) : NULL;
 }
 
+/* SIGEV_THREAD: the signal's number is that of a socket, and its value points to what is sent there. */
+static int64_t take_notice(struct call *c, const struct sigevent *event, struct ipc_notice *out)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, (uint64_t)event->sigev_signo);
+    int type;
+    socklen_t bytes = sizeof type;
+    *out = (struct ipc_notice){.pid = c->kernel->pid, .socket = event->sigev_signo};
+    const int64_t status = guest_read(c, out->bytes, (uintptr_t)event->sigev_value.sival_ptr, sizeof out->bytes);
+    if (status < 0)
+        return status;
+    if (!entry)
+        return -EBADF;
+    if (getsockopt(entry->host, SOL_SOCKET, SO_TYPE, &type, &bytes) < 0)
+        return -ENOTSOCK;
+    return entry->kind == FD_NETLINK ? 0 : -EINVAL;
+}
+
 int64_t mqueue_notify(struct call *c)
 {
     const struct sigevent *event = c->ptr[1];
     const bool tells = event && event->sigev_notify == SIGEV_SIGNAL;
-    if (event && event->sigev_notify != SIGEV_NONE && !tells)
+    struct ipc_notice notice = {.pid = 0};
+    if (event && event->sigev_notify != SIGEV_NONE && event->sigev_notify != SIGEV_THREAD && !tells)
         return -EINVAL;
     if (tells && (event->sigev_signo < 0 || event->sigev_signo > SIGNALS_COUNT))
         return -EINVAL;
+    const int64_t status = event && event->sigev_notify == SIGEV_THREAD ? take_notice(c, event, &notice) : 0;
+    if (status < 0)
+        return status;
     struct ipc_mqueue *queue = any_queue_of(c);
     if (!queue)
         return -EBADF;
     if (!event) {
-        queue->notifies = queue->notifies == c->kernel->pid ? 0 : queue->notifies;
+        if (queue->notifies == c->kernel->pid)
+            forget_notification(c->kernel, queue);
         return 0;
     }
     if (queue->notifies != 0)
         return -EBUSY;
     queue->notifies = c->kernel->pid;
+    queue->notice = notice;
     queue->signal = tells ? (uint32_t)event->sigev_signo : 0;
     queue->value = (uint64_t)(uintptr_t)event->sigev_value.sival_ptr;
     return 0;

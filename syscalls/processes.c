@@ -18,7 +18,8 @@
  *   A process in the list has a parent in it, or IDENTITY_PARENT. Groups and sessions are those of living processes.
  *
  * Not modelled
- *   The file of a core dump; CLONE_VM without CLONE_VFORK and CLONE_THREAD; ptrace; mappings that a child of vfork changes stay its own.
+ *   The file of a core dump; CLONE_VM without CLONE_VFORK and CLONE_THREAD; ptrace; mappings that a child of vfork
+ *   changes stay its own.
  */
 #include "syscalls/processes_priv.h"
 
@@ -811,6 +812,7 @@ void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t
         signals_raise(kernel, NULL, &sent->list[i]);
     sent->set = sent->count = 0;
     notices_collect(kernel);
+    mqueue_take_notices(kernel);
     stops_tell(kernel);
     syscalls_expire(kernel, instructions);
 }

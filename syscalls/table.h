@@ -193,7 +193,7 @@ SYSCALL(240, mq_open, mqueue_open, DECIMAL, "of the run alone; 64 queues of at m
 SYSCALL(241, mq_unlink, mqueue_unlink, DECIMAL, "", STRING)
 SYSCALL(242, mq_timedsend, mqueue_send, DECIMAL, "", DESCRIPTOR, ADDRESS, SIZE, UINT, TIME_IN_OR_NULL)
 SYSCALL(243, mq_timedreceive, mqueue_receive, DECIMAL, "", DESCRIPTOR, ADDRESS, SIZE, ADDRESS, TIME_IN_OR_NULL)
-SYSCALL(244, mq_notify, mqueue_notify, DECIMAL, "no SIGEV_THREAD", DESCRIPTOR, IN_OR_NULL(64))
+SYSCALL(244, mq_notify, mqueue_notify, DECIMAL, "", DESCRIPTOR, IN_OR_NULL(64))
 SYSCALL(245, mq_getsetattr, mqueue_attributes, DECIMAL, "", DESCRIPTOR, IN_OR_NULL(64), OUT_OR_NULL(64))
 
 TOPIC("Memory")

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/socket.h>
 #include <sys/shm.h>
 #include <time.h>
 
@@ -349,9 +350,22 @@ void row_mq_notify(void **state)
 {
     (void)state;
     struct sigevent *event = guest_take(sizeof *event);
+    char *cookie = guest_take(32), *got = guest_take(32);
     event->sigev_notify = SIGEV_THREAD;
     assert_int_equal(new_queue(2, 4), 3);
-    assert_call(-EINVAL, mq_notify, 3, event);
+    assert_call(-EFAULT, mq_notify, 3, event);
+    memcpy(cookie, "what is sent to the socket", 26);
+    event->sigev_value.sival_ptr = cookie;
+    event->sigev_signo = 77;
+    assert_call(-EBADF, mq_notify, 3, event);
+    event->sigev_signo = 3;
+    assert_call(-ENOTSOCK, mq_notify, 3, event);
+    event->sigev_signo = (int)CALL(socket, AF_NETLINK, SOCK_RAW, 0);
+    assert_call(0, mq_notify, 3, event);
+    assert_call(0, mq_notify, 3, NULL);
+    assert_call(32, recvfrom, event->sigev_signo, got, 32, 0, NULL, NULL);
+    assert_memory_equal(got, cookie, 31);
+    assert_int_equal(got[31], 2); /* removed */
     event->sigev_notify = SIGEV_NONE;
     assert_call(0, mq_notify, 3, event);
     assert_call(-EBUSY, mq_notify, 3, event);

@@ -135,8 +135,8 @@ static void memory(void)
     say_made("larger", shmget(name, 5001, 0));
     struct shmid_ds about;
     say("stat", shmctl(id, IPC_STAT, &about));
-    printf("%o %zu %d %d %d\n", about.shm_perm.mode, about.shm_segsz, (int)about.shm_nattch,
-           about.shm_cpid == getpid(), about.shm_lpid);
+    printf("%o %zu %d %d %d\n", about.shm_perm.mode, about.shm_segsz, (int)about.shm_nattch, about.shm_cpid == getpid(),
+           about.shm_lpid);
     shared_with_children(id);
     attach("not aligned", id, (void *)0x700000001, 0);
     char *low = attach("rounded down", id, (void *)0x700000fff, SHM_RND);
@@ -530,6 +530,46 @@ static void notifies(mqd_t queue)
     take("b", queue);
 }
 
+static int called[2]; /* a pipe */
+
+static void is_called(union sigval value)
+{
+    const char byte = (char)value.sival_int;
+    if (write(called[1], &byte, 1) < 0)
+        _exit(1);
+}
+
+static void calls_once(const char *what, mqd_t queue)
+{
+    char byte = 0;
+    say(what, read(called[0], &byte, 1));
+    printf("with %d\n", byte);
+    take("of it", queue);
+}
+
+/* A function is called, for a message of its own, and for one of another process. */
+static void calls(mqd_t queue)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_value.sival_int = 43};
+    event.sigev_notify_function = is_called;
+    if (pipe(called) < 0)
+        _exit(1);
+    say("to be called", mq_notify(queue, &event));
+    say("twice", mq_notify(queue, &event));
+    mq_send(queue, "own", 3, 1);
+    calls_once("called", queue);
+    event.sigev_value.sival_int = 44;
+    say("to be called again", mq_notify(queue, &event));
+    if (fork() == 0)
+        _exit(mq_send(queue, "other", 5, 1) < 0);
+    calls_once("called by another", queue);
+    finish();
+    say("to be called no more", mq_notify(queue, &event));
+    say("removed", mq_notify(queue, NULL));
+    mq_send(queue, "x", 1, 1);
+    take("nobody was called", queue);
+}
+
 static void queue_between(mqd_t queue, const char *name)
 {
     if (fork() == 0) {
@@ -573,6 +613,7 @@ static void queues(void)
     take("first", queue);
     take("second", queue);
     notifies(queue);
+    calls(queue);
     queue_between(queue, name);
     struct mq_attr attr = {.mq_flags = O_NONBLOCK};
     say("do not wait", mq_setattr(queue, &attr, NULL));
