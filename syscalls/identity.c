@@ -4,7 +4,8 @@
  *
  * Model
  *   Process 1000 of user 1000, leader of its group and session, child of process 1, on a machine with one CPU and the
- *   simulated physical memory. Limits and flags can be set and are given back; only RLIMIT_NOFILE has an effect.
+ *   simulated physical memory. Limits and flags can be set and are given back; of the limits those on descriptors, the
+ *   size of files, nice values and CPU time act, and RLIMIT_CORE decides what a status says.
  *
  * Not modelled
  *   Capabilities, other users, seccomp.
@@ -122,14 +123,15 @@ int64_t identity_sysinfo(struct call *c)
 
 /* ------------------------------------------------------------------ limits and use */
 
-static int64_t set_limit(struct identity *identity, unsigned which, const struct identity_limit *limit)
+static int64_t set_limit(struct call *c, unsigned which, const struct identity_limit *limit)
 {
+    struct identity *identity = &c->kernel->identity;
     if (limit->soft > limit->hard)
         return -EINVAL;
     if (limit->hard > identity->limit[which].hard)
         return -EPERM;
     identity->limit[which] = *limit;
-    return 0;
+    return which != RLIMIT_CPU || timers_limit_cpu(c->kernel, c->instructions) ? 0 : -ENOMEM;
 }
 
 static bool is_limit(uint64_t which) { return which < IDENTITY_LIMITS; }
@@ -144,7 +146,7 @@ int64_t identity_getrlimit(struct call *c)
 
 int64_t identity_setrlimit(struct call *c)
 {
-    return is_limit(c->arg[0]) ? set_limit(&c->kernel->identity, (unsigned)c->arg[0], c->ptr[1]) : -EINVAL;
+    return is_limit(c->arg[0]) ? set_limit(c, (unsigned)c->arg[0], c->ptr[1]) : -EINVAL;
 }
 
 int64_t identity_prlimit(struct call *c)
@@ -154,7 +156,7 @@ int64_t identity_prlimit(struct call *c)
     if (!is_self(c, c->arg[0]))
         return -ESRCH;
     struct identity_limit old = c->kernel->identity.limit[c->arg[1]];
-    int64_t status = c->ptr[2] ? set_limit(&c->kernel->identity, (unsigned)c->arg[1], c->ptr[2]) : 0;
+    int64_t status = c->ptr[2] ? set_limit(c, (unsigned)c->arg[1], c->ptr[2]) : 0;
     if (c->ptr[3])
         memcpy(c->ptr[3], &old, sizeof old);
     return status;

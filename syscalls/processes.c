@@ -375,6 +375,8 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     pending_release(&kernel->signals.pending);
     pending_release(&kernel->current->pending);
     timers_forget_all(kernel);
+    if (kernel->identity.limit[RLIMIT_CPU].soft != RLIM_INFINITY)
+        (void)timers_limit_cpu(kernel, instructions); /* for which there is room: the limit is the parent's */
     processes_number_own(kernel);
     kernel->current->ran = 0;
     kernel->turn = instructions;

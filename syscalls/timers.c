@@ -9,6 +9,9 @@
  *   A timer that expires again while its signal has not been taken counts an overrun; the signal says how many. They
  *   are counted when it is taken: till then, and where no signal is asked for, nobody has to stop for the timer.
  *
+ *   The limit on CPU time (RLIMIT_CPU) is two of them: SIGXCPU at the soft one and each second from then on, SIGKILL at
+ *   the hard one.
+ *
  * Invariants
  *   A due moment lies ahead, once timers_expire has been there. Numbers of timers are the lowest that are free.
  *
@@ -17,6 +20,7 @@
  */
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -135,7 +139,8 @@ void timers_taken(struct syscalls *kernel, struct signals_info *info)
 
 /* ------------------------------------------------------------------ the list */
 
-enum { INTERVAL_TIMERS = 3 }; /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF */
+/* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF; and those of the limit on CPU time, soft and hard. */
+enum { INTERVAL_TIMERS = 3, SOFT_LIMIT = INTERVAL_TIMERS, HARD_LIMIT, OWN_TIMERS };
 
 static bool make_room(struct syscalls *kernel, uint32_t room)
 {
@@ -149,14 +154,18 @@ static bool make_room(struct syscalls *kernel, uint32_t room)
     return true;
 }
 
-/* The first three are those of setitimer. */
-static struct timer *interval_timer(struct syscalls *kernel, int which)
+/* Those that every process has. */
+static struct timer *own_timer(struct syscalls *kernel, int which)
 {
     static const struct {
         enum timer_counts counts;
         int signal;
-    } kinds[INTERVAL_TIMERS] = {{TIMER_TIME, SIGALRM}, {TIMER_PROCESS, SIGVTALRM}, {TIMER_PROCESS, SIGPROF}};
-    if (which < 0 || which >= INTERVAL_TIMERS || (kernel->timer_room == 0 && !make_room(kernel, 8)))
+    } kinds[OWN_TIMERS] = {{TIMER_TIME, SIGALRM},
+                           {TIMER_PROCESS, SIGVTALRM},
+                           {TIMER_PROCESS, SIGPROF},
+                           {TIMER_PROCESS, SIGXCPU},
+                           {TIMER_PROCESS, SIGKILL}};
+    if (which < 0 || which >= OWN_TIMERS || (kernel->timer_room == 0 && !make_room(kernel, 8)))
         return NULL;
     struct timer *timer = &kernel->timers[which];
     timer->used = true;
@@ -166,22 +175,27 @@ static struct timer *interval_timer(struct syscalls *kernel, int which)
     return timer;
 }
 
+static struct timer *interval_timer(struct syscalls *kernel, int which)
+{
+    return which < INTERVAL_TIMERS ? own_timer(kernel, which) : NULL;
+}
+
 static struct timer *free_timer(struct syscalls *kernel, int *id)
 {
-    uint32_t i = INTERVAL_TIMERS;
+    uint32_t i = OWN_TIMERS;
     while (i < kernel->timer_room && kernel->timers[i].used)
         i++;
     if (i >= kernel->timer_room && !make_room(kernel, i < 8 ? 8 : 2 * i))
         return NULL;
-    *id = (int)i - INTERVAL_TIMERS;
+    *id = (int)i - OWN_TIMERS;
     return &kernel->timers[i];
 }
 
 static struct timer *timer_of(struct syscalls *kernel, int id)
 {
-    if (id < 0 || (uint64_t)id + INTERVAL_TIMERS >= kernel->timer_room)
+    if (id < 0 || (uint64_t)id + OWN_TIMERS >= kernel->timer_room)
         return NULL;
-    struct timer *timer = &kernel->timers[id + INTERVAL_TIMERS];
+    struct timer *timer = &kernel->timers[id + OWN_TIMERS];
     return timer->used ? timer : NULL;
 }
 
@@ -196,16 +210,37 @@ static void arm(struct syscalls *kernel, struct timer *timer, uint64_t due, uint
 void timers_forget_all(struct syscalls *kernel)
 {
     timers_forget(kernel);
-    for (uint32_t i = 0; i < INTERVAL_TIMERS && i < kernel->timer_room; i++)
+    for (uint32_t i = 0; i < OWN_TIMERS && i < kernel->timer_room; i++)
         arm(kernel, &kernel->timers[i], KERNEL_NEVER, 0);
 }
 
 void timers_forget(struct syscalls *kernel)
 {
-    for (uint32_t i = INTERVAL_TIMERS; i < kernel->timer_room; i++) {
+    for (uint32_t i = OWN_TIMERS; i < kernel->timer_room; i++) {
         arm(kernel, &kernel->timers[i], KERNEL_NEVER, 0);
         kernel->timers[i].used = false;
     }
+}
+
+/* The moment of a limit in seconds, of which 0 counts as 1; that has not come yet, or has just come. */
+static uint64_t moment_of(const struct syscalls *kernel, uint64_t seconds, uint64_t instructions)
+{
+    const uint64_t now = kernel_cpu_ns(kernel, instructions), most = KERNEL_LAST_NS / KERNEL_NS;
+    const uint64_t at = (seconds == 0 ? 1 : seconds < most ? seconds : most) * KERNEL_NS;
+    return at > now ? at : now;
+}
+
+bool timers_limit_cpu(struct syscalls *kernel, uint64_t instructions)
+{
+    const struct identity_limit *limit = &kernel->identity.limit[RLIMIT_CPU];
+    struct timer *soft = own_timer(kernel, SOFT_LIMIT), *hard = own_timer(kernel, HARD_LIMIT);
+    if (!soft || !hard)
+        return false;
+    const bool limited = limit->soft != RLIM_INFINITY, kills = limited && limit->hard != RLIM_INFINITY;
+    arm(kernel, hard, kills ? moment_of(kernel, limit->hard, instructions) : KERNEL_NEVER, 0);
+    arm(kernel, soft,
+        limited && limit->soft < limit->hard ? moment_of(kernel, limit->soft, instructions) : KERNEL_NEVER, KERNEL_NS);
+    return true;
 }
 
 /* ------------------------------------------------------------------ alarm, setitimer */

@@ -28,6 +28,8 @@ struct timer {
 uint64_t timers_next(const struct syscalls *kernel);
 /* A signal is taken out of those pending: one of a timer's says how many it stands for. */
 void timers_taken(struct syscalls *kernel, struct signals_info *info);
+/* RLIMIT_CPU is another one, or another process's by now. False: no memory. */
+bool timers_limit_cpu(struct syscalls *kernel, uint64_t instructions);
 void timers_forget(struct syscalls *kernel);     /* those of timer_create: execve */
 void timers_forget_all(struct syscalls *kernel); /* in the child of a fork */
 

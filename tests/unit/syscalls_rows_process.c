@@ -216,6 +216,17 @@ void row_setrlimit(void **state)
     assert_call(0, setrlimit, RLIMIT_NOFILE, limit(4, 4096));
     assert_call(3, dup, 0);
     assert_call(-EMFILE, dup, 0);
+    const uint64_t second = 1000000000;
+    assert_call(0, setrlimit, RLIMIT_CPU, limit(0, 3)); /* as 1 */
+    assert_int_equal(syscalls_alarm(g.kernel, 0), second);
+    syscalls_expire(g.kernel, second);
+    assert_int_equal(syscalls_pending(g.kernel), SIGXCPU);
+    assert_int_equal(syscalls_alarm(g.kernel, second), 2 * second);
+    syscalls_expire(g.kernel, 3 * second);
+    assert_int_equal(syscalls_pending(g.kernel), SIGKILL);
+    assert_call(0, setrlimit, RLIMIT_CPU, limit(2, 2)); /* no warning */
+    g.instructions = second;
+    assert_int_equal(syscalls_alarm(g.kernel, second), 2 * second);
 }
 
 void row_prlimit64(void **state)
