@@ -1203,6 +1203,7 @@ static void begin(void)
     close(3);
     home = FDS - 1;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* of a limit that was drawn */
     umask(022);
     mkdir("d", 0755);
 }

@@ -29,7 +29,7 @@ int main(void)
 {
     const struct rlimit limit = {1000, 1000};
     const struct iovec parts[] = {{"abc", 3}, {"defghi", 6}, {"jk", 2}};
-    int fd = open("limited", O_RDWR | O_CREAT | O_TRUNC, 0600), more, ends[2];
+    int fd = open("cut", O_RDWR | O_CREAT | O_TRUNC, 0600), more, ends[2];
     signal(SIGXFSZ, on_signal);
     setrlimit(RLIMIT_FSIZE, &limit);
     say("beyond", lseek(fd, 2000, SEEK_SET));
@@ -41,9 +41,9 @@ int main(void)
     say("at a place", pwrite(fd, "abc", 3, 999));
     say("behind it", pwrite(fd, "abc", 3, 1000));
     say("longer", ftruncate(fd, 5000));
-    say("longer, by name", truncate("limited", 1001));
+    say("longer, by name", truncate("cut", 1001));
     say("shorter", ftruncate(fd, 990));
-    more = open("limited", O_WRONLY | O_APPEND);
+    more = open("cut", O_WRONLY | O_APPEND);
     say("appended", write(more, "0123456789abc", 13));
     say("and again", write(more, "0", 1));
     say("room", fallocate(fd, 0, 0, 2000));
@@ -51,6 +51,6 @@ int main(void)
     say("fits", fallocate(fd, 0, 0, 500));
     pipe(ends);
     say("a pipe has none", write(ends[1], parts, sizeof parts));
-    unlink("limited");
+    unlink("cut");
     return 0;
 }
