@@ -9,7 +9,6 @@
  *   - RCPPS, RCPSS, RSQRTPS, RSQRTSS give the rounded quotient, where a CPU gives 12 good bits of it (and CPUs of
  *     different makers give different ones);
  *   - C1 and the flag of a denormal operand in the x87 status; x87 stack overflow and underflow;
- *   - FCOMI and kin do not clear OF, SF and AF;
  *   - a successful 32-bit CMPXCHG clears the upper half of RAX, BSF and BSR of a zero that of their destination;
  *   - alignment that an SSE instruction asks for is not checked.
  * Source

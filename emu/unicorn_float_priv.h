@@ -53,4 +53,8 @@ typedef void float_instruction(char *cpu, void *to, const void *from);
  * left at the instruction, by a jump. `back`: the return address of the function that the guest's code has called. */
 void unicorn_float_try(float_instruction *instruction, char *cpu, void *to, const void *from, void *back);
 
+/* Where Unicorn's CPU has the status flags of RFLAGS behind an instruction that has set them from a comparison of
+ * numbers; NULL: that is not known. */
+uint64_t *unicorn_float_flags(char *cpu);
+
 #endif

@@ -165,7 +165,8 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
 
 enum { BELOW_FLAG = 0x01, EQUAL_FLAG = 0x40 };
 
-/* The only place, of those before the SSE unit, that holds the flags of each comparison; -1: there is none. */
+/* The only place, of those before the SSE unit, that holds the flags of each comparison; -1: there is none. It is left
+ * as it was. */
 static ptrdiff_t find_flags(float_instruction *original, char *cpu)
 {
     static const double one[2] = {1, 0};
@@ -173,12 +174,14 @@ static ptrdiff_t find_flags(float_instruction *original, char *cpu)
         double to[2];
         uint64_t flags;
     } tried[] = {{{0.5, 0}, BELOW_FLAG}, {{2, 0}, 0}, {{1, 0}, EQUAL_FLAG}};
-    bool fits[4096 / sizeof(uint64_t)];
+    uint64_t before[4096 / sizeof(uint64_t)];
+    bool fits[sizeof before / sizeof *before];
     const size_t count = (size_t)unicorn_float_at / sizeof(uint64_t);
     ptrdiff_t found = -1;
     if (count > sizeof fits / sizeof *fits)
         return -1;
     memset(fits, true, sizeof fits);
+    memcpy(before, cpu, count * sizeof *before);
     for (unsigned t = 0; t < 3; t++) {
         double to[2];
         memcpy(to, tried[t].to, sizeof to);
@@ -189,11 +192,21 @@ static ptrdiff_t find_flags(float_instruction *original, char *cpu)
     for (size_t i = 0; i < count; i++)
         if (fits[i])
             found = found == -1 ? (ptrdiff_t)(i * sizeof(uint64_t)) : -2;
-    return found < 0 ? -1 : found;
+    if (found < 0)
+        return -1;
+    memcpy(cpu + found, &before[(size_t)found / sizeof *before], sizeof *before);
+    return found;
 }
 
-static void *comisd;
 static ptrdiff_t flags_at; /* 0: not known yet; -1: nowhere */
+
+uint64_t *unicorn_float_flags(char *cpu)
+{
+    static void *comisd;
+    if (C2_UNLIKELY(flags_at == 0) && unicorn_float_at != 0)
+        flags_at = find_flags((float_instruction *)unicorn_original(&comisd, "helper_comisd_x86_64"), cpu);
+    return flags_at > 0 ? (uint64_t *)(cpu + flags_at) : NULL;
+}
 
 static inline void put_flags(char *cpu, bool below, bool equal)
 {
@@ -216,8 +229,7 @@ static inline void put_flags(char *cpu, bool below, bool equal)
             comparison(a, b, attempt.status); \
             end(&attempt, cpu, back); \
         } \
-        if (C2_UNLIKELY(flags_at == 0) && SHORTCUT(unicorn_float_at != 0)) \
-            flags_at = find_flags((float_instruction *)unicorn_original(&comisd, "helper_comisd_x86_64"), cpu); \
+        unicorn_float_flags(cpu); \
         ORIGINAL(float_instruction, helper_##name##_x86_64)(cpu, to, from); \
     } \
     EXPORT void helper_##name##_x86_64(char *cpu, void *to, const void *from) \
@@ -225,7 +237,7 @@ static inline void put_flags(char *cpu, bool below, bool equal)
         type a, b; \
         memcpy(&a, to, sizeof a); \
         memcpy(&b, from, sizeof b); \
-        if (C2_LIKELY(flags_at > 0 && usual##width(&a, 1) && usual##width(&b, 1))) \
+        if (SHORTCUT(flags_at > 0 && usual##width(&a, 1) && usual##width(&b, 1))) \
             put_flags(cpu, a < b, a == b); \
         else \
             name##_otherwise(cpu, to, from, BACK); \

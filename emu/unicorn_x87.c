@@ -2,10 +2,10 @@
  *
  * Model
  *   In the place of Unicorn's functions of x87 and MMX instructions, which it finds by their names: FLD of a single or
- *   double makes a signalling NaN a quiet one, and FIST of 16 bits takes what does not fit for an invalid operation. An
- *   MMX instruction makes register 0 the top of the x87 stack and all registers valid; Unicorn does so before the
- *   instruction's memory is read or written, so that it is kept how they were until the next one; and not at all where
- *   EMMS, or an instruction of SSSE3 with memory, comes first.
+ *   double makes a signalling NaN a quiet one, FIST of 16 bits takes what does not fit for an invalid operation, and
+ *   FCOMI and FUCOMI clear the flags that they do not set. An MMX instruction makes register 0 the top of the x87 stack
+ *   and all registers valid; Unicorn does so before the instruction's memory is read or written, so that it is kept how
+ *   they were until the next one; and not at all where EMMS, or an instruction of SSSE3 with memory, comes first.
  * Source
  *   Intel SDM volume 2, FLD, FIST; volume 1, 9.5 and 9.6 (MMX state); Unicorn 2.0.1's functions.
  */
@@ -55,6 +55,23 @@ EXPORT int32_t helper_fist_ST0_x86_64(char *cpu)
     *flags_of(cpu) = before | INVALID;
     return INT16_MIN;
 }
+
+/* ------------------------------------------------------------------ FCOMI, FUCOMI */
+
+#define COMPARE(name) \
+    typedef void name##_function(char *cpu); \
+    EXPORT name##_function name; \
+    EXPORT void name(char *cpu) \
+    { \
+        enum { AF = 0x10, SF = 0x80, OF = 0x800 }; \
+        static void *unicorns; \
+        ((name##_function *)unicorn_original(&unicorns, #name))(cpu); \
+        uint64_t *flags = unicorn_float_flags(cpu); \
+        C2_ASSERT(flags); \
+        *flags &= ~(uint64_t)(AF | SF | OF); \
+    }
+COMPARE(helper_fcomi_ST0_FT0_x86_64)
+COMPARE(helper_fucomi_ST0_FT0_x86_64)
 
 /* ------------------------------------------------------------------ MMX */
 

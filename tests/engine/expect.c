@@ -8,7 +8,6 @@
 #include "emu/interpret.h"
 #include "engine/forms.h"
 
-enum { AF = 0x10, SF = 0x80, OF = 0x800 };
 enum { RCX = 1, RSP = 4, RBP = 5, RSI = 6, RDI = 7 };
 
 /* ------------------------------------------------------------------ what is compared */
@@ -52,20 +51,10 @@ static int loose_register(const struct trial *t)
     return scans ? ZydisRegisterGetId(t->operands[0].reg.value) : -1;
 }
 
-/* A CPU clears these; the engine does not, and nothing looks at them. */
-static uint64_t flags_not_cleared(const struct trial *t)
-{
-    bool compares = t->insn.mnemonic == ZYDIS_MNEMONIC_FCOMI || t->insn.mnemonic == ZYDIS_MNEMONIC_FCOMIP ||
-                    t->insn.mnemonic == ZYDIS_MNEMONIC_FUCOMI || t->insn.mnemonic == ZYDIS_MNEMONIC_FUCOMIP;
-    return compares ? OF | SF | AF : 0;
-}
-
 struct expect_mask expect_mask_of(const struct trial *t)
 {
-    struct expect_mask mask = {.flags = 0xcd5 & ~flags_not_cleared(t),
-                               .status = 0xffff,
-                               .approximate = is_approximate(t),
-                               .loose_register = -1};
+    struct expect_mask mask = {
+        .flags = 0xcd5, .status = 0xffff, .approximate = is_approximate(t), .loose_register = -1};
     if (interpret_wants(&t->insn, t->operands))
         return mask;
     mask.status = 0x383d | defined_conditions(t);
