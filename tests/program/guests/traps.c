@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * traps WHAT: floating-point exceptions that trap, one by one; what their handlers are told, and what happens when these
+ * traps WHAT: floating-point exceptions that trap, one by one; what their handlers are told, and what happens when they
  * mask the exception and return.
  *   sse  every instruction that can raise one, with each exception unmasked
  *   libc feenableexcept, and functions of the C library that raise exceptions
@@ -63,12 +63,13 @@ static void operate(unsigned which, uint32_t mxcsr, const void *one, const void 
 {
     unsigned number = 0;
     unsigned long rax = 0x123456789abcdef1;
+    const uint32_t usual = DEFAULT_MXCSR;
 #define RUN(text) \
     if (number++ == which) \
         __asm__ volatile("movups (%[one]), %%xmm1\n\tmovups (%[two]), %%xmm2\n\tcmp $1, %%eax\n\t" \
                          "ldmxcsr %[mxcsr]\n\t" text "\n\tldmxcsr %[usual]" \
                          : [rax] "+a"(rax) \
-                         : [one] "r"(one), [two] "r"(two), [mxcsr] "m"(mxcsr), [usual] "m"(*&(const uint32_t){DEFAULT_MXCSR}) \
+                         : [one] "r"(one), [two] "r"(two), [mxcsr] "m"(mxcsr), [usual] "m"(usual) \
                          : "xmm1", "xmm2", "cc", "memory");
     OPERATIONS(RUN)
 }
