@@ -4,9 +4,10 @@
  *
  * Model
  *   What the processor says of its caches (CPUID leaf 4 of Intel's, 0x8000001D of AMD's; where a hypervisor hides
- *   these, the files of sysfs) and, of AMD's, TLBs (0x80000005 and 6) changes the included machine that it is
- *   nearest to, by vendor, family and model. All else is that machine's: latencies, bandwidths, policies, how levels
- *   include each other, TLBs of Intel's. Each line of the file says which, with the letters of the included ones.
+ *   these, the files of sysfs) and TLBs (leaves 2 and 0x18 of Intel's, 0x80000005, 6 and 0x19 of AMD's) changes the
+ *   included machine that it is nearest to, by vendor, family and model. All else is that machine's: latencies,
+ *   bandwidths, policies, how levels include each other, TLBs that the processor does not tell of. Each line of the
+ *   file says which, with the letters of the included ones.
  *   A last level of the shape of that machine's keeps its slices and their hash. Another one keeps them, as stand-ins,
  *   where they fit; else a number of sets that is no power of two is divided among as many slices as make it one, by
  *   the line number.
@@ -26,7 +27,8 @@
 
 enum { EAX, EBX, ECX, EDX };
 enum { SIZES_X32 = 14 }; /* of leaf 0x80000021: the second TLBs' sizes are multiples of 32 */
-enum { CHANGES = 40, DATA = 1, CODE = 2, UNIFIED = 3 };
+enum { PARTS = 16 };     /* of leaf 0x18 that are looked at */
+enum { CHANGES = 96, DATA = 1, CODE = 2, UNIFIED = 3 };
 
 struct cache {
     unsigned level, type, ways, line;
@@ -301,6 +303,16 @@ static bool has_tlb(const struct host *host, const char *name)
     return false;
 }
 
+/* Entries for pages of 1 GiB, where they are a TLB of their own. */
+static void change_giant(struct host *host, const char *name, uint32_t half)
+{
+    const unsigned entries = half & 4095, code = half >> 12, ways = code == 15 ? entries : ways_of(code);
+    if (!has_tlb(host, name) || ways == 0 || entries % ways != 0 || !c2_is_power_of_two(entries / ways))
+        return;
+    change(host, "A: CPUID leaf 0x80000019", "%s.entries=%u", name, entries);
+    change(host, "A: CPUID leaf 0x80000019", "%s.ways=%u", name, ways);
+}
+
 /* Fully associative ones of the first level. */
 static void change_first(struct host *host, const char *name, unsigned entries, unsigned ways)
 {
@@ -319,20 +331,136 @@ static void change_second(struct host *host, const char *name, unsigned entries,
     change(host, "A: CPUID leaf 0x80000006", "%s.ways=%u", name, ways);
 }
 
-static void read_tlbs(struct host *host)
+static void read_amd(struct host *host)
 {
-    uint32_t first[4], second[4], more[4];
-    if (is_intel(host))
-        return;
+    uint32_t first[4], second[4], giant[4], more[4];
     ask(host, 0x80000021u, 0, more);
     const unsigned unit = more[EAX] >> SIZES_X32 & 1 ? 32 : 1;
     ask(host, 0x80000005u, 0, first);
     ask(host, 0x80000006u, 0, second);
+    ask(host, 0x80000019u, 0, giant);
     change_first(host, "DTLB", first[EBX] >> 16 & 255, first[EBX] >> 24);
     change_first(host, "ITLB", first[EBX] & 255, first[EBX] >> 8 & 255);
     change_second(host, "L2-DTLB", unit * (second[EBX] >> 16 & 4095), ways_of(second[EBX] >> 28));
     change_second(host, "L2-ITLB-4K", unit * (second[EBX] & 4095), ways_of(second[EBX] >> 12));
     change_second(host, "L2-ITLB-2M", unit * (second[EAX] & 4095), ways_of(second[EAX] >> 12));
+    change_giant(host, "L2-DTLB-1G", giant[EBX] >> 16);
+}
+
+/* ------------------------------------------------------------------ Intel's TLBs */
+
+struct translations {
+    enum caches_tlb_place place;
+    unsigned sides, holds, entries, ways;
+};
+
+/* What a byte of leaf 2 means; of other bytes nothing is known here. ITLBs are a thread's. */
+static const struct {
+    uint8_t byte;
+    struct translations is;
+} descriptors[] = {
+    {0x03, {CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 64, 4}},
+    {0x55, {CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_2M, 7, 7}},
+    {0x5a, {CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_2M, 32, 4}},
+    {0x63, {CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_2M, 32, 4}},
+    {0x63, {CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_1G, 4, 4}},
+    {0x76, {CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_2M, 8, 8}},
+    {0xb0, {CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 128, 4}},
+    {0xb2, {CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 64, 4}},
+    {0xb5, {CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 64, 8}},
+    {0xb6, {CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 128, 8}},
+    {0xc1, {CACHES_TLB_SECOND, CACHES_TLB_DATA | CACHES_TLB_FETCHES, CACHES_TLB_4K | CACHES_TLB_2M, 1024, 8}},
+    {0xc3, {CACHES_TLB_SECOND, CACHES_TLB_DATA | CACHES_TLB_FETCHES, CACHES_TLB_4K | CACHES_TLB_2M, 1536, 6}},
+    {0xc3, {CACHES_TLB_SECOND, CACHES_TLB_DATA | CACHES_TLB_FETCHES, CACHES_TLB_1G, 16, 4}},
+    {0xca, {CACHES_TLB_SECOND, CACHES_TLB_DATA | CACHES_TLB_FETCHES, CACHES_TLB_4K, 512, 4}},
+};
+#define DESCRIPTORS (sizeof descriptors / sizeof descriptors[0])
+
+/* The included machine's TLB for the same; NULL: it has none. */
+static const struct caches_tlb *tlb_for(const struct host *host, const struct translations *is)
+{
+    for (uint32_t i = 0; i < host->machine.tlb_count; i++) {
+        const struct caches_tlb *tlb = &host->machine.tlbs[i];
+        if (tlb->place == is->place && tlb->sides == is->sides && (tlb->holds & CACHES_TLB_PAGES) == is->holds)
+            return tlb;
+    }
+    return NULL;
+}
+
+/* Where both have as many entries the ways stay: those of the included machines are measured. Another number of sets
+ * has another index, of which nothing is said. */
+static void change_tlb(struct host *host, const struct translations *is, const char *source)
+{
+    const struct caches_tlb *tlb = tlb_for(host, is);
+    if (!tlb || is->entries == 0 || is->ways == 0 || is->entries % is->ways != 0)
+        return;
+    const uint32_t sets = is->entries / is->ways;
+    if (is->entries == tlb->entries) {
+        change(host, source, "%s.entries=%u", tlb->name, is->entries);
+        return;
+    }
+    if (!c2_is_power_of_two(sets) || (sets == 1) != (tlb->entries == tlb->ways))
+        return;
+    change(host, source, "%s.entries=%u", tlb->name, is->entries);
+    change(host, source, "%s.ways=%u", tlb->name, is->ways);
+    if (tlb->policy == CACHES_MRU3_PLRU4 || (tlb->policy == CACHES_TREE_PLRU && !c2_is_power_of_two(is->ways)))
+        change(host, "C: a stand-in, which is of any number of ways", "%s.policy=lru", tlb->name);
+    if (sets > 1 && sets != tlb->entries / tlb->ways)
+        change(host, "C: the low bits", "%s.index=vpn[%d:0]", tlb->name, __builtin_ctz(sets) - 1);
+}
+
+static void read_descriptors(struct host *host)
+{
+    uint32_t r[4];
+    ask(host, 2, 0, r);
+    for (unsigned i = 1; i < 16; i++) { /* the first byte is no descriptor */
+        const uint32_t word = r[i / 4];
+        const uint8_t byte = word >> 31 != 0 ? 0 : (uint8_t)(word >> i % 4 * 8);
+        for (size_t k = 0; byte != 0 && k < DESCRIPTORS; k++)
+            if (descriptors[k].byte == byte)
+                change_tlb(host, &descriptors[k].is, "A: CPUID leaf 2");
+    }
+}
+
+/* A part of leaf 0x18: EBX has the pages by bits 0, 1 and 3 (4 MiB, of no program of 64 bits, is bit 2) and the ways,
+ * ECX the sets, EDX what it is for and its level. */
+static bool read_translations(const struct host *host, uint32_t number, struct translations *out)
+{
+    static const unsigned sides[] = {0,
+                                     CACHES_TLB_DATA,
+                                     CACHES_TLB_FETCHES,
+                                     CACHES_TLB_DATA | CACHES_TLB_FETCHES,
+                                     CACHES_TLB_LOADS,
+                                     CACHES_TLB_STORES};
+    uint32_t r[4];
+    ask(host, 0x18, number, r);
+    const unsigned type = r[EDX] & 31, level = r[EDX] >> 5 & 7, ways = r[EBX] >> 16;
+    *out = (struct translations){.place = level == 1 ? CACHES_TLB_FIRST : CACHES_TLB_SECOND,
+                                 .sides = type < sizeof sides / sizeof sides[0] ? sides[type] : 0,
+                                 .holds = (r[EBX] & 1 ? CACHES_TLB_4K : 0u) | (r[EBX] & 2 ? CACHES_TLB_2M : 0u) |
+                                          (r[EBX] & 8 ? CACHES_TLB_1G : 0u),
+                                 .entries = ways * r[ECX],
+                                 .ways = ways};
+    return out->sides != 0 && (level == 1 || level == 2);
+}
+
+static void read_intel(struct host *host)
+{
+    uint32_t r[4];
+    struct translations is;
+    read_descriptors(host);
+    ask(host, 0x18, 0, r);
+    for (uint32_t i = 0; i <= r[EAX] && i < PARTS; i++)
+        if (read_translations(host, i, &is))
+            change_tlb(host, &is, "A: CPUID leaf 0x18");
+}
+
+static void read_tlbs(struct host *host)
+{
+    if (is_intel(host))
+        read_intel(host);
+    else
+        read_amd(host);
 }
 
 /* ------------------------------------------------------------------ the file */

@@ -174,6 +174,155 @@ static void sizes_of_second_tlbs_in_units_of_32(void **state)
     free(text);
 }
 
+/* ------------------------------------------------------------------ Intel's TLBs */
+
+#define SANDY_BRIDGE_CACHES \
+    CACHE(4, 0, 1, 1, 8, 64), CACHE(4, 1, 2, 1, 8, 64), CACHE(4, 2, 3, 2, 8, 512), CACHE(4, 3, 3, 3, 20, 16384)
+
+/* 206D5: bytes 5A, 03, 76, B2 and CA of leaf 2; the ITLB's are those of a thread. */
+static void descriptors_of_leaf_2(void **state)
+{
+    (void)state;
+    static const struct leaf sandy_bridge[] = {
+        INTEL_VENDOR,
+        {1, 0, {0x000206d5, 0, 0, 0}},
+        {2, 0, {0x76035a01, 0x00f0b2ff, 0, 0x00ca0000}},
+        SANDY_BRIDGE_CACHES,
+        {0, 0, {0}},
+    };
+    struct caches_machine host;
+    char *text = made(&host, sandy_bridge, NO_FILES);
+    assert_non_null(strstr(text, "[DTLB-4K]\npages = 4K                 ; C: as sandybridge-ep has it\n"
+                                 "entries = 64               ; A: CPUID leaf 2\n"));
+    assert_non_null(strstr(text, "[DTLB-1G]\npages = 1G                 ; C: as sandybridge-ep has it\n"
+                                 "entries = 4                ; C: as sandybridge-ep has it\n")); /* no byte of it */
+    assert_non_null(strstr(text, "[ITLB-4K]\npages = 4K                 ; C: as sandybridge-ep has it\n"
+                                 "entries = 64               ; A: CPUID leaf 2\n"
+                                 "ways = 4                   ; A: CPUID leaf 2\n"));
+    assert_null(strstr(text, "index = vpn")); /* the low bits, which need no word */
+    assert_non_null(strstr(text, "entries = 512              ; A: CPUID leaf 2\n"));
+    free(text);
+}
+
+/* 506E3: byte C3 says six ways, where twelve have been measured: as many entries, which stay as they are. A register
+ * whose highest bit is set says nothing, whatever it holds. */
+static void what_has_been_measured_stays(void **state)
+{
+    (void)state;
+    static const struct leaf skylake[] = {
+        INTEL_VENDOR,
+        {1, 0, {0x000506e3, 0, 0, 0}},
+        {2, 0, {0x76036301, 0x00f0b5ff, 0x800000b0, 0x00c30000}},
+        CACHE(4, 0, 1, 1, 8, 64),
+        CACHE(4, 1, 2, 1, 8, 64),
+        CACHE(4, 2, 3, 2, 4, 1024),
+        CACHE(4, 3, 3, 3, 16, 8192),
+        {0, 0, {0}},
+    };
+    struct caches_machine host;
+    char *text = made(&host, skylake, NO_FILES);
+    assert_non_null(strstr(text, "entries = 1536             ; A: CPUID leaf 2\n"
+                                 "ways = 12                  ; C: as skylake has it\n"));
+    assert_non_null(strstr(text, "[ITLB-4K]\npages = 4K                 ; C: as skylake has it\n"
+                                 "entries = 64               ; A: CPUID leaf 2\n"
+                                 "ways = 8                   ; A: CPUID leaf 2\n"));
+    free(text);
+}
+
+/* EBX of pages and ways, ECX of sets, EDX of what it is for, its level, and whether it is fully associative. */
+#define TLB(sub, pages, ways, sets, type, level) \
+    { \
+        0x18, sub, { 0, (ways) << 16 | (pages), sets, (uint32_t)((sets) == 1) << 8 | (level) << 5 | (type) } \
+    }
+#define ICE_LAKE_CACHES \
+    CACHE(4, 0, 1, 1, 12, 64), CACHE(4, 1, 2, 1, 8, 64), CACHE(4, 2, 3, 2, 20, 1024), CACHE(4, 3, 3, 3, 12, 81920)
+
+/* 606A6, by what icelake-sp.ini has of its leaf 0x18. */
+static void parts_of_leaf_18(void **state)
+{
+    (void)state;
+    static const struct leaf ice_lake[] = {
+        INTEL_VENDOR,
+        {1, 0, {0x000606a6, 0, 0, 0}},
+        {2, 0, {0x00feff01, 0xf0, 0, 0}},
+        {0x18, 0, {7, 0, 0, 0}},
+        TLB(1, 2 | 4, 8, 1, 2, 1),
+        TLB(2, 1 | 2 | 4 | 8, 16, 1, 5, 1),
+        TLB(3, 1, 4, 16, 4, 1),
+        TLB(4, 2 | 4, 4, 8, 4, 1),
+        TLB(5, 8, 8, 1, 4, 1),
+        TLB(6, 1 | 2 | 4, 8, 128, 3, 2),
+        TLB(7, 1 | 8, 8, 128, 3, 2),
+        ICE_LAKE_CACHES,
+        {0, 0, {0}},
+    };
+    static const char *const told[] = {"DTLB-load-4K", "DTLB-load-2M", "DTLB-load-1G", "DTLB-store",
+                                       "ITLB-2M",      "STLB-A",       "STLB-B"};
+    struct caches_machine host;
+    char *text = made(&host, ice_lake, NO_FILES);
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        char section[32];
+        snprintf(section, sizeof section, "[%s]\n", told[i]);
+        const char *at = strstr(text, section), *entries = at ? strstr(at, "entries = ") : NULL;
+        const char *from = entries ? strchr(entries, ';') : NULL;
+        if (!from || strncmp(from, "; A: CPUID leaf 0x18\n", 21) != 0)
+            fail_msg("%s is not from leaf 0x18", told[i]);
+    }
+    assert_non_null(strstr(text, "[ITLB-4K]\npages = 4K                 ; C: as icelake-sp has it\n"
+                                 "entries = 128              ; C: as icelake-sp has it\n")); /* no part of it */
+    free(text);
+}
+
+/* Six ways, of which tree-plru knows nothing, and twice the sets of STLB-A. */
+static void larger_tlbs(void **state)
+{
+    (void)state;
+    static const struct leaf newer[] = {
+        INTEL_VENDOR,
+        {1, 0, {0x000806f8, 0, 0, 0}},
+        {0x18, 0, {2, 0, 0, 0}},
+        TLB(1, 1, 6, 16, 4, 1),
+        TLB(2, 1 | 2 | 4, 8, 256, 3, 2),
+        ICE_LAKE_CACHES,
+        {0, 0, {0}},
+    };
+    struct caches_machine host;
+    char *text = made(&host, newer, NO_FILES);
+    assert_non_null(strstr(text, "entries = 96               ; A: CPUID leaf 0x18\n"
+                                 "ways = 6                   ; A: CPUID leaf 0x18\n"
+                                 "policy = lru               ; C: a stand-in, which is of any number of ways\n"));
+    assert_non_null(strstr(text, "entries = 2048             ; A: CPUID leaf 0x18\n"
+                                 "ways = 8                   ; A: CPUID leaf 0x18\n"));
+    assert_null(strstr(text, "index = vpn"));
+    free(text);
+}
+
+/* A second TLB for pages of 1 GiB: EBX of leaf 0x80000019, 15 being fully associative; what is 0 is not told. */
+static void giant_pages(void **state)
+{
+    (void)state;
+    struct leaf amd[] = {
+        AMD_VENDOR,
+        {1, 0, {0x00a60f12, 0, 0, 0}},
+        {0x80000019, 0, {0xf048f040, 0xf0800000, 0, 0}},
+        CACHE(0x8000001d, 0, 1, 1, 8, 64),
+        CACHE(0x8000001d, 1, 2, 1, 8, 64),
+        CACHE(0x8000001d, 2, 3, 2, 8, 2048),
+        CACHE(0x8000001d, 3, 3, 3, 16, 32768),
+        {0, 0, {0}},
+    };
+    struct caches_machine host;
+    char *text = made(&host, amd, NO_FILES);
+    assert_non_null(strstr(text, "[L2-DTLB-1G]\npages = 1G                 ; C: as zen4 has it\n"
+                                 "entries = 128              ; A: CPUID leaf 0x80000019\n"));
+    free(text);
+    amd[2].answer[1] = 0;
+    text = made(&host, amd, NO_FILES);
+    assert_non_null(strstr(text, "[L2-DTLB-1G]\npages = 1G                 ; C: as zen4 has it\n"
+                                 "entries = 64               ; C: as zen4 has it\n"));
+    free(text);
+}
+
 /* ------------------------------------------------------------------ sysfs */
 
 static void put(const char *directory, unsigned index, const char *name, const char *value)
@@ -261,6 +410,11 @@ int main(void)
         cmocka_unit_test(the_included_one),
         cmocka_unit_test(sets_that_are_no_power_of_two),
         cmocka_unit_test(sizes_of_second_tlbs_in_units_of_32),
+        cmocka_unit_test(descriptors_of_leaf_2),
+        cmocka_unit_test(what_has_been_measured_stays),
+        cmocka_unit_test(parts_of_leaf_18),
+        cmocka_unit_test(larger_tlbs),
+        cmocka_unit_test(giant_pages),
         cmocka_unit_test(what_a_hypervisor_hides),
         cmocka_unit_test(refused),
     };
