@@ -42,6 +42,10 @@ void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed
 
 /* ------------------------------------------------------------------ page.c: how wide, and in which colours
  * The text to standard error; and what it is to be in a file. */
+/* The value of --width. */
+enum c2_status cli_take_width(uint64_t *out, const char *text, struct c2_error *err);
+/* Columns of the terminal that fd is, within bounds; 0: it is none. */
+unsigned cli_terminal_width(int fd);
 void cli_show_report(struct report *report, const struct cli_options *options);
 void cli_page_of_file(struct report *report, const struct cli_options *options);
 

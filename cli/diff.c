@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * diff: `c2emu diff [--all] [--fail-if CONDITION]... A.json B.json`.
+ * diff: `c2emu diff [--all] [--width N] [--fail-if CONDITION]... A.json B.json`.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli_priv.h"
 
 struct words {
     const char *paths[2], **conditions; /* of --fail-if */
     size_t path_count, condition_count;
+    uint64_t width; /* 0: the terminal's, or that of files */
     bool all;
 };
 
@@ -21,7 +23,8 @@ static enum c2_status fail_words(struct c2_error *err)
 static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct words *words = self;
-    (void)err;
+    if (strcmp(row->name, "width") == 0)
+        return cli_take_width(&words->width, value, err);
     if (value)
         words->conditions[words->condition_count++] = value;
     words->all |= strcmp(row->name, "all") == 0;
@@ -47,8 +50,9 @@ enum c2_status cli_diff(bool *failed, int argc, char **argv, struct c2_error *er
     if (status == C2_OK && words.path_count < 2)
         status = fail_words(err);
     if (status == C2_OK)
-        status = report_diff(failed, stdout, words.paths[0], words.paths[1], words.all, words.conditions,
-                             words.condition_count, err);
+        status = report_diff(failed, stdout,
+                             words.width != 0 ? (unsigned)words.width : cli_terminal_width(STDOUT_FILENO),
+                             words.paths[0], words.paths[1], words.all, words.conditions, words.condition_count, err);
     c2_free(words.conditions);
     return status;
 }

@@ -112,10 +112,9 @@ static enum c2_status take_offsets(struct cli_options *options, const char *text
     return status;
 }
 
-static enum c2_status take_width(struct cli_options *options, const char *text, struct c2_error *err)
+enum c2_status cli_take_width(uint64_t *out, const char *text, struct c2_error *err)
 {
-    if (c2_parse_number(&options->width, text, "--width", NULL) == C2_OK && options->width >= CLI_NARROWEST &&
-        options->width <= CLI_WIDEST)
+    if (c2_parse_number(out, text, "--width", NULL) == C2_OK && *out >= CLI_NARROWEST && *out <= CLI_WIDEST)
         return C2_OK;
     return c2_fail(err, C2_ERR_INVALID, "--width %s: must be a number of columns, %d to %d", text, CLI_NARROWEST,
                    CLI_WIDEST);
@@ -318,7 +317,7 @@ static enum c2_status take_value(struct cli_parse *parse, const struct argp_opti
     case KEY_WARM:
         return cli_warm(&options->regions.warm, value, err);
     case KEY_WIDTH:
-        return take_width(options, value, err);
+        return cli_take_width(&options->width, value, err);
     case KEY_COLOR:
         return take_color(options, value, err);
     case KEY_FORMAT:

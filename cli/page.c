@@ -17,8 +17,7 @@
 
 #include "cli/cli_priv.h"
 
-/* 0: it is no terminal, or one that does not have a width. */
-static unsigned terminal_width(int fd)
+unsigned cli_terminal_width(int fd)
 {
     struct winsize size = {0};
     if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
@@ -45,7 +44,7 @@ void cli_page_of_file(struct report *report, const struct cli_options *options)
 
 void cli_show_report(struct report *report, const struct cli_options *options)
 {
-    const unsigned own = terminal_width(STDERR_FILENO);
+    const unsigned own = cli_terminal_width(STDERR_FILENO);
     const bool coloured = options->color == CLI_COLOR_ALWAYS ||
                           (options->color == CLI_COLOR_AUTO && takes_colours(STDERR_FILENO));
     report_set_page(report, options->width != 0 ? (unsigned)options->width : own != 0 ? own : REPORT_WIDTH, coloured);

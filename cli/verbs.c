@@ -18,12 +18,14 @@
         "help", CLI_KEY_HELP, NULL, 0, "print this", 5 \
     }
 
-enum { KEY_FIRST = 256, KEY_SECOND }; /* no short form */
+enum { KEY_FIRST = 256, KEY_SECOND, KEY_THIRD }; /* no short form */
 
 static const struct argp_option annotate_options[] = {
     {"event", KEY_FIRST, "NAME", 0,
      "show the counts of this event, conflictL1D or conflict.L1D; up to eight may stand side by side", 1},
     {"asm", KEY_SECOND, NULL, 0, "show functions as instructions instead of source", 1},
+    {"width", KEY_THIRD, "N", 0, "cut longer lines, 80 to 200 columns (the terminal's; in files and pipes none is cut)",
+     1},
     {"include", 'I', "DIR", 0, "look there for sources, programs and libraries as well; repeatable", 1},
     HELP_ROW,
     {0},
@@ -36,6 +38,7 @@ static const struct argp_option diff_options[] = {
      "from A to B such as +0 or +5%, as in 'L1D.conflict>+0'; repeatable",
      1},
     {"all", KEY_SECOND, NULL, 0, "show every function and object that differs, not the first ten", 1},
+    {"width", KEY_THIRD, "N", 0, "columns, 80 to 200 (the terminal's; 100 in files and pipes)", 1},
     HELP_ROW,
     {0},
 };

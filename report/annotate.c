@@ -127,6 +127,40 @@ void report_put_count_headings(FILE *to, const struct report_shown *shown)
         fprintf(to, "%*s  %7s  ", shown->width[i], shown->file->events[shown->events[i]], "share");
 }
 
+#define TAB 8u
+#define SHARE_COLUMNS 11u /* "  100.0 %  " */
+
+/* A source in UTF-8 has more bytes than columns; a tab more columns. */
+static size_t columns_of(char c, size_t at)
+{
+    return c == '\t' ? TAB - at % TAB : ((unsigned char)c & 0xc0) == 0x80 ? 0 : 1;
+}
+
+/* Where the line ends that begins at this column. */
+static size_t end_of(const char *text, size_t at)
+{
+    for (; *text && *text != '\n'; text++)
+        at += columns_of(*text, at);
+    return at;
+}
+
+void report_put_cut(FILE *to, const struct report_shown *shown, size_t before, const char *text)
+{
+    static const char dots[] = "...";
+    const size_t width = shown->request->width;
+    for (size_t i = 0; i < shown->count; i++)
+        before += (size_t)shown->width[i] + SHARE_COLUMNS;
+    if (width == 0 || end_of(text, before) <= width) {
+        fprintf(to, "%.*s\n", (int)strcspn(text, "\n"), text);
+        return;
+    }
+    for (size_t at = before; at + columns_of(*text, at) + sizeof dots - 1 <= width; text++) {
+        at += columns_of(*text, at);
+        fputc(*text, to);
+    }
+    fprintf(to, "%s\n", dots);
+}
+
 void report_put_sums(FILE *to, const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN])
 {
     char count[32], share[32];

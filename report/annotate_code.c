@@ -24,10 +24,11 @@ static void put_row(FILE *to, const struct report_shown *shown, const struct rep
 {
     static const uint64_t none[REPORT_MAX_SHOWN];
     report_put_counts(to, shown, insn ? insn->sums : none);
-    fprintf(to, "%8" PRIx64 "  %s", address, text);
-    if (insn && insn->cost->line != 0 && strcmp(insn->cost->file, "???") != 0)
-        fprintf(to, "  # %s:%" PRIu64, basename(insn->cost->file), insn->cost->line);
-    fputc('\n', to);
+    const bool placed = insn && insn->cost->line != 0 && strcmp(insn->cost->file, "???") != 0;
+    char *whole = placed ? c2_format("%s  # %s:%" PRIu64, text, basename(insn->cost->file), insn->cost->line) : NULL;
+    fprintf(to, "%8" PRIx64 "  ", address);
+    report_put_cut(to, shown, 10, whole ? whole : text); /* without memory, without its place */
+    c2_free(whole);
 }
 
 /* The length of the instruction there, at least 1; code may be NULL. */

@@ -25,9 +25,8 @@ static void put_line(FILE *to, const struct report_shown *shown, const struct re
 {
     static const uint64_t none[REPORT_MAX_SHOWN];
     report_put_counts(to, shown, line ? line->sums : none);
-    fprintf(to, "%6llu  %s", (unsigned long long)number, text);
-    if (!strchr(text, '\n'))
-        fputc('\n', to);
+    fprintf(to, "%6llu  ", (unsigned long long)number);
+    report_put_cut(to, shown, 8, text);
 }
 
 /* Those that begin at the line: "loop: entered 65,536 times, 256.0 rounds each". */

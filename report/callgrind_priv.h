@@ -49,6 +49,8 @@ bool report_shown_any(const struct report_shown *shown, const uint64_t sums[REPO
 /* "14,737,000   99.6 %  " for each event, blank where it is 0; and the heading above. */
 void report_put_counts(FILE *to, const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN]);
 void report_put_count_headings(FILE *to, const struct report_shown *shown);
+/* The rest of a line with counts, of which `before` columns stand already, with its end; as wide as was asked for. */
+void report_put_cut(FILE *to, const struct report_shown *shown, size_t before, const char *text);
 /* "14,737,000 conflict.L1D (99.6 %), ..." */
 void report_put_sums(FILE *to, const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN]);
 /* Opens path, or path or its last part in one of the directories. NULL: nowhere. */

@@ -210,13 +210,15 @@ static enum c2_status add_all(bool *failed, struct document *d, const struct rep
     return add_failures(failed, d, c, conditions, count, err);
 }
 
-enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, bool all,
+enum c2_status report_diff(bool *failed, FILE *to, unsigned width, const char *a, const char *b, bool all,
                            const char *const *conditions, size_t condition_count, struct c2_error *err)
 {
     struct report_comparison comparison;
     struct document document;
     *failed = false;
     doc_begin(&document, DOC_TEXT);
+    if (width != 0)
+        document.page.width = width;
     enum c2_status status = report_comparison_read(&comparison, a, b, err);
     if (status == C2_OK)
         status = add_all(failed, &document, &comparison, all, conditions, condition_count, err);

@@ -178,8 +178,9 @@ enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct 
 /* ------------------------------------------------------------------ two reports compared
  * Writes what differs between two files of report_json(). conditions: such as "L1D.conflict>+0" (condition.c has the
  * form); *failed: whether one of them holds. all: every function and object that differs, not just the first ten. A
- * condition that is not understood is C2_ERR_INVALID or C2_ERR_NOT_FOUND, and nothing is written. */
-enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, bool all,
+ * condition that is not understood is C2_ERR_INVALID or C2_ERR_NOT_FOUND, and nothing is written. width: in columns; 0:
+ * REPORT_WIDTH. */
+enum c2_status report_diff(bool *failed, FILE *to, unsigned width, const char *a, const char *b, bool all,
                            const char *const *conditions, size_t condition_count, struct c2_error *err);
 
 /* ------------------------------------------------------------------ a report that is to be made again (saved.c)
@@ -213,7 +214,8 @@ struct report_annotation {
     size_t event_count;             /* 0: the one that costs most by the file's formula, else its first */
     const char *const *directories; /* where sources (and, for code, files) are looked for besides their own path */
     size_t directory_count;
-    bool code; /* instructions instead of source */
+    bool code;      /* instructions instead of source */
+    unsigned width; /* lines are cut at so many columns; 0: they are not */
 };
 enum c2_status report_annotate(FILE *to, const struct report_annotation *request, struct c2_error *err);
 

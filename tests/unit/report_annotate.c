@@ -56,7 +56,7 @@ static char *annotate(enum c2_status expect, const char *text, const char *const
     size_t bytes = 0;
     put("cg", text);
     snprintf(path, sizeof path, "%s/cg", directory);
-    const struct report_annotation request = {path, events, count, directories, 1, code};
+    const struct report_annotation request = {path, events, count, directories, 1, code, 0};
     FILE *to = open_memstream(&out, &bytes);
     enum c2_status status = report_annotate(to, &request, err);
     fclose(to);
@@ -114,6 +114,39 @@ static void source_with_what_costs_most(void **state)
 }
 
 /* Lines 2 and 14 are further apart than two contexts of 5 lines: 8 is left out. */
+/* 22 columns of counts and 8 of the number leave 50 of 80; a tab goes to column 32, two bytes are one letter. */
+static void lines_of_a_screen(void **state)
+{
+    static const char fits[] = "12345678901234567890123456789012345678901234567890",
+                      cut[] = "12345678901234567890123456789012345678901234567...",
+                      after_tab[] = "\t123456789012345678901234567890123456789012345...",
+                      letters[] = "\xc3\xa4\xc3\xb6\xc3\xbc"
+                                  "45678901234567890123456789012345678901234567890";
+    char path[256], source[1024], *text = NULL;
+    const char *directories[] = {directory};
+    struct c2_error err;
+    size_t bytes;
+    (void)state;
+    snprintf(source, sizeof source, "%s\n%s1\n\t%s\n%s\n", fits, fits, fits, letters);
+    put("inline.h", source);
+    put("cg", sample);
+    snprintf(path, sizeof path, "%s/cg", directory);
+    const struct report_annotation request = {
+        .path = path, .directories = directories, .directory_count = 1, .width = 80};
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, report_annotate(to, &request, &err));
+    fclose(to);
+    const char *const lines[] = {fits, cut, after_tab, letters};
+    for (size_t i = 0; i < 4; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%zu  %s\n", i + 1, lines[i]);
+        if (!strstr(text, line))
+            fail_msg("no line %s in %s", line, text);
+    }
+    free(text);
+    put("inline.h", "first\nsecond");
+}
+
 static void two_events(void **state)
 {
     (void)state;
@@ -273,7 +306,7 @@ static void every_allocation_may_fail(void **state)
     put("cg", sample);
     FILE *to = fopen("/dev/null", "w");
     for (int code = 0; code < 2; code++) {
-        const struct report_annotation request = {path, NULL, 0, directories, 1, code != 0};
+        const struct report_annotation request = {path, NULL, 0, directories, 1, code != 0, 0};
         uint64_t tries = 0;
         for (enum c2_status status = C2_ERR_NO_MEMORY; status != C2_OK;) {
             c2_alloc_fail_from(++tries);
@@ -290,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(source_with_what_costs_most),
+        cmocka_unit_test(lines_of_a_screen),
         cmocka_unit_test(two_events),
         cmocka_unit_test(the_costliest_event),
         cmocka_unit_test(another_source_than_was_compiled),

@@ -81,7 +81,7 @@ static char *diff(enum c2_status expect, bool *failed, const char *const *condit
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    enum c2_status status = report_diff(failed, to, path_a, path_b, true, conditions, count, err);
+    enum c2_status status = report_diff(failed, to, 0, path_a, path_b, true, conditions, count, err);
     fclose(to);
     if (status != expect)
         fail_msg("status %d: %s", status, err->text);
@@ -299,7 +299,7 @@ static void files_that_are_no_reports(void **state)
         assert_non_null(strstr(err.text, path_b));
         assert_non_null(strstr(err.text, rows[i].says));
     }
-    assert_int_equal(C2_ERR_NOT_FOUND, report_diff(&failed, stdout, "/nowhere/a.json", path_b, true, NULL, 0, &err));
+    assert_int_equal(C2_ERR_NOT_FOUND, report_diff(&failed, stdout, 0, "/nowhere/a.json", path_b, true, NULL, 0, &err));
     assert_non_null(strstr(err.text, "/nowhere/a.json cannot be opened: No such file"));
 }
 
@@ -314,7 +314,7 @@ static void every_allocation_may_fail(void **state)
     FILE *to = fopen("/dev/null", "w");
     for (enum c2_status status = C2_ERR_NO_MEMORY; status != C2_OK;) {
         c2_alloc_fail_from(++tries);
-        status = report_diff(&failed, to, path_a, path_b, true, &condition, 1, &err);
+        status = report_diff(&failed, to, 0, path_a, path_b, true, &condition, 1, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY || status == C2_ERR_FORMAT); /* jansson's own */
     }
@@ -344,7 +344,7 @@ static void ten_of_each_are_shown(void **state)
     for (unsigned all = 0; all < 2; all++) {
         size_t bytes = 0;
         FILE *to = open_memstream(&text, &bytes);
-        assert_int_equal(C2_OK, report_diff(&failed, to, path_a, path_b, all, NULL, 0, &err));
+        assert_int_equal(C2_OK, report_diff(&failed, to, 0, path_a, path_b, all, NULL, 0, &err));
         fclose(to);
         assert_non_null(strstr(text, "function f11 in m\n"));
         assert_non_null(strstr(text, "function f2 in m\n"));
