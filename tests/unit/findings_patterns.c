@@ -212,6 +212,40 @@ static void conflicts_of_sets(void **state)
     findings_destroy(findings);
 }
 
+/* Who took most lines is an object, by the sum of its rows, of the level where most is lost; one that took no more than
+ * half does not stand alone where the object took lines from itself. */
+static void who_evicts(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    steps(&w.accesses[0], 8, 0);
+    missed(&w, 0, 0, 0, 1000);
+    w.rows[2].object = 1; /* as row 1 */
+    w.pairs[0] = (struct analyses_pair){L1D, 0, 0, ANALYSES_REASON_INTRA, 400};
+    w.pairs[1] = (struct analyses_pair){L1D, 0, 1, ANALYSES_REASON_INTER, 300};
+    w.pairs[2] = (struct analyses_pair){L1D, 0, 2, ANALYSES_REASON_INTER, 300};
+    w.profile.pair_count = 3;
+    struct findings *findings = found(&w);
+    assert_int_equal(findings->list[0].evictor, 1); /* 600 of 1000 */
+    findings_destroy(findings);
+    w.pairs[0].count = 600;
+    findings = found(&w);
+    assert_int_equal(findings->list[0].evictor, 0); /* 600 are half of 1200 */
+    findings_destroy(findings);
+    w.pairs[0].count = 10;
+    w.pairs[1].level = w.pairs[2].level = L2; /* where nothing is lost */
+    findings = found(&w);
+    assert_int_equal(findings->list[0].evictor, 0);
+    assert_int_equal(findings->list[0].level, L1D);
+    findings_destroy(findings);
+    w.tallies[0][L2].reads[ANALYSES_CONFLICT] = 1000; /* now most */
+    findings = found(&w);
+    assert_int_equal(findings->list[0].evictor, 1);
+    assert_int_equal(findings->list[0].level, L2);
+    findings_destroy(findings);
+}
+
 static struct findings *in_conflict(struct world *w)
 {
     missed(w, 0, 0, 300, 700);
@@ -515,6 +549,7 @@ int main(void)
         cmocka_unit_test(long_steps_inside_short_ones),
         cmocka_unit_test(a_transposition_is_no_matter_of_order),
         cmocka_unit_test(conflicts_of_sets),
+        cmocka_unit_test(who_evicts),
         cmocka_unit_test(rows_that_reach_few_sets),
         cmocka_unit_test(rows_of_several_loops),
         cmocka_unit_test(conflicts_of_frames),
