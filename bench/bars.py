@@ -71,6 +71,19 @@ def whole_runs(runs, directory):
     print("| attribution by the clock, geometric mean | 1.25 | %.2f |" % mean([row[1] for row in attribution]))
 
 
+def findings(runs, directory):
+    """What excerpts and findings cost, with a report to write, which they are for."""
+    print("| program | with findings: processor, wall | --no-findings | ratio |\n|---|---|---|---|")
+    report = ["-q", "--json", os.path.join(directory, "report.json")]
+    ratios = []
+    for name, command in programs(directory):
+        whole, without = paired.in_turn([report + command, report + ["--no-findings"] + command], runs)
+        ratios.append((whole[0] / without[0], whole[1] / without[1]))
+        print("| %s | %.2f s, %.2f s | %.2f s, %.2f s | %.2f, %.2f |" % (name, *whole, *without, *ratios[-1]),
+              flush=True)
+    print("geometric means: %.2f, %.2f" % tuple(mean([row[i] for row in ratios]) for i in range(2)))
+
+
 def accesses(runs):
     wanted = {"hits": 4, "l2": 12, "l3": 40}
     for name, what in PATTERNS:
@@ -103,6 +116,7 @@ def main():
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as directory:
         whole_runs(runs, directory)
+        findings(runs, directory)
     accesses(runs)
     memory()
 
