@@ -725,6 +725,7 @@ static void instruct_both(struct twin *twin, struct caches *caches, struct c2_rn
     const enum caches_instruction what = (enum caches_instruction)c2_rng_below(rng, CACHES_INSTRUCTIONS);
     const struct line_no number = {line};
     const struct caches_past store = {number, 0, 4};
+    twin->by = by->core;
     if (what == CACHES_STORE_PAST)
         assert_ok(caches_store_past(caches, &store, 0, NULL));
     else
