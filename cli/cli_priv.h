@@ -330,9 +330,7 @@ struct cli_process {
     unsigned programs; /* that it has been, with the one that runs */
     struct c2_pool texts;
     struct cli_board *board;     /* of all programs */
-    /* Of the program before the one that runs; NULL: there is none. */
-    struct engine *engine;
-    struct loader_symbols *symbols;
+    struct engine *engine;       /* of the program before the one that runs; NULL: there is none */
     struct cli_receipt *receipt; /* of the run, when its first program has ended; NULL: there is none */
     struct emu_turns *turns;
     bool forked;           /* it is not the first one */

@@ -3,9 +3,9 @@
  * processes: the programs of a run beside the one of the command line.
  *
  * Model
- *   A program is a run of its own (run.c): memory, lanes and reports are made anew for it, so that addresses of two
- *   programs never meet in one report. The process, with its kernel, goes on; engine and symbols are as new, but the
- *   one need not translate again what the program before had at the same place, nor the other read its files again.
+ *   A program is a run of its own (run.c): memory, lanes, symbols and reports are made anew for it, so that addresses
+ *   of two programs never meet in one report. The process, with its kernel, goes on; the engine is as new, but need
+ *   not translate again what the program before had at the same place.
  *   The first program has the names that the user gave to files. The others' have a mark before the first dot: the
  *   process's number, and from its second program on "-2", "-3" ...: report.1000-2.json, trace.1000-2.din. What is no
  *   file that can be replaced - standard output, a pipe, a device - is written of the first program alone.
@@ -317,7 +317,6 @@ void cli_process_release(struct cli_process *process)
 {
     cli_receipt_destroy(process->receipt);
     emu_engine_destroy(process->engine);
-    loader_symbols_destroy(process->symbols);
     syscalls_destroy(process->kernel);
     emu_turns_destroy(process->turns);
     cli_board_destroy(process->board);

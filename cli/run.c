@@ -553,22 +553,11 @@ static enum c2_status check_names(const struct run *run, struct c2_error *err)
     return run->executed ? C2_OK : cli_names_check(run->options, &named, err);
 }
 
-static enum c2_status make_symbols(struct run *run, struct c2_error *err)
-{
-    const struct mmu_areas *areas = mmu_areas(run->simulation.mmu);
-    if (!run->process->symbols)
-        return loader_symbols_create(&run->symbols, areas, err);
-    run->symbols = run->process->symbols;
-    run->process->symbols = NULL;
-    loader_symbols_turn(run->symbols, areas);
-    return C2_OK;
-}
-
 static enum c2_status make(struct run *run, struct c2_error *err)
 {
     enum c2_status status = run->from ? C2_OK : cli_simulation_loaded(&run->simulation, &run->image, err);
     if (status == C2_OK)
-        status = make_symbols(run, err);
+        status = loader_symbols_create(&run->symbols, mmu_areas(run->simulation.mmu), err);
     if (status == C2_OK)
         status = make_receipt(run, err);
     if (status == C2_OK)
@@ -591,16 +580,14 @@ static enum c2_status make(struct run *run, struct c2_error *err)
 static void release(struct run *run)
 {
     cli_points_destroy(run->points);
-    if (run->next) {
+    if (run->next)
         run->process->engine = emu_retire(run->emu);
-        run->process->symbols = run->symbols;
-    } else {
+    else
         emu_destroy(run->emu);
-        loader_symbols_destroy(run->symbols);
-    }
     cli_phases_destroy(run->phases);
     cli_chosen_destroy(run->chosen);
     cli_places_release(&run->places);
+    loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
     cli_simulation_release(&run->simulation);
     cli_plan_release(&run->plan);

@@ -79,9 +79,6 @@ struct loader_symbols;
 /* areas: what is mapped, of the guest or of a replica; lent until destroy. */
 enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu_areas *areas, struct c2_error *err);
 void loader_symbols_destroy(struct loader_symbols *symbols);
-/* Those of a program that has ended become those of the process's next one: what was read of files stays. All answers
- * are those of new ones. */
-void loader_symbols_turn(struct loader_symbols *symbols, const struct mmu_areas *areas);
 
 struct loader_place {
     const char *object;   /* basename of the mapped file, or NULL */

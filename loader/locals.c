@@ -15,9 +15,8 @@
  *   say. Without debug information of its own, or without an array in it, a frame of FRAME_BYTES and more is one
  *   object.
  * Counting
- *   A function is looked at once, when it is first entered, whatever programs have its file (loader_symbols_turn);
- *   debug information is read unit by unit. That of separate files is not opened for this: it takes longer than many a
- *   run.
+ *   A function is looked at once, when it is first entered; debug information is read unit by unit. That of separate
+ *   files is not opened for this: it takes longer than many a run.
  * Invariants
  *   Extents of one frame do not overlap. What cannot be computed is left out.
  * Not modelled
@@ -67,7 +66,6 @@ struct loader_layout {
     struct loader_change *changes;
     uint32_t change_count;
     bool whole; /* the frame itself is the object: places[0].local has its name */
-    bool alone; /* it is no function's */
 };
 
 static void add_step(struct loader_layout *layout, enum step_kind kind, unsigned to, unsigned from, int64_t value)
@@ -519,82 +517,26 @@ static enum c2_status read_layout(struct loader_symbols *symbols, struct loader_
     return status;
 }
 
-static enum c2_status add_layout(struct loader_symbols *symbols, struct loader_layout *layout, uint64_t *number,
-                                 struct c2_error *err)
-{
-    if (!c2_grow((void **)&symbols->layouts, &symbols->layout_room, symbols->layout_count, sizeof *symbols->layouts))
-        return c2_fail_memory(err, "variables on the stack");
-    *number = symbols->layout_count;
-    symbols->layouts[symbols->layout_count++] = layout;
-    return C2_OK;
-}
-
-/* One that belongs to no function. */
 static enum c2_status new_layout(struct loader_symbols *symbols, const struct loader_layout *layout, uint64_t *number,
                                  struct c2_error *err)
 {
-    struct loader_layout *copy = c2_alloc(sizeof *copy);
-    if (!copy)
+    struct loader_layout *copy;
+    if (!c2_grow((void **)&symbols->layouts, &symbols->layout_room, symbols->layout_count, sizeof *symbols->layouts) ||
+        !(copy = c2_alloc(sizeof *copy)))
         return c2_fail_memory(err, "variables on the stack");
     *copy = *layout;
-    copy->alone = true;
-    enum c2_status status = add_layout(symbols, copy, number, err);
-    if (status != C2_OK)
-        c2_free(copy);
-    return status;
-}
-
-static void free_layout(struct loader_layout *layout)
-{
-    c2_free(layout->places);
-    c2_free(layout->changes);
-    c2_free(layout);
-}
-
-/* What is read of a function is the file's, and stays while that is open. */
-static enum c2_status keep_frame(struct loader_module *module, const struct loader_layout *layout,
-                                 struct loader_layout **out, struct c2_error *err)
-{
-    if (!c2_grow((void **)&module->frames, &module->frame_room, module->frame_count, sizeof *module->frames) ||
-        !(*out = c2_alloc(sizeof **out)))
-        return c2_fail_memory(err, "variables on the stack");
-    **out = *layout;
-    module->frames[module->frame_count++] = *out;
+    *number = symbols->layout_count;
+    symbols->layouts[symbols->layout_count++] = copy;
     return C2_OK;
-}
-
-/* *out: NULL where nothing is of interest. */
-static enum c2_status frame_at(struct loader_symbols *symbols, struct loader_spot *spot, const char *function,
-                               struct loader_layout **out, struct c2_error *err)
-{
-    struct loader_module *module = spot->module;
-    struct loader_layout layout = {.whole = false};
-    uint64_t known = 0;
-    *out = NULL;
-    enum c2_status status = module->frame_of ? C2_OK : c2_map_create(&module->frame_of, err);
-    if (status != C2_OK)
-        return status;
-    if (c2_map_get(module->frame_of, spot->address, &known)) {
-        *out = (struct loader_layout *)(uintptr_t)known;
-        return C2_OK;
-    }
-    status = read_layout(symbols, spot, function, &layout, err);
-    if (status == C2_OK && layout.place_count != 0)
-        status = keep_frame(module, &layout, out, err);
-    if (!*out) {
-        c2_free(layout.places);
-        c2_free(layout.changes);
-    }
-    return status == C2_OK ? c2_map_put(module->frame_of, spot->address, (uint64_t)(uintptr_t)*out, err) : status;
 }
 
 enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va entry, uint64_t *number,
                                 struct c2_error *err)
 {
     struct loader_spot spot;
-    struct loader_layout *frame = NULL;
     const char *function;
     uint64_t start, known;
+    struct loader_layout layout = {.whole = false};
     *number = LOADER_NO_LAYOUT;
     if (!loader_spot_of(symbols, entry, &spot) || !spot.linked ||
         !loader_functions_find(&spot.module->functions, spot.address, &function, &start) || start != spot.address)
@@ -605,9 +547,13 @@ enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va 
         return C2_OK;
     }
     if (status == C2_OK)
-        status = frame_at(symbols, &spot, function, &frame, err);
-    if (status == C2_OK && frame)
-        status = add_layout(symbols, frame, number, err);
+        status = read_layout(symbols, &spot, function, &layout, err);
+    if (status == C2_OK && layout.place_count != 0)
+        status = new_layout(symbols, &layout, number, err);
+    if (*number == LOADER_NO_LAYOUT) {
+        c2_free(layout.places);
+        c2_free(layout.changes);
+    }
     return status == C2_OK ? c2_map_put(spot.module->layout_of, spot.address, *number, err) : status;
 }
 
@@ -676,22 +622,12 @@ enum c2_status loader_layout_threads(struct loader_symbols *symbols, struct gues
 
 void loader_layouts_release(struct loader_symbols *symbols)
 {
-    for (uint32_t i = 0; i < symbols->layout_count; i++)
-        if (symbols->layouts[i]->alone)
-            free_layout(symbols->layouts[i]);
-    symbols->layout_count = 0;
-    for (struct loader_module *module = symbols->modules; module; module = module->next) {
-        c2_map_destroy(module->layout_of);
-        module->layout_of = NULL;
+    for (uint32_t i = 0; i < symbols->layout_count; i++) {
+        c2_free(symbols->layouts[i]->places);
+        c2_free(symbols->layouts[i]->changes);
+        c2_free(symbols->layouts[i]);
     }
-}
-
-void loader_frames_release(struct loader_module *module)
-{
-    for (uint32_t i = 0; i < module->frame_count; i++)
-        free_layout(module->frames[i]);
-    c2_free(module->frames);
-    c2_map_destroy(module->frame_of);
+    c2_free(symbols->layouts);
 }
 
 uint32_t loader_layout_changes(const struct loader_symbols *symbols, uint64_t layout)

@@ -28,16 +28,13 @@
 
 /* ------------------------------------------------------------------ opening */
 
-static int open_mapped(struct loader_module *module)
+static int open_mapped(const struct loader_module *module)
 {
     struct stat st;
     int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == module->inode &&
-        st.st_dev == module->device) {
-        module->changed = st.st_ctim;
-        module->bytes = (uint64_t)st.st_size;
+        st.st_dev == module->device)
         return fd;
-    }
     if (fd >= 0)
         close(fd);
     return -1;
@@ -191,19 +188,12 @@ enum c2_status loader_module_open(struct loader_module **out, const char *path, 
     return status;
 }
 
-bool loader_module_unchanged(const struct loader_module *module)
-{
-    struct stat st;
-    return module->fd >= 0 && fstat(module->fd, &st) == 0 && (uint64_t)st.st_size == module->bytes &&
-           st.st_ctim.tv_sec == module->changed.tv_sec && st.st_ctim.tv_nsec == module->changed.tv_nsec;
-}
-
 void loader_module_close(struct loader_module *module)
 {
     if (!module)
         return;
     loader_units_release(module);
-    loader_frames_release(module);
+    c2_map_destroy(module->layout_of);
     loader_ranges_release(&module->units);
     loader_functions_release(&module->functions);
     loader_ranges_release(&module->variables);

@@ -4,9 +4,7 @@
  *
  * Model
  *   pc -> the area that holds it -> path and offset in the file -> module -> linked address -> function and line.
- *   Modules are opened at the first question about them and kept: path, device and inode name one. They are kept for
- *   the process's next program as well, while their files are as they were; what belongs to addresses of the guest, and
- *   the numbers of layouts, begin anew with it.
+ *   Modules are opened at the first question about them and kept: path, device and inode name one.
  * Counting
  *   Nothing here touches guest memory or a page: asking changes no result.
  * Invariants
@@ -37,52 +35,22 @@ enum c2_status loader_symbols_create(struct loader_symbols **out, const struct m
     return status;
 }
 
-static void forget_addresses(struct loader_symbols *symbols)
-{
-    loader_unwind_forget(symbols);
-    c2_map_destroy(symbols->receiver_of);
-    symbols->receiver_of = NULL;
-    symbols->receiver_count = 0;
-    loader_layouts_release(symbols);
-}
-
-static void forget_types(struct loader_symbols *symbols)
-{
-    loader_structs_release(symbols);
-    loader_arrays_release(symbols);
-}
-
-void loader_symbols_turn(struct loader_symbols *symbols, const struct mmu_areas *areas)
-{
-    struct loader_module **link = &symbols->modules;
-    forget_addresses(symbols);
-    symbols->areas = areas;
-    while (*link) {
-        struct loader_module *module = *link;
-        if (loader_module_unchanged(module)) {
-            link = &module->next;
-            continue;
-        }
-        *link = module->next;
-        forget_types(symbols); /* they may be its */
-        loader_module_close(module);
-    }
-}
-
 void loader_symbols_destroy(struct loader_symbols *symbols)
 {
     if (!symbols)
         return;
-    forget_addresses(symbols);
-    forget_types(symbols);
     while (symbols->modules) {
         struct loader_module *next = symbols->modules->next;
         loader_module_close(symbols->modules);
         symbols->modules = next;
     }
-    c2_free(symbols->layouts);
+    loader_unwind_forget(symbols);
     c2_free(symbols->rules);
+    c2_map_destroy(symbols->receiver_of);
     c2_free(symbols->receivers);
+    loader_layouts_release(symbols);
+    loader_structs_release(symbols);
+    loader_arrays_release(symbols);
     c2_map_destroy(symbols->shown);
     loader_names_destroy(symbols->names);
     loader_capstone_close(symbols);

@@ -127,8 +127,6 @@ struct loader_module {
     char *path;
     const char *object; /* basename, within path */
     uint64_t inode, device;
-    struct timespec changed; /* when it was opened: the file's own time, and its size */
-    uint64_t bytes;
     bool is_elf;
     struct loader_elf elf;
     int fd, debug_fd;
@@ -144,18 +142,14 @@ struct loader_module {
     struct c2_map *indexed;     /* frames.c: from the offset of a unit to its loader_unit; NULL before a question */
     struct loader_unit *newest; /* of those */
     struct c2_map *layout_of;   /* locals.c: from the entry of a function to its layout; NULL before a question */
-    struct c2_map *frame_of;    /* to what was read for that, of functions that have any; else 0 */
-    struct loader_layout **frames;
-    uint32_t frame_count, frame_room;
-    Dwarf_CFI *cfi; /* of .eh_frame; NULL: none, or not yet sought */
+    Dwarf_CFI *cfi;             /* of .eh_frame; NULL: none, or not yet sought */
     bool cfi_sought;
 };
 /* Fails only without memory; a file that has gone or changed is a module without names. */
 enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,
                                   struct c2_error *err);
 void loader_module_close(struct loader_module *module);
-bool loader_module_unchanged(const struct loader_module *module); /* the file is as it was when it was opened */
-Dwarf *loader_module_dwarf(struct loader_module *module);         /* NULL: there is none */
+Dwarf *loader_module_dwarf(struct loader_module *module); /* NULL: there is none */
 /* The range of a compilation unit that holds the address; NULL: none, or no memory. */
 const struct loader_range *loader_module_unit(struct loader_module *module, uint64_t address);
 /* Read what is not there yet; types are those of the variables read before. */
@@ -235,7 +229,6 @@ enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, 
                                    const struct loader_module *module, uint64_t entry, uint64_t bytes,
                                    struct c2_error *err);
 void loader_layouts_release(struct loader_symbols *symbols);
-void loader_frames_release(struct loader_module *module);
 
 /* ------------------------------------------------------------------ what results go to (receiver.c, assigned.c) */
 struct loader_received {

@@ -863,116 +863,6 @@ static void test_variables_without_memory(void **state)
     mmu_destroy(mmu);
 }
 
-/* ------------------------------------------------------------------ the programs of a process, one after the other */
-
-static void assert_same_text(const char *a, const char *b)
-{
-    if (a && b)
-        assert_string_equal(a, b);
-    else
-        assert_true(!a && !b);
-}
-
-static void same_place(struct loader_symbols *a, struct loader_symbols *b, struct guest_va pc)
-{
-    struct loader_place one, other;
-    loader_place_of(a, pc, &one);
-    loader_place_of(b, pc, &other);
-    assert_same_text(one.object, other.object);
-    assert_same_text(one.function, other.function);
-    assert_same_text(one.file, other.file);
-    assert_int_equal(one.line, other.line);
-    assert_int_equal(one.offset, other.offset);
-}
-
-/* Returns whether there is a layout. */
-static bool same_layout(struct loader_symbols *a, struct loader_symbols *b, struct guest_va pc)
-{
-    uint64_t one, other;
-    assert_int_equal(loader_layout_at(a, pc, &one, NULL), C2_OK);
-    assert_int_equal(loader_layout_at(b, pc, &other, NULL), C2_OK);
-    assert_true(one == other);
-    if (one == LOADER_NO_LAYOUT)
-        return false;
-    assert_int_equal(loader_layout_changes(a, one), loader_layout_changes(b, other));
-    const uint32_t count = loader_layout_count(a, one);
-    assert_int_equal(count, loader_layout_count(b, other));
-    for (uint32_t i = 0; i < count; i++) {
-        const struct loader_local *x = loader_layout_local(a, one, i), *y = loader_layout_local(b, other, i);
-        uint64_t at_x = 0, at_y = 0;
-        assert_same_text(x->name, y->name);
-        assert_same_text(x->function, y->function);
-        assert_int_equal(x->bytes, y->bytes);
-        assert_int_equal(loader_layout_extent(a, one, i, 1 << 30, &at_x),
-                         loader_layout_extent(b, other, i, 1 << 30, &at_y));
-        assert_int_equal(at_x, at_y);
-    }
-    return true;
-}
-
-/* All over the code, entries of functions with them. Returns how many layouts there are. */
-static unsigned same_answers(struct loader_symbols *a, struct loader_symbols *b, const struct mmu_areas *areas)
-{
-    unsigned layouts = 0;
-    const struct mmu_area *area = mmu_area_at(areas, (struct guest_va){0}, true);
-    for (; area; area = mmu_area_at(areas, (struct guest_va){area->start.v + area->bytes}, true))
-        for (uint64_t at = 0; area->prot & MMU_EXEC && at < area->bytes; at += 16) {
-            const struct guest_va pc = {area->start.v + at};
-            if (at % 208 == 0)
-                same_place(a, b, pc);
-            layouts += same_layout(a, b, pc);
-        }
-    return layouts;
-}
-
-static void copy_file(const char *to, const char *from)
-{
-    char command[1024];
-    snprintf(command, sizeof command, "cat '%s' > '%s'", from, to);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(chmod(to, 0755), 0);
-}
-
-/* Symbols that go on with each program answer as new ones do; of a file that is written anew, too. */
-static void test_symbols_of_programs_in_turn(void **state)
-{
-    (void)state;
-    char path[] = "/tmp/loader_load.XXXXXX";
-    const int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    const char *const guests[] = {GUESTS "/dynamic",
-                                  GUESTS "/static",
-                                  GUESTS "/dynamic",
-                                  GUESTS "/no_pie",
-                                  path,
-                                  GUESTS "/static",
-                                  path,
-                                  GUESTS "/dynamic",
-                                  path};
-    const char *const copies[] = {GUESTS "/static", GUESTS "/static", GUESTS "/dynamic"}; /* of path, in turn */
-    struct loader_symbols *symbols = NULL, *own;
-    unsigned layouts = 0, copied = 0;
-    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
-        struct mmu *mmu = new_mmu();
-        if (guests[i] == path)
-            copy_file(path, copies[copied++]);
-        struct loader_image image = load(mmu, guests[i]);
-        if (symbols)
-            loader_symbols_turn(symbols, mmu_areas(mmu));
-        else
-            assert_int_equal(loader_symbols_create(&symbols, mmu_areas(mmu), NULL), C2_OK);
-        assert_int_equal(loader_symbols_create(&own, mmu_areas(mmu), NULL), C2_OK);
-        layouts += same_answers(symbols, own, mmu_areas(mmu));
-        loader_symbols_destroy(own);
-        loader_image_release(&image);
-        mmu_destroy(mmu);
-    }
-    assert_true(layouts > 0);
-    loader_symbols_destroy(symbols);
-    unlink(path);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -994,7 +884,6 @@ int main(void)
         cmocka_unit_test(test_functions_that_resolve),
         cmocka_unit_test(test_a_file_to_be_read_is_no_module),
         cmocka_unit_test(test_variables_without_memory),
-        cmocka_unit_test(test_symbols_of_programs_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
