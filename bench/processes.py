@@ -19,6 +19,9 @@ SIMULATED = ["-q", "-m", "teach"]
 ROUNDS = "20000000"
 EACH = (("fork and wait", "fork", 100), ("posix_spawn of /bin/true", "spawn", 20),
         ("a byte there and back", "pipe", 1000))
+FEW, MANY = 20, 60 # the first few leave their findings in words
+CHILD = (("native", []), ("--no-sim", [paired.C2EMU, "-q", "--no-sim"]), ("-q", [paired.C2EMU, "-q"]),
+         ("with the findings of all", [paired.C2EMU]))
 
 
 def walls(commands, runs):
@@ -35,6 +38,15 @@ def each(guest, runs):
         native, alone, full = [(found[i + 1] - found[i]) / times * 1e6 for i in (0, 2, 4)]
         print("| %s | %.0f us | %.0f us | %.0f us | %.1f | %.1f |" % (name, native, alone, full, alone / native,
                                                                       full / alone), flush=True)
+
+
+def children(guest, runs):
+    """A child that becomes /bin/true, by the difference of many and few, and a run of one program."""
+    print("\n| | a run of /bin/true | a child that becomes /bin/true |\n|---|---|---|")
+    for name, way in CHILD:
+        commands = [way + ["/bin/true"]] + [way + [guest, "spawn", str(n)] for n in (FEW, MANY)]
+        alone, few, many = walls([["sh", "-c", 'exec "$@" 2>/dev/null', "sh", *words] for words in commands], runs)
+        print("| %s | %.1f ms | %.1f ms |" % (name, alone * 1e3, (many - few) / (MANY - FEW) * 1e3), flush=True)
 
 
 def shared_out(guest, runs):
@@ -59,6 +71,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         guest = os.path.join(directory, "processes")
         subprocess.run(["gcc", "-O1", "-pthread", "-o", guest, SOURCE], check=True)
+        children(guest, runs)
         each(guest, runs)
         shared_out(guest, runs)
 
