@@ -201,7 +201,8 @@ static bool same_loops(const struct finding *a, const struct finding *b)
 /* Loops one after the other in a loop, or in a function that is called again and again. */
 static bool same_passes(const struct finding *a, const struct finding *b)
 {
-    return a->function.v != 0 && a->function.v == b->function.v && a->around == b->around && a->level == b->level;
+    return a->function.v != 0 && a->function.v == b->function.v && a->around == b->around && a->level == b->level &&
+           a->caller == FINDINGS_NOBODY && b->caller == FINDINGS_NOBODY;
 }
 
 /* The same rows longer, as far as they are known of the second. */

@@ -18,7 +18,8 @@
  *                     apart from these it would take fewer lines.
  *   scattered         Steps are irregular otherwise: nothing is spared.
  *   capacity          The loop walks through the object more than once, and it does not fit: the cost of the capacity
- *                     misses of the level where most is lost, and of those behind it, which blocks that fit there save.
+ *                     misses of the level where most is lost, and of those behind it, which blocks that fit there save;
+ *                     half of it where the loop is a library's, which goes through the object for many callers.
  *   streaming         The rest: nothing is spared.
  *
  *   What lies between the blocks of the heap, or on the stack beside arrays, has no elements.
@@ -318,7 +319,7 @@ static void judge_order(struct finding *out, const struct findings_input *input,
         out->pattern = FINDINGS_CAPACITY;
         find_nest(out, input);
         out->passes = fetches_of(input, group);
-        out->gain = fits_from(input, group, out->level);
+        out->gain = fits_from(input, group, out->level) / (out->caller == FINDINGS_NOBODY ? 1 : 2);
     } else {
         out->pattern = FINDINGS_STREAMING;
     }

@@ -58,7 +58,8 @@ static void begin(struct world *w)
                                                  .level = w->none,
                                                  .startup = w->none};
         w->rows[i] = (struct analyses_row){.insn = i, .object = i, .level = w->tallies[i], .startup = w->none};
-        w->accesses[i] = (struct analyses_access){.insn = i, .object = i, .bytes = 8, .reads = 1000, .grid = 8};
+        w->accesses[i] = (struct analyses_access){
+            .insn = i, .object = i, .bytes = 8, .reads = 1000, .grid = 8, .caller = EXCERPTS_NO_CALLER};
     }
     w->insns[1].executed = 10; /* rounds of the outer loop, each with 100 of the inner one */
     w->profile = (struct analyses_profile_result){.level_count = 3,
@@ -379,6 +380,11 @@ static void again_and_again_or_once(void **state)
     must(&findings->list[0], FINDINGS_CAPACITY, 0x1000, 8000, 7200);
     assert_true(findings->list[0].passes == 2.0 && findings->list[0].level == L1D);
     findings_destroy(findings);
+    w.accesses[0].caller = 2; /* in a library, by several callers: half */
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_CAPACITY, 0x1000, 8000, 3600);
+    findings_destroy(findings);
+    w.accesses[0].caller = EXCERPTS_NO_CALLER;
     w.tallies[0][L2].reads[ANALYSES_COLD] = 100; /* blocks that fit L2 spare nothing in L1D: 900 * 28 */
     w.tallies[0][L2].reads[ANALYSES_CAPACITY] = 900;
     findings = found(&w);
