@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/cli_priv.h"
 #include "cli/options_priv.h"
 #include "stream/stream.h"
 
