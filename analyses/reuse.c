@@ -465,8 +465,8 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the result */
 
-/* Where levels prefetch, or the program does, their shadows see more than what is accessed; flushed lines they lose, and
- * those of shared levels what a core has taken to write it. apart: there was any of that. */
+/* Where levels prefetch, or the program does, their shadows see more than what is accessed; flushed lines they lose,
+ * and those of shared levels what a core has taken to write it. apart: there was any of that. */
 static void check_curve(const struct analyses_reuse_stack *of, const struct caches_counts *counts, bool apart)
 {
     C2_ASSERT(of->accesses == counts->accesses);

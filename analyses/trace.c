@@ -6,9 +6,10 @@
  *   Text form, one line a reference in program order, fetches included:
  *       R|W|F pc vaddr paddr size tid         addresses in hex without prefix, size (bytes) and tid in decimal
  *   A modify is its R line and its W line. A non-temporal store has N for W. Instructions made for caches are no
- *   references, and have lines all the same: P, a prefetch, with its hint in the place of the size (0 to 3: T0, T1, T2,
- *   NTA; 4: for writing), if its page is there; C, CLFLUSH or CLFLUSHOPT; K, CLWB. A reference that crosses a page has a second line whose letter is small
- *   (r|w|f) for the part on the next page; size is then each part's own.
+ *   references, and have lines all the same: P, a prefetch, with its hint in the place of the size (0 to 3: T0, T1,
+ *   T2, NTA; 4: for writing), if its page is there; C, CLFLUSH or CLFLUSHOPT; K, CLWB. A reference that crosses a
+ *   page has a second line whose letter is small (r|w|f) for the part on the next page; size is then each part's
+ *   own.
  *   A name that ends in .din (or .din.zst) gives the classic din form instead, `0|1|2 paddr` (read, write, fetch). It
  *   knows no instructions made for caches, which are left out, and no non-temporal stores, which are writes.
  *   Its records carry no size, so there is one record for each cache line that the reference touches: the first with

@@ -8,7 +8,8 @@
  *   lackey   `I  address,size`, ` L`, ` S` and ` M` likewise, as `valgrind --tool=lackey --trace-mem=yes` writes them;
  *            lines of Valgrind's own (==PID== ...) lie between.
  *   text     `R|W|N|F pc vaddr paddr size tid`, and P, C, K of instructions made for caches, as c2emu --trace writes
- *            them (analyses/trace.c); a small letter is the part on the next page. A line `B` is a barrier of all threads.
+ *            them (analyses/trace.c); a small letter is the part on the next page. A line `B` is a barrier of all
+ *            threads.
  *   The first thread has the number 1; din and lackey have no other. The lines of an instruction stand together.
  *   Each fetch begins an instruction, which is a block of its own; references behind it are its slots. Those that come
  *   before any fetch, or are more than OWN_SLOTS, are in blocks whose instruction has no bytes: it is neither fetched
