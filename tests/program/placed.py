@@ -16,7 +16,7 @@ from common import EMULATOR, check, done, equal, need, run
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "LANG": "C"}
 C_PROGRAM = "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\nint main(void) { return f(10) != 55; }\n"
 PROGRAMS = {
-    "ls": ["ls", "-goA", "--full-time", "/usr/include/linux"],
+    "ls": ["ls", "-goA", "--full-time", "/usr/include/asm-generic"],
     "bash": ["bash", "--norc", "-c", "for i in {1..40}; do m+=($((i * i % 7))); done; echo \"${m[@]}\"; exit 9"],
     "python3": ["/usr/bin/python3", "-I", "-S", "-c",
                 "print(sum(hash(str(i)) % 7 >= 0 for i in range(300)), sorted({3, 1}))"],

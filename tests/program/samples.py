@@ -342,7 +342,8 @@ def must_fail(what):
 
 # ---------------------------------------------------------------- advice
 
-# The layout that is the cure of the padded sample, or one as good: means, objects, row and pad of the first.
+# The layout that is the cure of the padded sample, a line a row where rows are padded (an element a row, which is tried
+# beside it, may be better by a few per cent, as rows take less room): means, objects, row and pad of the first.
 ADVICE = {
     "transpose": (["pad_rows"], ["b"], 1024),
     "doitgen": (["pad_rows"], ["c4"], 4096),
@@ -366,12 +367,13 @@ def advice(program, times):
 def cure(name, advised):
     means, objects, row = ADVICE[name]
     found = [layout for layout in advised["layouts"] if layout["means"] == means
-             and (objects is None or sorted(moved["name"] for moved in layout["objects"]) == sorted(objects))]
+             and (objects is None or sorted(moved["name"] for moved in layout["objects"]) == sorted(objects))
+             and (means != ["pad_rows"] or layout["objects"][0]["pad"] == 64)]
     if not equal(len(found), 1, "layouts with the cure of " + name):
         done()
     check(found[0]["helps"], "the cure of %s does not help" % name)
     best = min(layout["cost"] for layout in advised["layouts"] if layout["means"] != ["in_blocks"])
-    check(found[0]["cost"] * 100 <= best * 101, "%s: the cure costs %d, the best layout %d"
+    check(found[0]["cost"] * 100 <= best * 105, "%s: the cure costs %d, the best layout %d"
           % (name, found[0]["cost"], best))
     if row is not None:
         moved = found[0]["objects"][0]

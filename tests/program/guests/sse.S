@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Wide accesses: 16 bytes aligned, crossing a line, crossing a page; 2, 4 and 8 bytes crossing both; modifies that
- * cross; x87 of 4, 8 and 10 bytes. Plus what must not count: prefetches, lea, a nop with a memory operand.
+ * cross; x87 of 4, 8 and 10 bytes. Plus what must not count: lea, a nop with a memory operand. (Instructions made for
+ * caches, which Cachegrind takes for ordinary ones or for none, are in instructed.S.)
  */
 #include "guest.h"
     .macro AT address               /* each value read is used: a load that nobody needs Valgrind leaves out */
@@ -50,9 +51,9 @@
     movaps  page, %xmm0
     movapd  page+16, %xmm1
     movdqa  %xmm0, page+32
-    movntdq %xmm0, page+48
-    movntps %xmm0, page+64
-    movnti  %rax, page+80
+    movdqa  %xmm0, page+48
+    movaps  %xmm0, page+64
+    mov     %rax, page+80
     addps   page, %xmm0
     mulpd   page+16, %xmm1
     pand    page+32, %xmm0
@@ -67,8 +68,6 @@
     pinsrw  $3, page+62, %xmm0
     shufps  $0x4e, page+128, %xmm0
     pshufb  page+128, %xmm0
-    prefetcht0 page+4096*8
-    prefetchnta page+4096*8
     nopl    page+4096*8
     lea     page+4096*8, %rax
     fninit
