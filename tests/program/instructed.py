@@ -4,9 +4,9 @@
 L1D has 16 sets of 2 lines, L2 room for all. First a byte is written in each of 16 pages.
 
 near   reads lines 0 to 255 and prefetches 8 further, five instructions a line: nothing else comes into a set in
-       between, so all 256 are useful, the last 8 in `far`. Lines 64, 128, 192, 256 are the first of a page: L2 has them,
-       and the others come from memory. A line is read 41 instructions behind its prefetch: memory takes 200 cycles,
-       which is late, L2 12.
+       between, so all 256 are useful, the last 8 in `far`. Lines 64, 128, 192, 256 are the first of a page: L2 has
+       them, and the others come from memory. A line is read 41 instructions behind its prefetch: memory takes 200
+       cycles, which is late, L2 12.
 far    goes on with lines 256 to 511, and prefetches 44 further. In each set a line that was read and one that was
        prefetched come every 16 lines, so what was prefetched leaves long before it is read: all 256 are useless, and
        the 212 of them that are read (300 to 511) miss because of that. 320, 384, 448 and 512 are in L2.
