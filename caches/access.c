@@ -38,8 +38,10 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
             return c2_fail_memory(err, "what is known of prefetched lines");
         cache_prefetch_begin(caches->prefetch);
     }
-    if (C2_UNLIKELY(caches->instructed))
+    if (C2_UNLIKELY(caches->instructed)) {
         cache_instructed_asked(caches, request->line.physical_line);
+        cache_instructed_accessed(caches, request->slot);
+    }
     request->row = cache_lines_row(&caches->lines, request->slot);
     caches->lines.signature = cache_signature(first->clean ? request->line.virtual_line.v << first->line_shift
                                                            : caches->lines.pc);

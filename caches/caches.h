@@ -641,6 +641,7 @@ const struct caches_prefetched *caches_prefetched(const struct caches *caches, s
     X(polluting, "accesses that missed in a level because a prefetch had pushed the line out") \
     X(cached, "flushes, write-backs and stores past the caches of lines that a cache had") \
     X(written_back, "of these: lines that were dirty") \
+    X(refetched, "accesses that missed lines which a store past the caches had taken out of them shortly before") \
     X(bytes, "stored past the caches") \
     X(full, "lines written to memory whole") \
     X(partial, "lines written to memory in pieces") \

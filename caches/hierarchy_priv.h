@@ -119,6 +119,9 @@ void cache_instructed_used(struct caches *caches, const struct cache_level *leve
 void cache_instructed_useless(struct caches *caches, uint32_t tag);
 void cache_instructed_polluting(struct caches *caches, uint32_t tag);
 void cache_instructed_asked(struct caches *caches, struct line_no line);
+/* A line is accessed; or it comes back, or is thrown away, in another way. */
+void cache_instructed_accessed(struct caches *caches, uint32_t slot);
+void cache_instructed_forget(struct caches *caches, uint32_t slot);
 void cache_instructed_check(const struct caches *caches);
 
 /* The counts of a level, current. hierarchy.c */

@@ -21,6 +21,10 @@
  *              core, of one line. A buffer whose line is whole is written to memory in one piece; one that is not, byte
  *              by byte, in its order: the oldest where a store finds no room, and the line's own when anybody accesses,
  *              prefetches, flushes or writes back the line, or another core stores past the caches to it.
+ *   Refetched  An access of a line that a store past the caches took out of them, when nothing else has fetched or
+ *              flushed it since, by the same core, and so soon that a last level with room for its lines in any set
+ *              would still have it: fewer instructions behind the store than it has lines, of several cores than a
+ *              core's part of them, taking an instruction for an access of one line by each core.
  *   Classes    The program has thrown a flushed line away: no cache of any size or shape would have it. So all shadows
  *              lose it too, and the next miss of it is cold, as the first one was, with nobody who evicted it.
  * Counting
@@ -28,11 +32,13 @@
  *   is flushed or written back is a write-back of the last level of the data path, which stands next to memory; of
  *   several cores that have one each, of the core's.
  * Invariants
- *   issued - useful - useless lines are in a level and not asked for (prefetch.c); no level has the line of a buffer.
+ *   issued - useful - useless lines are in a level and not asked for (prefetch.c); no level has the line of a buffer,
+ *   nor one that a store has taken.
  * Price
  *   A usual machine ceases to be one with the first such instruction (general.c). 16 bytes a line of footprint, level
- *   and core, 8 of them in prefetch.c.
+ *   and core, 8 of them in prefetch.c; 16 more a line of footprint.
  * Not modelled
+ *   Instructions that access several lines, and the lines of other cores, in how soon a line is fetched again.
  *   How long a buffer waits; fences, which empty buffers on a CPU: so what is written in pieces is written as seldom as
  *   can be. A way of an inclusive level reserved for NTA. Masks of MASKMOVDQU: the whole operand is stored. Lines of
  *   more than 64 bytes have a bit of a buffer for as many bytes as make 64 of them.
@@ -63,6 +69,12 @@ struct buffers {
     uint32_t count;
 };
 
+/* A line that a store past the caches has taken out of them. */
+struct taken {
+    uint64_t when; /* << CORE_BITS | core */
+    uint32_t tag;  /* of the store, + 1; 0: it was not taken, or has come back */
+};
+
 struct cache_instructed {
     uint64_t now; /* caches_set_clock() */
     bool measuring;
@@ -70,9 +82,10 @@ struct cache_instructed {
     struct caches_instructed nobody; /* what is not measured */
     struct caches_instructed_flows flows;
     uint32_t tags, tag_room;
-    uint64_t *ready; /* [slot * columns + column]: of what was fetched ahead: when it is there, and for whom */
-    uint32_t room;   /* of it, in groups of lines */
-    uint32_t open;   /* buffers of all cores that are used */
+    uint64_t *ready;     /* [slot * columns + column]: of what was fetched ahead: when it is there, and for whom */
+    struct taken *taken; /* [slot] */
+    uint32_t room;       /* of both, in groups of lines */
+    uint32_t open;       /* buffers of all cores that are used */
     struct buffers *buffers;
 };
 
@@ -109,6 +122,7 @@ void cache_instructed_end(struct caches *caches)
         return;
     c2_free(instructed->by);
     c2_free(instructed->ready);
+    c2_free(instructed->taken);
     c2_free(instructed->buffers);
     c2_free(instructed);
 }
@@ -197,6 +211,12 @@ static bool reach(struct caches *caches)
         return false;
     memset(ready + instructed->room * group, 0, (room - instructed->room) * group * sizeof *ready);
     instructed->ready = ready;
+    struct taken *taken = c2_realloc(instructed->taken, room * (size_t)LINES_GROUP * sizeof *taken);
+    if (!taken)
+        return false;
+    memset(taken + instructed->room * (size_t)LINES_GROUP, 0,
+           (room - instructed->room) * (size_t)LINES_GROUP * sizeof *taken);
+    instructed->taken = taken;
     instructed->room = room;
     return true;
 }
@@ -223,6 +243,49 @@ void cache_instructed_polluting(struct caches *caches, uint32_t tag)
     struct caches_instructed *counts = known(caches->instructed, tag);
     if (counts)
         counts->polluting++;
+}
+
+/* ------------------------------------------------------------------ lines that stores have taken */
+
+/* NULL: the line was in no instruction so far, nor were others near it. */
+static struct taken *taken_of(const struct caches *caches, uint32_t slot)
+{
+    const struct cache_instructed *instructed = caches->instructed;
+    return slot / LINES_GROUP < instructed->room ? &instructed->taken[slot] : NULL;
+}
+
+void cache_instructed_forget(struct caches *caches, uint32_t slot)
+{
+    struct taken *taken = taken_of(caches, slot);
+    if (taken)
+        taken->tag = 0;
+}
+
+/* Of the last level, for a core. */
+static uint64_t last_lines(const struct caches *caches)
+{
+    const struct caches_machine *machine = &caches->machine;
+    return machine->levels[machine->level_count - 1].size_bytes / machine->line_bytes / caches_machine_cores(machine);
+}
+
+void cache_instructed_accessed(struct caches *caches, uint32_t slot)
+{
+    const struct cache_instructed *instructed = caches->instructed;
+    struct taken *taken = taken_of(caches, slot);
+    if (!taken || taken->tag == 0)
+        return;
+    const uint64_t when = taken->when >> CORE_BITS, core = taken->when & ((1u << CORE_BITS) - 1);
+    struct caches_instructed *counts = known(caches->instructed, taken->tag - 1);
+    taken->tag = 0;
+    if (counts)
+        counts->refetched += core == core_of(caches) && instructed->now - when < last_lines(caches);
+}
+
+/* The store has found the line in a cache, and it is there no longer. */
+static void take(struct caches *caches, uint32_t slot, uint32_t tag)
+{
+    const uint64_t when = caches->instructed->now << CORE_BITS | core_of(caches);
+    *taken_of(caches, slot) = (struct taken){when, tag + 1};
 }
 
 /* ------------------------------------------------------------------ buffers */
@@ -434,6 +497,8 @@ enum c2_status caches_instruct(struct caches *caches, enum caches_instruction wh
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     cache_prefetch_begin(caches->prefetch);
     cache_instructed_asked(caches, physical_line);
+    if (what != CACHES_WRITE_BACK)
+        cache_instructed_forget(caches, request.slot);
     if (what == CACHES_FLUSH)
         status = flush(caches, &request, counts, tag) ? C2_OK : no_memory(err);
     else if (what == CACHES_WRITE_BACK)
@@ -460,8 +525,11 @@ enum c2_status caches_store_past(struct caches *caches, const struct caches_past
     counts->bytes += store->bytes;
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     cache_prefetch_begin(caches->prefetch);
+    const uint64_t cached = counts->cached;
     if (!flush(caches, &request, counts, tag))
         return no_memory(err);
+    if (counts->cached != cached)
+        take(caches, request.slot, tag);
     combine(caches, store->line.v, c2_mask(store->first / unit, (store->first + store->bytes - 1) / unit), tag);
     C2_PROMISE(cache_access_holds(caches, request.slot));
     return C2_OK;
@@ -499,4 +567,8 @@ void cache_instructed_check(const struct caches *caches)
         }
     }
     C2_ASSERT(open == caches->instructed->open);
+    for (uint32_t slot = 0; slot < caches->instructed->room * LINES_GROUP && slot < caches->lines.groups * LINES_GROUP;
+         slot++)
+        for (uint32_t k = 0; k < caches->node_count && caches->instructed->taken[slot].tag != 0; k++)
+            C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].seat == 0);
 }

@@ -396,8 +396,10 @@ static void request_line(struct caches *caches, const struct ask *ask)
                         (caches->coherence && !cache_coherence_reach(caches));
     if (prefetch->failed)
         return;
-    if (C2_UNLIKELY(caches->instructed))
+    if (C2_UNLIKELY(caches->instructed)) {
         cache_instructed_asked(caches, request.line.physical_line);
+        cache_instructed_forget(caches, request.slot);
+    }
     request.row = cache_lines_row(&caches->lines, request.slot);
     if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, &request)) {
         drop(ask, note, request.slot);

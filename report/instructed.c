@@ -52,6 +52,7 @@ static void add_counters(struct document *d, const struct caches_instructed *n, 
     doc_count(d, DOC_JSON, "written_back", n->written_back);
     if (of == OF_FLUSHES)
         return;
+    doc_count(d, DOC_JSON, "refetched", n->refetched);
     doc_count(d, DOC_JSON, "bytes", n->bytes);
     doc_count(d, DOC_JSON, "full", n->full);
     doc_count(d, DOC_JSON, "partial", n->partial);
@@ -191,6 +192,8 @@ static void say_stores(struct document *d, const struct caches_instructed *n)
              report_size(bytes, n->bytes), doc_digits(d, n->full), doc_digits(d, n->partial));
     if (n->cached != 0)
         doc_say(d, "; %s stores were to lines in the caches, which lost them", doc_digits(d, n->cached));
+    if (n->refetched != 0)
+        doc_say(d, ", and fetched %s again soon", doc_digits(d, n->refetched));
 }
 
 static void say_flushes(struct document *d, const struct caches_instructed *n)

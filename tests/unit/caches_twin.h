@@ -59,6 +59,11 @@ struct twin_instructed {
         uint32_t tag;
     } buffer[CACHES_MAX_COMBINING]; /* the oldest first */
     uint32_t buffers;
+    struct {
+        uint64_t physical, when;
+        uint32_t tag;
+    } taken[TWIN_MAX_LINES]; /* by stores past the caches, and not come back; one core */
+    uint64_t takens;
 };
 
 struct twin_level {
@@ -793,6 +798,7 @@ static void twin_fill(struct twin *twin, enum caches_side side, uint32_t server,
 /* ------------------------------------------------------------------ prefetchers */
 
 static void twin_drain(struct twin *twin, uint64_t physical);
+static bool twin_back(struct twin *twin, uint64_t physical, uint64_t *when, uint32_t *tag);
 
 /* The level of this depth lacks the line, which a prefetcher of it wants. */
 static void twin_fetch(struct twin *twin, enum caches_side side, uint32_t depth, uint64_t virtual_, uint64_t physical)
@@ -832,6 +838,7 @@ static void twin_want(struct twin *twin, enum caches_side side, uint32_t depth, 
     virtual_ += (uint64_t)lines;
     physical += (uint64_t)lines;
     twin_drain(twin, physical);
+    twin_back(twin, physical, NULL, NULL);
     uint32_t number, slice;
     bool shadowed = false;
     for (uint64_t i = 0; i < level->shadow_count; i++)
@@ -933,6 +940,33 @@ static void twin_drain(struct twin *twin, uint64_t physical)
     for (uint32_t i = twin->instructed.buffers; i-- > 0;)
         if (twin->instructed.buffer[i].physical == physical)
             twin_write_out(twin, i);
+}
+
+/* Whether a store past the caches had taken the line; it is forgotten. when, tag: of the store. */
+static bool twin_back(struct twin *twin, uint64_t physical, uint64_t *when, uint32_t *tag)
+{
+    struct twin_instructed *all = &twin->instructed;
+    for (uint64_t i = 0; i < all->takens; i++) {
+        if (all->taken[i].physical != physical)
+            continue;
+        if (when) {
+            *when = all->taken[i].when;
+            *tag = all->taken[i].tag;
+        }
+        all->taken[i] = all->taken[--all->takens];
+        return true;
+    }
+    return false;
+}
+
+static void twin_take(struct twin *twin, uint64_t physical, uint32_t tag)
+{
+    struct twin_instructed *all = &twin->instructed;
+    if (all->takens == TWIN_MAX_LINES)
+        abort();
+    all->taken[all->takens].physical = physical;
+    all->taken[all->takens].when = all->now;
+    all->taken[all->takens++].tag = tag;
 }
 
 static void twin_drop(uint64_t *list, uint64_t *count, uint64_t physical)
@@ -1038,6 +1072,8 @@ static __attribute__((unused)) void twin_instruct(struct twin *twin, enum caches
     n->executed++;
     twin->missing = twin->pc;
     twin_drain(twin, physical);
+    if (what != CACHES_WRITE_BACK)
+        twin_back(twin, physical, NULL, NULL);
     if (what == CACHES_FLUSH)
         twin_everywhere(twin, physical, n, twin_flush_level);
     else if (what == CACHES_WRITE_BACK)
@@ -1053,7 +1089,10 @@ static __attribute__((unused)) void twin_store_past(struct twin *twin, uint64_t 
     uint32_t i = 0, whole = 0;
     all->by[tag].executed++;
     all->by[tag].bytes += bytes;
+    const uint64_t cached = all->by[tag].cached;
     twin_everywhere(twin, physical, &all->by[tag], twin_flush_level);
+    if (all->by[tag].cached != cached)
+        twin_take(twin, physical, tag);
     while (i < all->buffers && all->buffer[i].physical != physical)
         i++;
     if (i == all->buffers && i == twin->machine.combining) {
@@ -1117,6 +1156,13 @@ static void twin_access_levels(struct twin *twin, enum caches_side side, uint32_
     twin->missing = side == CACHES_FETCH ? virtual_ * twin->machine.line_bytes : twin->pc;
     twin->seen_count = 0;
     twin_drain(twin, physical);
+    uint64_t when;
+    uint32_t tag;
+    if (twin_back(twin, physical, &when, &tag)) {
+        const struct caches_level *last = &twin->machine.levels[twin->machine.level_count - 1];
+        twin->instructed.by[tag].refetched += (twin->instructed.now - when) * twin->machine.line_bytes <
+                                              last->size_bytes;
+    }
     twin_ask_and_fill(twin, side, entry, write, virtual_, physical);
     twin->stored_count = 0;
     if (write)
