@@ -120,6 +120,8 @@ enum c2_status cli_find(struct findings **out, struct report_run *report, struct
                                          .machine = report->machine,
                                          .placement = report->placement,
                                          .symbols = report->symbols,
+                                         .instructed = report->instructed,
+                                         .instructed_count = report->instructed_count,
                                          .instructions = report->counts->instructions};
     enum c2_status status = findings_create(out, &input, err);
     report->findings = *out;

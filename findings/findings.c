@@ -42,7 +42,8 @@ struct finding findings_at(enum findings_pattern pattern, const struct analyses_
                             .with = ANALYSES_NO_LOOP,
                             .level = FINDINGS_NOBODY,
                             .evictor = FINDINGS_NOBODY,
-                            .other = FINDINGS_NOBODY};
+                            .other = FINDINGS_NOBODY,
+                            .store = FINDINGS_NOBODY};
 }
 
 void findings_destroy(struct findings *findings)
@@ -223,6 +224,7 @@ static bool has_one_cause(const struct finding *a, const struct finding *b)
         return same_loops(a, b) || same_passes(a, b);
     case FINDINGS_SET_CONFLICTS:
         return same_loops(a, b) || same_rows(a, b);
+    case FINDINGS_NON_TEMPORAL:
     case FINDINGS_POINTER_CHASING:
     case FINDINGS_SCATTERED:
     case FINDINGS_STREAMING:
@@ -261,6 +263,7 @@ static void add_finding(struct finding *to, const struct finding *more)
     to->cost += more->cost;
     to->gain += more->gain;
     to->misses += more->misses;
+    to->refetched += more->refetched;
     findings_cost_add(&to->parts, &more->parts);
     if (to->gain != 0)
         to->gained = FINDINGS_ESTIMATED;

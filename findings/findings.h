@@ -19,6 +19,7 @@
     X(CAPACITY, "capacity", "data that is used again does not fit") \
     X(PARTIAL_LINES, "partial-lines", "few bytes are used of the lines that are fetched") \
     X(POINTER_CHASING, "pointer-chasing", "each address comes from the load before, and nodes are scattered") \
+    X(NON_TEMPORAL, "non-temporal-stores", "lines that are stored past the caches are fetched again soon") \
     X(TLB, "tlb", "more pages are in use than the TLBs hold") \
     X(FALSE_SHARING, "false-sharing", "cores take a line from each other for different bytes of it") \
     X(TRUE_SHARING, "true-sharing", "cores take a line from each other for the same bytes") \
@@ -72,8 +73,10 @@ struct finding {
     uint64_t gain;                /* of these, what the remedy would spare; 0: nothing, or there is none */
     enum findings_gained gained;
     struct findings_cost parts;
-    uint64_t misses;         /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
-    uint64_t walks;          /* TLB: page walks */
+    uint64_t misses;    /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
+    uint64_t walks;     /* TLB: page walks */
+    uint64_t refetched; /* NON_TEMPORAL: lines fetched again soon after a store past the caches had taken them, and */
+    uint32_t store;     /* that store, in the profile; in a library: the user's code that led there */
     int64_t step, with_step; /* bytes, round by round: of the innermost loop, of the other one; 0: not known */
     uint64_t element_bytes, used_bytes; /* PARTIAL_LINES, POINTER_CHASING: of an element or node */
     uint8_t used[FINDINGS_ELEMENT / 8]; /* these bytes of an element, as bits */
@@ -98,7 +101,9 @@ struct findings_input {
     const struct analyses_coherence_result *coherence; /* NULL: one core */
     const struct caches_machine *machine;
     const struct mmu_config *placement;
-    struct loader_symbols *symbols;       /* NULL: code is not looked at */
+    struct loader_symbols *symbols;          /* NULL: code is not looked at */
+    const struct sim_instructed *instructed; /* instructions made for caches, by address */
+    size_t instructed_count;
     uint64_t instructions;                /* measured */
     const struct findings_sorted *sorted; /* findings_create's own */
 };

@@ -16,6 +16,7 @@ struct group {
     uint64_t level[ANALYSES_LEVELS];      /* by number: cycles of capacity and conflict misses, */
     uint64_t capacity[ANALYSES_LEVELS];   /* and of capacity misses alone */
     uint64_t misses, pages, walks;        /* of the first level of the caches, and of the TLBs; of both TLBs */
+    uint64_t new_lines;                   /* cold misses of the last level */
     uint32_t lead, page_lead;             /* the rows that cost most, in all and in translations; */
     uint64_t lead_cost, page_cost;        /* what they cost */
     uint32_t lead_evictor;                /* of its conflicts: the object with most; or NOBODY */
@@ -72,6 +73,16 @@ void findings_groups_release(struct groups *groups);
 
 /* What the group is about, into *out: but for its translations, and for what cores do to each other. */
 void findings_judge(struct finding *out, const struct findings_input *input, const struct group *group);
+
+/* What an instruction does to this object, of all that it does: one of a library goes through many. */
+double findings_share_of(const struct analyses_excerpts_result *excerpts, const struct analyses_access *access);
+
+/* Cold misses of the last level, without start-up. */
+uint64_t findings_new_lines(const struct findings_input *input, const struct analyses_row *row);
+
+/* Whether at least half of the group's cost is that of lines which stores past the caches had taken, and fetched again
+ * soon; then the finding is about that. (past.c) */
+bool findings_is_past(struct finding *out, const struct findings_input *input, const struct group *group);
 
 /* How much longer rows should be, for conflicts of an object with itself; access: of its lead. (padding.c) */
 void findings_pad(struct finding *finding, const struct findings_input *input, const struct analyses_access *access);

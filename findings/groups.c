@@ -30,6 +30,11 @@ static uint64_t own(const struct analyses_row *row, uint32_t level, enum analyse
     return all->reads[class_] + all->writes[class_] - startup->reads[class_] - startup->writes[class_];
 }
 
+uint64_t findings_new_lines(const struct findings_input *input, const struct analyses_row *row)
+{
+    return own(row, input->profile->level_count - 1, ANALYSES_COLD);
+}
+
 static uint64_t translation_of(const struct analyses_row *row, const struct caches_costs *costs)
 {
     return (row->tlb.misses - row->tlb_startup.misses) * costs->second_tlb +
@@ -218,6 +223,7 @@ static enum c2_status add_row(struct groups *groups, const struct findings_input
         group->capacity[i] += capacity[i];
     }
     group->misses += first_misses(of);
+    group->new_lines += findings_new_lines(input, of);
     group->pages += of->tlb.misses - of->tlb_startup.misses;
     group->walks += of->tlb.walks - of->tlb_startup.walks;
     if (cost.translation > group->page_cost) {

@@ -4,6 +4,8 @@
  *
  * Model
  *   In this order, the first that fits:
+ *   non-temporal      At least half of the cost is that of lines which stores past the caches have taken out of them,
+ *                     and which are fetched again soon: what ordinary stores would leave of it (past.c).
  *   loop order        The innermost loop goes through the object in steps of at least half a line, and a loop around it
  *                     in shorter ones, of less than a line. What a swap spares is what each access takes of a line,
  *                     min(1, step / line), now and with the loops swapped, for all accesses of the loop.
@@ -258,8 +260,7 @@ static bool is_chase(struct finding *out, const struct findings_input *input, co
 
 /* ------------------------------------------------------------------ again and again, or once */
 
-/* What an instruction does to this object, of all that it does: one of a library goes through many. */
-static double share_of(const struct analyses_excerpts_result *excerpts, const struct analyses_access *access)
+double findings_share_of(const struct analyses_excerpts_result *excerpts, const struct analyses_access *access)
 {
     const struct analyses_access *first = access, *end = excerpts->accesses + excerpts->access_count;
     uint64_t all = 0;
@@ -279,8 +280,8 @@ static double passes_of(const struct findings_input *input, const struct group *
     int64_t step;
     if (!group->access || !findings_step(group->access, 0, &step) || step == 0 || object->bytes == 0)
         return 0;
-    return (double)(insn->reads + insn->writes) * share_of(input->excerpts, group->access) * (double)llabs(step) /
-           (double)object->bytes;
+    return (double)(insn->reads + insn->writes) * findings_share_of(input->excerpts, group->access) *
+           (double)llabs(step) / (double)object->bytes;
 }
 
 /* How often a line of the object was fetched, in the mean: this is counted, and true of partial walks as well. */
@@ -343,7 +344,7 @@ void findings_judge(struct finding *out, const struct findings_input *input, con
     out->misses = group->misses;
     out->cost = findings_cost_sum(&group->cost) - group->cost.coherence;
     out->gain = 0;
-    if (group->ordered || !is_loop_order(out, input, group)) {
+    if (!findings_is_past(out, input, group) && (group->ordered || !is_loop_order(out, input, group))) {
         out->cost -= group->cost.translation;
         if (group->access)
             out->step = group->access->step[0].bytes;

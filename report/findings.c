@@ -111,6 +111,17 @@ static void place_of(struct loader_place *out, const struct telling *t)
     }
 }
 
+/* A place: the function by its bare name where a line goes with it, which overloads do not share. */
+static void name_place(char *buffer, size_t bytes, struct guest_va pc, struct loader_place place)
+{
+    char bare[NAME_BYTES];
+    if (place.function && place.file) {
+        snprintf(bare, sizeof bare, "%s", place.function);
+        place.function = report_bare_name(bare);
+    }
+    report_shorten(loader_place_text(buffer, bytes, pc, &place), WIDTH);
+}
+
 /* ------------------------------------------------------------------ the pattern, with its evidence */
 
 static void say_steps(struct c2_words *words, const struct telling *t)
@@ -278,6 +289,24 @@ static void say_frames(struct c2_words *words, const struct telling *t)
                100.0 * (double)t->of->luck_most / (double)t->of->luck_now);
 }
 
+/* The stores, by where they are in the user's code. */
+static void place_of_store(struct loader_place *out, const struct telling *t)
+{
+    report_charge(out, t->run, t->run->profile->insns[t->of->store].pc);
+}
+
+static void say_past(struct c2_words *words, const struct telling *t)
+{
+    struct loader_place place;
+    char count[DIGITS], text[NAME_BYTES];
+    place_of_store(&place, t);
+    name_place(text, sizeof text, t->run->profile->insns[t->of->store].pc, place);
+    c2_say(words,
+           "%s lines of %s are fetched from memory shortly after non-temporal stores took them out of the caches, "
+           "in %s",
+           c2_group_digits(count, t->of->refetched), t->object, text);
+}
+
 static void say_pattern(struct c2_words *words, const struct telling *t)
 {
     char count[DIGITS];
@@ -299,6 +328,9 @@ static void say_pattern(struct c2_words *words, const struct telling *t)
         break;
     case FINDINGS_POINTER_CHASING:
         c2_say(words, "each address in %s comes from the load before it, and the nodes are scattered", t->object);
+        break;
+    case FINDINGS_NON_TEMPORAL:
+        say_past(words, t);
         break;
     case FINDINGS_TLB:
         say_pages(words, t);
@@ -535,6 +567,10 @@ static void say_remedy(struct c2_words *words, const struct telling *t)
     case FINDINGS_POINTER_CHASING:
         c2_say(words, "take the nodes from one pool in the order of the walk, or walk over an index");
         break;
+    case FINDINGS_NON_TEMPORAL:
+        c2_say(words, "write %s by ordinary stores, so that its lines stay in the caches until they are read",
+               t->object);
+        break;
     case FINDINGS_TLB:
         say_huge(words, t);
         break;
@@ -582,17 +618,6 @@ static bool read_source(char *buffer, size_t bytes, const struct loader_place *p
     memmove(buffer, buffer + before, strlen(buffer + before) + 1);
     buffer[strcspn(buffer, "\r\n")] = '\0';
     return buffer[0] != '\0';
-}
-
-/* A place: the function by its bare name where a line goes with it, which overloads do not share. */
-static void name_place(char *buffer, size_t bytes, struct guest_va pc, struct loader_place place)
-{
-    char bare[NAME_BYTES];
-    if (place.function && place.file) {
-        snprintf(bare, sizeof bare, "%s", place.function);
-        place.function = report_bare_name(bare);
-    }
-    report_shorten(loader_place_text(buffer, bytes, pc, &place), WIDTH);
 }
 
 /* Where the user's code led to what happens in a library; false: it happens in the user's code, or it is not known. A
@@ -649,6 +674,15 @@ static void add_text(struct document *d, const struct report_digest *digest, con
                  t->of->gained == FINDINGS_SIMULATED ? "; the remedy would spare nothing" : "");
 }
 
+static void add_stores(struct document *d, const struct telling *t)
+{
+    struct loader_place place;
+    place_of_store(&place, t);
+    doc_count(d, DOC_JSON, "refetched", t->of->refetched);
+    if (place.file && place.line > 0)
+        doc_count(d, DOC_JSON, "store_line", (uint64_t)place.line);
+}
+
 static void add_evidence(struct document *d, const struct telling *t)
 {
     const struct finding *of = t->of;
@@ -663,6 +697,8 @@ static void add_evidence(struct document *d, const struct telling *t)
         doc_count(d, DOC_JSON, "others", of->others);
     if (of->pattern == FINDINGS_TLB)
         doc_count(d, DOC_JSON, "walks", of->walks);
+    if (of->pattern == FINDINGS_NON_TEMPORAL)
+        add_stores(d, t);
     if (of->step != 0)
         doc_words(d, DOC_JSON, "step", "%" PRId64, of->step);
     if (of->with_step != 0)

@@ -26,7 +26,7 @@ PROGRAMS = os.environ.get("PROGRAMS", "")
 EXTENSIONS = {"c": "c", "c++": "cc", "fortran": "F90", "rust": "rs"}
 PATTERNS = ("loop-order", "set-conflicts", "page-placement", "capacity", "streaming", "partial-lines",
             "pointer-chasing", "tlb", "scattered-accesses", "false-sharing", "true-sharing", "instruction-cache",
-            "startup")
+            "non-temporal-stores", "startup")
 COLUMNS = "name language cores pattern where object remedy gain native flags note"
 MARK = re.compile(r"(/\*|//|!) here\b")
 

@@ -411,6 +411,93 @@ static void no_order(void **state)
     findings_destroy(findings);
 }
 
+/* 1000 lines of object 0 come from memory, 196 cycles each; the second instruction has stored some of them past the
+ * caches. */
+static void begin_past(struct world *w, struct sim_instructed *store, uint64_t refetched)
+{
+    begin(w);
+    for (uint32_t level = L1D; level <= L3; level++)
+        w->tallies[0][level].reads[ANALYSES_COLD] = 1000;
+    steps(&w->accesses[0], 8, 0);
+    w->accesses[1].object = 0;
+    *store = (struct sim_instructed){{0x2000}, {.what = CACHES_STORE_PAST, .refetched = refetched}};
+    w->input.instructed = store;
+    w->input.instructed_count = 1;
+}
+
+/* Ordinary stores would find the lines where the object fits; the levels nearer than that are missed twice a line. */
+static void stores_past_the_caches(void **state)
+{
+    static const struct {
+        uint64_t bytes, spared;
+    } objects[] = {{4 << 20, 196 - 2 * 36}, {1 << 20, 196 - 2 * 36}, {262144, 196 - 2 * 8}, {32768, 196}};
+    struct sim_instructed store;
+    struct world w;
+    (void)state;
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        begin_past(&w, &store, 900);
+        w.objects[0].bytes = objects[i].bytes;
+        struct findings *findings = found(&w);
+        assert_int_equal(1, findings->count);
+        must(&findings->list[0], FINDINGS_NON_TEMPORAL, 0x1000, 196000, 900 * objects[i].spared);
+        assert_true(findings->list[0].refetched == 900 && findings->list[0].store == 1);
+        findings_destroy(findings);
+    }
+    begin_past(&w, &store, 900);
+    w.accesses[1].caller = 2; /* the store is a library's */
+    struct findings *findings = found(&w);
+    assert_int_equal(2, findings->list[0].store);
+    findings_destroy(findings);
+}
+
+/* At 499 of 1000 misses something else costs more; the store's other object has its part of what was refetched. */
+static void few_lines_stored_past_the_caches(void **state)
+{
+    struct sim_instructed store;
+    struct world w;
+    (void)state;
+    begin_past(&w, &store, 500);
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_NON_TEMPORAL, 0x1000, 196000, 500 * 124);
+    findings_destroy(findings);
+    store.of.refetched = 499;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_STREAMING, 0x1000, 196000, 0);
+    findings_destroy(findings);
+    store.of.refetched = 2000;
+    w.accesses[2].insn = 1;
+    w.accesses[2].reads = 3000; /* and 1000 of object 0 */
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_NON_TEMPORAL, 0x1000, 196000, 500 * 124);
+    findings_destroy(findings);
+    store.of.refetched = 1996;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_STREAMING, 0x1000, 196000, 0);
+    findings_destroy(findings);
+}
+
+/* Two loops read what the store has taken, each its part; the remedy is one. There are no more refetches than
+ * misses. */
+static void two_loops_read_what_was_stored_past_the_caches(void **state)
+{
+    struct sim_instructed store;
+    struct world w;
+    (void)state;
+    begin_past(&w, &store, 3600);
+    for (uint32_t level = L1D; level <= L3; level++)
+        w.tallies[2][level].reads[ANALYSES_COLD] = 3000;
+    w.rows[2].object = w.accesses[2].object = 0;
+    struct findings *findings = found(&w);
+    assert_int_equal(1, findings->count);
+    must(&findings->list[0], FINDINGS_NON_TEMPORAL, 0x3000, 4 * 196000, 3600 * 124);
+    assert_int_equal(3600, findings->list[0].refetched);
+    findings_destroy(findings);
+    store.of.refetched = 5000;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_NON_TEMPORAL, 0x3000, 4 * 196000, 4000 * 124);
+    findings_destroy(findings);
+}
+
 /* ------------------------------------------------------------------ translations, code, start-up, order */
 
 static void give_tlbs(struct caches_machine *machine)
@@ -562,6 +649,9 @@ int main(void)
         cmocka_unit_test(bytes_that_are_not_used),
         cmocka_unit_test(again_and_again_or_once),
         cmocka_unit_test(no_order),
+        cmocka_unit_test(stores_past_the_caches),
+        cmocka_unit_test(few_lines_stored_past_the_caches),
+        cmocka_unit_test(two_loops_read_what_was_stored_past_the_caches),
         cmocka_unit_test(pages_that_do_not_fit),
         cmocka_unit_test(translations_of_a_swap_are_its_own),
         cmocka_unit_test(a_nest_that_fits_is_no_matter_of_order),
