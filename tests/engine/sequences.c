@@ -118,7 +118,7 @@ struct bench {
     /* Instructions of this run at which recording was switched: on, off, on ... */
     uint64_t *switches;
     size_t switch_count, switch_room;
-    bool missed; /* a budget was not kept to the instruction */
+    char missed[120]; /* which budget was not kept to the instruction, or which registers; "": none */
     struct form *forms;
     size_t form_count;
     uint64_t faulted; /* where the program ends by a signal on the CPU; 0: it does not */
@@ -261,6 +261,14 @@ static void maybe_switch(struct bench *b, struct engine *engine, uint64_t insns)
         die("engine_set_recording", &err);
 }
 
+static unsigned first_difference(const uint8_t *a, const uint8_t *b, unsigned bytes)
+{
+    unsigned i = 0;
+    while (i < bytes && a[i] == b[i])
+        i++;
+    return i;
+}
+
 /* Another thread has the engine for a while, and leaves nothing of its own. */
 static void maybe_exchange(struct bench *b, int which)
 {
@@ -277,9 +285,19 @@ static void maybe_exchange(struct bench *b, int which)
     other.rflags = kept.rflags ^ FLAGS_STATUS;
     engine_set_cpu(engine, &other);
     engine_read_kept(engine, b->kept[which], &other);
-    b->missed = b->missed || memcmp(&other, &kept, sizeof kept) != 0;
+    if (memcmp(&other, &kept, sizeof kept) != 0 && b->missed[0] == '\0')
+        snprintf(b->missed, sizeof b->missed, "kept registers are others, from byte %u on",
+                 first_difference((const uint8_t *)&kept, (const uint8_t *)&other, sizeof kept));
     engine_take(engine, b->kept[which]);
     engine_set_amid_block(engine, amid);
+}
+
+/* All in instructions: a budget, how many of this run came before it, and after how many it ended. */
+static void miss_budget(struct bench *b, uint64_t budget, uint64_t before, uint64_t done)
+{
+    if (b->missed[0] == '\0')
+        snprintf(b->missed, sizeof b->missed, "a budget of %llu behind instruction %llu ended after %llu",
+                 (unsigned long long)budget, (unsigned long long)before, (unsigned long long)done);
 }
 
 /* Until the program ends, through first touches and budgets. */
@@ -292,7 +310,8 @@ static void run_on(struct bench *b, int which, enum how how, struct engine_event
         const uint64_t before = engine_instructions(engine);
         engine_run(engine, budget, event, err);
         const uint64_t done = engine_instructions(engine) - before;
-        b->missed = b->missed || done > budget || (event->stop == ENGINE_BUDGET && done != budget);
+        if (done > budget || (event->stop == ENGINE_BUDGET && done != budget))
+            miss_budget(b, budget, before - first, done);
         if (event->stop == ENGINE_BUDGET && how != WHOLE)
             maybe_exchange(b, which);
         if (event->stop == ENGINE_BUDGET && how == SWITCHED)
@@ -329,7 +348,7 @@ static void run_in_engine(struct outcome *out, struct bench *b, int which, const
     uint64_t before = engine_instructions(engine);
     engine_set_cpu(engine, &cpu);
     b->switch_count = 0;
-    b->missed = false;
+    b->missed[0] = '\0';
     if (how == SWITCHED && engine_set_recording(engine, false, &err) != C2_OK)
         die("engine_set_recording", &err);
     run_on(b, which, how, &event, &err);
@@ -350,14 +369,6 @@ static void run_in_engine(struct outcome *out, struct bench *b, int which, const
 /* ------------------------------------------------------------------ comparison: a text, "" if equal */
 
 #define FLAGS_COMPARED (FLAGS_STATUS | FLAG_DF)
-
-static unsigned first_difference(const uint8_t *a, const uint8_t *b, unsigned bytes)
-{
-    unsigned i = 0;
-    while (i < bytes && a[i] == b[i])
-        i++;
-    return i;
-}
 
 static void compare_bytes(char *out, size_t bytes, const char *what, uint64_t base, const uint8_t *a, const uint8_t *b,
                           unsigned count)
@@ -530,8 +541,8 @@ static void compare_run(char *difference, size_t bytes, struct bench *b, unsigne
         b->recording.insns != (switched ? expected->insns : engine.insns))
         snprintf(difference, bytes, "%llu instructions recorded of %llu", (unsigned long long)b->recording.insns,
                  (unsigned long long)engine.insns);
-    if (difference[0] == '\0' && b->missed)
-        snprintf(difference, bytes, "a budget was not kept");
+    if (difference[0] == '\0')
+        snprintf(difference, bytes, "%s", b->missed);
     check_blocks(difference, bytes, b, known_blocks);
     if (i == 0)
         keep_first(b, &engine, insns);
