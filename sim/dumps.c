@@ -37,6 +37,7 @@ enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err)
         sim_attribute_drop(sim);
     sim->measured = sim->dumped = (struct sim_totals){.tlb_misses = 0};
     sim->dump_count = sim->sample_count = sim->sampled_count = 0;
+    memset(sim->warm_misses, 0, sizeof sim->warm_misses);
     sim_intervals_drop(sim);
     sim_cores_drop(sim);
     caches_drop_instructed(sim->caches);

@@ -100,6 +100,7 @@ void sim_destroy(struct sim *sim)
     c2_free(sim->sample_instructions);
     c2_free(sim->sample_costs);
     c2_free(sim->sampled);
+    c2_free(sim->warmed);
     c2_free(sim->dumps);
     c2_free(sim->instructions);
     c2_free(sim);

@@ -172,6 +172,7 @@ struct sim_samples {
     const uint64_t *instructions;     /* [sample] */
     const uint64_t *costs;            /* [sample]: sim_cost() of it, summed */
     const struct sim_sampled *levels; /* [sample * level_count + number of the level] */
+    const uint64_t *warmed;           /* [likewise]: misses in the warm-ups between the sample before and this one */
 };
 
 /* An instruction made for caches, or a store past them: what it did, in what was measured. */

@@ -220,6 +220,8 @@ struct sim {
     uint32_t sample_count, sample_room, sampled_count, sampled_room; /* sampled: levels of samples */
     uint64_t *sample_instructions, *sample_costs;
     struct sim_sampled *sampled;
+    uint64_t *warmed;                            /* as sampled */
+    uint64_t warm_misses[CACHES_MAX_LEVELS + 1]; /* since the last sample; L1I's behind those of the data path */
 
     struct sim_length *lengths; /* of intervals: one for each who wants them */
     uint32_t length_count;

@@ -11,7 +11,7 @@
  *   count. Records, blocks, marks and memory are told, and whoever attributes is asked for actors: of a line that is
  *   lost in a warm-up the miss may be measured.
  *   Where samples are wanted one by one, of each window that was measured and is not empty there are kept its
- *   instructions, and accesses and misses of each level.
+ *   instructions, and accesses and misses of each level, and the misses of the warm-up before it.
  *
  * Counting
  *   The windows of a run add up to its counts, all of them, wherever it is cut; samples, to those that were measured.
@@ -174,10 +174,22 @@ static void check_codes(struct sim *sim, bool now)
 
 /* ------------------------------------------------------------------ samples */
 
-static enum c2_status keep_level(struct sim *sim, const struct caches_counts *n, struct c2_error *err)
+static void warmed_up(struct sim *sim, const struct sim_totals *of)
 {
-    if (!c2_grow((void **)&sim->sampled, &sim->sampled_room, sim->sampled_count, sizeof *sim->sampled))
+    const struct caches_machine *machine = caches_machine(sim->caches);
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        sim->warm_misses[i] += of->levels[i].misses;
+    sim->warm_misses[machine->level_count] += of->l1i.misses;
+}
+
+static enum c2_status keep_level(struct sim *sim, uint32_t number, const struct caches_counts *n, struct c2_error *err)
+{
+    uint32_t warmed_room = sim->sampled_room;
+    if (!c2_grow((void **)&sim->warmed, &warmed_room, sim->sampled_count, sizeof *sim->warmed) ||
+        !c2_grow((void **)&sim->sampled, &sim->sampled_room, sim->sampled_count, sizeof *sim->sampled))
         return c2_fail_memory(err, "the samples");
+    sim->warmed[sim->sampled_count] = sim->warm_misses[number];
+    sim->warm_misses[number] = 0;
     sim->sampled[sim->sampled_count++] = (struct sim_sampled){
         n->accesses, n->misses, {n->cold, n->capacity, n->conflict}};
     return C2_OK;
@@ -196,8 +208,8 @@ static enum c2_status keep_sample(struct sim *sim, const struct sim_totals *of, 
     sim->sample_costs[sim->sample_count] = caches_cost_sum(&cost);
     sim->sample_instructions[sim->sample_count++] = of->counts.instructions;
     for (uint32_t i = 0; i < machine->level_count && status == C2_OK; i++)
-        status = keep_level(sim, &of->levels[i], err);
-    return status == C2_OK && machine->has_l1i ? keep_level(sim, &of->l1i, err) : status;
+        status = keep_level(sim, i, &of->levels[i], err);
+    return status == C2_OK && machine->has_l1i ? keep_level(sim, machine->level_count, &of->l1i, err) : status;
 }
 
 struct sim_samples sim_samples(const struct sim *sim)
@@ -207,7 +219,8 @@ struct sim_samples sim_samples(const struct sim *sim)
                                 .level_count = count == 0 ? 0 : sim->sampled_count / count,
                                 .instructions = sim->sample_instructions,
                                 .costs = sim->sample_costs,
-                                .levels = sim->sampled};
+                                .levels = sim->sampled,
+                                .warmed = sim->warmed};
 }
 
 static enum c2_status measured(struct sim *sim, const struct sim_totals *of, struct c2_error *err)
@@ -241,6 +254,8 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     status = sim_intervals_phase(sim, &now, err);
     if (status == C2_OK && sim->phase == STREAM_MEASURE)
         status = measured(sim, &window.of, err);
+    if (sim->samples_kept && sim->phase == STREAM_WARM)
+        warmed_up(sim, &window.of);
     if (sim->attributed.on) {
         sim_attribute_phase(sim, next);
         check_codes(sim, false);
