@@ -109,6 +109,7 @@ class Row:
     def inside(self, names):
         """(how many of the rates their interval holds, of how many)"""
         found = self.errors(names)
+        found = {of: error for of, error in found.items() if self.margins[of[0]][of[1]] != float("inf")}
         held = sum(error <= self.margins[level][name] + 1e-6 for (level, name), error in found.items())
         return held, len(found)
 
@@ -126,7 +127,7 @@ def cell(row, level, name):
     if name not in full or name not in sampled:
         return "-"
     off, margin = abs(full[name] - sampled[name]), row.margins[level][name]
-    return "%.2f: %.2f%s" % (full[name], off, "" if off <= margin + 1e-6 else " *")
+    return "%.2f: %.2f%s" % (full[name], off, " !" if margin == float("inf") else "" if off <= margin + 1e-6 else " *")
 
 
 def speeds(rows):

@@ -81,6 +81,8 @@ double estimate_square(const struct estimate *of, double y, double x)
 
 bool estimate_has_margin(const struct estimate *of) { return of->samples >= 2; }
 
+void estimate_withhold(struct estimate *of) { of->samples = 0; }
+
 void estimate_add_start(struct estimate *of, double y, double x, double share, uint32_t all)
 {
     of->start_y = share * y;

@@ -31,6 +31,7 @@ double estimate_square(const struct estimate *of, double y, double x);
 double estimate_mean(const struct estimate *of); /* x is not 0 */
 /* Whether it can be said how sure it is: two samples at least have a say. Else there are none of the following. */
 bool estimate_has_margin(const struct estimate *of);
+void estimate_withhold(struct estimate *of);          /* it cannot, for another reason */
 double estimate_deviation(const struct estimate *of); /* the standard deviation between samples */
 /* Half of the interval that holds the ratio of the whole run with 95 %. left: the share of the run that was not
  * sampled, 0 to 1. */

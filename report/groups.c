@@ -62,6 +62,7 @@ struct samples_groups {
     uint64_t usual, usual_cost;         /* of a sample; 0 but with a start, where rounding would show */
     struct lengths lengths, costs_met;
     struct kind kinds[SAMPLES_KINDS];
+    bool unsure[CACHES_MAX_LEVELS + 1], any_unsure; /* levels without intervals; the cost is of all levels */
 };
 
 /* ------------------------------------------------------------------ life */
@@ -322,6 +323,11 @@ enum c2_status samples_groups_make(struct samples_groups **out, const struct rep
     groups->prices = digest->costs;
     groups->costs = digest->run->samples.costs;
     C2_ASSERT(digest->profile->sample_count == digest->run->samples.count);
+    for (uint32_t i = 0; i < groups->level_count; i++) {
+        const struct samples_doubt doubt = samples_doubt(groups->run, i);
+        groups->unsure[i] = doubt.why != SAMPLES_SURE;
+        groups->any_unsure |= groups->unsure[i];
+    }
     add_samples(groups);
     enum c2_status status = make_kinds(groups, digest, err);
     for (unsigned i = 0; i < SAMPLES_KINDS && status == C2_OK; i++)
@@ -360,7 +366,11 @@ struct samples_rates samples_groups_rates(const struct samples_groups *groups, e
         rates.classes[i] = class_estimate(groups, cell, i);
         rates.classes[i].squares = cell->class_squares[i];
         add_without(&rates.classes[i], groups->lengths.samples - cell->met.samples);
+        if (groups->unsure[level])
+            estimate_withhold(&rates.classes[i]);
     }
+    if (groups->unsure[level])
+        estimate_withhold(&rates.misses);
     return rates;
 }
 
@@ -369,5 +379,7 @@ struct estimate samples_groups_cost(const struct samples_groups *groups, enum sa
     const struct whole *whole = &groups->kinds[kind].wholes[number];
     struct estimate cost = cost_estimate(groups, whole);
     add_absent(&cost, whole->squares, &groups->costs_met, &whole->met, groups->usual_cost);
+    if (groups->any_unsure)
+        estimate_withhold(&cost);
     return cost;
 }

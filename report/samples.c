@@ -9,6 +9,8 @@
  *   A start that was measured whole is the first of the samples kept. It stands for itself alone, and the others for
  *   what is behind it.
  *   One sample has no margin, nor has what only one of them met, nor have weighted samples, which were chosen.
+ *   Nor has a level that samples or their warm-ups are too short for (stale.c), nor what objects, functions and lines
+ *   miss there, nor what they cost. A warning has the reason and the remedy.
  *   A margin is too wide when it is more than the precision asked for, in per cent of the miss rate.
  *
  * Counting
@@ -17,7 +19,7 @@
  *
  * Not modelled
  *   That caches stand still while instructions are skipped: a sample begins with lines of long ago, and takes what was
- *   touched meanwhile for cold. No margin covers this (docs/sampling.md).
+ *   touched meanwhile for cold. No margin covers this (docs/sampling.md); stale.c finds out where it may be much.
  */
 #include <inttypes.h>
 
@@ -79,7 +81,7 @@ static double counted(const struct report_run *run, size_t sample, uint32_t numb
     }
 }
 
-struct estimate samples_level(const struct report_run *run, uint32_t number, enum samples_count y, enum samples_count x)
+static struct estimate drawn(const struct report_run *run, uint32_t number, enum samples_count y, enum samples_count x)
 {
     struct estimate out = {.samples = 0};
     for (size_t i = run->start; i < run->samples.count; i++) {
@@ -93,6 +95,15 @@ struct estimate samples_level(const struct report_run *run, uint32_t number, enu
                            (uint32_t)samples_count(run));
     for (size_t i = run->start; i < run->samples.count && out.x > 0; i++)
         out.squares += estimate_square(&out, counted(run, i, number, y), counted(run, i, number, x));
+    return out;
+}
+
+struct estimate samples_level(const struct report_run *run, uint32_t number, enum samples_count y, enum samples_count x)
+{
+    const struct samples_doubt doubt = samples_doubt(run, number);
+    struct estimate out = drawn(run, number, y, x);
+    if (doubt.why != SAMPLES_SURE)
+        estimate_withhold(&out);
     return out;
 }
 
@@ -198,7 +209,27 @@ static void add_total_words(struct document *d, const struct report_run *run, co
 
 /* ------------------------------------------------------------------ the precision asked for */
 
-#define COMPLAINT_BYTES 256
+#define COMPLAINT_BYTES 384
+
+/* Why a level has no interval, and what helps. In buffer, of COMPLAINT_BYTES. */
+static const char *say_doubt(char *buffer, const struct report_level *level, const struct samples_doubt *doubt)
+{
+    char some[32], lines[32];
+    const char *name = level->level->name;
+    c2_group_digits(lines, doubt->lines);
+    if (doubt->why == SAMPLES_STALE)
+        snprintf(buffer, COMPLAINT_BYTES,
+                 "%s has no interval: it stood still while instructions were skipped, which may move its miss rate by "
+                 "%.1f points; a warm-up brought in %s of its %s lines: take a longer --warmup, --warm functional, or "
+                 "no samples",
+                 name, PER_CENT * doubt->share, c2_group_digits(some, doubt->warmed), lines);
+    else
+        snprintf(buffer, COMPLAINT_BYTES,
+                 "%s has no interval: a sample brought in %s of its %s lines, and there are fewer than %d: the run may "
+                 "differ where they do not show it; take more samples (a shorter --period), or none",
+                 name, c2_group_digits(some, doubt->measured), lines, SAMPLES_SNAPSHOTS_LEAST);
+    return buffer;
+}
 
 /* What is less sure than asked for; NULL: nothing. In buffer, of COMPLAINT_BYTES. */
 static const char *complaint(char *buffer, const struct report_run *run, const struct report_level *level)
@@ -207,6 +238,9 @@ static const char *complaint(char *buffer, const struct report_run *run, const s
     const char *name = level->level->name;
     if (run->precision == 0 || rate.y == 0)
         return NULL;
+    const struct samples_doubt doubt = samples_doubt(run, level->number);
+    if (doubt.why != SAMPLES_SURE)
+        return say_doubt(buffer, level, &doubt);
     if (!estimate_has_margin(&rate)) {
         snprintf(buffer, COMPLAINT_BYTES, "%s: one sample does not say how sure its miss rate is; take more", name);
         return buffer;
@@ -259,7 +293,8 @@ static void add_precision(struct document *d, const struct report_digest *digest
     if (run->precision == 0)
         return;
     for (size_t i = 0; i < digest->level_count; i++) {
-        const char *words = complaint(text, run, &digest->levels[i]);
+        const struct samples_doubt doubt = samples_doubt(run, digest->levels[i].number);
+        const char *words = doubt.why != SAMPLES_SURE ? NULL : complaint(text, run, &digest->levels[i]);
         if (words)
             doc_note(d, DOC_LINE, NULL, "WARNING: %s", words);
     }
@@ -315,6 +350,35 @@ static void warn_of_coverage(struct document *d, const struct report_run *run)
              doc_digits(d, before), doc_digits(d, behind));
 }
 
+/* Whatever the precision asked for. */
+static void warn_of_doubts(struct document *d, const struct report_digest *digest)
+{
+    char text[COMPLAINT_BYTES];
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct samples_doubt doubt = samples_doubt(digest->run, digest->levels[i].number);
+        if (doubt.why != SAMPLES_SURE)
+            doc_note(d, DOC_LINE, NULL, "WARNING: %s", say_doubt(text, &digest->levels[i], &doubt));
+    }
+}
+
+/* Beside a start: what is behind it may be anything. */
+static bool too_few(const struct report_run *run)
+{
+    return run->start && samples_count(run) < 2 && start_of(run) != run->instructions;
+}
+
+static void warn_of_few(struct document *d, const struct report_run *run)
+{
+    if (!too_few(run))
+        return;
+    doc_note(d, DOC_LINE, NULL,
+             "WARNING: %s of the %s instructions behind the start: the run is too short for this --period, and may "
+             "differ from what is said here; take a shorter one, or no samples",
+             samples_count(run) == 0 ? "no sample is" : "one sample is all there is",
+             doc_digits(d, run->instructions - start_of(run)));
+    doc_flag(d, DOC_JSON, "too_few", true);
+}
+
 static void note_how_sure(struct document *d, const struct report_run *run)
 {
     const uint32_t count = (uint32_t)samples_count(run);
@@ -365,8 +429,13 @@ static void add_level(struct document *d, const struct report_run *run, const st
     const struct estimate rate = samples_level(run, level->number, SAMPLES_MISSES, SAMPLES_ACCESSES);
     const struct estimate misses = samples_level(run, level->number, SAMPLES_MISSES, SAMPLES_INSTRUCTIONS);
     struct estimate classes[ANALYSES_CLASSES];
+    const struct samples_doubt doubt = samples_doubt(run, level->number);
     doc_group(d, DOC_BOTH, NULL);
     doc_string(d, DOC_BOTH, "name", level->level->name);
+    if (doubt.why != SAMPLES_SURE)
+        doc_string(d, DOC_JSON, "no_interval", doubt.why == SAMPLES_STALE ? "stale" : "snapshots");
+    if (doubt.why == SAMPLES_STALE)
+        doc_decimal(d, DOC_JSON, "doubt", PER_CENT * doubt.share);
     add_words(d, "miss rate", &rate, left, PER_CENT);
     add_words(d, "per 1000", &misses, left, PER_1000);
     add_total_words(d, run, &misses);
@@ -415,6 +484,8 @@ void report_add_samples(struct document *d, struct report_digest *digest)
     if (samples_count(run) > 1 && !run->weights)
         doc_decimal(d, DOC_JSON, "t", estimate_student((uint32_t)samples_count(run) - 1));
     warn_of_coverage(d, run);
+    warn_of_few(d, run);
+    warn_of_doubts(d, digest);
     add_precision(d, digest);
     add_levels(d, digest);
     doc_close(d);

@@ -29,6 +29,23 @@ double samples_start_gain(const struct report_run *run);
 struct estimate samples_level(const struct report_run *run, uint32_t number, enum samples_count y,
                               enum samples_count x);
 
+/* ------------------------------------------------------------------ stale.c: caches stand still in what is skipped */
+#define SAMPLES_DOUBT_MOST 0.01 /* of a miss rate, a point: what a level with an interval may be off by */
+
+#define SAMPLES_SNAPSHOTS_LEAST 11 /* are enough: with 95 % less than a quarter of the run is like none of them */
+
+/* Why a level has no interval. */
+enum samples_why { SAMPLES_SURE, SAMPLES_STALE, SAMPLES_SNAPSHOTS };
+struct samples_doubt {
+    enum samples_why why; /* SURE: it has one, if samples have one at all */
+    double share;         /* what the miss rate may be off by, 0 to 1; 0 where nothing was skipped */
+    uint64_t warmed;      /* lines that a warm-up behind what was skipped brought into the level, at the least */
+    uint64_t measured;    /* lines that a sample brought into it, in the mean */
+    uint64_t lines;       /* that the level has */
+};
+/* Of the level of this number. Of fewer than two samples all are SURE: they have no interval anyway. */
+struct samples_doubt samples_doubt(const struct report_run *run, uint32_t number);
+
 /* Adds what is known of one of a list (struct report_ranked) at a level, by its number in a profile. */
 void report_add_sampled(struct document *d, const struct report_digest *digest, unsigned kind, uint32_t number,
                         uint32_t level);

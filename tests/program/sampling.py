@@ -8,6 +8,8 @@ sums      samples, warm-ups and what is skipped are the run, and what the sample
 few       one sample; a level that only one sample accessed; all of the run in samples.
 errors    sampled beside full, on two guests that are the same bytes everywhere: rate, error, and whether the interval
           holds the rate of the whole run.
+doubt     levels that samples are too short for: the rules worked out again, from runs whose samples are longer.
+words     what the report says of them, and of a start with fewer than two samples behind it.
 precision when it warns, and that the number of samples that it names would do.
 
 Ratios, sums of squares and t are worked out with fractions and 60 digits, and must come out the same to the last of
@@ -154,6 +156,15 @@ def entry_estimates(samples, left, start=None):
     return without_none(out)
 
 
+def without_interval(found):
+    """Of a level that has none."""
+    return {key: {"mean": one["mean"]} if "mean" in one else without_interval(one) for key, one in found.items()}
+
+
+def unsure(got):
+    return [level["name"] for level in got["samples"]["levels"] if "no_interval" in level]
+
+
 def compare_levels(got, samples, what, start=None):
     """samples: {level: [counts]}; start: {level: counts}"""
     instructions = got["run"]["instructions"]
@@ -171,8 +182,11 @@ def compare_levels(got, samples, what, start=None):
         mine = dict(level)
         mine.pop("name")
         mine.pop("samples_needed", None)
-        equal(mine, level_estimates(samples[level["name"]], left, instructions, start and start[level["name"]]),
-              what + ": " + level["name"])
+        wanted = level_estimates(samples[level["name"]], left, instructions, start and start[level["name"]])
+        if mine.pop("no_interval", None):
+            mine.pop("doubt", None)
+            wanted = without_interval(wanted)
+        equal(mine, wanted, what + ": " + level["name"])
     return left
 
 
@@ -239,7 +253,8 @@ def compare_lists(got, lists, left, what, start):
         for entry in got[kind]:
             for level in entry["levels"]:
                 samples = mine[identity(kind, entry)][level["name"]]
-                equal(level["sampled"], entry_estimates(samples[start:], left, samples[0] if start else None),
+                wanted = entry_estimates(samples[start:], left, samples[0] if start else None)
+                equal(level["sampled"], without_interval(wanted) if level["name"] in unsure(got) else wanted,
                       "%s: %s %s in %s" % (what, kind, identity(kind, entry), level["name"]))
 
 
@@ -269,6 +284,55 @@ def snapshot(second):
 def cut(samples, start):
     """(the start, the samples behind it)"""
     return (samples[0], samples[1:]) if start else (None, samples)
+
+
+def warmed_samples(options, program, lengths, levels, start):
+    """{level: [misses between a sample and the one before, the start's first]}; lengths: of warm-up, sample, period.
+
+    A sample that begins with its warm-up has the misses of both, and one as long as the period, of a run that skips
+    nothing, those up to the next warm-up."""
+    def longer(measure):
+        count = len(next(iter(levels.values()))) - 1
+        return samples_of(options + ["--warmup", "0", "--measure", str(measure)], program, count, start)[1]
+    warmup, measure, period = lengths
+    both = longer(warmup + measure)
+    all_ = longer(period) if "functional" in options else both
+    out = {}
+    for name, mine in levels.items():
+        misses = [[sample["misses"] for sample in samples[name]] for samples in (levels, both, all_)]
+        out[name] = [0] + [misses[1][k] - misses[0][k] + (misses[2][k - 1] - misses[1][k - 1] if k > 1 else 0)
+                           for k in range(1, len(mine))]
+    return out
+
+
+def doubt_of(samples, warmed, phases, lines, start, instructions):
+    """(why there is no interval, how far the miss rate may be off, in points) by docs/sampling.md."""
+    behind = samples[start:]
+    simulated, skipped, rows = 0, [], [0]
+    for row in phases:
+        rows[-1] += row["instructions"] if row["kind"] == "skip" else 0
+        simulated += row["instructions"] if row["kind"] == "warmup" else 0
+        if row["kind"] == "measure":
+            skipped.append(rows[-1])
+            rows.append(0)
+    simulated -= phases[-1]["instructions"] if phases[-1]["kind"] == "warmup" else 0
+    simulated += sum(s["instructions"] for s in behind)
+    rate = Fraction(sum(warmed) + sum(s["misses"] for s in behind), simulated)
+    first = samples[0]["instructions"] if start else 0
+    gain = Fraction(sum(s["instructions"] for s in behind), instructions - first)
+    stale, doubtful = Fraction(0), Fraction(0)
+    for k, sample in enumerate(samples):
+        stale = min(stale + rate * skipped[k], lines, max(lines - warmed[k], 0))
+        if k >= start:
+            doubtful += min(stale, max(sample["misses"], sample["accesses"] - sample["misses"]))
+        stale = min(stale, max(lines - warmed[k] - sample["misses"], 0))
+    accesses = sum(s["accesses"] for s in behind) + (gain * samples[0]["accesses"] if start else 0)
+    share = Fraction(doubtful, accesses) if accesses else 0
+    if share > Fraction(1, 100):
+        return "stale", rounded(exact(100 * share))
+    misses = sum(s["misses"] for s in behind)
+    few = len(behind) < 11 and misses < len(behind) * lines and rate * (instructions - first) >= lines
+    return ("snapshots" if few and 100 * misses > sum(s["accesses"] for s in behind) else None), None
 
 
 def twin_samples(pieces, phases, machine):
@@ -306,7 +370,8 @@ def compare_instructions(got, by_pc, left, what, start):
             full = [s or dict.fromkeys(("misses",) + CLASSES, 0) for s in samples]
             full = [dict(s, instructions=n) for s, n in zip(full, lengths)]
             first, full = cut(full, start)
-            equal(level["sampled"], entry_estimates(full, left, first),
+            wanted = entry_estimates(full, left, first)
+            equal(level["sampled"], without_interval(wanted) if level["name"] in unsure(got) else wanted,
                   "%s: %s in %s" % (what, line["pc"], level["name"]))
             listed += 1
     check(listed != 0, what + ": no instruction has missed")
@@ -417,33 +482,105 @@ def short():
              "a region")
 
 
-# (mean, margin, rate of the whole run) of the miss rates, rounded to a thousandth of a point. What the multiplication
-# does changes little from sample to sample, and all intervals hold. The chase comes back to a line after longer than a
-# sample: L3 has it still, as if what was skipped had evicted nothing, and hits a third of what should miss. No interval
-# knows of that.
-SAMPLED = {"matmul": {"L1D": (52.775, 1.853, 52.972), "L2": (2.921, 1.166, 1.767), "L3": (45.429, 23.210, 40.609)},
-           "chase": {"L1D": (56.795, 7.674, 57.143), "L2": (99.970, 0.059, 99.951), "L3": (61.340, 14.636, 96.107)}}
+# (mean, margin, rate of the whole run) of the miss rates, rounded to a thousandth of a point. The chase comes back to a
+# line after longer than a sample: L3 has it still, as if what was skipped had evicted nothing, and hits a third of what
+# should miss. No interval would know of that, and there is none: the levels stood still. Where nothing is skipped all
+# have one, and all but one hold: by chance the L2 of the chase is 0.034 points off, and not 0.029.
+SAMPLED = {"matmul": ({"L1D": (52.775, 1.853, 52.972), "L2": (2.921, None, 1.767), "L3": (45.429, None, 40.609)},
+                      {"L1D": (52.775, 1.853, 52.972), "L2": (1.832, 1.086, 1.767), "L3": (45.067, 32.808, 40.609)}),
+           "chase": ({"L1D": (56.795, 7.674, 57.143), "L2": (99.970, None, 99.951), "L3": (61.340, None, 96.107)},
+                     {"L1D": (56.795, 7.674, 57.143), "L2": (99.985, 0.029, 99.951), "L3": (94.544, 8.884, 96.107)})}
 
 
 def errors():
     options = ["-m", "teach"]
-    for name, expected in SAMPLED.items():
+    for name, both in SAMPLED.items():
         program = [os.path.join(GUESTS, name)]
         full = {level["name"]: level for level in report(options, program)["levels"]}
-        sampled = report(options + ["--start", "0", "--period", "20k", "--warmup", "4k", "--measure", "4k"],
-                         program)["samples"]
-        rates = {level["name"]: level["miss_rate"] for level in sampled["levels"] if level["name"] in expected}
-        got = {level: tuple(round(n, 3) for n in (rates[level]["mean"], rates[level]["margin"],
-                                                  100 * full[level]["misses"] / full[level]["accesses"]))
-               for level in expected}
-        equal(got, expected, name)
-        held = [level for level, (mean, margin, whole_run) in got.items() if abs(mean - whole_run) <= margin]
-        equal(held, ["L1D", "L2", "L3"] if name == "matmul" else ["L1D", "L2"], "intervals that hold for " + name)
+        for expected, warm in zip(both, ([], ["--warm", "functional"])):
+            sampled = report(options + warm + ["--start", "0", "--period", "20k", "--warmup", "4k", "--measure", "4k"],
+                             program)["samples"]
+            rates = {level["name"]: level["miss_rate"] for level in sampled["levels"] if level["name"] in expected}
+            got = {level: tuple(n and round(n, 3) for n in (rates[level]["mean"], rates[level].get("margin"),
+                                                            100 * full[level]["misses"] / full[level]["accesses"]))
+                   for level in expected}
+            equal(got, expected, " ".join([name] + warm))
+            held = [level for level, (mean, margin, whole_run) in got.items()
+                    if margin and abs(mean - whole_run) <= margin]
+            equal(held, [level for level in got if got[level][1] and (name, level) != ("chase", "L2")],
+                  " ".join(["intervals that hold for", name] + warm))
+
+
+# Of L2 and L3 (512 and 4096 lines): why there is no interval, and the doubt. The first setting brings few lines into
+# L3, where the run hits the most of them in the last of its three passes, and no sample shows it; the second skips
+# nothing, and has too few; the third has enough, and its interval holds; the fourth skips little and takes in less
+# than that.
+DOUBTS = ((["--period", "100k"], (20000, 14000, 100000), {"L2": ("stale", 9.043174), "L3": ("stale", 70.562844)}),
+          (["--period", "100k", "--warm", "functional"], (20000, 14000, 100000),
+           {"L2": ("snapshots", None), "L3": ("snapshots", None)}),
+          (["--period", "20k", "--warm", "functional"], (4000, 2800, 20000), {"L2": (None, None), "L3": (None, None)}),
+          (["--period", "36k"], (20000, 14000, 36000), {"L2": ("stale", 1.047712), "L3": ("stale", 49.206365)}))
+
+
+def doubt():
+    program, lines = [os.path.join(GUESTS, "products")], {"L1D": 32, "L1I": 32, "L2": 512, "L3": 4096}
+    full = {level["name"]: 100 * level["misses"] / level["accesses"]
+            for level in report(["-m", "teach"], program)["levels"]}
+    for options, (warmup, measure, period), expected in DOUBTS:
+        what, options = " ".join(options), ["-m", "teach"] + options
+        sampled = options + ["--warmup", str(warmup), "--measure", str(measure)]
+        count = report(sampled, program)["samples"]["count"]
+        run, levels, _ = samples_of(sampled, program, count, period // 2)
+        warmed = warmed_samples(options, program, (warmup, measure, period), levels, period // 2)
+        got = {}
+        for level in run["samples"]["levels"]:
+            name, rate = level["name"], level.get("miss_rate", {})
+            got[name] = level.get("no_interval"), level.get("doubt")
+            equal(got[name], doubt_of(levels[name], warmed[name], run["run"]["phases"], lines[name], 1,
+                                      run["run"]["instructions"]), what + ": " + name)
+            equal("margin" in rate, not got[name][0], what + ": an interval of " + name)
+            off = abs(rate["mean"] - full[name])
+            check(name != "L3" or off <= (got[name][1] or rate.get("margin", 100)), "%s: L3 is off by %s" % (what, off))
+        equal({name: got[name] for name in ("L2", "L3")}, expected, what)
+
+
+def joined(text):
+    """With the lines of a warning in one."""
+    return re.sub(r"\n  (?=[a-z0-9-])", " ", text)
+
+
+def doubt_in_words():
+    program = [os.path.join(GUESTS, "products")]
+    stale = ["-m", "teach", "--period", "100k", "--warmup", "20k", "--measure", "14k"]
+    words = ("L3 has no interval: it stood still while instructions were skipped, which may move its miss rate by 70.6 "
+             "points; a warm-up brought in 106 of its 4,096 lines: take a longer --warmup, --warm functional, or no "
+             "samples")
+    text = emulate(["--width", "200"] + stale + program).stderr.decode()
+    contains(joined(text), ["\nWARNING: " + words + "\n"], "text of a stale level")
+    check(re.search(r"^L3 +48\.44 +100\.00 +0\.00 +0\.00 ", text, re.M), "L3 has no row without an interval")
+    check(not re.search(r"^ *\S+ % +\S+ \+- ", text, re.M), "a share of the cost has an interval")
+    quiet = emulate(["-q", "--precision", "100"] + stale + program).stderr.decode()
+    contains(quiet, ["c2emu: --precision: " + words + "\n"], "--precision and a stale level")
+    equal(report(["--precision", "100"] + stale, program)["samples"]["precision"]["reached"], False, "reached")
+    few = emulate(["--width", "200", "--warm", "functional"] + stale + program).stderr.decode()
+    words = ("L3 has no interval: a sample brought in 324 of its 4,096 lines, and there are fewer than 11: the run may "
+             "differ where they do not show it; take more samples (a shorter --period), or none")
+    contains(joined(few), ["\nWARNING: " + words + "\n"], "text of snapshots")
+    for period, count, said in (("900k", 0, "no sample is"), ("300k", 1, "one sample is all there is")):
+        options = ["-m", "teach", "--period", period]
+        contains(joined(emulate(["--width", "200"] + options + program).stderr.decode()),
+                 ["\nWARNING: %s of the " % said,
+                  " instructions behind the start: the run is too short for this --period, "
+                  "and may differ from what is said here; take a shorter one, or no samples\n"], "too few")
+        samples = report(options, program)["samples"]
+        equal((samples["count"], samples.get("too_few")), (count, True), "too few")
+        check(all("no_interval" not in level for level in samples["levels"]), "reasons against one sample's intervals")
+    check("too_few" not in report(stale, program)["samples"], "five are too few")
 
 
 def precision():
     program = [os.path.join(GUESTS, "matmul_small")]
-    options = ["-m", "teach", "--period", "9000", "--measure", "900", "--start", "0", "--warmup", "0"]
+    options = ["-m", "teach", "--period", "5000", "--measure", "500", "--start", "0", "--warm", "functional"]
     run = report(options + ["--precision", "5"], program)
     rates = {level["name"]: level for level in run["samples"]["levels"]}
     wide = [name for name, level in rates.items() if level["miss_rate"]["margin"] > 0.05 * level["miss_rate"]["mean"]]
@@ -491,6 +628,6 @@ def precision():
              "one sample")
 
 
-{"prefixes": prefixes, "twin": twins, "sums": sums, "few": few, "errors": errors, "precision": precision,
- "short": short}[sys.argv[1]]()
+{"prefixes": prefixes, "twin": twins, "sums": sums, "few": few, "errors": errors, "doubt": doubt,
+ "words": doubt_in_words, "precision": precision, "short": short}[sys.argv[1]]()
 done()

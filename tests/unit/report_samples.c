@@ -154,6 +154,41 @@ static void a_start_of_its_own(void **state)
     json_decref(report);
 }
 
+/* Between the samples 2500 instructions are skipped, and each has a warm-up, of 1000 and 500 instructions. L1D, 512
+ * lines, takes in 50 and 100 lines in these: (50 + 100 + 100 + 900) / 7500 for each instruction, so 383.333 in what
+ * is skipped, of the 412 that the warm-up leaves. They are less than the 2100 hits behind: 383.333 / 4000. With 512
+ * lines of warm-up none is stale; but the samples bring in 500 in the mean, and they are two. */
+static void a_level_that_stood_still(void **state)
+{
+    static const struct report_phase phases[5] = {{.kind = STREAM_WARM, .instructions = 1000},
+                                                  {.kind = STREAM_MEASURE, .instructions = 4000},
+                                                  {.kind = STREAM_SKIP, .instructions = 2500},
+                                                  {.kind = STREAM_WARM, .instructions = 500},
+                                                  {.kind = STREAM_MEASURE, .instructions = 2000}};
+    static const uint64_t warmed[2][2 * SAMPLE_LEVELS] = {{[0] = 50, [SAMPLE_LEVELS] = 100},
+                                                          {[0] = 50, [SAMPLE_LEVELS] = 512}};
+    static const char *const why[2] = {"\"stale\"", "\"snapshots\""}, *const doubts[2] = {"9.583333", ""};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct profile_sample sample;
+        fill(&sample, NULL);
+        sample.base.run.phases = phases;
+        sample.base.run.phase_count = 5;
+        sample.base.run.samples.warmed = warmed[i];
+        json_t *report = json_of(&sample.base.run);
+        const json_t *levels_of = json_object_get(json_object_get(report, "samples"), "levels");
+        const json_t *l1d = named(levels_of, "L1D");
+        assert_estimate(l1d, "no_interval", why[i]);
+        assert_estimate(l1d, "doubt", doubts[i]);
+        assert_estimate(l1d, "miss_rate", "{\"mean\":25.0}");
+        assert_estimate(json_object_get(l1d, "run"), "misses", "{\"mean\":1667}");
+        assert_estimate(named(levels_of, "L2"), "no_interval", "");
+        assert_estimate(sampled_of_a(report), "misses_per_1000", "{\"mean\":23.333333}");
+        assert_estimate(sampled_of_a(report), "conflict", "{\"mean\":42.857143}");
+        json_decref(report);
+    }
+}
+
 static void want_of_memory_is_reported(void **state)
 {
     enum c2_status status = C2_ERR_NO_MEMORY;
@@ -177,9 +212,8 @@ static void want_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_that_are_alike),
-        cmocka_unit_test(samples_with_weights),
-        cmocka_unit_test(a_start_of_its_own),
+        cmocka_unit_test(samples_that_are_alike),     cmocka_unit_test(samples_with_weights),
+        cmocka_unit_test(a_start_of_its_own),         cmocka_unit_test(a_level_that_stood_still),
         cmocka_unit_test(want_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
