@@ -14,8 +14,7 @@
  *     filled has one set for a line, whatever its virtual address.
  *   - The slice hash has the level's number of slices. It works on physical addresses and 64-byte lines, so a level
  *     of several slices is physically indexed and the machine's lines have 64 bytes.
- *   - Of several cores the last levels may be shared, from one on; lines have 64 bytes at most, and nothing
- *     prefetches.
+ *   - Of several cores the last levels may be shared, from one on; lines have 64 bytes at most.
  *   - No physical address has a bit that the hash was not published for.
  *   - hash_masks belongs to hash = perm:PATH, and that to hash_masks.
  *   - A hint of prefetches names a level that the machine has, and that is not exclusive; what is left out is
