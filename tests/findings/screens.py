@@ -11,9 +11,11 @@ PROGRAMS is the directory of the programs."""
 import difflib
 import hashlib
 import os
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "program"))
@@ -56,11 +58,16 @@ def allocated(path):
     return made.hexdigest()
 
 
+def own(name):
+    """The programs of ours that a row runs."""
+    words = SCREENS[name][1]
+    return [os.path.join(PROGRAMS, word) for word in (words[-1].split("; ") if "-c" in words else words[:1])]
+
+
 def fingerprint(name):
     """Of the programs and of all libraries that they are linked with."""
     words = SCREENS[name][1]
-    own = [os.path.join(PROGRAMS, word) for word in (words[-1].split("; ") if "-c" in words else words[:1])]
-    files = own + ([words[0]] if "-c" in words else [])
+    files = own(name) + ([words[0]] if "-c" in words else [])
     for path in files[:]:
         if not os.path.exists(path):
             skip("%s was not built: there is no compiler of its language" % path)
@@ -71,12 +78,18 @@ def fingerprint(name):
 
 
 def produce(name):
+    """By width. The programs lie in a directory whose name is always as long: a shell copies its name, and the start of
+    Rust's programs reads that of the program."""
     options, words = SCREENS[name]
     screens = {}
+    with tempfile.TemporaryDirectory(prefix="c2emu-screens-", dir="/tmp") as directory:
+        for program in own(name):
+            shutil.copy(program, directory)
+        for width in WIDTHS:
+            result = emulate(["--width", str(width)] + options + words, cwd=directory)
+            equal(result.returncode, 0, "exit status of " + name)
+            screens[width] = result.stderr.decode()
     for width in WIDTHS:
-        result = emulate(["--width", str(width)] + options + words, cwd=PROGRAMS)
-        equal(result.returncode, 0, "exit status of " + name)
-        screens[width] = result.stderr.decode()
         for line in screens[width].splitlines():
             check(len(line) <= width, "%s: of %d columns, not %d: %s" % (name, len(line), width, line))
     return screens
