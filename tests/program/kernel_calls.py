@@ -84,7 +84,7 @@ def errors(top):
             directory = os.path.join(top, part + name)
             os.mkdir(directory)
             os.chmod(directory, 0o777)
-            said.append(run(words, cwd=directory, timeout=60, **more))
+            said.append(run(words, cwd=directory, timeout=60, start_new_session=True, **more))
         native, ours = said
         check(native.stdout.count(b"\n") > 10, "the program says something of " + part)
         for expected, line in zip(native.stdout.decode().splitlines(), ours.stdout.decode().splitlines()):

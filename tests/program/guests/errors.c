@@ -390,7 +390,8 @@ static void descriptors(void)
 static void niceness(void)
 {
     for (int which = -1; which <= 3; which++)
-        TRY(getpriority(which, 0));
+        if (which != PRIO_USER) /* natively that is the least of all processes of the user */
+            TRY(getpriority(which, 0));
     TRY(getpriority(PRIO_PROCESS, NOBODY));
     TRY(getpriority(PRIO_PGRP, NOBODY));
     TRY(getpriority(PRIO_USER, NOBODY));
