@@ -84,8 +84,8 @@ struct cache_instructed {
     uint32_t tags, tag_room;
     uint64_t *ready;     /* [slot * columns + column]: of what was fetched ahead: when it is there, and for whom */
     struct taken *taken; /* [slot] */
-    uint32_t room;       /* of both, in groups of lines */
-    uint32_t open;       /* buffers of all cores that are used */
+    uint32_t ready_room, taken_room; /* in groups of lines */
+    uint32_t open;                   /* buffers of all cores that are used */
     struct buffers *buffers;
 };
 
@@ -201,24 +201,10 @@ static uint64_t *ready_of(struct caches *caches, const struct cache_level *level
 static bool reach(struct caches *caches)
 {
     struct cache_instructed *instructed = caches->instructed;
-    const uint32_t groups = caches->lines.groups;
-    if (groups <= instructed->room)
-        return true;
-    const size_t group = (size_t)LINES_GROUP * caches->node_count;
-    const uint32_t room = groups > 2 * instructed->room ? groups : 2 * instructed->room;
-    uint64_t *ready = c2_realloc(instructed->ready, room * group * sizeof *ready);
-    if (!ready)
-        return false;
-    memset(ready + instructed->room * group, 0, (room - instructed->room) * group * sizeof *ready);
-    instructed->ready = ready;
-    struct taken *taken = c2_realloc(instructed->taken, room * (size_t)LINES_GROUP * sizeof *taken);
-    if (!taken)
-        return false;
-    memset(taken + instructed->room * (size_t)LINES_GROUP, 0,
-           (room - instructed->room) * (size_t)LINES_GROUP * sizeof *taken);
-    instructed->taken = taken;
-    instructed->room = room;
-    return true;
+    return cache_lines_cover(&caches->lines, (void **)&instructed->ready, &instructed->ready_room,
+                             (size_t)LINES_GROUP * caches->node_count * sizeof *instructed->ready) &&
+           cache_lines_cover(&caches->lines, (void **)&instructed->taken, &instructed->taken_room,
+                             LINES_GROUP * sizeof *instructed->taken);
 }
 
 void cache_instructed_used(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t tag)
@@ -251,7 +237,7 @@ void cache_instructed_polluting(struct caches *caches, uint32_t tag)
 static struct taken *taken_of(const struct caches *caches, uint32_t slot)
 {
     const struct cache_instructed *instructed = caches->instructed;
-    return slot / LINES_GROUP < instructed->room ? &instructed->taken[slot] : NULL;
+    return slot / LINES_GROUP < instructed->taken_room ? &instructed->taken[slot] : NULL;
 }
 
 void cache_instructed_forget(struct caches *caches, uint32_t slot)
@@ -567,8 +553,8 @@ void cache_instructed_check(const struct caches *caches)
         }
     }
     C2_ASSERT(open == caches->instructed->open);
-    for (uint32_t slot = 0; slot < caches->instructed->room * LINES_GROUP && slot < caches->lines.groups * LINES_GROUP;
-         slot++)
+    for (uint32_t slot = 0;
+         slot < caches->instructed->taken_room * LINES_GROUP && slot < caches->lines.groups * LINES_GROUP; slot++)
         for (uint32_t k = 0; k < caches->node_count && caches->instructed->taken[slot].tag != 0; k++)
             C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].seat == 0);
 }

@@ -30,6 +30,15 @@
 #define FIRST_ROOM C2_HOST_SIZE(64u, 1u)
 #define MAX_GROUPS (UINT32_MAX >> (LINES_GROUP_SHIFT + 1)) /* slots have 32 bits, and the last must not be taken */
 
+bool cache_lines_extend(const struct cache_lines *lines, void **table, uint32_t *room, size_t bytes)
+{
+    const uint32_t before = *room;
+    if (!c2_reach(table, room, lines->groups - 1, bytes, 0))
+        return false;
+    memset((char *)*table + before * bytes, 0, (*room - before) * bytes);
+    return true;
+}
+
 enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, struct c2_error *err)
 {
     lines->columns = columns;

@@ -65,6 +65,14 @@ struct cache_lines {
     } recent[LINES_RECENT];
 };
 
+/* What a table needs besides: it has an item of so many bytes for each group, and *room of them; new ones are zero.
+ * False: no memory, and the table is as it was. */
+bool cache_lines_extend(const struct cache_lines *lines, void **table, uint32_t *room, size_t bytes);
+static inline bool cache_lines_cover(const struct cache_lines *lines, void **table, uint32_t *room, size_t bytes)
+{
+    return C2_LIKELY(lines->groups <= *room) || cache_lines_extend(lines, table, room, bytes);
+}
+
 enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, struct c2_error *err);
 void cache_lines_end(struct cache_lines *lines);
 /* The slot of a line, a new one if need be (then every struct cache_state may have moved); LINES_NO_SLOT: no memory. */

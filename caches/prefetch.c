@@ -192,18 +192,8 @@ void cache_prefetch_end(struct caches *caches)
 bool cache_prefetch_reach(struct caches *caches)
 {
     struct cache_prefetch *prefetch = caches->prefetch;
-    const uint32_t groups = caches->lines.groups;
-    if (C2_LIKELY(groups <= prefetch->room))
-        return true;
-    const size_t group = (size_t)LINES_GROUP * prefetch->columns;
-    const uint32_t room = groups > 2 * prefetch->room ? groups : 2 * prefetch->room;
-    uint64_t *notes = c2_realloc(prefetch->notes, room * group * sizeof *notes);
-    if (!notes)
-        return false;
-    memset(notes + prefetch->room * group, 0, (room - prefetch->room) * group * sizeof *notes);
-    prefetch->notes = notes;
-    prefetch->room = room;
-    return true;
+    return cache_lines_cover(&caches->lines, (void **)&prefetch->notes, &prefetch->room,
+                             (size_t)LINES_GROUP * prefetch->columns * sizeof *prefetch->notes);
 }
 
 /* ------------------------------------------------------------------ notes and events */
