@@ -35,12 +35,6 @@ struct loader_arrays {
     struct loader_array of;
 };
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
-{
-    Dwarf_Attribute attribute;
-    return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), out);
-}
-
 static bool is_qualifier(int tag)
 {
     return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_atomic_type ||
@@ -54,7 +48,7 @@ static bool unqualify(Dwarf_Die *die, bool names)
         const int tag = dwarf_tag(die);
         if (!is_qualifier(tag) && !(names && tag == DW_TAG_typedef))
             return true;
-        if (!type_of(die, die))
+        if (!loader_die_type(die, die))
             return false;
     }
     return false;
@@ -79,15 +73,15 @@ bool loader_type_pointed(Dwarf_Die *die)
         return false;
     const int tag = dwarf_tag(die);
     if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type)
-        return type_of(die, die);
+        return loader_die_type(die, die);
     if (tag == DW_TAG_array_type && dwarf_hasattr(die, DW_AT_data_location)) /* an allocatable array's descriptor */
-        return type_of(die, die);
+        return loader_die_type(die, die);
     if ((tag != DW_TAG_class_type && tag != DW_TAG_structure_type) || !is_holder(dwarf_diename(die)))
         return false;
     for (bool more = dwarf_child(die, &child) == 0; more; more = loader_die_next(&child)) {
         if (dwarf_tag(&child) != DW_TAG_template_type_parameter)
             continue;
-        return type_of(&child, die);
+        return loader_die_type(&child, die);
     }
     return false;
 }
@@ -196,7 +190,7 @@ static void read_array(struct loader_arrays *out, struct loader_names *names)
     of->notation = notation_of(&die);
     of->pointed = out->pointed;
     for (unsigned depth = 0; is_array(&die); depth++)
-        if (depth == TYPE_DEPTH || !add_dimensions(of, &die) || !type_of(&die, &die))
+        if (depth == TYPE_DEPTH || !add_dimensions(of, &die) || !loader_die_type(&die, &die))
             return;
     if ((of->count == 0 && !of->pointed) || dwarf_aggregate_size(&die, &bytes) != 0 || bytes == 0)
         return;

@@ -231,11 +231,9 @@ static bool place_of(const struct reader *reader, Dwarf_Die *variable, struct pl
 
 static bool bytes_of(Dwarf_Die *variable, uint64_t *bytes)
 {
-    Dwarf_Attribute attribute;
     Dwarf_Die type;
     Dwarf_Word size;
-    if (!dwarf_formref_die(dwarf_attr_integrate(variable, DW_AT_type, &attribute), &type) ||
-        dwarf_aggregate_size(&type, &size) != 0)
+    if (!loader_die_type(variable, &type) || dwarf_aggregate_size(&type, &size) != 0)
         return false;
     *bytes = size;
     return size >= LOCAL_BYTES;
@@ -355,11 +353,9 @@ static void join_shared(struct loader_symbols *symbols, struct loader_layout *la
 
 static bool is_variable_length(Dwarf_Die *variable)
 {
-    Dwarf_Attribute attribute;
     Dwarf_Die type, plain;
     Dwarf_Word bytes;
-    return dwarf_tag(variable) == DW_TAG_variable &&
-           dwarf_formref_die(dwarf_attr_integrate(variable, DW_AT_type, &attribute), &type) &&
+    return dwarf_tag(variable) == DW_TAG_variable && loader_die_type(variable, &type) &&
            dwarf_peel_type(&type, &plain) == 0 && dwarf_tag(&plain) == DW_TAG_array_type &&
            dwarf_aggregate_size(&plain, &bytes) != 0;
 }

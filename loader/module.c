@@ -105,6 +105,12 @@ bool loader_die_next(Dwarf_Die *die)
     return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
 }
 
+bool loader_die_type(Dwarf_Die *die, Dwarf_Die *out)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), out);
+}
+
 enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
                                   uint64_t value, struct c2_error *err)
 {

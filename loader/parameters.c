@@ -31,10 +31,8 @@ struct passing {
 
 static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
 {
-    Dwarf_Attribute attribute;
     Dwarf_Die type;
-    return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type) &&
-           dwarf_peel_type(&type, out) == 0;
+    return loader_die_type(die, &type) && dwarf_peel_type(&type, out) == 0;
 }
 
 static struct passing number_passing(Dwarf_Die *type, uint64_t bytes)

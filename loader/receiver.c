@@ -54,10 +54,8 @@ struct track {
 static bool is_handle(Dwarf_Die *variable)
 {
     Dwarf_Die type, plain;
-    Dwarf_Attribute attribute;
     Dwarf_Word bytes;
-    if (!dwarf_formref_die(dwarf_attr_integrate(variable, DW_AT_type, &attribute), &type) ||
-        dwarf_peel_type(&type, &plain) != 0)
+    if (!loader_die_type(variable, &type) || dwarf_peel_type(&type, &plain) != 0)
         return false;
     const int tag = dwarf_tag(&plain);
     return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
@@ -236,9 +234,7 @@ static void follow_code(struct track *track)
 static bool is_class(Dwarf_Die *variable)
 {
     Dwarf_Die type, plain;
-    Dwarf_Attribute attribute;
-    if (!dwarf_formref_die(dwarf_attr_integrate(variable, DW_AT_type, &attribute), &type) ||
-        dwarf_peel_type(&type, &plain) != 0)
+    if (!loader_die_type(variable, &type) || dwarf_peel_type(&type, &plain) != 0)
         return false;
     return dwarf_tag(&plain) == DW_TAG_class_type || dwarf_tag(&plain) == DW_TAG_structure_type;
 }

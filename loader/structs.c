@@ -41,12 +41,6 @@ static bool constant(Dwarf_Die *die, unsigned name, Dwarf_Word *out)
     return dwarf_formudata(dwarf_attr_integrate(die, name, &attribute), out) == 0;
 }
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
-{
-    Dwarf_Attribute attribute;
-    return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), out);
-}
-
 /* Where a member lies: whole bytes. False: it has no fixed place. */
 static bool place_of(Dwarf_Die *member, uint64_t *start, uint64_t *bytes)
 {
@@ -57,7 +51,7 @@ static bool place_of(Dwarf_Die *member, uint64_t *start, uint64_t *bytes)
         *bytes = (offset + bits - 1) / 8 - *start + 1;
         return true;
     }
-    if (!constant(member, DW_AT_data_member_location, &offset) || !type_of(member, &type) ||
+    if (!constant(member, DW_AT_data_member_location, &offset) || !loader_die_type(member, &type) ||
         dwarf_aggregate_size(&type, &bits) != 0 || bits == 0)
         return false;
     *start = offset;
@@ -69,7 +63,7 @@ static const char *name_of(struct loader_names *names, Dwarf_Die *member)
 {
     const char *name = dwarf_diename(member);
     Dwarf_Die type;
-    if (!name && dwarf_tag(member) == DW_TAG_inheritance && type_of(member, &type))
+    if (!name && dwarf_tag(member) == DW_TAG_inheritance && loader_die_type(member, &type))
         name = dwarf_diename(&type);
     return name ? loader_names_keep(names, name, strlen(name)) : "{...}";
 }
@@ -138,7 +132,7 @@ static bool peel(Dwarf_Die *die, const char **typedef_name)
         default:
             return false;
         }
-        if (!type_of(die, die))
+        if (!loader_die_type(die, die))
             return false;
     }
     return false;
@@ -204,7 +198,7 @@ struct loader_type_id loader_type_of_die(struct loader_module *module, Dwarf_Die
 {
     Dwarf_Die type;
     struct loader_type_id id = {.module = NULL};
-    if (type_of(variable, &type))
+    if (loader_die_type(variable, &type))
         id = (struct loader_type_id){module, dwarf_dieoffset(&type)};
     return id;
 }

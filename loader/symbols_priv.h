@@ -170,6 +170,8 @@ enum c2_status loader_module_has_line(bool *found, struct loader_module *module,
 size_t loader_module_code(const struct loader_module *module, uint64_t address, uint8_t *out, size_t bytes);
 void loader_capstone_close(struct loader_symbols *symbols);
 bool loader_die_next(Dwarf_Die *die); /* to the next sibling; in damaged data never backwards */
+/* What DW_AT_type refers to; out may be die. False: nothing, as void. */
+bool loader_die_type(Dwarf_Die *die, Dwarf_Die *out);
 /* Adds the ranges of code of this DIE. What the linker has thrown away still has ranges, at 0 or nowhere: left out. */
 enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
                                   uint64_t value, struct c2_error *err);

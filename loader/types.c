@@ -59,18 +59,12 @@ static bool put_after(struct declaration *to, const char *text)
 
 static bool declare(struct declaration *to, Dwarf_Die *type, unsigned depth);
 
-static Dwarf_Die *type_of(Dwarf_Die *die, Dwarf_Die *out)
-{
-    Dwarf_Attribute attribute;
-    return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), out);
-}
-
 /* What die is derived from; no type is void. */
 static bool declare_base(struct declaration *to, Dwarf_Die *die, unsigned depth)
 {
     Dwarf_Die base;
     if (dwarf_hasattr_integrate(die, DW_AT_type))
-        return type_of(die, &base) && declare(to, &base, depth + 1);
+        return loader_die_type(die, &base) && declare(to, &base, depth + 1);
     return put_before(to, "void ");
 }
 
@@ -92,7 +86,7 @@ static bool is_derived(int tag)
 static bool declare_qualified(struct declaration *to, Dwarf_Die *die, const char *word, unsigned depth)
 {
     Dwarf_Die base;
-    if (type_of(die, &base) && is_derived(dwarf_tag(&base)))
+    if (loader_die_type(die, &base) && is_derived(dwarf_tag(&base)))
         return put_before(to, word) && declare(to, &base, depth + 1);
     if (!declare_base(to, die, depth))
         return false;
@@ -103,7 +97,7 @@ static bool declare_qualified(struct declaration *to, Dwarf_Die *die, const char
 static bool declare_pointer(struct declaration *to, Dwarf_Die *die, const char *star, unsigned depth)
 {
     Dwarf_Die base;
-    int tag = type_of(die, &base) ? dwarf_tag(&base) : DW_TAG_invalid;
+    int tag = loader_die_type(die, &base) ? dwarf_tag(&base) : DW_TAG_invalid;
     bool brackets = tag == DW_TAG_array_type || tag == DW_TAG_subroutine_type;
     if (!put_before(to, star) || (brackets && (!put_before(to, "(") || !put_after(to, ")"))))
         return false;
@@ -249,7 +243,8 @@ static bool same_size(Dwarf_Die *die, const struct loader_range *variable)
 {
     Dwarf_Die type;
     Dwarf_Word bytes;
-    return type_of(die, &type) && dwarf_aggregate_size(&type, &bytes) == 0 && bytes == variable->end - variable->start;
+    return loader_die_type(die, &type) && dwarf_aggregate_size(&type, &bytes) == 0 &&
+           bytes == variable->end - variable->start;
 }
 
 static enum c2_status note_type(const struct reader *reader, Dwarf_Die *die, struct c2_error *err)
