@@ -19,7 +19,7 @@
  *   memory, on the last path.
  *   Threads    Windows and curves of each, where there are several: bandwidth_threads.c. What the cores of a machine
  *   ask of one path at one time: bandwidth_shared.c.
- *   FLOPs      of the instructions that completed (emu/flops.c); 0 in traces of other tools, which do not say them.
+ *   FLOPs      of the instructions that completed (engine/flops.c); 0 in traces of other tools, which do not say them.
  *   Places     A window belongs to the block that executed most of its instructions, of equal ones the first. So the
  *   windows of functions, and of lines, add up to the run's, and what moves at a change of functions is one's.
  * Invariants (asserted when the run is over)

@@ -67,7 +67,7 @@ against_cachegrind()
 against_unicorn()
 {
     cmake --build "$build" --target unicorn_bare guest_matmul_400 >/dev/null
-    bare=$build/emu/unicorn_bare
+    bare=$build/unicorn/unicorn_bare
     guest=$build/tests/program/guests/matmul_400
     round=0
     while [ "$round" -le "$runs" ]; do

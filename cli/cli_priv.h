@@ -53,7 +53,7 @@ void cli_page_of_file(struct report *report, const struct cli_options *options);
 struct cli_contexts {
     struct analyses_separation separation;
     struct analyses_parameter *parameters; /* of it */
-    struct emu_place *functions;           /* whose arguments are to be marked, by their numbers in the marks */
+    struct watch_place *functions;         /* whose arguments are to be marked, by their numbers in the marks */
     uint32_t function_count;
     struct c2_pool texts;
 };
@@ -197,8 +197,8 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
 
 /* ------------------------------------------------------------------ regions.c: what of the program is measured */
 struct cli_places {
-    struct emu_regions regions; /* for emu_config */
-    struct emu_place *functions, from, to;
+    struct watch_regions regions; /* for emu_config */
+    struct watch_place *functions, from, to;
     char **texts; /* which the places' names lie in */
     size_t text_count;
 };
@@ -207,7 +207,7 @@ enum c2_status cli_places_read(struct cli_places *out, const struct cli_regions 
 void cli_places_release(struct cli_places *places);
 /* A place of its own. *out is to be released in any case. */
 struct cli_one_place {
-    struct emu_place place;
+    struct watch_place place;
     uint64_t arrival; /* 0: none was given */
     char *name, *asked;
 };
@@ -216,11 +216,11 @@ void cli_place_release(struct cli_one_place *place);
 
 /* ------------------------------------------------------------------ names.c: names that can be looked up before */
 struct cli_named {
-    const char *program;               /* the ELF file, a path of the host's */
-    const char *const *envp;           /* the guest's */
-    const struct emu_regions *regions; /* --roi, --from, --to; NULL: none */
-    const struct emu_place *moment;    /* --checkpoint-at; NULL: no place */
-    const struct emu_place *argued;    /* --separate-par */
+    const char *program;                 /* the ELF file, a path of the host's */
+    const char *const *envp;             /* the guest's */
+    const struct watch_regions *regions; /* --roi, --from, --to; NULL: none */
+    const struct watch_place *moment;    /* --checkpoint-at; NULL: no place */
+    const struct watch_place *argued;    /* --separate-par */
     uint32_t argued_count;
 };
 /* Fails with C2_ERR_NOT_FOUND for a name, of these or of other options, that can be nowhere in the run. */
@@ -234,8 +234,8 @@ struct cli_phases_config {
     const struct cli_sampling *sampling;
     const struct cli_chosen *chosen; /* NULL: samples are as the sampling says */
     enum cli_warm warm;
-    const struct emu_regions *regions; /* NULL: all of the run is one */
-    struct loader_symbols *symbols;    /* for the names of regions */
+    const struct watch_regions *regions; /* NULL: all of the run is one */
+    struct loader_symbols *symbols;      /* for the names of regions */
     uint64_t seed;
     struct cli_progress *progress; /* told which phase it is in */
 };
@@ -243,7 +243,7 @@ struct cli_phases_config {
 enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_phases_config *config, struct c2_error *err);
 void cli_phases_destroy(struct cli_phases *phases); /* takes NULL */
 /* For emu_config.phase. */
-struct emu_phase cli_phases_next(void *phases, uint64_t instructions, const struct emu_part *part);
+struct emu_phase cli_phases_next(void *phases, uint64_t instructions, const struct watch_part *part);
 struct cli_division { /* as struct report_run has it */
     const struct report_phase *phases;
     size_t phase_count;
@@ -278,7 +278,7 @@ enum c2_status cli_points_create(struct cli_points **out, const struct cli_optio
 void cli_points_destroy(struct cli_points *points);                /* takes NULL */
 void cli_points_count(struct cli_points *points, struct emu *emu); /* with count_blocks; outlives the points */
 struct emu_phase cli_points_next(void *points, uint64_t instructions,
-                                 const struct emu_part *part); /* for emu_config.phase */
+                                 const struct watch_part *part); /* for emu_config.phase */
 /* The run is over. */
 enum c2_status cli_points_finish(struct cli_points *points, struct c2_error *err);
 /* The same without a run: --from-bbv. Returns the exit status. */

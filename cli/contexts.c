@@ -91,8 +91,8 @@ static enum c2_status number_function(struct cli_contexts *contexts, struct anal
     if (i == ANALYSES_ARGUED)
         return c2_fail(err, C2_ERR_INVALID, "--separate-par %s: at most %u functions", parameter->asked,
                        ANALYSES_ARGUED);
-    contexts->functions[contexts->function_count++] = (struct emu_place){
-        .kind = EMU_FUNCTION,
+    contexts->functions[contexts->function_count++] = (struct watch_place){
+        .kind = WATCH_FUNCTION,
         .name = name,
         .asked = c2_pool_format(&contexts->texts, "--separate-par %s", parameter->asked)};
     return contexts->functions[i].asked ? C2_OK : c2_fail_memory(err, "what functions are told apart by");

@@ -86,9 +86,9 @@ static void ask(struct lookup *lookup, const char *option, const char *name)
         lookup->list[lookup->count++] = (struct asked){.option = option, .name = name};
 }
 
-static void ask_place(struct lookup *lookup, const struct emu_place *place)
+static void ask_place(struct lookup *lookup, const struct watch_place *place)
 {
-    if (place && place->name && place->kind == EMU_FUNCTION)
+    if (place && place->name && place->kind == WATCH_FUNCTION)
         ask(lookup, place->asked, place->name);
 }
 
@@ -104,7 +104,7 @@ static void ask_phases(struct lookup *lookup, const char *words)
 
 static void ask_functions(struct lookup *lookup, const struct cli_options *options, const struct cli_named *named)
 {
-    const struct emu_regions *regions = named->regions;
+    const struct watch_regions *regions = named->regions;
     for (uint32_t i = 0; regions && i < regions->function_count; i++)
         ask_place(lookup, &regions->functions[i]);
     ask_place(lookup, regions ? regions->from : NULL);
@@ -145,12 +145,12 @@ static enum c2_status check_functions(struct lookup *lookup, struct c2_error *er
 
 /* ------------------------------------------------------------------ lines */
 
-static enum c2_status check_line(const struct loader_libraries *libraries, const struct emu_place *place,
+static enum c2_status check_line(const struct loader_libraries *libraries, const struct watch_place *place,
                                  struct c2_error *err)
 {
     struct loader_line_answer answer;
     bool found;
-    if (!place || place->kind != EMU_LINE)
+    if (!place || place->kind != WATCH_LINE)
         return C2_OK;
     enum c2_status status = loader_libraries_line(&found, libraries, place->name, (int)place->number, &answer, err);
     if (status != C2_OK || found)
@@ -165,8 +165,8 @@ static enum c2_status check_line(const struct loader_libraries *libraries, const
 
 static enum c2_status check_lines(const struct lookup *lookup, const struct cli_named *named, struct c2_error *err)
 {
-    const struct emu_place *places[] = {named->regions ? named->regions->from : NULL,
-                                        named->regions ? named->regions->to : NULL, named->moment};
+    const struct watch_place *places[] = {named->regions ? named->regions->from : NULL,
+                                          named->regions ? named->regions->to : NULL, named->moment};
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < sizeof places / sizeof places[0] && status == C2_OK; i++)
         status = check_line(lookup->libraries, places[i], err);

@@ -3,7 +3,7 @@
  * phases: which instructions of a run are skipped, which warm the caches up, and which are measured.
  *
  * Model
- *   The run is inside of a region or outside (emu/parts.c); without regions all of it is inside. Inside it is divided
+ *   The run is inside of a region or outside (watch/parts.c); without regions all of it is inside. Inside it is divided
  *   into samples, as if there were nothing else. A sample is instructions that are skipped, then a warm-up, then a
  *   measurement (C2Sim; Sato & Endo). Skipped ones are executed and nothing else; in a warm-up they are simulated and
  *   not counted. Without a period each sample is followed by the next at once, with what it skips. With one, a sample
@@ -139,7 +139,7 @@ static struct emu_phase choose(struct cli_phases *phases)
 /* ------------------------------------------------------------------ regions */
 
 /* Of a function its name; by then its file may be unmapped. */
-static const char *name_of(const struct cli_phases *phases, const struct emu_part *part, const char *asked)
+static const char *name_of(const struct cli_phases *phases, const struct watch_part *part, const char *asked)
 {
     struct loader_place place;
     if (phases->config.regions->function_count == 0)
@@ -148,7 +148,7 @@ static const char *name_of(const struct cli_phases *phases, const struct emu_par
     return place.function ? place.function : asked;
 }
 
-static const char *asked_of(const struct emu_regions *regions, uint32_t region)
+static const char *asked_of(const struct watch_regions *regions, uint32_t region)
 {
     if (regions->function_count != 0)
         return regions->functions[region].asked;
@@ -156,7 +156,7 @@ static const char *asked_of(const struct emu_regions *regions, uint32_t region)
 }
 
 /* 1 + the number of the region in the list; 0: no memory. */
-static uint32_t number_of(struct cli_phases *phases, const struct emu_part *part)
+static uint32_t number_of(struct cli_phases *phases, const struct watch_part *part)
 {
     for (uint32_t i = 0; i < phases->region_count; i++)
         if (phases->entries[i] == part->entry.v)
@@ -172,18 +172,18 @@ static uint32_t number_of(struct cli_phases *phases, const struct emu_part *part
     return ++phases->region_count;
 }
 
-static void begin_region(struct cli_phases *phases, const struct emu_part *part)
+static void begin_region(struct cli_phases *phases, const struct watch_part *part)
 {
     phases->region = number_of(phases, part);
     if (phases->region != 0)
         phases->regions[phases->region - 1].begun++;
 }
 
-static void enter_part(struct cli_phases *phases, const struct emu_part *part)
+static void enter_part(struct cli_phases *phases, const struct watch_part *part)
 {
-    phases->inside = part->where == EMU_INSIDE;
-    phases->uncounted = part->where == EMU_UNCOUNTED;
-    if (part->where == EMU_OUTSIDE)
+    phases->inside = part->where == WATCH_INSIDE;
+    phases->uncounted = part->where == WATCH_UNCOUNTED;
+    if (part->where == WATCH_OUTSIDE)
         phases->region = 0;
     else if (part->begins && phases->config.regions)
         begin_region(phases, part);
@@ -238,7 +238,7 @@ static void add(struct cli_phases *phases, enum stream_phase kind)
         phases->list[phases->count++] = (struct report_phase){kind, 0, phases->region};
 }
 
-struct emu_phase cli_phases_next(void *self, uint64_t now, const struct emu_part *part)
+struct emu_phase cli_phases_next(void *self, uint64_t now, const struct watch_part *part)
 {
     static const char *const names[] = {
         [STREAM_MEASURE] = "measuring", [STREAM_WARM] = "warming up", [STREAM_SKIP] = "skipping"};
@@ -354,7 +354,7 @@ static bool say_short_period(struct c2_words *words, const struct cli_phases *ph
 /* A place that was to end what is measured, and has not done so once. */
 static bool say_unended(struct c2_words *words, const struct cli_phases *phases)
 {
-    const struct emu_regions *regions = phases->config.regions;
+    const struct watch_regions *regions = phases->config.regions;
     uint64_t begun = 0;
     for (uint32_t i = 0; i < phases->region_count; i++)
         begun += phases->regions[i].begun;

@@ -165,7 +165,7 @@ static void end_interval(struct cli_points *points, uint64_t now)
     points->status = points_vectors_add(points->vectors, points->entries, count, &points->error);
 }
 
-struct emu_phase cli_points_next(void *self, uint64_t now, const struct emu_part *part)
+struct emu_phase cli_points_next(void *self, uint64_t now, const struct watch_part *part)
 {
     (void)part;
     struct cli_points *points = self;

@@ -266,10 +266,12 @@ enum c2_status cli_receipt_create(struct cli_receipt **out, const struct cli_opt
     if (!engine)
         return fail_memory(err);
     receipt->shown.version = C2_VERSION;
-    receipt->shown.engine = emu_engine_version(engine);
+    receipt->shown.engine = engine;
     for (int fd = 0; fd < 3; fd++)
         receipt->shown.streams[fd] = cli_stream_kind(fd);
-    enum c2_status status = add_options(receipt, options, err);
+    enum c2_status status = emu_engine_version(engine, options->engine, err);
+    if (status == C2_OK)
+        status = add_options(receipt, options, err);
     if (status == C2_OK)
         status = add_command(receipt, options, err);
     if (status == C2_OK)

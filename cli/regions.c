@@ -69,7 +69,7 @@ static bool is_like_file(const char *text)
 }
 
 /* text: written to; what is left of it is the place's name. */
-static enum c2_status read_place(struct emu_place *place, uint64_t *arrival, char *text, struct c2_error *err)
+static enum c2_status read_place(struct watch_place *place, uint64_t *arrival, char *text, struct c2_error *err)
 {
     uint64_t numbers[2];
     unsigned count = 0;
@@ -78,19 +78,19 @@ static enum c2_status read_place(struct emu_place *place, uint64_t *arrival, cha
     *arrival = 0;
     place->name = text;
     if (strncmp(text, "0x", 2) == 0 && c2_parse_number(&place->number, text, "", NULL) == C2_OK && count < 2) {
-        place->kind = EMU_ADDRESS;
+        place->kind = WATCH_ADDRESS;
         *arrival = count == 1 ? numbers[0] : 0;
     } else if (count == 2 || (count == 1 && is_like_file(text))) {
-        place->kind = EMU_LINE;
+        place->kind = WATCH_LINE;
         place->number = numbers[count - 1];
         *arrival = count == 2 ? numbers[0] : 0;
     } else {
-        place->kind = EMU_FUNCTION;
+        place->kind = WATCH_FUNCTION;
         *arrival = count == 1 ? numbers[0] : 0;
     }
-    if (text[0] == '\0' || (place->kind == EMU_LINE && (place->number == 0 || place->number > INT32_MAX)))
+    if (text[0] == '\0' || (place->kind == WATCH_LINE && (place->number == 0 || place->number > INT32_MAX)))
         return c2_fail(err, C2_ERR_INVALID, "%s: must be SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]", place->asked);
-    if (count > (place->kind == EMU_LINE) && *arrival == 0)
+    if (count > (place->kind == WATCH_LINE) && *arrival == 0)
         return c2_fail(err, C2_ERR_INVALID, "%s: arrivals at a place are counted from 1", place->asked);
     return C2_OK;
 }
@@ -124,7 +124,7 @@ static char *keep(struct cli_places *places, char *text)
     return text;
 }
 
-static enum c2_status read_end(struct cli_places *places, struct emu_place *place, uint64_t *arrival,
+static enum c2_status read_end(struct cli_places *places, struct watch_place *place, uint64_t *arrival,
                                const char *option, const char *text, struct c2_error *err)
 {
     char *name = keep(places, c2_format("%s", text));
@@ -136,8 +136,8 @@ static enum c2_status read_functions(struct cli_places *places, const struct cli
 {
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < asked->function_count && status == C2_OK; i++) {
-        struct emu_place *place = &places->functions[i];
-        *place = (struct emu_place){.kind = EMU_FUNCTION, .name = asked->functions[i]};
+        struct watch_place *place = &places->functions[i];
+        *place = (struct watch_place){.kind = WATCH_FUNCTION, .name = asked->functions[i]};
         place->asked = keep(places, c2_format("--roi %s", asked->functions[i]));
         if (!place->asked)
             status = c2_fail_memory(err, "the regions");

@@ -155,7 +155,7 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     return status == C2_OK ? cli_plan_read(&run->plan, run->options, err) : status;
 }
 
-/* `native` is a name of the interface, so it is refused as such; engine_create names the nearest of the others. */
+/* `native` is a name of the interface, so it is refused as such; emu_engine names the nearest of the others. */
 static enum c2_status check_engine(const struct cli_options *options, struct c2_error *err)
 {
     if (strcmp(options->engine, "native") == 0)
@@ -571,7 +571,7 @@ static enum c2_status make(struct run *run, struct c2_error *err)
     if (status == C2_OK)
         status = check_names(run, err);
     if (status == C2_OK && run->phases && run->from)
-        run->first_phase = cli_phases_next(run->phases, 0, &(struct emu_part){.where = EMU_INSIDE});
+        run->first_phase = cli_phases_next(run->phases, 0, &(struct watch_part){.where = WATCH_INSIDE});
     if (status == C2_OK)
         status = make_emulator(run, err);
     return status == C2_OK && run->from ? play(run, err) : status;
@@ -668,7 +668,7 @@ static void tell_short(const struct run *run)
 }
 
 /* A function that has the name was there, and nobody called it. */
-static bool never_entered(const struct run *run, const struct emu_place *function)
+static bool never_entered(const struct run *run, const struct watch_place *function)
 {
     for (size_t i = 0; i < run->division.region_count; i++)
         if (run->division.regions[i].asked == function->asked)

@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-#include "emu/allocations_priv.h"
-#include "emu/arguments_priv.h"
-#include "emu/arrival_priv.h"
-#include "emu/locals_priv.h"
-#include "emu/parts_priv.h"
-#include "emu/requests_priv.h"
+#include "watch/allocations.h"
+#include "watch/arguments.h"
+#include "watch/arrival.h"
+#include "watch/locals.h"
+#include "watch/parts.h"
+#include "watch/requests.h"
 
 static uint64_t time_ns(void *self, uint64_t instructions)
 {
@@ -56,8 +56,11 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
                                          .time_self = emu,
                                          .watch = emu_watch(emu),
                                          .count_blocks = config->count_blocks};
+    const struct engine_ops *ops = NULL;
     if (status == C2_OK)
-        status = engine_reuse(&emu->process.engine, config->retired, config->engine, &engine, err);
+        status = emu_engine(&ops, config->engine, err);
+    if (status == C2_OK)
+        status = engine_reuse(&emu->process.engine, config->retired, ops, &engine, err);
     else
         engine_destroy(config->retired);
     return status == C2_OK ? engine_set_recording(emu->process.engine, begins_recording(config), err) : status;
@@ -195,7 +198,7 @@ void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }
 
 /* ------------------------------------------------------------------ the loop */
 
-static enum c2_status mark_requests(struct emu *emu, const struct emu_part *part, struct c2_error *err)
+static enum c2_status mark_requests(struct emu *emu, const struct watch_part *part, struct c2_error *err)
 {
     uint64_t words[STREAM_DUMP_WORDS] = {emu_instructions(emu)};
     _Static_assert(REQUESTS_TEXT == (STREAM_DUMP_WORDS - 1) * sizeof *words, "the text's room");
@@ -211,8 +214,8 @@ static enum c2_status mark_requests(struct emu *emu, const struct emu_part *part
 static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
 {
     const uint64_t now = emu_instructions(emu);
-    const struct emu_part part = emu->process.parts ? parts_part(emu->process.parts)
-                                                    : (struct emu_part){.where = EMU_INSIDE};
+    const struct watch_part part = emu->process.parts ? parts_part(emu->process.parts)
+                                                      : (struct watch_part){.where = WATCH_INSIDE};
     const struct emu_phase next = emu->config.phase(emu->config.phase_self, now, &part);
     const uint64_t word = next.phase;
     C2_ASSERT(next.instructions != 0);

@@ -6,15 +6,19 @@
 #define C2_EMU_H
 
 #include "base/base.h"
-#include "emu/engine.h"
+#include "engine/engine.h"
 #include "loader/loader.h"
 #include "mmu/mmu.h"
 #include "stream/stream.h"
 #include "syscalls/syscalls.h"
+#include "watch/watch.h"
 
-/* The version of the library that executes guests, "2.0.1", into out; returns it. */
+/* The engine of that name: "unicorn". C2_ERR_INVALID: there is none; the message names the nearest. */
+struct engine_ops;
+enum c2_status emu_engine(const struct engine_ops **out, const char *name, struct c2_error *err);
+/* The version of what it executes guests with, "2.0.1". */
 #define EMU_VERSION_BYTES 32
-const char *emu_engine_version(char out[EMU_VERSION_BYTES]);
+enum c2_status emu_engine_version(char out[EMU_VERSION_BYTES], const char *name, struct c2_error *err);
 
 /* What is made of the next instructions: skipped ones are executed and not recorded; the stream says when each begins
  * (STREAM_PHASE). */
@@ -27,43 +31,6 @@ struct emu_phase {
     enum stream_phase phase;
     uint64_t instructions; /* so many, not 0, or fewer where the guest comes to another part of the run before */
     bool empties;          /* caches and TLBs are empty when it begins (STREAM_EMPTIED) */
-};
-
-/* A place in the program. */
-enum emu_place_kind {
-    EMU_FUNCTION, /* name: of one or many functions: as the symbol table has it, as reports show it, or that without
-                   * its parameters; or a pattern of the shell for the latter two */
-    EMU_ADDRESS,  /* number: in a program that can lie anywhere also as linked */
-    EMU_LINE,     /* name: a source file's path, or its end; number: a line, which begins there */
-};
-struct emu_place {
-    enum emu_place_kind kind;
-    const char *name;
-    uint64_t number;
-    const char *asked; /* for messages: "--roi kernel" */
-};
-
-/* The parts of a run by what the guest does: it is inside of a region, or outside. Regions are the calls of functions,
- * or what lies between two places. */
-struct emu_regions {
-    const struct emu_place *functions; /* from entry to return, the outermost call */
-    uint32_t function_count;
-    const struct emu_place *from, *to; /* NULL: from the beginning, to the end */
-    uint64_t from_arrival, to_arrival; /* only when the guest comes there for the n-th time; 0: each time */
-    /* The program's requests to Callgrind are honoured: of all that, it is inside only where it has asked for
-     * instrumentation, and counted only where it wants costs collected. */
-    bool requests;
-    bool instrumented, collecting; /* at the beginning */
-};
-enum emu_where { EMU_OUTSIDE, EMU_UNCOUNTED, EMU_INSIDE };
-struct emu_part {
-    enum emu_where where;
-    bool begins;           /* another region than that of the last question */
-    uint32_t region;       /* INSIDE: number of the function; 0 of places */
-    struct guest_va entry; /* where it began; 0: by a request */
-    /* By a request, told once: what was counted so far is to be kept by itself, or dropped. */
-    const char *dump; /* what the program says of it, ""; NULL: it asks for nothing. Lent for the call */
-    bool zeroes;
 };
 
 struct engine; /* one that emu_retire has left */
@@ -80,7 +47,7 @@ struct emu_family {
 };
 
 struct emu_config {
-    const char *engine;     /* "unicorn" */
+    const char *engine;     /* by its name (emu_engine) */
     struct engine *retired; /* that of the process's program before; NULL: there is none. emu_create takes it */
     struct mmu *mmu;
     struct syscalls *kernel;
@@ -98,24 +65,24 @@ struct emu_config {
     bool mark_barriers;
     /* With a writer: functions whose arguments are marked where they are entered (STREAM_ARGUMENTS), by their numbers
      * in this list; they are found in `symbols`. Lent until destroy. */
-    const struct emu_place *argued;
+    const struct watch_place *argued;
     uint32_t argued_count;
     /* With record or count_blocks: asked at the start, at the end of each phase, which without record are all skipped,
      * and where a region begins or ends; NULL: all is measured. */
-    struct emu_phase (*phase)(void *self, uint64_t instructions, const struct emu_part *part);
+    struct emu_phase (*phase)(void *self, uint64_t instructions, const struct watch_part *part);
     void *phase_self;
     /* Instructions of a thread's turn, where others want one; 0: EMU_QUANTUM, or what a checkpoint says. */
     uint64_t quantum;
-    bool whole_blocks;                 /* it ends before the block that does not fit; at least STREAM_BLOCK_INSNS */
-    bool count_blocks;                 /* emu_take_executed() will be asked */
-    const struct emu_regions *regions; /* with phase: lent until destroy; NULL: all of the run is one, INSIDE */
+    bool whole_blocks;                   /* it ends before the block that does not fit; at least STREAM_BLOCK_INSNS */
+    bool count_blocks;                   /* emu_take_executed() will be asked */
+    const struct watch_regions *regions; /* with phase: lent until destroy; NULL: all of the run is one, INSIDE */
     /* With phase: the one that has begun before, up to so many instructions; 0: none has. */
     struct emu_phase begun;
     /* Once, where so many instructions have been completed, between two of them: emu_checkpoint may be called then. */
     struct emu_moment {
         uint64_t instructions;
-        const struct emu_place *place; /* else NULL: before its first instruction, */
-        uint64_t arrival;              /* when the guest comes there for the n-th time; lent until destroy */
+        const struct watch_place *place; /* else NULL: before its first instruction, */
+        uint64_t arrival;                /* when the guest comes there for the n-th time; lent until destroy */
         enum c2_status (*reached)(void *self, struct c2_error *err);
         void *self;
         bool ends; /* the run is over then */

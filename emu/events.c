@@ -10,11 +10,11 @@
 
 #include <signal.h>
 
-#include "emu/allocations_priv.h"
-#include "emu/arrival_priv.h"
+#include "watch/allocations.h"
+#include "watch/arrival.h"
 #include "emu/disassemble_priv.h"
-#include "emu/locals_priv.h"
-#include "emu/parts_priv.h"
+#include "watch/locals.h"
+#include "watch/parts.h"
 #include "emu/stacks_priv.h"
 
 /* ------------------------------------------------------- how a run ends; each returns false: it has ended */

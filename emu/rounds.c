@@ -4,9 +4,9 @@
  */
 #include "emu/emu_priv.h"
 
-#include "emu/allocations_priv.h"
-#include "emu/locals_priv.h"
-#include "emu/parts_priv.h"
+#include "watch/allocations.h"
+#include "watch/locals.h"
+#include "watch/parts.h"
 
 void emu_end_without_turn(struct emu *emu)
 {

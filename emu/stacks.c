@@ -11,8 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "emu/callers_priv.h"
-
 #define FRAMES 24u
 
 static bool read_guest(void *self, uint64_t address, uint64_t *out) { return guest_word(self, address, out); }

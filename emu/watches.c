@@ -4,12 +4,12 @@
  */
 #include "emu/emu_priv.h"
 
-#include "emu/allocations_priv.h"
-#include "emu/arguments_priv.h"
-#include "emu/arrival_priv.h"
-#include "emu/barriers_priv.h"
-#include "emu/locals_priv.h"
-#include "emu/parts_priv.h"
+#include "watch/allocations.h"
+#include "watch/arguments.h"
+#include "watch/arrival.h"
+#include "watch/barriers.h"
+#include "watch/locals.h"
+#include "watch/parts.h"
 
 static enum c2_status any_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
@@ -117,13 +117,31 @@ static enum c2_status make_arguments(struct emu *emu, const struct loader_image 
     return status;
 }
 
+static uint32_t count_threads(void *self) { return schedule_count(((struct emu *)self)->schedule); }
+static uint32_t running_thread(void *self) { return schedule_running(((struct emu *)self)->schedule)->number; }
+
+static bool others_wait(void *self, uint64_t now, bool (*come)(void *barriers, uint32_t thread, uint64_t rsp),
+                        void *barriers)
+{
+    enum { RSP = 4 };
+    struct schedule *schedule = ((struct emu *)self)->schedule;
+    for (uint32_t i = 0; i < schedule_count(schedule); i++) {
+        const struct emu_thread *thread = schedule_at(schedule, i);
+        if (thread != schedule_running(schedule) && !come(barriers, thread->number, thread->cpu.gpr[RSP]) &&
+            !schedule_waits(schedule, i, now))
+            return false;
+    }
+    return true;
+}
+
 static enum c2_status make_barriers(struct emu *emu, struct c2_error *err)
 {
     const struct emu_config *config = &emu->config;
     if (!config->mark_barriers || !config->writer)
         return C2_OK;
     C2_ASSERT(config->symbols);
-    const struct barriers_config barriers = {config->mmu, config->symbols, &emu->schedule};
+    const struct barriers_config barriers = {
+        config->mmu, config->symbols, {emu, count_threads, running_thread, others_wait}};
     enum c2_status status = barriers_create(&emu->process.barriers, &barriers, err);
     if (status == C2_OK)
         add_watch(emu, barriers_watch(emu->process.barriers));

@@ -17,8 +17,8 @@
  * Blocks
  *   Where the guest comes to, a block starts. All engines cut it alike; it ends
  *     - behind an instruction that may go on elsewhere: jump, call, return, loop, system call; and behind PAUSE;
- *     - before and behind an instruction that engines do not execute themselves (emu/interpret.h: those with a REP
- *       prefix, and others): each is a block of its own;
+ *     - before and behind an instruction that engines do not execute themselves (interpret/interpret.h: those with a
+ *       REP prefix, and others): each is a block of its own;
  *     - behind STREAM_BLOCK_INSNS instructions;
  *     - before a place where somebody wants a block to start (engine_watch.splits).
  *   It is left early by a fault, before a store into its own code (which is then alone in its record), behind an

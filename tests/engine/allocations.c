@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * test_engine_allocations PROGRAM: calls, tail calls, returns, long jumps and signal handlers at random, told to
- * emu/allocations.c by an engine that executes nothing, and to a twin that knows the truth: it keeps every activation,
- * so it need not guess from RSP which calls are still there. The marks must be the same. PROGRAM has an allocator in
- * its own file. Then want of memory at each allocation.
+ * watch/allocations.c by an engine that executes nothing, and to a twin that knows the truth: it keeps every
+ * activation, so it need not guess from RSP which calls are still there. The marks must be the same. PROGRAM has an
+ * allocator in its own file. Then want of memory at each allocation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "emu/allocations_priv.h"
-#include "emu/engine_priv.h"
+#include "watch/allocations.h"
+#include "engine/engine_ops.h"
 
 enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7 };
 enum { STACK = 0x70000000, STACK_BYTES = 1 << 18, POOL = 0x100000, BLOCKS = 24, DEPTH = 14, EVENTS = 200000 };

@@ -5,7 +5,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include "emu/interpret.h"
+#include "interpret/interpret.h"
 
 enum insn_kind { NO_INSN, INTERPRETED, ORDINARY, LEAVES };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What is left out of the comparison because the card of emu/interpret_forms.c says that it is not modelled, and the
+ * What is left out of the comparison because the card of interpret/forms.c says that it is not modelled, and the
  * references of an instruction: from Zydis' operand table, but from nothing that emu/ makes of it.
  */
 #include <string.h>
 
-#include "emu/interpret.h"
+#include "interpret/interpret.h"
 #include "engine/forms.h"
 
 enum { RCX = 1, RSP = 4, RBP = 5, RSI = 6, RDI = 7 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Arithmetic of doubles and singles that the host does in Unicorn's place (emu/unicorn_float.c), beside Unicorn's own:
+ * Arithmetic of doubles and singles that the host does in Unicorn's place (unicorn/float.c), beside Unicorn's own:
  * results and flags of random operands, many of them exact, in all roundings, with flags raised before and not. Unicorn
  * does not know the flag of a denormal operand, and takes another one of two NaNs than the processor, which takes the
  * first.
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/unicorn_priv.h"
+#include "unicorn/unicorn_priv.h"
 
 /* Unicorn's status, and MXCSR behind it, which masks all exceptions. */
 struct status {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/decode_priv.h"
+#include "engine/decode.h"
 
 #define LENGTH 15u
 

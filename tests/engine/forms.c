@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "emu/interpret_priv.h"
+#include "interpret/interpret_priv.h"
 
 bool forms_decode(ZydisDecodedInstruction *insn, ZydisDecodedOperand *operands, const uint8_t *bytes, uint64_t length)
 {

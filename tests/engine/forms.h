@@ -35,7 +35,7 @@ struct form {
     int reg, rm;         /* fixed fields of ModR/M; -1: a register that is free to choose */
     bool byte_registers; /* AH..BH may be met */
     ZydisMnemonic mnemonic;
-    bool interpreted; /* by emu/interpret.h */
+    bool interpreted; /* by interpret/interpret.h */
 };
 
 /* All forms that are executed at all (not refused, no signal). Freed with c2_free. */

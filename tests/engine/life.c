@@ -15,8 +15,10 @@
 
 #include <cmocka.h>
 
-#include "emu/engine.h"
-#include "emu/unicorn_priv.h"
+#include "emu/emu.h"
+#include "engine/engine.h"
+#include "unicorn/unicorn_engine.h"
+#include "unicorn/unicorn_priv.h"
 
 enum { CODE = 0x400000, DATA = 0x10000000 };
 
@@ -56,7 +58,7 @@ static enum c2_status make_engine(struct guest *guest, bool record, struct c2_er
     enum c2_status status = stream_writer_create(&guest->writer, (struct stream_sink){guest, keep, NULL}, err);
     config.writer = guest->writer;
     if (status == C2_OK)
-        status = engine_create(&guest->engine, "unicorn", &config, err);
+        status = engine_create(&guest->engine, &engine_unicorn_ops, &config, err);
     return status == C2_OK ? engine_set_recording(guest->engine, record, err) : status;
 }
 
@@ -960,7 +962,7 @@ static struct engine *run_program(struct seen *seen, struct engine *retired, str
                                          .count_blocks = count,
                                          .watch = {.self = program, .splits = splits_program}};
     translations = 0;
-    assert_int_equal(engine_reuse(&guest.engine, retired, "unicorn", &config, &err), C2_OK);
+    assert_int_equal(engine_reuse(&guest.engine, retired, &engine_unicorn_ops, &config, &err), C2_OK);
     assert_int_equal(engine_instructions(guest.engine), 0);
     engine_get_cpu(guest.engine, &seen->begin);
     assert_int_equal(engine_set_recording(guest.engine, record, &err), C2_OK);
@@ -1054,12 +1056,13 @@ static void records_in_translations(void **state)
 
 static void unknown_name(void **state)
 {
-    struct engine *engine;
+    const struct engine_ops *ops;
     struct c2_error err;
-    struct engine_config config = {0};
     (void)state;
-    assert_int_equal(engine_create(&engine, "unicron", &config, &err), C2_ERR_INVALID);
-    assert_null(engine);
+    assert_int_equal(emu_engine(&ops, "unicorn", &err), C2_OK);
+    assert_ptr_equal(ops, &engine_unicorn_ops);
+    assert_int_equal(emu_engine(&ops, "unicron", &err), C2_ERR_INVALID);
+    assert_null(ops);
     assert_string_equal(err.text, "unknown engine \"unicron\" (did you mean \"unicorn\"?)");
 }
 

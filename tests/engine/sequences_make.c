@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "emu/interpret_priv.h"
+#include "interpret/interpret_priv.h"
 #include "engine/sequences.h"
 
 enum { R12 = 12, R13, R14, R15 };

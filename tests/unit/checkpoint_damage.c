@@ -14,8 +14,8 @@
 #include <zstd.h>
 
 #include "checkpoint/checkpoint.h"
-#include "emu/allocations_priv.h"
-#include "emu/locals_priv.h"
+#include "watch/allocations.h"
+#include "watch/locals.h"
 
 #define VERSION "1.2.3"
 #define NAME "FILE"

@@ -6,7 +6,7 @@
 #ifndef C2_TEST_INTERPRET_TWIN_H
 #define C2_TEST_INTERPRET_TWIN_H
 
-#include "emu/interpret.h"
+#include "interpret/interpret.h"
 #include "unit/interpret_native.h"
 
 #define TWIN_PAGES 8u

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The engines by name.
+ */
+#include <string.h>
+
+#include "emu/emu.h"
+#include "unicorn/unicorn_engine.h"
+
+_Static_assert(EMU_VERSION_BYTES == ENGINE_VERSION_BYTES, "one size of versions");
+
+static const struct engine_ops *const engines[] = {&engine_unicorn_ops};
+#define ENGINES (sizeof engines / sizeof *engines)
+
+enum c2_status emu_engine(const struct engine_ops **out, const char *name, struct c2_error *err)
+{
+    const char *known[ENGINES];
+    char hint[256];
+    for (size_t i = 0; i < ENGINES; i++) {
+        *out = engines[i];
+        if (strcmp(engines[i]->name, name) == 0)
+            return C2_OK;
+        known[i] = engines[i]->name;
+    }
+    *out = NULL;
+    return c2_fail(err, C2_ERR_INVALID, "unknown engine \"%s\"%s", name,
+                   c2_suggest(hint, sizeof hint, name, known, ENGINES));
+}
+
+enum c2_status emu_engine_version(char out[EMU_VERSION_BYTES], const char *name, struct c2_error *err)
+{
+    const struct engine_ops *ops;
+    enum c2_status status = emu_engine(&ops, name, err);
+    if (status == C2_OK)
+        ops->version(out);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * decode: what a guest basic block is made of - its instructions and, in the terms of stream.h, its slots. The same
+ * for every engine: the record of a block depends on its bytes alone.
+ */
+#ifndef C2_DECODE_H
+#define C2_DECODE_H
+
+#include <Zydis/Zydis.h>
+
+#include "base/base.h"
+#include "stream/stream.h"
+
+#define DECODE_MAX_INSNS STREAM_BLOCK_INSNS
+#define DECODE_MAX_SLOTS (2u * DECODE_MAX_INSNS + 2u) /* of engines' own instructions no more than two each */
+#define DECODE_INSN_SLOTS 4                           /* of one instruction: a REP string instruction */
+
+struct decode_insn {
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+enum decode_end {
+    DECODE_OPEN,    /* the bytes given are used up, maybe amid an instruction: the block goes on behind them */
+    DECODE_WHOLE,   /* the block ends behind its last instruction, by the rule (stream.h) */
+    DECODE_SPECIAL, /* ... before an instruction that must be interpreted (interpret.h), at `end` */
+    DECODE_INVALID, /* ... before bytes at `end` that are no instruction */
+};
+
+/* Places where a block has to start (engine_watch.splits); `at` may be NULL: nowhere. */
+struct decode_splits {
+    void *self;
+    bool (*at)(void *self, struct guest_va pc);
+};
+
+struct decode_block {
+    struct stream_block block; /* insns and slots point into the arrays below */
+    enum decode_end ended;
+    struct guest_va end; /* first byte not in the block */
+    struct stream_insn insns[DECODE_MAX_INSNS];
+    struct stream_slot slots[DECODE_MAX_SLOTS];
+    uint16_t mnemonics[DECODE_MAX_INSNS]; /* ZydisMnemonic of each instruction */
+    uint8_t mmx[DECODE_MAX_INSNS];        /* bit i: the instruction writes MMi */
+    uint16_t first_x87;                   /* the first instruction on x87 numbers; DECODE_MAX_INSNS: none */
+};
+
+enum decode_result {
+    DECODE_GOOD,
+    DECODE_BAD,  /* no instruction */
+    DECODE_CUT,  /* it goes on behind the bytes given */
+    DECODE_LONG, /* longer than the 15 bytes that CPUs take */
+};
+
+/* Decodes the instruction at pc, of which `bytes` may be read. */
+enum decode_result decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes);
+
+/* The slots of one instruction, in program order (reads before the write); returns how many. */
+unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index);
+
+/* What CMPS reads first; NULL: it is another instruction. */
+const ZydisDecodedOperand *decode_compared_source(const struct decode_insn *insn);
+
+/* The floating-point operations of one execution, of all lanes. flops.c */
+unsigned decode_flops(const struct decode_insn *insn);
+
+/* How a block goes on whose last instruction this is; its slots are given. */
+enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count);
+
+/* Decodes the block that starts at pc, as far as it lies in [pc, pc+bytes). insn_count may be 0. */
+void decode_block(struct decode_block *out, struct guest_va pc, uint64_t bytes, struct decode_splits splits);
+/* Whether an instruction of the block that somebody wants a block to start at is not its first. */
+bool decode_is_split(const struct decode_block *block, struct decode_splits splits);
+
+#endif
