@@ -28,6 +28,8 @@ enum { CLI_NARROWEST = 80, CLI_WIDEST = 200 }; /* columns of a text report */
 enum cli_action {
     CLI_RUN,
     CLI_HELP,
+    CLI_MANUAL,
+    CLI_COMPLETE,
     CLI_VERSION,
     CLI_LIST_MACHINES,
     CLI_MACHINES,
@@ -41,7 +43,9 @@ enum cli_action {
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
 struct cli_options {
-    const struct cli_command *verb; /* the first word, where it is one; for CLI_HELP what is asked about; else NULL */
+    const struct cli_command
+        *verb; /* the first word, where it is one; for CLI_HELP, CLI_MANUAL and CLI_COMPLETE what is asked
+                                     * about; else NULL */
     enum cli_action action;
     const char *const *command; /* program and its arguments, NULL-terminated */
     const char **machines;      /* -m; none: the default */
@@ -169,7 +173,13 @@ struct cli_taker {
 /* Hands every word that is left after a check to the taker, in order; ends with its first failure. */
 enum c2_status cli_words_take(const struct cli_command *command, int argc, char **argv, const struct cli_taker *taker,
                               struct c2_error *err);
+/* The rows of its help, headings too, into out, with an empty one behind them; returns how many. */
+size_t cli_words_shown(struct argp_option out[CLI_ROWS], const struct cli_command *command);
 void cli_words_help(const struct cli_command *command, FILE *to);
+/* manual.c: its page of man(1); NULL: of c2emu itself. */
+void cli_manual(FILE *to, const struct cli_command *verb, const char *version);
+/* complete.c: what may follow, for shells. */
+void cli_complete(FILE *to, const struct cli_command *verb);
 
 /* ------------------------------------------------------------------ behind.c
  * Whether a word of the program's seems to be meant for c2emu; then what to do, in words, in buffer. */
@@ -177,8 +187,9 @@ bool cli_option_behind(char *buffer, size_t bytes, const char *const *command);
 
 /* ------------------------------------------------------------------ verbs.c */
 const struct cli_command *cli_verb(const char *word); /* NULL: it is none */
-/* For `help`: a word that is no verb fails with the nearest. */
-enum c2_status cli_verb_named(const struct cli_command **out, const char *word, struct c2_error *err);
+const struct cli_command *cli_verbs(size_t *count);   /* all, by name */
+/* For the verb `of`, "help": a word that is no verb fails with the nearest. */
+enum c2_status cli_verb_named(const struct cli_command **out, const char *of, const char *word, struct c2_error *err);
 enum c2_status cli_verb_check_missing(const char *word, struct c2_error *err); /* fails for those of other versions */
 /* When a program has the verb's name, here or in PATH: how to run it, in words, in buffer. Else NULL. */
 const char *cli_verb_hides(char *buffer, size_t bytes, const struct cli_command *verb);

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/cli_priv.h"
+#include "cli/commit.h"
 #include "machine/machine.h"
 
 /* Everything but a run: what it prints is on standard output. */
@@ -18,8 +19,12 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
     enum c2_status status = C2_OK;
     if (options->action == CLI_HELP)
         cli_help(stdout, options->verb);
+    else if (options->action == CLI_MANUAL)
+        cli_manual(stdout, options->verb, C2_VERSION);
+    else if (options->action == CLI_COMPLETE)
+        cli_complete(stdout, options->verb);
     else if (options->action == CLI_VERSION)
-        printf("c2emu %s\n", C2_VERSION);
+        printf("c2emu %s%s\n", C2_VERSION, C2_COMMIT);
     else if (options->action == CLI_LIST_MACHINES)
         status = cli_machines_list(stdout, err);
     else if (options->action == CLI_MACHINES)

@@ -214,14 +214,14 @@ static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, 
     return status;
 }
 
-/* c2emu help [VERB] */
-static enum c2_status parse_help(struct cli_options *out, int argc, char **argv, struct c2_error *err)
+/* c2emu help [VERB], and the like */
+static enum c2_status parse_about(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
-    out->action = CLI_HELP;
+    const char *of = out->verb->verb;
     if (argc > 3)
-        return c2_fail(err, C2_ERR_INVALID, "help: one verb at a time: c2emu help [VERB]");
+        return c2_fail(err, C2_ERR_INVALID, "%s: one verb at a time: c2emu %s [VERB]", of, of);
     out->verb = NULL;
-    return argc == 3 ? cli_verb_named(&out->verb, argv[2], err) : C2_OK;
+    return argc == 3 ? cli_verb_named(&out->verb, of, argv[2], err) : C2_OK;
 }
 
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
@@ -241,8 +241,8 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
         return status;
     if (out->verb && help)
         out->action = CLI_HELP;
-    else if (out->action == CLI_HELP)
-        return parse_help(out, argc + 1, argv - 1, err);
+    else if (out->action == CLI_HELP || out->action == CLI_MANUAL || out->action == CLI_COMPLETE)
+        return parse_about(out, argc + 1, argv - 1, err);
     else if (out->action == CLI_RUN || out->action == CLI_REPLAY || out->action == CLI_RESTORE)
         return parse_run(out, argc, argv, err);
     return C2_OK; /* a verb's words are its own */

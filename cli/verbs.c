@@ -72,6 +72,11 @@ static const struct cli_command verbs[] = {
      "written."
      "\vWithout --event the counts are of the misses that cost most, by the file's formula; else of its first event.",
      annotate_options, NULL},
+    {"complete", CLI_COMPLETE, false, "[VERB]", "print what shells complete behind c2emu or a verb",
+     "Print the options and verbs of c2emu, or the options of a verb, a line each with tabs between its fields: for "
+     "the "
+     "completion of shells.",
+     plain_options, NULL},
     {"diff", CLI_DIFF, false, "A.json B.json", "compare two reports",
      "Compare two reports that --json has written: counters, functions and objects that differ."
      "\vExit status: 1 when a condition holds, 0 otherwise; 125 when the files or conditions are wrong.",
@@ -84,6 +89,10 @@ static const struct cli_command verbs[] = {
      "number is from."
      "\vWhat is printed, kept in a file, is the same machine for -m FILE.",
      machines_options, NULL},
+    {"manual", CLI_MANUAL, false, "[VERB]", "print the manual page of c2emu or of a verb",
+     "Print the manual page of c2emu, or of a verb, in the macros of man(7)."
+     "\v`c2emu manual diff | man -l -` shows one.",
+     plain_options, NULL},
     {"pagemap", CLI_PAGEMAP, false, "PID [FILE]", "write the page map of a live process",
      "Write which frame each page of a live process has, to FILE or standard output, for --pages file=FILE."
      "\vThe kernel shows frames to root only.",
@@ -144,7 +153,13 @@ enum c2_status cli_verb_check_missing(const char *word, struct c2_error *err)
     return C2_OK;
 }
 
-enum c2_status cli_verb_named(const struct cli_command **out, const char *word, struct c2_error *err)
+const struct cli_command *cli_verbs(size_t *count)
+{
+    *count = VERBS;
+    return verbs;
+}
+
+enum c2_status cli_verb_named(const struct cli_command **out, const char *of, const char *word, struct c2_error *err)
 {
     const char *names[VERBS];
     char hint[128];
@@ -153,7 +168,7 @@ enum c2_status cli_verb_named(const struct cli_command **out, const char *word, 
         return C2_OK;
     for (size_t i = 0; i < VERBS; i++)
         names[i] = verbs[i].verb;
-    return c2_fail(err, C2_ERR_INVALID, "help: there is no verb \"%s\"%s", word,
+    return c2_fail(err, C2_ERR_INVALID, "%s: there is no verb \"%s\"%s", of, word,
                    c2_suggest(hint, sizeof hint, word, names, VERBS));
 }
 

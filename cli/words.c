@@ -222,15 +222,21 @@ static bool is_shown(struct argp_option *out, const struct argp_option *row, con
     return (own || out->doc == row->doc) && (!command->takes || command->takes(row->name, NULL) == C2_OK);
 }
 
+size_t cli_words_shown(struct argp_option out[CLI_ROWS], const struct cli_command *command)
+{
+    size_t count = 0;
+    for (const struct argp_option *row = command->options; !is_end(row); row++)
+        count += !(row->flags & OPTION_HIDDEN) && is_shown(&out[count], row, command);
+    out[count] = (struct argp_option){0};
+    return count;
+}
+
 void cli_words_help(const struct cli_command *command, FILE *to)
 {
-    struct argp_option shown[CLI_ROWS] = {{0}};
+    struct argp_option shown[CLI_ROWS];
     const struct argp parser = {.options = shown, .args_doc = command->arguments, .doc = command->text};
-    size_t count = 0;
     char name[32];
-    for (const struct argp_option *row = command->options; !is_end(row); row++)
-        count += is_shown(&shown[count], row, command);
-    shown[count] = (struct argp_option){0};
+    cli_words_shown(shown, command);
     snprintf(name, sizeof name, "c2emu%s%s", command->verb ? " " : "", command->verb ? command->verb : "");
     argp_help(&parser, to, ARGP_HELP_STD_HELP & ~(unsigned)(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR), name);
 }

@@ -30,10 +30,10 @@ static char *describe(const struct cli_options *o)
 {
     static char text[512];
     FILE *to = fmemopen(text, sizeof text, "w");
-    static const char *const actions[] = {"",        "help", "version",  "machine list", "machines",
-                                          "pagemap", "diff", "annotate", "replay "};
-    fprintf(to, "%s%s%s", actions[o->action], o->action == CLI_HELP && o->verb ? " of " : "",
-            o->action == CLI_HELP && o->verb ? o->verb->verb : "");
+    static const char *const actions[] = {"",         "help",    "manual", "complete", "version", "machine list",
+                                          "machines", "pagemap", "diff",   "annotate", "replay "};
+    const bool about = o->verb && (o->action == CLI_HELP || o->action == CLI_MANUAL || o->action == CLI_COMPLETE);
+    fprintf(to, "%s%s%s", actions[o->action], about ? " of " : "", about ? o->verb->verb : "");
     for (size_t i = 0; i < o->machine_count; i++)
         fprintf(to, "machine=%s ", o->machines[i]);
     for (size_t i = 0; i < o->vary_count; i++)
@@ -167,6 +167,10 @@ static const struct {
     {"help diff", "help of diff"},
     {"help help", "help of help"},
     {"diff --help", "help of diff"},
+    {"manual", "manual"},
+    {"manual diff", "manual of diff"},
+    {"complete diff", "complete of diff"},
+    {"manual --help", "help of manual"},
     {"diff a -h", "help of diff"},
     {"diff --fail-if --help", "diff"}, /* a value */
     {"diff -- --help", "diff"},
@@ -318,6 +322,8 @@ static const struct {
     {"advise --record f ./a", C2_ERR_INVALID,
      "advise keeps no recording; run the program with --record FILE by itself"},
     {"machines --kyes", C2_ERR_INVALID, "machines: unknown option --kyes (did you mean --keys?)"},
+    {"complete dif", C2_ERR_INVALID, "complete: there is no verb \"dif\" (did you mean \"diff\"?)"},
+    {"manual a b", C2_ERR_INVALID, "manual: one verb at a time: c2emu manual [VERB]"},
     {"help dif", C2_ERR_INVALID, "help: there is no verb \"dif\" (did you mean \"diff\"?)"},
     {"help diff pagemap", C2_ERR_INVALID, "help: one verb at a time: c2emu help [VERB]"},
     {"diff --brief a b", C2_ERR_INVALID, "diff: unknown option --brief (see c2emu help diff)"},
