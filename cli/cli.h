@@ -38,7 +38,8 @@ enum cli_action {
     CLI_ANNOTATE,
     CLI_REPLAY,
     CLI_RESTORE,
-    CLI_VERIFY
+    CLI_VERIFY,
+    CLI_SWEEP
 };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */

@@ -418,6 +418,12 @@ void cli_usual_layout(char **argv);
  * Their directory: the environment's; else the one installed beside this program; else that of the source tree it was
  * built from. May lie in buffer. */
 const char *cli_machines_directory(char *buffer, size_t bytes);
+/* Where a directory that is installed beside the program lies: from_bin, from the program's own; else source. In
+ * buffer, or lent. */
+const char *cli_shared_directory(char *buffer, size_t bytes, const char *from_bin, const char *source);
+
+/* sweep.c: argv[0] the verb. Returns only when it fails: else the process is another program. */
+enum c2_status cli_sweep(int argc, char **argv, struct c2_error *err);
 enum c2_status cli_machines_list(FILE *to, struct c2_error *err); /* a line each: name, what it is */
 /* In the environment: the file of the machine that -m host is, in place of this processor. */
 #define CLI_HOST_MACHINE "C2EMU_HOST_MACHINE"

@@ -11,18 +11,21 @@
 #include "cli/cli_priv.h"
 #include "machine/machine.h"
 
-const char *cli_machines_directory(char *buffer, size_t bytes)
+const char *cli_shared_directory(char *buffer, size_t bytes, const char *from_bin, const char *source)
 {
-    const char *named = getenv("C2EMU_MACHINES");
-    if (named && named[0] != '\0')
-        return named;
     ssize_t length = readlink("/proc/self/exe", buffer, bytes - 1);
     buffer[length < 0 ? 0 : length] = '\0';
     char *slash = strrchr(buffer, '/');
-    if (slash && snprintf(slash, bytes - (size_t)(slash - buffer), "/%s", C2_MACHINES_FROM_BIN) > 0 &&
-        access(buffer, R_OK) == 0)
+    if (slash && snprintf(slash, bytes - (size_t)(slash - buffer), "/%s", from_bin) > 0 && access(buffer, R_OK) == 0)
         return buffer;
-    return C2_MACHINES_SOURCE;
+    return source;
+}
+
+const char *cli_machines_directory(char *buffer, size_t bytes)
+{
+    const char *named = getenv("C2EMU_MACHINES");
+    return named && named[0] != '\0' ? named
+                                     : cli_shared_directory(buffer, bytes, C2_MACHINES_FROM_BIN, C2_MACHINES_SOURCE);
 }
 
 static enum c2_status list(FILE *to, char *const *names, size_t count, const char *directory, struct c2_error *err)

@@ -35,6 +35,8 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
         return cli_replay(options, exit_status, err);
     else if (options->action == CLI_DIFF)
         status = cli_diff(&failed, argc - 1, argv + 1, err);
+    else if (options->action == CLI_SWEEP)
+        return cli_sweep(argc - 1, argv + 1, err);
     else if (options->action == CLI_VERIFY)
         status = cli_verify(&failed, argc - 1, argv + 1, err);
     else

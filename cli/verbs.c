@@ -18,7 +18,7 @@
         "help", CLI_KEY_HELP, NULL, 0, "print this", 5 \
     }
 
-enum { KEY_FIRST = 256, KEY_SECOND, KEY_THIRD }; /* no short form */
+enum { KEY_FIRST = 256, KEY_SECOND, KEY_THIRD, KEY_FOURTH }; /* no short form */
 
 static const struct argp_option annotate_options[] = {
     {"event", KEY_FIRST, "NAME", 0,
@@ -53,6 +53,17 @@ static const struct argp_option machines_options[] = {
 static const struct argp_option verify_options[] = {
     {"stdin", KEY_FIRST, "FILE", 0, "what the run reads as its standard input; else what it was, or this one's", 1},
     {"directory", KEY_SECOND, "DIR", 0, "where the run is made; else where it was", 1},
+    HELP_ROW,
+    {0},
+};
+
+static const struct argp_option sweep_options[] = {
+    {"output", 'o', "DIR", 0, "where everything goes, and what was done before is found (the study's name, and .sweep)",
+     1},
+    {"cores", KEY_FIRST, "N", 0, "processors of this host to use (all)", 1},
+    {"slurm", KEY_SECOND, NULL, 0, "run on Slurm's nodes, by sbatch; DIR lies where all of them see it", 1},
+    {"sbatch", KEY_THIRD, "WORDS", 0, "... with these words for sbatch, such as '--partition=long'", 1},
+    {"list", KEY_FOURTH, NULL, 0, "print the runs and their cells, and make none", 1},
     HELP_ROW,
     {0},
 };
@@ -120,6 +131,14 @@ static const struct cli_command verbs[] = {
      "--alloc-wrapper), which is the checkpoint's. The report is that of a run with --skip N, N being where the "
      "checkpoint is; of one with its caches, that of a whole run.",
      cli_run_options, NULL},
+    {"sweep", CLI_SWEEP, false, "STUDY", "make the runs of a study: programs by machines by placements",
+     "Make all runs that STUDY describes, a file of TOML: programs, machines, placements, seeds and options, as a "
+     "grid, "
+     "a list, or both. What one execution can serve is one run. Results are results.csv, results.sqlite and "
+     "results.html."
+     "\vThe runs are scheduled by Snakemake. The same command goes on where another one was stopped, however it was; "
+     "what was done is not done again. Exit status: 0 when all is done, else 125.",
+     sweep_options, NULL},
     {"verify", CLI_VERIFY, false, "REPORT.json", "make the run of a report again, and say what differs",
      "Run what REPORT.json is the report of again, by its receipt, and print `equal`, or what differs: inputs first, "
      "then the report's values."
@@ -130,7 +149,7 @@ static const struct cli_command verbs[] = {
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
-static const char *const missing[] = {"report", "sweep"}; /* verbs of other versions */
+static const char *const missing[] = {"report"}; /* verbs of other versions */
 
 const struct cli_command *cli_verb(const char *word)
 {

@@ -163,6 +163,8 @@ def install():
                   "share/fish/vendor_completions.d/c2emu.fish"]
         wanted += [f"share/man/man1/{page}.1.gz" for page in pages]
         wanted += [f"share/c2emu/machines/{name}" for name in os.listdir(os.path.join(ROOT, "machines"))]
+        wanted += [f"share/c2emu/sweep/{name}" for name in os.listdir(os.path.join(ROOT, "sweep"))
+                   if name != "__pycache__"]
         wanted += [f"share/doc/c2emu/{name}" for name in ("README.md", "CHANGELOG.md", "CITATION.cff", "copyright")]
         wanted += [f"share/doc/c2emu/{name}" for name in docs]
         expect("files installed", found, sorted(wanted))

@@ -293,9 +293,9 @@ static const struct {
     {"--warm none ./a", C2_ERR_INVALID,
      "--warm says what becomes of what is not measured; add --roi, --from, --to or --skip"},
     {"--warm nome --roi f ./a", C2_ERR_INVALID, "--warm nome: unknown value (did you mean \"none\"?)"},
-    {"sweep x", C2_ERR_UNSUPPORTED,
-     "`c2emu sweep` is not available in this version; a program of that name is run by `c2emu -- sweep` or as "
-     "./sweep"},
+    {"report x", C2_ERR_UNSUPPORTED,
+     "`c2emu report` is not available in this version; a program of that name is run by `c2emu -- report` or as "
+     "./report"},
     {"replay", C2_ERR_INVALID,
      "replay: no recording given: c2emu replay [OPTION]... FILE (- is standard input; see c2emu help replay)"},
     {"replay a b", C2_ERR_INVALID, "replay: one file at a time: a, and then b"},
