@@ -193,6 +193,12 @@ static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan
     return status == C2_OK ? make_ring(s, threads, err) : status;
 }
 
+/* The engine asks the page tables and nobody needs the host's rights; but where they are enforced all the same
+ * (-DC2_ENFORCE) every report must come out the same, and what c2emu accesses by mistake shows. */
+#ifndef C2_ENFORCE
+#define C2_ENFORCE MMU_NOT_ENFORCED
+#endif
+
 /* What the guest's memory tells of, from its first page on. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_plan *plan,
                                     const struct cli_options *options, FILE *to, const struct cli_facts *facts,
@@ -202,6 +208,8 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_p
     enum c2_status status = plan->from ? cli_restored_suits(plan->from, &wanted, err) : C2_OK;
     if (status == C2_OK)
         status = mmu_create(&s->mmu, plan->from ? &plan->from->saved.guest : &wanted, err);
+    if (status == C2_OK)
+        status = mmu_enforce(s->mmu, C2_ENFORCE, err);
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
     if (status == C2_OK && needs_lane(plan, options))

@@ -29,6 +29,7 @@ static bool begin_child(struct emu *emu, uint32_t seat, const struct syscalls_re
     bool followed = false;
     uint64_t now;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const enum c2_status memory = mmu_become_child(emu->config.mmu, emu->err);
     const enum turns_news news = turns_begin(family->turns, seat, pid, &now);
     syscalls_become_child(emu->config.kernel, pid, emu_instructions(emu));
     schedule_become_child(emu->schedule, pid);
@@ -36,7 +37,7 @@ static bool begin_child(struct emu *emu, uint32_t seat, const struct syscalls_re
     emu->moment = UINT64_MAX;
     emu->config.moment.reached = NULL;
     const bool begins = emu_take_over(emu, news, now);
-    if (family->child(family->self, pid, &followed, emu->err) != C2_OK)
+    if (memory != C2_OK || family->child(family->self, pid, &followed, emu->err) != C2_OK)
         return emu_finish(emu, EMU_FAILED);
     if (!begins) {
         emu_end_without_turn(emu);

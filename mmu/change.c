@@ -100,7 +100,11 @@ static uint64_t protectable_end(const struct mmu *mmu, uint64_t start, uint64_t 
 
 static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned prot)
 {
-    const int error = start < end ? space_protect(&mmu->space, start, end, prot) : 0;
+    int error = start < end ? areas_reserve(&mmu->space.areas, 2) : 0;
+    if (!error && start < end)
+        error = rights_protect(mmu, start, end, prot);
+    if (!error && start < end)
+        C2_ASSERT(space_protect(&mmu->space, start, end, prot) == 0); /* no page is huge */
     if (!error && start < end)
         MMU_MARK(mmu, STREAM_PROTECTED, start, end - start, prot);
     C2_PROMISE(mmu_holds(mmu));
@@ -129,7 +133,9 @@ static int discard_part(struct mmu *mmu, const struct area *area, uint64_t start
     uint64_t to = area_end(area) < end ? area_end(area) : end;
     if (area->view.shared)
         return 0;
-    int error = mmu->host.discard(mmu->host.self, from, to - from);
+    int error = rights_close(mmu, area, from, to);
+    if (!error)
+        error = mmu->host.discard(mmu->host.self, from, to - from);
     if (!error)
         error = space_discard(&mmu->space, from, to);
     if (!error)

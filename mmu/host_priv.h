@@ -8,11 +8,19 @@
 
 #include "mmu/tables_priv.h"
 
+/* How new memory begins. Not enforced: readable and writable as far as can be. Enforced (rights.c): every page is
+ * closed; where it is watched, by userfaults, and a page that is put has these rights; else there are no rights yet. */
+struct host_rights {
+    bool enforced, watched;
+    unsigned rights; /* MMU_READ, MMU_READ | MMU_WRITE or none */
+};
+
 struct host_source {
     int fd; /* -1: anonymous, zero */
     uint64_t offset;
     bool shared;
     bool write; /* the guest asks for write access now */
+    struct host_rights begin;
     /* Private anonymous memory: what may be mapped with it, holes on both sides that the host then has as one piece. */
     uint64_t low, high;
     bool may_write; /* answer: writing may be allowed later; false only for shared mappings of read-only descriptors */
@@ -24,7 +32,15 @@ struct host_source {
 #define HOST_HOLE_BYTES (64ull << 10)
 struct host_hole {
     uint64_t low, high;
-    bool fill; /* as its neighbours; else it is reserved */
+    bool fill;                /* as its neighbours; else it is reserved */
+    struct host_rights begin; /* if it is filled */
+};
+
+/* What a page that is watched becomes at its first touch. */
+enum host_page {
+    HOST_PAGE_OWN,     /* one of its own, of zeros: it is about to be written */
+    HOST_PAGE_ZERO,    /* the host's zero page, which a write replaces */
+    HOST_PAGE_GUARDED, /* the same, and a write faults */
 };
 
 /* Addresses and sizes are whole pages. Functions that return int answer 0 or an errno, and then nothing changed. */
@@ -45,14 +61,42 @@ struct mmu_host {
     /* Whether there is memory behind the page: false beyond the end of a mapped file. */
     bool (*probe)(void *self, uint64_t page);
     uint64_t (*lost_pages)(void *self); /* see mmu_usage; NULL: there are none */
-    void (*close)(void *self);          /* with the mmu's end; may be NULL */
+
+    /* For rights.c alone, and NULL where they cannot be enforced. Rights are MMU_READ, MMU_READ | MMU_WRITE or none. */
+    /* Begins to watch with userfaults, also anew after a fork; ENOSYS, EPERM ... where the host has none for us. */
+    int (*userfaults)(void *self);
+    int (*protect)(void *self, uint64_t start, uint64_t bytes, unsigned rights);
+    /* Private anonymous memory: from now on (no longer) an access to a page that is not there faults. Guards of pages
+     * in the range may be gone. */
+    int (*watch)(void *self, uint64_t start, uint64_t bytes, bool on);
+    int (*put)(void *self, uint64_t page, enum host_page what); /* watched, and nothing is there */
+    /* Watched pages that were touched: those that the host does not have become zero pages. */
+    int (*complete)(void *self, uint64_t start, uint64_t bytes);
+    int (*guard)(void *self, uint64_t start, uint64_t bytes,
+                 bool on); /* watched, of pages that are there: writes fault */
+    /* A page of a file that has vanished becomes one of zeros. */
+    int (*replace)(void *self, uint64_t page, unsigned rights);
+    void (*close)(void *self); /* with the mmu's end; may be NULL */
 };
 
 /* The window: reserved by open, released by host.close. */
 enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, struct c2_error *err);
 
+/* ------------------------------------------------------------------ userfault.c
+ * Of private anonymous memory. 0 or errno; what they do is said at struct mmu_host. */
+int userfault_open(void); /* closes what was open before */
+void userfault_close(void);
+int userfault_watch(uint64_t start, uint64_t bytes, bool on);
+int userfault_put(uint64_t page, enum host_page what);
+int userfault_guard(uint64_t start, uint64_t bytes, bool on);
+
 /* Survives SIGBUS in the windows: sigbus.c. */
 int sigbus_guard(void); /* 0 or errno */
+/* Where rights are enforced a SIGBUS may be a userfault: only pages that `lost` names are replaced, with *rights. NULL:
+ * all, readable and writable. */
+typedef bool sigbus_lost(void *self, uint64_t page, unsigned *rights);
+void sigbus_ask(sigbus_lost *lost, void *self);
+int sigbus_replace(uint64_t page, unsigned rights);
 void sigbus_release(void);
 uint64_t sigbus_lost_pages(void);       /* that were replaced since sigbus_guard */
 bool sigbus_readable(const void *byte); /* false: reading it would be a SIGBUS */

@@ -124,7 +124,8 @@ struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end
     if (near_high)
         high = behind->view.start.v > end ? behind->view.start.v : end;
     const bool fill = near_low && near_high && high - low <= HOST_HOLE_BYTES && fills(before) && fills(behind);
-    return (struct host_hole){low, high, fill};
+    const struct host_rights begin = fill ? rights_begin(mmu, before) : (struct host_rights){.enforced = false};
+    return (struct host_hole){low, high, fill, begin};
 }
 
 struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area, int fd)
@@ -135,6 +136,7 @@ struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area,
                                  .offset = area->view.offset,
                                  .shared = area->view.shared,
                                  .write = area->view.prot & MMU_WRITE,
+                                 .begin = rights_begin(mmu, area),
                                  .low = start,
                                  .high = end};
     const struct host_hole hole = mmu_hole_at(mmu, start, end);

@@ -68,6 +68,7 @@ void mmu_destroy(struct mmu *mmu)
     space_release(&mmu->space);
     if (mmu->host.close)
         mmu->host.close(mmu->host.self);
+    c2_free(mmu->lent);
     c2_free(mmu);
 }
 

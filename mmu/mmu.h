@@ -54,6 +54,34 @@ struct mmu;
 enum c2_status mmu_create(struct mmu **out, const struct mmu_guest_config *config, struct c2_error *err);
 void mmu_destroy(struct mmu *mmu); /* releases the window */
 
+/* Enforced rights: for an engine that lets the host's processor execute the guest's loads and stores. The host's rights
+ * then follow the guest's, page by page, and the accesses that fault are those for which mmu_ready() is false, whatever
+ * the way (rights.c): a page is closed until its first touch, and afterwards open as its area's rights are; with
+ * tells_writes it is closed to writes until the first one. Pages are never executable on the host.
+ *   A fault is a SIGSEGV or a SIGBUS at the address. The engine gives address and access (from the page fault's error
+ * code) to mmu_touch. NONE: make the access again, and it succeeds; else the guest is to hear of that signal. mmu_touch
+ * may be called inside the handler, if the stream may be written there. A handler passes on what no instruction of the
+ * guest's did, to the one that was there: mmu/ has one for SIGBUS, from mmu_create on.
+ *   c2emu's own accesses, and those of system calls on its behalf, are to pages that are ready, or between mmu_lend and
+ * mmu_lend_end. */
+enum mmu_enforcement {
+    MMU_NOT_ENFORCED,           /* at first */
+    MMU_ENFORCED_BY_PROTECTION, /* mprotect: each run of pages is a mapping of the host's, whose number is limited */
+    MMU_ENFORCED_BY_USERFAULTS, /* anonymous memory by userfaults, which cut nothing; else the same */
+    MMU_ENFORCED_BY_ANY         /* the better one of both that the host has */
+};
+/* Before anything is mapped. C2_ERR_UNSUPPORTED: the host has no userfaults for us. The guest sees nothing of it, so it
+ * is none of the config. */
+enum c2_status mmu_enforce(struct mmu *mmu, enum mmu_enforcement how, struct c2_error *err);
+/* In a child, right after the fork: userfaults are not inherited. Where the host refuses them now (a seccomp filter)
+ * the child goes on with protection. */
+enum c2_status mmu_become_child(struct mmu *mmu, struct c2_error *err);
+/* Until the loan ends pages of [va, va + bytes) may be accessed that are not ready: read, and written where the host's
+ * mapping can be. Nothing is touched by that. What is not mapped stays closed. 0, or an errno: the host has no memory.
+ * Where nothing is enforced nothing is done. mmu_lend_end ends all loans; what fails then mmu_written tells. */
+int mmu_lend(struct mmu *mmu, struct guest_va va, uint64_t bytes);
+void mmu_lend_end(struct mmu *mmu); /* takes NULL */
+
 /* From now on what happens is written there, in the order in which it happens: the marks of memory in stream.h. NULL:
  * nowhere, as at first. A replica that is to know all of it begins with the first mark. The writer is lent until the
  * next call, or destroy. */

@@ -7,7 +7,12 @@
 
 #include "mmu/host_priv.h"
 #include "mmu/marks_priv.h"
+#include "mmu/rights_priv.h"
 #include "mmu/space_priv.h"
+
+struct lent {
+    uint64_t start, end; /* whole pages */
+};
 
 struct mmu {
     struct space space; /* without frames */
@@ -15,6 +20,9 @@ struct mmu {
     struct mmu_host host;
     struct stream_writer *writer; /* or NULL */
     struct c2_error unwritten;    /* why a mark was not written, if its status is not C2_OK */
+    enum mmu_enforcement enforced;
+    struct lent *lent; /* by mmu_lend */
+    uint32_t lent_count, lent_room;
     uint64_t brk;
     uint64_t objects; /* pieces of shared anonymous memory so far */
 };

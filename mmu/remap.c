@@ -18,7 +18,7 @@
 static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
 {
     struct area *area = areas_at(&mmu->space.areas, end - C2_PAGE_BYTES);
-    struct area grown = {.view = {.start = {end}, .bytes = bytes, .prot = MMU_WRITE}};
+    struct area grown = {.view = {.start = {end}, .bytes = bytes, .prot = area->view.prot}};
     struct host_source source = mmu_source_of(mmu, &grown, -1);
     int error = mmu->host.room(mmu->host.self, false);
     if (!error)
@@ -26,6 +26,8 @@ static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
                               : mmu->host.map(mmu->host.self, end, bytes, &source);
     if (error)
         return error;
+    if (area->backing) /* with the rights of the last page: it is closed, for which there was room */
+        C2_ASSERT(rights_close(mmu, area, end, end + bytes) == 0);
     areas_resize(&mmu->space.areas, area, area->view.bytes + bytes);
     areas_merge(&mmu->space.areas, end, end + bytes);
     return 0;
@@ -54,7 +56,7 @@ static struct host_hole hole_behind(const struct mmu *mmu, uint64_t from, uint64
 {
     const struct host_hole hole = mmu_hole_at(mmu, from, from + bytes);
     const bool into_hole = to < hole.high && to + bytes > hole.low;
-    return into_hole ? (struct host_hole){from, from + bytes, false} : hole;
+    return into_hole ? (struct host_hole){.low = from, .high = from + bytes} : hole;
 }
 
 /* Moves part of an area to a free range, where it is of `kind`. 0 or errno. */
@@ -65,8 +67,12 @@ static int move_range(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t byte
     if (error)
         return error;
     const struct host_hole hole = hole_behind(mmu, from, to, bytes);
-    error = mmu->host.move(mmu->host.self, from, to, bytes, &hole);
+    error = rights_move(mmu, from, from + bytes);
+    if (!error)
+        error = mmu->host.move(mmu->host.self, from, to, bytes, &hole);
     space_move_end(&mmu->space, &move, error == 0);
+    const uint64_t now = error ? from : to;
+    C2_ASSERT(rights_renew(mmu, now, now + bytes) == 0); /* nothing is cut that was not cut before */
     return error;
 }
 

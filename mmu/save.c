@@ -110,11 +110,26 @@ static uint64_t put_page(void *self, uint64_t va, uint64_t entry)
     return entry;
 }
 
+/* Pages without rights have content, too, and those without the right to write are filled here. */
+static bool lend_area(struct mmu *mmu, struct checkpoint *c, const struct area *area)
+{
+    struct c2_error why;
+    const int error = mmu_lend(mmu, area->view.start, area->view.bytes);
+    if (error)
+        c2_fail(&why, C2_ERR_NO_MEMORY, "the host cannot open the guest's memory at 0x%llx: %s",
+                (unsigned long long)area->view.start.v, strerror(error));
+    if (error)
+        checkpoint_fail(c, &why);
+    return !error;
+}
+
 static void put_pages(struct mmu *mmu, struct checkpoint *c, const struct area *area)
 {
     struct pages pages = {c, area, area->view.start.v};
     uint64_t none = 0;
-    tables_visit(mmu->space.tables, area->view.start.v, area_end(area), put_page, &pages);
+    if (lend_area(mmu, c, area))
+        tables_visit(mmu->space.tables, area->view.start.v, area_end(area), put_page, &pages);
+    mmu_lend_end(mmu);
     checkpoint_number(c, &none, CHECKPOINT_ANY);
 }
 
@@ -150,6 +165,13 @@ static void get_pages(struct mmu *mmu, struct checkpoint *c, const struct area *
             checkpoint_bytes(c, bytes_at(va), C2_PAGE_BYTES);
         next = va + C2_PAGE_BYTES;
     }
+}
+
+static void get_area_pages(struct mmu *mmu, struct checkpoint *c, const struct area *area)
+{
+    if (lend_area(mmu, c, area))
+        get_pages(mmu, c, area);
+    mmu_lend_end(mmu);
 }
 
 /* ------------------------------------------------------------------ the areas one by one */
@@ -214,7 +236,7 @@ static void restore_area(struct mmu *mmu, struct checkpoint *c, uint64_t *from)
     if (checkpoint_status(c, NULL) != C2_OK)
         backing_release(area->backing);
     else if (put_area(mmu, c, area, fd))
-        get_pages(mmu, c, areas_at(&mmu->space.areas, area->view.start.v));
+        get_area_pages(mmu, c, areas_at(&mmu->space.areas, area->view.start.v));
     if (fd >= 0)
         close(fd);
     c2_free(saved.path);

@@ -22,19 +22,33 @@ static struct {
     bool set;
     uint64_t lost_pages;
     struct sigaction previous;
+    sigbus_lost *lost; /* or NULL */
+    void *lost_self;
 } guard;
 
 static _Thread_local volatile sig_atomic_t probing;
 static _Thread_local sigjmp_buf probe_failed;
 
+int sigbus_replace(uint64_t page, unsigned rights)
+{
+    void *to = (void *)(uintptr_t)page;
+    if (mmap(to, C2_PAGE_BYTES, (int)rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return errno;
+    __atomic_fetch_add(&guard.lost_pages, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
 static bool replace_page(uint64_t address)
 {
-    void *page = (void *)(uintptr_t)c2_align_down(address, C2_PAGE_BYTES);
-    void *at = mmap(page, C2_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (at == MAP_FAILED)
-        return false;
-    __atomic_fetch_add(&guard.lost_pages, 1, __ATOMIC_RELAXED);
-    return true;
+    const uint64_t page = c2_align_down(address, C2_PAGE_BYTES);
+    unsigned rights = MMU_READ | MMU_WRITE;
+    return (!guard.lost || guard.lost(guard.lost_self, page, &rights)) && sigbus_replace(page, rights) == 0;
+}
+
+void sigbus_ask(sigbus_lost *lost, void *self)
+{
+    guard.lost = lost;
+    guard.lost_self = self;
 }
 
 static void on_sigbus(int signal, siginfo_t *info, void *context)

@@ -99,12 +99,17 @@ static bool loses_rights(const struct space *space, uint64_t start, uint64_t end
     return false;
 }
 
+uint64_t entry_with_rights(uint64_t entry, unsigned prot)
+{
+    const uint64_t kept = ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY | ENTRY_LARGE | ENTRY_GIANT | ENTRY_ZERO;
+    const uint64_t rights = leaf_rights(prot);
+    return (entry & kept) | (entry & ENTRY_ZERO ? rights & ~ENTRY_WRITE : rights);
+}
+
 static uint64_t set_rights(void *self, uint64_t va, uint64_t entry)
 {
     (void)va;
-    const uint64_t *rights = self;
-    uint64_t kept = ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY | ENTRY_LARGE | ENTRY_GIANT | ENTRY_ZERO;
-    return (entry & kept) | (entry & ENTRY_ZERO ? *rights & ~ENTRY_WRITE : *rights);
+    return entry_with_rights(entry, *(const unsigned *)self);
 }
 
 int space_protect(struct space *space, uint64_t start, uint64_t end, unsigned prot)
@@ -118,8 +123,7 @@ int space_protect(struct space *space, uint64_t start, uint64_t end, unsigned pr
     bool tell = code || loses_rights(space, start, end, prot);
     if (tell)
         space_begin(space);
-    uint64_t rights = leaf_rights(prot);
-    tables_visit(space->tables, start, end, set_rights, &rights);
+    tables_visit(space->tables, start, end, set_rights, &prot);
     for (struct area *area = areas_first_in(areas, start, end); area; area = areas_next_in(areas, area, end))
         area->view.prot = prot;
     areas_merge(areas, start, end);

@@ -35,6 +35,8 @@ bool space_has_code(const struct space *space, uint64_t start, uint64_t end);
 static inline unsigned mmu_effective(unsigned prot) { return prot ? prot | MMU_READ : 0; }
 /* The rights bits of a leaf of an area with prot. */
 uint64_t leaf_rights(unsigned prot);
+/* The leaf with the rights of prot, and all else as it is. */
+uint64_t entry_with_rights(uint64_t entry, unsigned prot);
 
 /* Errors from here on are ENOMEM, the host has no memory, and ENOSPC: there is no frame for a table, which only huge
  * pages and moves of replicas can need. */

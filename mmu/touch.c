@@ -84,20 +84,39 @@ static enum mmu_fault touched(struct mmu *mmu, struct guest_va va, enum mmu_acce
 static enum mmu_fault first_write(struct mmu *mmu, uint64_t page, const struct area *area, struct guest_va va,
                                   struct c2_error *err)
 {
+    if (rights_written(mmu, area, page, err) != C2_OK)
+        return MMU_FAULT_FAILED;
     space_begin(&mmu->space);
     tables_set(mmu->space.tables, page, leaf_rights(area->view.prot));
     space_end(&mmu->space, page, page + C2_PAGE_BYTES, area->view.prot & MMU_EXEC);
     return touched(mmu, va, MMU_ACCESS_WRITE, err);
 }
 
+/* Where rights are enforced the page is opened first: a closed one cannot be probed. */
+static enum mmu_fault prepare_page(struct mmu *mmu, uint64_t page, const struct area *area, uint64_t entry,
+                                   enum mmu_access access, struct c2_error *err)
+{
+    enum mmu_fault fault = MMU_FAULT_NONE;
+    if (rights_open(mmu, area, page, entry, access, err) != C2_OK)
+        return MMU_FAULT_FAILED;
+    if (area->backing && !mmu->host.probe(mmu->host.self, page))
+        fault = MMU_FAULT_BUS;
+    else if (tables_prepare(mmu->space.tables, page, MMU_PAGE_4K, err) != C2_OK)
+        fault = MMU_FAULT_FAILED;
+    if (fault != MMU_FAULT_NONE)
+        rights_shut(mmu, area, page);
+    return fault;
+}
+
 static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct area *area, struct guest_va va,
                                   enum mmu_access access, struct c2_error *err)
 {
-    if (tables_prepare(mmu->space.tables, page, MMU_PAGE_4K, err) != C2_OK)
-        return MMU_FAULT_FAILED;
     uint64_t entry = leaf_rights(area->view.prot);
     if (mmu->config.tells_writes && access != MMU_ACCESS_WRITE && !area->backing)
         entry = (entry & ~ENTRY_WRITE) | ENTRY_ZERO;
+    const enum mmu_fault fault = prepare_page(mmu, page, area, entry, access, err);
+    if (fault != MMU_FAULT_NONE)
+        return fault;
     tables_set(mmu->space.tables, page, entry);
     mmu->space.counts.faults++;
     return touched(mmu, va, access, err);
@@ -110,7 +129,7 @@ static enum mmu_access guess(const struct mmu *mmu, struct guest_va va)
     return entry & ENTRY_ZERO && mmu_allows(mmu, va, 1, MMU_WRITE) ? MMU_ACCESS_WRITE : MMU_ACCESS_UNKNOWN;
 }
 
-enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
+static enum mmu_fault touch_page(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
 {
     if (SHORTCUT(access != MMU_ACCESS_UNKNOWN && mmu_ready(mmu, va, access)))
         return MMU_FAULT_NONE;
@@ -127,9 +146,15 @@ enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access ac
         return first_write(mmu, page, area, va, err);
     if (entry & ENTRY_PRESENT)
         return access == MMU_ACCESS_UNKNOWN ? MMU_FAULT_DENIED : MMU_FAULT_NONE;
-    if (area->backing && !mmu->host.probe(mmu->host.self, page))
-        return MMU_FAULT_BUS;
     return first_touch(mmu, page, area, va, access, err);
+}
+
+enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
+{
+    const enum mmu_fault fault = touch_page(mmu, va, access, err);
+    if (fault == MMU_FAULT_NONE && rights_revive(mmu, c2_align_down(va.v, C2_PAGE_BYTES), err) != C2_OK)
+        return MMU_FAULT_FAILED;
+    return fault;
 }
 
 /* ------------------------------------------------------------------ the kernel's accesses */
@@ -138,7 +163,7 @@ static enum mmu_fault touch_pages(struct mmu *mmu, uint64_t start, uint64_t last
                                   uint64_t *page, struct c2_error *err)
 {
     for (*page = start;; *page = c2_align_down(*page, C2_PAGE_BYTES) + C2_PAGE_BYTES) {
-        enum mmu_fault fault = mmu_touch(mmu, (struct guest_va){*page}, access, err);
+        enum mmu_fault fault = touch_page(mmu, (struct guest_va){*page}, access, err);
         if (fault != MMU_FAULT_NONE || c2_align_down(*page, C2_PAGE_BYTES) == c2_align_down(last, C2_PAGE_BYTES))
             return fault;
     }

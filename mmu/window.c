@@ -6,9 +6,9 @@
  *   the reservation and unmapping puts the reservation back, so nothing of c2emu's own can ever land inside.
  *   The far window is reserved when something is mapped there for the first time; where the host has something of its
  *   own there, the guest gets ENOMEM.
- *   Host rights do not follow the guest's: anonymous memory and private file mappings are readable and writable (the
- *   kernel's side of c2emu writes read(2) results there), shared ones as far as the descriptor allows. The guest's
- *   rights are checked by areas and page tables.
+ *   Unless they are enforced (rights.c), host rights do not follow the guest's: anonymous memory and private file
+ *   mappings are readable and writable (the kernel's side of c2emu writes read(2) results there), shared ones as far as
+ *   the descriptor allows. The guest's rights are checked by areas and page tables.
  *   Linux limits the pieces that a process has mapped (vm.max_map_count), ours and the guest's. Of anonymous memory
  *   with small holes in it we make one piece (struct host_hole). When few pieces are left the guest gets ENOMEM, as it
  *   would at its own limit, so that c2emu has some for itself. They are counted only now and then: between, each change
@@ -104,28 +104,45 @@ static int window_room(void *self, bool shrinks)
 /* ------------------------------------------------------------------ mappings */
 
 /* Where the guest has reserved addresses across the page tables, those stay: what is done, is done on both sides. */
-static int around_tables(uint64_t low, uint64_t high, int one_side(uint64_t low, uint64_t high))
+typedef int side(uint64_t low, uint64_t high, const void *with);
+
+static int around_tables(uint64_t low, uint64_t high, side *one_side, const void *with)
 {
     if (low >= MMU_TABLES_END || high <= MMU_TABLES_BASE)
-        return one_side(low, high);
-    int error = low < MMU_TABLES_BASE ? one_side(low, MMU_TABLES_BASE) : 0;
+        return one_side(low, high, with);
+    int error = low < MMU_TABLES_BASE ? one_side(low, MMU_TABLES_BASE, with) : 0;
     if (!error && high > MMU_TABLES_END)
-        error = one_side(MMU_TABLES_END, high);
+        error = one_side(MMU_TABLES_END, high, with);
     return error;
 }
 
-static int map_side(uint64_t low, uint64_t high)
+/* Rights as mprotect takes them: MMU_READ and MMU_WRITE are PROT_READ and PROT_WRITE. */
+static int first_rights(const struct host_rights *begin)
 {
-    return map_at(low, high - low, PROT_READ | PROT_WRITE, RESERVE, -1, 0);
+    if (!begin->enforced)
+        return PROT_READ | PROT_WRITE;
+    return begin->watched ? (int)begin->rights : PROT_NONE;
 }
 
-static int map_private(uint64_t low, uint64_t high) { return around_tables(low, high, map_side); }
+static int map_side(uint64_t low, uint64_t high, const void *with)
+{
+    const struct host_rights *begin = with;
+    int error = map_at(low, high - low, first_rights(begin), RESERVE, -1, 0);
+    if (!error && begin->watched)
+        C2_ASSERT(userfault_watch(low, high - low, true) == 0); /* it is whole, so nothing has to be cut */
+    return error;
+}
+
+static int map_private(uint64_t low, uint64_t high, const struct host_rights *begin)
+{
+    return around_tables(low, high, map_side, begin);
+}
 
 static int map_anonymous(uint64_t start, uint64_t bytes, const struct host_source *source)
 {
     if (!source->shared)
-        return map_private(source->low, source->high);
-    return map_at(start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return map_private(source->low, source->high, &source->begin);
+    return map_at(start, bytes, first_rights(&source->begin), MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 /* A file is first mapped elsewhere and then moved into place: when the file cannot be mapped the window stays as it
@@ -136,7 +153,8 @@ static int map_file(uint64_t start, uint64_t bytes, int prot, const struct host_
     void *at = mmap(NULL, bytes, prot, flags, source->fd, (off_t)source->offset);
     if (at == MAP_FAILED)
         return errno;
-    if (mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, host_pointer(start)) != MAP_FAILED)
+    const bool ready = !source->begin.enforced || mprotect(at, bytes, PROT_NONE) == 0;
+    if (ready && mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, host_pointer(start)) != MAP_FAILED)
         return 0;
     int error = errno;
     munmap(at, bytes);
@@ -185,13 +203,17 @@ static int window_map(void *self, uint64_t start, uint64_t bytes, struct host_so
     return map_file(start, bytes, PROT_READ | PROT_WRITE, source);
 }
 
-static int reserve_side(uint64_t low, uint64_t high) { return map_at(low, high - low, PROT_NONE, RESERVE, -1, 0); }
+static int reserve_side(uint64_t low, uint64_t high, const void *with)
+{
+    (void)with;
+    return map_at(low, high - low, PROT_NONE, RESERVE, -1, 0);
+}
 
-static int reserve_range(uint64_t low, uint64_t high) { return around_tables(low, high, reserve_side); }
+static int reserve_range(uint64_t low, uint64_t high) { return around_tables(low, high, reserve_side, NULL); }
 
 static int make_hole(const struct host_hole *hole)
 {
-    return hole->fill ? map_private(hole->low, hole->high) : reserve_range(hole->low, hole->high);
+    return hole->fill ? map_private(hole->low, hole->high, &hole->begin) : reserve_range(hole->low, hole->high);
 }
 
 static int window_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
@@ -249,15 +271,16 @@ static int window_extend(void *self, uint64_t end, uint64_t bytes)
     return error;
 }
 
-static int discard_side(uint64_t low, uint64_t high)
+static int discard_side(uint64_t low, uint64_t high, const void *with)
 {
+    (void)with;
     return madvise(host_pointer(low), high - low, MADV_DONTNEED) == 0 ? 0 : errno;
 }
 
 static int window_discard(void *self, uint64_t start, uint64_t bytes)
 {
     (void)self;
-    return around_tables(start, start + bytes, discard_side);
+    return around_tables(start, start + bytes, discard_side, NULL);
 }
 
 static bool window_probe(void *self, uint64_t page)
@@ -271,6 +294,80 @@ static uint64_t window_lost_pages(void *self)
     (void)self;
     return sigbus_lost_pages();
 }
+
+/* ------------------------------------------------------------------ enforced rights */
+
+static int window_userfaults(void *self)
+{
+    (void)self;
+    return userfault_open();
+}
+
+static int protect_side(uint64_t low, uint64_t high, const void *with)
+{
+    return mprotect(host_pointer(low), high - low, (int)*(const unsigned *)with) == 0 ? 0 : errno;
+}
+
+static int window_protect(void *self, uint64_t start, uint64_t bytes, unsigned rights)
+{
+    (void)self;
+    return around_tables(start, start + bytes, protect_side, &rights);
+}
+
+static int watch_side(uint64_t low, uint64_t high, const void *with)
+{
+    return userfault_watch(low, high - low, *(const bool *)with);
+}
+
+static int window_watch(void *self, uint64_t start, uint64_t bytes, bool on)
+{
+    (void)self;
+    return around_tables(start, start + bytes, watch_side, &on);
+}
+
+static int window_put(void *self, uint64_t page, enum host_page what)
+{
+    (void)self;
+    return userfault_put(page, what);
+}
+
+/* mincore does not count pages that are swapped out: those are there (EEXIST). */
+static int complete_pages(uint64_t start, uint64_t pages)
+{
+    unsigned char there[C2_HOST_SIZE(512, 2)];
+    for (uint64_t done = 0, part; done < pages; done += part) {
+        const uint64_t from = start + done * C2_PAGE_BYTES;
+        part = pages - done < sizeof there ? pages - done : sizeof there;
+        if (mincore(host_pointer(from), part * C2_PAGE_BYTES, there) != 0)
+            return errno;
+        for (uint64_t i = 0; i < part; i++) {
+            const int error = there[i] & 1 ? 0 : userfault_put(from + i * C2_PAGE_BYTES, HOST_PAGE_ZERO);
+            if (error && error != EEXIST)
+                return error;
+        }
+    }
+    return 0;
+}
+
+static int window_complete(void *self, uint64_t start, uint64_t bytes)
+{
+    (void)self;
+    return complete_pages(start, bytes / C2_PAGE_BYTES);
+}
+
+static int window_guard(void *self, uint64_t start, uint64_t bytes, bool on)
+{
+    (void)self;
+    return userfault_guard(start, bytes, on);
+}
+
+static int window_replace(void *self, uint64_t page, unsigned rights)
+{
+    (void)self;
+    return sigbus_replace(page, rights);
+}
+
+/* ------------------------------------------------------------------ the page tables */
 
 static int window_commit(void *self, uint64_t first, uint64_t count)
 {
@@ -354,6 +451,7 @@ static void window_close(void *self)
 {
     (void)self;
     sigbus_release();
+    userfault_close();
     munmap(host_pointer(MMU_WINDOW_START), MMU_WINDOW_END - MMU_WINDOW_START);
     window_is_open = false;
     if (far_is_open)
@@ -378,6 +476,13 @@ enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, st
                               .discard = window_discard,
                               .probe = window_probe,
                               .lost_pages = window_lost_pages,
+                              .userfaults = window_userfaults,
+                              .protect = window_protect,
+                              .watch = window_watch,
+                              .put = window_put,
+                              .complete = window_complete,
+                              .guard = window_guard,
+                              .replace = window_replace,
                               .close = window_close};
     *arena = (struct tables_arena){.memory = host_pointer(MMU_TABLES_BASE),
                                    .address = MMU_TABLES_BASE,

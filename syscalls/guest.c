@@ -14,6 +14,8 @@
  * Invariants
  *   No byte of the guest is accessed by c2emu itself before mmu_touch_range said yes: a page beyond the end of a
  *   mapped file would otherwise kill c2emu with SIGBUS. No byte but that of data is read twice in one call.
+ *   Buffers that the host's kernel or a handler fills before they are touched are lent to the end of the call
+ *   (mmu_lend).
  *
  * Not modelled
  *   A buffer that is accessible only in its first part makes data calls shorter, as on Linux; structures, arrays and
@@ -173,6 +175,12 @@ static unsigned prot_of(unsigned access)
     return (access & CALL_READS ? MMU_READ : 0) | (access & CALL_WRITES ? MMU_WRITE : 0);
 }
 
+/* What is written before it is touched. */
+static int64_t lend(struct call *c, uint64_t address, uint64_t bytes)
+{
+    return -mmu_lend(c->kernel->mmu, (struct guest_va){address}, bytes);
+}
+
 /* One buffer: all of it can be read or written, or none of it can be written. */
 static int64_t prepare_buffer(struct call *c, struct iovec *buffer, unsigned access)
 {
@@ -180,7 +188,7 @@ static int64_t prepare_buffer(struct call *c, struct iovec *buffer, unsigned acc
     if (bytes > SSIZE_MAX)
         return -EINVAL;
     if (guest_allows(c->kernel, base, bytes, prot_of(access)))
-        return access == CALL_READS ? guest_touch(c, base, bytes, MMU_ACCESS_READ) : 0;
+        return access == CALL_READS ? guest_touch(c, base, bytes, MMU_ACCESS_READ) : lend(c, base, bytes);
     if (access == CALL_READS || is_out_of_reach(base, bytes) || guest_extent(c->kernel, base, bytes, MMU_WRITE) > 0)
         return -EFAULT;
     buffer->iov_base = CALL_FORBIDDEN;
@@ -240,7 +248,7 @@ static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
         return 0;
     }
     *count = extent;
-    return a->access & CALL_READS ? guest_touch(c, c->arg[i], extent, MMU_ACCESS_READ) : 0;
+    return a->access & CALL_READS ? guest_touch(c, c->arg[i], extent, MMU_ACCESS_READ) : lend(c, c->arg[i], extent);
 }
 
 static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
@@ -257,6 +265,8 @@ static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
         status = guest_copy(c, &c->ptr[i], c->arg[i], bytes);
     if (status == 0 && a->access & CALL_WRITES && !a->returned)
         status = guest_touch(c, c->arg[i], bytes, MMU_ACCESS_WRITE);
+    if (status == 0 && a->access & CALL_WRITES && a->returned && allowed)
+        status = lend(c, c->arg[i], bytes);
     return status;
 }
 

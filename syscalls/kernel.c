@@ -331,9 +331,12 @@ static int64_t run(struct call *c)
     *wait = (struct kernel_wait){.kind = KERNEL_RUNS};
     c->again = waited.kind != KERNEL_RUNS;
     c->waited = &waited;
-    const int64_t value = run_row(c);
+    int64_t value = run_row(c);
     release_waited(c, &waited);
-    return c->result->action == SYSCALLS_BLOCKED && threads_alone(c->kernel) ? wait_alone(c) : value;
+    if (c->result->action == SYSCALLS_BLOCKED && threads_alone(c->kernel))
+        value = wait_alone(c);
+    mmu_lend_end(c->kernel->mmu);
+    return value;
 }
 
 static bool writes(uint64_t number)

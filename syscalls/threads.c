@@ -625,6 +625,17 @@ static bool waits_at_word(const struct syscalls *kernel, const struct kernel_wai
            guest_allows(kernel, waiter->address, sizeof(uint32_t), MMU_READ);
 }
 
+/* The page may have been discarded meanwhile. */
+static uint32_t word_of(const struct syscalls *kernel, const struct kernel_wait *wait)
+{
+    const struct guest_va va = {words_waiter(kernel, wait)->address};
+    uint32_t word = 0;
+    if (mmu_lend(kernel->mmu, va, sizeof word) == 0)
+        memcpy(&word, guest_pointer(va.v), sizeof word);
+    mmu_lend_end(kernel->mmu);
+    return word;
+}
+
 void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *out, size_t bytes)
 {
     const struct kernel_thread *thread = threads_find(kernel, tid);
@@ -635,8 +646,7 @@ void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *o
         snprintf(out, bytes, "%s", thread == kernel->current ? "runs" : "may run");
     else if (waits_at_word(kernel, wait))
         snprintf(out, bytes, "waits in %s for the word at %#llx, which holds %#x", syscalls_name(wait->call),
-                 (unsigned long long)words_waiter(kernel, wait)->address,
-                 *(const uint32_t *)guest_pointer(words_waiter(kernel, wait)->address));
+                 (unsigned long long)words_waiter(kernel, wait)->address, word_of(kernel, wait));
     else if (wait->kind == KERNEL_WAITS_LOCK && wait->word && wait->word != kernel->pid)
         snprintf(out, bytes, "waits in %s for a lock that process %llu of the program holds", syscalls_name(wait->call),
                  (unsigned long long)wait->word);

@@ -28,25 +28,27 @@ bool requests_at(const struct mmu *mmu, struct guest_va pc)
 
 /* Of memory that the guest may not have touched: a page of it would be placed. So the host's kernel is asked, which
  * says what cannot be read; returns how many bytes could. */
-static size_t peek(char *out, size_t bytes, uint64_t address)
+static size_t peek(char *out, struct mmu *mmu, size_t bytes, uint64_t address)
 {
     int ends[2];
     ssize_t count = -1;
     if (pipe(ends) != 0)
         return 0;
-    if (write(ends[1], (const void *)(uintptr_t)address, bytes) > 0)
+    if (mmu_lend(mmu, (struct guest_va){address}, bytes) == 0 &&
+        write(ends[1], (const void *)(uintptr_t)address, bytes) > 0)
         count = read(ends[0], out, bytes);
+    mmu_lend_end(mmu);
     close(ends[0]);
     close(ends[1]);
     return count < 0 ? 0 : (size_t)count;
 }
 
-static void read_text(char out[REQUESTS_TEXT], const struct mmu *mmu, uint64_t address)
+static void read_text(char out[REQUESTS_TEXT], struct mmu *mmu, uint64_t address)
 {
     const struct mmu_area *area = mmu_area_at(mmu_areas(mmu), (struct guest_va){address}, false);
     const uint64_t left = area && area->prot & MMU_READ ? area->start.v + area->bytes - address : 0;
     const size_t most = left < REQUESTS_TEXT - 1 ? left : REQUESTS_TEXT - 1;
-    const size_t count = most == 0 ? 0 : peek(out, most, address);
+    const size_t count = most == 0 ? 0 : peek(out, mmu, most, address);
     out[count] = '\0';
     for (char *at = out; *at; at++)
         *at = (char)(isprint((unsigned char)*at) ? *at : '?');

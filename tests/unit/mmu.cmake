@@ -14,5 +14,6 @@ c2_unit_test(mmu_zero c2_mmu)
 c2_unit_test(mmu_twin c2_mmu Threads::Threads)
 if(NOT C2_SANITIZE) # the sanitizer's shadow lies in the window
   c2_unit_test(mmu_window c2_mmu)
+  c2_unit_test(mmu_rights c2_mmu)
 endif()
 c2_unit_test(mmu_pagemap_damage c2_mmu)
