@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "emu/emu.h"
+#include "native/native_engine.h"
 #include "unicorn/unicorn_engine.h"
 
 _Static_assert(EMU_VERSION_BYTES == ENGINE_VERSION_BYTES, "one size of versions");
 
-static const struct engine_ops *const engines[] = {&engine_unicorn_ops};
+static const struct engine_ops *const engines[] = {&engine_unicorn_ops, &engine_native_ops};
 #define ENGINES (sizeof engines / sizeof *engines)
 
 enum c2_status emu_engine(const struct engine_ops **out, const char *name, struct c2_error *err)

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   Blocks of the stream that the guest has come to, by address. Those on writable or shared pages keep a copy of their
+ *   bytes and are compared with it at each execution, whoever changed them: a store, an interpreted instruction, a
+ *   system call, a store through another mapping. Code on other pages changes only through mmap, munmap and mprotect,
+ *   which say so (native_blocks_forget).
+ *   An instruction that stores into its own block is executed alone: as a block that no jump ever finds.
+ * Invariants
+ *   At most one block of an address is neither stale nor alone. Blocks are never freed before the end: the stream, and
+ *   what was counted, refer to them.
+ * Not modelled
+ *   A private file mapping whose file is written while it executes (POSIX leaves open what is seen then). A change
+ *   through another mapping is seen at the next block, not in the block that makes it; CPUs ask for a serialising
+ *   instruction in between.
+ */
+#include <string.h>
+
+#include "native/native_priv.h"
+
+enum { FRONT = C2_HOST_SIZE(4096, 4) };
+
+struct native_blocks {
+    const struct mmu *mmu;
+    struct stream_blocks *stream;
+    struct engine_watch watch;
+    struct c2_map *watched;  /* pcs given to native_blocks_watch() */
+    struct c2_map *by_pc;    /* pc -> struct native_block *, linked by next */
+    struct c2_map *specials; /* pc -> struct native_special * */
+    struct native_block *front[FRONT];
+    struct native_block **all;
+    size_t count, capacity;
+    struct native_special **all_specials;
+    size_t special_count, special_capacity;
+    struct decode_block decoded, scratch;
+};
+
+enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
+                                    struct c2_error *err)
+{
+    struct native_blocks *blocks = c2_calloc(1, sizeof *blocks);
+    *out = NULL;
+    if (!blocks)
+        return c2_fail_memory(err, "the table of code blocks");
+    blocks->mmu = config->mmu;
+    blocks->stream = config->blocks;
+    blocks->watch = config->watch;
+    enum c2_status status = c2_map_create(&blocks->watched, err);
+    if (status == C2_OK)
+        status = c2_map_create(&blocks->by_pc, err);
+    if (status == C2_OK)
+        status = c2_map_create(&blocks->specials, err);
+    if (status != C2_OK) {
+        native_blocks_destroy(blocks);
+        return status;
+    }
+    *out = blocks;
+    return C2_OK;
+}
+
+static void free_block(struct native_block *block)
+{
+    c2_free(block->bytes);
+    c2_free(block);
+}
+
+void native_blocks_destroy(struct native_blocks *blocks)
+{
+    if (!blocks)
+        return;
+    for (size_t i = 0; i < blocks->count; i++)
+        free_block(blocks->all[i]);
+    for (size_t i = 0; i < blocks->special_count; i++)
+        c2_free(blocks->all_specials[i]);
+    c2_free(blocks->all);
+    c2_free(blocks->all_specials);
+    c2_map_destroy(blocks->by_pc);
+    c2_map_destroy(blocks->watched);
+    c2_map_destroy(blocks->specials);
+    c2_free(blocks);
+}
+
+static void *lookup(const struct c2_map *map, uint64_t pc)
+{
+    uint64_t value;
+    return c2_map_get(map, pc, &value) ? (void *)(uintptr_t)value : NULL;
+}
+
+static enum c2_status append(void ***array, size_t *count, size_t *capacity, void *item, struct c2_error *err)
+{
+    if (*count == *capacity) {
+        const size_t grown = *capacity ? 2 * *capacity : C2_HOST_SIZE(1024, 2);
+        void **bigger = c2_realloc(*array, grown * sizeof *bigger);
+        if (!bigger)
+            return c2_fail_memory(err, "the table of code blocks");
+        *array = bigger;
+        *capacity = grown;
+    }
+    (*array)[(*count)++] = item;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ finding */
+
+struct native_block *native_blocks_find(struct native_blocks *blocks, uint64_t pc)
+{
+    struct native_block **front = &blocks->front[pc % FRONT];
+    if (SHORTCUT(*front && (*front)->pc == pc && !(*front)->stale))
+        return *front;
+    for (struct native_block *block = lookup(blocks->by_pc, pc); block; block = block->next)
+        if (!block->stale && !block->alone)
+            return *front = block;
+    return NULL;
+}
+
+bool native_block_is_fresh(const struct native_block *block)
+{
+    return !block->changes || memcmp(block->bytes, (const void *)(uintptr_t)block->pc, block->extent) == 0;
+}
+
+/* ------------------------------------------------------------------ learning */
+
+/* Shared memory may be mapped a second time, writable there. */
+static bool may_change(const struct native_blocks *blocks, uint64_t pc)
+{
+    const struct mmu_area *area = mmu_area_at(mmu_areas(blocks->mmu), (struct guest_va){pc}, false);
+    return area && (area->prot & MMU_WRITE || area->shared);
+}
+
+static enum c2_status keep_bytes(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
+{
+    block->changes = may_change(blocks, block->pc) || may_change(blocks, block->pc + block->extent - 1);
+    block->bytes = c2_alloc(block->extent);
+    if (!block->bytes)
+        return c2_fail_memory(err, "a copy of code");
+    memcpy(block->bytes, (const void *)(uintptr_t)block->pc, block->extent);
+    return C2_OK;
+}
+
+static uint64_t next_page(uint64_t pc) { return c2_align_down(pc, C2_PAGE_BYTES) + C2_PAGE_BYTES; }
+
+/* How many bytes may be read from pc: to the end of its page, or of the next if that is executable too. */
+static uint64_t readable_code(const struct native_blocks *blocks, uint64_t pc)
+{
+    const struct guest_va next = {next_page(pc)};
+    return next.v - pc + (mmu_ready(blocks->mmu, next, MMU_ACCESS_EXEC) ? C2_PAGE_BYTES : 0);
+}
+
+/* Without those who watch the block would go on behind its end. */
+static uint16_t rest_of(struct native_blocks *blocks, const struct native_block *block)
+{
+    const struct engine_watch *watch = &blocks->watch;
+    if (block->special || block->alone || !watch->splits || !watch->splits(watch->self, blocks->decoded.end))
+        return 0;
+    decode_block(&blocks->scratch, (struct guest_va){block->pc}, readable_code(blocks, block->pc),
+                 (struct decode_splits){NULL, NULL});
+    return (uint16_t)(blocks->scratch.block.insn_count - block->insns);
+}
+
+/* Of an instruction to interpret, or of what is none. */
+static uint32_t special_bytes(struct native_blocks *blocks, uint64_t pc)
+{
+    struct decode_insn one;
+    const uint64_t readable = readable_code(blocks, pc);
+    if (decode_one(&one, (struct guest_va){pc}, readable) == DECODE_GOOD)
+        return one.insn.length;
+    return readable < ZYDIS_MAX_INSTRUCTION_LENGTH ? (uint32_t)readable : ZYDIS_MAX_INSTRUCTION_LENGTH;
+}
+
+static enum c2_status describe(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
+{
+    const struct stream_block *decoded = &blocks->decoded.block;
+    block->insns = decoded->insn_count;
+    block->slots = decoded->slot_count;
+    block->special = block->insns == 0;
+    block->extent = block->special ? special_bytes(blocks, block->pc) : decoded->bytes;
+    block->rest = rest_of(blocks, block);
+    enum c2_status status = keep_bytes(blocks, block, err);
+    if (status != C2_OK || block->special)
+        return status;
+    status = stream_blocks_add(&block->number, blocks->stream, decoded, err);
+    if (status != C2_OK)
+        return status;
+    block->block = stream_blocks_at(blocks->stream, block->number);
+    block->header = stream_header(block->number, block->insns, block->slots);
+    return C2_OK;
+}
+
+/* Whether somebody wants to hear of blocks that start at pc. */
+static enum c2_status ask_watch(bool *out, struct native_blocks *blocks, uint64_t pc, struct c2_error *err)
+{
+    uint64_t ignored;
+    *out = c2_map_get(blocks->watched, pc, &ignored);
+    if (*out || !blocks->watch.wants)
+        return C2_OK;
+    return blocks->watch.wants(out, blocks->watch.self, (struct guest_va){pc}, err);
+}
+
+/* Of what was decoded. */
+static enum c2_status add_block(struct native_block **out, struct native_blocks *blocks, struct native_block wanted,
+                                struct c2_error *err)
+{
+    struct native_block *block = c2_alloc(sizeof *block);
+    if (!block)
+        return c2_fail_memory(err, "a code block");
+    *block = wanted;
+    enum c2_status status = describe(blocks, block, err);
+    block->rare = block->special || block->changes || block->watched || block->rest != 0 || block->alone;
+    block->counter = (uint32_t)blocks->count;
+    block->next = lookup(blocks->by_pc, block->pc);
+    if (status == C2_OK && blocks->count == CONTEXT_COUNTERS_MOST)
+        status = c2_fail(err, C2_ERR_UNSUPPORTED, "the native engine knows no more than %u blocks of code",
+                         CONTEXT_COUNTERS_MOST);
+    if (status == C2_OK)
+        status = append((void ***)&blocks->all, &blocks->count, &blocks->capacity, block, err);
+    if (status != C2_OK) {
+        free_block(block);
+        return status;
+    }
+    *out = block;
+    return c2_map_put(blocks->by_pc, block->pc, (uint64_t)(uintptr_t)block, err);
+}
+
+enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *lacks, struct native_blocks *blocks,
+                                   uint64_t pc, struct c2_error *err)
+{
+    bool watched;
+    *out = NULL;
+    lacks->v = 0;
+    if (!mmu_ready(blocks->mmu, (struct guest_va){pc}, MMU_ACCESS_EXEC)) {
+        lacks->v = pc;
+        return C2_OK;
+    }
+    enum c2_status status = ask_watch(&watched, blocks, pc, err);
+    if (status != C2_OK)
+        return status;
+    const uint64_t readable = readable_code(blocks, pc);
+    decode_block(&blocks->decoded, (struct guest_va){pc}, readable,
+                 (struct decode_splits){blocks->watch.self, blocks->watch.splits});
+    if (blocks->decoded.ended == DECODE_OPEN && readable <= C2_PAGE_BYTES) {
+        lacks->v = next_page(pc);
+        return C2_OK;
+    }
+    return add_block(out, blocks, (struct native_block){.pc = pc, .watched = watched}, err);
+}
+
+enum c2_status native_blocks_alone(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
+                                   struct c2_error *err)
+{
+    struct decode_insn one;
+    *out = NULL;
+    if (decode_one(&one, (struct guest_va){pc}, readable_code(blocks, pc)) != DECODE_GOOD)
+        return c2_fail(err, C2_ERR_INTERNAL, "no instruction where one has been decoded");
+    decode_block(&blocks->decoded, (struct guest_va){pc}, one.insn.length, (struct decode_splits){NULL, NULL});
+    return add_block(out, blocks, (struct native_block){.pc = pc, .alone = true}, err);
+}
+
+/* ------------------------------------------------------------------ instructions to interpret */
+
+static enum c2_status add_single(struct native_blocks *blocks, struct native_special *special, struct c2_error *err)
+{
+    struct stream_slot slots[DECODE_INSN_SLOTS];
+    struct stream_insn insn = {.length = special->insn.insn.length, .flops = (uint8_t)decode_flops(&special->insn)};
+    special->slots = (uint8_t)decode_slots(slots, &special->insn, 0);
+    struct stream_block block = {.pc = {special->pc},
+                                 .bytes = insn.length,
+                                 .insn_count = 1,
+                                 .slot_count = special->slots,
+                                 .insns = &insn,
+                                 .slots = slots,
+                                 .ending = decode_ending(&special->insn, slots, special->slots)};
+    return stream_blocks_add(&special->number, blocks->stream, &block, err);
+}
+
+/* Whether what was decoded is still there. What was no instruction may be one by now: its second page has come. */
+static bool is_current(const struct native_special *special)
+{
+    return !special->stale && special->decoded == DECODE_GOOD &&
+           memcmp(special->bytes, (const void *)(uintptr_t)special->pc, special->insn.insn.length) == 0;
+}
+
+static enum c2_status new_special(struct native_special **out, struct native_blocks *blocks, uint64_t pc,
+                                  struct c2_error *err)
+{
+    struct native_special *special = c2_calloc(1, sizeof *special);
+    if (!special)
+        return c2_fail_memory(err, "an instruction to interpret");
+    special->pc = pc;
+    enum c2_status status = append((void ***)&blocks->all_specials, &blocks->special_count, &blocks->special_capacity,
+                                   special, err);
+    if (status != C2_OK) {
+        c2_free(special);
+        return status;
+    }
+    *out = special;
+    return c2_map_put(blocks->specials, pc, (uint64_t)(uintptr_t)special, err);
+}
+
+enum c2_status native_blocks_special(struct native_special **out, struct native_blocks *blocks, uint64_t pc,
+                                     struct c2_error *err)
+{
+    struct native_special *special = lookup(blocks->specials, pc);
+    *out = special;
+    if (special && is_current(special))
+        return C2_OK;
+    enum c2_status status = special ? C2_OK : new_special(&special, blocks, pc, err);
+    if (status != C2_OK)
+        return status;
+    *out = special;
+    special->stale = false;
+    special->decoded = decode_one(&special->insn, (struct guest_va){pc}, readable_code(blocks, pc));
+    if (special->decoded != DECODE_GOOD)
+        return C2_OK;
+    memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
+    C2_PROMISE(interpret_wants(&special->insn.insn, special->insn.operands));
+    return add_single(blocks, special, err);
+}
+
+/* ------------------------------------------------------------------ watching, forgetting */
+
+enum c2_status native_blocks_watch(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
+                                   struct c2_error *err)
+{
+    *out = native_blocks_find(blocks, pc);
+    if (*out)
+        (*out)->watched = (*out)->rare = true;
+    return c2_map_put(blocks->watched, pc, 1, err);
+}
+
+static bool overlaps(uint64_t start, uint64_t bytes, uint64_t other, uint64_t other_bytes)
+{
+    return start < other + other_bytes && other < start + bytes;
+}
+
+bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t bytes,
+                          void (*gone)(void *self, struct native_block *block), void *self)
+{
+    bool known = false;
+    for (size_t i = 0; i < blocks->count; i++) {
+        struct native_block *block = blocks->all[i];
+        if (block->stale || !overlaps(start, bytes, block->pc, block->extent))
+            continue;
+        block->stale = known = true;
+        gone(self, block);
+    }
+    for (size_t i = 0; i < blocks->special_count; i++)
+        if (overlaps(start, bytes, blocks->all_specials[i]->pc, ZYDIS_MAX_INSTRUCTION_LENGTH))
+            blocks->all_specials[i]->stale = true;
+    return known;
+}
+
+void native_blocks_each(struct native_blocks *blocks, void (*take)(void *self, struct native_block *block), void *self)
+{
+    for (size_t i = 0; i < blocks->count; i++)
+        take(self, blocks->all[i]);
+}
+
+void native_specials_each(struct native_blocks *blocks, void (*take)(void *self, struct native_special *special),
+                          void *self)
+{
+    for (size_t i = 0; i < blocks->special_count; i++)
+        take(self, blocks->all_specials[i]);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   The guest's instructions are executed by the host's processor, from a cache of translations in which each is copied
+ *   as it is (translate.c, operands.c): guest address = host address, and all registers but two are the guest's. Blocks
+ *   are cut, and instructions judged, by the rules of all engines (engine/decode.c, interpret/): what must be
+ *   interpreted is so here as well. The records of the stream are written by the translations in place.
+ *   A page that the guest may not access, or has not touched yet, faults on the host (mmu/ sees to that) and is an
+ *   event; nothing of the instruction has taken effect then.
+ * Cost
+ *   A block 1 to 2 ns with its look at the limit; an address one or two instructions of the host; a way out to C and
+ *   back 100 ns. bench/README.md has measurements.
+ * Not modelled
+ *   Debug registers; alignment checks (AC); exceptions of the x87 unit that trap (refused where one occurs); string
+ *   instructions and XLAT behind GS, and GS with 32-bit addresses (refused). A branch to an address that is not
+ *   canonical faults at its target. A whole block is read before any of it is executed: the page that it goes on to is
+ *   touched, and may fault, when the block starts. Flags that manuals leave undefined, and the x87 unit's C1, are those
+ *   of the host's processor.
+ *   The engine is no wall: a hostile program can find and change what is c2emu's own.
+ */
+#include "native/native_priv.h"
+
+#include <asm/hwcap2.h>
+#include <cpuid.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "base/base.h"
+
+static struct native *self_of(struct engine *engine) { return (struct native *)engine; }
+
+/* ------------------------------------------------------------------ what the host must have */
+
+const char *native_lacks(void)
+{
+    unsigned a, b, c, d;
+    if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
+        return "a processor and a Linux that let programs change the bases of FS and GS (FSGSBASE)";
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_BMI) || !(b & bit_BMI2))
+        return "a processor with BMI1 and BMI2";
+    if (!__get_cpuid(0x80000001, &a, &b, &c, &d) || !(c & bit_LZCNT))
+        return "a processor with LZCNT";
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSE4_2))
+        return "a processor with SSE4.2";
+    return NULL;
+}
+
+static void native_version(char out[ENGINE_VERSION_BYTES]) { snprintf(out, ENGINE_VERSION_BYTES, "1"); }
+
+/* ------------------------------------------------------------------ registers */
+
+static void get_registers(const struct native_context *context, struct syscalls_cpu *cpu)
+{
+    memcpy(cpu->gpr, context->gpr, sizeof cpu->gpr);
+    cpu->fs_base = context->fs_base;
+    cpu->gs_base = context->gs_base;
+}
+
+static void native_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
+{
+    struct native *n = self_of(engine);
+    get_registers(n->context, cpu);
+    cpu->rip = n->rip;
+    cpu->rflags = native_get_flags(n);
+    native_get_fxsave(n, cpu->fxsave);
+}
+
+static void native_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu)
+{
+    struct native *n = self_of(engine);
+    memcpy(n->context->gpr, cpu->gpr, sizeof cpu->gpr);
+    n->context->fs_base = cpu->fs_base;
+    n->context->gs_base = cpu->gs_base;
+    n->rip = cpu->rip;
+    n->cut_pc = 0;
+    native_set_flags(n, cpu->rflags);
+    native_set_fxsave(n, cpu->fxsave);
+}
+
+struct engine_registers {
+    struct syscalls_cpu cpu;
+};
+
+static struct engine_registers *native_registers_create(struct engine *engine)
+{
+    struct engine_registers *registers = c2_alloc(sizeof *registers);
+    if (registers)
+        native_get_cpu(engine, &registers->cpu);
+    return registers;
+}
+
+static void native_keep(struct engine *engine, struct engine_registers *to) { native_get_cpu(engine, &to->cpu); }
+static void native_take(struct engine *engine, struct engine_registers *from) { native_set_cpu(engine, &from->cpu); }
+static void native_read_kept(struct engine *engine, struct engine_registers *from, struct syscalls_cpu *out)
+{
+    (void)engine;
+    *out = from->cpu;
+}
+
+static void native_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases)
+{
+    struct native_context *context = self_of(engine)->context;
+    context->gpr[0] = rax;
+    if (!bases)
+        return;
+    context->fs_base = bases->fs_base;
+    context->gs_base = bases->gs_base;
+}
+
+static uint64_t native_gpr(struct engine *engine, unsigned gpr) { return self_of(engine)->context->gpr[gpr]; }
+
+/* ------------------------------------------------------------------ calls between two runs */
+
+static enum c2_status native_set_recording(struct engine *engine, bool on, struct c2_error *err)
+{
+    (void)err;
+    self_of(engine)->recording = on;
+    return C2_OK;
+}
+
+static uint64_t native_instructions(const struct engine *engine)
+{
+    return ((const struct native *)engine)->instructions;
+}
+
+struct executed {
+    struct native *n;
+    void (*take)(void *self, struct guest_va pc, uint64_t instructions);
+    void *self;
+};
+
+static void take_block(void *self, struct native_block *block)
+{
+    const struct executed *to = self;
+    uint64_t *const executed = &to->n->context->executed[block->counter];
+    if (*executed != 0)
+        to->take(to->self, (struct guest_va){block->pc}, *executed);
+    *executed = 0;
+}
+
+static void take_special(void *self, struct native_special *special)
+{
+    const struct executed *to = self;
+    if (special->executed != 0)
+        to->take(to->self, (struct guest_va){special->pc}, special->executed);
+    special->executed = 0;
+}
+
+static void native_take_executed(struct engine *engine,
+                                 void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
+{
+    struct executed to = {self_of(engine), take, self};
+    native_blocks_each(to.n->blocks, take_block, &to);
+    native_specials_each(to.n->blocks, take_special, &to);
+}
+
+static bool native_amid_block(const struct engine *engine)
+{
+    const struct native *n = (const struct native *)engine;
+    return n->cut_pc != 0 && n->cut_at == n->instructions;
+}
+
+static void native_set_amid_block(struct engine *engine, bool amid)
+{
+    struct native *n = self_of(engine);
+    n->cut_pc = amid ? n->rip : 0;
+    n->cut_at = n->instructions;
+}
+
+static void native_resume(struct engine *engine, uint64_t instructions)
+{
+    C2_ASSERT(self_of(engine)->instructions == 0);
+    self_of(engine)->instructions = instructions;
+}
+
+static enum c2_status native_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)
+{
+    struct native *n = self_of(engine);
+    struct native_block *known;
+    enum c2_status status = native_blocks_watch(&known, n->blocks, pc.v, err);
+    if (known)
+        native_isolate(&n->codes, known);
+    return status;
+}
+
+static void native_stop(struct engine *engine) { self_of(engine)->stopped = true; }
+
+static void native_guard(struct engine *engine, struct guest_va from, uint64_t bytes)
+{
+    self_of(engine)->guard_from = from.v;
+    self_of(engine)->guard_bytes = bytes;
+}
+
+static bool native_beyond(const struct engine *engine) { return ((const struct native *)engine)->beyond; }
+
+static void native_interrupt(struct engine *engine) { self_of(engine)->interrupted = 1; }
+
+/* ------------------------------------------------------------------ code that changes */
+
+static void isolate(void *self, struct native_block *block) { native_isolate(&((struct native *)self)->codes, block); }
+
+/* Code in the range has changed. No record is open. */
+enum c2_status native_forget_code(struct native *n, uint64_t start, uint64_t bytes)
+{
+    struct stream_writer *writer = n->base.config.writer;
+    if (!native_blocks_forget(n->blocks, start, bytes, isolate, n) || !writer)
+        return C2_OK;
+    return stream_writer_mark(writer, STREAM_CODE, (const uint64_t[]){start, bytes}, 2, &n->failure);
+}
+
+static void after_change_of_areas(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    struct native *n = self;
+    if (code && native_forget_code(n, start.v, bytes) != C2_OK)
+        n->failed = true;
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void release_program(struct native *n)
+{
+    if (n->base.config.mmu)
+        mmu_unlisten(n->base.config.mmu, n);
+    native_handle_no_signals(n);
+    native_blocks_destroy(n->blocks);
+    n->blocks = NULL;
+    n->base.config = (struct engine_config){0};
+}
+
+static void native_destroy(struct engine *engine)
+{
+    struct native *n = self_of(engine);
+    release_program(n);
+    native_codes_release(&n->codes);
+    if (n->context)
+        munmap(n->context, sizeof *n->context);
+    c2_free(n);
+}
+
+static void native_retire(struct engine *engine) { release_program(self_of(engine)); }
+
+/* Translations belong to blocks, which end with their program. */
+static bool native_suits(const struct engine *engine, const struct engine_config *config)
+{
+    (void)engine, (void)config;
+    return false;
+}
+
+static enum c2_status native_reuse(struct engine *engine, const struct engine_config *config, struct c2_error *err)
+{
+    (void)engine, (void)config;
+    return c2_fail(err, C2_ERR_INTERNAL, "a native engine is not used again");
+}
+
+/* As Linux gives them to a program. */
+static void reset_registers(struct native *n)
+{
+    struct syscalls_cpu cpu;
+    memset(&cpu, 0, sizeof cpu);
+    const uint16_t control = 0x37f;
+    const uint32_t mxcsr = 0x1f80;
+    memcpy(cpu.fxsave, &control, sizeof control);
+    memcpy(cpu.fxsave + 24, &mxcsr, sizeof mxcsr);
+    cpu.rflags = 2;
+    native_set_cpu(&n->base, &cpu);
+}
+
+static enum c2_status make_context(struct native *n, struct c2_error *err)
+{
+    void *at = mmap(NULL, sizeof *n->context, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                    0);
+    if (at == MAP_FAILED)
+        return c2_fail(err, C2_ERR_NO_MEMORY, "the host refuses the native engine its memory: %s", strerror(errno));
+    n->context = at;
+    n->context->leave = (uint64_t)(uintptr_t)native_leave;
+    n->codes.context = at;
+    reset_registers(n);
+    return C2_OK;
+}
+
+static enum c2_status begin(struct native *n, const struct engine_config *config, struct c2_error *err)
+{
+    n->base.config = *config;
+    n->cpu = native_cpu_functions;
+    n->cpu.self = n;
+    n->from = -1;
+    enum c2_status status = make_context(n, err);
+    n->codes.counting = config->count_blocks;
+    if (status == C2_OK)
+        status = native_codes_create(&n->codes, err);
+    if (status == C2_OK)
+        status = native_blocks_create(&n->blocks, config, err);
+    if (status == C2_OK)
+        status = native_handle_signals(n, err);
+    if (status != C2_OK)
+        return status;
+    const struct mmu_listener listener = {.self = n, .after = after_change_of_areas};
+    return mmu_listen(config->mmu, listener, err);
+}
+
+static enum c2_status native_create(struct engine **out, const struct engine_config *config, struct c2_error *err)
+{
+    const char *lacks = native_lacks();
+    if (lacks)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "the native engine needs %s: use --engine unicorn", lacks);
+    struct native *n = c2_calloc(1, sizeof *n);
+    if (!n)
+        return c2_fail_memory(err, "the engine");
+    n->base.ops = &engine_native_ops;
+    enum c2_status status = begin(n, config, err);
+    if (status != C2_OK) {
+        native_destroy(&n->base);
+        return status;
+    }
+    *out = &n->base;
+    return C2_OK;
+}
+
+const struct engine_ops engine_native_ops = {
+    .name = "native",
+    .version = native_version,
+    .create = native_create,
+    .destroy = native_destroy,
+    .retire = native_retire,
+    .suits = native_suits,
+    .reuse = native_reuse,
+    .get_cpu = native_get_cpu,
+    .set_cpu = native_set_cpu,
+    .registers_create = native_registers_create,
+    .keep = native_keep,
+    .take = native_take,
+    .read_kept = native_read_kept,
+    .set_result = native_set_result,
+    .set_recording = native_set_recording,
+    .run = native_run,
+    .instructions = native_instructions,
+    .take_executed = native_take_executed,
+    .amid_block = native_amid_block,
+    .set_amid_block = native_set_amid_block,
+    .resume = native_resume,
+    .gpr = native_gpr,
+    .watch = native_watch,
+    .stop = native_stop,
+    .guard = native_guard,
+    .beyond = native_beyond,
+    .interrupt = native_interrupt,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Between C and translated code. The host's FS base, which C's thread-local variables need, is replaced by the guest's
+ * while translated code runs; GS is the context's. The host's stack, its callee-saved registers, MXCSR and an empty
+ * x87 unit are there again when C goes on.
+ */
+#include "native/context.h"
+
+#define OF(at) %gs:(at)
+#define GPR(number) %gs:(CONTEXT_GPR + 8 * (number))
+#define UCONTEXT_RIP 168 /* uc_mcontext.gregs[REG_RIP] */
+
+        .text
+        .globl native_enter
+        .hidden native_enter
+        .type native_enter, @function
+native_enter:
+        push %rbp
+        push %rbx
+        push %r12
+        push %r13
+        push %r14
+        push %r15
+        wrgsbase %rdi
+        mov %rsp, OF(CONTEXT_HOST_RSP)
+        stmxcsr OF(CONTEXT_HOST_MXCSR)
+        rdfsbase %rax
+        mov %rax, OF(CONTEXT_HOST_FS)
+        mov %rsi, OF(CONTEXT_ENTRY)
+        fxrstor64 OF(CONTEXT_FXSAVE)
+        mov OF(CONTEXT_FS_BASE), %rax
+        wrfsbase %rax
+        pushq OF(CONTEXT_FLAGS)
+        popfq
+        mov GPR(0), %rax
+        mov GPR(1), %rcx
+        mov GPR(2), %rdx
+        mov GPR(3), %rbx
+        mov GPR(4), %rsp
+        mov GPR(5), %rbp
+        mov GPR(6), %rsi
+        mov GPR(7), %rdi
+        mov GPR(8), %r8
+        mov GPR(9), %r9
+        mov GPR(10), %r10
+        mov GPR(11), %r11
+        mov GPR(12), %r12
+        mov GPR(13), %r13
+        mov OF(CONTEXT_PACE), %r15
+        jmp *OF(CONTEXT_ENTRY)
+        .size native_enter, . - native_enter
+
+        .globl native_leave
+        .hidden native_leave
+        .type native_leave, @function
+native_leave:
+        mov %rsp, GPR(4)
+        mov OF(CONTEXT_HOST_RSP), %rsp
+        pushfq
+        popq OF(CONTEXT_FLAGS)
+        mov %rax, GPR(0)
+        mov %rcx, GPR(1)
+        mov %rdx, GPR(2)
+        mov %rbx, GPR(3)
+        mov %rbp, GPR(5)
+        mov %rsi, GPR(6)
+        mov %rdi, GPR(7)
+        mov %r8, GPR(8)
+        mov %r9, GPR(9)
+        mov %r10, GPR(10)
+        mov %r11, GPR(11)
+        mov %r12, GPR(12)
+        mov %r13, GPR(13)
+        mov %r14, OF(CONTEXT_TARGET)
+        mov %r15, OF(CONTEXT_PACE)
+        .size native_leave, . - native_leave
+
+        .globl native_left
+        .hidden native_left
+        .type native_left, @function
+native_left:
+        fxsave64 OF(CONTEXT_FXSAVE)
+        cld
+        fninit
+        ldmxcsr OF(CONTEXT_HOST_MXCSR)
+        mov OF(CONTEXT_HOST_FS), %rax
+        wrfsbase %rax
+        pop %r15
+        pop %r14
+        pop %r13
+        pop %r12
+        pop %rbx
+        pop %rbp
+        ret
+        .size native_left, . - native_left
+
+        .globl native_on_signal
+        .hidden native_on_signal
+        .type native_on_signal, @function
+native_on_signal:
+        cld
+        mov UCONTEXT_RIP(%rdx), %rax
+        cmp native_code_start(%rip), %rax
+        jb native_foreign_signal
+        cmp native_code_end(%rip), %rax
+        jae native_foreign_signal
+        mov native_running(%rip), %rcx
+        mov CONTEXT_HOST_FS(%rcx), %rax
+        wrfsbase %rax
+        sub $8, %rsp
+        call native_signal
+        add $8, %rsp
+        test %al, %al
+        jz 1f
+        mov native_running(%rip), %rcx
+        mov CONTEXT_FS_BASE(%rcx), %rax
+        wrfsbase %rax
+1:      ret
+        .size native_on_signal, . - native_on_signal
+
+        .section .note.GNU-stack, "", @progbits

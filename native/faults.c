@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   Where the guest's instruction faults in translated code the host's kernel sends a signal. Its handler finds the
+ *   translation and the instruction by the host's address, puts the guest's registers where they are between two runs,
+ *   and has the kernel go on where translations leave to. What the fault is for the guest is decided there, by the
+ *   addresses of the instruction's operands and the page tables, as a CPU would.
+ *   A signal that is of anything else is handed on to whoever handled it before.
+ * Not modelled
+ *   Alignment checks (AC). Exceptions of the x87 unit that trap: refused where one occurs.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "native/native_priv.h"
+
+enum { STACK_BYTES = 64 << 10 };
+enum {
+    TRAP_DIVISION = 0,
+    TRAP_UNDEFINED = 6,
+    TRAP_STACK = 12,
+    TRAP_PROTECTION = 13,
+    TRAP_PAGE = 14,
+    TRAP_X87 = 16,
+    TRAP_SSE = 19
+};
+
+static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+#define HANDLED (sizeof handled / sizeof *handled)
+
+static struct sigaction before[HANDLED];
+static struct native *running;
+
+uint64_t native_code_start, native_code_end;
+struct native_context *native_running;
+
+/* ------------------------------------------------------------------ the handlers */
+
+static const struct sigaction *before_of(int number)
+{
+    for (size_t i = 0; i < HANDLED; i++)
+        if (handled[i] == number)
+            return &before[i];
+    return NULL;
+}
+
+void native_foreign_signal(int number, void *info, void *context)
+{
+    const struct sigaction *action = before_of(number);
+    if (action && action->sa_flags & SA_SIGINFO)
+        action->sa_sigaction(number, info, context);
+    else if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
+        action->sa_handler(number);
+    else
+        signal(number, SIG_DFL); /* it comes again */
+}
+
+/* As the instruction numbers them. */
+static const int greg_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+/* A page of a file that has vanished since it was touched becomes one of zeros (mmu/sigbus.c). */
+static bool is_lost_page(int number, const siginfo_t *info)
+{
+    return number == SIGBUS && info->si_code == BUS_ADRERR &&
+           mmu_ready(running->base.config.mmu, (struct guest_va){(uint64_t)(uintptr_t)info->si_addr}, MMU_ACCESS_READ);
+}
+
+static void take_registers(const greg_t *gregs, const struct native_roles *roles)
+{
+    struct native_context *context = running->context;
+    for (unsigned i = 0; i < 16; i++)
+        if (roles->held >> i & 1)
+            context->gpr[i] = (uint64_t)gregs[greg_of[i]];
+    context->pace = (uint64_t)gregs[greg_of[roles->pace]];
+    context->flags = (uint64_t)gregs[REG_EFL];
+}
+
+bool native_signal(int number, void *info_of, void *context)
+{
+    const siginfo_t *info = info_of;
+    greg_t *gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    unsigned insn;
+    if (is_lost_page(number, info)) {
+        native_foreign_signal(number, info_of, context);
+        return true;
+    }
+    struct native_code *code = native_code_at(&running->codes, (uint64_t)gregs[REG_RIP], &insn);
+    if (!code) {
+        native_foreign_signal(number, info_of, context);
+        return true;
+    }
+    take_registers(gregs, &code->roles[insn]);
+    running->fault = (struct native_fault){.number = number,
+                                           .code = info->si_code,
+                                           .address = (uint64_t)(uintptr_t)info->si_addr,
+                                           .trap = (uint64_t)gregs[REG_TRAPNO],
+                                           .in = code,
+                                           .insn = insn};
+    gregs[REG_RIP] = (greg_t)(uintptr_t)native_left;
+    gregs[REG_RSP] = (greg_t)running->context->host_rsp;
+    gregs[REG_EFL] &= ~(greg_t)0x500; /* DF, TF */
+    return false;
+}
+
+/* The handlers run beside the guest's stack, which may be none. */
+static bool make_stack(struct native *n)
+{
+    n->stack = c2_alloc(STACK_BYTES);
+    const stack_t stack = {.ss_sp = n->stack, .ss_size = STACK_BYTES};
+    return n->stack && sigaltstack(&stack, NULL) == 0;
+}
+
+enum c2_status native_handle_signals(struct native *n, struct c2_error *err)
+{
+    C2_ASSERT(!running);
+    if (!make_stack(n))
+        return c2_fail_memory(err, "the stack of signal handlers");
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    action.sa_sigaction = (void (*)(int, siginfo_t *, void *))(void (*)(void))native_on_signal;
+    for (size_t i = 0; i < HANDLED; i++)
+        sigaction(handled[i], &action, &before[i]);
+    sigfillset(&n->outside);
+    for (size_t i = 0; i < HANDLED; i++)
+        sigdelset(&n->outside, handled[i]);
+    native_code_start = (uint64_t)(uintptr_t)n->codes.cache.executed;
+    native_code_end = native_code_start + NATIVE_CACHE_BYTES;
+    native_running = n->context;
+    running = n;
+    return C2_OK;
+}
+
+void native_handle_no_signals(struct native *n)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    if (running == n) {
+        for (size_t i = 0; i < HANDLED; i++)
+            sigaction(handled[i], &before[i], NULL);
+        sigaltstack(&none, NULL);
+        running = NULL;
+        native_code_start = native_code_end = 0;
+    }
+    c2_free(n->stack);
+    n->stack = NULL;
+}
+
+/* ------------------------------------------------------------------ which access of an instruction faults */
+
+static bool is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
+
+static struct engine_event protection_fault(bool stack)
+{
+    return (struct engine_event){.stop = ENGINE_TRAP, .signal = stack ? SIGBUS : SIGSEGV, .code = SI_KERNEL};
+}
+
+/* Whether the operand, which lies at start, cannot be accessed: *event is the fault. */
+static bool fails(const struct native *n, const ZydisDecodedOperand *operand, uint64_t start,
+                  struct engine_event *event)
+{
+    const struct mmu *mmu = n->base.config.mmu;
+    const enum mmu_access access = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? MMU_ACCESS_WRITE
+                                                                                      : MMU_ACCESS_READ;
+    const struct guest_va first = {start}, last = {start + operand->size / 8 - 1};
+    if (!is_canonical(first.v) || !is_canonical(last.v)) {
+        *event = protection_fault(operand->mem.segment == ZYDIS_REGISTER_SS);
+        return true;
+    }
+    *event = (struct engine_event){.stop = ENGINE_FAULT, .address = first, .access = access};
+    if (!mmu_ready(mmu, first, access))
+        return true;
+    event->address.v = c2_align_down(last.v, C2_PAGE_BYTES);
+    return !mmu_ready(mmu, last, access);
+}
+
+/* Whether operand i of the instruction is accessed in this round: what is only read comes first. */
+static bool is_turn(const struct decode_insn *insn, unsigned i, bool writes)
+{
+    return (insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 ? writes : !writes;
+}
+
+/* What is modified is written, as CPUs have it. */
+bool native_first_failure(const struct native *n, const struct decode_insn *insn, struct engine_event *event)
+{
+    uint64_t start;
+    const struct guest_va pc = {n->rip};
+    const ZydisDecodedOperand *source = decode_compared_source(insn);
+    if (source && interpret_address(&start, &n->cpu, pc, &insn->insn, source) && fails(n, source, start, event))
+        return true;
+    for (int writes = 0; writes < 2; writes++)
+        for (unsigned i = 0; i < insn->insn.operand_count; i++)
+            if (is_turn(insn, i, writes) && interpret_address(&start, &n->cpu, pc, &insn->insn, &insn->operands[i]) &&
+                fails(n, &insn->operands[i], start, event))
+                return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ what a fault is for the guest */
+
+struct engine_event native_refusal_event(const char *why)
+{
+    struct engine_event event = {.stop = ENGINE_REFUSED};
+    snprintf(event.refusal, sizeof event.refusal, "%s", why);
+    return event;
+}
+
+/* Of the x87 unit: a CPU raises it at the next x87 instruction that waits, which is behind us. */
+struct engine_event native_x87_trap(void)
+{
+    return native_refusal_event("an x87 instruction before this one has raised a floating-point exception that traps, "
+                                "which is not modelled: mask it (feenableexcept), or calculate with SSE");
+}
+
+bool native_x87_trapped(const struct native *n)
+{
+    enum { EXCEPTIONS = 0x3f };
+    const uint8_t *image = n->context->fxsave;
+    return image[2] & ~image[0] & EXCEPTIONS; /* FSW, FCW */
+}
+
+static bool unknown_fault(struct native *n)
+{
+    c2_fail(&n->failure, C2_ERR_INTERNAL,
+            "the host has sent signal %d (exception %llu, address 0x%llx) at 0x%llx, where the guest may go on",
+            n->fault.number, (unsigned long long)n->fault.trap, (unsigned long long)n->fault.address,
+            (unsigned long long)n->rip);
+    return false;
+}
+
+static bool memory_fault(struct native *n, const struct decode_insn *insn, struct engine_event *event)
+{
+    if (native_first_failure(n, insn, event))
+        return true;
+    if (n->fault.trap == TRAP_PAGE)
+        return unknown_fault(n);
+    *event = protection_fault(n->fault.trap == TRAP_STACK);
+    return true;
+}
+
+bool native_fault_event(struct native *n, struct engine_event *event)
+{
+    struct decode_insn insn;
+    if (decode_one(&insn, (struct guest_va){n->rip}, ZYDIS_MAX_INSTRUCTION_LENGTH) != DECODE_GOOD)
+        return unknown_fault(n);
+    switch (n->fault.trap) {
+    case TRAP_PAGE:
+    case TRAP_STACK:
+    case TRAP_PROTECTION:
+        return memory_fault(n, &insn, event);
+    case TRAP_DIVISION:
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGFPE, .code = FPE_INTDIV};
+        return true;
+    case TRAP_X87:
+        *event = native_x87_trap();
+        return true;
+    case TRAP_SSE:
+        *event = (struct engine_event){
+            .stop = ENGINE_TRAP, .signal = SIGFPE, .code = interpret_float_code(native_get_mxcsr(n))};
+        return true;
+    case TRAP_UNDEFINED:
+        *event = native_refusal_event("the engine does not know this instruction");
+        return true;
+    default:
+        return unknown_fault(n);
+    }
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the parts of the native engine share.
+ */
+#ifndef C2_NATIVE_PRIV_H
+#define C2_NATIVE_PRIV_H
+
+#include <signal.h>
+
+#include "engine/decode.h"
+#include "engine/engine_ops.h"
+#include "interpret/interpret.h"
+#include "native/context.h"
+#include "native/native_engine.h"
+
+/* Translations of one block: those that record and those that do not; and both once more for the time in which somebody
+ * guards the stack, where each block begins in C. */
+enum native_kind { NATIVE_PLAIN, NATIVE_RECORDING, NATIVE_LOOSE, NATIVE_LOOSE_RECORDING, NATIVE_KINDS };
+static inline bool native_records(enum native_kind kind) { return kind & 1; }
+static inline bool native_is_loose(enum native_kind kind) { return kind >= NATIVE_LOOSE; }
+
+/* The flags of the guest that are the processor's while translated code runs: CF PF AF ZF SF DF OF. */
+#define NATIVE_FLAGS 0xcd5ull
+
+/* ------------------------------------------------------------------ cache.c: where translations lie
+ * One piece of memory at two addresses: written at one, executed at the other. A process that forks has two. */
+#define NATIVE_CACHE_BYTES ((size_t)C2_HOST_SIZE(256u << 20, 1u << 20))
+#define NATIVE_PART_BYTES (64u << 10)  /* at its start: of the beginning of a block, for one use */
+#define NATIVE_BLOCK_BYTES (64u << 10) /* no translation is longer */
+struct native_cache {
+    int fd;
+    uint8_t *written, *executed;
+    size_t used;
+};
+enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *err); /* not moved until release */
+void native_cache_release(struct native_cache *cache);
+static inline const uint8_t *native_executed(const struct native_cache *cache, const uint8_t *written)
+{
+    return cache->executed + (written - cache->written);
+}
+
+/* ------------------------------------------------------------------ code.c: what is known of the guest's code */
+struct native_code;
+
+struct native_block {
+    uint64_t pc;
+    uint32_t extent; /* bytes */
+    uint16_t insns, slots;
+    uint16_t rest;                    /* instructions with which it would go on if nobody watched */
+    bool special;                     /* its one instruction is to be interpreted, or is none */
+    bool changes;                     /* its bytes are looked at each time */
+    bool watched;                     /* who watches is told of it */
+    bool rare;                        /* it begins in C */
+    bool stale;                       /* its code has changed */
+    bool alone;                       /* one instruction that stores into its own block */
+    uint32_t number;                  /* in the stream */
+    uint64_t header;                  /* of a whole execution */
+    const struct stream_block *block; /* NULL: special */
+    uint8_t *bytes;
+    uint32_t counter;          /* in context.executed */
+    struct native_block *next; /* at the same pc, older */
+    struct native_code *code[NATIVE_KINDS];
+};
+
+/* An instruction to interpret. */
+struct native_special {
+    uint64_t pc;
+    enum decode_result decoded;
+    struct decode_insn insn;
+    uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
+    bool stale;
+    uint8_t slots;
+    uint32_t number;
+    uint64_t executed;
+};
+
+struct native_blocks;
+enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
+                                    struct c2_error *err);
+void native_blocks_destroy(struct native_blocks *blocks); /* takes NULL */
+/* NULL: none is known there. */
+struct native_block *native_blocks_find(struct native_blocks *blocks, uint64_t pc);
+/* Makes the block at pc known. *lacks: 0, or the page that has to be there first (nothing was made then). */
+enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *lacks, struct native_blocks *blocks,
+                                   uint64_t pc, struct c2_error *err);
+/* The one instruction at pc as a block, which find does not find. */
+enum c2_status native_blocks_alone(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
+                                   struct c2_error *err);
+enum c2_status native_blocks_special(struct native_special **out, struct native_blocks *blocks, uint64_t pc,
+                                     struct c2_error *err);
+bool native_block_is_fresh(const struct native_block *block);
+enum c2_status native_blocks_watch(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
+                                   struct c2_error *err); /* *out: known there already, or NULL */
+/* For all blocks that overlap the range and are not stale: they are. True: there were some. */
+bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t bytes,
+                          void (*gone)(void *self, struct native_block *block), void *self);
+void native_blocks_each(struct native_blocks *blocks, void (*take)(void *self, struct native_block *block), void *self);
+void native_specials_each(struct native_blocks *blocks, void (*take)(void *self, struct native_special *special),
+                          void *self);
+
+/* ------------------------------------------------------------------ translate.c, operands.c */
+
+enum native_why {
+    NATIVE_GOES,      /* to the block at `target` */
+    NATIVE_INDIRECT,  /* to that at context.target */
+    NATIVE_COLD,      /* the block does not fit below the limit; nothing of it was executed */
+    NATIVE_SYSCALL,   /* behind one */
+    NATIVE_ADDRESSES, /* before instruction `insn`, whose addresses are wanted; then on at `resume` */
+    NATIVE_STORES,    /* before instruction `insn`, which may store into its own block; likewise */
+    NATIVE_EXECUTES,  /* before instruction `insn`, which is done in C; likewise */
+    NATIVE_REFUSES,   /* before instruction `insn`, which cannot be translated: native_refusal() */
+    NATIVE_ENDS,      /* behind the part that was asked for */
+};
+
+struct native_site {
+    uint8_t why; /* enum native_why */
+    bool linked;
+    uint16_t insn;
+    struct native_code *code; /* which it is of */
+    uint64_t target;
+    uint8_t *jump, *stub; /* GOES: what is aimed at the block, or at the stub that leaves */
+    const uint8_t *resume;
+    uint32_t next; /* of those linked to one translation, 1 + number; 0: the last */
+};
+
+/* Where the guest's registers are while an instruction is executed. */
+struct native_roles {
+    uint16_t held; /* bit i: the host's register i is the guest's; else that is in the context */
+    uint8_t pace;  /* which one of the host's is the pace */
+};
+
+struct native_code {
+    struct native_block *block;
+    enum native_kind kind;
+    const uint8_t *start, *entry, *end; /* executed */
+    uint32_t linked;                    /* the first site that jumps to it, 1 + number */
+    unsigned insns;
+    uint32_t *at; /* insns + 1: where each begins, from start */
+    struct native_roles *roles;
+};
+
+/* All translations. */
+struct native_codes {
+    struct native_cache cache;
+    struct native_context *context;
+    struct native_site *sites;
+    size_t site_count, site_capacity;
+    struct native_code **all; /* by address */
+    size_t count, capacity;
+    struct native_code *part; /* the last one of a part */
+    size_t sites_before_part; /* its sites are behind these, until something else is translated */
+    unsigned densest;         /* most instructions a word of a record, of those that record */
+    bool counting;            /* count_blocks */
+    uint64_t drops;           /* how often all were */
+};
+
+enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err);
+void native_codes_release(struct native_codes *codes);
+/* The translation of the block; where there is no room for it all others are dropped. */
+enum c2_status native_translate(struct native_code **out, struct native_codes *codes, struct native_block *block,
+                                enum native_kind kind, struct native_blocks *blocks, struct c2_error *err);
+/* Of its first `insns` instructions, from the first of them: good until the next call of it. It counts nothing. */
+enum c2_status native_translate_part(struct native_code **out, struct native_codes *codes, struct native_block *block,
+                                     unsigned insns, bool records, struct c2_error *err);
+const char *native_refusal(const struct decode_insn *insn); /* NULL: it can be translated */
+/* The translation that has the address of the host, and which instruction; NULL: none. */
+struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *insn);
+void native_link(struct native_codes *codes, uint32_t site, struct native_code *to);
+void native_link_indirect(struct native_codes *codes, struct native_code *to);
+/* Nothing jumps to the block any more. */
+void native_isolate(struct native_codes *codes, struct native_block *block);
+void native_drop(struct native_codes *codes, struct native_blocks *blocks); /* all translations */
+
+/* Which operand makes the access of slot i; NULL: there is none. */
+const ZydisDecodedOperand *native_operand(const struct decode_insn *insn, unsigned slot);
+
+/* ------------------------------------------------------------------ engine.c, run.c, faults.c, cpu.c */
+
+struct native_fault {
+    int number; /* the signal; 0: none */
+    int code;
+    uint64_t address;
+    uint64_t trap; /* the processor's exception */
+    struct native_code *in;
+    unsigned insn;
+};
+
+struct native {
+    struct engine base;
+    struct native_context *context;
+    struct native_codes codes;
+    struct native_blocks *blocks;
+    struct interpret_cpu cpu;
+    uint64_t rip, flags; /* flags: those that are not NATIVE_FLAGS; the others are in the context */
+    uint64_t instructions;
+    uint64_t budget_at;
+    bool whole;
+    bool recording;
+    volatile sig_atomic_t interrupted;
+    bool stopped, failed;
+    struct c2_error failure;
+    uint64_t cut_pc, cut_at; /* where a run was cut or stopped last, and at which instruction count */
+    uint64_t guard_from, guard_bytes;
+    uint64_t began_pc, began_at, behind; /* of guards: the block that began last, and the first byte behind it */
+    bool arrived, beyond;
+    uint64_t polled_at;    /* instruction count when signals from outside were let in last */
+    int64_t from;          /* the site that has left for the block that comes next, if the two may be linked; -1 */
+    uint64_t from_drops;   /* codes.drops then */
+    const uint8_t *resume; /* where a translation goes on that was left for help; NULL: none was */
+    struct native_fault fault;
+    uint8_t *stack;   /* of their handler */
+    sigset_t outside; /* signals that wait while translated code runs */
+};
+
+extern const struct interpret_cpu native_cpu_functions; /* cpu.c; self is a struct native */
+uint32_t native_get_mxcsr(const struct native *n);
+void native_get_fxsave(const struct native *n, uint8_t out[512]);
+void native_set_fxsave(struct native *n, const uint8_t in[512]);
+uint64_t native_get_flags(const struct native *n);
+void native_set_flags(struct native *n, uint64_t flags);
+
+void native_run(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event, struct c2_error *err);
+enum c2_status native_forget_code(struct native *n, uint64_t start, uint64_t bytes);
+
+enum c2_status native_handle_signals(struct native *n, struct c2_error *err);
+void native_handle_no_signals(struct native *n);
+/* What n->fault is for the guest; registers are as they were before the instruction. false: nothing that it may know
+ * of, and n->failure says what. */
+bool native_fault_event(struct native *n, struct engine_event *event);
+/* The first access of the instruction at rip that cannot be made; false: all can. */
+bool native_first_failure(const struct native *n, const struct decode_insn *insn, struct engine_event *event);
+struct engine_event native_refusal_event(const char *why);
+struct engine_event native_x87_trap(void);
+bool native_x87_trapped(const struct native *n);
+/* Does in C an instruction that has NATIVE_EXECUTES. False: *event is why it cannot be done. */
+bool native_do(struct native *n, const struct decode_insn *insn, uint64_t pc, struct engine_event *event);
+
+#endif

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   The loop around translated code. It is entered where a block begins in C: one that is new, that somebody watches,
+ *   that may have changed, that is to be interpreted, or that does not fit below the limit; and left for whatever a
+ *   translation cannot do by itself. From one block to the next translations go by themselves, once linked (link.c).
+ *   A budget that ends amid a block: its first instructions have a translation of their own, for one use.
+ *   Signals from outside wait while translated code runs, as their handlers would find the guest's FS base and stack;
+ *   they are let in where a run begins and ends, and every POLL instructions.
+ * Counting
+ *   Not recording, the pace counts instructions; recording, the headers of the records that a stay has written are
+ *   summed up when it ends. As many are let go by as can be without looking at the count: no more words of records than
+ *   the densest block known could reach the budget with.
+ * Invariants
+ *   Between two stays the batch has whole records only, but for that of a block that a stay has left for help.
+ */
+#include <string.h>
+
+#include "native/native_priv.h"
+
+enum { POLL = 1 << 22, STAY = 1 << 22 };
+enum { MOST_WORDS = 1 + DECODE_MAX_SLOTS }; /* of a record */
+enum { FLAG_TF = 1 << 8, RCX = 1, R11 = 11 };
+
+static uint64_t *words_of(const struct native *n)
+{
+    return (uint64_t *)(void *)((char *)n->base.config.writer->batch + offsetof(struct stream_batch, words));
+}
+
+static void fail(struct native *n, struct engine_event *event, struct c2_error *err)
+{
+    event->stop = ENGINE_FAILED;
+    if (err)
+        *err = n->failure;
+}
+
+static bool check(struct native *n, enum c2_status status, struct engine_event *event, struct c2_error *err)
+{
+    if (status != C2_OK)
+        fail(n, event, err);
+    return status == C2_OK;
+}
+
+/* ------------------------------------------------------------------ counting */
+
+static unsigned slots_of(const struct native_block *block, unsigned insns)
+{
+    return insns == block->insns ? block->slots : block->block->insns[insns].first_slot;
+}
+
+static void count_executed(struct native *n, const struct native_block *block, int64_t insns)
+{
+    if (n->codes.counting && !n->recording)
+        n->context->executed[block->counter] += (uint64_t)insns;
+}
+
+/* The first `insns` instructions of the block have been executed, which nobody has counted. */
+static void close_partly(struct native *n, const struct native_block *block, unsigned insns)
+{
+    n->instructions += insns;
+    count_executed(n, block, insns);
+    if (!n->recording || insns == 0)
+        return;
+    struct stream_batch *batch = n->base.config.writer->batch;
+    const unsigned slots = slots_of(block, insns);
+    words_of(n)[batch->used] = stream_header(block->number, insns, slots);
+    batch->used += 1 + slots;
+}
+
+/* The block, all of which counts already where nothing is recorded, was left before instruction `insn`. */
+static void take_back(struct native *n, const struct native_code *code, unsigned insn)
+{
+    if (code != n->codes.part && !n->recording) {
+        n->instructions -= code->block->insns;
+        count_executed(n, code->block, -(int64_t)code->block->insns);
+    }
+    close_partly(n, code->block, insn);
+}
+
+/* ------------------------------------------------------------------ a stay in translated code */
+
+/* Records that a stay has written: the batch has them, and their instructions are counted. */
+static void take_records(struct native *n)
+{
+    struct stream_batch *batch = n->base.config.writer->batch;
+    const uint64_t *words = words_of(n), *end = (const uint64_t *)(uintptr_t)n->context->pace;
+    const uint64_t *at = words + batch->used;
+    while (at < end) {
+        n->instructions += stream_header_insns(*at);
+        at += 1 + stream_header_slots(*at);
+    }
+    C2_PROMISE(at == end);
+    batch->used = (uint32_t)(end - words);
+}
+
+/* No record begins behind the limit: there is room in the batch, and what is left of the budget is enough. */
+static void set_limit(struct native *n)
+{
+    const uint64_t left = n->budget_at - n->instructions;
+    uint64_t *const from = words_of(n) + n->base.config.writer->batch->used;
+    uint64_t *limit = words_of(n) + STREAM_BATCH_WORDS - MOST_WORDS;
+    const uint64_t words = left < STREAM_BLOCK_INSNS ? 0 : (left - STREAM_BLOCK_INSNS) / n->codes.densest;
+    if (limit < from)
+        limit = from; /* one record, for which there is room */
+    if (words < (uint64_t)(limit - from))
+        limit = from + words;
+    n->context->pace = (uint64_t)(uintptr_t)from;
+    n->context->limit = (uint64_t)(uintptr_t)limit;
+    n->context->beyond = 0 - (n->context->limit + 1);
+}
+
+static void set_pace(struct native *n)
+{
+    const uint64_t left = n->budget_at - n->instructions;
+    n->context->pace = 0 - (left < STAY ? left : (uint64_t)STAY) - 1;
+}
+
+static void stay(struct native *n, const uint8_t *host)
+{
+    struct native_context *context = n->context;
+    if (n->recording)
+        set_limit(n);
+    else
+        set_pace(n);
+    const uint64_t pace = context->pace;
+    n->fault.number = 0;
+    context->flags &= NATIVE_FLAGS;
+    native_enter(context, host);
+    context->flags &= NATIVE_FLAGS;
+    if (n->recording)
+        take_records(n);
+    else
+        n->instructions += context->pace - pace;
+}
+
+/* ------------------------------------------------------------------ how a stay ends; true: the run goes on */
+
+static bool decode_at(const struct native_block *block, unsigned insn, struct decode_insn *out)
+{
+    const struct guest_va pc = {block->pc + block->block->insns[insn].offset};
+    return decode_one(out, pc, block->block->insns[insn].length) == DECODE_GOOD;
+}
+
+static uint64_t pc_of(const struct native_block *block, unsigned insn)
+{
+    return block->pc + (insn < block->insns ? block->block->insns[insn].offset : block->extent);
+}
+
+static void leave_before(struct native *n, const struct native_code *code, unsigned insn)
+{
+    n->rip = pc_of(code->block, insn);
+    take_back(n, code, insn);
+}
+
+static bool after_fault(struct native *n, struct engine_event *event, struct c2_error *err)
+{
+    leave_before(n, n->fault.in, n->fault.insn);
+    if (!native_fault_event(n, event))
+        fail(n, event, err);
+    return false;
+}
+
+static bool refuse(struct native *n, const struct native_site *site, struct engine_event *event)
+{
+    struct decode_insn insn;
+    leave_before(n, site->code, site->insn);
+    *event = native_refusal_event(decode_at(site->code->block, site->insn, &insn) ? native_refusal(&insn) : "");
+    return false;
+}
+
+static void put_addresses(struct native *n, const struct native_site *site)
+{
+    const struct native_block *block = site->code->block;
+    const unsigned first = block->block->insns[site->insn].first_slot, end = slots_of(block, site->insn + 1u);
+    uint64_t *const slots = words_of(n) + n->base.config.writer->batch->used + 1;
+    struct decode_insn insn;
+    C2_ASSERT(decode_at(block, site->insn, &insn));
+    for (unsigned slot = first; slot < end; slot++)
+        interpret_address(&slots[slot], &n->cpu, (struct guest_va){pc_of(block, site->insn)}, &insn.insn,
+                          native_operand(&insn, slot - first));
+}
+
+/* Whether the instruction may write, and writes, into the bytes of its block. */
+static bool stores_into_block(const struct native *n, const struct native_block *block, unsigned index)
+{
+    struct decode_insn insn;
+    struct engine_event ignored;
+    uint64_t start;
+    C2_ASSERT(decode_at(block, index, &insn));
+    for (unsigned i = 0; i < insn.insn.operand_count; i++)
+        if (insn.operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+            interpret_address(&start, &n->cpu, (struct guest_va){pc_of(block, index)}, &insn.insn, &insn.operands[i]) &&
+            start < block->pc + block->extent && block->pc < start + insn.operands[i].size / 8)
+            return !native_first_failure(n, &insn, &ignored);
+    return false;
+}
+
+static bool begin_block(struct native *n, struct native_block *block, struct engine_event *event, struct c2_error *err);
+
+/* Help amid a block is done: on with it. */
+static bool resume(struct native *n, const struct native_site *site)
+{
+    n->resume = site->resume;
+    return true;
+}
+
+static bool help_executes(struct native *n, const struct native_site *site, struct engine_event *event)
+{
+    struct decode_insn insn;
+    n->rip = pc_of(site->code->block, site->insn);
+    C2_ASSERT(decode_at(site->code->block, site->insn, &insn));
+    if (n->recording)
+        put_addresses(n, site);
+    if (native_do(n, &insn, n->rip, event))
+        return resume(n, site);
+    take_back(n, site->code, site->insn);
+    return false;
+}
+
+/* The store is a block of its own: the rest of this one is another when it comes back. */
+static bool help_stores(struct native *n, const struct native_site *site, struct engine_event *event,
+                        struct c2_error *err)
+{
+    struct native_block *alone;
+    n->rip = pc_of(site->code->block, site->insn);
+    if (!stores_into_block(n, site->code->block, site->insn))
+        return resume(n, site);
+    take_back(n, site->code, site->insn);
+    if (!check(n, native_blocks_alone(&alone, n->blocks, n->rip, &n->failure), event, err))
+        return false;
+    if (n->instructions == n->budget_at) {
+        n->cut_pc = n->rip;
+        n->cut_at = n->instructions;
+        return true;
+    }
+    return begin_block(n, alone, event, err);
+}
+
+static bool after_syscall(struct native *n, const struct native_site *site, struct engine_event *event)
+{
+    n->rip = site->target;
+    n->context->gpr[RCX] = n->rip;
+    n->context->gpr[R11] = native_get_flags(n);
+    event->stop = ENGINE_SYSCALL;
+    return false;
+}
+
+static void after_cold(struct native *n, const struct native_site *site)
+{
+    n->rip = site->target;
+    if (!n->recording)
+        n->instructions -= site->code->block->insns;
+}
+
+static void after_part(struct native *n, const struct native_site *site)
+{
+    n->rip = pc_of(site->code->block, site->insn);
+    close_partly(n, site->code->block, site->insn);
+    n->cut_pc = n->rip;
+    n->cut_at = n->instructions;
+}
+
+static bool after_stay(struct native *n, struct engine_event *event, struct c2_error *err)
+{
+    if (n->fault.number)
+        return after_fault(n, event, err);
+    const struct native_site site = n->codes.sites[n->context->exit];
+    switch ((enum native_why)site.why) {
+    case NATIVE_GOES:
+    case NATIVE_INDIRECT:
+        n->rip = site.why == NATIVE_GOES ? site.target : n->context->target;
+        n->from = (int64_t)n->context->exit;
+        n->from_drops = n->codes.drops;
+        return true;
+    case NATIVE_COLD:
+        after_cold(n, &site);
+        return true;
+    case NATIVE_SYSCALL:
+        return after_syscall(n, &site, event);
+    case NATIVE_ADDRESSES:
+        put_addresses(n, &site);
+        return resume(n, &site);
+    case NATIVE_STORES:
+        return help_stores(n, &site, event, err);
+    case NATIVE_EXECUTES:
+        return help_executes(n, &site, event);
+    case NATIVE_REFUSES:
+        return refuse(n, &site, event);
+    default:
+        after_part(n, &site);
+        return true;
+    }
+}
+
+/* ------------------------------------------------------------------ instructions to interpret */
+
+static enum c2_status record_special(struct native *n, const struct native_special *special,
+                                     const struct interpret_effect *effect)
+{
+    const bool done = effect->status == INTERPRET_DONE;
+    const bool progress = effect->address_count == 4 && stream_string_elements(effect->address) != 0;
+    if (!n->recording || !(done || progress))
+        return C2_OK;
+    C2_ASSERT(effect->address_count == special->slots);
+    struct stream_writer *writer = n->base.config.writer;
+    enum c2_status status = stream_writer_room(writer, special->slots, &n->failure);
+    if (status != C2_OK)
+        return status;
+    uint64_t *record = words_of(n) + writer->batch->used;
+    record[0] = stream_header(special->number, done, special->slots);
+    memcpy(record + 1, effect->address, special->slots * sizeof *record);
+    writer->batch->used += special->slots + 1u;
+    return C2_OK;
+}
+
+/* With TF set before it, an instruction ends in a trap. */
+static bool after_one(bool traced, struct engine_event *event)
+{
+    if (traced)
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
+    return !traced;
+}
+
+static bool after_effect(struct native *n, struct native_special *special, const struct interpret_effect *effect,
+                         bool traced, struct engine_event *event)
+{
+    switch (effect->status) {
+    case INTERPRET_DONE:
+        n->instructions++;
+        special->executed += n->codes.counting && !n->recording;
+        n->rip = effect->jumps ? effect->target.v : special->pc + special->insn.insn.length;
+        return after_one(traced, event);
+    case INTERPRET_FAULT:
+        *event = (struct engine_event){.stop = ENGINE_FAULT, .address = effect->fault, .access = effect->access};
+        return false;
+    case INTERPRET_SIGNAL:
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = effect->signal, .code = effect->code};
+        if (effect->behind)
+            n->rip = special->pc + special->insn.insn.length;
+        return false;
+    default:
+        *event = native_refusal_event(effect->reason);
+        return false;
+    }
+}
+
+/* What a CPU does where no instruction could be decoded. */
+static struct engine_event after_no_instruction(const struct native_special *special)
+{
+    const struct guest_va next_page = {c2_align_down(special->pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
+    switch (special->decoded) {
+    case DECODE_CUT:
+        return (struct engine_event){.stop = ENGINE_FAULT, .address = next_page, .access = MMU_ACCESS_EXEC};
+    case DECODE_LONG:
+        return (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGSEGV, .code = SI_KERNEL};
+    default:
+        return (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGILL, .code = ILL_ILLOPN};
+    }
+}
+
+static bool do_special(struct native *n, struct engine_event *event, struct c2_error *err)
+{
+    struct native_special *special;
+    struct interpret_effect effect = {.status = INTERPRET_DONE};
+    if (!check(n, native_blocks_special(&special, n->blocks, n->rip, &n->failure), event, err))
+        return false;
+    if (native_x87_trapped(n)) {
+        *event = native_x87_trap();
+        return false;
+    }
+    if (special->decoded != DECODE_GOOD) {
+        *event = after_no_instruction(special);
+        return false;
+    }
+    const bool traced = n->flags & FLAG_TF;
+    if (traced && interpret_is_rep_string(&special->insn.insn)) { /* it would trap after each element */
+        *event = native_refusal_event("a repeated string instruction that is single-stepped (TF) is not modelled");
+        return false;
+    }
+    interpret_execute(&n->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, &effect);
+    return check(n, record_special(n, special, &effect), event, err) &&
+           after_effect(n, special, &effect, traced, event);
+}
+
+/* ------------------------------------------------------------------ where a block begins */
+
+/* Whether the guest has come to the block by a jump, call, return or from outside, and not by running on. */
+static bool arrives(struct native *n, const struct native_block *block)
+{
+    const bool again = block->pc == n->began_pc && n->instructions == n->began_at; /* it faulted */
+    n->arrived = again ? n->arrived : block->pc != n->behind;
+    n->began_pc = block->pc;
+    n->began_at = n->instructions;
+    n->behind = block->pc + block->extent;
+    return n->arrived;
+}
+
+/* Whether it has come there with the stack pointer where engine_guard() says. */
+static bool is_beyond(struct native *n, const struct native_block *block)
+{
+    enum { RSP = 4 };
+    const bool arrived = arrives(n, block);
+    n->beyond = arrived && n->guard_bytes != 0 && n->context->gpr[RSP] - n->guard_from < n->guard_bytes;
+    return n->beyond;
+}
+
+/* Who watches is told of the block. False: the run ends. */
+static bool tell(struct native *n, const struct native_block *block, struct engine_event *event, struct c2_error *err)
+{
+    const struct engine_watch *watch = &n->base.config.watch;
+    n->stopped = false;
+    if (!check(n, watch->reached(watch->self, &n->base, (struct guest_va){block->pc}, &n->failure), event, err))
+        return false;
+    if (!n->stopped)
+        return true;
+    n->cut_pc = block->pc;
+    n->cut_at = n->instructions;
+    event->stop = ENGINE_STOPPED;
+    return false;
+}
+
+static bool is_rest(const struct native *n, const struct native_block *block)
+{
+    return block->pc == n->cut_pc && n->instructions == n->cut_at;
+}
+
+/* Whether the block begins; else *goes_on says whether the run does. */
+static bool admit(struct native *n, struct native_block *block, bool *goes_on, struct engine_event *event,
+                  struct c2_error *err)
+{
+    const bool beyond = n->base.config.watch.guards && is_beyond(n, block);
+    if (!native_block_is_fresh(block)) {
+        *goes_on = check(n, native_forget_code(n, block->pc, block->extent), event, err);
+        return false;
+    }
+    if (!is_rest(n, block) && (block->watched || beyond) && !tell(n, block, event, err)) {
+        *goes_on = false;
+        return false;
+    }
+    if (block->special)
+        *goes_on = do_special(n, event, err);
+    return !block->special;
+}
+
+static enum native_kind kind_of(const struct native *n, bool loose)
+{
+    const bool guarded = n->base.config.watch.guards && n->guard_bytes != 0;
+    return (enum native_kind)((n->recording ? NATIVE_RECORDING : NATIVE_PLAIN) | (loose || guarded ? NATIVE_LOOSE : 0));
+}
+
+/* What the last stay ended with jumps to the block by itself from now on. */
+static void link_from(struct native *n, struct native_code *to)
+{
+    if (n->from < 0 || n->from_drops != n->codes.drops || to->block->rare || native_is_loose(to->kind))
+        return;
+    const struct native_site *site = &n->codes.sites[n->from];
+    if (site->why == NATIVE_INDIRECT)
+        native_link_indirect(&n->codes, to);
+    else if (!site->linked && site->code->kind == to->kind && site->target == to->block->pc)
+        native_link(&n->codes, (uint32_t)n->from, to);
+}
+
+static enum c2_status make_room(struct native *n, const struct native_block *block)
+{
+    return n->recording ? stream_writer_room(n->base.config.writer, block->slots, &n->failure) : C2_OK;
+}
+
+static bool execute(struct native *n, struct native_block *block, bool loose, struct engine_event *event,
+                    struct c2_error *err)
+{
+    const enum native_kind kind = kind_of(n, loose);
+    struct native_code *code = block->code[kind];
+    if (!code && !check(n, native_translate(&code, &n->codes, block, kind, n->blocks, &n->failure), event, err))
+        return false;
+    if (!check(n, make_room(n, block), event, err))
+        return false;
+    if (SHORTCUT(true))
+        link_from(n, code);
+    n->from = -1;
+    stay(n, code->entry);
+    return after_stay(n, event, err);
+}
+
+/* The first instructions of a block. */
+static bool execute_part(struct native *n, struct native_block *block, unsigned insns, struct engine_event *event,
+                         struct c2_error *err)
+{
+    struct native_code *code;
+    n->from = -1;
+    if (!check(n, native_translate_part(&code, &n->codes, block, insns, n->recording, &n->failure), event, err) ||
+        !check(n, make_room(n, block), event, err))
+        return false;
+    stay(n, code->entry);
+    return after_stay(n, event, err);
+}
+
+/* With TF one instruction is executed, and ends in a trap. */
+static bool execute_traced(struct native *n, struct native_block *block, struct engine_event *event,
+                           struct c2_error *err)
+{
+    const bool on = block->insns == 1 ? execute(n, block, true, event, err) : execute_part(n, block, 1, event, err);
+    n->cut_pc = 0;
+    n->from = -1;
+    return on && after_one(true, event);
+}
+
+static bool begin_block(struct native *n, struct native_block *block, struct engine_event *event, struct c2_error *err)
+{
+    bool goes_on = true;
+    const uint64_t left = n->budget_at - n->instructions;
+    if (SHORTCUT(!block->rare && !n->base.config.watch.guards) || admit(n, block, &goes_on, event, err)) {
+        if (n->flags & FLAG_TF)
+            return execute_traced(n, block, event, err);
+        return left < block->insns ? execute_part(n, block, (unsigned)left, event, err)
+                                   : execute(n, block, false, event, err);
+    }
+    n->from = -1;
+    return goes_on;
+}
+
+/* A page of the code at rip is not there. */
+static bool fetch_fault(struct guest_va page, struct engine_event *event)
+{
+    *event = (struct engine_event){.stop = ENGINE_FAULT, .address = page, .access = MMU_ACCESS_EXEC};
+    return false;
+}
+
+/* A turn of whole blocks ends where it would if nobody watched. */
+static unsigned needed_for(const struct native *n, const struct native_block *block)
+{
+    const unsigned cost = block->special ? 1 : block->insns;
+    return cost + (n->whole ? block->rest : 0u);
+}
+
+static bool step(struct native *n, struct engine_event *event, struct c2_error *err)
+{
+    struct guest_va lacks = {0};
+    const uint8_t *resumed = n->resume;
+    n->resume = NULL;
+    if (resumed) {
+        stay(n, resumed);
+        return after_stay(n, event, err);
+    }
+    struct native_block *block = native_blocks_find(n->blocks, n->rip);
+    if (!block && !check(n, native_blocks_learn(&block, &lacks, n->blocks, n->rip, &n->failure), event, err))
+        return false;
+    if (!block)
+        return fetch_fault(lacks, event);
+    if (n->whole && needed_for(n, block) > n->budget_at - n->instructions)
+        return false; /* ENGINE_BUDGET */
+    return begin_block(n, block, event, err);
+}
+
+/* ------------------------------------------------------------------ runs */
+
+static void let_signals_in(struct native *n)
+{
+    pthread_sigmask(SIG_UNBLOCK, &n->outside, NULL);
+    pthread_sigmask(SIG_BLOCK, &n->outside, NULL);
+    n->polled_at = n->instructions;
+}
+
+static bool is_over(struct native *n, struct engine_event *event)
+{
+    if (n->instructions - n->polled_at >= POLL)
+        let_signals_in(n);
+    if (!n->interrupted && n->instructions < n->budget_at)
+        return false;
+    event->stop = n->interrupted ? ENGINE_INTERRUPT : ENGINE_BUDGET;
+    return true;
+}
+
+void native_run(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event, struct c2_error *err)
+{
+    struct native *n = (struct native *)engine;
+    sigset_t before;
+    *event = (struct engine_event){.stop = ENGINE_BUDGET};
+    n->budget_at = budget ? n->instructions + budget : UINT64_MAX;
+    n->whole = whole;
+    n->from = -1;
+    if (n->failed) {
+        fail(n, event, err);
+        return;
+    }
+    pthread_sigmask(SIG_BLOCK, &n->outside, &before);
+    n->polled_at = n->instructions;
+    while ((n->resume || !is_over(n, event)) && step(n, event, err))
+        ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (event->stop != ENGINE_FAILED && native_x87_trapped(n))
+        *event = native_x87_trap();
+    n->interrupted = n->interrupted && event->stop != ENGINE_INTERRUPT;
+    C2_PROMISE(event->stop == ENGINE_FAILED || n->instructions <= n->budget_at);
+}

@@ -1,0 +1,753 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   A block of the stream becomes one piece of host code:
+ *
+ *       look whether it fits below the limit; if not, leave      (R15, R14: pace, free register)
+ *       recording: the header
+ *       for each instruction: its addresses into the record; itself
+ *       R15 on by the record; on to the next block, or leave
+ *
+ *   Between blocks R15 is the pace - minus the instructions that are left, less one; recording, where the next record
+ *   goes - and R14 is free; the guest's are in the context. Where instructions use R14 or R15 themselves, others that
+ *   they do not use take their parts, and those are in the context meanwhile: from one instruction to another, if a
+ *   block uses too many for one choice (struct part). No instruction is made another one for that.
+ *   The look at the limit must change no flag that the guest may see: an ADD or CMP where instructions that cannot
+ *   fault overwrite all flags before they read any; else by LEA, and a JRCXZ on the upper 16 bits of the difference,
+ *   which are zero where it is not negative.
+ *   Where an instruction must be done in C, or its address, the translation leaves before it and is entered again.
+ * Counting
+ *   The pace, not recording, and context.executed; recording, the headers have the count.
+ * Invariants
+ *   Nothing of a translation changes a flag or a register of the guest, but its instructions and the look at the limit.
+ */
+#include <string.h>
+
+#include "native/translate_priv.h"
+
+#define EVERY_FLAG \
+    (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF)
+
+enum { CONDITION_ABOVE = 7, CONDITION_NOT_SIGN = 9 };
+enum { RECORD_WORD = 8 };
+
+/* Instructions for which one choice of registers is good. */
+struct part {
+    unsigned first, end;
+    unsigned uses; /* registers of the guest, a bit each */
+    unsigned pace, pad;
+    bool padded;
+};
+
+struct translation {
+    struct native_codes *codes;
+    struct native_block *block;
+    struct native_code *code;
+    struct emit e;
+    bool records, whole;
+    unsigned insns; /* of the block, from the first one */
+    struct translated insn[STREAM_BLOCK_INSNS];
+    struct part part[STREAM_BLOCK_INSNS];
+    unsigned parts;
+    const struct part *in; /* the part whose choice holds; NULL: R14 and R15 */
+    uint32_t site[STREAM_BLOCK_INSNS + 4];
+    unsigned sites;
+    struct c2_error *err;
+    enum c2_status status;
+};
+
+static const uint8_t *executed(const struct translation *t) { return native_executed(&t->codes->cache, t->e.at); }
+
+static uint32_t of_gpr(unsigned number) { return CONTEXT_GPR + 8 * number; }
+
+/* ------------------------------------------------------------------ sites */
+
+static struct native_site *site_of(struct translation *t, uint32_t number) { return &t->codes->sites[number]; }
+
+static enum c2_status grow_sites(struct native_codes *codes, struct c2_error *err)
+{
+    if (codes->site_count < codes->site_capacity)
+        return C2_OK;
+    const size_t grown = codes->site_capacity ? 2 * codes->site_capacity : C2_HOST_SIZE(4096, 16);
+    struct native_site *bigger = c2_realloc(codes->sites, grown * sizeof *bigger);
+    if (!bigger || grown > INT32_MAX)
+        return c2_fail_memory(err, "the exits of translations");
+    codes->sites = bigger;
+    codes->site_capacity = grown;
+    return C2_OK;
+}
+
+/* Where memory fails it is site 0; status says so. */
+static uint32_t new_site(struct translation *t, enum native_why why, unsigned insn, uint64_t target)
+{
+    if (t->status == C2_OK)
+        t->status = grow_sites(t->codes, t->err);
+    if (t->status != C2_OK)
+        return 0;
+    t->codes->sites[t->codes->site_count] = (struct native_site){
+        .why = (uint8_t)why, .insn = (uint16_t)insn, .code = t->code, .target = target};
+    return (uint32_t)t->codes->site_count++;
+}
+
+/* Leaves for C. */
+static void emit_leave(struct translation *t, uint32_t site)
+{
+    emit_put_constant(&t->e, CONTEXT_EXIT, site);
+    emit_jump_to(&t->e, CONTEXT_LEAVE);
+}
+
+/* A jump to another block: to a stub that leaves, which comes behind everything, until the two are linked. */
+static void emit_exit(struct translation *t, uint8_t *jump, uint64_t target)
+{
+    const uint32_t site = new_site(t, NATIVE_GOES, t->insns, target);
+    if (t->status != C2_OK)
+        return;
+    site_of(t, site)->jump = jump;
+    t->site[t->sites++] = site;
+}
+
+static void emit_stubs(struct translation *t)
+{
+    for (unsigned i = 0; i < t->sites; i++) {
+        struct native_site *site = site_of(t, t->site[i]);
+        site->stub = t->e.at;
+        emit_aim(site->jump, t->e.at - (site->jump + 4));
+        emit_leave(t, t->site[i]);
+    }
+}
+
+/* ------------------------------------------------------------------ who has which register */
+
+enum {
+    LOW = 1u << NATIVE_RAX | 1u << NATIVE_RCX | 1u << NATIVE_RDX | 1u << NATIVE_RBX | 1u << NATIVE_RSI |
+          1u << NATIVE_RDI
+};
+
+/* One that is free, of those allowed: the highest. NATIVE_NO_REGISTER: none. */
+static unsigned free_register(unsigned used, unsigned allowed)
+{
+    const unsigned left = allowed & ~used & 0xffff & ~(1u << NATIVE_RSP);
+    return left ? 31u - (unsigned)__builtin_clz(left) : NATIVE_NO_REGISTER;
+}
+
+/* False: there are not enough. */
+static bool choose(struct part *part, bool far_place)
+{
+    const unsigned own = 1u << NATIVE_R14 | 1u << NATIVE_R15;
+    const bool uses_14 = part->uses >> NATIVE_R14 & 1, uses_15 = part->uses >> NATIVE_R15 & 1;
+    unsigned used = part->uses | own;
+    part->pad = uses_14 ? NATIVE_NO_REGISTER : NATIVE_R14;
+    if (part->padded && (uses_14 || far_place))
+        part->pad = free_register(used, far_place ? LOW : 0xffff);
+    used |= part->pad < NATIVE_NO_REGISTER ? 1u << part->pad : 0;
+    part->pace = uses_15 ? free_register(used, 0xffff) : NATIVE_R15;
+    return (!part->padded || part->pad != NATIVE_NO_REGISTER) && part->pace != NATIVE_NO_REGISTER;
+}
+
+/* As far as one choice is good for. */
+static void choose_part(struct translation *t, unsigned first)
+{
+    struct part *part = &t->part[t->parts++];
+    bool far_place = false;
+    *part = (struct part){.first = first, .end = first};
+    while (part->end < t->insns) {
+        const struct translated *insn = &t->insn[part->end];
+        struct part longer = *part;
+        longer.uses |= native_registers(&insn->insn);
+        longer.padded |= insn->wants_pad;
+        far_place |= insn->far_place;
+        if (!choose(&longer, far_place))
+            break;
+        longer.end++;
+        *part = longer;
+    }
+    C2_ASSERT(part->end > first);
+}
+
+/* Whether another register than R14 is the pad. */
+static bool has_other_pad(const struct part *part)
+{
+    return part->pad != NATIVE_R14 && part->pad != NATIVE_NO_REGISTER;
+}
+
+static bool takes(const struct part *part, unsigned number) { return part->uses >> number & 1; }
+
+static void emit_take_registers(struct translation *t, const struct part *part)
+{
+    struct emit *e = &t->e;
+    t->in = part;
+    if (has_other_pad(part))
+        emit_put(e, of_gpr(part->pad), part->pad);
+    if (part->pace != NATIVE_R15) {
+        emit_put(e, of_gpr(part->pace), part->pace);
+        emit_move(e, part->pace, NATIVE_R15);
+    }
+    if (takes(part, NATIVE_R14))
+        emit_get(e, NATIVE_R14, of_gpr(NATIVE_R14));
+    if (takes(part, NATIVE_R15))
+        emit_get(e, NATIVE_R15, of_gpr(NATIVE_R15));
+}
+
+/* target: the pad has one, which R14 then has. */
+static void emit_give_registers(struct translation *t, bool target)
+{
+    struct emit *e = &t->e;
+    const struct part *part = t->in;
+    if (takes(part, NATIVE_R15))
+        emit_put(e, of_gpr(NATIVE_R15), NATIVE_R15);
+    if (takes(part, NATIVE_R14))
+        emit_put(e, of_gpr(NATIVE_R14), NATIVE_R14);
+    if (part->pace != NATIVE_R15) {
+        emit_move(e, NATIVE_R15, part->pace);
+        emit_get(e, part->pace, of_gpr(part->pace));
+    }
+    if (has_other_pad(part)) {
+        if (target)
+            emit_move(e, NATIVE_R14, part->pad);
+        emit_get(e, part->pad, of_gpr(part->pad));
+    }
+    t->in = NULL;
+}
+
+static struct native_roles roles_of(const struct part *part)
+{
+    unsigned held = 0xffff & ~(1u << part->pad | 1u << part->pace);
+    if (!takes(part, NATIVE_R14))
+        held &= ~(1u << NATIVE_R14);
+    if (!takes(part, NATIVE_R15))
+        held &= ~(1u << NATIVE_R15);
+    return (struct native_roles){.held = (uint16_t)held, .pace = (uint8_t)part->pace};
+}
+
+/* ------------------------------------------------------------------ the look at the limit */
+
+static bool may_fault(const struct translated *insn)
+{
+    const ZydisMnemonic m = insn->insn.insn.mnemonic;
+    return insn->why != NATIVE_GOES || native_operand(&insn->insn, 0) || m == ZYDIS_MNEMONIC_DIV ||
+           m == ZYDIS_MNEMONIC_IDIV || insn->insn.insn.meta.category == ZYDIS_CATEGORY_SYSCALL ||
+           insn->insn.insn.meta.isa_ext != ZYDIS_ISA_EXT_BASE;
+}
+
+static bool may_leave_flags(const ZydisDecodedInstruction *insn)
+{
+    const ZydisInstructionCategory c = insn->meta.category;
+    return c == ZYDIS_CATEGORY_SHIFT || c == ZYDIS_CATEGORY_ROTATE;
+}
+
+/* Whether the guest cannot see what its flags are where the block begins. */
+static bool flags_are_dead(const struct translation *t)
+{
+    unsigned left = EVERY_FLAG;
+    for (unsigned i = 0; i < t->insns; i++) {
+        const ZydisDecodedInstruction *insn = &t->insn[i].insn.insn;
+        const ZydisAccessedFlags *flags = insn->cpu_flags;
+        if (may_fault(&t->insn[i]) || (flags && flags->tested & left))
+            return false;
+        if (flags && !may_leave_flags(insn))
+            left &= ~(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+        if (left == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Recording: what the pace goes beyond the limit by, less one, in R14. */
+static void emit_difference(struct translation *t)
+{
+    emit_get(&t->e, NATIVE_R14, CONTEXT_BEYOND);
+    emit_lea(&t->e, NATIVE_R14, (struct emit_place){.base = NATIVE_R14, .index = NATIVE_R15, .scale = 1});
+}
+
+/* RCX goes to R14, and the difference to RCX: then jumps back to `cold`, where R14 goes to RCX, unless its upper 16
+ * bits are set. */
+static void emit_keeping_flags(struct translation *t, const uint8_t *cold)
+{
+    static const uint8_t exchange[] = {0x49, 0x87, 0xce};                      /* xchg %rcx,%r14 */
+    static const uint8_t upper[] = {0x48, 0x0f, 0xc9, 0x0f, 0xb7, 0xc9, 0xe3}; /* bswap %rcx; movzwl %cx,%ecx; jrcxz */
+    if (t->records) {
+        emit_difference(t);
+        emit_bytes(&t->e, exchange, sizeof exchange);
+    } else {
+        emit_lea(&t->e, NATIVE_R15, emit_at(NATIVE_R15, t->block->insns));
+        emit_move(&t->e, NATIVE_R14, NATIVE_RCX);
+        emit_move(&t->e, NATIVE_RCX, NATIVE_R15);
+    }
+    emit_bytes(&t->e, upper, sizeof upper);
+    const ptrdiff_t back = cold - (t->e.at + 1);
+    C2_ASSERT(back >= -128);
+    emit_byte(&t->e, (uint8_t)back);
+    emit_move(&t->e, NATIVE_RCX, NATIVE_R14);
+}
+
+static void emit_with_flags(struct translation *t, const uint8_t *cold)
+{
+    uint8_t *jump;
+    if (t->records) {
+        emit_compare_with(&t->e, NATIVE_R15, CONTEXT_LIMIT);
+        jump = emit_jump_if(&t->e, CONDITION_ABOVE);
+    } else {
+        emit_add(&t->e, NATIVE_R15, t->block->insns);
+        jump = emit_jump_if(&t->e, CONDITION_NOT_SIGN);
+    }
+    emit_aim(jump, cold - (jump + 4));
+}
+
+/* Counts the execution, where that is asked for. */
+static void emit_count(struct translation *t)
+{
+    if (!t->codes->counting || t->records)
+        return;
+    const uint32_t counter = CONTEXT_COUNTERS + 8 * t->block->counter;
+    emit_get(&t->e, NATIVE_R14, counter);
+    emit_lea(&t->e, NATIVE_R14, emit_at(NATIVE_R14, t->block->insns));
+    emit_put(&t->e, counter, NATIVE_R14);
+}
+
+static void emit_begin(struct translation *t)
+{
+    const bool dead = flags_are_dead(t);
+    const uint8_t *cold = t->e.at;
+    if (!dead)
+        emit_move(&t->e, NATIVE_RCX, NATIVE_R14);
+    emit_leave(t, new_site(t, NATIVE_COLD, 0, t->block->pc));
+    t->code->entry = executed(t);
+    if (dead)
+        emit_with_flags(t, cold);
+    else
+        emit_keeping_flags(t, cold);
+    emit_count(t);
+    if (!t->records)
+        return;
+    emit_constant(&t->e, NATIVE_R14, t->block->header);
+    emit_store(&t->e, emit_at(NATIVE_R15, 0), NATIVE_R14);
+}
+
+/* ------------------------------------------------------------------ the end of a block */
+
+/* On to what R14 has: RCX is put aside. The table has minus the address, or what no address has there. */
+static void emit_indirect(struct translation *t)
+{
+    static const uint8_t index[] = {0x41, 0x0f, 0xb7, 0xce}; /* movzwl %r14w,%ecx */
+    static const uint8_t hit[] = {0xe3, 0};                  /* jrcxz */
+    struct emit *e = &t->e;
+    const uint32_t table = CONTEXT_TABLES + 2 * CONTEXT_TABLE_BYTES * (t->records ? 1 : 0);
+    const uint32_t site = new_site(t, NATIVE_INDIRECT, t->insns, 0);
+    if (native_is_loose(t->code->kind)) {
+        emit_leave(t, site);
+        return;
+    }
+    emit_put(e, CONTEXT_SPILL, NATIVE_RCX);
+    emit_bytes(e, index, sizeof index);
+    emit_get_indexed(e, NATIVE_RCX, table, NATIVE_RCX);
+    emit_lea(e, NATIVE_RCX, (struct emit_place){.base = NATIVE_RCX, .index = NATIVE_R14, .scale = 1});
+    emit_bytes(e, hit, sizeof hit);
+    uint8_t *const behind = e->at;
+    emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
+    emit_leave(t, site);
+    behind[-1] = (uint8_t)(e->at - behind);
+    emit_bytes(e, index, sizeof index);
+    emit_get_indexed(e, NATIVE_R14, table + CONTEXT_TABLE_BYTES, NATIVE_RCX);
+    emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
+    emit_jump_register(e, NATIVE_R14);
+}
+
+static uint64_t behind(const struct translated *insn) { return insn->pc + insn->insn.insn.length; }
+
+/* All of the block has been executed: registers are given back, and the record is behind us. */
+static void emit_finish(struct translation *t, bool target)
+{
+    emit_give_registers(t, target);
+    if (t->records)
+        emit_lea(&t->e, NATIVE_R15, emit_at(NATIVE_R15, RECORD_WORD * (1 + t->block->slots)));
+}
+
+static void emit_goes_on(struct translation *t, uint64_t target) { emit_exit(t, emit_jump(&t->e), target); }
+
+static uint64_t branch_target(const struct translated *insn)
+{
+    return behind(insn) + (uint64_t)insn->insn.operands[0].imm.value.s;
+}
+
+/* JRCXZ, LOOP and their kin have only short forms. */
+static void emit_short_branch(struct translation *t, const struct translated *insn)
+{
+    enum { OVER_JUMP = 5 };
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)insn->pc;
+    emit_bytes(&t->e, bytes, insn->insn.insn.length - 1u);
+    emit_byte(&t->e, OVER_JUMP);
+    emit_goes_on(t, behind(insn));
+    emit_goes_on(t, branch_target(insn));
+}
+
+static void emit_conditional(struct translation *t, const struct translated *insn)
+{
+    const ZydisMnemonic m = insn->insn.insn.mnemonic;
+    emit_finish(t, false);
+    if (m == ZYDIS_MNEMONIC_JRCXZ || m == ZYDIS_MNEMONIC_JECXZ || m == ZYDIS_MNEMONIC_LOOP) {
+        emit_short_branch(t, insn);
+        return;
+    }
+    emit_exit(t, emit_jump_if(&t->e, insn->insn.insn.opcode & 15), branch_target(insn));
+    emit_goes_on(t, behind(insn));
+}
+
+/* Pushes what is a constant, at once or, where it has more than 31 bits, in a way that can only fault at once. */
+static void emit_push(struct translation *t, uint64_t value)
+{
+    emit_byte(&t->e, 0x68);
+    emit_word(&t->e, (uint32_t)value);
+    if (value > INT32_MAX)
+        emit_store_half(&t->e, emit_at(NATIVE_RSP, 4), (uint32_t)(value >> 32));
+}
+
+static bool is_relative_branch(const struct translated *insn)
+{
+    return insn->insn.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+static void emit_call(struct translation *t, const struct translated *insn)
+{
+    const bool direct = is_relative_branch(insn);
+    if (!direct)
+        native_emit_target(&t->e, insn, &insn->insn.operands[0], t->in->pad);
+    emit_push(t, behind(insn));
+    emit_finish(t, !direct);
+    if (direct)
+        emit_goes_on(t, branch_target(insn));
+    else
+        emit_indirect(t);
+}
+
+static void emit_far_jump(struct translation *t, const struct translated *insn)
+{
+    native_emit_target(&t->e, insn, &insn->insn.operands[0], t->in->pad);
+    emit_finish(t, true);
+    emit_indirect(t);
+}
+
+static void emit_return(struct translation *t, const struct translated *insn)
+{
+    const uint64_t pops = insn->insn.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
+                              ? insn->insn.operands[0].imm.value.u
+                              : 0;
+    emit_load(&t->e, t->in->pad, emit_at(NATIVE_RSP, 0));
+    emit_lea(&t->e, NATIVE_RSP, emit_at(NATIVE_RSP, (int32_t)(8 + pops)));
+    emit_finish(t, true);
+    emit_indirect(t);
+}
+
+static bool is_indirect(const struct translated *insn)
+{
+    const ZydisInstructionCategory c = insn->insn.insn.meta.category;
+    return c == ZYDIS_CATEGORY_RET ||
+           ((c == ZYDIS_CATEGORY_CALL || c == ZYDIS_CATEGORY_UNCOND_BR) && !is_relative_branch(insn));
+}
+
+/* Whether the instruction says where the guest goes on. */
+static bool branches(const struct translated *insn)
+{
+    switch (insn->insn.insn.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+    case ZYDIS_CATEGORY_CALL:
+    case ZYDIS_CATEGORY_RET:
+    case ZYDIS_CATEGORY_SYSCALL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void emit_branch(struct translation *t, const struct translated *insn)
+{
+    switch (insn->insn.insn.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+        emit_conditional(t, insn);
+        return;
+    case ZYDIS_CATEGORY_CALL:
+        emit_call(t, insn);
+        return;
+    case ZYDIS_CATEGORY_RET:
+        emit_return(t, insn);
+        return;
+    case ZYDIS_CATEGORY_SYSCALL:
+        emit_finish(t, false);
+        emit_leave(t, new_site(t, NATIVE_SYSCALL, t->insns, behind(insn)));
+        return;
+    default:
+        break;
+    }
+    if (!is_relative_branch(insn)) {
+        emit_far_jump(t, insn);
+        return;
+    }
+    emit_finish(t, false);
+    emit_goes_on(t, branch_target(insn));
+}
+
+/* ------------------------------------------------------------------ instructions */
+
+/* Leaves before the instruction, and is entered again. */
+static void emit_help(struct translation *t, unsigned index, enum native_why why)
+{
+    const struct part *part = t->in;
+    emit_give_registers(t, false);
+    const uint32_t site = new_site(t, why, index, 0);
+    emit_leave(t, site);
+    if (t->status == C2_OK)
+        site_of(t, site)->resume = executed(t);
+    emit_take_registers(t, part);
+}
+
+static void emit_addresses(struct translation *t, unsigned index)
+{
+    const unsigned first = t->block->block->insns[index].first_slot;
+    const unsigned end = index + 1u < t->block->insns ? t->block->block->insns[index + 1].first_slot : t->block->slots;
+    for (unsigned slot = first; slot < end; slot++)
+        native_emit_address(&t->e, &t->insn[index], slot - first, t->in->pad,
+                            emit_at(t->in->pace, (int32_t)(RECORD_WORD * (1 + slot))));
+}
+
+static bool writes_memory(const struct translated *insn)
+{
+    for (unsigned i = 0; i < insn->insn.insn.operand_count; i++)
+        if (insn->insn.operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+            insn->insn.operands[i].mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+            (insn->insn.operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+            return true;
+    return false;
+}
+
+static void emit_insn(struct translation *t, unsigned index)
+{
+    const struct translated *insn = &t->insn[index];
+    t->code->at[index] = (uint32_t)(executed(t) - t->code->start);
+    t->code->roles[index] = roles_of(t->in);
+    if (t->block->changes && !t->block->alone && writes_memory(insn))
+        emit_help(t, index, NATIVE_STORES);
+    if (insn->why != NATIVE_GOES) {
+        emit_help(t, index, insn->why);
+        if (insn->why != NATIVE_ADDRESSES)
+            return;
+    } else if (t->records) {
+        emit_addresses(t, index);
+    }
+    if (!branches(insn))
+        native_emit_copy(&t->e, insn, t->in->pad);
+    else
+        emit_branch(t, insn);
+}
+
+static void emit_body(struct translation *t)
+{
+    for (unsigned p = 0; p < t->parts; p++) {
+        if (t->in)
+            emit_give_registers(t, false);
+        emit_take_registers(t, &t->part[p]);
+        for (unsigned i = t->part[p].first; i < t->part[p].end; i++)
+            emit_insn(t, i);
+    }
+    t->code->at[t->insns] = (uint32_t)(executed(t) - t->code->start);
+    if (branches(&t->insn[t->insns - 1]))
+        return;
+    if (t->whole) {
+        emit_finish(t, false);
+        emit_goes_on(t, t->block->pc + t->block->extent);
+    } else {
+        emit_give_registers(t, false);
+        emit_leave(t, new_site(t, NATIVE_ENDS, t->insns, 0));
+    }
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static void examine(struct translation *t)
+{
+    for (unsigned i = 0; i < t->insns; i++) {
+        const uint64_t pc = t->block->pc + t->block->block->insns[i].offset;
+        const enum decode_result result = decode_one(&t->insn[i].insn, (struct guest_va){pc},
+                                                     t->block->block->insns[i].length);
+        C2_ASSERT(result == DECODE_GOOD);
+        native_examine(&t->insn[i], pc, t->records);
+        t->insn[i].wants_pad = t->insn[i].wants_pad || is_indirect(&t->insn[i]);
+    }
+    for (unsigned first = 0; first < t->insns; first = t->part[t->parts - 1].end)
+        choose_part(t, first);
+}
+
+static struct native_code *new_code(struct native_block *block, unsigned insns)
+{
+    struct native_code *code = c2_calloc(1, sizeof *code);
+    if (!code)
+        return NULL;
+    code->block = block;
+    code->insns = insns;
+    code->at = c2_calloc(insns + 1, sizeof *code->at);
+    code->roles = c2_calloc(insns, sizeof *code->roles);
+    if (code->at && code->roles)
+        return code;
+    c2_free(code->at);
+    c2_free(code->roles);
+    c2_free(code);
+    return NULL;
+}
+
+static void free_code(struct native_code *code)
+{
+    if (!code)
+        return;
+    c2_free(code->at);
+    c2_free(code->roles);
+    c2_free(code);
+}
+
+static enum c2_status translate(struct translation *t)
+{
+    t->code->start = executed(t);
+    examine(t);
+    if (t->whole)
+        emit_begin(t);
+    else
+        t->code->entry = executed(t);
+    emit_body(t);
+    emit_stubs(t);
+    t->code->end = executed(t);
+    return t->status;
+}
+
+static enum c2_status keep_code(struct native_codes *codes, struct native_code *code, struct c2_error *err)
+{
+    if (codes->count == codes->capacity) {
+        const size_t grown = codes->capacity ? 2 * codes->capacity : C2_HOST_SIZE(1024, 2);
+        struct native_code **bigger = c2_realloc(codes->all, grown * sizeof *bigger);
+        if (!bigger)
+            return c2_fail_memory(err, "translations");
+        codes->all = bigger;
+        codes->capacity = grown;
+    }
+    codes->all[codes->count++] = code;
+    return C2_OK;
+}
+
+static void note_density(struct native_codes *codes, const struct native_block *block)
+{
+    const unsigned density = (block->insns + block->slots) / (1u + block->slots);
+    codes->densest = density > codes->densest ? density : codes->densest;
+}
+
+static void forget_part(struct native_codes *codes)
+{
+    free_code(codes->part);
+    if (codes->part)
+        codes->site_count = codes->sites_before_part;
+    codes->part = NULL;
+}
+
+enum c2_status native_translate(struct native_code **out, struct native_codes *codes, struct native_block *block,
+                                enum native_kind kind, struct native_blocks *blocks, struct c2_error *err)
+{
+    forget_part(codes);
+    if (NATIVE_CACHE_BYTES - codes->cache.used < NATIVE_BLOCK_BYTES)
+        native_drop(codes, blocks);
+    struct translation *t = c2_calloc(1, sizeof *t);
+    struct native_code *code = new_code(block, block->insns);
+    if (!t || !code) {
+        c2_free(t);
+        free_code(code);
+        return c2_fail_memory(err, "a translation");
+    }
+    code->kind = kind;
+    *t = (struct translation){.codes = codes,
+                              .block = block,
+                              .code = code,
+                              .e = {codes->cache.written + codes->cache.used},
+                              .records = native_records(kind),
+                              .whole = true,
+                              .insns = block->insns,
+                              .err = err};
+    const size_t sites = codes->site_count;
+    enum c2_status status = translate(t);
+    if (status == C2_OK)
+        status = keep_code(codes, code, err);
+    if (status == C2_OK) {
+        codes->cache.used = (size_t)(t->e.at - codes->cache.written + 15) & ~(size_t)15;
+        block->code[kind] = *out = code;
+        note_density(codes, block);
+    } else {
+        codes->site_count = sites;
+        free_code(code);
+    }
+    c2_free(t);
+    return status;
+}
+
+enum c2_status native_translate_part(struct native_code **out, struct native_codes *codes, struct native_block *block,
+                                     unsigned insns, bool records, struct c2_error *err)
+{
+    forget_part(codes);
+    struct translation *t = c2_calloc(1, sizeof *t);
+    struct native_code *code = new_code(block, insns);
+    if (!t || !code) {
+        c2_free(t);
+        free_code(code);
+        return c2_fail_memory(err, "a translation");
+    }
+    code->kind = records ? NATIVE_LOOSE_RECORDING : NATIVE_LOOSE;
+    *t = (struct translation){.codes = codes,
+                              .block = block,
+                              .code = code,
+                              .e = {codes->cache.written},
+                              .records = records,
+                              .insns = insns,
+                              .err = err};
+    codes->part = *out = code;
+    codes->sites_before_part = codes->site_count;
+    enum c2_status status = translate(t);
+    c2_free(t);
+    return status;
+}
+
+static void forget_translations(void *self, struct native_block *block)
+{
+    (void)self;
+    memset(block->code, 0, sizeof block->code);
+}
+
+static void empty_tables(struct native_context *context)
+{
+    for (unsigned table = 0; table < 2; table++)
+        for (uint64_t i = 0; i < CONTEXT_TABLE_ENTRIES; i++)
+            context->table[table].minus[i] = 1 - i; /* no address of this entry */
+}
+
+void native_drop(struct native_codes *codes, struct native_blocks *blocks)
+{
+    forget_part(codes);
+    for (size_t i = 0; i < codes->count; i++)
+        free_code(codes->all[i]);
+    codes->count = codes->site_count = 0;
+    codes->cache.used = NATIVE_PART_BYTES;
+    codes->drops++;
+    empty_tables(codes->context);
+    if (blocks)
+        native_blocks_each(blocks, forget_translations, NULL);
+}
+
+enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err)
+{
+    codes->densest = 1;
+    empty_tables(codes->context);
+    return native_cache_create(&codes->cache, err);
+}
+
+void native_codes_release(struct native_codes *codes)
+{
+    if (codes->context)
+        native_drop(codes, NULL);
+    c2_free(codes->all);
+    c2_free(codes->sites);
+    if (codes->cache.written)
+        native_cache_release(&codes->cache);
+    *codes = (struct native_codes){0};
+}

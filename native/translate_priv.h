@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What translate.c and operands.c share.
+ */
+#ifndef C2_NATIVE_TRANSLATE_PRIV_H
+#define C2_NATIVE_TRANSLATE_PRIV_H
+
+#include "native/emit.h"
+#include "native/native_priv.h"
+
+/* An instruction while it is translated. */
+struct translated {
+    struct decode_insn insn;
+    uint64_t pc;
+    uint8_t why;    /* NATIVE_ADDRESSES, NATIVE_EXECUTES, NATIVE_REFUSES; NATIVE_GOES: it needs no C */
+    bool far_place; /* a place that only a register reaches: RIP-relative and far away, or behind GS */
+    bool wants_pad; /* a free register is needed to execute or record it */
+};
+
+/* The general registers that it reads, writes or addresses by, a bit each. */
+unsigned native_registers(const struct decode_insn *insn);
+void native_examine(struct translated *t, uint64_t pc, bool records);
+/* Stores the address of the slot's access there; may use the pad. */
+void native_emit_address(struct emit *e, const struct translated *t, unsigned slot, unsigned pad, struct emit_place to);
+/* The instruction itself; pad: as far_place wants it, one of the first eight. */
+void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad);
+/* to = what the operand is, of 64 bits: register or memory. */
+void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to);
+
+#endif
