@@ -41,7 +41,7 @@ struct native_context {
     uint64_t fs_base, gs_base;
     uint64_t host_fs, host_rsp, host_mxcsr;
     uint64_t exit;   /* the number of the site that has left */
-    uint64_t leave;  /* address of native_leave */
+    uint64_t leave;  /* address of native_leave_code */
     uint64_t pace;   /* R15 between translations: instructions, or where the next record goes */
     uint64_t limit;  /* recording: no record begins behind it */
     uint64_t beyond; /* -(limit + 1) */
@@ -78,11 +78,11 @@ CONTEXT_AGREES(executed, CONTEXT_COUNTERS);
 /* ------------------------------------------------------------------ enter.S */
 
 /* Executes translated code at `host` until it leaves. */
-void native_enter(struct native_context *context, const void *host);
+void native_enter_code(struct native_context *context, const void *host);
 /* Where translations leave to: all registers are the guest's but R14, the target, and R15, the pace. */
-void native_leave(void);
+void native_leave_code(void);
 /* The same where a signal handler has kept the registers. */
-void native_left(void);
+void native_left_code(void);
 /* The handler of the kernel's signals; takes what the kernel gives. Restores the host's FS base before any C runs. */
 void native_on_signal(int number, void *info, void *context);
 

@@ -274,7 +274,7 @@ static enum c2_status make_context(struct native *n, struct c2_error *err)
     if (at == MAP_FAILED)
         return c2_fail(err, C2_ERR_NO_MEMORY, "the host refuses the native engine its memory: %s", strerror(errno));
     n->context = at;
-    n->context->leave = (uint64_t)(uintptr_t)native_leave;
+    n->context->leave = (uint64_t)(uintptr_t)native_leave_code;
     n->codes.context = at;
     reset_registers(n);
     return C2_OK;
@@ -334,7 +334,7 @@ const struct engine_ops engine_native_ops = {
     .read_kept = native_read_kept,
     .set_result = native_set_result,
     .set_recording = native_set_recording,
-    .run = native_run,
+    .run = native_run_guest,
     .instructions = native_instructions,
     .take_executed = native_take_executed,
     .amid_block = native_amid_block,

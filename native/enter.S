@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Between C and translated code. The host's FS base, which C's thread-local variables need, is replaced by the guest's
- * while translated code runs; GS is the context's. The host's stack, its callee-saved registers, MXCSR and an empty
+ * while translated code runs, and GS by the context. The host's stack, its callee-saved registers, MXCSR and an empty
  * x87 unit are there again when C goes on.
  */
 #include "native/context.h"
@@ -11,16 +11,18 @@
 #define UCONTEXT_RIP 168 /* uc_mcontext.gregs[REG_RIP] */
 
         .text
-        .globl native_enter
-        .hidden native_enter
-        .type native_enter, @function
-native_enter:
+        .globl native_enter_code
+        .hidden native_enter_code
+        .type native_enter_code, @function
+native_enter_code:
         push %rbp
         push %rbx
         push %r12
         push %r13
         push %r14
         push %r15
+        rdgsbase %rax
+        push %rax
         wrgsbase %rdi
         mov %rsp, OF(CONTEXT_HOST_RSP)
         stmxcsr OF(CONTEXT_HOST_MXCSR)
@@ -48,12 +50,12 @@ native_enter:
         mov GPR(13), %r13
         mov OF(CONTEXT_PACE), %r15
         jmp *OF(CONTEXT_ENTRY)
-        .size native_enter, . - native_enter
+        .size native_enter_code, . - native_enter_code
 
-        .globl native_leave
-        .hidden native_leave
-        .type native_leave, @function
-native_leave:
+        .globl native_leave_code
+        .hidden native_leave_code
+        .type native_leave_code, @function
+native_leave_code:
         mov %rsp, GPR(4)
         mov OF(CONTEXT_HOST_RSP), %rsp
         pushfq
@@ -73,18 +75,20 @@ native_leave:
         mov %r13, GPR(13)
         mov %r14, OF(CONTEXT_TARGET)
         mov %r15, OF(CONTEXT_PACE)
-        .size native_leave, . - native_leave
+        .size native_leave_code, . - native_leave_code
 
-        .globl native_left
-        .hidden native_left
-        .type native_left, @function
-native_left:
+        .globl native_left_code
+        .hidden native_left_code
+        .type native_left_code, @function
+native_left_code:
         fxsave64 OF(CONTEXT_FXSAVE)
         cld
         fninit
         ldmxcsr OF(CONTEXT_HOST_MXCSR)
         mov OF(CONTEXT_HOST_FS), %rax
         wrfsbase %rax
+        pop %rax
+        wrgsbase %rax
         pop %r15
         pop %r14
         pop %r13
@@ -92,7 +96,7 @@ native_left:
         pop %rbx
         pop %rbp
         ret
-        .size native_left, . - native_left
+        .size native_left_code, . - native_left_code
 
         .globl native_on_signal
         .hidden native_on_signal

@@ -5,7 +5,8 @@
  *   translation and the instruction by the host's address, puts the guest's registers where they are between two runs,
  *   and has the kernel go on where translations leave to. What the fault is for the guest is decided there, by the
  *   addresses of the instruction's operands and the page tables, as a CPU would.
- *   A signal that is of anything else is handed on to whoever handled it before.
+ *   A signal that is of anything else is handed on to whoever handled it before. All engines of a process share the
+ *   handlers; one runs at a time.
  * Not modelled
  *   Alignment checks (AC). Exceptions of the x87 unit that trap: refused where one occurs.
  */
@@ -31,7 +32,9 @@ static const int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 #define HANDLED (sizeof handled / sizeof *handled)
 
 static struct sigaction before[HANDLED];
-static struct native *running;
+static struct native *running; /* the last one that did */
+static unsigned users;
+static uint8_t *handlers_stack;
 
 uint64_t native_code_start, native_code_end;
 struct native_context *native_running;
@@ -99,51 +102,57 @@ bool native_signal(int number, void *info_of, void *context)
                                            .trap = (uint64_t)gregs[REG_TRAPNO],
                                            .in = code,
                                            .insn = insn};
-    gregs[REG_RIP] = (greg_t)(uintptr_t)native_left;
+    gregs[REG_RIP] = (greg_t)(uintptr_t)native_left_code;
     gregs[REG_RSP] = (greg_t)running->context->host_rsp;
     gregs[REG_EFL] &= ~(greg_t)0x500; /* DF, TF */
     return false;
 }
 
 /* The handlers run beside the guest's stack, which may be none. */
-static bool make_stack(struct native *n)
+static bool make_stack(void)
 {
-    n->stack = c2_alloc(STACK_BYTES);
-    const stack_t stack = {.ss_sp = n->stack, .ss_size = STACK_BYTES};
-    return n->stack && sigaltstack(&stack, NULL) == 0;
+    handlers_stack = c2_alloc(STACK_BYTES);
+    const stack_t beside = {.ss_sp = handlers_stack, .ss_size = STACK_BYTES};
+    return handlers_stack && sigaltstack(&beside, NULL) == 0;
 }
 
 enum c2_status native_handle_signals(struct native *n, struct c2_error *err)
 {
-    C2_ASSERT(!running);
-    if (!make_stack(n))
+    if (users == 0 && !make_stack())
         return c2_fail_memory(err, "the stack of signal handlers");
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     action.sa_sigaction = (void (*)(int, siginfo_t *, void *))(void (*)(void))native_on_signal;
-    for (size_t i = 0; i < HANDLED; i++)
+    for (size_t i = 0; i < HANDLED && users == 0; i++)
         sigaction(handled[i], &action, &before[i]);
+    users++;
+    n->handles = true;
     sigfillset(&n->outside);
     for (size_t i = 0; i < HANDLED; i++)
         sigdelset(&n->outside, handled[i]);
-    native_code_start = (uint64_t)(uintptr_t)n->codes.cache.executed;
-    native_code_end = native_code_start + NATIVE_CACHE_BYTES;
-    native_running = n->context;
-    running = n;
     return C2_OK;
 }
 
 void native_handle_no_signals(struct native *n)
 {
     const stack_t none = {.ss_flags = SS_DISABLE};
-    if (running == n) {
-        for (size_t i = 0; i < HANDLED; i++)
-            sigaction(handled[i], &before[i], NULL);
-        sigaltstack(&none, NULL);
-        running = NULL;
-        native_code_start = native_code_end = 0;
-    }
-    c2_free(n->stack);
-    n->stack = NULL;
+    if (!n->handles)
+        return;
+    n->handles = false;
+    if (--users != 0)
+        return;
+    for (size_t i = 0; i < HANDLED; i++)
+        sigaction(handled[i], &before[i], NULL);
+    sigaltstack(&none, NULL);
+    c2_free(handlers_stack);
+    handlers_stack = NULL;
+}
+
+void native_begin_run(struct native *n)
+{
+    native_code_start = (uint64_t)(uintptr_t)n->codes.cache.executed;
+    native_code_end = native_code_start + NATIVE_CACHE_BYTES;
+    native_running = n->context;
+    running = n;
 }
 
 /* ------------------------------------------------------------------ which access of an instruction faults */

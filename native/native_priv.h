@@ -208,7 +208,7 @@ struct native {
     uint64_t from_drops;   /* codes.drops then */
     const uint8_t *resume; /* where a translation goes on that was left for help; NULL: none was */
     struct native_fault fault;
-    uint8_t *stack;   /* of their handler */
+    bool handles;     /* signals */
     sigset_t outside; /* signals that wait while translated code runs */
 };
 
@@ -219,11 +219,13 @@ void native_set_fxsave(struct native *n, const uint8_t in[512]);
 uint64_t native_get_flags(const struct native *n);
 void native_set_flags(struct native *n, uint64_t flags);
 
-void native_run(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event, struct c2_error *err);
+void native_run_guest(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event,
+                      struct c2_error *err);
 enum c2_status native_forget_code(struct native *n, uint64_t start, uint64_t bytes);
 
 enum c2_status native_handle_signals(struct native *n, struct c2_error *err);
 void native_handle_no_signals(struct native *n);
+void native_begin_run(struct native *n); /* whose signals they are from now on */
 /* What n->fault is for the guest; registers are as they were before the instruction. false: nothing that it may know
  * of, and n->failure says what. */
 bool native_fault_event(struct native *n, struct engine_event *event);

@@ -125,7 +125,7 @@ static void stay(struct native *n, const uint8_t *host)
     const uint64_t pace = context->pace;
     n->fault.number = 0;
     context->flags &= NATIVE_FLAGS;
-    native_enter(context, host);
+    native_enter_code(context, host);
     context->flags &= NATIVE_FLAGS;
     if (n->recording)
         take_records(n);
@@ -570,7 +570,8 @@ static bool is_over(struct native *n, struct engine_event *event)
     return true;
 }
 
-void native_run(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event, struct c2_error *err)
+void native_run_guest(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event,
+                      struct c2_error *err)
 {
     struct native *n = (struct native *)engine;
     sigset_t before;
@@ -582,6 +583,7 @@ void native_run(struct engine *engine, uint64_t budget, bool whole, struct engin
         fail(n, event, err);
         return;
     }
+    native_begin_run(n);
     pthread_sigmask(SIG_BLOCK, &n->outside, &before);
     n->polled_at = n->instructions;
     while ((n->resume || !is_over(n, event)) && step(n, event, err))

@@ -94,13 +94,21 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40500; /* AC, DF, TF */
 }
 
-/* At each entry, because cmocka installs handlers of its own before each test. */
+/* At each entry, because cmocka installs handlers of its own before each test, and engines have some, too. */
+static const int caught[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+static struct sigaction others[sizeof caught / sizeof caught[0]];
+
 static void catch_signals(void)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        sigaction(signals[i], &action, NULL);
+    for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++)
+        sigaction(caught[i], &action, &others[i]);
+}
+
+static void give_signals_back(void)
+{
+    for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++)
+        sigaction(caught[i], &others[i], NULL);
 }
 
 void native_start(uint64_t gs_base)
@@ -121,6 +129,7 @@ void native_run(struct native_state *state, const void *code, struct native_end 
     native_end_now = end;
     native_enter();
     native_end_now = NULL;
+    give_signals_back();
     end->taken = native_taken_flag;
 }
 
