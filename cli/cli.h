@@ -36,6 +36,7 @@ enum cli_action {
     CLI_PAGEMAP,
     CLI_DIFF,
     CLI_ANNOTATE,
+    CLI_HTML,
     CLI_REPLAY,
     CLI_RESTORE,
     CLI_VERIFY,
@@ -74,6 +75,7 @@ struct cli_options {
     const char **env;     /* --env */
     size_t env_count;
     const char *output_dir, *json;     /* NULL: not asked for */
+    const char *html;                  /* likewise */
     const char *mark;                  /* in the names of files in the output directory, before the dot; NULL: none */
     const char *follow;                /* --follow; NULL: not given */
     const char *evictors, *cachegrind; /* likewise */

@@ -17,7 +17,7 @@
  * Opened before the run, so that what cannot be written is said while nothing is lost; they appear at commit. */
 struct cli_outputs {
     struct c2_outfile *report_text, *report_json;         /* --output */
-    struct c2_outfile *json;                              /* --json */
+    struct c2_outfile *json, *html;                       /* --json, --html */
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
     struct c2_outfile *pagemap;                           /* --dump-pagemap */
     struct c2_outfile *recording;                         /* --record, which the run writes itself */
@@ -433,6 +433,9 @@ enum c2_status cli_machines(int argc, char **argv, struct c2_error *err);
 /* ------------------------------------------------------------------ verbs that read reports; argv[0] is the verb */
 /* diff.c: *failed: a condition of --fail-if holds. */
 enum c2_status cli_diff(bool *failed, int argc, char **argv, struct c2_error *err);
+
+/* ------------------------------------------------------------------ html.c: a page of reports that were saved */
+enum c2_status cli_html(int argc, char **argv, struct c2_error *err);
 /* verify.c: *different: something does. */
 enum c2_status cli_verify(bool *different, int argc, char **argv, struct c2_error *err);
 enum c2_status cli_annotate(int argc, char **argv, struct c2_error *err);

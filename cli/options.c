@@ -128,6 +128,7 @@ const struct argp_option cli_run_options[] = {
     {"checkpoint-stop", KEY_CHECKPOINT_STOP, NULL, 0, "... and end the run there", 3},
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; of replay, which runs no program, - is standard output", 3},
+    {"html", KEY_HTML, "FILE", 0, "write the report as one page for a browser, with pictures", 3},
     {"record", KEY_RECORD, "FILE", 0, "keep all that was simulated, for c2emu replay", 3},
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
      "write the frame of each page touched, for --pages file=FILE; FILE.textproto: DynamoRIO's v2p form", 3},

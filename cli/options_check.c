@@ -98,9 +98,10 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    enum { OTHERS = 8 };
+    enum { OTHERS = 9 };
     struct named_file files[OTHERS + WITH_FILES + SETTING_FILES] = {
         {"json", options->json},
+        {"html", options->html},
         {"checkpoint", options->checkpoint},
         {"dump-pagemap", options->dump_pagemap},
         {"record", options->record},
@@ -147,6 +148,8 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
                            analyses_option((enum analysis_number)i));
     if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
+    if (options->html)
+        return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, and no page of it; leave --html out");
     if (options->full)
         return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out");
     if (strncmp(options->pages, "file", 4) == 0)
@@ -268,6 +271,8 @@ enum c2_status cli_options_check(struct cli_options *options, struct c2_error *e
     if (options->wrapper_count != 0 && (options->no_sim || options->analyses[ANALYSIS_profile]))
         return c2_fail(err, C2_ERR_INVALID, "--alloc-wrapper names blocks, which --no-%s leaves out; leave one out",
                        options->no_sim ? "sim" : "attribution");
+    if (options->no_sim && options->html)
+        return c2_fail(err, C2_ERR_INVALID, "--html shows the caches that --no-sim leaves out; leave one out");
     if (options->no_sim && options->analyses[ANALYSIS_fifo])
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
     if (options->root && options->checkpoint)

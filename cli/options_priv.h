@@ -34,6 +34,7 @@ enum option_key {
     KEY_FOLLOW,
     KEY_INHERIT_ENV,
     KEY_JSON,
+    KEY_HTML,
     KEY_EVICTORS,
     KEY_CACHEGRIND,
     KEY_PROGRESS,

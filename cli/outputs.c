@@ -8,10 +8,12 @@
  *   finished (full disk) leaves the old one and an error, and does not keep the others from being finished.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/cli_priv.h"
+#include "html/html.h"
 
 /* Makes `directory` and what lacks above it. */
 static enum c2_status make_directory(const char *directory, struct c2_error *err)
@@ -85,6 +87,8 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
     }
     if (status == C2_OK && options->json)
         status = c2_outfile_open(&outputs->json, options->json, err);
+    if (status == C2_OK && options->html)
+        status = c2_outfile_open(&outputs->html, options->html, err);
     if (status == C2_OK && callgrind)
         status = open_callgrind(&outputs->callgrind, callgrind, options->separate.threads ? 1 : 0, err);
     outputs->of_threads = options->separate.threads ? callgrind : NULL;
@@ -166,13 +170,34 @@ static enum c2_status finish(const struct written *written, const struct report 
     return status;
 }
 
+/* The page is made of what report.json has. */
+static enum c2_status write_page(FILE *to, const struct report *report, struct c2_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *json = open_memstream(&text, &bytes);
+    if (!json)
+        return c2_fail_memory(err, "the page");
+    enum c2_status status = report_json(json, report, err);
+    if (fclose(json) != 0 && status == C2_OK)
+        status = c2_fail_memory(err, "the page");
+    const struct html_request request = {.report = text, .name = "the report"};
+    if (status == C2_OK)
+        status = html_write(to, &request, err);
+    free(text);
+    return status;
+}
+
 static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const struct report *report,
                        const struct report_run *run, struct c2_error *err)
 {
-    const struct written files[] = {
-        {&outputs->report_text, report_text, NULL},  {&outputs->report_json, report_json, NULL},
-        {&outputs->json, report_json, NULL},         {&outputs->callgrind, NULL, report_callgrind},
-        {&outputs->evictors, NULL, report_evictors}, {&outputs->cachegrind, NULL, report_cachegrind}};
+    const struct written files[] = {{&outputs->report_text, report_text, NULL},
+                                    {&outputs->report_json, report_json, NULL},
+                                    {&outputs->json, report_json, NULL},
+                                    {&outputs->html, write_page, NULL},
+                                    {&outputs->callgrind, NULL, report_callgrind},
+                                    {&outputs->evictors, NULL, report_evictors},
+                                    {&outputs->cachegrind, NULL, report_cachegrind}};
     struct c2_error mine;
     if (outputs->of_threads && outputs->callgrind)
         keep_first(first, finish_threads(outputs, run, &mine), &mine, err);
@@ -182,7 +207,7 @@ static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const
 
 bool cli_outputs_report(const struct cli_outputs *outputs)
 {
-    return outputs->report_text || outputs->report_json || outputs->json;
+    return outputs->report_text || outputs->report_json || outputs->json || outputs->html;
 }
 
 /* The report is built once, for all who want it. */
@@ -191,7 +216,7 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct cli_
                                   struct c2_error *err)
 {
     const unsigned forms = (shown || outputs->report_text ? REPORT_TEXT : 0) |
-                           (outputs->report_json || outputs->json ? REPORT_JSON : 0);
+                           (outputs->report_json || outputs->json || outputs->html ? REPORT_JSON : 0);
     struct report *report = NULL;
     struct c2_error mine;
     enum c2_status first = forms == 0 ? C2_OK : report_create(&report, run, forms, err);
@@ -233,6 +258,7 @@ void cli_outputs_abandon(struct cli_outputs *outputs)
     c2_outfile_abandon(outputs->report_text);
     c2_outfile_abandon(outputs->report_json);
     c2_outfile_abandon(outputs->json);
+    c2_outfile_abandon(outputs->html);
     c2_outfile_abandon(outputs->callgrind);
     c2_outfile_abandon(outputs->evictors);
     c2_outfile_abandon(outputs->cachegrind);

@@ -332,9 +332,11 @@ static bool is_same_run(const struct report_receipt *a, const struct report_rece
 uint64_t cli_receipt_expects(const struct cli_receipt *receipt, const struct cli_options *options)
 {
     struct report_saved *before;
-    char *path = options->json ? c2_strdup(options->json) : c2_format("%s/report.json", options->output_dir);
     uint64_t instructions = 0;
     struct stat st;
+    if (!options->json && !options->output_dir)
+        return 0;
+    char *path = options->json ? c2_strdup(options->json) : c2_format("%s/report.json", options->output_dir);
     if (!path || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || report_saved_open(&before, path, NULL) != C2_OK) {
         c2_free(path);
         return 0;

@@ -43,6 +43,13 @@ static const struct argp_option diff_options[] = {
     {0},
 };
 
+static const struct argp_option html_options[] = {
+    {"output", 'o', "FILE", 0, "the page to write", 1},
+    {"include", 'I', "DIR", 0, "look there for sources as well; repeatable", 1},
+    HELP_ROW,
+    {0},
+};
+
 static const struct argp_option machines_options[] = {
     {"set", KEY_FIRST, "SECTION.KEY=VALUE", 0, "change one key of the machine; repeatable", 1},
     {"keys", KEY_SECOND, NULL, 0, "print the keys that a machine file may have", 1},
@@ -94,6 +101,12 @@ static const struct cli_command verbs[] = {
      diff_options, NULL},
     {"help", CLI_HELP, false, "[VERB]", "print the options of c2emu or of a verb",
      "Print the options of c2emu, or what a verb does and its options.", plain_options, NULL},
+    {"html", CLI_HTML, false, "REPORT.json [OTHER.json] -o FILE", "make a page for a browser of a report, or of two",
+     "Write what REPORT.json says, as --json has written it, as one page for a browser, with pictures: its findings, "
+     "levels, objects, lines; and with OTHER.json what differs."
+     "\vPictures are of what the run has collected: docs/html.md names the option of each. Lines of sources are read "
+     "when the page is made.",
+     html_options, NULL},
     {"machines", CLI_MACHINES, false, "[NAME|FILE]", "list the included machines, or print one as a file",
      "List the included machines, a line each, or print the one that NAME or FILE describes as a machine file: every "
      "key with its value, what was left out filled in and --set applied. NAME host is this processor, with where each "

@@ -252,7 +252,7 @@ void report_parts_release(struct report_parts *parts)
 
 /* The n-th place to look for it: itself, then in each directory the path (when it is relative) and its last part.
  * False: there are no more. */
-static bool candidate(char *out, size_t bytes, const struct report_annotation *request, const char *path, size_t n)
+static bool candidate(char *out, size_t bytes, const char *const *directories, size_t count, const char *path, size_t n)
 {
     const char *slash = strrchr(path, '/');
     const size_t forms = slash && path[0] != '/' ? 2 : 1;
@@ -261,16 +261,16 @@ static bool candidate(char *out, size_t bytes, const struct report_annotation *r
         return true;
     }
     const size_t directory = (n - 1) / forms;
-    if (directory >= request->directory_count)
+    if (directory >= count)
         return false;
     const bool whole = forms == 2 && (n - 1) % forms == 0;
-    snprintf(out, bytes, "%s/%s", request->directories[directory], slash && !whole ? slash + 1 : path);
+    snprintf(out, bytes, "%s/%s", directories[directory], slash && !whole ? slash + 1 : path);
     return true;
 }
 
-FILE *report_open_near(const struct report_annotation *request, const char *path, char *found, size_t bytes)
+FILE *report_open_source(const char *path, const char *const *directories, size_t count, char *found, size_t bytes)
 {
-    for (size_t n = 0; candidate(found, bytes, request, path, n); n++) {
+    for (size_t n = 0; candidate(found, bytes, directories, count, path, n); n++) {
         FILE *from = fopen(found, "re");
         if (from && fgetc(from) != EOF) { /* a directory opens and cannot be read */
             rewind(from);
@@ -282,11 +282,16 @@ FILE *report_open_near(const struct report_annotation *request, const char *path
     return NULL;
 }
 
+FILE *report_open_near(const struct report_annotation *request, const char *path, char *found, size_t bytes)
+{
+    return report_open_source(path, request->directories, request->directory_count, found, bytes);
+}
+
 void report_put_looked(FILE *to, const struct report_annotation *request, const char *path)
 {
     char place[4096];
     fprintf(to, "%s (looked at ", path);
-    for (size_t n = 0; candidate(place, sizeof place, request, path, n); n++)
+    for (size_t n = 0; candidate(place, sizeof place, request->directories, request->directory_count, path, n); n++)
         fprintf(to, "%s%s", n == 0 ? "" : ", ", place);
     fputc(')', to);
 }

@@ -228,3 +228,38 @@ enum c2_status report_diff(bool *failed, FILE *to, unsigned width, const char *a
     report_comparison_release(&comparison);
     return status;
 }
+
+/* ------------------------------------------------------------------ the same for programs */
+
+static void add_change(struct document *d, const struct report_entry *entry)
+{
+    static const char *const words[REPORT_SUBJECTS] = {"level", "function", "object", "loop"};
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "subject", words[entry->subject]);
+    doc_string(d, DOC_JSON, "name", entry->subject == REPORT_LEVEL ? NULL : entry->name);
+    doc_string(d, DOC_JSON, "level", entry->level);
+    doc_string(d, DOC_JSON, "counter", entry->counter);
+    if (entry->in[0])
+        doc_count(d, DOC_JSON, "a", entry->value[0]);
+    if (entry->in[1])
+        doc_count(d, DOC_JSON, "b", entry->value[1]);
+    doc_close(d);
+}
+
+enum c2_status report_changes(FILE *to, const char *a, const char *b, struct c2_error *err)
+{
+    struct report_comparison comparison;
+    struct document document;
+    doc_begin(&document, DOC_JSON);
+    enum c2_status status = report_comparison_read(&comparison, a, b, err);
+    doc_table(&document, DOC_JSON, "changes");
+    for (size_t i = 0; i < comparison.count && status == C2_OK; i++)
+        if (changed(&comparison.entries[i]))
+            add_change(&document, &comparison.entries[i]);
+    doc_close(&document);
+    if (status == C2_OK)
+        status = doc_render_json(to, &document, "the comparison", err);
+    doc_release(&document);
+    report_comparison_release(&comparison);
+    return status;
+}

@@ -183,6 +183,11 @@ enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct 
 enum c2_status report_diff(bool *failed, FILE *to, unsigned width, const char *a, const char *b, bool all,
                            const char *const *conditions, size_t condition_count, struct c2_error *err);
 
+/* The counters that differ, as JSON: an object whose member `changes` lists them in the order of the text: `subject`
+ * (level, function, object, loop), `name` (left out for levels), `level`, `counter`, and the values `a` and `b`, each
+ * left out where the report does not have it. */
+enum c2_status report_changes(FILE *to, const char *a, const char *b, struct c2_error *err);
+
 /* ------------------------------------------------------------------ a report that is to be made again (saved.c)
  * A file of report_json() with a receipt, whose parts are all there and of the right kind; else C2_ERR_FORMAT names the
  * one that is not. Texts are lent until close. */
@@ -218,6 +223,9 @@ struct report_annotation {
     unsigned width; /* lines are cut at so many columns; 0: they are not */
 };
 enum c2_status report_annotate(FILE *to, const struct report_annotation *request, struct c2_error *err);
+/* Opens a source file: path, or path or its last part in one of the directories; found: where it was, in `bytes`. NULL:
+ * nowhere. */
+FILE *report_open_source(const char *path, const char *const *directories, size_t count, char *found, size_t bytes);
 
 /* ------------------------------------------------------------------ c2emu advise */
 struct report_proposals {

@@ -31,7 +31,7 @@ static char *describe(const struct cli_options *o)
     static char text[512];
     FILE *to = fmemopen(text, sizeof text, "w");
     static const char *const actions[] = {"",         "help",    "manual", "complete", "version", "machine list",
-                                          "machines", "pagemap", "diff",   "annotate", "replay "};
+                                          "machines", "pagemap", "diff",   "annotate", "html",    "replay "};
     const bool about = o->verb && (o->action == CLI_HELP || o->action == CLI_MANUAL || o->action == CLI_COMPLETE);
     fprintf(to, "%s%s%s", actions[o->action], about ? " of " : "", about ? o->verb->verb : "");
     for (size_t i = 0; i < o->machine_count; i++)
@@ -64,6 +64,8 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "output=%s ", o->output_dir);
     if (o->json)
         fprintf(to, "json=%s ", o->json);
+    if (o->html)
+        fprintf(to, "html=%s ", o->html);
     if (o->record)
         fprintf(to, "record=%s ", o->record);
     if (o->format)
@@ -144,7 +146,9 @@ static const struct {
     {"--clock @0 ./a", "clock=0 run: ./a"},
     {"--clock @1700000000 ./a", "clock=1700000000 run: ./a"},
     {"-o dir --json j --trace=x.din ./a", "output=dir json=j trace=x.din run: ./a"},
+    {"--html h --json j ./a", "json=j html=h run: ./a"},
     {"replay --json - r", "replay json=- recording=r "},
+    {"replay --html h r", "replay html=h recording=r "},
     {"--callgrind a --cachegrind=b --evictors c ./a", "callgrind=a evictors=c cachegrind=b run: ./a"},
     {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
     {"-q --full ./a", "quiet full run: ./a"},
@@ -179,6 +183,7 @@ static const struct {
     {"pagemap 1 -h", "help of pagemap"},
     {"annotate --as -h", "help of annotate"}, /* an unambiguous beginning */
     {"annotate x", "annotate"},
+    {"html x -o y", "html"},
     {"-- diff", "run: diff"},
     {"./diff", "run: ./diff"},
     {"--record f ./a", "record=f run: ./a"},
@@ -341,6 +346,12 @@ static const struct {
     {"advise --no-attribution ./a", C2_ERR_INVALID,
      "advise needs the misses that --no-attribution leaves out; leave it out"},
     {"advise --full ./a", C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out"},
+    {"advise --html h ./a", C2_ERR_INVALID, "advise has a report of its own, and no page of it; leave --html out"},
+    {"--html h --no-sim ./a", C2_ERR_INVALID, "--html shows the caches that --no-sim leaves out; leave one out"},
+    {"--html f --json f ./a", C2_ERR_INVALID, "--json and --html are both to write f; give each a file of its own"},
+    {"--html - ./a", C2_ERR_INVALID,
+     "--html -: the program writes to standard output as well; name a file, or another descriptor, as in "
+     "--html /dev/fd/3 3>&1 >/dev/null"},
     {"advise --against random ./a", C2_ERR_INVALID, "advise compares placements by itself; leave --against out"},
     {"advise -o d ./a", C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out"},
     {"advise --pages file=m ./a", C2_ERR_UNSUPPORTED,
@@ -348,6 +359,7 @@ static const struct {
     {"--dim A=64 ./a", C2_ERR_INVALID, "--dim belongs to `c2emu advise`"},
     {"points", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"points --json x ./a", C2_ERR_INVALID, "points simulates nothing; leave --json out"},
+    {"points --html x ./a", C2_ERR_INVALID, "points simulates nothing; leave --html out"},
     {"points --full ./a", C2_ERR_INVALID, "points simulates nothing; leave --full out"},
     {"points --width 90 ./a", C2_ERR_INVALID, "points simulates nothing; leave --width out"},
     {"points --color never ./a", C2_ERR_INVALID, "points simulates nothing; leave --color out"},
@@ -362,7 +374,7 @@ static const struct {
      "--points says which samples there are, and what each stands for; leave it out, or --skip"},
     {"--weights w ./a", C2_ERR_INVALID, "--weights w belongs to --points FILE"},
     {"--max-k 3 ./a", C2_ERR_INVALID, "--max-k belongs to `c2emu points`"},
-    {"sweep", C2_ERR_UNSUPPORTED, NULL},
+    {"report", C2_ERR_UNSUPPORTED, NULL},
     {"--root d --checkpoint f --checkpoint-at 9 ./a", C2_ERR_INVALID,
      "--checkpoint keeps files by their paths on the host, and --root gives them others; leave one out"},
     {"--writable d ./a", C2_ERR_INVALID, "--writable d: without --sandbox the program may write anywhere; add it"},
@@ -455,6 +467,7 @@ static void the_help(void **state)
                                         "--inherit-env",
                                         "--output=DIR",
                                         "--json=FILE",
+                                        "--html=FILE",
                                         "--roi=FUNCTION",
                                         "--from=PLACE",
                                         "--to=PLACE",
@@ -492,6 +505,8 @@ static void the_help_of_verbs(void **state)
         {"annotate", "Usage: c2emu annotate [OPTION...] FILE", "--event=NAME", "-I, --include=DIR"},
         {"diff", "Usage: c2emu diff [OPTION...] A.json B.json", "--fail-if=CONDITION", "--all"},
         {"help", "Usage: c2emu help [OPTION...] [VERB]"},
+        {"html", "Usage: c2emu html [OPTION...] REPORT.json [OTHER.json] -o FILE", "-o, --output=FILE",
+         "-I, --include=DIR"},
         {"pagemap", "Usage: c2emu pagemap [OPTION...] PID [FILE]"}};
     char *all = help_of(NULL);
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {

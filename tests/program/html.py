@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report as a page (--html, c2emu html), in a headless Chromium.
+
+page      findings, levels and tables of the page are those of report.json; nothing is loaded, no script fails
+same      a run and its report.json give the same bytes, and so does the run once more
+escape    names and words that are tags stay text
+pictures  marks of pictures are the numbers of the report; arrow keys, Enter, the file of a picture; the other side of
+          the conflicts of a line; what was not collected is named with its option
+verb      what c2emu html refuses, and in which words; two reports
+"""
+
+import json
+import os
+import re
+import sys
+import tempfile
+
+import browser
+from common import EMULATOR, check, contains, done, emulate, equal, run
+
+IMAGES = os.environ["IMAGES"]
+directory = tempfile.TemporaryDirectory()
+MATMUL = [os.path.join(IMAGES, "matmul"), "60"]
+
+
+def path(name):
+    return os.path.join(directory.name, name)
+
+
+def make(name, words, program):
+    """A page of a run, and its report.json."""
+    result = emulate(["-q", "--html", path(name + ".html"), "--json", path(name + ".json")] + words + program)
+    equal(result.returncode, 0, "status of " + " ".join(words + program))
+    with open(path(name + ".json"), encoding="utf-8") as file:
+        return path(name + ".html"), json.load(file)
+
+
+def text_of(page):
+    with open(page, encoding="utf-8") as file:
+        return file.read()
+
+
+# ---------------------------------------------------------------- parts
+
+def page():
+    page, report = make("matmul", [], MATMUL)
+    seen = browser.ask(page, """({
+        drawn: document.documentElement.dataset.drawn, title: document.title, broken: window.broken || null,
+        loaded: performance.getEntriesByType("resource").map(entry => entry.name),
+        findings: [...document.querySelectorAll(".finding")].map(item => item.dataset.pattern),
+        sentences: [...document.querySelectorAll(".finding p")].map(p => p.textContent),
+        lines: [...document.querySelectorAll(".excerpt .here")].map(line => line.textContent),
+        parts: [...document.querySelectorAll("main section")].map(section => section.id),
+        levels: [...document.querySelectorAll("#levels table")][0].innerText.split("\\n"),
+        bars: document.querySelectorAll("#classes rect.conflict").length,
+        object: document.querySelector("#objects + div tbody tr").innerText,
+        dead: [...document.querySelectorAll("a[href^='#']")].map(a => a.getAttribute("href"))
+            .filter(to => !document.getElementById(to.slice(1)))})""")
+    equal((seen["drawn"], seen["broken"], seen["loaded"]), ("yes", None, []), "drawn, errors, files loaded")
+    equal(seen["title"], " ".join(report["command"]) + " - c2emu", "title")
+    equal(seen["findings"], [finding["pattern"] for finding in report["findings"]], "patterns of the findings")
+    for finding, sentence in zip(report["findings"], seen["sentences"]):
+        contains(sentence, [finding["what"]], "a finding")
+    found = [finding for finding in report["findings"] if finding["pattern"] == "loop-order"]
+    equal(len(found), 1, "findings of the loops' order")
+    check(any(str(found[0]["where"]["line"]) in line and "sum +=" in line for line in seen["lines"]),
+          "no excerpt has the line: %r" % seen["lines"])
+    digits = "{:,}".format
+    for level in report["levels"]:
+        row = [level["name"], digits(level["accesses"]), digits(level["misses"])]
+        check(any(line.split("\t")[:3] == row for line in seen["levels"]), "no row %r in %r" % (row, seen["levels"]))
+    equal(seen["bars"], len([level for level in report["levels"] if level["conflict"]]), "bars of conflict misses")
+    first = report["objects"][0]
+    contains(seen["object"], [digits(first["cost"] - first["startup"]), first["name"]], "the first object")
+    equal(seen["dead"], [], "links that lead nowhere")
+    text = text_of(page)
+    equal(re.findall(r"(?:src|href)=.?https?:", text), [], "links to elsewhere")
+    contains(text, ["Content-Security-Policy", "default-src 'none'", "Mike Bostock",
+                    "Redistribution and use in source"], "the page")
+    check(len(text.encode()) < 2000000, "the page has %d bytes" % len(text.encode()))
+
+
+def same():
+    page, _ = make("first", [], MATMUL)
+    again, _ = make("second", [], MATMUL)
+    check(text_of(page) == text_of(again), "two runs gave two pages")
+    result = run([EMULATOR, "html", path("first.json"), "-o", path("saved.html")])
+    equal((result.returncode, result.stdout, result.stderr), (0, b"", b""), "c2emu html")
+    check(text_of(page) == text_of(path("saved.html")), "the page of report.json is another")
+    result = emulate(["-q", "--record", path("recording")] + MATMUL)
+    result = run([EMULATOR, "replay", "-q", "--html", path("replayed.html"), path("recording")])
+    equal(result.returncode, 0, "status of the replay")
+    told = browser.ask(path("replayed.html"), "document.querySelectorAll('.finding').length")
+    equal(told, browser.ask(page, "document.querySelectorAll('.finding').length"), "findings of the replay")
+
+
+HOSTILE = "</script><script>window.broken=1</script><img src=x onerror=window.broken=2>&lt;b&gt;<!--{{data}}"
+
+
+def poison(value, key=""):
+    """Every name of a report becomes a piece of HTML."""
+    if isinstance(value, dict):
+        return {k: poison(v, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [poison(v, key) for v in value]
+    names = ("function", "name", "module", "file", "object", "what", "remedy", "type", "evictor", "address", "ending")
+    return value + HOSTILE if isinstance(value, str) and key in names else value
+
+
+def escape():
+    page, report = make("plain", ["--windows", "50k", "--reuse"], MATMUL + [HOSTILE])
+    levels = [level["name"] for level in report["levels"]]
+    poisoned = poison(report)
+    for part in (poisoned, poisoned["machine"]):
+        for level, name in zip(part["levels"], levels):
+            level["name"] = name
+    poisoned["ending"] = HOSTILE
+    with open(path("bad.json"), "w", encoding="utf-8") as file:
+        json.dump(poisoned, file)
+    result = run([EMULATOR, "html", path("bad.json"), "-o", path("bad.html")])
+    equal(result.returncode, 0, "status: %s" % result.stderr.decode())
+    for made in (page, path("bad.html")):
+        text = text_of(made)
+        equal((text.count("</script"), text.count("<img"), text.count("<!--")), (3, 0, 1), "tags of " + made)
+        seen = browser.ask(made, """({broken: window.broken || null, images: document.images.length,
+            drawn: document.documentElement.dataset.drawn, title: document.querySelector("h1").textContent,
+            text: document.querySelector("main").textContent})""")
+        equal((seen["broken"], seen["images"], seen["drawn"]), (None, 0, "yes"), "what hostile names did")
+        contains(seen["title"], [HOSTILE], "the title")
+    contains(seen["text"], [HOSTILE], "names as text")
+
+
+COLLECTED = ["--windows", "100k", "--reuse", "--separate-callers", "8"]
+MARKS = """%s.map(name => {
+    const picture = document.querySelector("#" + name + " .picture"), press = key =>
+        picture.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+    picture.focus();
+    press("ArrowRight");
+    const first = document.getElementById("live").textContent;
+    press("ArrowRight");
+    const second = document.getElementById("live").textContent, tip = !document.getElementById("tip").hidden;
+    press("Escape");
+    return [first, second, tip, document.getElementById("tip").hidden];
+})"""
+
+
+def pictures():
+    page, report = make("all", COLLECTED, MATMUL)
+    seen = browser.ask(page, """(async () => {
+        const texts = query => [...document.querySelectorAll(query)].map(node => node.textContent);
+        const marks = query => d3.selectAll(query).data();
+        const line = [...document.querySelectorAll("#source button.more")][0];
+        document.querySelectorAll("#source button.more").forEach(button => button.click());
+        const saved = new DOMParser().parseFromString(standalone(document.querySelector("#matrix svg"), "t"),
+            "image/svg+xml");
+        return {broken: window.broken || null, nothing: texts("p.nothing"),
+            level: document.querySelector("#evictions select").value,
+            matrix: marks("#matrix rect.cell").map(pair => [pair.victim, pair.evictor, pair.count]),
+            flow: d3.sum(marks("#flow path.band"), pair => pair.count),
+            map: [marks("#map rect.leaf")[0].ancestors().slice(-1)[0].value, wholeCost - report.cost.startup],
+            flame: d3.max(marks("#flame rect"), node => node.value), frames: marks("#flame rect").length,
+            curve: marks("#curve circle").filter(point => point.curve.name === "data")
+                .map(point => [point.bytes, point.misses]),
+            windows: [d3.sum(report.windows.levels[0].misses), marks("#windows rect").length],
+            sides: texts("#source .sides li"),
+            saved: [saved.documentElement.tagName, saved.querySelectorAll("[fill^='var']").length,
+                saved.querySelectorAll("rect").length, saved.querySelectorAll("parsererror").length]};
+    })()""")
+    equal(seen["broken"], None, "errors")
+    equal([text for text in seen["nothing"] if "one core" not in text], [], "what is said to be missing")
+    pairs = {}
+    for conflict in report["conflicts"]:
+        for other in conflict["originators"] if conflict["level"] == seen["level"] else []:
+            key = conflict["miss"]["object"], other.get("object", "nobody known")
+            pairs[key] = pairs.get(key, 0) + other["count"]
+    conflicts = [level["conflict"] for level in report["levels"] if level["name"] == seen["level"]][0]
+    equal(sum(pairs.values()), conflicts, "conflict misses that are listed")
+    equal(sum(count for _, _, count in seen["matrix"]), conflicts, "conflict misses of the matrix")
+    equal(seen["flow"], conflicts, "conflict misses of the flow")
+    for victim, evictor, count in seen["matrix"]:
+        if "others" not in (victim, evictor):
+            equal(count, pairs[victim, evictor], "%s evicted by %s" % (victim, evictor))
+    equal(*seen["map"], "cost of the tree map, and of the run without start-up")
+    check(seen["frames"] > 20, "%d frames in the flame graph" % seen["frames"])
+    data = [stack for stack in report["reuse"]["stacks"] if stack["name"] == "data"][0]
+    equal(seen["curve"], [[size["bytes"], size["misses"]] for size in data["sizes"]], "the curve of data")
+    l1d = report["levels"][0]
+    equal(seen["windows"], [l1d["misses"], len(report["windows"])], "L1D misses of the windows, and how many there are")
+    inner = [conflict for conflict in report["conflicts"] if conflict["level"] == "L1D"][0]
+    first = inner["originators"][0]
+    check(any(text.startswith("{:,} misses in L1D of b: evicted for {} by main (matmul.c:{})".format(
+        first["count"], first["object"], first["line"])) for text in seen["sides"]), "sides: %r" % seen["sides"])
+    equal(seen["saved"][0::3], ["svg", 0], "the file of a picture")
+    equal(seen["saved"][1], 0, "colours of the style sheet in the file of a picture")
+    check(seen["saved"][2] > len(seen["matrix"]), "marks in the file of a picture")
+    names = ["classes", "matrix", "flow", "map", "flame", "curve", "windows"]
+    for name, (first, second, shown, hidden) in zip(names, browser.ask(page, MARKS % json.dumps(names))):
+        check(first and second and first != second and shown and hidden,
+              "keys in %s: %r, %r, shown %r, hidden %r" % (name, first, second, shown, hidden))
+    plain, _ = make("plain", ["--no-attribution"], MATMUL)
+    told = browser.ask(plain, "[...document.querySelectorAll('p.nothing')].map(p => p.innerText)")
+    for words in ("--reuse", "--windows", "--no-attribution", "--cores 4"):
+        check(any(words in text for text in told), "no part without data names %s: %r" % (words, told))
+
+
+def verb():
+    page, report = make("a", [], MATMUL)
+    with open(path("list.json"), "w", encoding="utf-8") as file:
+        json.dump({"format": "c2emu-programs", "version": 1}, file)
+    with open(path("none.json"), "w", encoding="utf-8") as file:
+        file.write("{")
+    open(path("empty.json"), "w", encoding="utf-8").close()
+    emulate(["-q", "--no-sim", "--json", path("unsimulated.json")] + MATMUL)
+    for words, message in (
+            ([], "html: give a report, or two to compare, and the page: c2emu html REPORT.json [OTHER.json] -o FILE"),
+            ([path("a.json")], "html: give a report"),
+            ([path("a.json"), "-o", path("nowhere/x.html")], "No such file"),
+            ([path("no.json"), "-o", path("x.html")], "no.json cannot be opened: No such file or directory"),
+            ([path("none.json"), "-o", path("x.html")], "none.json is no JSON: line 1"),
+            ([path("empty.json"), "-o", path("x.html")], "empty.json cannot be read, or is empty"),
+            ([path("list.json"), "-o", path("x.html")], "list.json is of the format c2emu-programs"),
+            ([path("unsimulated.json"), "-o", path("x.html")], "it was written with --no-sim"),
+            ([path("a.json"), "-o", path("a.json")], "a.json"),
+            ([path("a.json")] * 3 + ["-o", path("x.html")], "html: give a report, or two to compare")):
+        result = run([EMULATOR, "html"] + words)
+        equal(result.returncode, 125, "status of html " + " ".join(words))
+        contains(result.stderr.decode(), [message], "html " + " ".join(words))
+        check(not os.path.exists(path("x.html")), "a page was left behind")
+    with open(path("a.json"), encoding="utf-8") as file:
+        equal(json.load(file), report, "the report that was to be written over")
+    _, other = make("b", ["--set", "L1D.size=16K"], MATMUL)
+    result = run([EMULATOR, "html", path("a.json"), path("b.json"), "-o", path("both.html")])
+    equal((result.returncode, result.stderr), (0, b""), "status of two reports")
+    seen = browser.ask(path("both.html"), """({pairs: document.querySelectorAll("#pairs rect").length,
+        rows: document.querySelector("#changes .wide").innerText.split("\\n"), broken: window.broken || null,
+        facts: document.querySelector("#changes .facts").innerText})""")
+    equal(seen["broken"], None, "errors")
+    contains(seen["facts"], [path("a.json"), path("b.json")], "what is compared")
+    a, b = ({level["name"]: level["misses"] for level in of["levels"]} for of in (report, other))
+    changed = [name for name in a if a[name] != b[name]]
+    check(changed, "nothing differs between the machines")
+    for name in changed:
+        row = [name, "misses", "{:,}".format(a[name]), "{:,}".format(b[name])]
+        check(any(line.split("\t")[:4] == row for line in seen["rows"]), "no row %r in %r" % (row, seen["rows"][:30]))
+
+
+if __name__ == "__main__":
+    {"page": page, "same": same, "escape": escape, "pictures": pictures, "verb": verb}[sys.argv[1]]()
+    done()
