@@ -348,6 +348,26 @@ static enum c2_status swap_loops(struct findings *findings, const struct finding
     return status;
 }
 
+static bool is_walked(const struct findings *findings, uint32_t object)
+{
+    for (uint32_t i = 0; i < findings->count; i++)
+        if (findings->list[i].pattern == FINDINGS_POINTER_CHASING && findings->list[i].object == object)
+            return true;
+    return false;
+}
+
+/* Blocks that are walked through are nodes, also where code that the walk calls has their addresses from it. */
+static void join_walks(struct findings *findings, const struct findings_input *input, const struct groups *groups)
+{
+    for (uint32_t i = 0; i < groups->count; i++) {
+        struct group group = groups->list[i];
+        group.walked = true;
+        if (findings->list[i].pattern == FINDINGS_PARTIAL_LINES && input->profile->objects[group.object].blocks > 1 &&
+            is_walked(findings, group.object))
+            findings_judge(&findings->list[i], input, &group);
+    }
+}
+
 /* A large program has thousands of groups, of which few are worth a look at all accesses. */
 static void judge(struct findings *findings, const struct findings_input *input, const struct group *group)
 {
@@ -370,6 +390,7 @@ static enum c2_status fill(struct findings *findings, const struct findings_inpu
     for (uint32_t i = 0; i < groups->count; i++)
         judge(findings, input, &groups->list[i]);
     enum c2_status status = swap_loops(findings, input, groups, err);
+    join_walks(findings, input, groups);
     if (status == C2_OK)
         status = add_translations(findings, input, groups, err);
     add_code(findings, input, groups);

@@ -21,7 +21,9 @@ struct group {
     uint64_t lead_cost, page_cost;        /* what they cost */
     uint32_t lead_evictor;                /* of its conflicts: the object with most; or NOBODY */
     bool ordered;                         /* no swap of loops helps */
-    const struct analyses_access *access; /* of the lead, or of another row if it has none; NULL: none was seen */
+    bool walked;                          /* others walk from block to block of its object */
+    const struct analyses_access *access; /* of the lead, or of another row if it has none; NULL: none was seen, */
+    uint64_t access_cost;                 /* and what its row costs */
 };
 
 /* Fetches of a function's code. */
@@ -66,6 +68,9 @@ const struct analyses_access *findings_access(const struct findings_accesses *of
 /* ------------------------------------------------------------------ groups.c
  * By number: the one where capacity and conflict misses cost most. */
 uint32_t findings_dearest_level(const struct group *group);
+
+/* The entry of the instruction's function; 0: it is in none that is known. */
+uint64_t findings_function(const struct findings_input *input, uint32_t insn);
 
 /* To be released, whatever it returned. */
 enum c2_status findings_group(struct groups *out, const struct findings_input *input, struct c2_error *err);

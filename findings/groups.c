@@ -6,7 +6,8 @@
  *   A row of the profile is an instruction and an object. Rows of data are put together by their object and their
  *   innermost loop, which the excerpts of the run have shown; by their function where there is none. Fetches are one
  *   group. Walks that go through the caches belong to nobody's data.
- *   The lead of a group is the row that costs most: it stands for how the group is accessed.
+ *   The lead of a group is the row that costs most: it stands for how the group is accessed. Where the excerpts have no
+ *   access of it, the dearest row that has one does, if it costs a part of that, one in ACCESS_SHARE.
  *
  * Counting
  *   Cycles by the machine's latencies (caches/cost.c), without start-up.
@@ -16,6 +17,7 @@
 #include "findings/findings_priv.h"
 
 #define FUNCTIONS ((uint64_t)1 << 31) /* numbers of loops are smaller */
+#define ACCESS_SHARE 4u               /* of what the lead costs: a row of less does not stand for it */
 
 uint64_t findings_cost_sum(const struct findings_cost *cost)
 {
@@ -99,7 +101,7 @@ static uint64_t first_misses(const struct analyses_row *row)
     return own(row, 0, ANALYSES_COLD) + own(row, 0, ANALYSES_CAPACITY) + own(row, 0, ANALYSES_CONFLICT);
 }
 
-static uint64_t function_of(const struct findings_input *input, uint32_t insn)
+uint64_t findings_function(const struct findings_input *input, uint32_t insn)
 {
     struct guest_va entry = {0};
     if (input->symbols)
@@ -125,7 +127,7 @@ static enum c2_status find_group(struct groups *groups, const struct findings_in
                                  const struct analyses_row *row, struct group **out, struct c2_error *err)
 {
     const uint32_t loop = input->excerpts ? input->excerpts->loops.loop_of[row->insn] : ANALYSES_NO_LOOP;
-    const uint64_t function = loop == ANALYSES_NO_LOOP ? function_of(input, row->insn) : 0;
+    const uint64_t function = loop == ANALYSES_NO_LOOP ? findings_function(input, row->insn) : 0;
     const struct group made = {
         .object = row->object, .loop = loop, .function = function, .lead_evictor = FINDINGS_NOBODY};
     uint64_t key, number;
@@ -153,10 +155,19 @@ static void take_lead(struct group *group, const struct findings_input *input, u
     if (cost > group->lead_cost) {
         group->lead = row;
         group->lead_cost = cost;
-        group->access = access ? access : group->access;
-    } else if (!group->access) {
-        group->access = access;
     }
+    if (access && cost > group->access_cost) {
+        group->access = access;
+        group->access_cost = cost;
+    }
+}
+
+/* What was seen of rows that hardly matter is not how the group is accessed. */
+static void forget_small_accesses(struct groups *groups)
+{
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (groups->list[i].access_cost < groups->list[i].lead_cost / ACCESS_SHARE)
+            groups->list[i].access = NULL;
 }
 
 static enum c2_status code_of(struct code **out, struct groups *groups, uint64_t function, struct c2_error *err)
@@ -187,7 +198,7 @@ static enum c2_status add_code(struct groups *groups, const struct findings_inpu
     add_cost(&groups->code, cost);
     groups->code_misses += own(of, l1i, ANALYSES_COLD) + own(of, l1i, ANALYSES_CAPACITY) +
                            own(of, l1i, ANALYSES_CONFLICT);
-    enum c2_status status = code_of(&code, groups, function_of(input, of->insn), err);
+    enum c2_status status = code_of(&code, groups, findings_function(input, of->insn), err);
     if (status != C2_OK)
         return status;
     code->cycles += cycles;
@@ -290,6 +301,7 @@ enum c2_status findings_group(struct groups *out, const struct findings_input *i
         status = c2_map_create(&out->code_of, err);
     for (size_t i = 0; i < input->profile->row_count && status == C2_OK; i++)
         status = add_row(out, input, (uint32_t)i, err);
+    forget_small_accesses(out);
     return status == C2_OK ? find_evictors(out, input, err) : status;
 }
 

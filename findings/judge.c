@@ -15,7 +15,8 @@
  *                     of the walk, take as much of a line as a node has bytes that are used. Accesses that fit no grid
  *                     of at least NODE_GRID bytes are not those of nodes: text, and tables of short numbers. Where
  *                     the walk is in no loop of the function, a node is LONE_GRID bytes at least: a table of pointers
- *                     that is looked into once, such as that of a hash, is none.
+ *                     that is looked into once, such as that of a hash, is none. Where other code walks from block to
+ *                     block of a site, what is read of the blocks in no order, and not all of it, is of that walk.
  *   partial lines     An element, as large as the grid that the accesses fit, has bytes that this loop uses and others:
  *                     apart from these it would take fewer lines.
  *   scattered         Steps are irregular otherwise: nothing is spared.
@@ -24,7 +25,8 @@
  *                     half of it where the loop is a library's, which goes through the object for many callers.
  *   streaming         The rest: nothing is spared.
  *
- *   What lies between the blocks of the heap, or on the stack beside arrays, has no elements.
+ *   What lies between the blocks of the heap, or on the stack beside arrays, has no elements. Those of an array of
+ *   numbers have a size that its declaration has.
  *
  * Not modelled
  *   What a remedy does to other misses.
@@ -131,6 +133,12 @@ static bool is_conflict(struct finding *out, const struct findings_input *input,
 
 /* ------------------------------------------------------------------ what is used of elements */
 
+/* Accesses that are in no loop are those of one function. */
+static bool is_of(const struct group *group, const struct findings_input *input, const struct analyses_access *access)
+{
+    return group->loop != ANALYSES_NO_LOOP || findings_function(input, access->insn) == group->function;
+}
+
 /* Bytes of an element: of a site with many blocks those of one, else the grid that all accesses of the group fit; 0:
  * it is none. */
 static uint64_t element_of(const struct findings_input *input, const struct group *group)
@@ -141,7 +149,8 @@ static uint64_t element_of(const struct findings_input *input, const struct grou
         return object->bytes / object->blocks;
     const struct findings_accesses accesses = findings_accesses_of(input, group->loop, group->object);
     for (size_t i = 0; i < accesses.count; i++)
-        grid = c2_divisor(findings_access(&accesses, i)->grid, grid);
+        if (is_of(group, input, findings_access(&accesses, i)))
+            grid = c2_divisor(findings_access(&accesses, i)->grid, grid);
     return grid;
 }
 
@@ -152,7 +161,7 @@ static uint64_t used_of(uint8_t *used, const struct findings_input *input, const
     uint64_t count = 0;
     for (size_t i = 0; i < accesses.count; i++) {
         const struct analyses_access *access = findings_access(&accesses, i);
-        for (uint64_t k = 0; k < access->bytes; k++)
+        for (uint64_t k = 0; k < access->bytes && is_of(group, input, access); k++)
             used[(access->offset + k) % element / 8] |= (uint8_t)(1u << (access->offset + k) % element % 8);
     }
     for (uint64_t i = 0; i < element; i++)
@@ -210,6 +219,23 @@ static bool has_elements(const struct analyses_object *object)
     return (object->kind != ANALYSES_HEAP || object->site.v != 0) && (object->kind != ANALYSES_STACK || object->local);
 }
 
+/* Whether the declaration of an array of numbers has something of this size, where it is known: an element, a row. What
+ * it has not is a matter of how the loop goes through it. */
+static bool is_declared(const struct findings_input *input, const struct analyses_object *object, uint64_t bytes)
+{
+    bool pointed;
+    const struct loader_type_id type = findings_type(input->symbols, object, &pointed);
+    if (!type.module || object->blocks > 1)
+        return true;
+    const struct loader_array *array = loader_array_of(input->symbols, type, pointed);
+    if (!array || array->pointed || array->count == 0 || loader_struct_of(input->symbols, type, pointed))
+        return true;
+    for (uint32_t i = 0; i < array->count; i++)
+        if (loader_array_step(array, i) == bytes)
+            return true;
+    return false;
+}
+
 /* Places in no order. */
 static bool is_irregular(const struct group *group)
 {
@@ -228,7 +254,7 @@ static bool measure_element(struct finding *out, const struct findings_input *in
     out->used_bytes = used_of(out->used, input, group, element);
     if (!is_irregular(group)) /* else the code comes to one element at a time */
         find_period(out);
-    return true;
+    return is_declared(input, &input->profile->objects[group->object], out->element_bytes);
 }
 
 static bool is_partial(struct finding *out, const struct findings_input *input, const struct group *group)
@@ -248,7 +274,8 @@ static bool is_chase(struct finding *out, const struct findings_input *input, co
     if (!is_irregular(group) || !has_elements(&input->profile->objects[group->object]))
         return false;
     const uint64_t grid = element_of(input, group), least = group->loop == ANALYSES_NO_LOOP ? LONE_GRID : NODE_GRID;
-    if ((grid != 0 && grid < least) || !findings_chases(input, input->profile->rows[group->lead].insn, group->loop))
+    const bool chases = group->walked || findings_chases(input, input->profile->rows[group->lead].insn, group->loop);
+    if ((grid != 0 && grid < least) || !chases)
         return false;
     out->pattern = FINDINGS_POINTER_CHASING;
     measure_element(out, input, group);

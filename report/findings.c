@@ -245,7 +245,9 @@ static void say_function(struct c2_words *words, const struct telling *t)
 static void say_code(struct c2_words *words, const struct telling *t)
 {
     const char *level = t->run->machine->l1i.name;
-    if (t->of->parts.conflict > t->of->parts.capacity)
+    if (mostly_cold(t->of))
+        c2_say(words, "lines of code are fetched for the first time");
+    else if (t->of->parts.conflict > t->of->parts.capacity)
         c2_say(words, "lines of the code in use compete for few sets of %s", level);
     else
         c2_say(words, "the code in use does not fit %s", level);
@@ -260,10 +262,12 @@ static bool has_blocks(const struct telling *t)
     return object && object->blocks > 1;
 }
 
+static const char *code_of(const struct telling *t) { return t->of->loop == ANALYSES_NO_LOOP ? "function" : "loop"; }
+
 /* "x, y (16 of 96 B)" */
 static void say_used(struct c2_words *words, const struct telling *t)
 {
-    c2_say(words, "this loop uses %" PRIu64 " of the %" PRIu64 " B of each %s of %s", t->of->used_bytes,
+    c2_say(words, "this %s uses %" PRIu64 " of the %" PRIu64 " B of each %s of %s", code_of(t), t->of->used_bytes,
            t->of->element_bytes, has_blocks(t) ? "block" : "element", t->object);
 }
 
@@ -411,9 +415,10 @@ static void say_split(struct c2_words *words, const struct telling *t)
         c2_say(words, " of %s from its other fields, into %s of their own",
                strstr(of->name, "{...}") ? t->object : of->name, has_blocks(t) ? "blocks" : "an array");
     } else if (has_blocks(t)) {
-        c2_say(words, "what this loop uses of a block from the rest, into smaller blocks of its own");
+        c2_say(words, "what this %s uses of a block from the rest, into smaller blocks of its own", code_of(t));
     } else {
-        c2_say(words, "what this loop uses of an element of %s from the rest, into an array of its own", t->object);
+        c2_say(words, "what this %s uses of an element of %s from the rest, into an array of its own", code_of(t),
+               t->object);
     }
 }
 
@@ -581,8 +586,11 @@ static void say_remedy(struct c2_words *words, const struct telling *t)
         c2_say(words, "let each thread have a sum or part of its own, and put them together at the end");
         break;
     case FINDINGS_INSTRUCTION_CACHE:
-        c2_say(words, "make the hot code smaller (-Os, less inlining and unrolling), or put functions that run "
-                      "together side by side");
+        if (mostly_cold(t->of))
+            c2_say(words, "nothing to win in the caches but less code");
+        else
+            c2_say(words, "make the hot code smaller (-Os, less inlining and unrolling), or put functions that run "
+                          "together side by side");
         break;
     case FINDINGS_STREAMING:
         say_fewer_bytes(words, t);

@@ -411,6 +411,29 @@ static void no_order(void **state)
     findings_destroy(findings);
 }
 
+/* Nothing was seen of the instruction that costs 8000 cycles; of one of the same object and function, which costs less
+ * than a quarter of that, it was, and follows no order. */
+static void what_hardly_matters_stands_for_nothing(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    w.loop_of[0] = ANALYSES_NO_LOOP;
+    w.rows[2].object = w.accesses[2].object = 0;
+    w.accesses[2].step[0] = (struct analyses_step){64, 450, 900};
+    w.excerpts.accesses = &w.accesses[1];
+    w.excerpts.access_count = 2;
+    missed(&w, 0, 0, 1000, 0);
+    missed(&w, 2, 0, 249, 0);
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_STREAMING, 0x1000, 9992, 0);
+    findings_destroy(findings);
+    missed(&w, 2, 0, 250, 0);
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_SCATTERED, 0x1000, 10000, 0);
+    findings_destroy(findings);
+}
+
 /* 1000 lines of object 0 come from memory, 196 cycles each; the second instruction has stored some of them past the
  * caches. */
 static void begin_past(struct world *w, struct sim_instructed *store, uint64_t refetched)
@@ -649,6 +672,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_not_used),
         cmocka_unit_test(again_and_again_or_once),
         cmocka_unit_test(no_order),
+        cmocka_unit_test(what_hardly_matters_stands_for_nothing),
         cmocka_unit_test(stores_past_the_caches),
         cmocka_unit_test(few_lines_stored_past_the_caches),
         cmocka_unit_test(two_loops_read_what_was_stored_past_the_caches),
