@@ -11,12 +11,15 @@
  *   Of the steps of a loop the most frequent one is found in one pass with a few candidates, by the algorithm of Misra
  *   and Gries: its count is a lower bound.
  *   Elements of a string instruction are steps of the innermost loop.
+ *   Around the outermost loops of a function is the loop that it is called in: a reading before finds out in which loop
+ *   of its caller a function is entered, or, where it is called outside of loops, in which its caller is. It is the one
+ *   of more than half of the calls, or none.
  *   Of an access in a library, or in a function from a header of the system, it is known which instruction of the
  *   user's code - with a line, in a file outside of /usr/lib and /lib - its thread executed last: mostly the call that
  *   led there. The most frequent one is found by a majority vote.
  *
  * Not modelled
- *   Recursion: activations of a function share its loops. Loops of callers, seen from a function that is called.
+ *   Recursion: activations of a function share its loops, and a function is not called by itself.
  *
  * Source: Misra & Gries, Finding repeated elements, Science of Computer Programming 2 (1982).
  */
@@ -27,6 +30,7 @@
 
 #define CANDIDATES 4u
 #define NO_INSN UINT32_MAX
+#define NO_FUNCTION UINT32_MAX
 #define FRAMES 8u /* of inlined calls */
 
 struct candidate {
@@ -57,8 +61,17 @@ struct header_at {
     uint32_t insn, loop;
 };
 
+/* A function while records are read. */
+struct function_read {
+    bool known;         /* it is one, and no code between functions */
+    uint32_t at;        /* the loop that it was in last; or NO_LOOP */
+    uint32_t called_in; /* the same of its callers when it was entered last */
+    struct steps calls; /* and of all its calls */
+};
+
 struct block_known {
     bool made, user;           /* user: it is the user's code */
+    bool enters;               /* it begins where its function does */
     uint32_t function;         /* number */
     uint32_t *insns;           /* [instruction]: of the profile; NO_INSN: it never completed */
     uint32_t *loops;           /* [instruction]: innermost one */
@@ -84,9 +97,12 @@ struct accesses {
     uint32_t block_count;
     struct c2_pool pool; /* of what is known of blocks */
     struct c2_map *function_of;
-    uint32_t caller; /* the user's instruction that ran last; NO_INSN: none has */
-    uint32_t *at;    /* [function]: the loop that it was in last; or NO_LOOP */
+    uint32_t caller;                 /* the user's instruction that ran last; NO_INSN: none has */
+    struct function_read *functions; /* [function] */
     uint32_t function_count, function_room;
+    uint32_t last;            /* the function that ran last; NO_FUNCTION: none that is known */
+    bool calls_only;          /* the first of two readings: who calls whom */
+    uint32_t *around;         /* [loop] */
     struct turn *turns;       /* [loop] */
     struct c2_map *number_of; /* insn, object -> access */
     struct tracked *tracked;
@@ -106,7 +122,8 @@ void accesses_destroy(struct accesses *accesses)
     c2_map_destroy(accesses->function_of);
     c2_map_destroy(accesses->number_of);
     c2_free(accesses->known);
-    c2_free(accesses->at);
+    c2_free(accesses->functions);
+    c2_free(accesses->around);
     c2_free(accesses->turns);
     c2_free(accesses->tracked);
     c2_free(accesses->list);
@@ -212,11 +229,13 @@ static enum c2_status function_number(struct accesses *accesses, struct guest_va
         *out = (uint32_t)found;
         return C2_OK;
     }
-    if (!c2_grow((void **)&accesses->at, &accesses->function_room, accesses->function_count, sizeof *accesses->at))
+    if (!c2_grow((void **)&accesses->functions, &accesses->function_room, accesses->function_count,
+                 sizeof *accesses->functions))
         return no_memory(err);
     status = c2_map_put(accesses->function_of, entry.v, accesses->function_count, err);
     if (status == C2_OK)
-        accesses->at[accesses->function_count++] = ANALYSES_NO_LOOP;
+        accesses->functions[accesses->function_count++] = (struct function_read){
+            .known = entry.v != LOOPS_NO_FUNCTION, .at = ANALYSES_NO_LOOP, .called_in = ANALYSES_NO_LOOP};
     return status;
 }
 
@@ -269,6 +288,12 @@ static enum c2_status note_headers(struct accesses *accesses, const struct strea
     return C2_OK;
 }
 
+static bool is_entry(struct loader_symbols *symbols, struct guest_va pc)
+{
+    struct guest_va entry;
+    return symbols && loader_function_entry(symbols, pc, &entry) && entry.v == pc.v;
+}
+
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
 static bool is_users(struct loader_symbols *symbols, struct guest_va pc)
@@ -305,6 +330,7 @@ static enum c2_status know(struct accesses *accesses, uint32_t number, const str
     }
     known->made = true;
     known->user = is_users(accesses->symbols, block->pc);
+    known->enters = is_entry(accesses->symbols, block->pc);
     enum c2_status status = function_number(accesses, block->pc, &known->function, err);
     return status == C2_OK ? note_headers(accesses, block, known, err) : status;
 }
@@ -362,7 +388,7 @@ static void step_in_loops(struct accesses *accesses, struct tracked *tracked, ui
     bool anew = true;
     for (unsigned depth = 0; depth < EXCERPTS_DEPTH && loop != ANALYSES_NO_LOOP && anew; depth++) {
         anew = visited(&tracked->steps[depth], &tracked->visits[depth], va, &accesses->turns[loop]);
-        loop = accesses->result.loops.loops[loop].parent;
+        loop = accesses->around[loop];
     }
 }
 
@@ -489,7 +515,7 @@ static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt
  * entered. */
 static uint32_t pass_headers(struct accesses *accesses, const struct block_known *known, uint32_t header, uint32_t insn)
 {
-    const uint32_t at = accesses->at[known->function];
+    const uint32_t at = accesses->functions[known->function].at;
     bool round = false;
     for (; header < known->header_count && known->headers[header].insn == insn; header++) {
         const uint32_t loop = known->headers[header].loop;
@@ -500,6 +526,21 @@ static uint32_t pass_headers(struct accesses *accesses, const struct block_known
         *turn = round ? (struct turn){turn->entry, turn->round + 1} : (struct turn){turn->entry + 1, 0};
     }
     return header;
+}
+
+/* A call: what the function was in before is over. */
+static void enter(struct accesses *accesses, const struct block_known *known)
+{
+    struct function_read *function = &accesses->functions[known->function];
+    if (known->enters && accesses->last != NO_FUNCTION && accesses->last != known->function) {
+        const struct function_read *caller = &accesses->functions[accesses->last];
+        function->called_in = caller->at != ANALYSES_NO_LOOP ? caller->at : caller->called_in;
+        function->at = ANALYSES_NO_LOOP;
+        if (accesses->calls_only)
+            vote(&function->calls, function->called_in, 1);
+    }
+    if (function->known)
+        accesses->last = known->function;
 }
 
 static enum c2_status read_record(struct accesses *accesses, const struct excerpt *excerpt, uint32_t word,
@@ -513,11 +554,16 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
     uint32_t slot = 0, header = 0;
     /* Elements of a string instruction that goes on belong to it as well. */
     const uint32_t insns = is_string(record.block) ? 1 : record.insns_run;
+    if (status != C2_OK)
+        return status;
+    enter(accesses, known);
     if (known->user && insns != 0 && known->insns[insns - 1] != NO_INSN)
         accesses->caller = known->insns[insns - 1];
     for (uint32_t i = 0; i < insns && status == C2_OK; i++) {
         header = pass_headers(accesses, known, header, i);
-        accesses->at[known->function] = known->loops[i];
+        accesses->functions[known->function].at = known->loops[i];
+        if (accesses->calls_only)
+            continue;
         for (; slot < slots && record.block->slots[slot].insn == i && status == C2_OK; slot++)
             if (excerpt->places[word + 1 + slot] != 0)
                 status = touch_slot(accesses, excerpt, word, slot, record.block, err);
@@ -531,7 +577,8 @@ static void forget(struct accesses *accesses)
     for (uint32_t i = 0; i < accesses->result.loops.count; i++)
         accesses->turns[i] = (struct turn){accesses->turns[i].entry + 1, 0};
     for (uint32_t i = 0; i < accesses->function_count; i++)
-        accesses->at[i] = ANALYSES_NO_LOOP;
+        accesses->functions[i].at = accesses->functions[i].called_in = ANALYSES_NO_LOOP;
+    accesses->last = NO_FUNCTION;
     for (uint32_t i = 0; i < accesses->count; i++)
         accesses->tracked[i].visits[0].valid = false;
     accesses->caller = NO_INSN;
@@ -565,6 +612,42 @@ static enum c2_status read_excerpt(struct accesses *accesses, const struct excer
             forget(accesses);
         status = read_thread(accesses, excerpt, excerpt->stretches[i].tid, err);
     }
+    return status;
+}
+
+static enum c2_status read_all(struct accesses *accesses, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    forget(accesses);
+    for (uint32_t i = 0; i < accesses->excerpt_count && status == C2_OK; i++)
+        status = read_excerpt(accesses, &accesses->excerpts[i], err);
+    return status;
+}
+
+/* The loop that the function is called in, of more than half of its calls. */
+static uint32_t loop_of_calls(const struct function_read *function)
+{
+    const struct analyses_step call = most(&function->calls);
+    return function->known && call.times * 2 > call.of ? (uint32_t)call.bytes : ANALYSES_NO_LOOP;
+}
+
+static enum c2_status find_calls(struct accesses *accesses, struct c2_error *err)
+{
+    const struct analyses_loops_result *loops = &accesses->result.loops;
+    uint32_t function;
+    accesses->around = c2_alloc((loops->count + (size_t)1) * sizeof *accesses->around);
+    if (!accesses->around)
+        return no_memory(err);
+    accesses->calls_only = true;
+    enum c2_status status = read_all(accesses, err);
+    accesses->calls_only = false;
+    for (uint32_t i = 0; i < loops->count && status == C2_OK; i++) {
+        accesses->around[i] = loops->loops[i].parent;
+        status = function_number(accesses, loops->loops[i].header, &function, err);
+        if (status == C2_OK && accesses->around[i] == ANALYSES_NO_LOOP)
+            accesses->around[i] = loop_of_calls(&accesses->functions[function]);
+    }
+    accesses->result.around = accesses->around;
     return status;
 }
 
@@ -603,8 +686,10 @@ static enum c2_status find_accesses(struct accesses *accesses, struct c2_error *
     accesses->known = c2_calloc(accesses->block_count + (size_t)1, sizeof *accesses->known);
     if (status == C2_OK && !accesses->known)
         status = no_memory(err);
-    for (uint32_t i = 0; i < accesses->excerpt_count && status == C2_OK; i++)
-        status = read_excerpt(accesses, &accesses->excerpts[i], err);
+    if (status == C2_OK)
+        status = find_calls(accesses, err);
+    if (status == C2_OK)
+        status = read_all(accesses, err);
     if (status == C2_OK)
         put_in_order(accesses);
     return status;

@@ -39,8 +39,16 @@ struct analyses_excerpts_result {
     const struct analyses_access *accesses; /* ascending by insn, then object; each pair once */
     size_t access_count;
     struct analyses_loops_result loops; /* their entries and iterations are those of the excerpts */
-    uint64_t instructions;              /* of the excerpts */
+    const uint32_t *around; /* [loop]: its parent, or, of the outermost ones of a function, the loop that this is mostly
+                             * called in; or NO_LOOP. NULL: parents are all that is known. It may come back to the loop
+                             * where functions call each other */
+    uint64_t instructions;  /* of the excerpts */
 };
+static inline uint32_t analyses_loop_around(const struct analyses_excerpts_result *result, uint32_t loop)
+{
+    return result->around ? result->around[loop] : result->loops.loops[loop].parent;
+}
+
 /* NULL: the excerpts have none. */
 const struct analyses_access *analyses_access_of(const struct analyses_excerpts_result *result, uint32_t insn,
                                                  uint32_t object);

@@ -220,6 +220,7 @@ static bool has_one_cause(const struct finding *a, const struct finding *b)
         return false;
     switch (a->pattern) {
     case FINDINGS_LOOP_ORDER:
+        return same_loops(a, b) || (a->with == b->with && a->object == b->object);
     case FINDINGS_CAPACITY:
         return same_loops(a, b) || same_passes(a, b);
     case FINDINGS_SET_CONFLICTS:

@@ -8,7 +8,8 @@
  *                     and which are fetched again soon: what ordinary stores would leave of it (past.c).
  *   loop order        The innermost loop goes through the object in steps of at least half a line, and a loop around it
  *                     in shorter ones, of less than a line. What a swap spares is what each access takes of a line,
- *                     min(1, step / line), now and with the loops swapped, for all accesses of the loop.
+ *                     min(1, step / line), now and with the loops swapped, for all accesses of the loop. Loops of two
+ *                     functions, one of which is called in the other's, come behind longer rows of a declaration.
  *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
  *                     frames choose the sets, and the pages are not placed in order, they are a matter of placement.
  *   pointer chasing   Steps are irregular and the address comes from a load before it: nodes side by side, in the order
@@ -78,19 +79,23 @@ static struct swap try_swap(const struct findings_input *input, uint32_t loop, u
     return swap;
 }
 
-static bool is_loop_order(struct finding *out, const struct findings_input *input, const struct group *group)
+/* across: the other loop is in a caller of the innermost one's function; else in the function itself. */
+static bool is_loop_order(struct finding *out, const struct findings_input *input, const struct group *group,
+                          bool across)
 {
     const int64_t line = input->machine->line_bytes;
     int64_t step, other;
     uint32_t with = group->loop;
+    bool is_across = false;
     if (!group->access || group->loop == ANALYSES_NO_LOOP || !findings_step(group->access, 0, &step) ||
         llabs(step) * 2 < line)
         return false;
     for (unsigned depth = 1; depth < EXCERPTS_DEPTH; depth++) {
-        with = input->excerpts->loops.loops[with].parent;
+        is_across |= input->excerpts->loops.loops[with].parent == ANALYSES_NO_LOOP;
+        with = analyses_loop_around(input->excerpts, with);
         if (with == ANALYSES_NO_LOOP)
             return false;
-        if (!findings_step(group->access, depth, &other) || other == 0 || llabs(other) >= line ||
+        if (is_across != across || !findings_step(group->access, depth, &other) || other == 0 || llabs(other) >= line ||
             llabs(other) * 2 > llabs(step))
             continue;
         const struct swap swap = try_swap(input, group->loop, depth);
@@ -332,7 +337,7 @@ static uint64_t fits_from(const struct findings_input *input, const struct group
 static void find_nest(struct finding *out, const struct findings_input *input)
 {
     const struct analyses_loop *loop = out->loop == ANALYSES_NO_LOOP ? NULL : &input->excerpts->loops.loops[out->loop];
-    out->around = !loop ? ANALYSES_NO_LOOP : loop->parent;
+    out->around = !loop ? ANALYSES_NO_LOOP : analyses_loop_around(input->excerpts, out->loop);
     if (loop && input->symbols)
         loader_function_entry(input->symbols, loop->header, &out->function);
 }
@@ -361,6 +366,27 @@ uint32_t findings_caller(const struct findings_input *input, uint32_t row)
     return access && access->caller != EXCERPTS_NO_CALLER ? access->caller : FINDINGS_NOBODY;
 }
 
+/* What it is about but for the order of loops. */
+static void judge_misses(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    out->cost -= group->cost.translation;
+    if (group->access)
+        out->step = group->access->step[0].bytes;
+    if (!is_conflict(out, input, group) && !is_chase(out, input, group) && !is_partial(out, input, group))
+        judge_order(out, input, group);
+}
+
+/* Rows that a declaration makes longer: less of a change than loops of two functions. */
+static bool is_for_declaration(const struct finding *of, const struct findings_input *input)
+{
+    struct findings_declared declared;
+    if (of->pattern != FINDINGS_SET_CONFLICTS || of->padding == 0)
+        return false;
+    findings_declared(&declared, input->symbols, &input->profile->objects[of->object], of->row_bytes,
+                      input->machine->line_bytes);
+    return declared.part != FINDINGS_NO_PART;
+}
+
 void findings_judge(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     *out = findings_at(FINDINGS_STREAMING, input->profile, group->lead);
@@ -371,12 +397,11 @@ void findings_judge(struct finding *out, const struct findings_input *input, con
     out->misses = group->misses;
     out->cost = findings_cost_sum(&group->cost) - group->cost.coherence;
     out->gain = 0;
-    if (!findings_is_past(out, input, group) && (group->ordered || !is_loop_order(out, input, group))) {
-        out->cost -= group->cost.translation;
-        if (group->access)
-            out->step = group->access->step[0].bytes;
-        if (!is_conflict(out, input, group) && !is_chase(out, input, group) && !is_partial(out, input, group))
-            judge_order(out, input, group);
+    struct finding across = *out;
+    if (!findings_is_past(out, input, group) && (group->ordered || !is_loop_order(out, input, group, false))) {
+        judge_misses(out, input, group);
+        if (!group->ordered && !is_for_declaration(out, input) && is_loop_order(&across, input, group, true))
+            *out = across;
     }
     out->gained = out->gain == 0 ? FINDINGS_NO_GAIN : FINDINGS_ESTIMATED;
 }

@@ -113,7 +113,7 @@ static void describe(struct nest *nest, const struct findings_input *input, cons
     uint32_t loop = finding->loop;
     for (nest->with = 0; loop != finding->with; nest->with++) {
         nest->rounds[nest->with] = rounds_of(input, loop);
-        loop = loops->loops[loop].parent;
+        loop = analyses_loop_around(input->excerpts, loop);
     }
     nest->rounds[nest->with] = rounds_of(input, loop);
     nest->sweeps = entries_of(input, loop);

@@ -422,13 +422,34 @@ static void say_split(struct c2_words *words, const struct telling *t)
     }
 }
 
+/* The function that the outer loop is in, where that is a caller of the inner one's; else NULL. */
+static const char *caller_with_loop(char *buffer, size_t bytes, const struct telling *t)
+{
+    const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
+    struct loader_place place;
+    struct guest_va inner, outer, header;
+    if (!excerpts || !loader_function_entry(t->run->symbols, excerpts->loops.loops[t->of->loop].header, &inner))
+        return NULL;
+    header = excerpts->loops.loops[t->of->with].header;
+    if (!loader_function_entry(t->run->symbols, header, &outer) || inner.v == outer.v)
+        return NULL;
+    loader_symbol_of(t->run->symbols, header, &place);
+    snprintf(buffer, bytes, "%s", !place.function ? "another function" : place.function);
+    return report_shorten(buffer, WIDTH);
+}
+
 static void say_swap(struct c2_words *words, const struct telling *t)
 {
     const int inner = loop_line(t, t->of->loop), outer = loop_line(t, t->of->with);
+    char name[NAME_BYTES];
+    const char *caller = caller_with_loop(name, sizeof name, t);
     if (inner != 0 && outer != 0 && inner != outer)
-        c2_say(words, "swap the loop of line %d with that of line %d, or work in blocks", inner, outer);
+        c2_say(words, "swap the loop of line %d with that of line %d", inner, outer);
     else
-        c2_say(words, "swap the two loops, or work in blocks");
+        c2_say(words, "swap the two loops");
+    if (caller)
+        c2_say(words, ", the outer one in %s, which calls this function", caller);
+    c2_say(words, ", or work in blocks");
 }
 
 /* The name as its declaration has it, without namespaces and crates. */
