@@ -12,11 +12,13 @@
 #include <Zydis/Zydis.h>
 
 #include "base/base.h"
+#include "cpu/cpu.h"
 #include "mmu/mmu.h"
 
 /* Where the registers are. gpr numbers: rax rcx rdx rbx rsp rbp rsi rdi r8..r15 = 0..15. */
 struct interpret_cpu {
     void *self;
+    const struct cpu_model *model; /* what CPUID describes; NULL: x86-64-v2 */
     uint64_t (*get_gpr)(void *self, unsigned gpr);
     void (*set_gpr)(void *self, unsigned gpr, uint64_t value);
     uint64_t (*get_flags)(void *self); /* RFLAGS */

@@ -229,6 +229,7 @@ static enum c2_status load_stack(struct loader_image *out, struct mmu *mmu, cons
         .phnum = out->phnum,
         .base = out->interpreter_base,
         .entry = out->program_entry,
+        .cpu = request->cpu ? request->cpu : cpu_of_level(CPU_V2),
     };
     enum c2_status status = loader_stack_compose(&stack, &start, err);
     if (status == C2_OK)

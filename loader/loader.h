@@ -7,15 +7,12 @@
 #define C2_LOADER_H
 
 #include "base/base.h"
+#include "cpu/cpu.h"
 #include "mmu/mmu.h"
 
 /* The strings and vectors of the initial stack have this much room above the guest's RSP: as much as Linux allows for
  * each. The stack area is MMU_STACK_BYTES below RSP and this above it. */
 #define LOADER_ARGUMENTS_BYTES (4ull << 20)
-
-/* AT_HWCAP: EDX of CPUID leaf 1 as the guest sees it, as on Linux. FPU TSC CX8 CMOV CLFSH MMX
- * FXSR SSE SSE2. */
-#define LOADER_HWCAP 0x07888111u
 
 struct loader_request {
     const char *program;     /* as given on the command line: found as execvp finds it (host PATH) */
@@ -24,6 +21,7 @@ struct loader_request {
     const char *const *argv; /* NULL-terminated, argv[0] included */
     const char *const *envp; /* NULL-terminated, the guest's whole environment */
     uint64_t seed;           /* for AT_RANDOM */
+    const struct cpu_model *cpu; /* for AT_HWCAP, AT_MINSIGSTKSZ; NULL: x86-64-v2 */
 };
 
 /* What the run needs to know of the image. */

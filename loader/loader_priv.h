@@ -115,6 +115,7 @@ struct loader_start {
     const char *const *envp;
     uint64_t seed;
     uint64_t phdr, phnum, base, entry; /* AT_PHDR, AT_PHNUM, AT_BASE, AT_ENTRY */
+    const struct cpu_model *cpu;       /* never NULL */
 };
 /* The two blocks of bytes to write at LOADER_STACK_RSP and LOADER_STACK_STRINGS. */
 struct loader_stack {

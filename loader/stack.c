@@ -26,8 +26,8 @@
  *   name. A longer environment moves auxv and the strings behind it, never the guest's own frames.
  *   Pages are touched in the order: strings ascending, vectors ascending.
  * Decisions
- *   Identity is fixed (1000), the machine's features are those of LOADER_HWCAP, there is no vDSO: libc then makes
- *   real system calls for the time. AT_MINSIGSTKSZ is the constant of a machine without extended state.
+ *   Identity is fixed (1000), the machine's features and the stack that its signals need are those of the processor
+ *   (cpu/cpu.h), there is no vDSO: libc then makes real system calls for the time.
  * Source
  *   System V ABI, AMD64 supplement, "Process Initialization"; getauxval(3).
  */
@@ -45,7 +45,6 @@
 #define PLATFORM "x86_64"
 #define USER_ID 1000
 #define CLOCK_TICKS 100
-#define MIN_SIGNAL_STACK 2048
 
 /* ------------------------------------------------------------------ sizes */
 
@@ -95,8 +94,8 @@ static void put_auxv(struct loader_stack *stack, const struct loader_start *star
                      uint64_t name)
 {
     const uint64_t auxv[AUXV_ENTRIES][2] = {
-        {AT_MINSIGSTKSZ, MIN_SIGNAL_STACK},
-        {AT_HWCAP, LOADER_HWCAP},
+        {AT_MINSIGSTKSZ, cpu_signal_stack_bytes(start->cpu)},
+        {AT_HWCAP, cpu_hwcap(start->cpu)},
         {AT_PAGESZ, C2_PAGE_BYTES},
         {AT_CLKTCK, CLOCK_TICKS},
         {AT_PHDR, start->phdr},

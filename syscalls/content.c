@@ -49,17 +49,18 @@ static uint64_t ticks(uint64_t ns) { return ns / (KERNEL_NS / 100); }
 
 static void write_cpu(const struct syscalls *kernel, uint32_t cpu, int to)
 {
+    char flags[CPU_FLAGS_BYTES];
+    cpu_flags(flags, sizeof flags, kernel->cpu);
     put(to,
         "processor\t: %u\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 0\nmodel name\t: c2emu\nstepping\t: "
         "0\n"
         "cpu MHz\t\t: %llu.000\nphysical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n"
         "apicid\t\t: %u\nfpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: 1\nwp\t\t: yes\n"
-        "flags\t\t: fpu tsc cx8 cmov clflush mmx fxsr sse sse2 syscall nx lm pni cx16 lahf_lm 3dnowprefetch "
-        "clflushopt clwb\n"
+        "flags\t\t: %s\n"
         "bugs\t\t:\nbogomips\t: 2000.00\nclflush size\t: 64\ncache_alignment\t: 64\n"
         "address sizes\t: 40 bits physical, 48 bits virtual\npower management:\n\n",
         cpu, (unsigned long long)(kernel->instructions_per_second / 1000000), kernel->processors, cpu,
-        kernel->processors, cpu);
+        kernel->processors, cpu, flags);
 }
 
 static void write_cpuinfo(const struct content_of *of, int to)

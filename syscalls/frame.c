@@ -3,12 +3,12 @@
  * The frame of a signal handler on the guest's stack.
  *
  * Model
- *   Linux's rt_sigframe of x86-64, for a CPU without XSAVE. From the handler's RSP upwards:
+ *   Linux's rt_sigframe of x86-64. From the handler's RSP upwards:
  *
  *       +0    return address: sa_restorer
  *       +8    ucontext: flags, link, stack (24 bytes), registers (256 bytes), signal mask
  *       +312  siginfo (128 bytes)
- *       ...   the 512-byte FXSAVE image, at a multiple of 64, where ucontext's fpstate points
+ *       ...   the floating-point state (fpstate.c), at a multiple of 64, where ucontext's fpstate points
  *       ...   128 bytes red zone below the interrupted RSP (or the top of the alternate stack)
  *
  *   RSP + 8 is a multiple of 16, as after a call. The handler gets RDI = signal, RSI = siginfo, RDX = ucontext,
@@ -50,8 +50,8 @@ _Static_assert(sizeof(struct context) == 256 && offsetof(struct frame, info) == 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
 
 #define RED_ZONE 128u
-#define FXSAVE_BYTES 512u
 #define CONTEXT_FLAGS 6u        /* UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS */
+#define CONTEXT_XSTATE 1u       /* UC_FP_XSTATE */
 #define FLAGS_CLEARED 0x10500u  /* RF, DF, TF */
 #define FLAGS_RESTORED 0x50dd5u /* AC RF OF DF TF SF ZF AF PF CF */
 #define USER_CS 0x33
@@ -128,7 +128,7 @@ static void store_fault(struct context *to, const struct syscalls_fault *fault)
 
 /* Where the frame's parts lie: false if there is no room on the alternate stack. */
 static bool place(const struct signals_stack *stack, const struct signals_action *action, uint64_t rsp,
-                  uint64_t *fpstate, uint64_t *frame)
+                  uint64_t fpstate_bytes, uint64_t *fpstate, uint64_t *frame)
 {
     bool on = frame_on_stack(stack, rsp);
     uint64_t top = rsp - RED_ZONE;
@@ -136,7 +136,7 @@ static bool place(const struct signals_stack *stack, const struct signals_action
         top = stack->base + stack->bytes;
         on = true;
     }
-    *fpstate = c2_align_down(top - FXSAVE_BYTES, 64);
+    *fpstate = c2_align_down(top - fpstate_bytes, 64);
     *frame = c2_align_down(*fpstate - sizeof(struct frame), 16) - 8;
     return !on || is_inside(stack, *frame);
 }
@@ -154,19 +154,6 @@ static enum c2_status touch_frame(struct syscalls *kernel, uint64_t start, uint6
     return c2_fail(err, C2_ERR_DENIED, "its stack at %#llx cannot be written", (unsigned long long)start);
 }
 
-/* The floating-point state a handler starts with: that after FNINIT, MXCSR at reset, all registers zero. */
-static void fresh_floating_point(uint8_t fxsave[FXSAVE_BYTES])
-{
-    static const uint16_t control = 0x37f;
-    static const uint32_t mxcsr = 0x1f80;
-    uint32_t mask;
-    memcpy(&mask, fxsave + 28, sizeof mask);
-    memset(fxsave, 0, FXSAVE_BYTES);
-    memcpy(fxsave, &control, sizeof control);
-    memcpy(fxsave + 24, &mxcsr, sizeof mxcsr);
-    memcpy(fxsave + 28, &mask, sizeof mask);
-}
-
 static void turn_to_handler(struct syscalls_cpu *cpu, uint64_t handler, int signal, uint64_t frame)
 {
     cpu->gpr[RDI] = (uint64_t)signal;
@@ -176,7 +163,7 @@ static void turn_to_handler(struct syscalls_cpu *cpu, uint64_t handler, int sign
     cpu->gpr[RSP] = frame;
     cpu->rip = handler;
     cpu->rflags &= ~(uint64_t)FLAGS_CLEARED;
-    fresh_floating_point(cpu->fxsave);
+    fpstate_fresh(cpu);
 }
 
 enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info,
@@ -185,17 +172,18 @@ enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, co
     enum { RESTORER = 0x04000000 };
     const struct signals_mask *mask = &kernel->current->signals;
     const struct signals_action *action = &kernel->signals.action[info->signal];
+    const uint64_t fpstate_bytes = fpstate_size(cpu);
     uint64_t fpstate, at;
     if (!(action->flags & RESTORER))
         return c2_fail(err, C2_ERR_INVALID, "it was installed without SA_RESTORER");
-    if (!place(&mask->stack, action, cpu->gpr[RSP], &fpstate, &at))
+    if (!place(&mask->stack, action, cpu->gpr[RSP], fpstate_bytes, &fpstate, &at))
         return c2_fail(err, C2_ERR_DENIED, "the alternate stack is full");
-    enum c2_status status = touch_frame(kernel, at, fpstate + FXSAVE_BYTES, err);
+    enum c2_status status = touch_frame(kernel, at, fpstate + fpstate_bytes, err);
     if (status != C2_OK)
         return status;
     struct frame frame = {
         .return_address = action->restorer,
-        .flags = CONTEXT_FLAGS,
+        .flags = CONTEXT_FLAGS | (cpu->xcr0 != 0 ? CONTEXT_XSTATE : 0),
         .stack = mask->stack,
         .mask = mask->suspended ? mask->after : mask->blocked,
         .info = *info,
@@ -206,7 +194,7 @@ enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, co
     if (fault)
         store_fault(&frame.context, fault);
     memcpy(guest_pointer(at), &frame, sizeof frame);
-    memcpy(guest_pointer(fpstate), cpu->fxsave, FXSAVE_BYTES);
+    fpstate_put(guest_pointer(fpstate), cpu);
     turn_to_handler(cpu, action->handler, info->signal, at);
     return C2_OK;
 }
@@ -220,15 +208,6 @@ static void load_registers(struct syscalls_cpu *cpu, const struct context *from)
     memcpy(cpu->gpr, gpr, sizeof gpr);
     cpu->rip = from->rip;
     cpu->rflags = (cpu->rflags & ~(uint64_t)FLAGS_RESTORED) | (from->rflags & FLAGS_RESTORED);
-}
-
-/* Reserved bits of MXCSR would fault when loaded. */
-static void mask_mxcsr(uint8_t fxsave[FXSAVE_BYTES])
-{
-    uint32_t mxcsr;
-    memcpy(&mxcsr, fxsave + 24, sizeof mxcsr);
-    mxcsr &= 0xffff;
-    memcpy(fxsave + 24, &mxcsr, sizeof mxcsr);
 }
 
 /* What the handler has put in the place of the selectors: Linux adds the user's privilege, and a CPU faults when it
@@ -250,23 +229,18 @@ int64_t frame_restore(struct call *c)
 {
     struct signals_mask *mask = &c->kernel->current->signals;
     struct frame frame;
-    uint8_t fxsave[FXSAVE_BYTES];
+    struct fpstate fpstate;
     /* RET of the handler took the return address: the frame starts below RSP */
     int64_t status = guest_read(c, &frame, c->cpu->gpr[RSP] - 8, sizeof frame);
     if (status < 0)
         return status;
-    if (frame.context.fpstate)
-        status = guest_read(c, fxsave, frame.context.fpstate, sizeof fxsave);
+    status = fpstate_read(c, &fpstate, frame.context.fpstate);
     if (status < 0)
         return status;
     mask->blocked = frame.mask & ~(signals_bit(SIGKILL) | signals_bit(SIGSTOP));
     load_registers(c->cpu, &frame.context);
-    if (frame.context.fpstate) {
-        memcpy(c->cpu->fxsave, fxsave, sizeof fxsave);
-        mask_mxcsr(c->cpu->fxsave);
-    } else {
-        fresh_floating_point(c->cpu->fxsave);
-    }
+    if (!fpstate_take(c->cpu, &fpstate))
+        c->result->signal = SIGSEGV;
     if (!frame_on_stack(&mask->stack, c->cpu->gpr[RSP]))
         mask->stack = frame.stack;
     check_selectors(c, &frame);

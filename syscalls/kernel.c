@@ -98,6 +98,7 @@ static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls
     kernel->no_network = config->no_network;
     kernel->physical_bytes = config->physical_bytes;
     kernel->processors = config->processors ? config->processors : 1;
+    kernel->cpu = config->cpu ? config->cpu : cpu_of_level(CPU_V2);
     kernel->instructions_per_second = config->instructions_per_second ? config->instructions_per_second : KERNEL_NS;
     kernel->start_seconds = config->start_seconds;
     c2_rng_init(&kernel->random, config->seed, "getrandom");

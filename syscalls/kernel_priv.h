@@ -128,6 +128,7 @@ struct syscalls {
     void *may_run_self;
     struct syscalls_program *program; /* that the guest wants to be; NULL: it does not */
 
+    const struct cpu_model *cpu;
     uint64_t instructions_per_second;
     uint64_t start_seconds;       /* CLOCK_REALTIME at boot */
     uint64_t slept_ns;            /* guest time that passed in sleeps and timeouts, without instructions */

@@ -19,6 +19,10 @@ void syscalls_cpu_checkpoint(struct syscalls_cpu *cpu, struct checkpoint *c)
     checkpoint_number(c, &cpu->fs_base, CHECKPOINT_ANY);
     checkpoint_number(c, &cpu->gs_base, CHECKPOINT_ANY);
     checkpoint_bytes(c, cpu->fxsave, sizeof cpu->fxsave);
+    checkpoint_number(c, &cpu->xcr0, CPU_LEGACY | CPU_AVX512);
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++)
+        if ((cpu->xcr0 & cpu_components[i].bit) != 0)
+            checkpoint_bytes(c, (uint8_t *)&cpu->wide + cpu_components[i].at, cpu_components[i].bytes);
 }
 
 /* ------------------------------------------------------------------ signals */

@@ -97,4 +97,22 @@ enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, co
 int64_t frame_restore(struct call *c);
 bool frame_on_stack(const struct signals_stack *stack, uint64_t rsp);
 
+/* ------------------------------------------------------------------ fpstate.c */
+uint64_t fpstate_size(const struct syscalls_cpu *cpu); /* bytes in a frame */
+void fpstate_put(uint8_t *to, const struct syscalls_cpu *cpu);
+void fpstate_fresh(struct syscalls_cpu *cpu); /* what a handler starts with */
+
+/* One that comes back from a frame. */
+struct fpstate {
+    bool is_there;       /* else it is as after a reset */
+    bool obeys;          /* XRSTOR takes it */
+    uint64_t components; /* to be loaded: those that are */
+    uint64_t there;      /* there, else as after a reset */
+    uint8_t area[CPU_XSAVE_MOST_BYTES];
+};
+/* Reads the one at this address, 0: none. 0, or -EFAULT. */
+int64_t fpstate_read(struct call *c, struct fpstate *out, uint64_t address);
+/* False: a CPU raises an exception, and the state is as after a reset. */
+bool fpstate_take(struct syscalls_cpu *cpu, const struct fpstate *from);
+
 #endif

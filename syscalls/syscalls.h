@@ -8,14 +8,18 @@
 
 #include "base/base.h"
 #include "checkpoint/checkpoint.h"
+#include "cpu/cpu.h"
 #include "mmu/mmu.h"
 
 /* The registers of a guest thread, as data. gpr in the order of x86-64 register numbers: rax rcx rdx rbx rsp rbp rsi
- * rdi r8 .. r15. fxsave: the 512-byte image of FXSAVE64 (x87, MXCSR, XMM0-15). */
+ * rdi r8 .. r15. fxsave: the 512-byte image of FXSAVE64 (x87, MXCSR, XMM0-15). xcr0: the components that XSAVE knows on
+ * the processor, 0 where it has no XSAVE; what it does not name of `wide` means nothing. */
 struct syscalls_cpu {
     uint64_t gpr[16];
     uint64_t rip, rflags, fs_base, gs_base;
-    uint8_t fxsave[512] __attribute__((aligned(16)));
+    uint8_t fxsave[CPU_FXSAVE_BYTES] __attribute__((aligned(16)));
+    uint64_t xcr0;
+    struct cpu_wide wide;
 };
 
 #define SYSCALLS_PROCESSORS 64u            /* at most: a word of bits */
@@ -38,6 +42,7 @@ struct syscalls_config {
     uint64_t instructions_per_second; /* the guest's clock: 0 = 1e9 */
     uint64_t start_seconds;           /* CLOCK_REALTIME at the start: SYSCALLS_START_SECONDS, or what the user says */
     uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
+    const struct cpu_model *cpu;      /* /proc/cpuinfo, and what frames of signals hold; NULL: x86-64-v2 */
     uint32_t processors;              /* that the guest finds: 1 .. SYSCALLS_PROCESSORS; 0 is 1 */
     bool keep_inputs;                 /* for syscalls_inputs */
     bool confined;                    /* the guest changes nothing of the host but (sandbox.c) */

@@ -642,6 +642,7 @@ void unicorn_get_registers(struct unicorn_state *state, struct syscalls_cpu *cpu
     cpu->fs_base = unicorn_get(state, UC_X86_REG_FS_BASE);
     cpu->gs_base = unicorn_get(state, UC_X86_REG_GS_BASE);
     unicorn_get_fxsave(state, cpu->fxsave);
+    cpu->xcr0 = 0;
 }
 
 void unicorn_set_registers(struct unicorn_state *state, const struct syscalls_cpu *cpu)

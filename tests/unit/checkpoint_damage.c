@@ -208,7 +208,7 @@ static void test_other_files_and_versions(void **state)
     checkpoint_close(c);
     fclose(to);
     assert_refused(other.at, other.count, C2_ERR_UNSUPPORTED,
-                   "the checkpoint FILE is of c2emu 9.9, format 4, and this is c2emu 1.2.3, format 4: restore it with "
+                   "the checkpoint FILE is of c2emu 9.9, format 5, and this is c2emu 1.2.3, format 5: restore it with "
                    "the c2emu that made it, or make it again with this one");
     assert_refused("\x7f"
                    "ELF and more",
@@ -219,6 +219,41 @@ static void test_other_files_and_versions(void **state)
     assert_refused(other.at, 11, C2_ERR_FORMAT,
                    "the checkpoint FILE ends at byte 11, before its end: it was cut; make it again");
     free(other.at);
+}
+
+/* The registers of a processor that has all components, some, and none of them. */
+static void test_wide_registers(void **state)
+{
+    static const uint64_t has[] = {0, CPU_LEGACY | CPU_AVX, CPU_LEGACY | CPU_AVX512};
+    static struct syscalls_cpu cpu, back;
+    struct c2_rng rng;
+    (void)state;
+    c2_rng_init(&rng, 1, "registers");
+    for (unsigned i = 0; i < 3; i++) {
+        struct checkpoint *c;
+        struct bytes file;
+        c2_rng_fill(&rng, cpu.fxsave, sizeof cpu.fxsave);
+        c2_rng_fill(&rng, &cpu.wide, sizeof cpu.wide);
+        cpu.xcr0 = has[i];
+        back = (struct syscalls_cpu){.rip = 0};
+        FILE *to = open_memstream(&file.at, &file.count);
+        assert_int_equal(checkpoint_write(&c, to, NAME, VERSION, NULL), C2_OK);
+        syscalls_cpu_checkpoint(&cpu, c);
+        assert_int_equal(checkpoint_finish(c, NULL), C2_OK);
+        checkpoint_close(c);
+        fclose(to);
+        FILE *from = fmemopen(file.at, file.count, "r");
+        assert_int_equal(checkpoint_read(&c, from, NAME, VERSION, NULL), C2_OK);
+        syscalls_cpu_checkpoint(&back, c);
+        assert_int_equal(checkpoint_finish(c, NULL), C2_OK);
+        checkpoint_close(c);
+        fclose(from);
+        for (unsigned k = 0; k < CPU_COMPONENTS; k++)
+            if ((has[i] & cpu_components[k].bit) == 0)
+                memset((uint8_t *)&cpu.wide + cpu_components[k].at, 0, cpu_components[k].bytes);
+        assert_memory_equal(&cpu, &back, sizeof cpu);
+        free(file.at);
+    }
 }
 
 /* ------------------------------------------------------------------ cuts and flips */
@@ -302,7 +337,7 @@ static struct bytes pack(const struct bytes *state)
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
     memcpy(out.at,
            "\x89\x43\x32"
-           "CKP\r\n\x04\0\0\0",
+           "CKP\r\n\x05\0\0\0",
            START_BYTES);
     out.count = START_BYTES;
     for (size_t at = 0; at < state->count; at += 60000) {
@@ -362,6 +397,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_what_is_restored_is_what_was_saved, guest_setup, guest_teardown),
+        cmocka_unit_test(test_wide_registers),
         cmocka_unit_test_setup_teardown(test_other_files_and_versions, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(test_cut_checkpoints_are_refused, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(test_flipped_bits_show, guest_setup, guest_teardown),

@@ -24,7 +24,8 @@ static struct loader_start start_of(const char *const *argv, const char *const *
                                  .phdr = 0x400040,
                                  .phnum = 9,
                                  .base = 0x40000000,
-                                 .entry = 0x401000};
+                                 .entry = 0x401000,
+                                 .cpu = cpu_of_level(CPU_V2)};
 }
 
 static const char *text_at(const struct loader_stack *stack, uint64_t address)
@@ -67,6 +68,23 @@ static void test_every_word(void **state)
     assert_string_equal(text_at(&stack, auxv(&stack, 8, AT_EXECFN)), "./app");
     assert_string_equal(text_at(&stack, auxv(&stack, 8, AT_PLATFORM)), "x86_64");
     loader_stack_release(&stack);
+}
+
+/* What Linux 6 has on processors with AVX, and with AVX-512 and the gap of MPX: areas of 832 and 2688 bytes. */
+static void test_signal_stacks(void **state)
+{
+    static const uint64_t bytes[CPU_LEVELS] = {2048, 1776, 3632};
+    (void)state;
+    for (unsigned level = 0; level < CPU_LEVELS; level++) {
+        struct loader_stack stack;
+        struct loader_start start = start_of(WORDS("app"), WORDS("A=1"));
+        start.cpu = cpu_of_level(level);
+        assert_int_equal(loader_stack_compose(&stack, &start, NULL), C2_OK);
+        assert_int_equal(auxv(&stack, 5, 51), bytes[level]);
+        assert_int_equal(auxv(&stack, 5, AT_HWCAP), 0x07888111);
+        assert_int_equal(auxv(&stack, 5, AT_HWCAP2), 0);
+        loader_stack_release(&stack);
+    }
 }
 
 static void test_places(void **state)
@@ -190,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_word),
+        cmocka_unit_test(test_signal_stacks),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_environment_moves_nothing_before_it),
         cmocka_unit_test(test_random_bytes_follow_the_seed),

@@ -174,6 +174,146 @@ static void a_handler_may_change_what_comes_back(void **state)
     assert_int_equal(mxcsr, 0x1f80);
 }
 
+/* ------------------------------------------------------------------ with XSAVE: offsets and words of Linux's ABI */
+
+#define AREA_BYTES 2688u
+
+/* A processor with AVX-512; some of its components as after a reset. */
+static void fill_wide(uint64_t used)
+{
+    struct c2_rng rng;
+    c2_rng_init(&rng, used, "wide");
+    fill_cpu();
+    g.cpu.xcr0 = 0xe7;
+    c2_rng_fill(&rng, &g.cpu.wide, sizeof g.cpu.wide);
+    if (!(used & 4))
+        memset(g.cpu.wide.ymm_high, 0, sizeof g.cpu.wide.ymm_high);
+    if (!(used & 0x20))
+        memset(g.cpu.wide.opmask, 0, sizeof g.cpu.wide.opmask);
+    if (!(used & 0x40))
+        memset(g.cpu.wide.zmm_high, 0, sizeof g.cpu.wide.zmm_high);
+    if (!(used & 0x80))
+        memset(g.cpu.wide.zmm_rest, 0, sizeof g.cpu.wide.zmm_rest);
+}
+
+static uint8_t *area_of(void) { return (uint8_t *)context_of()->uc_mcontext.fpregs; }
+static uint64_t word_at(const uint8_t *area, size_t at, size_t bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, area + at, bytes);
+    return value;
+}
+
+static void to_a_handler_with_wide_registers(uint64_t used)
+{
+    fill_wide(used);
+    assert_int_equal(guest_fault(SIGILL, ILL_ILLOPN, 0x400123), SYSCALLS_HANDLED);
+}
+
+static void wide_registers_lie_where_the_abi_says(void **state)
+{
+    (void)state;
+    act(SIGILL, HANDLER, SA_SIGINFO, 0);
+    for (uint64_t used = 0; used < 0x100; used += used == 0 ? 4 : 0x20) {
+        to_a_handler_with_wide_registers(used & 0xe4);
+        const struct cpu_wide zeros = {.opmask = {0}};
+        uint8_t *area = area_of();
+        assert_int_equal((uintptr_t)area % 64, 0);
+        assert_int_equal(context_of()->uc_flags, 7);
+        assert_int_equal(word_at(area, 464, 4), 0x46505853);
+        assert_int_equal(word_at(area, 468, 4), AREA_BYTES + 4);
+        assert_int_equal(word_at(area, 472, 8), 0xe7);
+        assert_int_equal(word_at(area, 480, 4), AREA_BYTES);
+        assert_int_equal(word_at(area, AREA_BYTES, 4), 0x46505845);
+        assert_int_equal(word_at(area, 512, 8), (used & 0xe4) | 3);
+        for (unsigned i = 520; i < 576; i++)
+            assert_int_equal(area[i], 0);
+        assert_memory_equal(&g.cpu.wide, &zeros, sizeof zeros); /* what a handler starts with */
+        struct syscalls_cpu before = g.cpu;
+        fill_wide(used & 0xe4);
+        assert_memory_equal(area + 576, g.cpu.wide.ymm_high, 256);
+        assert_memory_equal(area + 1088, g.cpu.wide.opmask, 64);
+        assert_memory_equal(area + 1152, g.cpu.wide.zmm_high, 512);
+        assert_memory_equal(area + 1664, g.cpu.wide.zmm_rest, 1024);
+        const struct cpu_wide wide = g.cpu.wide;
+        g.cpu = before;
+        memset(&g.cpu.wide, 0xcc, sizeof g.cpu.wide); /* what the handler does to them does not matter */
+        return_from_handler();
+        assert_memory_equal(&g.cpu.wide, &wide, sizeof wide);
+    }
+}
+
+static bool returns_from(void (*change)(uint8_t *area))
+{
+    to_a_handler_with_wide_registers(0xe4);
+    change(area_of());
+    assert_int_equal(*(uint64_t *)(uintptr_t)g.cpu.gpr[RSP], RESTORER_ADDRESS);
+    g.cpu.gpr[RSP] += 8;
+    memset(&g.cpu.wide, 0xcc, sizeof g.cpu.wide);
+    CALL(rt_sigreturn);
+    return g.result.signal == 0;
+}
+
+static void assert_wide_is_reset(uint64_t components)
+{
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++) {
+        const uint8_t *at = (const uint8_t *)&g.cpu.wide + cpu_components[i].at;
+        const bool zero = at[0] == 0 && memcmp(at, at + 1, cpu_components[i].bytes - 1) == 0;
+        assert_int_equal(zero, (components & cpu_components[i].bit) != 0);
+    }
+}
+
+static void put_word(uint8_t *area, size_t at, uint64_t value, size_t bytes) { memcpy(area + at, &value, bytes); }
+static void another_value(uint8_t *area) { area[1664 + 5 * 64] ^= 0xff; }
+static void no_ymm(uint8_t *area) { put_word(area, 512, 0xe3, 8); }
+static void no_sse(uint8_t *area) { put_word(area, 512, 0xe4, 8); }
+static void not_asked_for(uint8_t *area) { put_word(area, 472, 7, 8); }
+static void without_avx512(uint8_t *area)
+{
+    put_word(area, 472, 7, 8);
+    put_word(area, 480, 832, 4);
+    put_word(area, 832, 0x46505845, 4);
+}
+static void first_magic(uint8_t *area) { area[464]++; }
+static void second_magic(uint8_t *area) { area[AREA_BYTES]++; }
+static void too_large(uint8_t *area) { put_word(area, 480, AREA_BYTES + 64, 4); }
+static void unknown_component(uint8_t *area) { put_word(area, 512, 0x2e7, 8); }
+static void compacted(uint8_t *area) { put_word(area, 520, (uint64_t)1 << 63, 8); }
+static void reserved_header(uint8_t *area) { area[535] = 1; }
+
+static void a_handler_may_change_wide_registers(void **state)
+{
+    static void (*const fxsave_alone[])(uint8_t *) = {first_magic, second_magic, too_large};
+    static void (*const refused[])(uint8_t *) = {unknown_component, compacted, reserved_header};
+    (void)state;
+    act(SIGILL, HANDLER, SA_SIGINFO, 0);
+    assert_true(returns_from(another_value));
+    const uint8_t changed = g.cpu.wide.zmm_rest[5][0];
+    fill_wide(0xe4);
+    assert_int_equal(changed, g.cpu.wide.zmm_rest[5][0] ^ 0xff);
+    assert_true(returns_from(no_ymm));
+    assert_wide_is_reset(4);
+    assert_true(returns_from(not_asked_for));
+    assert_wide_is_reset(0xe0);
+    assert_true(returns_from(without_avx512));
+    assert_wide_is_reset(0xe0);
+    assert_true(returns_from(no_sse)); /* registers 0, control word 37Fh; MXCSR is loaded */
+    assert_wide_is_reset(0);
+    assert_int_equal(word_at(g.cpu.fxsave, 0, 2), 0x37f);
+    assert_int_equal(word_at(g.cpu.fxsave, 24, 4), 0x1fa5);
+    assert_int_equal(word_at(g.cpu.fxsave, 160, 8), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(returns_from(fxsave_alone[i]));
+        assert_wide_is_reset(0xe4);
+        assert_int_equal(word_at(g.cpu.fxsave, 160, 8), 0xa7a6a5a4a3a2a1a0);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        assert_false(returns_from(refused[i]));
+        assert_int_equal(g.result.signal, SIGSEGV);
+        assert_wide_is_reset(0xe4);
+    }
+}
+
 static void flags_of_an_action_count(void **state)
 {
     (void)state;
@@ -327,7 +467,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_fault_reaches_its_handler_and_comes_back), TEST(the_frame_lies_where_the_headers_say),
-        TEST(a_handler_may_change_what_comes_back),       TEST(flags_of_an_action_count),
+        TEST(a_handler_may_change_what_comes_back),       TEST(wide_registers_lie_where_the_abi_says),
+        TEST(a_handler_may_change_wide_registers),        TEST(flags_of_an_action_count),
         TEST(the_alternate_stack_is_used_once),           TEST(a_stack_that_cannot_be_written_kills),
         TEST(default_actions_are_those_of_linux),         TEST(a_fault_cannot_be_blocked_or_ignored),
         TEST(sigsuspend_comes_back_to_the_old_mask),      TEST(an_ignored_signal_is_never_pending),
