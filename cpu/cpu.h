@@ -26,7 +26,7 @@ struct cpu_wide {
     uint64_t opmask[8];       /* K0-7 */
     uint8_t zmm_high[16][32]; /* bits 256..511 of ZMM0-15 */
     uint8_t zmm_rest[16][64]; /* ZMM16-31 */
-} __attribute__((aligned(64)));
+};
 
 /* A component of the extended area: where it lies in the standard format, and in struct cpu_wide. */
 struct cpu_component {

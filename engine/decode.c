@@ -78,6 +78,10 @@ static bool is_non_temporal(const ZydisDecodedInstruction *insn)
     case ZYDIS_MNEMONIC_MOVNTQ:
     case ZYDIS_MNEMONIC_MASKMOVQ:
     case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMOVNTPS:
+    case ZYDIS_MNEMONIC_VMOVNTPD:
+    case ZYDIS_MNEMONIC_VMOVNTDQ:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
         return true;
     default:
         return false;
@@ -195,6 +199,12 @@ unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct de
         out[0] = first;
     }
     return count;
+}
+
+struct stream_slot decode_touched_slot(const struct decode_insn *insn, const struct interpret_touch *touch)
+{
+    return (struct stream_slot){
+        .size = touch->bytes, .kind = touch->kind, .how = touch->kind == STREAM_WRITE && is_non_temporal(&insn->insn)};
 }
 
 static uint8_t mmx_written(const struct decode_insn *insn)

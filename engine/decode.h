@@ -9,6 +9,7 @@
 #include <Zydis/Zydis.h>
 
 #include "base/base.h"
+#include "interpret/interpret.h"
 #include "stream/stream.h"
 
 #define DECODE_MAX_INSNS STREAM_BLOCK_INSNS
@@ -54,8 +55,12 @@ enum decode_result {
 /* Decodes the instruction at pc, of which `bytes` may be read. */
 enum decode_result decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes);
 
-/* The slots of one instruction, in program order (reads before the write); returns how many. */
+/* The slots of one instruction, in program order (reads before the write); returns how many. Not of one that
+ * interpret_is_masked, whose slots are other ones each time. */
 unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index);
+
+/* That of one touch of an instruction that interpret_is_masked, which is alone in its block. */
+struct stream_slot decode_touched_slot(const struct decode_insn *insn, const struct interpret_touch *touch);
 
 /* What CMPS reads first; NULL: it is another instruction. */
 const ZydisDecodedOperand *decode_compared_source(const struct decode_insn *insn);

@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "cpu/cpu.h"
 #include "mmu/mmu.h"
+#include "stream/stream.h"
 
 /* Where the registers are. gpr numbers: rax rcx rdx rbx rsp rbp rsi rdi r8..r15 = 0..15. */
 struct interpret_cpu {
@@ -27,6 +28,9 @@ struct interpret_cpu {
     void (*set_xmm)(void *self, unsigned xmm, const uint8_t in[16]);
     uint32_t (*get_mxcsr)(void *self); /* sticky exception flags included */
     void (*set_mxcsr)(void *self, uint32_t mxcsr);
+    /* ZMM0-31, what the processor does not have of them 0; K0-7. Engines that execute nothing of the kind: NULL. */
+    void (*get_vector)(void *self, unsigned vector, uint8_t out[64]);
+    uint64_t (*get_opmask)(void *self, unsigned opmask);
     /* the 512-byte FXSAVE64 image: x87 state, MXCSR, XMM0-15 */
     void (*get_fxsave)(void *self, uint8_t out[512]);
     void (*set_fxsave)(void *self, const uint8_t in[512]);
@@ -68,6 +72,24 @@ bool interpret_is_rep_string(const ZydisDecodedInstruction *insn);
  * implicit push writes. False: the operand is not memory, or an address that is only computed (LEA, NOP). */
 bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct guest_va pc,
                        const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand);
+
+/* Whether masks or vectors of indices decide which bytes the instruction touches: masked moves and operations, gathers,
+ * scatters, compressing and expanding ones. Such a one is alone in its block (stream.h). */
+bool interpret_is_masked(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
+/* What it touches, registers as they are before it: runs of bytes by address, or elements by index. */
+struct interpret_touch {
+    uint64_t address;
+    uint16_t bytes;
+    uint8_t kind; /* enum stream_kind: READ, WRITE or MODIFY */
+};
+#define INTERPRET_TOUCHES 32u /* every other one of 64 bytes */
+struct interpret_touched {
+    unsigned count;
+    struct interpret_touch list[INTERPRET_TOUCHES];
+    struct interpret_touch probed; /* it faults anywhere in there, although it touches no more; 0 bytes: nowhere else */
+};
+void interpret_touched(struct interpret_touched *out, const struct interpret_cpu *cpu, struct guest_va pc,
+                       const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 
 /* What an SSE instruction raises of the flags that it has found, where some of them trap: one that is known from the
  * operands (invalid, denormal, division by zero) keeps those of results away. */

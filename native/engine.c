@@ -65,6 +65,7 @@ static void native_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
     cpu->rip = n->rip;
     cpu->rflags = native_get_flags(n);
     native_get_fxsave(n, cpu->fxsave);
+    cpu->xcr0 = 0;
 }
 
 static void native_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu)

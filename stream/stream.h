@@ -19,6 +19,7 @@
  *     - behind an instruction that may go on elsewhere: jump, call, return, loop, system call; and behind PAUSE;
  *     - before and behind an instruction that engines do not execute themselves (interpret/interpret.h: those with a
  *       REP prefix, and others): each is a block of its own;
+ *     - before and behind an instruction whose references depend on a mask or on a vector of indices;
  *     - behind STREAM_BLOCK_INSNS instructions;
  *     - before a place where somebody wants a block to start (engine_watch.splits).
  *   It is left early by a fault, before a store into its own code (which is then alone in its record), behind an
@@ -30,7 +31,12 @@
  *   READ, WRITE     one address
  *   MODIFY          one address: read, then written (a read reference and then a write reference of the same bytes)
  *   CACHE           what an instruction made for caches names (enum stream_cache): nothing is read or written
- *   string instructions with a REP prefix use four slots: SOURCE, DESTINATION (addresses at the start), DONE (how many
+ *   A masked move, or an operation under a mask on memory, makes a reference for each run of bytes that it touches; a
+ *   gather or scatter one for each element, by index. Those that the mask leaves out make none. How many there are, and
+ *   of which sizes, is known when it is executed: so each such instruction has several blocks, one for each shape of
+ *   what it has touched, and its record is of the one that fits. All or nothing of it is done: a fault of one element
+ *   is one of the instruction.
+ *   String instructions with a REP prefix use four slots: SOURCE, DESTINATION (addresses at the start), DONE (how many
  *   elements were done, negative if they went downwards: fewer than 2^63, as they lie in memory) and REMAINING (the
  *   count register after them, any number of 64 bits). Each element is: the source read (if there is one), then the
  *   destination access (if there is one). Addresses wrap nowhere: element i is at address +- i*size. A REP instruction

@@ -14,6 +14,7 @@
  */
 #include <signal.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -282,13 +283,15 @@ static void maybe_exchange(struct bench *b, int which)
     engine_keep(engine, b->kept[which]);
     c2_rng_fill(&b->rng, &other, sizeof other);
     memcpy(other.fxsave, kept.fxsave, 32); /* control words that a CPU takes */
+    other.xcr0 = kept.xcr0;
     other.rip = STOP_ADDRESS;
     other.rflags = kept.rflags ^ FLAGS_STATUS;
     engine_set_cpu(engine, &other);
     engine_read_kept(engine, b->kept[which], &other);
-    if (memcmp(&other, &kept, sizeof kept) != 0 && b->missed[0] == '\0')
+    const size_t bytes = kept.xcr0 == 0 ? offsetof(struct syscalls_cpu, wide) : sizeof kept;
+    if (memcmp(&other, &kept, bytes) != 0 && b->missed[0] == '\0')
         snprintf(b->missed, sizeof b->missed, "kept registers are others, from byte %u on",
-                 first_difference((const uint8_t *)&kept, (const uint8_t *)&other, sizeof kept));
+                 first_difference((const uint8_t *)&kept, (const uint8_t *)&other, bytes));
     engine_take(engine, b->kept[which]);
     engine_set_amid_block(engine, amid);
 }

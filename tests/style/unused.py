@@ -18,6 +18,8 @@ HOOKS = {
     "caches_hash_slices": "slices of a hash, beside those of a naive one",
     "cpu_by_name": "the levels, for engines that have more than one of them", "cpu_of_host": "likewise",
     "cpu_host_has": "likewise",
+    "interpret_is_masked": "for engines that execute AVX", "interpret_touched": "likewise",
+    "shapes_create": "likewise", "shapes_destroy": "likewise", "shapes_find": "likewise", "shapes_forget": "likewise",
     "interpret_refused": "forms of instructions that are not to be compared with the processor's",
     "machine_write": "a machine that is written and read again is the same",
     "machine_write_keys": "the keys, for the check of the documentation",
