@@ -129,7 +129,7 @@ static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const st
     return 4;
 }
 
-/* An interpreted instruction may be a call only in forms that are refused; those have slots of other sizes. */
+/* An instruction alone in its block may be a call only in forms that are refused; those have slots of other sizes. */
 enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count)
 {
     if (insn->insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || count == 0)
@@ -219,7 +219,7 @@ static uint8_t mmx_written(const struct decode_insn *insn)
     return registers;
 }
 
-/* Behind these a block ends, by the rule of stream.h. What else changes where the guest goes on is interpreted. */
+/* Behind these a block ends, by the rule of stream.h. What else changes where the guest goes on is alone in its own. */
 static bool ends_block(const ZydisDecodedInstruction *insn)
 {
     switch (insn->meta.category) {
@@ -258,6 +258,7 @@ static void add_insn(struct decode_block *out, const struct decode_insn *one)
                                              .flops = (uint8_t)decode_flops(one)};
     out->mnemonics[index] = (uint16_t)one->insn.mnemonic;
     out->mmx[index] = mmx_written(one);
+    out->interpreted[index] = interpret_wants(&one->insn, one->operands);
     if (one->insn.meta.isa_ext == ZYDIS_ISA_EXT_X87 && index < out->first_x87)
         out->first_x87 = index;
     const unsigned slot_count = decode_slots(slots, one, index);
@@ -282,7 +283,7 @@ static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct d
     default:
         return DECODE_INVALID;
     }
-    if (interpret_wants(&one.insn, one.operands))
+    if (decode_is_alone(&one))
         return DECODE_SPECIAL;
     add_insn(out, &one);
     return ends_block(&one.insn) || out->block.insn_count == DECODE_MAX_INSNS ? DECODE_WHOLE : DECODE_OPEN;

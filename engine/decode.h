@@ -24,7 +24,7 @@ struct decode_insn {
 enum decode_end {
     DECODE_OPEN,    /* the bytes given are used up, maybe amid an instruction: the block goes on behind them */
     DECODE_WHOLE,   /* the block ends behind its last instruction, by the rule (stream.h) */
-    DECODE_SPECIAL, /* ... before an instruction that must be interpreted (interpret.h), at `end` */
+    DECODE_SPECIAL, /* ... before an instruction that is alone in its block, at `end` */
     DECODE_INVALID, /* ... before bytes at `end` that are no instruction */
 };
 
@@ -41,6 +41,7 @@ struct decode_block {
     struct stream_insn insns[DECODE_MAX_INSNS];
     struct stream_slot slots[DECODE_MAX_SLOTS];
     uint16_t mnemonics[DECODE_MAX_INSNS]; /* ZydisMnemonic of each instruction */
+    bool interpreted[DECODE_MAX_INSNS];   /* interpret.h has it, for engines that cannot execute it rightly */
     uint8_t mmx[DECODE_MAX_INSNS];        /* bit i: the instruction writes MMi */
     uint16_t first_x87;                   /* the first instruction on x87 numbers; DECODE_MAX_INSNS: none */
 };
@@ -67,6 +68,9 @@ const ZydisDecodedOperand *decode_compared_source(const struct decode_insn *insn
 
 /* The floating-point operations of one execution, of all lanes. flops.c */
 unsigned decode_flops(const struct decode_insn *insn);
+
+/* Whether it is a block of its own (stream.h), whatever executes it. alone.c */
+bool decode_is_alone(const struct decode_insn *insn);
 
 /* How a block goes on whose last instruction this is; its slots are given. */
 enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count);

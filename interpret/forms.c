@@ -6,8 +6,6 @@
  *   host CPU and in the engine; a mnemonic enters it only if they agree.
  * Not modelled
  *   Where the engine differs from a CPU and executes all the same, because nothing that a compiler emits can tell:
- *   - RCPPS, RCPSS, RSQRTPS, RSQRTSS give the rounded quotient, where a CPU gives 12 good bits of it (and CPUs of
- *     different makers give different ones);
  *   - C1 and the flag of a denormal operand in the x87 status; x87 stack overflow and underflow;
  *   - a successful 32-bit CMPXCHG clears the upper half of RAX, BSF and BSR of a zero that of their destination;
  *   - alignment that an SSE instruction asks for is not checked.
@@ -117,8 +115,8 @@ static void mov_special_run(struct interpret_run *run)
 #define NATIVE_FLOATING_POINT(X) /* SSE */ \
     X(ADDPS) X(ADDPD) X(ADDSS) X(ADDSD) X(SUBPS) X(SUBPD) X(SUBSS) X(SUBSD) X(MULPS) X(MULPD) X(MULSS) X(MULSD) \
     X(DIVPS) X(DIVPD) X(DIVSS) X(DIVSD) X(MINPS) X(MINPD) X(MINSS) X(MINSD) X(MAXPS) X(MAXPD) X(MAXSS) X(MAXSD) \
-    X(SQRTPS) X(SQRTPD) X(SQRTSS) X(SQRTSD) X(RCPPS) X(RCPSS) X(RSQRTPS) X(RSQRTSS) X(ANDPS) X(ANDPD) X(ANDNPS) \
-    X(ANDNPD) X(ORPS) X(ORPD) X(XORPS) X(XORPD) X(COMISS) X(COMISD) X(UCOMISS) X(UCOMISD) X(SHUFPS) X(SHUFPD) \
+    X(SQRTPS) X(SQRTPD) X(SQRTSS) X(SQRTSD) X(ANDPS) X(ANDPD) X(ANDNPS) X(ANDNPD) X(ORPS) X(ORPD) \
+    X(XORPS) X(XORPD) X(COMISS) X(COMISD) X(UCOMISS) X(UCOMISD) X(SHUFPS) X(SHUFPD) \
     X(UNPCKHPS) X(UNPCKHPD) X(UNPCKLPS) X(UNPCKLPD) X(ADDSUBPS) X(ADDSUBPD) X(HADDPS) X(HADDPD) X(HSUBPS) \
     X(HSUBPD) X(ROUNDPS) X(ROUNDPD) X(BLENDPS) X(BLENDPD) X(BLENDVPS) X(BLENDVPD) X(INSERTPS) X(EXTRACTPS) \
     X(CVTDQ2PS) X(CVTPD2DQ) X(CVTPD2PI) X(CVTPD2PS) X(CVTPS2DQ) X(CVTSD2SI) X(CVTSD2SS) X(CVTSI2SD) X(CVTSI2SS) \
@@ -225,6 +223,10 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN_IF(ROUNDSD, memory_second, interpret_round_scalar),
     RUN_IF(CVTPS2PD, memory_second, interpret_cvtps2pd),
     RUN_IF(CVTDQ2PD, memory_second, interpret_cvtdq2pd),
+    RUN(RCPPS, interpret_reciprocal), /* of CPUs no two makes agree */
+    RUN(RCPSS, interpret_reciprocal),
+    RUN(RSQRTPS, interpret_reciprocal),
+    RUN(RSQRTSS, interpret_reciprocal),
     RUN(DPPS, interpret_dpps), /* another order of additions */
     RUN(DPPD, interpret_dppd),
     RUN_IF(CVTPI2PD, memory_second, interpret_from_integers),

@@ -100,6 +100,9 @@ int interpret_float_code(uint32_t mxcsr);
 /* Whether the form must be interpreted (true), or left to the engine. Depends on the instruction alone. */
 bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 
+/* The reason if the form is neither an engine's nor interpreted (static text); else NULL. */
+const char *interpret_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
+
 /* Executes one instruction for which interpret_wants said true; it lies at pc, and RIP is still there. */
 void interpret_execute(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,
                        const ZydisDecodedOperand *operands, struct interpret_effect *effect);

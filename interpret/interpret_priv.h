@@ -44,8 +44,6 @@ struct interpret_form {
     interpret_predicate * not ; /* these are refused anyway (with `refusal`) */
 };
 const struct interpret_form *interpret_form_of(ZydisMnemonic mnemonic);
-/* The reason if the form is neither the engine's nor interpreted; else NULL. */
-const char *interpret_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 /* Why an instruction outside the allowlist is refused; static text. */
 const char *interpret_refusal(const ZydisDecodedInstruction *insn);
 
@@ -101,8 +99,8 @@ interpret_handler interpret_popcnt, interpret_movbe, interpret_shift, interpret_
 interpret_handler interpret_cmpxchg_pair, interpret_loop_while, interpret_popf, interpret_setcc; /* interpret_flags.c */
 
 interpret_handler interpret_pcmpstr; /* interpret_pcmpstr.c */
-interpret_handler interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov, interpret_round_scalar,
-    interpret_cvtps2pd, interpret_cvtdq2pd, interpret_unpack_low, interpret_from_integers,
+interpret_handler interpret_reciprocal, interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov,
+    interpret_round_scalar, interpret_cvtps2pd, interpret_cvtdq2pd, interpret_unpack_low, interpret_from_integers,
     interpret_to_integers; /* interpret_sse.c */
 
 interpret_handler interpret_ldmxcsr, interpret_stmxcsr, interpret_fxsave, interpret_fxrstor, interpret_fldcw,

@@ -2,9 +2,11 @@
  *
  * Model
  *   SSE and MMX instructions: DPPS, DPPD and two conversions by the arithmetic of the CPU that c2emu runs on (IEEE,
- *   so the same on every CPU), under the guest's MXCSR; ROUNDSS and ROUNDSD on the bits of the number; PHADDx and
- *   PHSUBx of a register with itself; MASKMOVQ and MASKMOVDQU; unpacking and conversions of MMX with memory.
+ *   so the same on every CPU), under the guest's MXCSR; RCPPS, RSQRTPS and kin by its division, rounded to nearest;
+ *   ROUNDSS and ROUNDSD on the bits of the number; PHADDx and PHSUBx of a register with itself; MASKMOVQ and
+ *   MASKMOVDQU; unpacking and conversions of MMX with memory.
  * Not modelled
+ *   RCPPS, RCPSS, RSQRTPS and RSQRTSS give the rounded quotient, where a CPU gives 12 good bits of it.
  *   DPPS and DPPD with exceptions that are not masked: refused.
  * Counting
  *   MASKMOVQ and MASKMOVDQU are one write of the whole operand, whatever the mask selects.
@@ -12,6 +14,8 @@
  *   Intel SDM volume 2: DPPS and DPPD (the order of their additions), ROUNDSD, MASKMOVDQU; volume 1, 9.2 (MMX state
  *   in x87).
  */
+#include <emmintrin.h>
+#include <math.h>
 #include <signal.h>
 
 #include "interpret/interpret_priv.h"
@@ -208,6 +212,38 @@ void interpret_cvtdq2pd(struct interpret_run *run)
         return;
     __asm__ volatile("movups %0, %%xmm0; cvtdq2pd %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
     set_xmm(run, 0, vector);
+}
+
+/* ------------------------------------------------------------------ RCP, RSQRT
+ * Whatever MXCSR holds: denormal numbers and results are zeros of their sign, and nothing is raised. */
+
+static float without_denormals(float a) { return fpclassify(a) == FP_SUBNORMAL ? copysignf(0, a) : a; }
+
+/* A NaN comes back quiet, as it is; what a negative number has no root for is the indefinite one. */
+static float reciprocal(float a, bool of_root)
+{
+    a = without_denormals(a);
+    if (isnan(a))
+        return a + a;
+    if (of_root && a < 0)
+        return -NAN;
+    return without_denormals(1 / (of_root ? _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))) : a));
+}
+
+void interpret_reciprocal(struct interpret_run *run)
+{
+    const ZydisMnemonic mnemonic = run->insn->mnemonic;
+    const bool of_root = mnemonic == ZYDIS_MNEMONIC_RSQRTPS || mnemonic == ZYDIS_MNEMONIC_RSQRTSS;
+    const unsigned count = mnemonic == ZYDIS_MNEMONIC_RCPSS || mnemonic == ZYDIS_MNEMONIC_RSQRTSS ? 1 : 4;
+    float from[4], to[4];
+    uint8_t bytes[16];
+    if (!get_vector(run, 1, from, count * (unsigned)sizeof *from))
+        return;
+    get_xmm(run, 0, bytes);
+    for (unsigned i = 0; i < count; i++)
+        to[i] = reciprocal(from[i], of_root);
+    memcpy(bytes, to, count * sizeof *to);
+    set_xmm(run, 0, bytes);
 }
 
 /* ------------------------------------------------------------------ ROUNDSS, ROUNDSD */

@@ -3,8 +3,8 @@
  * Model
  *   Everything Unicorn runs has been screened first: the first execution of a translation block, known by its pc and
  *   size, stops before the block; it is decoded, and only what is known to be executed rightly is left to Unicorn.
- *   Translation blocks end where the blocks of the stream do (unicorn_translate.c asks unicorn_code_cut): none holds an
- *   instruction to interpret but as its only one, and none goes on where engine_watch.splits wants another to start.
+ *   Translation blocks end where the blocks of the stream do, or before (translate.c asks unicorn_code_cut): none holds
+ *   an instruction to interpret but as its only one, and none goes on where engine_watch.splits wants another to start.
  *   Blocks on writable or shared pages keep a copy of their bytes and are compared with it at each execution, whoever
  *   changed them: a store, an interpreted instruction, a system call, a store through another mapping. (What a store
  *   through its own address changes in the very block that executes it: unicorn_access.c.) Code on other pages changes
@@ -192,7 +192,7 @@ static bool drop_crossing(struct unicorn_code *code, const struct unicorn_block 
 /* Whether there may be a translation when the next program begins. */
 static bool leave_block(struct unicorn_code *code, struct unicorn_block *block)
 {
-    block->comes_back = !block->stale && !block->changes && !block->joins;
+    block->comes_back = !block->stale && !block->changes;
     make_stale(block);
     block->block = NULL;
     if (block->translated && crosses_page(block))
@@ -294,27 +294,57 @@ static uint16_t rest_of(struct unicorn_code *code, const struct unicorn_block *b
     return (uint16_t)(code->scratch.block.insn_count - block->insns);
 }
 
+static enum c2_status name(struct unicorn_code *code, struct unicorn_block *block, const struct decode_block *decoded,
+                           struct c2_error *err)
+{
+    enum c2_status status = stream_blocks_add(&block->number, code->blocks, &decoded->block, err);
+    if (status != C2_OK)
+        return status;
+    block->block = stream_blocks_at(code->blocks, block->number);
+    block->header = stream_header(block->number, block->insns, block->slots);
+    return C2_OK;
+}
+
+static void set_rare(struct unicorn_block *block)
+{
+    block->rare = block->special || block->first || block->changes || block->watched || block->part || block->mmx ||
+                  block->joins;
+}
+
+enum c2_status unicorn_code_name(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
+{
+    decode_block(&code->scratch, (struct guest_va){block->pc}, block->extent, (struct decode_splits){NULL, NULL});
+    C2_PROMISE(block->part && code->scratch.block.insn_count == block->insns);
+    block->part = false;
+    set_rare(block);
+    return name(code, block, &code->scratch, err);
+}
+
+static void note_interpreted(struct unicorn_block *block, const struct decode_block *decoded)
+{
+    for (unsigned i = 0; i < block->insns; i++)
+        block->interpreted[i / 64] |= (uint64_t)decoded->interpreted[i] << i % 64;
+    block->first = unicorn_interprets(block, 0);
+}
+
 static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
 {
     const struct decode_block *decoded = &code->decoded;
     block->insns = decoded->block.insn_count;
     block->special = block->insns == 0;
     block->extent = block->special ? block->size : decoded->block.bytes;
-    block->joins = block->extent > block->size;
     block->cost = block->special ? 1 : block->insns;
     block->rest = rest_of(code, block);
+    note_interpreted(block, decoded);
+    block->joins = block->first ? block->insns > 1 : block->extent > block->size;
     enum c2_status status = keep_bytes(code, block, err);
     if (status != C2_OK || block->special)
         return status;
     status = unicorn_events_plan(block, decoded, err);
-    if (status == C2_OK)
-        status = stream_blocks_add(&block->number, code->blocks, &decoded->block, err);
-    if (status != C2_OK)
-        return status;
-    block->block = stream_blocks_at(code->blocks, block->number);
-    block->header = stream_header(block->number, block->insns, block->slots);
-    C2_PROMISE(block->insns <= STREAM_BLOCK_INSNS && block->extent >= block->size);
-    return C2_OK;
+    if (status == C2_OK && !block->part)
+        status = name(code, block, decoded, err);
+    C2_PROMISE(block->insns <= STREAM_BLOCK_INSNS && (block->extent >= block->size || block->first));
+    return status;
 }
 
 /* Whether somebody wants to hear of blocks that start at pc. */
@@ -328,7 +358,7 @@ static enum c2_status ask_watch(bool *out, struct unicorn_code *code, uint64_t p
 }
 
 static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                bool watched, struct c2_error *err)
+                                bool watched, bool part, struct c2_error *err)
 {
     struct unicorn_block *block = c2_calloc(1, sizeof *block);
     if (!block)
@@ -336,9 +366,10 @@ static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code 
     block->pc = pc;
     block->size = size;
     block->watched = watched;
+    block->part = part && code->decoded.block.insn_count > 0;
     enum c2_status status = describe(code, block, err);
     block->mmx = unicorn_mmx_early(&code->decoded);
-    block->rare = block->special || block->changes || block->watched || block->mmx || block->joins;
+    set_rare(block);
     if (status == C2_OK)
         status = append((void ***)&code->all, &code->all_count, &code->all_capacity, block, err);
     if (status != C2_OK) {
@@ -401,7 +432,7 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
         return C2_OK;
     memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
     C2_PROMISE(interpret_wants(&special->insn.insn, special->insn.operands));
-    return add_single(code, special, err);
+    return decode_is_alone(&special->insn) ? add_single(code, special, err) : C2_OK;
 }
 
 static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
@@ -427,12 +458,18 @@ static unsigned variables_of(const struct decode_block *decoded, unsigned insn)
     return decoded->mnemonics[insn] == ZYDIS_MNEMONIC_INSERTPS ? 4 : insn >= decoded->first_x87 ? 2 : 1;
 }
 
+/* How many of the block's first instructions Unicorn executes in one go. */
 static unsigned bearable(const struct decode_block *decoded)
 {
     unsigned insns = 0, variables = 0;
-    while (insns < decoded->block.insn_count && variables + 4 <= MOST_VARIABLES)
+    while (insns < decoded->block.insn_count && variables + 4 <= MOST_VARIABLES && !decoded->interpreted[insns])
         variables += variables_of(decoded, insns++);
     return insns;
+}
+
+static bool begins_interpreted(const struct decode_block *decoded)
+{
+    return decoded->block.insn_count > 0 && decoded->interpreted[0];
 }
 
 unsigned unicorn_code_cut(struct unicorn_code *code, uint64_t pc, unsigned most)
@@ -461,9 +498,11 @@ void unicorn_code_trim(struct unicorn_code *code, uint64_t pc, uint32_t size, un
 bool unicorn_code_lacks(struct guest_va *page, const struct unicorn_code *code, uint64_t pc, uint32_t size)
 {
     const struct decode_block *decoded = &code->decoded;
-    if (decoded->block.pc.v != pc || decoded->ended != DECODE_OPEN || size <= decoded->block.bytes)
+    const bool missed = size <= decoded->block.bytes &&
+                        (code->single || bearable(decoded) == decoded->block.insn_count);
+    if (decoded->block.pc.v != pc || decoded->ended != DECODE_OPEN || missed)
         return false;
-    page->v = c2_align_down(decoded->end.v, C2_PAGE_BYTES) + C2_PAGE_BYTES;
+    page->v = c2_align_up(decoded->end.v, C2_PAGE_BYTES);
     return true;
 }
 
@@ -580,8 +619,9 @@ static struct unicorn_entry *entry_at(struct unicorn_code *code, uint64_t pc)
 void unicorn_code_begin(struct unicorn_code *code)
 {
     struct unicorn_way way = code->way;
-    way.records = way.records && code->decoded.block.insn_count > 0;
-    code->event_count = code->decoded.block.insn_count > 0 ? unicorn_events_list(code->events, &code->decoded) : 0;
+    const bool executed = code->decoded.block.insn_count > 0 && !begins_interpreted(&code->decoded);
+    way.records = way.records && executed;
+    code->event_count = executed ? unicorn_events_list(code->events, &code->decoded) : 0;
     code->entry = way.hook && !code->single ? entry_at(code, code->decoded.block.pc.v) : NULL;
     unicorn_inline_begin(&way, code->events, code->event_count, code->entry);
 }
@@ -604,7 +644,7 @@ void unicorn_code_end(struct unicorn_code *code, uint32_t size)
         code->entry->size = size;
     if (code->stepping)
         note_single(code, code->decoded.block.pc.v, size);
-    if (code->way.records && size <= code->decoded.block.bytes)
+    if (code->way.records && size <= code->decoded.block.bytes && !begins_interpreted(&code->decoded))
         code->refused = code->refused || !good;
 }
 
@@ -644,14 +684,14 @@ static enum c2_status decode_translation(struct unicorn_code *code, uint64_t pc,
     struct decode_block *decoded = &code->decoded;
     if (code->single && decoded->block.bytes > size)
         decode_block(decoded, (struct guest_va){pc}, size, (struct decode_splits){NULL, NULL});
-    if (decoded->block.insn_count == 0 || decoded->block.bytes >= size)
+    if (decoded->block.insn_count == 0 || decoded->block.bytes >= size || begins_interpreted(decoded))
         return C2_OK;
     return c2_fail(err, C2_ERR_INTERNAL, "the engine translates %u bytes at 0x%llx where a block has %u", size,
                    (unsigned long long)pc, decoded->block.bytes);
 }
 
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                  struct c2_error *err)
+                                  bool part, struct c2_error *err)
 {
     bool watched;
     *out = NULL;
@@ -666,7 +706,7 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     }
     status = decode_translation(code, pc, size, err);
     if (status == C2_OK)
-        status = new_block(out, code, pc, size, watched, err);
+        status = new_block(out, code, pc, size, watched, part, err);
     return status == C2_OK ? learn_mmx(code, *out, err) : status;
 }
 

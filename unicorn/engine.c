@@ -16,9 +16,11 @@
  *   each load and store appends the address instead, from there to the end of the run.
  *
  *   Rare causes fold into one number, the instruction count to pause at. A budget of whole blocks ends there as well.
- *   A translation is the block of the stream (unicorn_code.c), or its first part: then the record stays open and is
- *   joined with the translations behind it. Where a budget ends within a block, its first instructions are executed one
- *   by one, each in a translation of its own, which is kept beside that of the block, and the record is closed there.
+ *   A translation is the block of the stream (code.c), or a part of it: then the record stays open and is joined with
+ *   the translations behind it. What Unicorn executes wrongly, or not at all, is interpreted between two of them
+ *   (interpret/interpret.h), within the record as well: the stream does not show who has executed an instruction. Where
+ *   a budget ends within a block, its first instructions are executed one by one, each in a translation of its own,
+ *   which is kept beside that of the block, and the record is closed there.
  *   Recording off: instructions are counted in the same way; on request those of each block, by the hook.
  *   Unicorn has three sets of translations - those that record, those with hooks, those with neither - and uses the one
  *   of the time (unicorn_state.c): so a switch drops nothing.
@@ -118,7 +120,7 @@ static bool tell(struct unicorn *u, const struct unicorn_block *block)
 
 /* A block that asks for more than being recorded. False: the run pauses. The rest of a block that was cut is not what a
  * watch looks for, nor is one that it has stopped at. */
-static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct unicorn_block *block)
+static __attribute__((noinline)) bool admit_rare(struct unicorn *u, struct unicorn_block *block)
 {
     if (!unicorn_code_fresh(block)) {
         pause_run(u, PAUSE_CHANGED);
@@ -127,6 +129,10 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
     const bool rest = block->pc == u->cut_pc && u->pace.instructions == u->cut_at;
     if (!rest && (block->watched || u->beyond) && !tell(u, block))
         return false;
+    if (block->part && unicorn_code_name(u->code, block, &u->failure) != C2_OK) {
+        pause_failed(u);
+        return false;
+    }
     if (block->special)
         pause_run(u, PAUSE_SPECIAL);
     else if (block->mmx)
@@ -150,6 +156,8 @@ static inline void begin_block(struct unicorn *u, struct unicorn_block *block, b
         block->executed += block->insns;
     u->pace.current = block;
     u->pace.instructions += block->insns;
+    if (C2_UNLIKELY(block->first))
+        pause_run(u, PAUSE_INTERPRET);
 }
 
 /* ------------------------------------------------------------------ hooks: what goes on within a block
@@ -181,12 +189,14 @@ static bool leave_changed(struct unicorn *u, uint64_t pc)
     return true;
 }
 
-/* The translation at pc goes on with the record of the current block. */
+/* What is at pc goes on with the record of the current block: a translation, unless it is interpreted. */
 static void aim(struct unicorn *u, uint64_t pc)
 {
-    if (u->inlined)
-        u->pace.base = u->pace.next - (1 + u->pace.current->slots) +
-                       unicorn_record_slots(u->pace.current, (unsigned)insn_at(u->pace.current, pc));
+    const unsigned insn = (unsigned)insn_at(u->pace.current, pc);
+    if (unicorn_interprets(u->pace.current, insn))
+        pause_run(u, PAUSE_INTERPRET);
+    else if (u->inlined)
+        u->pace.base = u->pace.next - (1 + u->pace.current->slots) + unicorn_record_slots(u->pace.current, insn);
 }
 
 /* An instruction is about to be executed alone, unless those before it were the last, or have changed it. One that was
@@ -218,13 +228,16 @@ static bool join(struct unicorn *u, uint64_t pc, uint32_t size)
     C2_PROMISE(insn_at(whole, pc) > 0);
     if (!unicorn_code_fresh(whole))
         return leave_changed(u, pc);
+    const bool interpreted = unicorn_interprets(whole, (unsigned)insn_at(whole, pc));
     const struct unicorn_block *part = unicorn_code_find(u->code, u->front, pc, size);
     if (part && !unicorn_code_fresh(part))
         pause_run(u, PAUSE_CHANGED);
-    else if (pc + size > whole->pc + whole->extent)
+    else if (!interpreted && pc + size > whole->pc + whole->extent)
         pause_run(u, PAUSE_TRIM);
     else if (!part)
         pause_run(u, PAUSE_LEARN);
+    else if (interpreted)
+        pause_run(u, PAUSE_INTERPRET);
     else {
         aim(u, pc);
         u->joined = pc + size < whole->pc + whole->extent;
@@ -474,7 +487,7 @@ static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2
         return false;
     }
     if (unicorn_access_code(&u->access, u->pause_pc, u->pause_size, &u->failure) == C2_OK &&
-        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, &u->failure) == C2_OK)
+        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, u->pace.current, &u->failure) == C2_OK)
         return true;
     fail(u, event, err);
     return false;
@@ -654,13 +667,11 @@ static bool after_one(bool traced, struct engine_event *event)
     return !traced;
 }
 
-static bool after_effect(struct unicorn *u, struct unicorn_special *special, const struct interpret_effect *effect,
-                         bool traced, struct engine_event *event)
+static bool after_effect(struct unicorn *u, const struct unicorn_special *special,
+                         const struct interpret_effect *effect, bool traced, struct engine_event *event)
 {
     switch (effect->status) {
     case INTERPRET_DONE:
-        u->pace.instructions++;
-        special->executed += u->counting && !u->recording;
         unicorn_set(&u->state, UC_X86_REG_RIP,
                     effect->jumps ? effect->target.v : special->pc + special->insn.insn.length);
         return after_one(traced, event);
@@ -692,15 +703,10 @@ static struct engine_event after_no_instruction(const struct unicorn_special *sp
     }
 }
 
-static bool after_special(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+/* Executes the instruction at pause_pc; false: it has not been, and *event says why. */
+static bool interpret(struct unicorn *u, const struct unicorn_special *special, struct interpret_effect *effect,
+                      bool *traced, struct engine_event *event)
 {
-    struct unicorn_special *special;
-    struct interpret_effect effect = {.status = INTERPRET_DONE};
-    if (unicorn_record_close(u) != C2_OK ||
-        unicorn_code_special(&special, u->code, u->pause_pc, &u->failure) != C2_OK) {
-        fail(u, event, err);
-        return false;
-    }
     unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
     if (unicorn_x87_trapped(&u->state)) {
         *event = x87_trap();
@@ -710,17 +716,96 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
         *event = after_no_instruction(special);
         return false;
     }
-    bool traced = unicorn_get(&u->state, UC_X86_REG_EFLAGS) & EFLAGS_TF;
-    if (traced && interpret_is_rep_string(&special->insn.insn)) { /* it would trap after each element */
+    *traced = unicorn_get(&u->state, UC_X86_REG_EFLAGS) & EFLAGS_TF;
+    if (*traced && interpret_is_rep_string(&special->insn.insn)) { /* it would trap after each element */
         *event = refusal("a repeated string instruction that is single-stepped (TF) is not modelled");
         return false;
     }
-    interpret_execute(&u->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, &effect);
+    interpret_execute(&u->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, effect);
+    return true;
+}
+
+static bool after_special(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    struct unicorn_special *special;
+    struct interpret_effect effect = {.status = INTERPRET_DONE};
+    bool traced;
+    if (unicorn_record_close(u) != C2_OK ||
+        unicorn_code_special(&special, u->code, u->pause_pc, &u->failure) != C2_OK) {
+        fail(u, event, err);
+        return false;
+    }
+    if (!interpret(u, special, &effect, &traced, event))
+        return false;
     if (record_special(u, special, &effect) != C2_OK) {
         fail(u, event, err);
         return false;
     }
+    if (effect.status == INTERPRET_DONE) {
+        u->pace.instructions++;
+        special->executed += u->counting && !u->recording;
+    }
     return after_effect(u, special, &effect, traced, event);
+}
+
+/* ------------------------------------------------------------------ ... amid a block
+ * What Unicorn cannot execute rightly is interpreted between two translations, and the record of the block goes on. */
+
+/* The addresses of the current block's instruction `insn`. */
+static void record_amid(struct unicorn *u, unsigned insn, const struct interpret_effect *effect)
+{
+    const struct unicorn_block *block = u->pace.current;
+    const unsigned first = unicorn_record_slots(block, insn);
+    C2_ASSERT(effect->address_count == unicorn_record_slots(block, insn + 1) - first);
+    if (u->recording && u->inlined)
+        memcpy(u->pace.next - block->slots + first, effect->address, effect->address_count * sizeof *u->pace.next);
+    for (unsigned i = 0; u->recording && !u->inlined && i < effect->address_count; i++)
+        *u->access.next++ = effect->address[i];
+}
+
+/* The current block's instruction `insn` has been executed, by interpretation. Whether the run goes on as it did: it
+ * ends here if that was the last one that the budget has left of the block, or `ends`. */
+static enum c2_status come_behind(struct unicorn *u, unsigned insn, bool ends)
+{
+    const uint64_t rip = rip_of(u);
+    const bool last = insn + 1u == u->pace.current->insns, cut = u->cut && --u->steps == 0;
+    u->joined = !last;
+    if (last || cut || ends)
+        u->cut = NULL;
+    if (last) /* it may go on anywhere, in the block itself as well */
+        return unicorn_record_close(u);
+    if (cut) {
+        u->cut_pc = rip;
+        u->cut_at = u->budget_at;
+    }
+    return cut || ends ? close_at(u, rip) : C2_OK;
+}
+
+/* The instruction has not been executed. */
+static enum c2_status stay_before(struct unicorn *u)
+{
+    u->cut = NULL;
+    return close_at(u, u->pause_pc);
+}
+
+static bool after_interpret(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    const unsigned insn = (unsigned)insn_at(u->pace.current, u->pause_pc);
+    struct unicorn_special *special;
+    struct interpret_effect effect = {.status = INTERPRET_REFUSED};
+    bool traced, goes_on = false;
+    enum c2_status status = unicorn_code_special(&special, u->code, u->pause_pc, &u->failure);
+    if (status == C2_OK && interpret(u, special, &effect, &traced, event))
+        goes_on = after_effect(u, special, &effect, traced, event);
+    if (status == C2_OK && effect.status == INTERPRET_DONE) {
+        record_amid(u, insn, &effect);
+        status = come_behind(u, insn, !goes_on);
+    } else if (status == C2_OK) {
+        status = stay_before(u);
+    }
+    if (status != C2_OK)
+        fail(u, event, err);
+    return goes_on && status == C2_OK;
 }
 
 /* ------------------------------------------------------------------ running */
@@ -741,7 +826,7 @@ static enum c2_status drop_translations(struct unicorn *u)
 }
 
 /* The block that did not fit below pause_at; if what is left of the budget cuts it, its first instructions are next. */
-static bool after_budget(struct unicorn *u)
+static bool after_budget(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     struct unicorn_block *block = u->cut;
     unicorn_code_left(u->code, u->pause_pc, u->pause_size);
@@ -751,7 +836,11 @@ static bool after_budget(struct unicorn *u)
     if (fits || u->full)
         u->cut = NULL; /* out_of_budget() decides */
     u->steps = left;
-    return true;
+    if (!u->cut || !u->cut->part || unicorn_code_name(u->code, u->cut, &u->failure) == C2_OK)
+        return true;
+    u->cut = NULL;
+    fail(u, event, err);
+    return false;
 }
 
 static bool after_step(struct unicorn *u, struct engine_event *event, struct c2_error *err)
@@ -824,7 +913,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
                         u->cause == PAUSE_STOP || u->cause == PAUSE_REFUSED;
     if (before_block) /* RIP itself may lag behind in blocks that are chained */
         unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
-    if (u->cause != PAUSE_BUDGET && u->cause != PAUSE_STEP && u->cause != PAUSE_REFUSED)
+    if (u->cause != PAUSE_BUDGET && u->cause != PAUSE_STEP && u->cause != PAUSE_REFUSED && u->cause != PAUSE_INTERPRET)
         u->cut = NULL;
     switch (u->cause) {
     case PAUSE_LEARN:
@@ -833,6 +922,8 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
         return after_change(u, event, err);
     case PAUSE_SPECIAL:
         return after_special(u, event, err);
+    case PAUSE_INTERPRET:
+        return after_interpret(u, event, err);
     case PAUSE_EXCEPTION:
         return after_exception(u, event, err);
     case PAUSE_INVALID:
@@ -840,7 +931,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     case PAUSE_SYSCALL:
         return after_syscall(u, event, err);
     case PAUSE_BUDGET:
-        return after_budget(u);
+        return after_budget(u, event, err);
     case PAUSE_TRIM:
         return after_trim(u);
     case PAUSE_STEP:

@@ -11,14 +11,15 @@
 
 enum unicorn_pause {
     PAUSE_NONE,
-    PAUSE_LEARN,   /* a block not seen before: at pause_pc, pause_size */
-    PAUSE_CHANGED, /* a block whose code has changed */
-    PAUSE_SPECIAL, /* before an instruction to interpret at pause_pc */
-    PAUSE_BUDGET,  /* before a block, or code not seen before, that does not fit below pause_at */
-    PAUSE_TRIM,    /* before a translation that goes on behind the end of the current block */
-    PAUSE_STEP,    /* the instructions of the block that is cut have been executed; the next one is at pause_pc */
-    PAUSE_REFUSED, /* before a block at pause_pc of which a translation cannot be recorded inline */
-    PAUSE_STOP,    /* before a block at pause_pc that a watch wants the run to end at */
+    PAUSE_LEARN,     /* a block not seen before: at pause_pc, pause_size */
+    PAUSE_CHANGED,   /* a block whose code has changed */
+    PAUSE_SPECIAL,   /* before an instruction at pause_pc that is alone in its block */
+    PAUSE_INTERPRET, /* before one of the current block at pause_pc that is interpreted */
+    PAUSE_BUDGET,    /* before a block, or code not seen before, that does not fit below pause_at */
+    PAUSE_TRIM,      /* before a translation that goes on behind the end of the current block */
+    PAUSE_STEP,      /* the instructions of the block that is cut have been executed; the next one is at pause_pc */
+    PAUSE_REFUSED,   /* before a block at pause_pc of which a translation cannot be recorded inline */
+    PAUSE_STOP,      /* before a block at pause_pc that a watch wants the run to end at */
     PAUSE_SYSCALL,
     PAUSE_EXCEPTION, /* exception number pause_number */
     PAUSE_DEAF,      /* before a store into its own block at pause_pc that could not be recorded */

@@ -7,7 +7,7 @@
  *   left at the instruction by exception 19, as by a page fault. Where an exception is known from the operands, no flag
  *   is raised that depends on results.
  *   MIN and MAX are done here, and by the host where MXCSR has its say; ROUNDxx keeps quiet about inexact results
- *   where it is told to; RCP and RSQRT raise nothing. Usual numbers are compared and cut off here, for speed.
+ *   where it is told to. Usual numbers are compared and cut off here, for speed.
  * Source
  *   Intel SDM volume 1, 11.5 (SSE exceptions; combinations of masked and unmasked ones); Unicorn 2.0.1's functions.
  */
@@ -286,23 +286,6 @@ ROUND(helper_roundps_xmm_x86_64)
 ROUND(helper_roundpd_xmm_x86_64)
 ROUND(helper_roundss_xmm_x86_64)
 ROUND(helper_roundsd_xmm_x86_64)
-
-/* ------------------------------------------------------------------ RCP, RSQRT */
-
-#define ESTIMATE(name) \
-    EXPORT float_instruction name; \
-    EXPORT void name(char *cpu, void *to, const void *from) \
-    { \
-        static void *unicorns; \
-        struct float_status *status = float_status_of(cpu); \
-        const uint8_t flags = status->flags; \
-        ORIGINAL(float_instruction, name)(cpu, to, from); \
-        status->flags = flags; \
-    }
-ESTIMATE(helper_rcpps_x86_64)
-ESTIMATE(helper_rcpss_x86_64)
-ESTIMATE(helper_rsqrtps_x86_64)
-ESTIMATE(helper_rsqrtss_x86_64)
 
 /* ------------------------------------------------------------------ MIN, MAX */
 

@@ -72,12 +72,12 @@ struct unicorn_pattern {
 };
 
 /* A translation block, and the block of the stream that starts with it: which is longer where Unicorn has ended the
- * translation for reasons of its own. */
+ * translation for reasons of its own, or goes on with an instruction that is interpreted in Unicorn's place. */
 struct unicorn_block {
     struct unicorn_block *next; /* of the same pc, another size */
     uint64_t pc;
     uint32_t size;   /* of the translation, as Unicorn gives it */
-    uint32_t extent; /* bytes of the stream's block, or of the instruction to interpret */
+    uint32_t extent; /* bytes of the stream's block, or of the instruction alone in its own */
     uint32_t number; /* of the stream block; meaningless if insns == 0 */
     uint64_t header; /* of a complete execution */
     uint16_t insns;
@@ -87,12 +87,14 @@ struct unicorn_block {
     uint16_t events;                  /* memory events of a complete execution, no page crossed */
     bool direct;                      /* event i is slot i */
     bool ordered;                     /* slots come in the order of their events */
-    bool special;                     /* insns == 0: starts with an instruction to interpret */
+    bool special;                     /* insns == 0: an instruction that is alone in its block */
+    bool first;                       /* ... its first instruction is interpreted */
     bool watched;                     /* engine_watch.reached is called before it */
+    bool part;                        /* it has been met within another one only: the stream does not know it */
     uint8_t mmx;                      /* registers whose upper bits are set before it (unicorn_mmx.c) */
     bool joins;                       /* extent > size: the translations behind it belong to it */
     bool changes;                     /* the code may change: it is compared at each execution */
-    bool rare;                        /* special, watched, with mmx, joins, or changes */
+    bool rare;                        /* special, first, watched, part, with mmx, joins, or changes */
     bool stale;                       /* the code has changed or gone: never run again */
     bool translated;                  /* stale, and Unicorn may still hold its translation */
     bool comes_back;                  /* stale, as its program has ended: the translation is as good as it was */
@@ -101,19 +103,25 @@ struct unicorn_block {
     uint64_t executed;                /* instructions, since unicorn_code_take_executed() */
     struct unicorn_entry *entries;    /* translations that know that they are of this block */
     uint8_t *bytes;                   /* the code */
-    const struct stream_block *block; /* NULL if insns == 0 */
+    const struct stream_block *block; /* NULL if insns == 0, or part */
+    uint64_t interpreted[2];          /* bit i: instruction i is interpreted */
 };
+_Static_assert(DECODE_MAX_INSNS <= 128, "a bit for each instruction");
+static inline bool unicorn_interprets(const struct unicorn_block *block, unsigned insn)
+{
+    return block->interpreted[insn / 64] >> insn % 64 & 1;
+}
 
-/* An instruction to interpret. */
+/* An instruction to interpret, alone in its block or not. */
 struct unicorn_special {
     struct decode_insn insn;
     enum decode_result decoded;                  /* CUT: the rest lies on a page that is not there yet */
     bool stale;                                  /* its page may be gone: decode again */
     uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH]; /* what was decoded */
-    uint32_t number;
+    uint32_t number;                             /* of the stream block, where it is alone; its slots */
     uint8_t slots;
     uint64_t pc;
-    uint64_t executed; /* times, since unicorn_code_take_executed() */
+    uint64_t executed; /* times alone, since unicorn_code_take_executed() */
 };
 
 /* ------------------------------------------------------------------ unicorn_inline.c: translations that record */
@@ -189,18 +197,20 @@ static inline struct unicorn_block *unicorn_code_find(struct unicorn_code *code,
     return unicorn_code_search(code, pc, size);
 }
 /* How many instructions the translation that starts at pc may have, of `most`: those of the block by the rule of
- * stream.h, and one that is interpreted. One more if the rest of the block is not there yet: Unicorn shall fault on it.
- * Fewer if that is more than Unicorn bears, or after unicorn_code_trim(). */
+ * stream.h, up to the first one that is interpreted; one that begins with such a one has no other. One more if the rest
+ * of the block is not there yet: Unicorn shall fault on it. Fewer if that is more than Unicorn bears, or after
+ * unicorn_code_trim(). */
 unsigned unicorn_code_cut(struct unicorn_code *code, uint64_t pc, unsigned most);
 /* Drops the translation; the next one that starts at pc has `most` instructions at most. */
 void unicorn_code_trim(struct unicorn_code *code, uint64_t pc, uint32_t size, unsigned most);
-/* Whether the block that was just translated goes on with an instruction whose rest lies on a page that is not there
- * yet, *page, although Unicorn has not missed it. */
+/* Whether the block that was just translated goes on on a page that is not there yet, *page, although Unicorn has not
+ * missed it: its instruction there is shorter than that of a CPU, or it has ended the translation before. */
 bool unicorn_code_lacks(struct guest_va *page, const struct unicorn_code *code, uint64_t pc, uint32_t size);
-/* Decodes and screens the block; or drops a translation of what stood there before, if that is not there again, one of
- * an earlier run, or one in which a block has to start now (then *out is NULL, and the block must be started again). */
+/* Decodes and screens the block, which is `part` of another one; or drops a translation of what stood there before, if
+ * that is not there again, one of an earlier run, or one in which a block has to start now (then *out is NULL, and the
+ * block must be started again). */
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                  struct c2_error *err);
+                                  bool part, struct c2_error *err);
 /* The first `count` instructions of the block are going to be executed one by one: translations of what stood there
  * before are dropped. */
 enum c2_status unicorn_code_singles(struct unicorn_code *code, const struct unicorn_block *block, uint64_t count,
@@ -219,6 +229,8 @@ bool unicorn_code_refused(const struct unicorn_code *code);
 /* The run pauses before the block: one that is not known yet is not known to Unicorn either afterwards, or its
  * translation could outlive the code. */
 void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size);
+/* The stream hears of a block that has been a part of others. */
+enum c2_status unicorn_code_name(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err);
 /* The instruction to interpret at pc; added if need be. */
 enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn_code *code, uint64_t pc,
                                     struct c2_error *err);

@@ -7,7 +7,7 @@
 
 #include "interpret/interpret.h"
 
-enum insn_kind { NO_INSN, INTERPRETED, ORDINARY, LEAVES };
+enum insn_kind { NO_INSN, ALONE, ORDINARY, LEAVES };
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -25,6 +25,26 @@ static bool leaves(ZydisMnemonic mnemonic)
     return name[0] == 'j' || is_one_of(name, names);
 }
 
+static bool repeats(const ZydisDecodedInstruction *insn)
+{
+    const ZydisInstructionAttributes any = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+    return insn->meta.category == ZYDIS_CATEGORY_STRINGOP && insn->attributes & any;
+}
+
+/* Of what may stand in a program. */
+static bool is_alone(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    static const char *const names[] = {
+        "cpuid",   "rdtsc", "rdtscp", "popf",  "popfq", "rcpps",  "rcpss",   "rsqrtps", "fsin",   "rsqrtss", "fcos",
+        "fsincos", "fptan", "fpatan", "f2xm1", "fyl2x", "fldenv", "fyl2xp1", "fnsave",  "frstor", "fnstenv", "ud0",
+        "ud1",     "ud2",   "int3",   "int",   "int1",  "hlt",    "in",      "out",     "cli",    NULL};
+    const char *name = ZydisMnemonicGetString(insn->mnemonic);
+    const bool selector = strcmp(name, "mov") == 0 && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                          ZydisRegisterGetClass(operands[1].reg.value) == ZYDIS_REGCLASS_SEGMENT;
+    return selector || repeats(insn) || is_one_of(name, names) || strncmp(name, "fxsave", 6) == 0 ||
+           strncmp(name, "fxrstor", 7) == 0 || interpret_refused(insn, operands);
+}
+
 static enum insn_kind kind_at(uint64_t pc, unsigned *length)
 {
     static ZydisDecoder decoder;
@@ -35,8 +55,8 @@ static enum insn_kind kind_at(uint64_t pc, unsigned *length)
                                              operands)))
         return NO_INSN;
     *length = insn.length;
-    if (interpret_wants(&insn, operands))
-        return INTERPRETED;
+    if (is_alone(&insn, operands))
+        return ALONE;
     return leaves(insn.mnemonic) ? LEAVES : ORDINARY;
 }
 
@@ -48,7 +68,7 @@ bool blocks_cut_by_rule(const struct stream_block *block, const struct c2_map *s
     uint64_t ignored;
     do {
         kind = kind_at(pc, &length);
-        if (kind == NO_INSN || (kind == INTERPRETED && insns > 0))
+        if (kind == NO_INSN || (kind == ALONE && insns > 0))
             break;
         if (insns >= block->insn_count || pc - block->pc.v != block->insns[insns].offset ||
             length != block->insns[insns].length)

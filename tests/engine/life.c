@@ -570,6 +570,57 @@ static void executed_blocks(void **state)
     end_guest(&guest);
 }
 
+/* What this engine has interpreted stands in its block as everything does, first, last and in between; what is alone by
+ * its nature does not. Each run of N instructions ends behind exactly as many of the same record. */
+static void interpreted_amid_blocks(void **state)
+{
+    static const uint8_t code[] = {
+        0xf3, 0x48, 0x0f, 0xb8, 0x07, /*  0 popcnt (%rdi),%rax */
+        0x48, 0x8b, 0x4f, 0x08,       /*  5 mov 8(%rdi),%rcx */
+        0x0f, 0x94, 0x47, 0x10,       /*  9 sete 16(%rdi) */
+        0x48, 0xd3, 0x67, 0x18,       /* 13 shl %cl,24(%rdi) */
+        0x0f, 0x18, 0x4f, 0x20,       /* 17 prefetcht0 32(%rdi) */
+        0x48, 0x89, 0x4f, 0x28,       /* 21 mov %rcx,40(%rdi) */
+        0x0f, 0x38, 0xf1, 0x47, 0x30, /* 25 movbe %eax,48(%rdi) */
+        0x0f, 0xa2,                   /* 30 cpuid */
+        0x0f, 0x53, 0xc0,             /* 32 rcpps %xmm0,%xmm0 */
+        0x90, 0xe1, 0x00,             /* 35 nop; loope 38 */
+        0x0f, 0x05,                   /* 38 syscall */
+    };
+    static const uint64_t slots[] = {DATA, DATA + 8, DATA + 16, DATA + 24, DATA + 32, DATA + 40, DATA + 48};
+    static const unsigned insns[] = {7, 1, 1, 2, 1};
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    for (uint64_t budget = 0; budget <= 7; budget++) {
+        make_guest(&guest, code, sizeof code);
+        assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+        start(&guest);
+        if (budget != 0)
+            assert_int_equal(run(&guest, budget, &event, &err), ENGINE_BUDGET);
+        assert_int_equal(engine_instructions(guest.engine), budget);
+        const bool amid = budget > 0 && budget < 7;
+        assert_int_equal(engine_amid_block(guest.engine), amid);
+        assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+        assert_int_equal(engine_instructions(guest.engine), 12);
+        assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
+        const uint64_t *word = guest.words;
+        if (amid) {
+            assert_int_equal(stream_header_insns(*word), budget);
+            assert_memory_equal(word + 1, slots, budget * sizeof *slots);
+            word += 1 + budget;
+        }
+        assert_int_equal(stream_header_insns(*word), 7 - (amid ? budget : 0));
+        assert_memory_equal(word + 1, slots + (amid ? budget : 0), (7 - (amid ? budget : 0)) * sizeof *slots);
+        word += 1 + 7 - (amid ? budget : 0);
+        for (unsigned i = 1; i < sizeof insns / sizeof *insns; i++)
+            assert_int_equal(stream_header_insns(*word++), insns[i]);
+        assert_ptr_equal(word, guest.words + guest.used);
+        end_guest(&guest);
+    }
+}
+
 /* A budget that ends where the next instruction cannot be fetched is spent; the fault comes when the guest goes on. */
 static void budget_before_a_fault(void **state)
 {
@@ -1107,6 +1158,7 @@ int main(void)
         cmocka_unit_test(single_steps),
         cmocka_unit_test(budgets),
         cmocka_unit_test(executed_blocks),
+        cmocka_unit_test(interpreted_amid_blocks),
         cmocka_unit_test(budget_before_a_fault),
         cmocka_unit_test(cuts_of_long_blocks),
         cmocka_unit_test(budgets_of_blocks),
