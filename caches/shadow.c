@@ -215,7 +215,7 @@ static void restamp_from(struct cache_shadow *shadow, uint32_t first)
 /* Both ways `first` is beyond every stamp of the ring or below it, so that old and new ones are not mistaken. */
 static void clean(struct cache_shadow *shadow)
 {
-    if (shadow->clock < last_clock(shadow)) {
+    if (shadow->clock + shadow->live < last_clock(shadow)) {
         C2_ASSERT(shadow->clock - shadow->horizon == ring_of(shadow));
         restamp_from(shadow, shadow->clock);
     } else {
