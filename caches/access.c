@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The way of one access up to its first miss, and two shortcuts on it. The model card is in hierarchy.c.
- *
- * access_any() is the whole truth. Hits in the first level and misses that the second serves are nearly all there is,
- * and each has a way of its own where what it must do is known beforehand. Without shortcuts (-DC2_NO_SHORTCUTS) every
- * access takes access_any(), and no count changes.
+ * The way of one access up to its first miss. The model card is in hierarchy.c.
  */
 #include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
@@ -116,88 +112,14 @@ enum c2_status cache_access_at(struct caches *caches, struct cache_level *first,
 
 /* ------------------------------------------------------------------ all others */
 
-/* This and access_second() are functions of their own, with no more arguments than caches_access(): so the way of a hit
- * needs no stack. */
-static __attribute__((noinline)) enum c2_status access_any(struct caches *caches, enum caches_side side, bool write,
-                                                           struct cache_line line, struct caches_outcome *outcome,
-                                                           struct c2_error *err)
+static enum c2_status access_any(struct caches *caches, enum caches_side side, bool write, struct cache_line line,
+                                 struct caches_outcome *outcome, struct c2_error *err)
 {
     struct cache_request request = {.write = write, .first = caches->port[side], .line = line};
-    C2_ASSERT(request.first);
     enum c2_status status = cache_access_from(caches, &request, outcome, err);
     caches->last[side] = request.slot;
     C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
     return status;
-}
-
-/* The first level missed and puts the line into this way, the second has it. */
-static inline void tell_second(const struct caches *caches, struct caches_outcome *outcome,
-                               const struct cache_level *first, uint32_t way)
-{
-    uint32_t line = first->policy.way[way].line;
-    outcome->depth = 2;
-    outcome->served_by = 1;
-    outcome->evicted = line != 0;
-    if (line != 0) {
-        outcome->event[0].victim.v = cache_lines_line(&caches->lines, line - 1);
-        outcome->event[0].victim_set = outcome->event[0].set_number;
-    }
-    outcome->event[1].class_ = CACHES_HIT;
-}
-
-/* The second most common case: the first level has short hits but not the line, and of the second level both is true.
- * What access_any() and path.c would do for it, in one piece: 440 instructions instead of 727, upkeep of the shadows
- * included. caches->last[side] is the line's slot. */
-static __attribute__((noinline)) enum c2_status access_second(struct caches *caches, enum caches_side side, bool write,
-                                                              struct cache_line line, struct caches_outcome *outcome,
-                                                              struct c2_error *err)
-{
-    struct cache_level *first = caches->port[side], *second = first->next;
-    uint32_t slot = caches->last[side];
-    struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column],
-                       *there = &row[second->column];
-    if (there->stamp < second->shadow.horizon || second->shadow.clock >= second->shadow.stop)
-        return access_any(caches, side, write, line, outcome, err);
-    enum caches_class class_ = cache_shadow_touch(&first->shadow, &state->stamp, slot);
-    cache_count_miss(&first->counts, write, class_);
-    cache_count_hit(&second->counts, write);
-    there->stamp = second->shadow.clock++;
-    cache_policy_youngest(&second->policy, cache_state_way(there));
-    struct cache_place place = cache_level_place(first, line);
-    uint32_t way = cache_level_choose(first, cache_level_set(first, place));
-    if (outcome) {
-        cache_tell_miss(&outcome->event[0], first, slot, class_, place);
-        tell_second(caches, outcome, first, way);
-    }
-    if (C2_LIKELY(first->policy.way[way].line != 0)) {
-        struct cache_victim victim = cache_level_take(first, way);
-        first->counts.writebacks += victim.dirty;
-        if (victim.dirty)
-            cache_write_down(second, victim.row);
-        C2_PROMISE(cache_row_holds(caches, victim.row));
-    }
-    cache_level_put(first, way, slot, row, line.virtual_line, write);
-    C2_PROMISE(cache_access_holds(caches, slot));
-    return C2_OK;
-}
-
-/* The common case: a hit in a first level with LRU and without synonyms, of a line that its shadow has. What
- * access_any() would do for it, without a call and without a jump that cannot be predicted: 94 instructions instead of
- * 195, upkeep of the shadow included. Nothing is changed before all of it is known. */
-static inline bool short_hit(struct cache_level *first, struct cache_state *state, bool write)
-{
-    struct cache_policy *policy = &first->policy;
-    struct cache_shadow *shadow = &first->shadow;
-    uint32_t seat = state->seat, clock = shadow->clock, age = policy->clock;
-    if (state->stamp < shadow->horizon || clock >= shadow->stop || age == CACHE_AGE_LIMIT)
-        return false;
-    state->stamp = clock;
-    shadow->clock = clock + 1;
-    state->seat = seat | write;
-    policy->way[seat >> 1].age = policy->clock = age + 1;
-    cache_count_hit(&first->counts, write);
-    C2_PROMISE(cache_policy_is_youngest(policy, seat >> 1) && cache_shadow_holds(shadow, state->stamp));
-    return true;
 }
 
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
@@ -206,47 +128,15 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
     struct cache_level *first = caches->port[side];
     const struct cache_line line = {virtual_line, physical_line};
     C2_ASSERT(first);
-    if (C2_LIKELY(caches->usual))
-        return usual_access(caches, caches->access, first, write, line, &caches->last[side], outcome, err);
-    const uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
-    if (SHORTCUT(slot != LINES_NO_SLOT && first->short_hits)) {
-        struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column];
-        caches->last[side] = slot;
-        if (state->seat == 0 && first->short_next && row[first->next_column].seat != 0)
-            return access_second(caches, side, write, line, outcome, err);
-        if (state->seat != 0 && short_hit(first, state, write)) {
-            if (outcome)
-                tell_hit(outcome, 0);
-            C2_PROMISE(cache_access_holds(caches, slot));
-            return C2_OK;
-        }
-    }
-    return access_any(caches, side, write, line, outcome, err);
+    return C2_LIKELY(caches->usual)
+               ? usual_access(caches, caches->access, first, write, line, &caches->last[side], outcome, err)
+               : access_any(caches, side, write, line, outcome, err);
 }
 
-/* Where hits are short a line has one name, so the virtual one does not matter. */
-static bool short_try(struct caches *caches, struct cache_level *first, bool write, uint32_t slot)
+enum caches_tried cache_untried(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
 {
-    struct cache_state *state = cache_lines_state(&caches->lines, slot, first->column);
-    return state->seat != 0 && short_hit(first, state, write);
-}
-
-static enum caches_tried try_short(struct caches *caches, enum caches_side side, bool write, uint32_t slot)
-{
-    struct cache_level *first = caches->port[side];
-    if (!SHORTCUT(first && first->short_hits && short_try(caches, first, write, slot)))
-        return CACHES_UNTRIED;
-    caches->last[side] = slot;
-    C2_PROMISE(cache_access_holds(caches, slot));
-    return CACHES_TRIED;
-}
-
-enum caches_tried cache_try_short(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
-{
-    struct caches *caches = front->caches;
-    (void)line;
-    return try_short(caches, cache_level_of(front)->column < caches->level_count ? CACHES_DATA : CACHES_FETCH, write,
-                     slot);
+    (void)front, (void)write, (void)slot, (void)line;
+    return CACHES_UNTRIED;
 }
 
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
@@ -320,19 +210,24 @@ static void repeat_any(struct caches *caches, struct cache_level *first, bool wr
     state->seat |= write;
 }
 
-/* No policy but SHiP changes at a second hit of the way touched last, and LRU not at the first. The shadow needs no
- * word, the line is its youngest. */
+/* The same of a usual machine whose policy has to be told: LRU does not change at a hit of the way touched last, and no
+ * policy but SHiP at a second one. The shadow needs no word, the line is its youngest. */
+static void repeat_by_policy(struct cache_level *first, bool write, uint64_t n)
+{
+    cache_policy_hits(&first->policy, (uint32_t)(first->touched - first->policy.word), n);
+    *first->touched |= write;
+    first->front.hits[(size_t)write] += n;
+}
+
 void caches_repeat(struct caches *caches, bool write, uint64_t n)
 {
     struct cache_level *first = caches->port[CACHE_PORT_DATA];
     if (n == 0)
         return;
-    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT && !caches->prefetchers && !caches->writes_on);
-    if (C2_LIKELY(caches->usual)) {
-        const bool done = caches_repeats(&first->front, write ? 0 : n, write ? n : 0);
-        C2_ASSERT(done);
-    } else {
+    C2_ASSERT(!caches->prefetchers && !caches->writes_on);
+    if (!caches->usual)
         repeat_any(caches, first, write, n);
-    }
+    else if (!caches_repeats(&first->front, write ? 0 : n, write ? n : 0))
+        repeat_by_policy(first, write, n);
     C2_PROMISE(cache_access_holds(caches, caches->last[CACHES_DATA]));
 }

@@ -448,7 +448,7 @@ const uint32_t *caches_far(const struct caches *caches);
 void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical_line);
 
 /* ------------------------------------------------------------------ verdicts deferred
- * On most machines - every level has LRU, none is exclusive, a line has one set in each - what is said of an access
+ * On most machines - of one core, without prefetchers, a line has one set in each level - what is said of an access
  * changes nothing of what the levels hold. There an access may be made in two stages: the levels now, and shadows,
  * classes, evictors and outcomes later, from a tape that the first stage writes; on another thread if one likes. */
 bool caches_can_defer(const struct caches *caches);

@@ -3,11 +3,14 @@
  * contents: what the levels of a usual machine hold, access by access.
  *
  * Model
- *   The rules are those of hierarchy.c, for machines where every level has true LRU, is not exclusive, keeps what is
- *   written, takes what it misses into any way, and where a line has one set in each level: so nothing moves up, there
- *   are no synonyms, and what a level has is in its sets and nowhere else. A miss leaves behind the end of the tape
- *   what a brief record of it has: the levels that missed, and who had to leave them. All else - shadows, classes,
- *   evictors, outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing here.
+ *   The rules are those of hierarchy.c, for machines of one core without prefetchers, where every level keeps what is
+ *   written and takes what it misses, and where a line has one set in each level: so there are no synonyms, and what a
+ *   level has is in its sets and nowhere else. Policies may be any but SHiP, which has to be told of instructions, and
+ *   levels inclusive, exclusive or neither. A level with true LRU that may fill all ways has the lines of a set in
+ *   order of age (sets.c); of others the words of a set stay where they are, and policy.c says which has to leave.
+ *   A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and who had to
+ *   leave them; and before that which lines exclusive levels have lost besides. All else - shadows, classes, evictors,
+ *   outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing here.
  *
  * Counting
  *   Hits and misses by reads and writes, write-backs, back-invalidations. The rest of a level's counts is made of these
@@ -21,8 +24,8 @@
  *   the second serves is a part of the function that found it, and needs no stack. No content and no count is another.
  *
  * Invariants (cache_contents_check)
- *   Those of hierarchy.c: an inclusive level has every line of the levels above, L1I has nothing dirty. A line is in
- *   the set that it belongs to.
+ *   Those of hierarchy.c: an inclusive level has every line of the levels above, an exclusive one none, where the card
+ *   says so, L1I has nothing dirty. A line is in the set that it belongs to. Those of sets and policies.
  *
  * Not modelled
  *   See hierarchy.c. Other machines: path.c.
@@ -32,15 +35,25 @@
 
 /* ------------------------------------------------------------------ life */
 
+static bool suits(const struct cache_level *level)
+{
+    return !level->synonyms && !level->origin && !level->through && !level->around && level->policy.kind != CACHES_SHIP;
+}
+
 bool cache_contents_suit(const struct caches *caches)
 {
-    for (uint32_t i = 0; i < caches->node_count; i++) {
-        const struct cache_level *level = &caches->level[i];
-        if (level->policy.kind != CACHES_LRU || level->exclusive || level->synonyms || level->origin ||
-            level->through || level->around || level->allowed)
-            return false;
-    }
-    return true;
+    bool suit = true;
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        suit &= suits(&caches->level[i]);
+    return suit;
+}
+
+/* The words of the policy are the sets. */
+static struct cache_sets sets_of(const struct cache_policy *policy)
+{
+    const uint32_t stride = 1u << policy->way_bits;
+    return (struct cache_sets){
+        .word = policy->word + stride, .stride = stride, .ways = policy->ways, .set_count = policy->set_count};
 }
 
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
@@ -53,7 +66,11 @@ enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
         level->hashed = SHORTCUT(level->power_of_two && level->hash && !level->hash->modulo &&
                                  c2_is_power_of_two(level->divisor) && level->line_shift == HASH_LINE_SHIFT);
         level->divisor_shift = c2_log2(level->divisor);
-        status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
+        level->ordered = level->policy.kind == CACHES_LRU && !level->allowed;
+        if (level->ordered)
+            status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
+        else
+            level->sets = sets_of(&level->policy);
     }
     cache_contents_use(caches, cache_contents_best());
     return status;
@@ -92,6 +109,11 @@ unsigned cache_contents_best(void)
     return form;
 }
 
+static bool has_ways(const struct cache_level *level, uint32_t ways, bool plain)
+{
+    return level->ordered && !level->exclusive && level->sets.ways == ways && (!plain || level->plain);
+}
+
 /* Whether the levels are those of a shape, as far as there are any, and at least two; low bits of a line find the sets
  * of the first two. */
 static bool has_shape(const struct caches *caches, const uint32_t ways[CACHE_SHAPE_LEVELS])
@@ -99,9 +121,11 @@ static bool has_shape(const struct caches *caches, const uint32_t ways[CACHE_SHA
     const uint32_t levels = caches->level_count < CACHE_SHAPE_LEVELS ? caches->level_count : CACHE_SHAPE_LEVELS;
     bool has = levels > 1 && ways[0] != 0;
     for (uint32_t i = 0; i < levels; i++)
-        has &= caches->level[i].sets.ways == ways[i] && (i > 1 || caches->level[i].plain);
+        has &= has_ways(&caches->level[i], ways[i], i < 2);
     if (caches->node_count > caches->level_count)
-        has &= caches->level[caches->level_count].plain && caches->level[caches->level_count].sets.ways == ways[0];
+        has &= has_ways(&caches->level[caches->level_count], ways[0], true);
+    for (uint32_t i = CACHE_SHAPE_LEVELS; i < caches->level_count; i++)
+        has &= !caches->level[i].exclusive;
     return has;
 }
 
@@ -133,9 +157,9 @@ void cache_contents_link(struct caches *caches)
         front->column_word = (uint64_t)level->column << CACHES_TAPE_COLUMN;
         front->missed = front->column_word | TAPE_BRIEF_FIRST;
         front->word = &nothing;
-        front->others = caches->usual ? caches->access : cache_try_short;
+        front->others = caches->usual ? caches->access : cache_untried;
         front->missing = caches->missed;
-        if (!caches->usual || !level->plain)
+        if (!caches->usual || !level->plain || !level->ordered)
             continue;
         front->word = level->sets.word;
         front->set_mask = level->set_count - 1;
@@ -158,6 +182,7 @@ static void check_line(const struct cache_level *level, uint32_t set, uint32_t w
     const uint32_t tag = cache_sets_tag(word);
     C2_ASSERT(cache_contents_set_of(level, cache_lines_line(level->lines, tag - 1)) == set);
     C2_ASSERT(!level->clean || !(word & CACHE_SETS_DIRTY));
+    C2_ASSERT(!level->apart_from || !has(level->apart_from, tag));
     for (const struct cache_level *below = level->next; below; below = below->next)
         C2_ASSERT(!below->inclusive || has(below, tag));
 }
@@ -166,7 +191,10 @@ void cache_contents_check(const struct caches *caches)
 {
     for (uint32_t i = 0; i < caches->node_count; i++) {
         const struct cache_level *level = &caches->level[i];
-        cache_sets_check(&level->sets);
+        if (level->ordered)
+            cache_sets_check(&level->sets);
+        else
+            cache_policy_check(&level->policy);
         for (uint32_t set = 0; set < level->sets.set_count; set++)
             for (uint32_t place = 0; place < level->sets.ways; place++) {
                 const uint32_t word = cache_sets_at(&level->sets, set)[place];

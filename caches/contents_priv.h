@@ -44,8 +44,8 @@ bool cache_contents_has(unsigned form);
 unsigned cache_contents_best(void);
 void cache_contents_use(struct caches *caches, unsigned form);
 
-/* A try of other machines. access.c */
-cache_access_function cache_try_short;
+/* Of other machines: nothing is tried. access.c */
+cache_access_function cache_untried;
 
 /* A miss of the second level so few words of the tape behind the one before is reason to look ahead for that many
  * accesses (caches_far()): to look costs a quarter of what it saves, if it saves. */

@@ -26,6 +26,58 @@ PART uint32_t *words_at(const struct cache_level *level, uint32_t set, uint32_t 
     return level->sets.word + (size_t)set * (known ? cache_sets_stride(known) : level->sets.stride);
 }
 
+/* ------------------------------------------------------------------ sets in no order
+ * Where the level's policy is another than true LRU, or not all ways may be filled: its rules are those of policy.c,
+ * for which a place has a number. known: a shape's levels have all their ways in order. */
+
+PART bool is_ordered(const struct cache_level *level, uint32_t known) { return known != 0 || level->ordered; }
+
+static inline uint32_t number_of(const struct cache_level *level, const uint32_t *word)
+{
+    return (uint32_t)(word - level->policy.word);
+}
+
+/* The word is that of the last access. To most policies a repeat of it is nothing more. */
+static inline void touch(struct cache_level *level, uint32_t *word)
+{
+    level->touched = word;
+    level->front.youngest = level->policy.rrip ? NULL : word;
+}
+
+static __attribute__((noinline)) void hit_by_policy(struct cache_level *level, uint32_t *word)
+{
+    cache_policy_hit(&level->policy, number_of(level, word));
+    touch(level, word);
+}
+
+/* Says what was there. */
+static __attribute__((noinline)) uint32_t take_by_policy(struct cache_level *level, uint32_t *word)
+{
+    const uint32_t taken = *word;
+    *word = 0;
+    cache_policy_empty(&level->policy, number_of(level, word));
+    return taken;
+}
+
+/* Puts the word into the set; returns what had to leave. */
+static __attribute__((noinline)) uint32_t put_by_policy(struct cache_level *level, uint32_t set, uint32_t word)
+{
+    const uint32_t number = cache_level_choose(level, set + 1), victim = level->policy.word[number];
+    level->policy.word[number] = word;
+    if (C2_UNLIKELY(level->policy.history))
+        level->policy.signature = cache_level_signature(level, cache_sets_tag(word) - 1);
+    cache_policy_fill(&level->policy, number);
+    touch(level, &level->policy.word[number]);
+    return victim;
+}
+
+/* Takes the line of a place out of the level. */
+PART uint32_t take(struct cache_level *level, uint32_t *words, uint32_t place, uint32_t known)
+{
+    return is_ordered(level, known) ? cache_sets_take(words, place, ways_of(level, known))
+                                    : take_by_policy(level, &words[place]);
+}
+
 /* ------------------------------------------------------------------ victims */
 
 /* Dirties the line where the level has it. */
@@ -55,8 +107,8 @@ PART void write_down(const struct cache_level *level, uint32_t tag, uint64_t lin
 
 /* Takes the line out of a level above, if it is there; says whether the copy was dirty, and adds who had one to
  * *lost. */
-PART bool invalidate(struct cache_level *level, const struct cache_level *above, uint32_t set, uint32_t tag,
-                     uint32_t known, uint32_t *lost)
+PART bool invalidate(struct cache_level *level, struct cache_level *above, uint32_t set, uint32_t tag, uint32_t known,
+                     uint32_t *lost)
 {
     uint32_t *words = words_at(above, set, known);
     const uint32_t ways = ways_of(above, known), place = sets_find(words, tag, ways);
@@ -64,7 +116,7 @@ PART bool invalidate(struct cache_level *level, const struct cache_level *above,
         return false;
     *lost |= 1u << above->column;
     level->counts.back_invalidations++;
-    return cache_sets_take(words, place, ways) & CACHE_SETS_DIRTY;
+    return take(above, words, place, known) & CACHE_SETS_DIRTY;
 }
 
 /* Out of every level above. */
@@ -83,7 +135,7 @@ PART bool invalidate_shaped(struct cache_level *level, uint32_t tag, uint64_t li
 {
     bool dirty = false;
     for (uint32_t i = 0; i < level->above_count; i++) {
-        const struct cache_level *above = level->above[i];
+        struct cache_level *above = level->above[i];
         const uint32_t set = (uint32_t)line & above->front.set_mask;
         dirty |= above->depth == 0 || shape.ways[0] == shape.ways[1]
                      ? invalidate(level, above, set, tag, shape.ways[0], lost)
@@ -98,22 +150,63 @@ struct seen {
     struct shape shape; /* of the third level: known ways of those above */
 };
 
+/* Somebody else's line is lost by an exclusive level. */
+static inline void note_pushed(struct cache_level *level, uint32_t slot, uint32_t set)
+{
+    struct cache_trail *trail = &level->front.caches->trail;
+    C2_ASSERT(trail->pushed_count < CACHE_MAX_PUSHED);
+    trail->pushed[trail->pushed_count++] = (struct cache_pushed){level->column, slot, set};
+}
+
+static void push_down(struct cache_level *level, uint32_t word, uint64_t line);
+
 /* What was the word of a way has to leave. Says which levels above have lost it, too. */
 PART uint32_t evict(struct cache_level *level, uint32_t word, const struct seen known)
 {
     const uint32_t tag = cache_sets_tag(word);
     uint32_t lost = 0;
     bool dirty = word & CACHE_SETS_DIRTY;
-    if (!level->inclusive && !dirty)
+    const bool moves = known.ways == 0 && level->next && level->next->exclusive;
+    if (!level->inclusive && !dirty && !moves)
         return lost;
     const uint64_t line = cache_lines_line(level->lines, tag - 1);
     if (level->inclusive)
         dirty |= known.shape.ways[0] ? invalidate_shaped(level, tag, line, known.shape, &lost)
                                      : invalidate_any(level, tag, line, &lost);
     level->counts.writebacks += dirty;
-    if (dirty)
+    if (moves)
+        push_down(level->next, cache_sets_word(tag, dirty), line);
+    else if (dirty)
         write_down(level->next, tag, line, known.ways_below);
     return lost;
+}
+
+/* Puts the word into a set, where its line is not; returns what had to leave. */
+PART uint32_t put(struct cache_level *level, uint32_t set, uint32_t word, uint32_t known)
+{
+    uint32_t *words = words_at(level, set, known);
+    const uint32_t ways = ways_of(level, known), victim = words[ways - 1];
+    if (!is_ordered(level, known))
+        return put_by_policy(level, set, word);
+    sets_front(words, ways - 1, word, ways);
+    return victim;
+}
+
+/* The victim of the level above becomes a line of this exclusive one. */
+static __attribute__((noinline)) void push_down(struct cache_level *level, uint32_t word, uint64_t line)
+{
+    const uint32_t set = cache_contents_set_of(level, line), ways = level->sets.ways;
+    uint32_t *words = words_at(level, set, 0);
+    const uint32_t place = sets_find(words, cache_sets_tag(word), ways);
+    if (place < ways) {
+        words[place] |= word & CACHE_SETS_DIRTY;
+        return;
+    }
+    const uint32_t victim = put(level, set, word, 0);
+    if (victim == 0)
+        return;
+    note_pushed(level, cache_sets_tag(victim) - 1, set);
+    evict(level, victim, (struct seen){0});
 }
 
 /* ------------------------------------------------------------------ levels */
@@ -122,10 +215,18 @@ PART uint32_t evict(struct cache_level *level, uint32_t word, const struct seen 
  * it. */
 PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, const struct seen known)
 {
-    uint32_t *words = words_at(level, set, known.ways);
-    const uint32_t ways = ways_of(level, known.ways), victim = words[ways - 1];
-    sets_front(words, ways - 1, word, ways);
+    const uint32_t victim = put(level, set, word, known.ways);
     return C2_LIKELY(victim != 0) ? cache_sets_tag(victim) | (uint64_t)evict(level, victim, known) << 32 : 0;
+}
+
+/* The line moves up from an exclusive level, which has it in this place. */
+static __attribute__((noinline)) void move_up(struct cache_level *level, uint32_t *words, uint32_t place)
+{
+    struct cache_trail *trail = &level->front.caches->trail;
+    const uint32_t word = take(level, words, place, 0);
+    note_pushed(level, cache_sets_tag(word) - 1, CACHE_MOVED);
+    trail->dirty = word & CACHE_SETS_DIRTY;
+    trail->server = level;
 }
 
 /* A level below the first is asked. False: it misses, and is to be filled. */
@@ -136,7 +237,12 @@ PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t 
     if (C2_UNLIKELY(place >= ways))
         return false;
     level->front.hits[write]++;
-    sets_youngest(words, place, ways);
+    if (known == 0 && level->exclusive)
+        move_up(level, words, place);
+    else if (is_ordered(level, known))
+        sets_youngest(words, place, ways);
+    else
+        hit_by_policy(level, &words[place]);
     return true;
 }
 
@@ -156,8 +262,14 @@ struct missed {
 PART void fill_below(const struct missed *m, struct cache_level *level, uint32_t n, uint32_t set,
                      const struct seen known)
 {
-    m->caches->trail.set[n] = set;
-    m->record[1 + n] = fill(level, set, cache_sets_word(m->slot + 1, false), known);
+    struct cache_trail *trail = &m->caches->trail;
+    trail->set[n] = set;
+    m->record[1 + n] = 0;
+    if (known.ways == 0 && level->exclusive)
+        return;
+    const bool dirty = known.ways == 0 && trail->dirty; /* the level filled first takes it */
+    trail->dirty &= !dirty;
+    m->record[1 + n] = fill(level, set, cache_sets_word(m->slot + 1, dirty), known);
 }
 
 PART bool ask_further(const struct missed *m, struct cache_level *level, uint32_t set, uint32_t known)
@@ -196,16 +308,33 @@ PART uint32_t below_second(const struct missed *m, struct cache_level *third, co
     return 1 + count;
 }
 
+/* What came up from an exclusive level and is dirty, and no level below the first was to be filled; one that holds
+ * nothing dirty does not take it. */
+PART bool take_dirty(const struct missed *m)
+{
+    struct cache_trail *trail = &m->caches->trail;
+    const bool dirty = trail->dirty;
+    trail->dirty = false;
+    if (C2_LIKELY(!dirty || !m->first->clean))
+        return dirty;
+    trail->server->counts.writebacks++;
+    write_further(trail->server->next, m->slot + 1, m->line);
+    return false;
+}
+
 /* The first level is filled, the last of those that missed. */
 PART enum caches_tried fill_first(const struct missed *m, uint32_t count, uint32_t set, const struct shape shape)
 {
-    const uint32_t word = cache_sets_word(m->slot + 1, m->write);
+    const bool dirty = !shape.ways[0] && take_dirty(m);
+    const uint32_t word = cache_sets_word(m->slot + 1, m->write || dirty);
     const uint64_t left = fill(m->first, set, word, (struct seen){shape.ways[0], shape.ways[1], {{0}}});
     m->record[0] = m->first->front.missed + m->slot +
                    (count - 1) * (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND);
     m->record[1] = (uint32_t)left;
     if (!shape.ways[0] && m->first->depth != 0)
         m->caches->trail.lost = (uint32_t)(left >> 32);
+    if (!shape.ways[0] && C2_UNLIKELY(m->caches->trail.pushed_count != 0))
+        cache_tape_push(m->caches, 1 + count);
     return CACHES_MISSED;
 }
 
@@ -302,9 +431,25 @@ static __attribute__((noinline)) enum caches_tried missed_any(struct caches_fron
     return miss_any(front, write, slot, line);
 }
 
+static __attribute__((noinline)) enum caches_tried access_by_policy(struct caches_front *front, bool write,
+                                                                    uint32_t slot, uint64_t line)
+{
+    struct cache_level *first = cache_level_of(front);
+    uint32_t *words = words_at(first, cache_contents_set_of(first, line), 0);
+    const uint32_t place = sets_find(words, slot + 1, first->sets.ways);
+    if (C2_UNLIKELY(place >= first->sets.ways))
+        return missed_any(front, write, slot, line);
+    front->hits[(size_t)write]++;
+    words[place] |= write;
+    hit_by_policy(first, &words[place]);
+    return cache_tape_hit(first, slot);
+}
+
 static enum caches_tried access_any(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
 {
     struct cache_level *first = cache_level_of(front);
+    if (!first->ordered)
+        return access_by_policy(front, write, slot, line);
     uint32_t *words = words_at(first, cache_contents_set_of(first, line), 0);
     front->youngest = words;
     if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, first->sets.ways)))

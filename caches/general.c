@@ -37,9 +37,28 @@ static void move_shadow(struct caches *caches, uint32_t column)
     *from = (struct cache_shadow){.log = NULL};
 }
 
+/* A level whose words are the policy's. */
+static void move_dirt(struct caches *caches, struct cache_level *level)
+{
+    const uint32_t first = 1u << level->policy.way_bits;
+    for (uint32_t way = first; way < (level->sets.set_count + 1) << level->policy.way_bits; way++) {
+        uint32_t *word = &level->policy.word[way];
+        if (*word != 0)
+            cache_lines_state(&caches->lines, cache_sets_tag(*word) - 1, level->column)->seat = way << 1 |
+                                                                                                (*word &
+                                                                                                 CACHE_SETS_DIRTY);
+        *word &= ~CACHE_SETS_DIRTY;
+    }
+}
+
 /* The oldest line of each set first: so the policy has their order. */
 static void move_sets(struct caches *caches, struct cache_level *level)
 {
+    if (!level->ordered) {
+        move_dirt(caches, level);
+        level->sets = (struct cache_sets){.word = NULL};
+        return;
+    }
     for (uint32_t set = 0; set < level->sets.set_count; set++)
         for (uint32_t place = level->sets.ways; place-- > 0;) {
             const uint32_t word = cache_sets_at(&level->sets, set)[place], slot = cache_sets_tag(word) - 1;

@@ -137,8 +137,6 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
 static void link_levels(struct cache_level *upper, struct cache_level *lower)
 {
     upper->next = lower;
-    upper->next_column = lower->column;
-    upper->short_next = !lower->exclusive && lower->short_hits;
     lower->above[lower->above_count++] = upper;
     for (uint32_t i = 0; i < upper->above_count; i++)
         lower->above[lower->above_count++] = upper->above[i];

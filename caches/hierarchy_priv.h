@@ -11,11 +11,25 @@
 enum cache_port { CACHE_PORT_DATA, CACHE_PORT_FETCH, CACHE_PORT_WALK, CACHE_PORTS };
 _Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == CACHES_FETCH, "sides are ports");
 
+/* What an access does besides: a victim of the level above pushes another line out of an exclusive level, or a line
+ * moves up from there. */
+struct cache_pushed {
+    uint32_t column, slot; /* the level, and the line that it has lost */
+    uint32_t set;          /* pushed out of it; CACHE_MOVED: the line has moved up */
+};
+#define CACHE_MOVED UINT32_MAX
+/* At most each level that is filled pushes a line out of each exclusive one, and a line moves up. */
+#define CACHE_MAX_PUSHED (CACHES_MAX_LEVELS * CACHES_MAX_LEVELS / 4 + 1)
+
 /* Of an access of a usual machine that missed, what is not in the brief record at the end of the tape. */
 struct cache_trail {
     uint32_t set[CACHES_MAX_LEVELS]; /* of levels that missed, counted from the one asked first, which is not among
                                         them; through all slices, from 0 */
     uint32_t lost; /* of that one, if there are levels above it: which of these have lost its victim, by columns */
+    bool dirty;    /* a line is on its way up from an exclusive level, and is dirty; it was in: */
+    struct cache_level *server;
+    uint32_t pushed_count;
+    struct cache_pushed pushed[CACHE_MAX_PUSHED];
 };
 
 struct caches;

@@ -16,8 +16,8 @@
  *   a level whose misses do not always fill it (allocate = no) has no synonyms.
  *
  * Representation
- *   On a usual machine: sets.c. On others there are no tags: the line knows its way (lines.c), the way its line. A
- *   level so costs its lines' 8 bytes a way, and is asked without looking at it.
+ *   On a usual machine: contents.c. On others tags are not compared: the line knows its way (lines.c), the way its
+ *   line, and a level is asked without looking at its sets.
  *
  * Counting
  *   Nothing here: what counts as what is the hierarchy's business. What the policy of level NAME draws is the consumer
@@ -126,8 +126,6 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     level->synonyms = has_synonyms(level);
     C2_ASSERT(!level->around || !level->synonyms);
     level->coherent = caches_machine_cores(machine) > 1;
-    level->short_hits = config->policy == CACHES_LRU && !level->synonyms && !level->coherent &&
-                        !caches_machine_writes_on(machine); /* whose stores of the last access are to be known */
     if (status == C2_OK)
         status = init_policy(level, seed, err);
     if (status == C2_OK)
@@ -166,7 +164,7 @@ bool cache_level_invalidate(struct cache_level *level, const struct cache_state 
 
 bool cache_level_way_holds(const struct cache_level *level, uint32_t way)
 {
-    uint32_t slot = level->policy.way[way].line - 1;
+    uint32_t slot = cache_sets_tag(level->policy.word[way]) - 1;
     struct line_no line = {cache_lines_line(level->lines, slot)};
     struct cache_place place = cache_level_place(level, (struct cache_line){line, line});
     uint32_t set = cache_policy_set_of(&level->policy, way);
@@ -182,7 +180,7 @@ void cache_level_check(const struct cache_level *level)
     for (uint32_t set = 1; set <= level->policy.set_count; set++)
         for (uint32_t w = 0; w < level->policy.ways; w++) {
             uint32_t way = (set << level->policy.way_bits) + w;
-            if (level->policy.way[way].line == 0)
+            if (level->policy.word[way] == 0)
                 continue;
             taken++;
             cache_level_way_holds(level, way);
@@ -204,7 +202,7 @@ static uint32_t content_of(const struct cache_level *level, uint32_t set, uint32
         *dirty = word & CACHE_SETS_DIRTY;
         return cache_sets_tag(word);
     }
-    const uint32_t line = level->policy.way[(set << level->policy.way_bits) + w].line;
+    const uint32_t line = cache_sets_tag(level->policy.word[(set << level->policy.way_bits) + w]);
     if (line != 0)
         *dirty = cache_level_state(level, line - 1)->seat & 1;
     return line;

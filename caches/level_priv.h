@@ -19,8 +19,10 @@ struct cache_level {
     struct cache_policy policy;
     struct cache_shadow shadow;
     struct caches_counts counts;
-    struct cache_sets sets;    /* of a usual machine: what is here (contents.c); */
+    struct cache_sets sets;    /* of a usual machine: what is here (contents.c): the words of the policy, or, */
+    bool ordered;              /* where it has true LRU and all ways may be filled, the lines of a set by age; */
     struct caches_front front; /* its hits, and what those who ask it first have at hand; */
+    uint32_t *touched;         /* that has no order: the word of the last access; */
     uint64_t misses[2];        /* by whether it was a write: of these and the hits most of its counts are made */
     bool plain;                /* one slice, and a power of two of sets */
     bool hashed;               /* slices by masks, and shifts and masks find the set in one; */
@@ -29,9 +31,7 @@ struct cache_level {
     uint32_t column;          /* of the level in them */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */
     struct cache_level *next; /* NULL: memory */
-    uint32_t next_column;
-    bool short_next; /* the next level is not exclusive and has short hits: see access_second() */
-    bool clean;      /* only fetches enter: it holds nothing dirty */
+    bool clean;               /* only fetches enter: it holds nothing dirty */
     uint32_t above_count;
     struct cache_level **above; /* all those from which a miss may come here; of several cores those of all */
     uint32_t core;              /* whose it is; of a shared one 0 */
@@ -40,8 +40,7 @@ struct cache_level {
     uint32_t slice_count;
     bool power_of_two; /* set_count is one */
     bool virtual_index;
-    bool synonyms;   /* a physical line may have several sets: see level.c */
-    bool short_hits; /* LRU, no synonyms: see short_hit() */
+    bool synonyms; /* a physical line may have several sets: see level.c */
     bool exclusive;
     bool inclusive;
     bool through, around;                 /* as in struct caches_level */
@@ -138,9 +137,9 @@ static inline void cache_level_put(struct cache_level *level, uint32_t way, uint
                                    struct line_no virtual_line, bool dirty)
 {
     struct cache_state *state = &row[level->column];
-    C2_ASSERT(state->seat == 0 && level->policy.way[way].line == 0);
+    C2_ASSERT(state->seat == 0 && level->policy.word[way] == 0);
     state->seat = way << 1 | dirty;
-    level->policy.way[way].line = slot + 1;
+    level->policy.word[way] = cache_sets_word(slot + 1, false);
     if (level->origin)
         level->origin[way] = virtual_line.v;
     if (C2_UNLIKELY(level->policy.history))
@@ -154,7 +153,7 @@ static inline void cache_level_put(struct cache_level *level, uint32_t way, uint
 /* Takes out the line of a way, for whatever reason. A fill of the way must follow, or cache_policy_empty(). */
 static inline struct cache_victim cache_level_take(struct cache_level *level, uint32_t way)
 {
-    struct cache_victim victim = {.slot = level->policy.way[way].line - 1};
+    struct cache_victim victim = {.slot = cache_sets_tag(level->policy.word[way]) - 1};
     victim.row = cache_lines_row(level->lines, victim.slot);
     struct cache_state *state = &victim.row[level->column];
     C2_ASSERT(cache_state_way(state) == way);
@@ -163,25 +162,19 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
         victim.virtual_line.v = level->origin[way];
     state->seat = 0;
     cache_lines_lose(level->lines, victim.slot, level->column);
-    level->policy.way[way].line = 0;
+    level->policy.word[way] = 0;
     if (C2_UNLIKELY(level->prefetch))
         cache_prefetch_left(level, victim.slot);
     return victim;
 }
 
 /* The way that the next line of a set goes to: the lowest empty one, else the victim; of those that the core that makes
- * the access may fill. */
+ * the access may fill. set: from 1. */
 static inline uint32_t cache_level_choose(struct cache_level *level, uint32_t set)
 {
-    if (C2_UNLIKELY(level->allowed))
-        return cache_policy_choose_among(&level->policy, set, level->allowed[level->lines->core]);
-    if (level->policy.set)
-        return cache_policy_choose(&level->policy, set);
-    uint32_t line = cache_policy_oldest(&level->policy, set);
-    uint32_t way = line ? cache_state_way(cache_level_state(level, line - 1))
-                        : cache_policy_first_empty(&level->policy, set);
-    C2_PROMISE(cache_policy_is_room(&level->policy, set, way));
-    return way;
+    return C2_UNLIKELY(level->allowed)
+               ? cache_policy_choose_among(&level->policy, set, level->allowed[level->lines->core])
+               : cache_policy_choose(&level->policy, set);
 }
 
 #endif

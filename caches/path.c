@@ -75,7 +75,7 @@ static void seat(struct walk *walk, struct cache_level *level, struct cache_line
 {
     uint32_t set = cache_level_set(level, cache_level_place(level, line));
     uint32_t way = cache_level_choose(level, set);
-    if (C2_LIKELY(level->policy.way[way].line != 0))
+    if (C2_LIKELY(level->policy.word[way] != 0))
         evict(walk, level, way);
     cache_level_put(level, way, slot, row, line.virtual_line, dirty);
 }
@@ -186,9 +186,7 @@ static inline struct cache_level *bring(struct walk *walk)
 static void prefetch_last(const struct cache_level *last, struct cache_line line)
 {
     uint32_t set = cache_level_set(last, cache_level_place(last, line));
-    const struct cache_way *way = &last->policy.way[(size_t)set << last->policy.way_bits];
-    __builtin_prefetch(way);
-    __builtin_prefetch(way + 8);
+    __builtin_prefetch(&last->policy.word[(size_t)set << last->policy.way_bits]);
 }
 
 struct cache_level *cache_path_miss(struct caches *caches, const struct cache_request *request,

@@ -79,9 +79,14 @@ static bool has_ages(const struct cache_policy *policy)
 
 static uint64_t all_ways(const struct cache_policy *policy) { return c2_mask(0, policy->ways - 1); }
 
-static const struct cache_way *ways_of(const struct cache_policy *policy, uint32_t set)
+static const uint32_t *words_of(const struct cache_policy *policy, uint32_t set)
 {
-    return &policy->way[(size_t)set << policy->way_bits];
+    return &policy->word[(size_t)set << policy->way_bits];
+}
+
+static uint32_t *ages_of(const struct cache_policy *policy, uint32_t set)
+{
+    return &policy->age[(size_t)set << policy->way_bits];
 }
 
 /* ------------------------------------------------------------------ ages */
@@ -89,32 +94,31 @@ static const struct cache_way *ways_of(const struct cache_policy *policy, uint32
 /* No two ways of a set are as old as each other, and none is younger than the clock. */
 static bool order_holds(const struct cache_policy *policy, uint32_t set)
 {
-    const struct cache_way *way = ways_of(policy, set);
+    const uint32_t *age = ages_of(policy, set);
     for (uint32_t w = 0; w < policy->ways; w++) {
-        C2_ASSERT(way[w].age <= policy->clock);
+        C2_ASSERT(age[w] <= policy->clock);
         for (uint32_t other = 0; other < w; other++)
-            C2_ASSERT(way[w].age == 0 || way[w].age != way[other].age);
+            C2_ASSERT(age[w] == 0 || age[w] != age[other]);
     }
     return true;
 }
 
-static void rank_set(struct cache_way *way, uint32_t ways)
+static void rank_set(uint32_t *age, uint32_t ways)
 {
     uint32_t rank[CACHE_MAX_WAYS];
     for (uint32_t w = 0; w < ways; w++) {
-        rank[w] = way[w].age != 0;
+        rank[w] = age[w] != 0;
         for (uint32_t other = 0; other < ways; other++)
-            rank[w] += way[other].age != 0 && way[other].age < way[w].age;
+            rank[w] += age[other] != 0 && age[other] < age[w];
     }
-    for (uint32_t w = 0; w < ways; w++)
-        way[w].age = rank[w];
+    memcpy(age, rank, ways * sizeof *age);
 }
 
 void cache_policy_renumber(struct cache_policy *policy)
 {
     policy->clock = policy->ways;
     for (uint32_t set = 1; set <= policy->set_count; set++) {
-        rank_set(&policy->way[(size_t)set << policy->way_bits], policy->ways);
+        rank_set(ages_of(policy, set), policy->ways);
         C2_PROMISE(order_holds(policy, set));
     }
 }
@@ -262,14 +266,17 @@ enum c2_status cache_policy_init(struct cache_policy *policy, enum caches_policy
     C2_ASSERT(ways >= 1 && ways <= (has_ages(policy) ? CACHE_MAX_WAYS : CACHES_MAX_WAYS));
     C2_ASSERT(kind != CACHES_TREE_PLRU || c2_is_power_of_two(ways));
     C2_ASSERT(kind != CACHES_MRU3_PLRU4 || ways == GROUPS * GROUP_WAYS);
-    policy->way_bits = ways > 1 ? c2_log2(ways - 1) + 1 : 0;
+    policy->way_bits = ways > 4 ? c2_log2(ways - 1) + 1 : 2;
     policy->way_mask = (1u << policy->way_bits) - 1;
     policy->rrip = kind == CACHES_SRRIP || kind == CACHES_BRRIP || kind == CACHES_DRRIP || is_ship(kind);
     init_duel(&policy->duel, set_count);
-    policy->way = c2_calloc(((size_t)set_count + 1) << policy->way_bits, sizeof *policy->way);
-    if (!has_ages(policy))
+    const size_t numbers = ((size_t)set_count + 1) << policy->way_bits;
+    policy->word = c2_calloc(numbers, sizeof *policy->word);
+    if (has_ages(policy))
+        policy->age = c2_calloc(numbers, sizeof *policy->age);
+    else
         policy->set = c2_calloc((size_t)set_count + 1, sizeof *policy->set);
-    if (!policy->way || (!has_ages(policy) && !policy->set))
+    if (!policy->word || (!policy->age && !policy->set))
         return c2_fail_memory(err, "the sets of a cache");
     if (is_ship(kind) && !init_history(policy))
         return c2_fail_memory(err, "what is known of signatures");
@@ -281,7 +288,8 @@ enum c2_status cache_policy_init(struct cache_policy *policy, enum caches_policy
 
 void cache_policy_end(struct cache_policy *policy)
 {
-    c2_free(policy->way);
+    c2_free(policy->word);
+    c2_free(policy->age);
     c2_free(policy->set);
     c2_free(policy->history);
 }
@@ -358,9 +366,10 @@ void cache_policy_fill(struct cache_policy *policy, uint32_t number)
 
 void cache_policy_empty(struct cache_policy *policy, uint32_t number)
 {
-    policy->way[number].age = 0;
-    if (has_ages(policy))
+    if (has_ages(policy)) {
+        policy->age[number] = 0;
         return;
+    }
     struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
     set->valid &= ~((uint64_t)1 << cache_policy_way_of(policy, number));
     C2_PROMISE(bits_hold(policy, number));
@@ -391,14 +400,6 @@ static uint32_t victim(struct cache_policy *policy, struct cache_set *set, uint6
     }
 }
 
-uint32_t cache_policy_first_empty(const struct cache_policy *policy, uint32_t set)
-{
-    uint32_t number = set << policy->way_bits;
-    while (policy->way[number].line != 0)
-        number++;
-    return number;
-}
-
 static uint32_t choose(struct cache_policy *policy, uint32_t set, uint64_t among)
 {
     uint32_t first = set << policy->way_bits;
@@ -408,20 +409,37 @@ static uint32_t choose(struct cache_policy *policy, uint32_t set, uint64_t among
     return number;
 }
 
-uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
+/* With ages, an empty way being the oldest, and the lowest of such the first: so there is no branch on what cannot be
+ * predicted. */
+static uint32_t oldest(const struct cache_policy *policy, uint32_t set)
 {
-    return choose(policy, set, all_ways(policy));
+    const uint32_t *age = ages_of(policy, set);
+    uint64_t least = UINT64_MAX;
+#pragma GCC unroll 4
+    for (uint32_t w = 0; w < policy->ways; w++) {
+        const uint64_t candidate = (uint64_t)age[w] << 32 | w;
+        least = candidate < least ? candidate : least;
+    }
+    return (uint32_t)least;
 }
 
-/* With ages: an empty way is the oldest. */
 static uint32_t oldest_among(const struct cache_policy *policy, uint32_t set, uint64_t among)
 {
-    const struct cache_way *way = ways_of(policy, set);
+    const uint32_t *age = ages_of(policy, set);
     uint32_t oldest = (uint32_t)__builtin_ctzll(among);
     for (uint32_t w = oldest; w < policy->ways; w++)
-        if ((among >> w & 1) && way[w].age < way[oldest].age)
+        if ((among >> w & 1) && age[w] < age[oldest])
             oldest = w;
     return oldest;
+}
+
+uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
+{
+    if (policy->set)
+        return choose(policy, set, all_ways(policy));
+    const uint32_t number = (set << policy->way_bits) + oldest(policy, set);
+    C2_PROMISE(cache_policy_is_room(policy, set, number));
+    return number;
 }
 
 uint32_t cache_policy_choose_among(struct cache_policy *policy, uint32_t set, uint64_t ways)
@@ -437,10 +455,9 @@ uint32_t cache_policy_choose_among(struct cache_policy *policy, uint32_t set, ui
 
 static void check_ages(const struct cache_policy *policy, uint32_t set)
 {
-    const struct cache_way *way = ways_of(policy, set);
     order_holds(policy, set);
     for (uint32_t w = 0; w < policy->ways; w++)
-        C2_ASSERT((way[w].age != 0) == (way[w].line != 0));
+        C2_ASSERT((ages_of(policy, set)[w] != 0) == (words_of(policy, set)[w] != 0));
 }
 
 /* The bits of bits[0] that the policy may set. */
@@ -461,12 +478,12 @@ static uint64_t own_bits(const struct cache_policy *policy)
 static void check_bits(const struct cache_policy *policy, uint32_t number)
 {
     const struct cache_set *set = &policy->set[number];
-    const struct cache_way *way = ways_of(policy, number);
+    const uint32_t *word = words_of(policy, number);
     C2_ASSERT((set->valid & ~all_ways(policy)) == 0 && (set->bits[0] & ~own_bits(policy)) == 0);
     C2_ASSERT((set->bits[1] & ~all_ways(policy)) == 0);
     C2_ASSERT(policy->kind != CACHES_MRU3_PLRU4 || set->bits[0] >> LAST_GROUP_SHIFT < GROUPS);
     for (uint32_t w = 0; w < policy->ways; w++)
-        C2_ASSERT((set->valid >> w & 1) == (way[w].line != 0));
+        C2_ASSERT((set->valid >> w & 1) == (word[w] != 0));
 }
 
 void cache_policy_check(const struct cache_policy *policy)
@@ -481,10 +498,10 @@ void cache_policy_check(const struct cache_policy *policy)
 
 bool cache_policy_is_youngest(const struct cache_policy *policy, uint32_t number)
 {
-    const struct cache_way *way = ways_of(policy, cache_policy_set_of(policy, number));
-    C2_ASSERT(policy->way[number].line != 0 && policy->way[number].age == policy->clock);
+    const uint32_t *age = ages_of(policy, cache_policy_set_of(policy, number));
+    C2_ASSERT(policy->word[number] != 0 && policy->age[number] == policy->clock);
     for (uint32_t w = 0; w < policy->ways; w++)
-        C2_ASSERT(&way[w] == &policy->way[number] || way[w].age < policy->clock);
+        C2_ASSERT(w == cache_policy_way_of(policy, number) || age[w] < policy->clock);
     return true;
 }
 
@@ -509,16 +526,16 @@ bool cache_policy_is_room(const struct cache_policy *policy, uint32_t set, uint3
 
 bool cache_policy_is_room_among(const struct cache_policy *policy, uint32_t set, uint32_t number, uint64_t ways)
 {
-    const struct cache_way *way = ways_of(policy, set);
+    const uint32_t *word = words_of(policy, set), *age = policy->age ? ages_of(policy, set) : NULL;
     const uint32_t chosen = cache_policy_way_of(policy, number);
     C2_ASSERT(cache_policy_set_of(policy, number) == set && chosen < policy->ways);
     C2_ASSERT(chosen >= CACHES_MAX_WAYS || (ways >> chosen & 1));
     for (uint32_t w = 0; w < policy->ways; w++) {
         if (w < CACHES_MAX_WAYS && !(ways >> w & 1))
             continue;
-        C2_ASSERT(way[w].line != 0 || w >= chosen); /* the lowest of the empty ones */
-        C2_ASSERT(way[chosen].line == 0 || way[w].line != 0);
-        C2_ASSERT(!has_ages(policy) || way[chosen].line == 0 || way[chosen].age <= way[w].age);
+        C2_ASSERT(word[w] != 0 || w >= chosen); /* the lowest of the empty ones */
+        C2_ASSERT(word[chosen] == 0 || word[w] != 0);
+        C2_ASSERT(!age || word[chosen] == 0 || age[chosen] <= age[w]);
     }
     return true;
 }

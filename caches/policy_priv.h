@@ -7,12 +7,8 @@
 
 #include "caches/caches.h"
 
-/* Ways are numbered through the whole level, a power of two of numbers a set, and the first set's numbers are left
- * out: so 0 is no way, and a way's set is its number shifted. 8 ways are one host cache line. */
-struct cache_way {
-    uint32_t line; /* 0: empty; else who is in it, as the level or TLB names it */
-    uint32_t age;  /* LRU, FIFO: younger is higher; 0 when empty */
-};
+/* Ways are numbered through the whole level, a power of two of numbers a set and at least four, and the first set's
+ * numbers are left out: so 0 is no way, and a way's set is its number shifted. */
 
 /* What the policies without ages keep of a set. */
 struct cache_set {
@@ -57,7 +53,8 @@ struct cache_policy {
     bool rrip;                             /* SRRIP, BRRIP, DRRIP or SHiP */
     uint32_t clock;                        /* the youngest age given out */
     uint32_t set_count;                    /* of the level, all slices together */
-    struct cache_way *way;                 /* [number] */
+    uint32_t *word;                        /* [number]: 0: empty; else who is in it, as the level or TLB has it */
+    uint32_t *age;                         /* [number]: LRU, FIFO: younger is higher; 0 when empty. NULL for others */
     struct cache_set *set;                 /* [number >> way_bits]; NULL for LRU and FIFO */
     struct c2_rng rng;                     /* of random, BRRIP and DRRIP: seeded by who has them */
     struct cache_duel duel;                /* of DRRIP */
@@ -78,16 +75,14 @@ void cache_policy_renumber(struct cache_policy *policy);
 void cache_policy_fill(struct cache_policy *policy, uint32_t number);
 /* The way was emptied, and no fill of it follows at once. */
 void cache_policy_empty(struct cache_policy *policy, uint32_t number);
-/* Without ages: the way that the next line of a set goes to, the lowest empty one, else the victim. */
+/* The way that the next line of a set goes to, the lowest empty one, else the victim. And of these ways alone; at least
+ * one. */
 uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set);
-/* The same of any policy, of these ways alone; at least one. */
 uint32_t cache_policy_choose_among(struct cache_policy *policy, uint32_t set, uint64_t ways);
-/* The lowest empty way; there must be one. */
-uint32_t cache_policy_first_empty(const struct cache_policy *policy, uint32_t set);
 void cache_policy_check(const struct cache_policy *policy);
 
 /* What the model card promises of the way touched last, in time linear in the ways (C2_PROMISE): they assert, and are
- * true. is_room: the next line of the set may go there; has ages or not. _among: of these ways. */
+ * true. is_room: the next line of the set may go there. _among: of these ways. */
 bool cache_policy_is_youngest(const struct cache_policy *policy, uint32_t number);
 bool cache_policy_points_away(const struct cache_policy *policy, uint32_t number);
 bool cache_policy_is_room(const struct cache_policy *policy, uint32_t set, uint32_t number);
@@ -115,7 +110,7 @@ static inline void cache_policy_youngest(struct cache_policy *policy, uint32_t n
 {
     if (C2_UNLIKELY(policy->clock == CACHE_AGE_LIMIT))
         cache_policy_renumber(policy);
-    policy->way[number].age = ++policy->clock;
+    policy->age[number] = ++policy->clock;
     C2_PROMISE(cache_policy_is_youngest(policy, number));
 }
 
@@ -173,20 +168,6 @@ static inline uint32_t cache_policy_replace(struct cache_policy *policy, uint32_
     of->bits[0] = (of->bits[0] & policy->use[way].keep) | policy->use[way].set;
     C2_PROMISE(cache_policy_points_away(policy, number));
     return number;
-}
-
-/* With ages: the `line` of the oldest way of a set, 0 when one is empty. The oldest is the least of age and line taken
- * as one number, and the line knows which way it is in; so there is no branch on what cannot be predicted. */
-static inline uint32_t cache_policy_oldest(const struct cache_policy *policy, uint32_t set)
-{
-    const struct cache_way *way = &policy->way[(size_t)set << policy->way_bits];
-    uint64_t least = UINT64_MAX;
-#pragma GCC unroll 4
-    for (uint32_t w = 0; w < policy->ways; w++) {
-        uint64_t candidate = (uint64_t)way[w].age << 32 | way[w].line;
-        least = candidate < least ? candidate : least;
-    }
-    return (uint32_t)least;
 }
 
 #endif

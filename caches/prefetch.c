@@ -167,7 +167,6 @@ enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err)
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
         level->prefetch = prefetch;
-        level->short_hits = false; /* their ways do not ask who has to know */
         status = init_level(&prefetch->at[i], level, err);
     }
     return status;

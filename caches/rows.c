@@ -16,7 +16,7 @@
  *
  * Invariants (cache_rows_check)
  *   As many groups as there is room for at most. A stamp and an evictor of a level that was never asked for the line
- *   are 0.
+ *   are 0, but for evictors of exclusive levels.
  *
  * Failures
  *   What is beside is made in the middle of a verdict, which cannot fail: then it is kept nowhere, and `failed` says
@@ -153,10 +153,10 @@ static uint32_t kept(const struct cache_rows *rows, size_t at)
     return rows->evictors == CACHE_ROWS_NARROW ? rows->narrow[at] : rows->evictor[at];
 }
 
-void cache_rows_check(const struct cache_rows *rows)
+void cache_rows_check(const struct cache_rows *rows, uint32_t exclusive)
 {
     const size_t all = rows->stamps.groups * places(rows);
     C2_ASSERT(rows->stamps.groups <= rows->room && rows->stamps.width == rows->columns);
     for (size_t i = 0; i < all && rows->evictors != CACHE_ROWS_NONE; i++)
-        C2_ASSERT(rows->stamps.word[i] != 0 || kept(rows, i) == 0);
+        C2_ASSERT(rows->stamps.word[i] != 0 || kept(rows, i) == 0 || exclusive >> i % rows->columns & 1);
 }

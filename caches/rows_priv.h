@@ -24,8 +24,8 @@ struct cache_rows {
 };
 
 void cache_rows_end(struct cache_rows *rows);
-bool cache_rows_add(struct cache_rows *rows, uint64_t key); /* a group; false: no memory */
-void cache_rows_check(const struct cache_rows *rows);
+bool cache_rows_add(struct cache_rows *rows, uint64_t key);               /* a group; false: no memory */
+void cache_rows_check(const struct cache_rows *rows, uint32_t exclusive); /* columns, as bits */
 
 /* What is known beside, made now if need be; without memory it is `nowhere`. */
 struct cache_beside *cache_rows_make_beside(struct cache_rows *rows, uint32_t group);

@@ -16,6 +16,8 @@
  *                what those above the first level have lost. So a miss that the second level serves takes two words.
  *                The contents write it behind the end of the tape, but for the caller's; whoever defers the miss
  *                completes it, or makes one of the others of it
+ *     pushed     before a miss, what it does besides to exclusive levels: of each line that one of them loses the
+ *                column and the slot, and the set that it was pushed out of, if it has not moved up
  *     note       three words of the caller's, and an actor
  *     group      lines that are new get their rows
  *   The tape is the caller's (caches_defer_to), who hands it on when it is full; else the caches have one, and judge it
@@ -84,6 +86,21 @@ bool cache_tape_group(struct caches *caches)
 }
 
 /* ------------------------------------------------------------------ misses and notes */
+
+void cache_tape_push(struct caches *caches, uint32_t words)
+{
+    struct cache_trail *trail = &caches->trail;
+    const uint32_t behind = 2 * trail->pushed_count;
+    uint64_t *at = caches->tape.end.at;
+    memmove(at + 1 + behind, at, words * sizeof *at);
+    *at++ = TAPE_PUSHED << TAPE_COLUMN | (uint64_t)behind << TAPE_BEHIND;
+    for (uint32_t i = 0; i < trail->pushed_count; i++) {
+        *at++ = (uint64_t)trail->pushed[i].column << 32 | trail->pushed[i].slot;
+        *at++ = trail->pushed[i].set;
+    }
+    trail->pushed_count = 0;
+    caches->tape.end.at = at;
+}
 
 /* Returns where the next word goes. The place is kept by the caller: behind each word it would be read anew. */
 static inline uint64_t *put_head(uint64_t *at, uint64_t first, const struct caches_noted *noted)

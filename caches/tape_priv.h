@@ -19,10 +19,11 @@
 _Static_assert(TAPE_BITS + CACHES_BRIEF_BITS == 64, "the caller's bits are the last");
 #define TAPE_SHAPE ((UINT64_C(1) << TAPE_BITS) - (UINT64_C(1) << TAPE_COLUMN))
 #define TAPE_BRIEF_FIRST (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND | TAPE_IS_BRIEF)
-#define TAPE_NOTE UINT64_C(14)       /* columns of no level: the caller's own words; */
+#define TAPE_PUSHED UINT64_C(13)     /* columns of no level: what the miss behind it does besides, two words each; */
+#define TAPE_NOTE UINT64_C(14)       /* the caller's own words; */
 #define TAPE_GROUP UINT64_C(15)      /* a new group of lines, and its key */
 #define TAPE_HEAD (1 + CACHES_NOTED) /* words behind the first one of a miss or note: the actor, and the caller's */
-_Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_NOTE && CACHES_MAX_LEVELS + 1 <= 8, "columns");
+_Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_PUSHED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
 
 /* What the level at a column has been asked, in the rows' order of events. */
 struct cache_judged {
@@ -37,7 +38,10 @@ struct cache_judged {
 struct cache_verdicts {
     struct cache_rows rows;
     uint32_t level_count;                             /* of the data path */
+    uint32_t exclusive;                               /* columns, as bits: lose lines that they were never asked for */
     struct cache_judged level[CACHES_MAX_LEVELS + 1]; /* by column */
+    uint32_t pushed_count;                            /* by the miss that is said next */
+    struct cache_pushed pushed[CACHE_MAX_PUSHED];
     struct caches_outcome outcome;
     uint32_t counted; /* misses to be told of: */
     struct caches_brief count[VERDICTS_COUNTED];
@@ -75,6 +79,8 @@ void cache_tape_catch_up(struct caches *caches);
 enum caches_tried cache_tape_full(struct caches *caches);
 /* A group was added to caches->lines; false: no memory. */
 bool cache_tape_group(struct caches *caches);
+/* Writes what the trail has of lines pushed out before the record of so many words behind the end. */
+void cache_tape_push(struct caches *caches, uint32_t words);
 
 static inline uint32_t tape_missed(uint64_t first) { return first >> TAPE_MISSED & 15; }
 

@@ -169,17 +169,7 @@ static uint32_t look_up(struct caches_tlb_state *tlb, uint64_t number, enum cach
     return way;
 }
 
-static uint32_t choose(struct caches_tlb_state *tlb, uint32_t set)
-{
-    if (tlb->policy.set)
-        return cache_policy_choose(&tlb->policy, set);
-    const uint32_t oldest = cache_policy_oldest(&tlb->policy, set);
-    const uint32_t way = oldest != 0 ? oldest : cache_policy_first_empty(&tlb->policy, set);
-    C2_PROMISE(cache_policy_is_room(&tlb->policy, set, way));
-    return way;
-}
-
-/* What choose() and cache_policy_fill() would do for a full set of a small tree; 0: it is another. */
+/* What cache_policy_choose() and cache_policy_fill() would do for a full set of a small tree; 0: it is another. */
 static inline uint32_t replace(struct caches_tlb_state *tlb, uint32_t set)
 {
     struct cache_policy *policy = &tlb->policy;
@@ -195,8 +185,8 @@ static uint32_t insert(struct caches_tlb_state *tlb, uint64_t number, enum cache
     const uint32_t set = set_of(tlb, number);
     uint32_t way = replace(tlb, set);
     if (way == 0) {
-        way = choose(tlb, set);
-        tlb->policy.way[way].line = way;
+        way = cache_policy_choose(&tlb->policy, set);
+        tlb->policy.word[way] = way;
         cache_policy_fill(&tlb->policy, way);
     }
     tlb->keys[way] = key_of(tlb, number, kind);
@@ -449,7 +439,7 @@ static uint32_t forget(struct caches_tlb_state *tlb, uint64_t start, uint64_t la
         if (tlb->keys[way] == NO_PAGE || !concerned(tlb->keys[way], start, last))
             continue;
         tlb->keys[way] = NO_PAGE;
-        tlb->policy.way[way].line = 0;
+        tlb->policy.word[way] = 0;
         cache_policy_empty(&tlb->policy, way);
         forgotten++;
     }
@@ -724,7 +714,7 @@ static bool way_holds(const struct caches_tlb_state *tlb, uint32_t way)
 {
     const uint64_t key = tlb->keys[way];
     const uint32_t set = cache_policy_set_of(&tlb->policy, way);
-    C2_ASSERT(tlb->policy.way[way].line == (key != NO_PAGE ? way : 0));
+    C2_ASSERT(tlb->policy.word[way] == (key != NO_PAGE ? way : 0));
     if (key == NO_PAGE)
         return true;
     C2_ASSERT(cache_policy_way_of(&tlb->policy, way) < tlb->policy.ways);

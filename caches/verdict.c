@@ -27,6 +27,7 @@ void cache_verdicts_init(struct cache_verdicts *verdicts, struct caches *caches)
         *shadow = caches->level[i].shadow;
         shadow->stamps = &verdicts->rows.stamps;
         shadow->at = i < caches->level_count ? i : LINES_BESIDE;
+        verdicts->exclusive |= (uint32_t)caches->level[i].exclusive << i;
         caches->level[i].shadow = (struct cache_shadow){.log = NULL};
     }
 }
@@ -56,6 +57,14 @@ static inline enum caches_class touch(struct cache_judged *level, uint32_t *stam
     return class_;
 }
 
+/* A line that the level was never asked for it has not lost. */
+static bool knows(struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, enum caches_class class_)
+{
+    C2_ASSERT(class_ != CACHES_COLD || verdicts->exclusive >> column & 1 ||
+              cache_rows_evictor(&verdicts->rows, slot, column) == 0);
+    return true;
+}
+
 /* ------------------------------------------------------------------ misses */
 
 /* A record of a miss that somebody wants to hear of. */
@@ -73,7 +82,6 @@ static inline void tell(const struct cache_rows *rows, struct caches_outcome *ou
     event->class_ = class_;
     event->set_number = event->victim_set = (uint32_t)(passed >> 32);
     event->evictor = evictor;
-    C2_PROMISE(class_ != CACHES_COLD || event->evictor == 0);
     if (C2_UNLIKELY(victim == 0))
         return;
     event->victim.v = cache_rows_line(rows, victim - 1);
@@ -85,6 +93,24 @@ static inline void lose(struct cache_rows *rows, uint64_t actor, uint32_t column
     cache_rows_lose(rows, victim - 1, column, actor);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
         cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctzll(above), actor);
+}
+
+/* Lines that exclusive levels lose to the miss: said when it is. outcome: or NULL. */
+static __attribute__((noinline)) void say_pushed(struct cache_verdicts *verdicts, uint64_t actor,
+                                                 struct caches_outcome *outcome)
+{
+    struct cache_rows *rows = &verdicts->rows;
+    for (uint32_t i = 0; i < verdicts->pushed_count; i++) {
+        const struct cache_pushed *pushed = &verdicts->pushed[i];
+        if (rows->evictors != CACHE_ROWS_NONE)
+            cache_rows_lose(rows, pushed->slot, pushed->column, actor);
+        if (!outcome || pushed->set == CACHE_MOVED)
+            continue;
+        outcome->evicted |= 1u << pushed->column; /* of the data path, whose columns are depths */
+        outcome->event[pushed->column].victim.v = cache_rows_line(rows, pushed->slot);
+        outcome->event[pushed->column].victim_set = pushed->set;
+    }
+    verdicts->pushed_count = 0;
 }
 
 /* One level after the other; returns the depth of that which has the line. An access does not make the levels lose its
@@ -100,6 +126,7 @@ static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdict
     uint32_t *stamp = column == 0 ? row : cache_rows_stamp(rows, slot, column);
     for (uint32_t i = 0; i < missed; i++) {
         const enum caches_class class_ = touch(&verdicts->level[column], stamp, slot, true);
+        C2_PROMISE(!kept || knows(verdicts, slot, column, class_));
         if (heard)
             tell(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i], class_);
         if (kept && C2_LIKELY((uint32_t)heard->passed[i] != 0))
@@ -121,6 +148,12 @@ static inline void end_outcome(const struct cache_verdicts *verdicts, struct cac
         outcome->event[server].class_ = CACHES_HIT;
 }
 
+static inline void say_unheard(struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, uint32_t missed)
+{
+    judge(verdicts, slot, column, missed, NULL, NULL);
+    verdicts->pushed_count = 0;
+}
+
 /* words: behind the first one. lost: as in struct heard. */
 static inline __attribute__((always_inline)) enum c2_status say_heard(
     struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, const uint32_t missed, const uint64_t *words,
@@ -129,6 +162,8 @@ static inline __attribute__((always_inline)) enum c2_status say_heard(
     const struct heard heard = {.noted = (const struct caches_noted *)words, .passed = words + TAPE_HEAD, .lost = lost};
     outcome->evicted = 0;
     end_outcome(verdicts, outcome, judge(verdicts, slot, column, missed, &heard, outcome));
+    if (C2_UNLIKELY(verdicts->pushed_count != 0))
+        say_pushed(verdicts, heard.noted->actor, outcome);
     if (!hearer)
         return C2_OK;
     const struct line_no line = {cache_rows_line(&verdicts->rows, slot)};
@@ -166,7 +201,7 @@ static inline __attribute__((always_inline)) void count_briefly(struct cache_ver
     const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, column) : 0;
     if (kept && C2_LIKELY(victim != 0))
         lose(rows, actor, column, victim, above);
-    C2_PROMISE(class_ != CACHES_COLD || evictor == 0);
+    C2_PROMISE(!kept || knows(verdicts, slot, column, class_));
     verdicts->count[verdicts->counted] = (struct caches_brief){.actor = (uint32_t)actor,
                                                                .evictor = (uint32_t)evictor,
                                                                .bits = (uint16_t)bits,
@@ -199,6 +234,7 @@ static __attribute__((noinline)) void say_briefly(struct cache_verdicts *verdict
     }
     if (depth < verdicts->level_count)
         touch(&verdicts->level[depth], cache_rows_stamp(&verdicts->rows, slot, depth), slot, false);
+    say_pushed(verdicts, actor, NULL);
 }
 
 /* ------------------------------------------------------------------ notes and groups */
@@ -215,7 +251,12 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
         return status == C2_OK ? hearer->told(hearer->self, (const struct caches_noted *)words, none, NULL, err)
                                : status;
     }
-    return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : no_memory(err);
+    if ((first >> TAPE_COLUMN & 15) == TAPE_GROUP)
+        return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : no_memory(err);
+    for (uint32_t i = 0; i < (first >> TAPE_BEHIND & TAPE_BEHIND_MASK); i += 2)
+        verdicts->pushed[verdicts->pushed_count++] = (struct cache_pushed){(uint32_t)(words[i] >> 32),
+                                                                           (uint32_t)words[i], (uint32_t)words[i + 1]};
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ a tape */
@@ -232,10 +273,10 @@ static inline __attribute__((always_inline)) enum c2_status say_record(struct ca
     if (first >> TAPE_MISSED == 0)
         touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, slot, column), slot, false);
     else if (behind == 0)
-        judge(verdicts, slot, column, missed, NULL, NULL);
+        say_unheard(verdicts, slot, column, missed);
     else if (C2_LIKELY(column == 0 && behind == TAPE_HEAD + 1))
         return say_heard(verdicts, slot, 0, 1, words, 0, hearer, outcome, err);
-    else if (column < TAPE_NOTE)
+    else if (column < TAPE_PUSHED)
         return say_further(verdicts, first, words, hearer, outcome, err);
     else
         return say_else(verdicts, first, words, hearer, err);
@@ -255,7 +296,7 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
     const uint64_t *word = words, *const end = words + count, *stop = words;
     enum c2_status status = C2_OK;
     while (word < end && status == C2_OK) {
-        if (seems_usual(*word)) {
+        if (seems_usual(*word) && verdicts->pushed_count == 0) {
             if (C2_UNLIKELY(word >= stop))
                 stop = word + cache_verdicts_stretch(verdicts, (size_t)(end - word));
             word = cache_verdicts_usual(verdicts, word, stop);
@@ -268,7 +309,7 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
         prefetch_row(&verdicts->rows, (uint32_t)word[VERDICTS_AHEAD]);
         if (!(first & TAPE_IS_BRIEF))
             status = say_record(verdicts, first, word, hearer, outcome, err);
-        else if (!cache_verdicts_further(verdicts, first, word))
+        else if (verdicts->pushed_count != 0 || !cache_verdicts_further(verdicts, first, word))
             say_briefly(verdicts, first, word);
         word += first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     }
@@ -279,7 +320,7 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
 
 void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns)
 {
-    cache_rows_check(&verdicts->rows);
+    cache_rows_check(&verdicts->rows, verdicts->exclusive);
     for (uint32_t i = 0; i < columns; i++)
         cache_shadow_check(&verdicts->level[i].shadow);
 }

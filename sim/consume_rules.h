@@ -101,13 +101,23 @@ PART struct sim_page *page_at(struct sim_core *core, uint64_t va)
     return page;
 }
 
+/* A TLB that hears of all hits has the page where it had it last. */
+PART bool translated_aloud(struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side,
+                           uint64_t va)
+{
+    if (SHORTCUT(va >> C2_PAGE_SHIFT == core->tlb_page[side])) {
+        ++*page->found.accesses;
+        return true;
+    }
+    return sim_tlb_again_any(core, side, page, (struct guest_va){va});
+}
+
 /* The TLBs have the page where they had it last; else nothing has changed. */
-PART bool translated(const struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side,
-                     uint64_t va)
+PART bool translated(struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side, uint64_t va)
 {
     const uint64_t tag = side == CACHES_TLB_LOAD ? 0 : core->tlb_tag[side];
     if (!caches_tlbs_again(&page->found, va >> C2_PAGE_SHIFT | tag))
-        return false;
+        return caches_tlbs_hears(&page->found) && translated_aloud(core, page, side, va);
     C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
     return true;
 }

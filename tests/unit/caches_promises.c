@@ -23,7 +23,7 @@
 
 #define LINES 400u
 
-/* L1D has LRU, L1I a tree, L2 holds all of both, L3 takes L2's victims. */
+/* L1D has LRU, L1I a tree, L2 holds all of both, L3 takes L2's victims. L2's policy makes it a machine of path.c. */
 static struct caches *create(void)
 {
     struct caches_machine machine = {.line_bytes = 64, .level_count = 3, .has_l1i = true};
@@ -31,8 +31,12 @@ static struct caches *create(void)
     machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 64 * 8 * 4, .ways = 4, .slices = 1};
     machine.l1i = (struct caches_level){
         .name = "L1I", .size_bytes = 64 * 4 * 4, .ways = 4, .slices = 1, .policy = CACHES_TREE_PLRU};
-    machine.levels[1] = (struct caches_level){
-        .name = "L2", .size_bytes = 64 * 16 * 8, .ways = 8, .slices = 1, .inclusion = CACHES_INCLUSIVE};
+    machine.levels[1] = (struct caches_level){.name = "L2",
+                                              .size_bytes = 64 * 16 * 8,
+                                              .ways = 8,
+                                              .slices = 1,
+                                              .policy = CACHES_SHIP,
+                                              .inclusion = CACHES_INCLUSIVE};
     machine.levels[2] = (struct caches_level){.name = "L3",
                                               .size_bytes = 64 * 16 * 8,
                                               .ways = 8,
@@ -60,9 +64,9 @@ static struct cache_state *row_in(struct caches *caches, uint32_t level)
 {
     const struct cache_policy *policy = &caches->level[level].policy;
     uint32_t way = 1u << policy->way_bits;
-    while (policy->way[way].line == 0)
+    while (policy->word[way] == 0)
         way++;
-    return cache_lines_row(&caches->lines, policy->way[way].line - 1);
+    return cache_lines_row(&caches->lines, cache_sets_tag(policy->word[way]) - 1);
 }
 
 enum { L1D, L2, L3, L1I };
@@ -105,7 +109,7 @@ static void above_too(struct caches *caches)
     const struct line_no line = {cache_lines_line(&caches->lines, slot)};
     const uint32_t set = cache_level_set(level, cache_level_place(level, (struct cache_line){line, line}));
     const uint32_t way = cache_level_choose(level, set);
-    if (level->policy.way[way].line != 0)
+    if (level->policy.word[way] != 0)
         cache_level_take(level, way);
     cache_level_put(level, way, slot, cache_lines_row(&caches->lines, slot), line, false);
     ask(caches, CACHES_DATA, row);
@@ -155,10 +159,10 @@ static const struct {
     void (*make_wrong)(struct caches *caches);
     const char *promise; /* a part of it */
 } wrongs[] = {
-    {"ways younger than the clock", age_ahead, "way[w].age < policy->clock"},
+    {"ways younger than the clock", age_ahead, "age[w] < policy->clock"},
     {"a tree that points to the way just used", tree_astray, "tree_victim(bits, policy->ways) != way"},
     {"a bit that the policy has no use for", bit_above, "(bits & ~own_bits(policy)) == 0"},
-    {"a way not known to be full", none_valid, "(set->valid >> w & 1) == (way[w].line != 0)"},
+    {"a way not known to be full", none_valid, "(set->valid >> w & 1) == (word[w] != 0)"},
     {"a line that thinks it is elsewhere", two_places, "cache_state_way("},
     {"an inclusive level without a line from above", not_below, "row[level->above[i]->column].seat == 0"},
     {"an exclusive level with a line from above", above_too, "row[level->apart_from->column].seat == 0"},

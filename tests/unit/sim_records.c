@@ -43,7 +43,7 @@ static struct caches_machine machine(enum shape shape)
                                            .slices = 1,
                                            .hash = "none",
                                            .index = CACHES_PHYSICAL,
-                                           .policy = shape == ONE_STAGE ? CACHES_FIFO : CACHES_LRU};
+                                           .policy = shape == ONE_STAGE ? CACHES_SHIP : CACHES_LRU};
     give_tlbs(&made);
     return made;
 }
