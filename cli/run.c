@@ -155,14 +155,6 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     return status == C2_OK ? cli_plan_read(&run->plan, run->options, err) : status;
 }
 
-/* `native` is a name of the interface, so it is refused as such; emu_engine names the nearest of the others. */
-static enum c2_status check_engine(const struct cli_options *options, struct c2_error *err)
-{
-    if (strcmp(options->engine, "native") == 0)
-        return c2_fail(err, C2_ERR_UNSUPPORTED, "--engine native is not available in this version; use unicorn");
-    return C2_OK;
-}
-
 /* One that is not there is said before any file is made. Its path is absolute, for who looks for it from elsewhere. */
 static enum c2_status find_program(struct run *run, struct c2_error *err)
 {
@@ -853,9 +845,7 @@ static enum c2_status adapt_options(struct run *run, struct c2_error *err)
 
 static int make_and_go(struct run *run, char *const *host_env, struct c2_error *err)
 {
-    enum c2_status status = check_engine(run->options, err);
-    if (status == C2_OK)
-        status = adapt_options(run, err);
+    enum c2_status status = adapt_options(run, err);
     if (status == C2_OK)
         status = open_checkpoint(run, err);
     if (status == C2_OK)

@@ -193,7 +193,7 @@ static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan
     return status == C2_OK ? make_ring(s, threads, err) : status;
 }
 
-/* The engine asks the page tables and nobody needs the host's rights; but where they are enforced all the same
+/* Where the engine asks the page tables nobody needs the host's rights; but where they are enforced all the same
  * (-DC2_ENFORCE) every report must come out the same, and what c2emu accesses by mistake shows. */
 #ifndef C2_ENFORCE
 #define C2_ENFORCE MMU_NOT_ENFORCED
@@ -209,7 +209,7 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_p
     if (status == C2_OK)
         status = mmu_create(&s->mmu, plan->from ? &plan->from->saved.guest : &wanted, err);
     if (status == C2_OK)
-        status = mmu_enforce(s->mmu, C2_ENFORCE, err);
+        status = mmu_enforce(s->mmu, emu_engine_is_on_host(options->engine) ? MMU_ENFORCED_BY_ANY : C2_ENFORCE, err);
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
     if (status == C2_OK && needs_lane(plan, options))

@@ -36,3 +36,9 @@ enum c2_status emu_engine_version(char out[EMU_VERSION_BYTES], const char *name,
         ops->version(out);
     return status;
 }
+
+bool emu_engine_is_on_host(const char *name)
+{
+    const struct engine_ops *ops;
+    return emu_engine(&ops, name, NULL) == C2_OK && ops->on_host;
+}

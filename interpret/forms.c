@@ -23,6 +23,9 @@
 /* Engines that watch memory spoil CF and OF of shifts of memory by CL. */
 PREDICATE(memory_by_cl) { return interpret_is_memory(&operands[0]) && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER; }
 PREDICATE(memory_first) { return interpret_is_memory(&operands[0]); }
+PREDICATE(of_16_bits) { return insn->operand_width == 16; }
+/* CPUs differ in what shifts by more than 16 leave of 16 bits. */
+PREDICATE(memory_or_16_bits) { return memory_first(insn, operands) || of_16_bits(insn, operands); }
 PREDICATE(locked) { return memory_first(insn, operands) && (insn->attributes & ZYDIS_ATTRIB_HAS_LOCK); }
 PREDICATE(string_search) { return (operands[2].imm.value.u >> 2 & 3) == 3; }
 PREDICATE(from_segment)
@@ -45,7 +48,6 @@ PREDICATE(memory_second) { return interpret_is_memory(&operands[1]); }
 
 /* What engines get wrong and no compiler emits. */
 PREDICATE(with_rex) { return insn->attributes & ZYDIS_ATTRIB_HAS_REX; }
-PREDICATE(of_16_bits) { return insn->operand_width == 16; }
 PREDICATE(reserved_comparison) { return insn->meta.category != ZYDIS_CATEGORY_STRINGOP && operands[2].imm.value.u > 7; }
 PREDICATE(nested_or_short) { return operands[1].imm.value.u % 32 != 0 || insn->operand_width == 16; }
 PREDICATE(undocumented_test) { return (insn->opcode | 1) == 0xf7 && insn->raw.modrm.reg == 1; }
@@ -168,8 +170,8 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN_IF(ROR, memory_by_cl, interpret_shift),
     RUN_IF(RCL, memory_first, interpret_shift), /* as SETcc */
     RUN_IF(RCR, memory_first, interpret_shift),
-    RUN_IF(SHLD, memory_first, interpret_shift_double),
-    RUN_IF(SHRD, memory_first, interpret_shift_double),
+    RUN_IF(SHLD, memory_or_16_bits, interpret_shift_double),
+    RUN_IF(SHRD, memory_or_16_bits, interpret_shift_double),
     RUN(POPCNT, interpret_popcnt),
     RUN(MOVBE, interpret_movbe),
     RUN(PDEP, interpret_pdep),

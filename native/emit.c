@@ -178,6 +178,15 @@ void emit_jump_register(struct emit *e, unsigned to)
     emit_byte(e, modrm(3, 4, to));
 }
 
+void emit_set_gs(struct emit *e, unsigned from)
+{
+    emit_byte(e, 0xf3);
+    emit_byte(e, (uint8_t)(REX | REX_W | (from & 8 ? REX_B : 0)));
+    emit_byte(e, 0x0f);
+    emit_byte(e, 0xae);
+    emit_byte(e, modrm(3, 3, from));
+}
+
 /* ------------------------------------------------------------------ jumps */
 
 uint8_t *emit_jump(struct emit *e)

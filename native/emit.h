@@ -54,6 +54,7 @@ void emit_get_indexed(struct emit *e, unsigned to, uint32_t offset, unsigned ind
 void emit_put(struct emit *e, uint32_t offset, unsigned from);
 void emit_put_constant(struct emit *e, uint32_t offset, uint32_t value); /* 64 bits */
 void emit_jump_to(struct emit *e, uint32_t offset);                      /* to an address that the context has */
+void emit_set_gs(struct emit *e, unsigned from);                         /* the base of GS */
 void emit_jump_register(struct emit *e, unsigned to);
 void emit_compare_with(struct emit *e, unsigned what, uint32_t offset); /* changes flags */
 

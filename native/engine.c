@@ -322,6 +322,7 @@ static enum c2_status native_create(struct engine **out, const struct engine_con
 const struct engine_ops engine_native_ops = {
     .name = "native",
     .version = native_version,
+    .on_host = true,
     .create = native_create,
     .destroy = native_destroy,
     .retire = native_retire,

@@ -81,13 +81,26 @@ static void take_registers(const greg_t *gregs, const struct native_roles *roles
     context->flags = (uint64_t)gregs[REG_EFL];
 }
 
+/* The instruction may have had the guest's GS. */
+static uint64_t take_gs(void)
+{
+    uint64_t was;
+    __asm__ volatile("rdgsbase %0" : "=r"(was));
+    __asm__ volatile("wrgsbase %0" : : "r"(native_running));
+    return was;
+}
+
+static void give_gs(uint64_t base) { __asm__ volatile("wrgsbase %0" : : "r"(base)); }
+
 bool native_signal(int number, void *info_of, void *context)
 {
+    const uint64_t gs = take_gs();
     const siginfo_t *info = info_of;
     greg_t *gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
     unsigned insn;
     if (is_lost_page(number, info)) {
         native_foreign_signal(number, info_of, context);
+        give_gs(gs);
         return true;
     }
     struct native_code *code = native_code_at(&running->codes, (uint64_t)gregs[REG_RIP], &insn);

@@ -162,7 +162,7 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
 /* Of its first `insns` instructions, from the first of them: good until the next call of it. It counts nothing. */
 enum c2_status native_translate_part(struct native_code **out, struct native_codes *codes, struct native_block *block,
                                      unsigned insns, bool records, struct c2_error *err);
-const char *native_refusal(const struct decode_insn *insn); /* NULL: it can be translated */
+const char *native_refusal(const struct decode_insn *insn, uint64_t pc); /* NULL: it can be translated */
 /* The translation that has the address of the host, and which instruction; NULL: none. */
 struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *insn);
 void native_link(struct native_codes *codes, uint32_t site, struct native_code *to);

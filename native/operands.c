@@ -2,8 +2,8 @@
  *
  * Model
  *   An instruction is copied byte by byte. Only what is relative to RIP is written anew: as an absolute address where
- *   that is below 2 GiB, as are programs and libraries; else through a free register, as are places behind GS, which is
- *   not the guest's here. Effective addresses are calculated by LEA, which changes no flag, from registers as they are
+ *   a displacement has it (below 2 GiB), as are programs and libraries; else through a free register. GS, which is the context's, is the
+ *   guest's for the one instruction that has a place behind it. Effective addresses are calculated by LEA, which changes no flag, from registers as they are
  *   before the instruction; the rules are those of interpret_address(), which calculates the rest of them in C.
  * Source
  *   Intel SDM volume 2, 2.1.5, 2.2.1 (RIP-relative addressing: 2.2.1.6).
@@ -12,7 +12,7 @@
 
 #include "native/translate_priv.h"
 
-enum { MODRM_RIP = 5, MODRM_SIB = 4, SIB_ABSOLUTE = 0x25, PREFIX_GS = 0x65 };
+enum { MODRM_RIP = 5, MODRM_SIB = 4, SIB_ABSOLUTE = 0x25 };
 
 static bool is_memory(const ZydisDecodedOperand *operand)
 {
@@ -79,25 +79,17 @@ static bool has_segment(const ZydisDecodedOperand *operand, ZydisRegister segmen
     return operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.segment == segment;
 }
 
-static const ZydisDecodedOperand *behind_gs(const struct decode_insn *insn)
+static bool is_behind_gs(const struct decode_insn *insn)
 {
     for (unsigned i = 0; i < insn->insn.operand_count; i++)
         if (has_segment(&insn->operands[i], ZYDIS_REGISTER_GS) && is_memory(&insn->operands[i]))
-            return &insn->operands[i];
-    return NULL;
+            return true;
+    return false;
 }
 
 static bool is_in_modrm(const ZydisDecodedOperand *operand)
 {
     return operand->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
-}
-
-const char *native_refusal(const struct decode_insn *insn)
-{
-    const ZydisDecodedOperand *gs = behind_gs(insn);
-    if (gs && (!is_in_modrm(gs) || insn->insn.address_width != 64))
-        return "the native engine does not model this form of an address behind GS: use --engine unicorn";
-    return NULL;
 }
 
 /* Results of which the host's processor has its own idea, and what shows more of it than the guest may see. */
@@ -153,7 +145,8 @@ static uint64_t relative_target(const struct translated *t)
     return t->insn.insn.address_width == 32 ? (uint32_t)target : target;
 }
 
-static bool is_near(uint64_t address) { return address <= INT32_MAX; }
+/* A displacement has it, whose sign is extended. */
+static bool is_near(uint64_t address) { return (int64_t)address == (int32_t)address; }
 
 /* What the displacement of a SIB without base is, Zydis may not say (interpret/operands.c). */
 static bool has_no_base(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
@@ -274,38 +267,48 @@ static bool address_wants_pad(const struct translated *t)
 
 /* ------------------------------------------------------------------ instructions */
 
-void native_examine(struct translated *t, uint64_t pc, bool records)
+static bool is_far(const struct translated *t)
 {
     const ZydisDecodedInstruction *insn = &t->insn.insn;
-    const ZydisDecodedOperand *gs = behind_gs(&t->insn);
+    return is_relative(insn) && insn->mnemonic != ZYDIS_MNEMONIC_NOP && insn->mnemonic != ZYDIS_MNEMONIC_LEA &&
+           ((!is_near(relative_target(t)) && insn->address_width == 64) ||
+            insn->length == ZYDIS_MAX_INSTRUCTION_LENGTH);
+}
+
+const char *native_refusal(const struct decode_insn *insn, uint64_t pc)
+{
+    const struct translated t = {.insn = *insn, .pc = pc};
+    const bool branch = insn->insn.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE;
+    if (is_behind_gs(insn) && (is_far(&t) || (branch && insn->insn.address_width != 64)))
+        return "the native engine does not model this form of an address behind GS: use --engine unicorn";
+    return NULL;
+}
+
+void native_examine(struct translated *t, uint64_t pc, bool records)
+{
     t->pc = pc;
-    t->why = native_refusal(&t->insn)               ? NATIVE_REFUSES
+    t->why = native_refusal(&t->insn, pc)           ? NATIVE_REFUSES
              : is_done_in_c(&t->insn)               ? NATIVE_EXECUTES
              : records && has_odd_address(&t->insn) ? NATIVE_ADDRESSES
                                                     : NATIVE_GOES;
-    t->far_place = gs || (is_relative(insn) &&
-                          (!is_near(relative_target(t)) || insn->length == ZYDIS_MAX_INSTRUCTION_LENGTH));
-    t->far_place = t->far_place && insn->mnemonic != ZYDIS_MNEMONIC_NOP && insn->mnemonic != ZYDIS_MNEMONIC_LEA;
-    t->wants_pad = t->far_place || (records && address_wants_pad(t));
+    t->gs = is_behind_gs(&t->insn);
+    t->far_place = is_far(t);
+    t->wants_pad = t->far_place || t->gs || (records && address_wants_pad(t));
 }
 
-static bool is_prefix(const ZydisDecodedInstruction *insn, unsigned at, uint8_t value)
-{
-    return at < insn->raw.prefix_count && insn->raw.prefixes[at].value == value;
-}
-
-/* Prefixes and opcode, up to ModR/M. REX.X is of no index any more; without GS, if that is told. REX.B is of none. */
-static void emit_front(struct emit *e, const struct translated *t, bool no_gs, bool no_base)
+/* Prefixes and opcode, up to ModR/M. The bits for an index and a base are of none, or of one of the first eight. */
+static void emit_front(struct emit *e, const struct translated *t)
 {
     const ZydisDecodedInstruction *insn = &t->insn.insn;
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
     const bool rex = insn->attributes & ZYDIS_ATTRIB_HAS_REX;
+    const bool vex = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && insn->raw.vex.size == 3;
     for (unsigned i = 0; i < insn->raw.modrm.offset; i++) {
-        if (no_gs && is_prefix(insn, i, PREFIX_GS))
-            continue;
         uint8_t byte = bytes[i];
         if (rex && i == insn->raw.rex.offset)
-            byte &= (uint8_t) ~(2u | (no_base ? 1u : 0u));
+            byte &= 0xfc;
+        if (vex && i == insn->raw.vex.offset + 1u) /* upside down */
+            byte |= 0x60;
         emit_byte(e, byte);
     }
 }
@@ -327,7 +330,7 @@ static uint8_t modrm_of(const struct translated *t, unsigned mod, unsigned rm)
 
 static void emit_absolute(struct emit *e, const struct translated *t)
 {
-    emit_front(e, t, false, true);
+    emit_front(e, t);
     emit_byte(e, modrm_of(t, 0, MODRM_SIB));
     emit_byte(e, SIB_ABSOLUTE);
     emit_word(e, (uint32_t)relative_target(t));
@@ -336,13 +339,9 @@ static void emit_absolute(struct emit *e, const struct translated *t)
 
 static void emit_through(struct emit *e, const struct translated *t, unsigned pad)
 {
-    const ZydisDecodedOperand *gs = behind_gs(&t->insn);
-    if (gs)
-        emit_place_address(e, t, gs, pad);
-    else
-        emit_constant(e, pad, relative_target(t));
     C2_ASSERT(pad < 8 && pad != NATIVE_RSP && pad != NATIVE_RBP);
-    emit_front(e, t, gs, true);
+    emit_constant(e, pad, relative_target(t));
+    emit_front(e, t);
     emit_byte(e, modrm_of(t, 0, pad));
     emit_back(e, t);
 }
@@ -365,17 +364,34 @@ static bool does_nothing(const ZydisDecodedInstruction *insn)
            insn->mnemonic == ZYDIS_MNEMONIC_ENDBR64 || insn->mnemonic == ZYDIS_MNEMONIC_ENDBR32;
 }
 
-void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad)
+/* GS is the guest's for one instruction. If that faults the handler of signals gives it back to the context. */
+static void emit_guests_gs(struct emit *e, unsigned pad)
+{
+    emit_get(e, pad, CONTEXT_GS_BASE);
+    emit_set_gs(e, pad);
+}
+
+static void emit_own_gs(struct emit *e, unsigned pad, const struct native_context *context)
+{
+    emit_constant(e, pad, (uint64_t)(uintptr_t)context);
+    emit_set_gs(e, pad);
+}
+
+void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, const struct native_context *context)
 {
     const ZydisDecodedInstruction *insn = &t->insn.insn;
     if (does_nothing(insn) || emit_relative_lea(e, t))
         return;
+    if (t->gs)
+        emit_guests_gs(e, pad);
     if (t->far_place)
         emit_through(e, t, pad);
     else if (is_relative(insn))
         emit_absolute(e, t);
     else
         emit_bytes(e, (const void *)(uintptr_t)t->pc, insn->length);
+    if (t->gs)
+        emit_own_gs(e, pad, context);
 }
 
 void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to)

@@ -164,7 +164,8 @@ static bool refuse(struct native *n, const struct native_site *site, struct engi
 {
     struct decode_insn insn;
     leave_before(n, site->code, site->insn);
-    *event = native_refusal_event(decode_at(site->code->block, site->insn, &insn) ? native_refusal(&insn) : "");
+    C2_ASSERT(decode_at(site->code->block, site->insn, &insn));
+    *event = native_refusal_event(native_refusal(&insn, n->rip));
     return false;
 }
 
@@ -172,12 +173,12 @@ static void put_addresses(struct native *n, const struct native_site *site)
 {
     const struct native_block *block = site->code->block;
     const unsigned first = block->block->insns[site->insn].first_slot, end = slots_of(block, site->insn + 1u);
-    uint64_t *const slots = words_of(n) + n->base.config.writer->batch->used + 1;
+    const struct guest_va pc = {pc_of(block, site->insn)};
     struct decode_insn insn;
     C2_ASSERT(decode_at(block, site->insn, &insn));
+    uint64_t *const slots = words_of(n) + n->base.config.writer->batch->used + 1;
     for (unsigned slot = first; slot < end; slot++)
-        interpret_address(&slots[slot], &n->cpu, (struct guest_va){pc_of(block, site->insn)}, &insn.insn,
-                          native_operand(&insn, slot - first));
+        interpret_address(&slots[slot], &n->cpu, pc, &insn.insn, native_operand(&insn, slot - first));
 }
 
 /* Whether the instruction may write, and writes, into the bytes of its block. */

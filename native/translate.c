@@ -534,7 +534,7 @@ static void emit_insn(struct translation *t, unsigned index)
         emit_addresses(t, index);
     }
     if (!branches(insn))
-        native_emit_copy(&t->e, insn, t->in->pad);
+        native_emit_copy(&t->e, insn, t->in->pad, t->codes->context);
     else
         emit_branch(t, insn);
 }

@@ -13,7 +13,8 @@ struct translated {
     struct decode_insn insn;
     uint64_t pc;
     uint8_t why;    /* NATIVE_ADDRESSES, NATIVE_EXECUTES, NATIVE_REFUSES; NATIVE_GOES: it needs no C */
-    bool far_place; /* a place that only a register reaches: RIP-relative and far away, or behind GS */
+    bool far_place; /* relative to RIP, and so far away that only a register reaches it */
+    bool gs;        /* its operand lies behind GS */
     bool wants_pad; /* a free register is needed to execute or record it */
 };
 
@@ -23,7 +24,7 @@ void native_examine(struct translated *t, uint64_t pc, bool records);
 /* Stores the address of the slot's access there; may use the pad. */
 void native_emit_address(struct emit *e, const struct translated *t, unsigned slot, unsigned pad, struct emit_place to);
 /* The instruction itself; pad: as far_place wants it, one of the first eight. */
-void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad);
+void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, const struct native_context *context);
 /* to = what the operand is, of 64 bits: register or memory. */
 void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to);
 

@@ -17,7 +17,7 @@
 
 #include "engine/engine.h"
 #include "interpret/interpret_priv.h"
-#include "unicorn/unicorn_engine.h"
+#include "engine/tested.h"
 #include "engine/forms.h"
 #include "unit/interpret_makers.h"
 #include "unit/interpret_near.h"
@@ -117,7 +117,7 @@ static void open_engine(struct bench *b, int i)
     if (i == 0 && stream_writer_create(&b->writer, sink, &err) != C2_OK)
         die("stream_writer_create", &err);
     config.writer = i == 0 ? b->writer : NULL;
-    if (engine_create(&b->engines[i], &engine_unicorn_ops, &config, &err) != C2_OK)
+    if (engine_create(&b->engines[i], tested_engine(), &config, &err) != C2_OK)
         die("engine_create", &err);
     if (engine_set_recording(b->engines[i], i == 0, &err) != C2_OK)
         die("engine_set_recording", &err);
@@ -137,7 +137,7 @@ static void open_bench(struct bench *b, uint64_t seed)
 {
     struct mmu_guest_config config = {.guest_bytes = 1ull << 32};
     struct c2_error err;
-    if (mmu_create(&b->mmu, &config, &err) != C2_OK)
+    if (tested_memory(&b->mmu, &config, &err) != C2_OK)
         die("mmu_create", &err);
     map(b, STOP_ADDRESS, CODE_BYTES + 4096, MMU_READ | MMU_WRITE | MMU_EXEC);
     memset((void *)(uintptr_t)STOP_ADDRESS, 0xcc, 4096);

@@ -17,7 +17,7 @@
 
 #include "emu/emu.h"
 #include "engine/engine.h"
-#include "unicorn/unicorn_engine.h"
+#include "tested.h"
 #include "unicorn/unicorn_priv.h"
 
 enum { CODE = 0x400000, DATA = 0x10000000 };
@@ -52,13 +52,25 @@ static void map(struct guest *guest, uint64_t address, unsigned prot)
     assert_int_equal(mmu_map(guest->mmu, &request), address);
 }
 
+/* Where rights are enforced, what is in a page that was not touched is not kept. */
+static void put(struct guest *guest, uint64_t address, const void *bytes, size_t count)
+{
+    struct guest_va at;
+    struct c2_error err;
+    assert_int_equal(mmu_lend(guest->mmu, (struct guest_va){address}, count), 0);
+    if (tests_native())
+        assert_int_equal(mmu_touch_range(guest->mmu, (struct guest_va){address}, count, MMU_ACCESS_READ, &at, &err), 0);
+    memcpy((void *)(uintptr_t)address, bytes, count);
+    mmu_lend_end(guest->mmu);
+}
+
 static enum c2_status make_engine(struct guest *guest, bool record, struct c2_error *err)
 {
     struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks, .count_blocks = true};
     enum c2_status status = stream_writer_create(&guest->writer, (struct stream_sink){guest, keep, NULL}, err);
     config.writer = guest->writer;
     if (status == C2_OK)
-        status = engine_create(&guest->engine, &engine_unicorn_ops, &config, err);
+        status = engine_create(&guest->engine, tested_engine(), &config, err);
     return status == C2_OK ? engine_set_recording(guest->engine, record, err) : status;
 }
 
@@ -68,11 +80,11 @@ static void make_guest(struct guest *guest, const void *code, size_t bytes)
     struct mmu_guest_config config = {.guest_bytes = 1 << 30};
     struct c2_error err;
     memset(guest, 0, sizeof *guest);
-    assert_int_equal(mmu_create(&guest->mmu, &config, &err), C2_OK);
+    assert_int_equal(tested_memory(&guest->mmu, &config, &err), C2_OK);
     assert_int_equal(stream_blocks_create(&guest->blocks, &err), C2_OK);
     map(guest, CODE, MMU_READ | MMU_EXEC);
     map(guest, DATA, MMU_READ | MMU_WRITE);
-    memcpy((void *)(uintptr_t)CODE, code, bytes);
+    put(guest, CODE, code, bytes);
 }
 
 static void start_at(struct guest *guest, uint64_t pc)
@@ -201,8 +213,8 @@ static void cross(unsigned crosser, unsigned before_end, unsigned pages, struct 
     uint64_t at = CODE + C2_PAGE_BYTES - before_end;
     make_guest(&guest, "", 1);
     assert_int_equal(make_engine(&guest, true, &err), C2_OK);
-    memcpy((void *)(uintptr_t)at, crossers[crosser].bytes, length);
-    memcpy((void *)(uintptr_t)(at + length), "\x0f\x05", 2);
+    put(&guest, at, crossers[crosser].bytes, length);
+    put(&guest, at + length, "\x0f\x05", 2);
     if (pages == 1)
         assert_int_equal(mmu_unmap(guest.mmu, CODE + C2_PAGE_BYTES, C2_PAGE_BYTES), 0);
     start_at(&guest, at);
@@ -333,7 +345,7 @@ static void expect_written(const void *code, size_t bytes, uint64_t rax, uint64_
         map(&guest, CODE, MMU_READ | MMU_WRITE | MMU_EXEC);
         assert_int_equal(make_engine(&guest, true, &err), C2_OK);
         for (int again = 0; again <= round; again++) {
-            memcpy((void *)(uintptr_t)CODE, code, bytes);
+            put(&guest, CODE, code, bytes);
             start(&guest);
             assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
         }
@@ -368,13 +380,15 @@ static void stores_into_code(void **state)
     /* lea 1f+1,%rdi; mov $1,%ecx; mov $42,%al; rep stosb; 1: mov $7,%edx; mov %edx,%eax; syscall */
     EXPECT_WRITTEN(42, 7, string, 0x48, 0x8d, 0x3d, 10, 0, 0, 0, 0xb9, 1, 0, 0, 0, 0xb0, 42, 0xf3, 0xaa, 0xba, 7, 0, 0,
                    0, 0x89, 0xd0, 0x0f, 0x05);
+    if (tests_native())
+        return;
     /* fld1; fstpt 1f: bytes stored one by one, which cannot be recorded */
     static const uint8_t fstp[] = {0xd9, 0xe8, 0xdb, 0x3d, 1, 0, 0, 0, [18] = 0x0f, [19] = 0x05};
     struct guest guest;
     struct c2_error err;
     make_guest(&guest, "", 1);
     map(&guest, CODE, MMU_READ | MMU_WRITE | MMU_EXEC);
-    memcpy((void *)(uintptr_t)CODE, fstp, sizeof fstp);
+    put(&guest, CODE, fstp, sizeof fstp);
     assert_int_equal(make_engine(&guest, true, &err), C2_OK);
     start(&guest);
     assert_int_equal(run(&guest, 0, &event, &err), ENGINE_REFUSED);
@@ -458,7 +472,7 @@ static void replaced_code(void **state)
         assert_int_equal(cpu.gpr[0], i % 2 ? 42 : 7);
         map(&guest, CODE, MMU_READ | MMU_EXEC);
         map(&guest, CODE, MMU_READ | MMU_EXEC); /* the second change finds no translation of the page */
-        memcpy((void *)(uintptr_t)CODE, i % 2 ? first : second, sizeof first);
+        put(&guest, CODE, i % 2 ? first : second, sizeof first);
     }
     assert_int_equal(engine_instructions(guest.engine), 16);
     assert_int_equal(code_changes(&guest, CODE, 2 * C2_PAGE_BYTES), 8);
@@ -681,7 +695,7 @@ static void cuts_of_long_blocks(void **state)
         assert_int_equal(translations, made);
     }
     assert_int_equal(engine_instructions(guest.engine), sizeof recording / sizeof *recording * TURNS * TURN);
-    assert_true(translations > 0);
+    assert_true(tests_native() || translations > 0); /* Unicorn's */
     end_guest(&guest);
 }
 
@@ -1143,7 +1157,8 @@ static void want_of_memory(void **state)
     assert_true(failed > 10);
 }
 
-int main(void)
+/* By hand: the name of a test, alone. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops),
@@ -1173,5 +1188,7 @@ int main(void)
         cmocka_unit_test(unknown_name),
         cmocka_unit_test(want_of_memory),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

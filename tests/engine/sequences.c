@@ -20,7 +20,7 @@
 
 #include "engine/engine.h"
 #include "interpret/interpret_priv.h"
-#include "unicorn/unicorn_engine.h"
+#include "engine/tested.h"
 #include "engine/blocks.h"
 #include "engine/sequences.h"
 
@@ -162,7 +162,7 @@ static void open_engine(struct bench *b, int i)
     if (i == 0 && stream_writer_create(&b->writer, sink, &err) != C2_OK)
         die("stream_writer_create", &err);
     config.writer = i == 0 ? b->writer : NULL;
-    if (engine_create(&b->engines[i], &engine_unicorn_ops, &config, &err) != C2_OK)
+    if (engine_create(&b->engines[i], tested_engine(), &config, &err) != C2_OK)
         die("engine_create", &err);
     if (engine_set_recording(b->engines[i], i == 0, &err) != C2_OK)
         die("engine_set_recording", &err);
