@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs what is missing, builds, and runs every test: all of them in the release build, the unit tests under the
-# sanitizers, and unit tests and goldens with tiny host-side buffers, no shortcuts and enforced rights (the same numbers
-# must come out).
+# sanitizers, and unit tests, goldens and the engine's suite with tiny host-side buffers, no shortcuts and enforced
+# rights (the same numbers must come out).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 c2_patience=0
@@ -38,10 +38,10 @@ echo "== sanitizers: unit tests"
 c2_build build-asan unit_tests "${options[@]}" -DC2_SANITIZE=ON
 run_tests build-asan -L unit
 
-echo "== stress, no shortcuts: unit tests and goldens"
-c2_build build-stress "unit_tests goldens" "${options[@]}" -DC2_STRESS=ON -DC2_NO_SHORTCUTS=ON \
+echo "== stress, no shortcuts: unit tests, goldens, the engine's suite"
+c2_build build-stress "unit_tests goldens engine_tests" "${options[@]}" -DC2_STRESS=ON -DC2_NO_SHORTCUTS=ON \
     -DC2_ENFORCE=ANY
-run_tests build-stress -L 'unit|golden'
+run_tests build-stress -L 'unit|golden|engine'
 
 [ -z "$failed" ] || { echo "tests failed in:$failed, after $(c2_elapsed "$SECONDS")" >&2; exit 1; }
 echo "all tests passed, in $(c2_elapsed "$SECONDS")"

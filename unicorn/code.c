@@ -635,11 +635,16 @@ static unsigned events_within(const struct unicorn_code *code, uint32_t bytes)
     return count;
 }
 
+static uint64_t distrusted;
+
+void unicorn_code_distrust(uint64_t pc) { distrusted = pc; }
+
 /* What lies behind the block is not executed (unicorn_code_lacks). */
 void unicorn_code_end(struct unicorn_code *code, uint32_t size)
 {
     unsigned left;
-    const bool good = unicorn_inline_end(&left) && code->event_count - left == events_within(code, size);
+    const bool good = unicorn_inline_end(&left) && code->event_count - left == events_within(code, size) &&
+                      code->decoded.block.pc.v != distrusted;
     if (code->entry)
         code->entry->size = size;
     if (code->stepping)

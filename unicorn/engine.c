@@ -214,6 +214,8 @@ static bool step_over(struct unicorn *u, uint64_t pc)
     }
     if (over)
         pause_run(u, PAUSE_STEP);
+    else if (unicorn_code_refused(u->code))
+        pause_run(u, PAUSE_REFUSED);
     else if (!u->pace.current)
         begin_block(u, u->cut, true);
     else
@@ -249,12 +251,12 @@ static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, ui
 {
     if (u->access.abandoned && leave_abandoned(u, pc))
         return true;
+    if (u->step != STEP_NONE && step_over(u, pc))
+        return true;
     if (unicorn_code_refused(u->code)) {
         pause_run(u, PAUSE_REFUSED);
         return true;
     }
-    if (u->step != STEP_NONE && step_over(u, pc))
-        return true;
     u->joined = u->joined && u->pace.current;
     return u->joined && join(u, pc, size);
 }
@@ -759,8 +761,8 @@ static void record_amid(struct unicorn *u, unsigned insn, const struct interpret
     C2_ASSERT(effect->address_count == unicorn_record_slots(block, insn + 1) - first);
     if (u->recording && u->inlined)
         memcpy(u->pace.next - block->slots + first, effect->address, effect->address_count * sizeof *u->pace.next);
-    for (unsigned i = 0; u->recording && !u->inlined && i < effect->address_count; i++)
-        *u->access.next++ = effect->address[i];
+    else if (u->recording)
+        u->access.next += unicorn_events_unfold(block, u->access.next, effect->address, first, effect->address_count);
 }
 
 /* The current block's instruction `insn` has been executed, by interpretation. Whether the run goes on as it did: it
@@ -885,16 +887,25 @@ static void choose_set(struct unicorn *u)
     u->single = false;
 }
 
-/* From here on hooks record. What was recorded of a block that goes on would be slots in front of events. */
+/* What translations have recorded of the current block's first instructions becomes what hooks would have reported. */
+static void turn_into_events(struct unicorn *u, unsigned insns)
+{
+    const struct unicorn_block *block = u->pace.current;
+    const unsigned count = unicorn_record_slots(block, insns);
+    uint64_t slots[DECODE_MAX_SLOTS];
+    u->header = u->pace.next - (1 + block->slots);
+    u->batch->used = (uint32_t)(u->header - u->words);
+    memcpy(slots, u->header + 1, count * sizeof *slots);
+    u->access.next = u->header + 1 + unicorn_events_unfold(block, u->header + 1, slots, 0, count);
+}
+
+/* From here on hooks record. A block that goes on, joined or executed one by one, is theirs from its beginning. */
 static bool after_refusal(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     const bool amid = u->pace.current && insn_at(u->pace.current, u->pause_pc) > 0 && (u->joined || u->cut);
     enum c2_status status = C2_OK;
     if (amid)
-        status = c2_fail(&u->failure, C2_ERR_INTERNAL,
-                         "the engine translates other memory events at 0x%llx than its instructions make: this is a "
-                         "mistake in c2emu's table of events, please report it with the program",
-                         (unsigned long long)u->pause_pc);
+        turn_into_events(u, (unsigned)insn_at(u->pace.current, u->pause_pc));
     else
         status = unicorn_record_close(u);
     u->inlined = false;

@@ -163,6 +163,29 @@ static bool take(const struct unicorn_pattern *pattern, const uint64_t **at, con
     return true;
 }
 
+/* Gives the events of one slot; the reverse of take(). */
+static size_t give(const struct unicorn_pattern *pattern, uint64_t *out, uint64_t address)
+{
+    uint64_t *at = out;
+    for (unsigned i = 0; i < pattern->reads; i++) {
+        const uint64_t part = address + 8 * i;
+        for (unsigned n = crosses_page(part, pattern->read_size[i]) ? 3 : 1; n > 0; n--)
+            *at++ = part;
+    }
+    for (unsigned i = 0; i < pattern->writes; i++)
+        *at++ = address + 8 * i;
+    return (size_t)(at - out);
+}
+
+size_t unicorn_events_unfold(const struct unicorn_block *block, uint64_t *events, const uint64_t *slots, unsigned first,
+                             unsigned count)
+{
+    size_t given = 0;
+    for (unsigned i = first; i < first + count; i++)
+        given += give(&block->patterns[i], events + given, slots[block->patterns[i].slot - first]);
+    return given;
+}
+
 static int sort_out(const struct unicorn_block *block, uint64_t *words, size_t count, unsigned insns)
 {
     uint64_t events[3 * DECODE_MAX_SLOTS * 2];

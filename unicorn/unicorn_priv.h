@@ -224,6 +224,9 @@ void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *bloc
 /* A translation is about to be made of what was decoded last; it has been made. */
 void unicorn_code_begin(struct unicorn_code *code);
 void unicorn_code_end(struct unicorn_code *code, uint32_t size);
+/* For tests: from now on a translation that records from pc on is taken for one that makes other accesses than its block;
+ * 0: none is. */
+void unicorn_code_distrust(uint64_t pc);
 /* Whether there is a translation that makes other accesses than its block. */
 bool unicorn_code_refused(const struct unicorn_code *code);
 /* The run pauses before the block: one that is not known yet is not known to Unicorn either afterwards, or its
@@ -342,5 +345,9 @@ unsigned unicorn_events_list(struct unicorn_event out[UNICORN_EVENTS], const str
  * beyond those (of an instruction that faulted) are dropped. Returns the slots, or -1 if the events are not those
  * that the block can make. */
 int unicorn_events_fold(const struct unicorn_block *block, uint64_t *words, size_t count, unsigned insns);
+/* The reverse, of the `count` slots of some instructions from slot `first` on: the events that they would have been.
+ * Returns how many. */
+size_t unicorn_events_unfold(const struct unicorn_block *block, uint64_t *events, const uint64_t *slots, unsigned first,
+                             unsigned count);
 
 #endif
