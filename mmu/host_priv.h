@@ -74,6 +74,8 @@ struct mmu_host {
     int (*complete)(void *self, uint64_t start, uint64_t bytes);
     int (*guard)(void *self, uint64_t start, uint64_t bytes,
                  bool on); /* watched, of pages that are there: writes fault */
+    /* Moves the arena of the page tables, of which so many bytes are in use, out of the guest's reach, to *memory. */
+    int (*hide_tables)(void *self, uint64_t bytes, unsigned char **memory);
     /* A page of a file that has vanished becomes one of zeros. */
     int (*replace)(void *self, uint64_t page, unsigned rights);
     void (*close)(void *self); /* with the mmu's end; may be NULL */

@@ -119,6 +119,8 @@ const struct mmu_areas *mmu_areas(const struct mmu *mmu) { return &mmu->space.ar
 
 uint64_t mmu_root(const struct mmu *mmu) { return tables_root(mmu->space.tables); }
 
+const void *mmu_tables(const struct mmu *mmu) { return tables_memory(mmu->space.tables); }
+
 struct mmu_usage mmu_usage(const struct mmu *mmu)
 {
     const struct mmu_counts *counts = &mmu->space.counts;

@@ -57,7 +57,8 @@ void mmu_destroy(struct mmu *mmu); /* releases the window */
 /* Enforced rights: for an engine that lets the host's processor execute the guest's loads and stores. The host's rights
  * then follow the guest's, page by page, and the accesses that fault are those for which mmu_ready() is false, whatever
  * the way (rights.c): a page is closed until its first touch, and afterwards open as its area's rights are; with
- * tells_writes it is closed to writes until the first one. Pages are never executable on the host.
+ * tells_writes it is closed to writes until the first one. Pages are never executable on the host. Nothing else in the
+ * two windows can be accessed, the page tables lie elsewhere.
  *   A fault is a SIGSEGV or a SIGBUS at the address. The engine gives address and access (from the page fault's error
  * code) to mmu_touch. NONE: make the access again, and it succeeds; else the guest is to hear of that signal. mmu_touch
  * may be called inside the handler, if the stream may be written there. A handler passes on what no instruction of the
@@ -188,6 +189,9 @@ uint64_t mmu_present_bytes(const struct mmu *mmu, struct guest_va start, uint64_
 
 /* ------------------------------------------------------------------ for engines */
 uint64_t mmu_root(const struct mmu *mmu); /* address of the top table = CR3 */
+/* Host memory of [MMU_TABLES_BASE, MMU_TABLES_END), for who walks the tables: that range itself, but elsewhere where
+ * rights are enforced. The same for all address spaces of a process that have them enforced, one after the other. */
+const void *mmu_tables(const struct mmu *mmu);
 
 /* ------------------------------------------------------------------ what the guest is told of its memory */
 struct mmu_usage {

@@ -322,18 +322,30 @@ void mmu_lend_end(struct mmu *mmu)
 
 /* ------------------------------------------------------------------ life */
 
+/* Guests have no business with them. */
+static enum c2_status hide_tables(struct mmu *mmu, struct c2_error *err)
+{
+    unsigned char *memory;
+    struct tables *tables = mmu->space.tables;
+    const int error = mmu->host.hide_tables(mmu->host.self, tables_committed(tables), &memory);
+    if (error)
+        return c2_fail(err, C2_ERR_NO_MEMORY, "the host has no addresses for the page tables: %s", strerror(error));
+    tables_moved(tables, memory);
+    return C2_OK;
+}
+
 enum c2_status mmu_enforce(struct mmu *mmu, enum mmu_enforcement how, struct c2_error *err)
 {
     C2_ASSERT(areas_count(&mmu->space.areas) == 0 && mmu->enforced == MMU_NOT_ENFORCED);
     if (how == MMU_NOT_ENFORCED)
         return C2_OK;
-    if (how != MMU_ENFORCED_BY_PROTECTION) {
-        const int error = mmu->host.userfaults(mmu->host.self);
-        if (error && how == MMU_ENFORCED_BY_USERFAULTS)
-            return c2_fail(err, C2_ERR_UNSUPPORTED, "the host has no userfaults for us: %s", strerror(error));
-        how = error ? MMU_ENFORCED_BY_PROTECTION : MMU_ENFORCED_BY_USERFAULTS;
-    }
-    mmu->enforced = how;
+    const int error = how == MMU_ENFORCED_BY_PROTECTION ? ENOSYS : mmu->host.userfaults(mmu->host.self);
+    if (error && how == MMU_ENFORCED_BY_USERFAULTS)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "the host has no userfaults for us: %s", strerror(error));
+    const enum c2_status status = hide_tables(mmu, err);
+    if (status != C2_OK)
+        return status;
+    mmu->enforced = error ? MMU_ENFORCED_BY_PROTECTION : MMU_ENFORCED_BY_USERFAULTS;
     sigbus_ask(may_be_lost, mmu);
     return C2_OK;
 }

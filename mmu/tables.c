@@ -238,6 +238,12 @@ void tables_destroy(struct tables *tables)
 
 uint64_t tables_root(const struct tables *tables) { return tables->arena.address; }
 
+unsigned char *tables_memory(const struct tables *tables) { return tables->arena.memory; }
+
+uint64_t tables_committed(const struct tables *tables) { return tables->committed * C2_PAGE_BYTES; }
+
+void tables_moved(struct tables *tables, unsigned char *memory) { tables->arena.memory = memory; }
+
 /* ------------------------------------------------------------------ one page */
 
 /* The entry of a huge page for the 4 KiB of va in it. */

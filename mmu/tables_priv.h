@@ -42,6 +42,10 @@ void tables_destroy(struct tables *tables);
 void tables_tell(struct tables *tables, bool begins);
 
 uint64_t tables_root(const struct tables *tables);
+/* The host's view of the arena; how much of it was committed; and that it is elsewhere now, with the same bytes. */
+unsigned char *tables_memory(const struct tables *tables);
+uint64_t tables_committed(const struct tables *tables);
+void tables_moved(struct tables *tables, unsigned char *memory);
 /* The leaf entry of va, 0 if none; of a huge page as if va's 4 KiB had an entry, with their frame. Any thread. */
 uint64_t tables_get(const struct tables *tables, uint64_t va);
 /* The simulated physical address of each entry from the root's to va's leaf; how many there are, 0 when the page is

@@ -36,7 +36,11 @@ int userfault_open(void)
 {
     struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_PAGEFAULT_FLAG_WP};
     userfault_close();
-    descriptor = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+    const int opened = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+    if (opened < 0)
+        return errno;
+    descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 3); /* never one of the standard streams */
+    close(opened);
     if (descriptor < 0)
         return errno;
     const int error = ask(UFFDIO_API, &api);

@@ -14,7 +14,8 @@
  *   would at its own limit, so that c2emu has some for itself. They are counted only now and then: between, each change
  *   is taken to add as many as one can.
  * Invariants
- *   One window a process. No host mapping of c2emu lies in it but the arena of the page tables.
+ *   One window a process. No host mapping of c2emu lies in it but the arena of the page tables, and that one leaves it
+ *   where rights are enforced: an address there is none of the guest's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,8 @@
 #define RESERVE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 static bool window_is_open, far_is_open;
+static uint64_t tables_at = MMU_TABLES_BASE; /* where the arena's bytes lie on the host */
+static uint64_t hiding_place;                /* reserved, and kept for the next arena: engines outlive this one */
 
 static void *host_pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
@@ -372,8 +375,34 @@ static int window_replace(void *self, uint64_t page, unsigned rights)
 static int window_commit(void *self, uint64_t first, uint64_t count)
 {
     (void)self;
-    uint64_t start = MMU_TABLES_BASE + first * C2_PAGE_BYTES;
+    uint64_t start = tables_at + first * C2_PAGE_BYTES;
     return map_at(start, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE, RESERVE, -1, 0);
+}
+
+static int find_hiding_place(void)
+{
+    if (hiding_place)
+        return 0;
+    void *there = mmap(NULL, MMU_TABLES_END - MMU_TABLES_BASE, PROT_NONE, RESERVE, -1, 0);
+    if (there == MAP_FAILED)
+        return errno;
+    hiding_place = (uintptr_t)there;
+    return 0;
+}
+
+static int window_hide_tables(void *self, uint64_t bytes, unsigned char **memory)
+{
+    (void)self;
+    int error = find_hiding_place();
+    if (error)
+        return error;
+    void *there = host_pointer(hiding_place);
+    if (mremap(host_pointer(MMU_TABLES_BASE), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, there) == MAP_FAILED)
+        return errno;
+    C2_ASSERT(reserve_side(MMU_TABLES_BASE, MMU_TABLES_BASE + bytes, NULL) == 0); /* it is free now */
+    tables_at = hiding_place;
+    *memory = there;
+    return 0;
 }
 
 /* ------------------------------------------------------------------ the reservation */
@@ -454,6 +483,9 @@ static void window_close(void *self)
     userfault_close();
     munmap(host_pointer(MMU_WINDOW_START), MMU_WINDOW_END - MMU_WINDOW_START);
     window_is_open = false;
+    if (hiding_place)
+        C2_ASSERT(reserve_side(hiding_place, hiding_place + (MMU_TABLES_END - MMU_TABLES_BASE), NULL) == 0);
+    tables_at = MMU_TABLES_BASE;
     if (far_is_open)
         munmap(host_pointer(MMU_FAR_START), MMU_FAR_END - MMU_FAR_START);
     far_is_open = false;
@@ -483,6 +515,7 @@ enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, st
                               .complete = window_complete,
                               .guard = window_guard,
                               .replace = window_replace,
+                              .hide_tables = window_hide_tables,
                               .close = window_close};
     *arena = (struct tables_arena){.memory = host_pointer(MMU_TABLES_BASE),
                                    .address = MMU_TABLES_BASE,

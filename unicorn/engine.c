@@ -1234,19 +1234,23 @@ static void enable_paging(struct unicorn *u)
  * ever read through their host pointers; but Unicorn looks up by host pointer which region a piece of code lies in, so
  * they must not be those of the window. A gap is left for drop_translations(): all 2^64 bytes are more than Unicorn
  * takes. */
-static uc_err map_all_addresses(uc_engine *uc)
+static uc_err map_all_addresses(uc_engine *uc, const struct mmu *mmu)
 {
-    const uint64_t gap_end = OUTSIDE + (16u << 20);
+    const uint64_t gap_end = OUTSIDE + (16u << 20), tables = (uintptr_t)mmu_tables(mmu);
+    const bool apart = tables != MMU_TABLES_BASE; /* fewer regions are found faster */
     const struct {
         uint64_t start, bytes, host;
     } regions[] = {
-        {MMU_WINDOW_START, MMU_WINDOW_END - MMU_WINDOW_START, MMU_WINDOW_START},
+        {MMU_WINDOW_START, (apart ? MMU_TABLES_BASE : MMU_WINDOW_END) - MMU_WINDOW_START, MMU_WINDOW_START},
         {0, MMU_WINDOW_START, OUTSIDE},
         {MMU_WINDOW_END, OUTSIDE - MMU_WINDOW_END, MMU_WINDOW_END},
         {gap_end, -gap_end, gap_end},
+        {MMU_TABLES_BASE, MMU_TABLES_END - MMU_TABLES_BASE, tables},
+        {MMU_TABLES_END, MMU_WINDOW_END - MMU_TABLES_END, MMU_TABLES_END},
     };
+    const size_t count = sizeof regions / sizeof *regions - (apart ? 0 : 2);
     uc_err code = UC_ERR_OK;
-    for (size_t i = 0; i < sizeof regions / sizeof *regions && code == UC_ERR_OK; i++)
+    for (size_t i = 0; i < count && code == UC_ERR_OK; i++)
         code = uc_mem_map_ptr(uc, regions[i].start, regions[i].bytes, UC_PROT_ALL, (void *)(uintptr_t)regions[i].host);
     return code;
 }
@@ -1277,7 +1281,7 @@ static enum c2_status check_room(struct c2_error *err)
     return status;
 }
 
-static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
+static enum c2_status open_unicorn(struct unicorn *u, const struct mmu *mmu, struct c2_error *err)
 {
     uc_engine *uc;
     enum c2_status status = check_room(err);
@@ -1286,7 +1290,7 @@ static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
     if (uc_open(UC_ARCH_X86, UC_MODE_64, &uc) != UC_ERR_OK)
         return c2_fail(err, C2_ERR_NO_MEMORY, "Unicorn cannot be opened (it reserves 1 GiB of address space)");
     u->state.uc = uc;
-    uc_err code = map_all_addresses(uc);
+    uc_err code = map_all_addresses(uc, mmu);
     if (code == UC_ERR_OK)
         code = uc_ctl_exits_enable(uc);
     if (code == UC_ERR_OK)
@@ -1341,7 +1345,7 @@ static enum c2_status begin_program(struct unicorn *u, const struct engine_confi
 
 static enum c2_status prepare(struct unicorn *u, const struct engine_config *config, struct c2_error *err)
 {
-    enum c2_status status = open_unicorn(u, err);
+    enum c2_status status = open_unicorn(u, config->mmu, err);
     if (status == C2_OK)
         status = unicorn_code_create(&u->code, u->state.uc, err);
     if (status == C2_OK && !add_hooks(u, config->watch.guards))
