@@ -117,6 +117,7 @@ enum c2_status cli_find(struct findings **out, struct report_run *report, struct
     const struct findings_input input = {.profile = report->profile,
                                          .excerpts = report->found[ANALYSIS_excerpts],
                                          .coherence = report->found[ANALYSIS_coherence],
+                                         .reuse = report->found[ANALYSIS_reuse],
                                          .machine = report->machine,
                                          .placement = report->placement,
                                          .symbols = report->symbols,

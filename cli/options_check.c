@@ -123,9 +123,9 @@ static enum c2_status check_files(const struct cli_options *options, struct c2_e
     return status;
 }
 
-/* The analyses that the report of a run shows, and nothing else. */
+/* The analyses that the report of a run shows, and nothing else; findings have what reuse measures. */
 #define X(name, option, argument, help) | 1u << ANALYSIS_##name
-static const unsigned shown_alone = (0 ANALYSES_OF_RUN(X)) & ~(1u << ANALYSIS_profile);
+static const unsigned shown_alone = (0 ANALYSES_OF_RUN(X)) & ~(1u << ANALYSIS_profile | 1u << ANALYSIS_reuse);
 #undef X
 
 /* What `advise` needs, and what only it takes. */

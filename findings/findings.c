@@ -40,6 +40,7 @@ struct finding findings_at(enum findings_pattern pattern, const struct analyses_
                             .object = FINDINGS_NOBODY,
                             .loop = ANALYSES_NO_LOOP,
                             .with = ANALYSES_NO_LOOP,
+                            .block_loop = ANALYSES_NO_LOOP,
                             .level = FINDINGS_NOBODY,
                             .evictor = FINDINGS_NOBODY,
                             .other = FINDINGS_NOBODY,
@@ -265,6 +266,7 @@ static void add_finding(struct finding *to, const struct finding *more)
     to->gain += more->gain;
     to->misses += more->misses;
     to->refetched += more->refetched;
+    to->fits_bytes = more->fits_bytes > to->fits_bytes ? more->fits_bytes : to->fits_bytes;
     findings_cost_add(&to->parts, &more->parts);
     if (to->gain != 0)
         to->gained = FINDINGS_ESTIMATED;
@@ -324,6 +326,7 @@ static void add_startup(struct findings *findings, const struct groups *groups)
                                          .object = FINDINGS_NOBODY,
                                          .loop = ANALYSES_NO_LOOP,
                                          .with = ANALYSES_NO_LOOP,
+                                         .block_loop = ANALYSES_NO_LOOP,
                                          .level = FINDINGS_NOBODY,
                                          .evictor = FINDINGS_NOBODY,
                                          .other = FINDINGS_NOBODY,
@@ -369,6 +372,21 @@ static void join_walks(struct findings *findings, const struct findings_input *i
     }
 }
 
+/* What does not fit: where it would, and how large blocks may be. */
+static enum c2_status size_blocks(struct findings *findings, const struct findings_input *input,
+                                  const struct groups *groups, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < groups->count && status == C2_OK; i++) {
+        struct finding *finding = &findings->list[i];
+        if (finding->pattern != FINDINGS_CAPACITY)
+            continue;
+        finding->fits_bytes = findings_fits(input, &groups->list[i], finding->level);
+        status = findings_block(finding, input, groups->list[i].access, err);
+    }
+    return status;
+}
+
 /* A large program has thousands of groups, of which few are worth a look at all accesses. */
 static void judge(struct findings *findings, const struct findings_input *input, const struct group *group)
 {
@@ -392,6 +410,8 @@ static enum c2_status fill(struct findings *findings, const struct findings_inpu
         judge(findings, input, &groups->list[i]);
     enum c2_status status = swap_loops(findings, input, groups, err);
     join_walks(findings, input, groups);
+    if (status == C2_OK)
+        status = size_blocks(findings, input, groups, err);
     if (status == C2_OK)
         status = add_translations(findings, input, groups, err);
     add_code(findings, input, groups);

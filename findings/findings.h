@@ -9,6 +9,7 @@
 #include "analyses/analyses.h"
 #include "analyses/coherence.h"
 #include "analyses/excerpts.h"
+#include "analyses/reuse.h"
 
 /* A row: its name in reports, and what the pattern is. */
 /* clang-format off */
@@ -86,6 +87,10 @@ struct finding {
     uint64_t row_bytes;    /* SET_CONFLICTS of an object with itself: of its rows, which compete; 0: not known */
     uint32_t padding;      /* FALSE_SHARING: bytes behind each core's; 0: none helps. SET_CONFLICTS: behind each row */
     uint32_t padding_unit; /* SET_CONFLICTS: bytes of an element, the least that a row may be longer; 0: not known */
+    uint64_t fits_bytes;   /* CAPACITY, with reuse distances: a cache of this size has most of it; 0: not known */
+    uint32_t block_loop;   /* CAPACITY: the loop that is to be cut, */
+    uint64_t block_rounds; /* into blocks of so many rounds at most; 0: not known */
+    uint64_t block_bytes;  /* where steps are shorter than a line: bytes of the object in a block; else 0 */
     uint64_t room_bytes;   /* CAPACITY, when it was tried: of a level that holds the object; else 0 */
     uint64_t apart_bytes, apart_of; /* SET_CONFLICTS, when starts apart helped: these steps, modulo so many bytes */
     uint32_t draws;                 /* PAGE_PLACEMENT, when it was tried: other draws of the frames, and */
@@ -99,6 +104,7 @@ struct findings_input {
     const struct analyses_profile_result *profile;
     const struct analyses_excerpts_result *excerpts;   /* NULL: patterns of steps are not known */
     const struct analyses_coherence_result *coherence; /* NULL: one core */
+    const struct analyses_reuse_result *reuse;         /* NULL: distances were not measured */
     const struct caches_machine *machine;
     const struct mmu_config *placement;
     struct loader_symbols *symbols;          /* NULL: code is not looked at */

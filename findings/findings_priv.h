@@ -102,6 +102,17 @@ bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t
 /* The gain of a finding of loop order, estimated anew by simulating its nest; 0: the swap spares nothing. (nest.c) */
 enum c2_status findings_swap(struct finding *finding, const struct findings_input *input, struct c2_error *err);
 
+/* How many rounds the loop has each time that it is entered, in the mean. (nest.c) */
+uint64_t findings_rounds(const struct findings_input *input, uint32_t loop);
+
+/* By measured reuse distances: bytes of a cache that has nine of ten of the group's lines that come back too late for
+ * the level; 0: it is not known. (blocks.c) */
+uint64_t findings_fits(const struct findings_input *input, const struct group *group, uint32_t level);
+
+/* How large blocks of the finding's loops may be, so that they fit its level; access: of its lead. (blocks.c) */
+enum c2_status findings_block(struct finding *finding, const struct findings_input *input,
+                              const struct analyses_access *access, struct c2_error *err);
+
 /* Adds what cores take from each other, object by object. (sharing.c) */
 enum c2_status findings_add_sharing(struct findings *to, const struct findings_input *input, struct c2_error *err);
 

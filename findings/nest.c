@@ -75,7 +75,7 @@ static uint64_t entries_of(const struct findings_input *input, uint32_t loop)
     return 1;
 }
 
-static uint64_t rounds_of(const struct findings_input *input, uint32_t loop)
+uint64_t findings_rounds(const struct findings_input *input, uint32_t loop)
 {
     const uint64_t runs = runs_of(input, loop), entries = entries_of(input, loop);
     return runs < entries ? 1 : (runs + entries / 2) / entries;
@@ -112,10 +112,10 @@ static void describe(struct nest *nest, const struct findings_input *input, cons
     const struct analyses_loops_result *loops = &input->excerpts->loops;
     uint32_t loop = finding->loop;
     for (nest->with = 0; loop != finding->with; nest->with++) {
-        nest->rounds[nest->with] = rounds_of(input, loop);
+        nest->rounds[nest->with] = findings_rounds(input, loop);
         loop = analyses_loop_around(input->excerpts, loop);
     }
-    nest->rounds[nest->with] = rounds_of(input, loop);
+    nest->rounds[nest->with] = findings_rounds(input, loop);
     nest->sweeps = entries_of(input, loop);
     for (size_t i = 0; i < input->excerpts->access_count; i++) { /* in the order of the instructions */
         const struct analyses_access *access = &input->excerpts->accesses[i];

@@ -154,22 +154,45 @@ static void say_conflicts(struct c2_words *words, const struct telling *t)
         c2_say(words, ", in steps of %s B", c2_group_digits(step, (uint64_t)llabs(t->of->step)));
 }
 
-static void say_capacity(struct c2_words *words, const struct telling *t)
+/* Of all objects that the finding is about; UINT64_MAX: there are too many. */
+static uint64_t bytes_of_objects(const struct telling *t)
 {
-    char size[32], level[32];
     const struct analyses_object *object = object_of(t, t->of->object);
     uint64_t bytes = object ? object->bytes : 0;
+    if (t->of->others > FINDINGS_ALSO)
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < t->of->others; i++)
+        bytes += object_of(t, t->of->also[i])->bytes;
+    return bytes;
+}
+
+/* Why lines come back too late: by measured distances, by the size of the objects, or because they do. */
+static void say_too_late(struct c2_words *words, const struct telling *t)
+{
+    char size[32], level[32];
+    const uint64_t bytes = bytes_of_objects(t);
+    report_size(level, level_bytes(t));
+    if (t->of->fits_bytes != 0)
+        c2_say(words, "as they come back after %s of lines, and %s holds %s", report_size(size, t->of->fits_bytes),
+               level_name(t), level);
+    else if (bytes <= level_bytes(t))
+        c2_say(words, "as more than %s (%s) holds is accessed before they come back", level_name(t), level);
+    else if (t->of->others == 0 || bytes == UINT64_MAX)
+        c2_say(words, "as it does not fit %s (%s)", level_name(t), level);
+    else
+        c2_say(words, "as all that these loops go through, %s, does not fit %s (%s)", report_size(size, bytes),
+               level_name(t), level);
+}
+
+static void say_capacity(struct c2_words *words, const struct telling *t)
+{
+    char size[32];
+    const struct analyses_object *object = object_of(t, t->of->object);
     c2_say(words, "lines of %s", t->object);
     if (object)
-        c2_say(words, " (%s)", report_size(size, bytes));
-    c2_say(words, " are fetched %.0f times each, as ", t->of->passes);
-    for (uint32_t i = 0; i < t->of->others && i < FINDINGS_ALSO; i++)
-        bytes += object_of(t, t->of->also[i])->bytes;
-    if (t->of->others == 0 || t->of->others > FINDINGS_ALSO)
-        c2_say(words, "it does not fit %s (%s)", level_name(t), report_size(level, level_bytes(t)));
-    else
-        c2_say(words, "all that these loops go through, %s, does not fit %s (%s)", report_size(size, bytes),
-               level_name(t), report_size(level, level_bytes(t)));
+        c2_say(words, " (%s)", report_size(size, object->bytes));
+    c2_say(words, " are fetched %.0f times each, ", t->of->passes);
+    say_too_late(words, t);
 }
 
 static bool mostly_cold(const struct finding *of) { return of->parts.cold >= of->parts.capacity + of->parts.conflict; }
@@ -571,9 +594,41 @@ static void say_order(struct c2_words *words, const struct telling *t)
         c2_say(words, "sort the accesses, or make what is accessed smaller");
 }
 
+/* Bytes of an element of the finding's object by its declaration; 0: it is not known. */
+static uint64_t declared_element(const struct telling *t)
+{
+    const struct analyses_object *object = object_of(t, t->of->object);
+    bool pointed;
+    if (!object || !t->run->symbols || object->blocks > 1)
+        return 0;
+    const struct loader_type_id type = findings_type(t->run->symbols, object, &pointed);
+    const struct loader_array *array = type.module ? loader_array_of(t->run->symbols, type, pointed) : NULL;
+    return array ? array->element_bytes : 0;
+}
+
+/* "block the loop of line 26 to 65,536 elements of samples, which fit L2 (256 KiB), or fuse the passes" */
+static void say_block(struct c2_words *words, const struct telling *t)
+{
+    char size[DIGITS], count[DIGITS];
+    const int line = loop_line(t, t->of->block_loop);
+    const uint64_t element = declared_element(t), bytes = t->of->block_bytes;
+    report_size(size, level_bytes(t));
+    if (t->of->block_rounds == 0 || line == 0)
+        c2_say(words, "work in blocks of %s that fit", size);
+    else if (bytes == 0)
+        c2_say(words, "block the loop of line %d to %s rounds, which fit %s (%s)", line,
+               c2_group_digits(count, t->of->block_rounds), level_name(t), size);
+    else if (element != 0)
+        c2_say(words, "block the loop of line %d to %s elements of %s, which fit %s (%s)", line,
+               c2_group_digits(count, bytes / element), t->object, level_name(t), size);
+    else
+        c2_say(words, "block the loop of line %d to %s of %s, which fit %s (%s)", line, report_size(count, bytes),
+               t->object, level_name(t), size);
+    c2_say(words, ", or fuse the passes");
+}
+
 static void say_remedy(struct c2_words *words, const struct telling *t)
 {
-    char size[32];
     switch (t->of->pattern) {
     case FINDINGS_LOOP_ORDER:
         say_swap(words, t);
@@ -585,7 +640,7 @@ static void say_remedy(struct c2_words *words, const struct telling *t)
         c2_say(words, "let pages be coloured, or put %s on huge pages (try --pages colored, --huge thp)", t->object);
         break;
     case FINDINGS_CAPACITY:
-        c2_say(words, "work in blocks of %s that fit, or fuse the passes", report_size(size, level_bytes(t)));
+        say_block(words, t);
         break;
     case FINDINGS_PARTIAL_LINES:
         say_split(words, t);
@@ -744,6 +799,13 @@ static void add_evidence(struct document *d, const struct telling *t)
     }
     if (of->passes != 0)
         doc_decimal(d, DOC_JSON, "passes", of->passes);
+    if (of->fits_bytes != 0)
+        doc_count(d, DOC_JSON, "fits_bytes", of->fits_bytes);
+    if (of->block_rounds != 0) {
+        doc_count(d, DOC_JSON, "block_rounds", of->block_rounds);
+        if (loop_line(t, of->block_loop) != 0)
+            doc_count(d, DOC_JSON, "block_line", (uint64_t)loop_line(t, of->block_loop));
+    }
     if (of->room_bytes != 0)
         doc_count(d, DOC_JSON, "room_bytes", of->room_bytes);
     if (of->evictor != FINDINGS_NOBODY)

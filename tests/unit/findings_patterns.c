@@ -398,6 +398,99 @@ static void again_and_again_or_once(void **state)
     findings_destroy(findings);
 }
 
+/* 1000 rounds of 64 bytes go through all of 64,000, ten times: L1D holds 512 of them. */
+static void begin_rounds(struct world *w, uint64_t bytes)
+{
+    begin(w);
+    missed(w, 0, 100, 900, 0);
+    steps(&w->accesses[0], 64, 0);
+    w->accesses[0].bytes = w->accesses[0].grid = 64;
+    w->objects[0].bytes = bytes;
+    w->insns[0].executed = w->insns[0].reads = 10000;
+}
+
+static void blocks_that_fit(void **state)
+{
+    struct world w;
+    (void)state;
+    begin_rounds(&w, 64000);
+    struct findings *findings = found(&w);
+    must(&findings->list[0], FINDINGS_CAPACITY, 0x1000, 8000, 7200);
+    assert_true(findings->list[0].block_loop == 0 && findings->list[0].block_rounds == 512);
+    assert_true(findings->list[0].block_bytes == 32768 && findings->list[0].fits_bytes == 0);
+    findings_destroy(findings);
+    w.accesses[1].object = 1; /* another object beside it, of the same loop, by steps of two lines: 64 more a round */
+    w.loop_of[1] = 0;
+    steps(&w.accesses[1], 128, 0);
+    findings = found(&w);
+    assert_true(findings->list[0].block_rounds == 256 && findings->list[0].block_bytes == 16384);
+    findings_destroy(findings);
+    steps(&w.accesses[1], 0, 0); /* eight bytes all the time */
+    findings = found(&w);
+    assert_int_equal(findings->list[0].block_rounds, 511);
+    findings_destroy(findings);
+}
+
+/* The loop around goes on by 64,000 bytes, or nobody has seen by how much. */
+static void rounds_that_go_on(void **state)
+{
+    struct world w;
+    (void)state;
+    begin_rounds(&w, 64000);
+    w.accesses[0].step[1] = (struct analyses_step){
+        .of = 0}; /* one round goes through all: the next one must come back */
+    struct findings *findings = found(&w);
+    assert_int_equal(findings->list[0].block_rounds, 512);
+    findings_destroy(findings);
+    w.objects[0].bytes = 128000; /* or through half: it need not */
+    findings = found(&w);
+    assert_int_equal(FINDINGS_CAPACITY, findings->list[0].pattern);
+    assert_int_equal(findings->list[0].block_rounds, 0);
+    findings_destroy(findings);
+    /* Ten rows, again and again: not even one fits, so rows are cut: 10 * 50 * 64, and a line in each row by the second
+     * instruction, of which nothing is known. */
+    steps(&w.accesses[0], 64, 64000);
+    findings = found(&w);
+    assert_true(findings->list[0].block_loop == 0 && findings->list[0].block_rounds == 50);
+    findings_destroy(findings);
+    steps(&w.accesses[0], 64, 0);
+    w.insns[0].executed = 5000; /* 500 rounds: they fit */
+    findings = found(&w);
+    assert_int_equal(findings->list[0].block_rounds, 0);
+    findings_destroy(findings);
+}
+
+/* 900 accesses come back at distances of 1024 to 2047 lines, 90 at 512 to 1023, 10 at once. Of all data so far 1000
+ * come back at distance 1500; nine of ten of 990 are 891, and 801 of the 900: 1501 lines. */
+static void distances_that_were_measured(void **state)
+{
+    uint64_t exact[2048] = {[1500] = 1000};
+    struct analyses_reuse_row row = {.insn = 0, .object = 0, .of = {{[0] = 10, [10] = 90, [11] = 900}}};
+    struct analyses_reuse_result reuse = {.line_bytes = 64, .stack_count = 1, .rows = &row, .row_count = 1};
+    struct world w;
+    (void)state;
+    begin_rounds(&w, 64000);
+    reuse.stacks[0] = (struct analyses_reuse_stack){.exact = exact, .exact_count = 2048};
+    reuse.stacks[0].by_size.count[11] = 1000;
+    w.input.reuse = &reuse;
+    struct findings *findings = found(&w);
+    assert_int_equal(findings->list[0].fits_bytes, 1501 * 64);
+    findings_destroy(findings);
+    exact[1200] = 900; /* 801 of 900 are 890 of 1000 */
+    exact[1500] = 100;
+    findings = found(&w);
+    assert_int_equal(findings->list[0].fits_bytes, 1201 * 64);
+    findings_destroy(findings);
+    reuse.stacks[0].by_size.count[11] = 1800; /* half of them are others' */
+    findings = found(&w);
+    assert_int_equal(findings->list[0].fits_bytes, 2048 * 64);
+    findings_destroy(findings);
+    row.code = true;
+    findings = found(&w);
+    assert_int_equal(findings->list[0].fits_bytes, 0);
+    findings_destroy(findings);
+}
+
 /* No step is the most frequent one, and no code is known: nobody can say that it chases pointers. */
 static void no_order(void **state)
 {
@@ -671,6 +764,9 @@ int main(void)
         cmocka_unit_test(conflicts_of_frames),
         cmocka_unit_test(bytes_that_are_not_used),
         cmocka_unit_test(again_and_again_or_once),
+        cmocka_unit_test(blocks_that_fit),
+        cmocka_unit_test(rounds_that_go_on),
+        cmocka_unit_test(distances_that_were_measured),
         cmocka_unit_test(no_order),
         cmocka_unit_test(what_hardly_matters_stands_for_nothing),
         cmocka_unit_test(stores_past_the_caches),
