@@ -19,6 +19,7 @@
 #define ANALYSES_OF_RUN(X) \
     X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
     X(histogram, "histogram", NULL, "count accesses and misses of each level by address, phase by phase") \
+    X(sets, "sets", NULL, "count misses of each level by set, with the objects that fill it, and by page") \
     X(prefetch, "no-prefetch-report", NULL, \
       "of a machine that prefetches: do not simulate it without prefetchers as well, and do not judge them") \
     X(coherence, "no-coherence-report", NULL, \

@@ -252,6 +252,8 @@ bool caches_machine_hears_instructions(const struct caches_machine *machine);
 uint64_t caches_level_ways_of(const struct caches_level *level, uint32_t core);
 /* sets of one slice: size / (ways * line * slices) */
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
+/* Pages of 4 KiB whose lines lie in other sets of a slice: a frame's colour is its number modulo this. At least 1. */
+uint32_t caches_level_colors(const struct caches_machine *machine, const struct caches_level *level);
 
 /* What makes an access wait, in cycles by the machine's latencies: of one event, and of many. They are what accesses
  * would wait one after the other, no time (cost.c). Levels by number: those of the data path, L1I behind them. */

@@ -76,3 +76,9 @@ uint32_t caches_level_sets(const struct caches_machine *machine, const struct ca
 {
     return (uint32_t)(level->size_bytes / ((uint64_t)level->ways * machine->line_bytes * level->slices));
 }
+
+uint32_t caches_level_colors(const struct caches_machine *machine, const struct caches_level *level)
+{
+    const uint64_t bytes = (uint64_t)caches_level_sets(machine, level) * machine->line_bytes;
+    return bytes >= C2_PAGE_BYTES ? (uint32_t)(bytes / C2_PAGE_BYTES) : 1;
+}

@@ -135,6 +135,8 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
         return c2_fail(err, C2_ERR_INVALID, "--dim belongs to `c2emu advise`");
     if (!options->advise)
         return C2_OK;
+    if (options->html)
+        return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, and no page of it; leave --html out");
     if (options->no_sim || options->analyses[ANALYSIS_profile])
         return c2_fail(err, C2_ERR_INVALID, "advise needs the misses that --no-%s leaves out; leave it out",
                        options->no_sim ? "sim" : "attribution");
@@ -148,8 +150,6 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
                            analyses_option((enum analysis_number)i));
     if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
-    if (options->html)
-        return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, and no page of it; leave --html out");
     if (options->full)
         return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out");
     if (strncmp(options->pages, "file", 4) == 0)

@@ -51,8 +51,7 @@ static enum c2_status set_colors(struct mmu_config *config, const char *option, 
         names[i] = machine->levels[i].name;
         if (strcmp(names[i], level) != 0)
             continue;
-        uint64_t bytes = (uint64_t)caches_level_sets(machine, &machine->levels[i]) * machine->line_bytes;
-        config->colors = bytes >= C2_PAGE_BYTES ? (uint32_t)(bytes / C2_PAGE_BYTES) : 1;
+        config->colors = caches_level_colors(machine, &machine->levels[i]);
         return C2_OK;
     }
     char hint[256];

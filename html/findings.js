@@ -66,7 +66,7 @@ function links(finding) {
     if (finding.object)
         list.push(element("a", {href: "#objects"}, "object " + finding.object));
     if (finding.evidence.conflict)
-        list.push(element("a", {href: "#evictions"}, "who evicts whom"));
+        list.push(element("a", {href: "#evictions"}, "who evicts whom"), element("a", {href: "#sets"}, "sets"));
     if (finding.evidence.coherence)
         list.push(element("a", {href: "#cores"}, "shared lines"));
     return list.length ? element("div", {class: "links"}, list) : null;

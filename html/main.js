@@ -7,11 +7,13 @@ const PARTS = [
     ["findings", "Findings", makeFindings],
     ["changes", "A and B", makeChanges, () => data.other],
     ["levels", "Levels", makeLevels],
+    ["sets", "Sets", makeSets],
     ["evictions", "Evictions", makeEvictions],
     ["source", "Source", makeSource],
     ["trees", "Where", makeTrees],
     ["sizes", "Sizes", makeCurve],
     ["time", "Time", makeTime],
+    ["pages", "Pages", makePages],
     ["cores", "Cores", makeCores],
     ["costs", "Tables", makeTables],
 ];

@@ -49,6 +49,7 @@ static const struct chapter {
     {report_add_lines, PROFILED, DOC_BOTH, 7},
     {report_add_contexts, PROFILED, DOC_BOTH, 8},
     {report_add_histogram, PROFILED, DOC_BOTH, 8},
+    {report_add_sets, PROFILED, DOC_BOTH, 8},
     {report_add_findings, PROFILED, DOC_BOTH, 0},
     {report_add_hints, SIMULATED, DOC_TEXT, 14},
     {report_add_loops, PROFILED, DOC_BOTH, 7},

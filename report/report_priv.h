@@ -193,6 +193,7 @@ void report_add_instructed(struct document *d, struct report_digest *digest); /*
 void report_add_prefetch(struct document *d, struct report_digest *digest);   /* prefetch.c */
 void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_histogram(struct document *d, struct report_digest *digest);
+void report_add_sets(struct document *d, struct report_digest *digest);     /* sets.c */
 void report_add_findings(struct document *d, struct report_digest *digest); /* findings.c */
 void report_add_hints(struct document *d, struct report_digest *digest);    /* hints.c: what the next run could have */
 void report_add_windows(struct document *d, struct report_digest *digest);

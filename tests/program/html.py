@@ -159,6 +159,10 @@ def pictures():
             flow: d3.sum(marks("#flow path.band"), pair => pair.count),
             map: [marks("#map rect.leaf")[0].ancestors().slice(-1)[0].value, wholeCost - report.cost.startup],
             flame: d3.max(marks("#flame rect"), node => node.value), frames: marks("#flame rect").length,
+            heat: [d3.select("#heat image").attr("width") > 0, document.querySelector("#sets select").value,
+                d3.sum(marks("#fills rect").filter(cell => cell.number >= 0), cell => cell.to - cell.from)],
+            pages: marks("#map-of-pages rect").filter(mark => mark.page).map(mark =>
+                [mark.page.start, mark.page.frame]),
             curve: marks("#curve circle").filter(point => point.curve.name === "data")
                 .map(point => [point.bytes, point.misses]),
             windows: [d3.sum(report.windows.levels[0].misses), marks("#windows rect").length],
@@ -182,6 +186,10 @@ def pictures():
             equal(count, pairs[victim, evictor], "%s evicted by %s" % (victim, evictor))
     equal(*seen["map"], "cost of the tree map, and of the run without start-up")
     check(seen["frames"] > 20, "%d frames in the flame graph" % seen["frames"])
+    sets = [of for of in report["sets"]["levels"] if of["name"] == seen["heat"][1]][0]
+    equal(seen["heat"][::2], [True, sum(sum(fills[1::2]) for fills in sets["fills"])], "bars of what filled the sets")
+    listed = sorted(zip(report["sets"]["pages"]["start"], report["sets"]["pages"]["frame"]))
+    equal(sorted(map(tuple, seen["pages"])), listed, "pages of the map")
     data = [stack for stack in report["reuse"]["stacks"] if stack["name"] == "data"][0]
     equal(seen["curve"], [[size["bytes"], size["misses"]] for size in data["sizes"]], "the curve of data")
     l1d = report["levels"][0]
@@ -193,13 +201,14 @@ def pictures():
     equal(seen["saved"][0::3], ["svg", 0], "the file of a picture")
     equal(seen["saved"][1], 0, "colours of the style sheet in the file of a picture")
     check(seen["saved"][2] > len(seen["matrix"]), "marks in the file of a picture")
-    names = ["classes", "matrix", "flow", "map", "flame", "curve", "windows"]
+    names = ["classes", "matrix", "flow", "map", "flame", "heat", "fills", "map-of-pages", "colours", "curve",
+             "windows"]
     for name, (first, second, shown, hidden) in zip(names, browser.ask(page, MARKS % json.dumps(names))):
         check(first and second and first != second and shown and hidden,
               "keys in %s: %r, %r, shown %r, hidden %r" % (name, first, second, shown, hidden))
     plain, _ = make("plain", ["--no-attribution"], MATMUL)
     told = browser.ask(plain, "[...document.querySelectorAll('p.nothing')].map(p => p.innerText)")
-    for words in ("--reuse", "--windows", "--no-attribution", "--cores 4"):
+    for words in ("--sets", "--reuse", "--windows", "--no-attribution", "--cores 4"):
         check(any(words in text for text in told), "no part without data names %s: %r" % (words, told))
 
 

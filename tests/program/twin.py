@@ -110,6 +110,7 @@ class Level:
         self.actor = [None, False] if actor is None else actor  # the pc at work, whether it is start-up; for all levels
         self.missed = {}  # pc -> [cold, capacity, conflict misses, those of start-up]
         self.lost = {}   # physical line -> pc
+        self.by_set, self.by_page = {}, {}  # place, virtual page -> [misses, conflict misses]
         self.pairs = {}  # (pc that misses, pc that evicted) -> conflict misses
         self.n = dict.fromkeys(COUNTERS, 0)
 
@@ -133,7 +134,8 @@ class Level:
             self.shadow[physical] = None
             if len(self.shadow) > self.capacity:
                 self.shadow.popitem(last=False)
-        lines = self.sets.setdefault(self.place(virtual, physical), {})
+        place = self.place(virtual, physical)
+        lines = self.sets.setdefault(place, {})
         if physical in lines:
             n["hits"] += 1
             n["fa_only_misses"] += not shadow_hit
@@ -142,6 +144,11 @@ class Level:
         n["misses"] += 1
         mine = self.missed.setdefault(self.actor[0], [0, 0, 0, 0])
         mine[3] += self.actor[1]
+        conflict = physical in self.asked and shadow_hit
+        for sums, key in ((self.by_set, place), (self.by_page, virtual * self.line_bytes // PAGE)):
+            both = sums.setdefault(key, [0, 0])
+            both[0] += 1
+            both[1] += conflict
         n["write_misses" if write else "read_misses"] += 1
         if physical not in self.asked:
             self.asked.add(physical)

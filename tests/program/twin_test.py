@@ -192,6 +192,51 @@ def compare_lines(report, missed):
               "the cost of translations by " + kind)
 
 
+def compare_sets(report, second):
+    """Misses by set and by page; each set's objects have filled it with no more than it missed; a page's frame is that
+    of the trace, its slice that of its first line there."""
+    found, pages = report["sets"], report["sets"]["pages"]
+    equal(pages["more"], 0, "pages that are not listed")
+    equal(dict(zip(pages["start"], pages["frame"])), {page: second.frames[page] for page in pages["start"]}, "frames")
+    last = second.hierarchy.data[-1]
+    if "slice" in pages:
+        equal(pages["slice"], [last.slice_of(frame * twin.PAGE) for frame in pages["frame"]], "slices of pages")
+    for level in second.hierarchy.all:
+        sets, columns = ([of for of in part["levels"] if of["name"] == level.name][0] for part in (found, pages))
+        equal((sets["sets"] * sets["slices"], sets["group"]), (len(sets["misses"]), 1), "sets of " + level.name)
+        for key, at in (("misses", 0), ("conflict", 1)):
+            equal({place: n for place, n in enumerate(sets[key]) if n},
+                  {place: both[at] for place, both in level.by_set.items() if both[at]},
+                  "%s of sets of %s" % (key, level.name))
+            equal({page: n for page, n in zip(pages["start"], columns[key]) if n},
+                  {page: both[at] for page, both in level.by_page.items() if both[at]},
+                  "%s of pages of %s" % (key, level.name))
+        for misses, fills in zip(sets["misses"], sets["fills"]):
+            check(sum(fills[1::2]) == misses if len(fills) < 6 else sum(fills[1::2]) <= misses,
+                  "%s: %d misses of a set, filled by %r" % (level.name, misses, fills))
+        if level.name != "L1I":
+            span = level.set_count * level.line_bytes // twin.PAGE
+            equal(columns.get("colours"), None if level.virtual else max(1, span), "colours of " + level.name)
+    check_fills(report)
+
+
+def check_fills(report):
+    """Where no set has more objects than are told, the misses of objects are those of the report."""
+    names = [of["name"] for of in report["sets"]["objects"]]
+    for level in report["sets"]["levels"]:
+        if any(len(fills) == 6 for fills in level["fills"]):
+            continue
+        sums, expected = {}, {}
+        for fills in level["fills"]:
+            for number, misses in zip(fills[::2], fills[1::2]):
+                sums[names[number]] = sums.get(names[number], 0) + misses
+        for of in [of for of in report["objects"] if "rest" not in of]:
+            for part in of["levels"]:
+                if part["name"] == level["name"]:
+                    expected[of["name"]] = expected.get(of["name"], 0) + part["misses"]
+        equal(sums, expected, "misses of objects by set of " + level["name"])
+
+
 def check_framed(report):
     """All pages are of 4 KiB."""
     machine = {level["name"]: level for level in report["machine"]["levels"]}
@@ -212,6 +257,8 @@ def compare(guest, options):
     equal(report["levels"], second.hierarchy.counts(), "levels")
     compare_pairs(report, second.hierarchy.pairs())
     compare_lines(report, second.hierarchy.missed())
+    if "sets" in report:
+        compare_sets(report, second)
     check_framed(report)
     measured = sum(row["instructions"] for row in report["run"]["phases"] if row["kind"] == "measure")
     equal(measured, second.n["instructions"], "run.phases")
