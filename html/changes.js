@@ -56,8 +56,9 @@ function makeChanges(to) {
     for (const [subject, title] of [["level", "Counters of the run"], ["function", "Functions"], ["object", "Objects"],
         ["loop", "Loops"]]) {
         const list = changes.filter(change => change.subject === subject);
-        const columns = [{head: "level", text: true, of: c => c.level}, {head: "counter", text: true, of: c => c.counter},
-            {head: "A", of: c => c.a}, {head: "B", of: c => c.b}, {head: "change", of: changedBy,
+        const columns = [{head: "level", text: true, of: c => c.level},
+            {head: "counter", text: true, of: c => c.counter}, {head: "A", of: c => c.a}, {head: "B", of: c => c.b},
+            {head: "change", of: changedBy,
                 show: (value, c) => changedText(c)}, {head: "of A", of: c => c.a ? changedBy(c) / c.a : undefined,
                 show: (value, c) => (changedBy(c) < 0 ? "-" : "+") + share(Math.abs(changedBy(c)), c.a)}];
         if (subject !== "level")

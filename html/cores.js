@@ -67,14 +67,15 @@ function makeCores(to) {
     if (taken.length)
         figure(to, {id: "shared", title: "Lines that cores take from each other",
             says: "A row for each core, a column for each byte of the line.",
-            caption: "The bytes of a line that each core writes, strong, and reads, pale; those with most false sharing " +
-                "first. What cores write apart in one line is false sharing.",
+            caption: "The bytes of a line that each core writes, strong, and reads, pale; those with most false " +
+                "sharing first. What cores write apart in one line is false sharing.",
             key: [...new Set(taken.slice(0, SHARED_LINES).flatMap(line => line.cores.map(core => core.core)))]
                 .filter(core => core !== undefined).sort(d3.ascending).map(core => [series(core), "core " + core])},
         (svg, width, picture) => drawShared(taken.slice(0, SHARED_LINES), svg, width, picture));
     else
         to.append(element("p", null, "No line went from one core to another."));
-    to.append(table([{head: "core", text: true, of: c => String(c.core)}, {head: "instructions", of: c => c.instructions},
+    to.append(table([{head: "core", text: true, of: c => String(c.core)},
+        {head: "instructions", of: c => c.instructions},
         {head: "coherence misses", of: c => c.coherence_misses}, {head: "false sharing", of: c => c.false_sharing},
         {head: "true sharing", of: c => c.true_sharing}, {head: "upgrades", of: c => c.upgrades},
         {head: "lines taken by others", of: c => c.invalidations_received}],

@@ -64,8 +64,8 @@ function makeCurve(to) {
     let kind = "levels";
     const again = figure(to, {id: "curve", title: "Miss rate by size of the cache",
         says: "Lines of miss rates that fall with the size.",
-        caption: "Of a fully associative cache with LRU, exact at powers of two. Dashed: the levels of the machine; L2 " +
-            "and L3 are curves of what the level above misses.",
+        caption: "Of a fully associative cache with LRU, exact at powers of two. Dashed: the levels of the machine; " +
+            "L2 and L3 are curves of what the level above misses.",
         key: () => curves(kind).map((curve, i) => [series(i), curve.name]),
         controls: [choice("of", [["levels", "what levels are asked"], ["objects", "objects"], ["lines", "lines"]]
             .filter(([key]) => key === "levels" || curves(key).length), kind, value => { kind = value; again(); })]},

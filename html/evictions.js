@@ -10,17 +10,24 @@ function evictionPairs(level, by) {
     const name = place => !place || (!place.object && !place.function && !place.pc && !place.address) ? "nobody known"
         : by === "object" ? place.object || "?" : placeText(place);
     const pairs = [], weight = new Map();
-    for (const conflict of (report.conflicts || []).filter(conflict => conflict.level === level)) {
-        for (const other of conflict.originators || []) {
-            const victim = conflict.miss ? name(conflict.miss) : "not listed";
-            const evictor = other.rest ? "not listed" : name(other);
-            pairs.push({victim, evictor, count: other.count});
-            for (const one of new Set([victim, evictor]))
-                weight.set(one, (weight.get(one) || 0) + other.count);
+    const add = (victim, evictor, count) => {
+        if (!count)
+            return;
+        pairs.push({victim, evictor, count});
+        for (const one of new Set([victim, evictor]))
+            weight.set(one, (weight.get(one) || 0) + count);
+    };
+    let left = levels.find(of => of.name === level).conflict; /* the rest of the level, which is not listed */
+    for (const conflict of (report.conflicts || []).filter(conflict => conflict.level === level && conflict.miss)) {
+        let own = conflict.count;
+        for (const other of conflict.originators.filter(other => !other.rest)) {
+            add(name(conflict.miss), name(other), other.count);
+            own -= other.count;
         }
-        if (!conflict.originators && conflict.count)
-            pairs.push({victim: "not listed", evictor: "not listed", count: conflict.count});
+        add(name(conflict.miss), "not listed", own);
+        left -= conflict.count;
     }
+    add("not listed", "not listed", left);
     const names = [...weight.keys()].sort((a, b) => d3.descending(weight.get(a), weight.get(b)) || d3.ascending(a, b));
     const shown = new Set(names.slice(0, EVICTION_NAMES)), short = one => shown.has(one) ? one : "others";
     const sums = new Map();
@@ -45,11 +52,13 @@ function drawMatrix(of, svg, width, picture) {
     const at = new Map(names.map((name, i) => [name, i]));
     const heat = heatScale(d3.max(list, pair => pair.count));
     const side = names.length * cell;
-    svg.append("text").attr("class", "quiet").attr("x", 0).attr("y", top - 8).text("missed \u2193   evicted by \u2192");
+    svg.append("text").attr("class", "quiet").attr("x", 0).attr("y", 12).text("evicted by \u2192");
+    svg.append("text").attr("class", "quiet").attr("x", 0).attr("y", 28).text("missed \u2193");
     svg.selectAll("text.row").data(names).join("text").attr("class", "row").attr("x", left - 8)
         .attr("y", (d, i) => top + i * high + high / 2 + 4).attr("text-anchor", "end").text(d => fit(d, left - 12));
     svg.selectAll("text.head").data(names).join("text").attr("class", "head").attr("text-anchor", "start")
-        .attr("transform", (d, i) => "translate(" + (left + i * cell + cell / 2 + 3) + "," + (top - 6) + ") rotate(-50)")
+        .attr("transform", (d, i) => "translate(" + (left + i * cell + cell / 2 + 3) + "," + (top - 6) +
+            ") rotate(-50)")
         .text(d => fit(d, 110));
     svg.selectAll("rect.back").data(d3.cross(names, names)).join("rect").attr("x", d => left + at.get(d[1]) * cell)
         .attr("y", d => top + at.get(d[0]) * high).attr("width", cell - 1).attr("height", high - 1)
@@ -70,8 +79,8 @@ function drawMatrix(of, svg, width, picture) {
 /* Two columns, what evicted to the left and what missed to the right, and bands as wide as their misses. */
 function drawFlow(of, svg, width, picture) {
     const {list, names, total} = of, label = Math.min(220, width * 0.3), high = Math.max(140, Math.min(320,
-        names.length * 34)), gap = 6, paint = new Map(names.map((name, i) => [name, name === "others" ||
-        name === "nobody known" ? "var(--other)" : series(i)]));
+        names.length * 34)), gap = 6, paint = new Map(names.map((name, i) => [name, ["others", "not listed",
+        "nobody known"].includes(name) ? "var(--other)" : series(i)]));
     const stack = key => {
         const used = names.filter(name => list.some(pair => pair[key] === name));
         const room = high - gap * (used.length - 1), places = new Map();

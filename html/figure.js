@@ -166,6 +166,10 @@ function heatScale(most) {
     return d3.scalePow([0, 1, 2, 3, 4].map(i => (most || 1) * (i / 4) ** 2), stops).exponent(0.5).clamp(true);
 }
 
+/* What the weakest and the strongest stand for. */
+const heatKey = (most, of) => [["var(--heat0)", "none"], ["var(--heat2)", count(Math.round((most || 0) / 4))],
+    ["var(--heat4)", count(most || 0) + " " + of]];
+
 /* Dark letters on what is light, light ones on what is dark. */
 function inkOn(paint) {
     const {r, g, b} = d3.rgb(paint);

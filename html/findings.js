@@ -74,7 +74,8 @@ function links(finding) {
 
 function findingItem(finding, i) {
     const known = finding.where.function || finding.where.file || finding.where.module;
-    const place = !known ? null : placeText(finding.where) + (finding.within ? ", in " + placeText(finding.within) : "");
+    const place = !known ? null : placeText(finding.where) +
+        (finding.within ? ", in " + placeText(finding.within) : "");
     return element("li", {class: "finding", "data-pattern": finding.pattern},
         element("h3", null, element("span", {class: "rank"}, i + 1 + "."), place || "The start of the program"),
         shareText(finding), element("p", null, finding.what, element("span", {class: "remedy"}, ". ",

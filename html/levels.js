@@ -6,7 +6,8 @@
 const classesOf = level => CLASSES.filter(name => level[name] !== undefined && (name !== "coherence" || cores > 1));
 
 function describeClass(d) {
-    return [d.level.name + " " + d.name, count(d.count) + " misses, " + share(d.count, d.level.misses) + " of the level's"];
+    return [d.level.name + " " + d.name, count(d.count) + " misses, " + share(d.count, d.level.misses) +
+        " of the level's"];
 }
 
 /* A bar a level, of all its misses; how many there are stands beside it. */
@@ -32,7 +33,8 @@ function drawLevels(svg, width, picture) {
         .attr("y", d => d.i * row + 4).attr("height", row - 10);
     svg.selectAll("text.count").data(asked).join("text").attr("class", "count").attr("x", width - right + 10)
         .attr("y", (d, i) => i * row + 18)
-        .text(d => width < 560 ? share(d.misses, d.accesses) : count(d.misses) + " (" + share(d.misses, d.accesses) + ")");
+        .text(d => width < 560 ? share(d.misses, d.accesses) : count(d.misses) + " (" +
+            share(d.misses, d.accesses) + ")");
     explore(picture, marks, describeClass);
     bottomAxis(svg, x, asked.length * row + 2, d3.format(".0%"), width < 560 ? 2 : 5);
     return asked.length * row + 26;
@@ -44,8 +46,8 @@ function makeLevels(to) {
         caption: "Shares of the level's misses; beside each bar how many these are, and the miss rate.",
         key: [...new Set(levels.flatMap(classesOf))].map(name => ["var(--" + name + ")", name])}, drawLevels);
     const columns = [{head: "level", text: true, of: level => level.name}, {head: "accesses", of: l => l.accesses},
-        {head: "misses", of: l => l.misses}, {head: "miss rate", of: l => l.accesses ? l.misses / l.accesses : undefined,
-            show: (v, l) => share(l.misses, l.accesses)}];
+        {head: "misses", of: l => l.misses}, {head: "miss rate",
+            of: l => l.accesses ? l.misses / l.accesses : undefined, show: (v, l) => share(l.misses, l.accesses)}];
     for (const name of CLASSES.filter(name => levels.some(level => classesOf(level).includes(name))))
         columns.push({head: name, of: level => level[name]});
     columns.push({head: "FA misses", of: l => l.fa_misses}, {head: "write-backs", of: l => l.writebacks});

@@ -10,7 +10,7 @@ const PARTS = [
     ["sets", "Sets", makeSets],
     ["evictions", "Evictions", makeEvictions],
     ["source", "Source", makeSource],
-    ["trees", "Where", makeTrees],
+    ["trees", "Code and data", makeTrees],
     ["sizes", "Sizes", makeCurve],
     ["time", "Time", makeTime],
     ["pages", "Pages", makePages],

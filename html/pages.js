@@ -46,7 +46,8 @@ function pagePaint(kind, level) {
             key: [[series(0), "4 KiB"], [series(1), "2 MiB"], [series(2), "1 GiB"]].filter((one, i) =>
                 pageList().some(page => page.size === [1, 512, 262144][i]))};
     const values = level[kind], heat = heatScale(d3.max(values));
-    return {of: page => heat(values[page.i]), key: []};
+    return {of: page => heat(values[page.i]),
+        key: heatKey(d3.max(values), kind === "conflict" ? "conflict misses" : kind)};
 }
 
 /* Rows of so many pages that lie side by side in the program's memory; where none missed there is no row. */

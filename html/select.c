@@ -4,7 +4,8 @@
  *
  * Model
  *   A table says what no picture shows and what is cut: of long lists the first entries stay, which are the dearest.
- *   An entry with the rest of a list stays in any case, so that sums are whole. Windows are columns of numbers,
+ *   What is left out of the lists of objects and functions is added to their entry for the rest, so that sums are
+ *   whole. Windows are columns of numbers,
  *   neighbours of one phase added up until there are HTML_WINDOWS of them or as many as phases.
  */
 #include <string.h>
@@ -23,10 +24,19 @@ static const struct rule {
     {{"cache_instructions"}, 0},
     {{"cycles"}, 0},
     {{"against"}, 0},
+    {{"lanes"}, 0},
+    {{"spread"}, 0},
+    {{"changed"}, 0},
+    {{"sharing"}, 0},
+    {{"prefetch"}, 0},
+    {{"samples"}, 0},
+    {{"loops"}, 0},
+    {{"reasons"}, 0},
     {{"run", "dumps"}, 0},
-    {{"run", "phases"}, 100},
+    {{"run", "phases"}, 0},
     {{"reuse", "instructions"}, 0},
     {{"reuse", "functions"}, 0},
+    {{"reuse", "loops"}, 0},
     {{"reuse", "lines"}, 8},
     {{"reuse", "objects"}, 8},
     {{"receipt", "environment"}, 0},
@@ -34,12 +44,10 @@ static const struct rule {
     {{"receipt", "machines"}, 0},
     {{"conflicts", "miss", "inlined"}, 0},
     {{"conflicts", "originators", "inlined"}, 0},
+    {{"conflicts", "originators"}, 5},
     {{"objects", "sites"}, 0},
-    {{"objects"}, 300},
-    {{"contexts", "name"}, 0},
-    {{"contexts", "inclusive"}, 0},
-    {{"contexts"}, 1500},
-    {{"coherence", "threads", "levels"}, 0},
+    {{"coherence", "threads"}, 0},
+    {{"coherence", "cores", "own_levels"}, 0},
 };
 
 static bool is_rest(const json_t *element) { return json_object_get(element, "rest"); }
@@ -68,15 +76,163 @@ static void apply(json_t *at, const char *const *path, size_t keep)
         html_cut(member, keep);
 }
 
-/* ------------------------------------------------------------------ windows */
-
-static const char *const counters[] = {"accesses", "misses", "cold", "capacity", "conflict", "coherence"};
-#define COUNTERS (sizeof counters / sizeof *counters)
-
 static json_int_t number(const json_t *object, const char *key)
 {
     return json_integer_value(json_object_get(object, key));
 }
+
+/* ------------------------------------------------------------------ lists whose sums stay whole */
+
+static bool add_numbers(json_t *to, const json_t *of)
+{
+    const char *key;
+    json_t *value;
+    bool added = true;
+    json_object_foreach((json_t *)of, key, value)
+    {
+        if (json_is_integer(value))
+            added &= json_object_set_new(to, key, json_integer(number(to, key) + json_integer_value(value))) == 0;
+    }
+    return added;
+}
+
+static json_t *level_named(json_t *levels, const json_t *name)
+{
+    size_t i;
+    json_t *level;
+    json_array_foreach(levels, i, level)
+    {
+        if (json_equal(json_object_get(level, "name"), name))
+            return level;
+    }
+    level = json_object();
+    return json_array_append_new(levels, level) == 0 && json_object_set(level, "name", (json_t *)name) == 0 ? level
+                                                                                                            : NULL;
+}
+
+/* One that is left out is added to the entry for the rest. */
+static bool add_to_rest(json_t *rest, const char *list, const json_t *of)
+{
+    json_t *counted = json_object_get(rest, "rest"), *levels = json_object_get(rest, "levels"), *level;
+    size_t i;
+    bool added = add_numbers(rest, of) &&
+                 json_object_set_new(counted, list, json_integer(number(counted, list) + 1)) == 0;
+    if (!levels)
+        added = added && json_object_set_new(rest, "levels", levels = json_array()) == 0;
+    json_array_foreach(json_object_get(of, "levels"), i, level)
+    {
+        json_t *to = added ? level_named(levels, json_object_get(level, "name")) : NULL;
+        added = to && add_numbers(to, level);
+    }
+    return added;
+}
+
+#define OBJECTS 300u
+#define FUNCTIONS 500u
+
+static bool fold(json_t *report, const char *name, size_t keep)
+{
+    json_t *list = json_object_get(report, name), *rest;
+    const size_t count = json_array_size(list);
+    if (count <= keep + 1)
+        return true;
+    if (is_rest(json_array_get(list, count - 1)))
+        rest = json_array_get(list, count - 1);
+    else if (json_array_append_new(list, rest = json_pack("{s:{}}", "rest")) != 0)
+        return false;
+    bool added = true;
+    while (added && json_array_get(list, keep) != rest) {
+        added = add_to_rest(rest, name, json_array_get(list, keep));
+        json_array_remove(list, keep);
+    }
+    return added;
+}
+
+/* ------------------------------------------------------------------ conflicts, contexts, objects of sets */
+
+#define CONFLICTS 60u /* of a level */
+
+/* The dearest of each level; how many there are in all the level says. */
+static void cut_conflicts(json_t *report)
+{
+    json_t *list = json_object_get(report, "conflicts");
+    const json_t *level = NULL; /* that of the first entry of it, which stays */
+    size_t of_level = 0;
+    for (size_t i = 0; i < json_array_size(list);) {
+        const json_t *own = json_object_get(json_array_get(list, i), "level");
+        const bool first = !level || !json_equal(own, level);
+        of_level = first ? 0 : of_level + 1;
+        level = first ? own : level;
+        if (of_level < CONFLICTS)
+            i++;
+        else
+            json_array_remove(list, i);
+    }
+}
+
+#define CONTEXTS 800u
+
+/* Their callers become numbers in a list of names: most are callers of many. */
+static bool number_callers(json_t *names, json_t *numbers, json_t *context)
+{
+    json_t *callers = json_object_get(context, "callers"), *caller;
+    size_t i;
+    bool added = true;
+    json_array_foreach(callers, i, caller)
+    {
+        const char *name = json_string_value(caller);
+        if (!json_object_get(numbers, name))
+            added &= json_object_set_new(numbers, name, json_integer((json_int_t)json_array_size(names))) == 0 &&
+                     json_array_append(names, caller) == 0;
+        added = added && json_array_set(callers, i, json_object_get(numbers, name)) == 0;
+    }
+    return added;
+}
+
+/* Counts that the classes have too. */
+static void cut_events(json_t *self)
+{
+    static const char *const left[] = {"Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "pageWalks"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        json_object_del(self, left[i]);
+}
+
+static bool cut_contexts(json_t *report)
+{
+    json_t *list = json_object_get(report, "contexts"), *names = json_array(), *numbers = json_object(), *context;
+    size_t i;
+    bool added = names && numbers;
+    html_cut(list, CONTEXTS);
+    json_array_foreach(list, i, context)
+    {
+        json_object_del(context, "name");
+        json_object_del(context, "inclusive");
+        cut_events(json_object_get(context, "self"));
+        added = added && number_callers(names, numbers, context);
+    }
+    if (list && added)
+        added = json_object_set(report, "callers", names) == 0;
+    json_decref(names);
+    json_decref(numbers);
+    return added;
+}
+
+#define FILLERS 300u /* objects that have a name */
+
+/* Objects that have filled little lose their names: they are numbered as they are met, in the order of the levels. */
+static bool cut_fillers(json_t *report)
+{
+    json_t *objects = json_object_get(json_object_get(report, "sets"), "objects");
+    bool cut = true;
+    for (size_t i = FILLERS; i < json_array_size(objects) && cut; i++)
+        cut = json_array_set_new(objects, i, json_null()) == 0;
+    return cut;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+static const char *const counters[] = {"accesses", "misses", "cold", "capacity", "conflict", "coherence"};
+#define COUNTERS (sizeof counters / sizeof *counters)
 
 /* One behind the last of those that are added to window `from`: at most `by`, of one phase. */
 static size_t group_end(const json_t *windows, size_t from, size_t by)
@@ -153,5 +309,7 @@ bool html_select(json_t *report)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         apply(report, rules[i].path, rules[i].keep);
-    return join_windows(report);
+    cut_conflicts(report);
+    return fold(report, "objects", OBJECTS) && fold(report, "functions", FUNCTIONS) && cut_contexts(report) &&
+           cut_fillers(report) && join_windows(report);
 }

@@ -15,7 +15,7 @@ function fillers(level) {
     return [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a) || a - b);
 }
 
-const fillName = number => objectText(report.sets.objects[number]);
+const fillName = number => report.sets.objects[number] ? objectText(report.sets.objects[number]) : "another object";
 const fillKey = level => fillers(level).slice(0, FILL_COLOURS).map((number, i) => [series(i), fillName(number)])
     .concat(fillers(level).length > FILL_COLOURS ? [["var(--other)", "others"]] : []);
 
@@ -114,7 +114,7 @@ function drawSets(level, kind, svg, width, picture) {
             svg.append("text").attr("class", "quiet").attr("x", grid.left - 8).attr("text-anchor", "end")
                 .attr("y", y + Math.min(grid.rows * grid.high, 24) / 2 + 4).text("slice " + slice);
     }
-    const marks = d3.range(0, grid.columns + 1, grid.columns / 8);
+    const marks = d3.range(0, grid.columns + 1, grid.columns / (width < 560 ? 4 : 8));
     svg.append("g").selectAll("text").data(marks).join("text").attr("class", "quiet").attr("y", 12)
         .attr("x", d => grid.left + d * grid.wide).attr("text-anchor", d => d === 0 ? "start" : d === grid.columns
             ? "end" : "middle").text(d => d === 0 ? "set 0" : d * level.group);
@@ -173,9 +173,11 @@ function makeSets(to) {
         draws.forEach(draw => draw());
     };
     draws.push(figure(to, {id: "heat", title: "Misses of each set",
-        says: "A heat map of sets and slices.", key: () => kind === "object" ? fillKey(level) : [],
-        caption: "The stronger, the more misses; by the square root. A set is that of all cores' caches of a level of " +
-            "their own. With objects: which has filled the set most.",
+        says: "A heat map of sets and slices.",
+        key: () => kind === "object" ? fillKey(level) : heatKey(d3.max(level[kind]),
+            kind === "conflict" ? "conflict misses" : "misses"),
+        caption: "Rows of sets, one behind the other; with objects, which has filled each set most." + (cores > 1 ?
+            " Of levels that cores have for themselves a set is that of all of them." : ""),
         controls: [choice("level", list.map(l => [l.name, l.name]), level.name, name => {
             level = list.find(l => l.name === name);
             again();

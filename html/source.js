@@ -29,10 +29,12 @@ function collectLines(file) {
 
 /* "2,333 L1D misses of b: evicted for a by main (matmul.c:30), inter-array", most first. */
 function sideList(title, pairs, lost) {
-    const list = [...pairs].filter(({other}) => !other.rest).sort((a, b) => d3.descending(a.other.count, b.other.count));
+    const list = [...pairs].filter(({other}) => !other.rest)
+        .sort((a, b) => d3.descending(a.other.count, b.other.count));
     return list.length === 0 ? null : element("div", {class: "sides"}, element("b", null, title), element("ul", null,
-        list.slice(0, 12).map(({conflict, other}) => element("li", null, plural(other.count, "miss", "misses") + " in " +
-            conflict.level + (lost ? " of " + (conflict.miss.object || "?") + ": evicted for " + (other.object || "?") +
+        list.slice(0, 12).map(({conflict, other}) => element("li", null, plural(other.count, "miss", "misses") +
+            " in " + conflict.level + (lost ? " of " + (conflict.miss.object || "?") + ": evicted for " +
+            (other.object || "?") +
             " by " : ": " + (conflict.miss.object || "?") + ", missed again by "),
         lost ? placeLink(other) : placeLink(conflict.miss), other.reason ? ", " + other.reason : "")),
         list.length > 12 ? element("li", null, plural(list.length - 12, "other")) : null));
@@ -90,8 +92,8 @@ function makeSource(to) {
     const place = element("div"), fill = () => place.replaceChildren(...sources.map((source, i) =>
         element("div", {class: "source"}, element("h3", null, source.file), sourceTable(source, i, event))));
     to.append(element("div", {class: "bar"}, element("p", {class: "note", style: "margin-right:auto"},
-        "Lines that cost something and those around them. The second column has the conflict misses of a line; it opens ",
-        "to who evicted what it misses, and what it evicts itself."), choice("count", eventChoices(), event.key,
+        "Lines that cost something and those around them. The second column has the conflict misses of a line; it ",
+        "opens to who evicted what it misses, and what it evicts itself."), choice("count", eventChoices(), event.key,
         key => { event = eventOf(key); fill(); })), place);
     fill();
 }

@@ -15,9 +15,10 @@
 #include "report/report.h"
 
 #define NEAR 8
-#define FILES 64u       /* the first so many that the report names */
-#define LINES 200000u   /* what is behind them is not looked at */
-#define LINE_BYTES 400u /* what is behind them in a line is left out */
+#define FILES 64u          /* the first so many that the report names */
+#define LINES 200000u      /* what is behind them is not looked at */
+#define TEXT_BYTES 300000u /* of all of them: files behind that are left out */
+#define LINE_BYTES 400u    /* what is behind them in a line is left out */
 
 struct source {
     const char *file;
@@ -26,6 +27,7 @@ struct source {
 struct sources {
     struct source list[FILES];
     size_t count;
+    size_t bytes; /* that have been read */
     bool failed;
 };
 
@@ -102,7 +104,7 @@ static json_t *line_of(char *text)
     return json_string(text);
 }
 
-static bool add_lines(json_t *lines, const struct source *source, FILE *from)
+static bool add_lines(json_t *lines, const struct source *source, size_t *bytes, FILE *from)
 {
     char *text = NULL;
     size_t room = 0;
@@ -114,12 +116,14 @@ static bool add_lines(json_t *lines, const struct source *source, FILE *from)
         added = json_array_append_new(lines, pair) == 0 &&
                 json_array_append_new(pair, json_integer((json_int_t)number)) == 0 &&
                 json_array_append_new(pair, line_of(text)) == 0;
+        *bytes += json_string_length(json_array_get(pair, 1));
     }
     free(text);
     return added;
 }
 
-static bool add_source(json_t *list, const struct source *source, const char *const *directories, size_t count)
+static bool add_source(json_t *list, const struct source *source, const char *const *directories, size_t count,
+                       size_t *bytes)
 {
     char path[4096];
     FILE *from = report_open_source(source->file, directories, count, path, sizeof path);
@@ -128,7 +132,7 @@ static bool add_source(json_t *list, const struct source *source, const char *co
         return true;
     bool added = json_array_append_new(list, to = json_object()) == 0;
     added = added && json_object_set_new(to, "file", json_string(source->file)) == 0 &&
-            json_object_set_new(to, "lines", lines = json_array()) == 0 && add_lines(lines, source, from);
+            json_object_set_new(to, "lines", lines = json_array()) == 0 && add_lines(lines, source, bytes, from);
     fclose(from);
     return added;
 }
@@ -175,7 +179,8 @@ json_t *html_sources(const json_t *report, const struct html_request *request)
     want_report(&sources, report);
     added = added && !sources.failed;
     for (size_t i = 0; i < sources.count; i++) {
-        added = added && add_source(list, &sources.list[i], places.list, places.count);
+        if (sources.bytes < TEXT_BYTES)
+            added = added && add_source(list, &sources.list[i], places.list, places.count, &sources.bytes);
         c2_free(sources.list[i].wanted);
     }
     c2_free(places.list);

@@ -45,12 +45,13 @@ function drawTreeMap(tree, event, svg, width, picture) {
         return 28;
     }
     d3.treemap().size([width, high]).paddingInner(1).paddingTop(node => node.depth === 1 ? 17 : 0).round(true)(root);
-    const groups = root.children.filter(group => group.x1 - group.x0 > 2);
+    const groups = root.children.filter(group => group.x1 > group.x0 && group.y1 > group.y0);
     const paint = new Map(groups.map((group, i) => [group, series(i)]));
     svg.selectAll("rect.group").data(groups).join("rect").attr("class", "group").attr("x", d => d.x0)
         .attr("y", d => d.y0).attr("width", d => d.x1 - d.x0).attr("height", d => d.y1 - d.y0)
         .style("fill", "var(--raised)");
-    svg.selectAll("text.group").data(groups).join("text").attr("class", "group quiet").attr("x", d => d.x0 + 3)
+    svg.selectAll("text.group").data(groups.filter(d => d.x1 - d.x0 > 40 && d.y1 - d.y0 > 16)).join("text")
+        .attr("class", "group quiet").attr("x", d => d.x0 + 3)
         .attr("y", d => d.y0 + 12).text(d => fit(d.data.name + "  " + share(d.value, root.value), d.x1 - d.x0 - 6));
     const leaves = root.leaves().filter(leaf => leaf.x1 > leaf.x0 && leaf.y1 > leaf.y0 && leaf.value);
     const groupOf = leaf => leaf.ancestors().find(node => node.depth === 1);
@@ -98,7 +99,7 @@ function callTree(of) {
     const root = {name: "all", children: [], own: 0, byName: new Map()};
     for (const context of report.contexts.filter(context => context.function)) {
         let at = root;
-        for (const name of [...(context.callers || [])].reverse().concat(context.function)) {
+        for (const name of (context.callers || []).map(i => report.callers[i]).reverse().concat(context.function)) {
             if (!at.byName.has(name)) {
                 const child = {name, children: [], own: 0, byName: new Map()};
                 at.byName.set(name, child);
@@ -144,8 +145,8 @@ function makeTrees(to) {
     }
     let event = events[0], kind = "code", again = null;
     again = figure(to, {id: "map", title: "Where it comes from", says: "A tree map.",
-        caption: "An area is a count. Code: files, their functions and lines; data: kinds of objects, and these. A line " +
-            "that is in the page is one click away.",
+        caption: "An area is a count. Code: files, their functions and lines; data: kinds of objects, and these. A " +
+            "line that is in the page is one click away.",
         controls: [choice("count", eventChoices(), event.key, key => { event = eventOf(key); again(); }),
             choice("of", [["code", "code"], ["data", "data"]], kind, value => { kind = value; again(); })]},
     (svg, width, picture) => drawTreeMap(kind === "code" ? codeTree(event) : dataTree(event), event, svg, width,

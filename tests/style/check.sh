@@ -34,7 +34,7 @@ violations() # ROOT
     cd "$1" || return
     mapfile -t c_files < <(sources -name '*.c' -o -name '*.h')
     mapfile -t all_files < <(sources -name '*.c' -o -name '*.h' -o -name '*.S' -o -name '*.py' -o -name '*.sh' \
-        -o -name '*.cmake' -o -name CMakeLists.txt)
+        -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.js' -o -name '*.css' -o -name 'page.html')
     clang-format --dry-run --Werror "${c_files[@]}" 2>&1 | sed -n 's/:[0-9]*:[0-9]*: error: .*//p' | uniq |
         headed "not as clang-format would have it (clang-format -i FILE):"
     grep -nHE '[!=]= NULL\b|\bNULL [!=]=' "${c_files[@]}" | headed "a comparison with NULL:"
