@@ -138,10 +138,17 @@ static bool is_conflict(struct finding *out, const struct findings_input *input,
 
 /* ------------------------------------------------------------------ what is used of elements */
 
-/* Accesses that are in no loop are those of one function. */
+/* Accesses of the group's loop and of those inside it, which go on in the same elements; those that are in no loop are
+ * of one function. */
 static bool is_of(const struct group *group, const struct findings_input *input, const struct analyses_access *access)
 {
-    return group->loop != ANALYSES_NO_LOOP || findings_function(input, access->insn) == group->function;
+    const struct analyses_loops_result *loops = &input->excerpts->loops;
+    const uint32_t loop = loops->loop_of[access->insn];
+    if (access->object != group->object)
+        return false;
+    if (group->loop != ANALYSES_NO_LOOP)
+        return analyses_loop_within(loops, loop, group->loop);
+    return loop == ANALYSES_NO_LOOP && findings_function(input, access->insn) == group->function;
 }
 
 /* Bytes of an element: of a site with many blocks those of one, else the grid that all accesses of the group fit; 0:
@@ -152,23 +159,28 @@ static uint64_t element_of(const struct findings_input *input, const struct grou
     uint64_t grid = 0;
     if (object->blocks > 1)
         return object->bytes / object->blocks;
-    const struct findings_accesses accesses = findings_accesses_of(input, group->loop, group->object);
-    for (size_t i = 0; i < accesses.count; i++)
-        if (is_of(group, input, findings_access(&accesses, i)))
-            grid = c2_divisor(findings_access(&accesses, i)->grid, grid);
+    for (size_t i = 0; i < input->excerpts->access_count; i++)
+        if (is_of(group, input, &input->excerpts->accesses[i]))
+            grid = c2_divisor(input->excerpts->accesses[i].grid, grid);
     return grid;
+}
+
+/* In each element, or, where the access comes to several places of one, as in an array within it, at all of them. */
+static void use(uint8_t *used, const struct analyses_access *access, uint64_t element)
+{
+    const uint64_t grid = access->grid != 0 && access->grid < element ? access->grid : element;
+    for (uint64_t start = access->offset % grid; start < element; start += grid)
+        for (uint64_t k = 0; k < access->bytes; k++)
+            used[(start + k) % element / 8] |= (uint8_t)(1u << (start + k) % element % 8);
 }
 
 /* Bytes of an element that the loop's accesses use. */
 static uint64_t used_of(uint8_t *used, const struct findings_input *input, const struct group *group, uint64_t element)
 {
-    const struct findings_accesses accesses = findings_accesses_of(input, group->loop, group->object);
     uint64_t count = 0;
-    for (size_t i = 0; i < accesses.count; i++) {
-        const struct analyses_access *access = findings_access(&accesses, i);
-        for (uint64_t k = 0; k < access->bytes && is_of(group, input, access); k++)
-            used[(access->offset + k) % element / 8] |= (uint8_t)(1u << (access->offset + k) % element % 8);
-    }
+    for (size_t i = 0; i < input->excerpts->access_count; i++)
+        if (is_of(group, input, &input->excerpts->accesses[i]))
+            use(used, &input->excerpts->accesses[i], element);
     for (uint64_t i = 0; i < element; i++)
         count += used[i / 8] >> i % 8 & 1;
     return count;

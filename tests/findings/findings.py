@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Findings of programs whose trouble is known: truth.tsv has it, written from their sources.
 
-    findings.py found NAME     the first finding is what the truth says; of a tuned program, none is worth anything
+    findings.py found NAME     the first finding is what the truth says; of a tuned program, none is worth anything;
+                               the others are those of further.tsv
     findings.py cured NAME     the cured form prints the same and costs less
     findings.py truth          the table fits the sources: marks, kinds of programs, gains
     findings.py judge          the comparison with the truth, tried on findings made up here, right ones and wrong ones
@@ -37,12 +38,19 @@ MARK = re.compile(r"(/\*|//|!) here\b")
 WORTHLESS = 20
 
 Program = collections.namedtuple("Program", COLUMNS)
+Further = collections.namedtuple("Further", "name pattern where object remedy truth")
 
 
 def programs():
     with open(os.path.join(HERE, "truth.tsv"), encoding="utf-8") as table:
         rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
     return {row[0]: Program(*row) for row in rows}
+
+
+def further_of(name):
+    with open(os.path.join(HERE, "further.tsv"), encoding="utf-8") as table:
+        rows = [Further(*line.rstrip("\n").split("\t")) for line in table if not line.startswith("#")]
+    return [row for row in rows if name in (row.name, None)]
 
 
 def source(program):
@@ -109,6 +117,20 @@ def judge(program, findings, instructions):
     return wrong
 
 
+def fits(row, one):
+    return (one["pattern"] == row.pattern and is_at(one.get("where", {}), row.where) and
+            is_named(one.get("object"), row.object) and re.search(row.remedy, one["remedy"]))
+
+
+def judge_further(rows, findings):
+    """What is wrong with the findings behind the first, as sentences."""
+    wrong = ["%s at %s of %s is in no row of further.tsv: %s" % (
+        one["pattern"], json.dumps(one.get("where")), one.get("object"), one["remedy"])
+        for one in findings if not any(fits(row, one) for row in rows)]
+    return wrong + ["%s of further.tsv was not found: %s" % (row.pattern, row.truth)
+                    for row in rows if not any(fits(row, one) for one in findings)]
+
+
 # ---------------------------------------------------------------- runs
 
 def options(program):
@@ -140,6 +162,8 @@ def found(name):
     got, _ = run(program)
     if check("findings" in got, "the report has findings"):
         for wrong in judge(program, got["findings"], got["run"]["instructions"]):
+            fail("%s: %s" % (name, wrong))
+        for wrong in judge_further(further_of(name), got["findings"][program.pattern != "none":]):
             fail("%s: %s" % (name, wrong))
 
 
@@ -174,6 +198,8 @@ def truth():
     for pattern in PATTERNS + ("none",):
         least = {"loop-order": 4, "streaming": 1, "startup": 1, "page-placement": 1, "none": 10}.get(pattern, 2)
         check(kinds[pattern] >= least, "%d programs of %s, at least %d" % (kinds[pattern], pattern, least))
+    for row in further_of(None):
+        check(row.name in table and row.pattern in PATTERNS and row.truth, "a row of further.tsv: %s" % row.name)
     for language in EXTENSIONS:
         check(any(program.language == language for program in table.values()), "a program in " + language)
 
@@ -223,6 +249,12 @@ def judge_tried():
     ]
     for program, findings, text in wrong:
         contains("; ".join(judge(program, findings, 10000)), [text], "findings that are wrong")
+    row = Further("x", "loop-order", "x.c:17", "b", "swap", "it is so")
+    equal(judge_further([row], [finding()]), [], "right further findings")
+    for findings in ([finding(pattern="tlb")], [finding(object="c")], [finding(remedy="use less")],
+                     [finding(where={"file": "x.c", "line": 18})]):
+        equal(len(judge_further([row], findings)), 2, "a finding of no row, and a row of no finding")
+    equal(judge_further([row], []), ["loop-order of further.tsv was not found: it is so"], "no finding")
 
 
 def table(*names):

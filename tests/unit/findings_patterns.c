@@ -364,6 +364,31 @@ static void bytes_that_are_not_used(void **state)
     findings_destroy(findings);
 }
 
+/* The rest of each element is used by a loop inside, or, of blocks of 32 bytes, by an instruction that comes to all
+ * places of one. */
+static void bytes_that_others_use(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    missed(&w, 1, 1000, 0, 0);
+    w.rows[1].object = w.accesses[0].object = w.accesses[1].object = 1;
+    steps(&w.accesses[1], 32, 0);
+    w.accesses[1].grid = 32;
+    struct findings *findings = found(&w); /* the loop inside, 0, goes through the object in steps of 8 */
+    must(&findings->list[0], FINDINGS_STREAMING, 0x2000, 8000, 0);
+    findings_destroy(findings);
+    w.accesses[0].object = 0;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_PARTIAL_LINES, 0x2000, 8000, 6000);
+    findings_destroy(findings);
+    w.objects[1].blocks = w.objects[1].bytes / 32;
+    w.accesses[1].grid = 8;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_STREAMING, 0x2000, 8000, 0);
+    findings_destroy(findings);
+}
+
 /* 1 MiB of words walked through by 1000 accesses of 64 bytes: an eighth of a walk, or, four times as small, half of
  * one; of 32,000 bytes twice. */
 static void again_and_again_or_once(void **state)
@@ -763,6 +788,7 @@ int main(void)
         cmocka_unit_test(rows_of_several_loops),
         cmocka_unit_test(conflicts_of_frames),
         cmocka_unit_test(bytes_that_are_not_used),
+        cmocka_unit_test(bytes_that_others_use),
         cmocka_unit_test(again_and_again_or_once),
         cmocka_unit_test(blocks_that_fit),
         cmocka_unit_test(rounds_that_go_on),
