@@ -65,10 +65,12 @@ static const int greg_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG
                                 REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
 /* A page of a file that has vanished since it was touched becomes one of zeros (mmu/sigbus.c). */
-static bool is_lost_page(int number, const siginfo_t *info)
+static bool is_lost_page(int number, const siginfo_t *info, const greg_t *gregs)
 {
+    enum { WRITES = 2 }; /* of a page fault's error code */
+    const enum mmu_access access = gregs[REG_ERR] & WRITES ? MMU_ACCESS_WRITE : MMU_ACCESS_READ;
     return number == SIGBUS && info->si_code == BUS_ADRERR &&
-           mmu_ready(running->base.config.mmu, (struct guest_va){(uint64_t)(uintptr_t)info->si_addr}, MMU_ACCESS_READ);
+           mmu_ready(running->base.config.mmu, (struct guest_va){(uint64_t)(uintptr_t)info->si_addr}, access);
 }
 
 static void take_registers(const greg_t *gregs, const struct native_roles *roles)
@@ -98,7 +100,7 @@ bool native_signal(int number, void *info_of, void *context)
     const siginfo_t *info = info_of;
     greg_t *gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
     unsigned insn;
-    if (is_lost_page(number, info)) {
+    if (is_lost_page(number, info, gregs)) {
         native_foreign_signal(number, info_of, context);
         give_gs(gs);
         return true;

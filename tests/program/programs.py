@@ -217,4 +217,5 @@ def main(group):
     done()
 
 
-identity() if sys.argv[1] == "identity" else main(sys.argv[1])
+if __name__ == "__main__":
+    identity() if sys.argv[1] == "identity" else main(sys.argv[1])

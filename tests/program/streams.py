@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""streams.py GROUP: what the native engine records of a program is what Unicorn's does, word for word, of each of its
+processes; and so are its output, its messages and its status.
+
+Programs are those of a group of tests/programs.tsv that are installed and run in a moment.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from common import EMULATOR, check, done, equal, skip
+from programs import ENVIRONMENT, build, fixture, is_there, rows_of
+
+STREAMS = os.environ["STREAMS"]
+LONG = ("java", "node", "gcc", "g++", "rustc", "go", "make", "numpy")  # minutes
+
+
+def record(engine, words, directory, top):
+    """Status, output and messages; recordings are in a directory of the engine's name."""
+    to, copy = os.path.join(top, engine), os.path.join(top, "run")
+    os.mkdir(to)
+    shutil.copytree(directory, copy, symlinks=True)
+    command = [EMULATOR, "-q", "--no-sim", "--engine", engine, "--record=" + os.path.join(to, "recording"), "--"] + words
+    try:
+        result = subprocess.run(command, cwd=copy, env=dict(ENVIRONMENT, HOST_ONLY="1"), stdin=subprocess.DEVNULL,
+                                capture_output=True, check=False, timeout=300)
+    finally:
+        shutil.rmtree(copy)
+    if b"the native engine needs" in result.stderr:
+        skip(result.stderr.decode().strip())
+    return {"status": result.returncode, "output": result.stdout, "messages": result.stderr}
+
+
+def compare(words, directory):
+    name = " ".join(words)[:60]
+    with tempfile.TemporaryDirectory() as top:
+        expected = record("unicorn", words, directory, top)
+        equal(record("native", words, directory, top), expected, name)
+        recordings = sorted(os.listdir(os.path.join(top, "unicorn")))
+        equal(sorted(os.listdir(os.path.join(top, "native"))), recordings, "recordings of " + name)
+        for recording in recordings:
+            files = [os.path.join(top, engine, recording) for engine in ("unicorn", "native")]
+            result = subprocess.run([STREAMS] + files, capture_output=True, check=False, text=True)
+            check(result.returncode == 0, "%s, %s: %s%s" % (name, recording, result.stdout, result.stderr))
+        return len(recordings)
+
+
+def main(group):
+    recordings = programs = 0
+    with tempfile.TemporaryDirectory() as top:
+        directory = os.path.join(top, "here")
+        os.mkdir(directory)
+        fixture(directory)
+        build(group, directory)
+        for package, how, words in rows_of(group):
+            if how == "build" or words[0] in LONG or not is_there(words, package, directory):
+                continue
+            recordings += compare(words, directory)
+            programs += 1
+    check(programs, "no program of " + group)
+    print("%d programs, %d recordings" % (programs, recordings))
+    done()
+
+
+main(sys.argv[1])
