@@ -12,7 +12,6 @@
 #include "watch/allocations.h"
 #include "watch/arguments.h"
 #include "watch/arrival.h"
-#include "watch/locals.h"
 #include "watch/parts.h"
 #include "watch/requests.h"
 
@@ -54,7 +53,7 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
                                          .writer = config->writer,
                                          .time_ns = time_ns,
                                          .time_self = emu,
-                                         .watch = emu_watch(emu),
+                                         .watch = watchers_reached(&emu->process.watchers),
                                          .count_blocks = config->count_blocks};
     const struct engine_ops *ops = NULL;
     if (status == C2_OK)
@@ -69,7 +68,7 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
 static void release(struct emu *emu)
 {
     engine_destroy(emu->process.engine);
-    emu_release_watches(emu);
+    watchers_release(&emu->process.watchers);
     schedule_destroy(emu->schedule);
     c2_free(emu);
 }
@@ -165,7 +164,7 @@ void emu_take_all_registers(struct emu *emu)
 }
 
 /* After a checkpoint was read: the engine has been made, and nothing has run. */
-static void resume(struct emu *emu, uint64_t instructions)
+static void resume(struct emu *emu, uint64_t instructions, struct checkpoint *c)
 {
     struct engine *engine = emu->process.engine;
     emu->thread = schedule_running(emu->schedule);
@@ -175,8 +174,9 @@ static void resume(struct emu *emu, uint64_t instructions)
         return;
     engine_set_cpu(engine, &emu->thread->cpu);
     engine_set_amid_block(engine, emu->thread->amid);
-    if (emu->process.parts)
-        parts_switch(emu->process.parts, engine, emu->thread->number);
+    struct c2_error err;
+    if (watchers_switched(&emu->process.watchers, engine, emu->thread->number, &err) != C2_OK)
+        checkpoint_fail(c, &err);
 }
 
 void emu_checkpoint(struct emu *emu, struct checkpoint *c)
@@ -188,10 +188,9 @@ void emu_checkpoint(struct emu *emu, struct checkpoint *c)
     schedule_checkpoint(emu->schedule, c);
     CHECKPOINT_NUMBER(c, emu->blocked, 1);
     checkpoint_number(c, &instructions, INT64_MAX);
-    allocations_checkpoint(emu->process.allocations, c);
-    locals_checkpoint(emu->process.locals, c);
+    watchers_checkpoint(&emu->process.watchers, c);
     if (!checkpoint_writes(c) && checkpoint_status(c, NULL) == C2_OK)
-        resume(emu, instructions);
+        resume(emu, instructions, c);
 }
 
 void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }

@@ -8,19 +8,17 @@
 #include "emu/emu.h"
 #include "emu/schedule_priv.h"
 #include "emu/turns_priv.h"
+#include "watch/watcher.h"
 
 /* Beside its memory and its kernel, which config names. Calls that have not returned lie in the allocations and the
  * locals, a thread's in a struct of its own; what the kernel keeps of it, there. */
 struct emu_process {
     struct engine *engine;
     struct allocations *allocations; /* NULL: no marks */
-    struct locals *locals;           /* with those */
     struct parts *parts;             /* NULL: all of the run is one */
     struct arrival *arrival;         /* NULL: no place is waited for */
     struct arguments *arguments;     /* NULL: no function's are marked */
-    struct barriers *barriers;       /* NULL: nobody wants to know */
-    struct engine_watch watches[6];  /* theirs */
-    unsigned watch_count;
+    struct watchers watchers;        /* all of them */
 };
 
 struct emu {
@@ -42,10 +40,8 @@ struct emu {
 };
 
 /* ------------------------------------------------------------------ watches.c */
-/* Those that the configuration asks for, before the engine is made; their engine_watch; and their end. */
+/* Those that the configuration asks for, before the engine is made. */
 enum c2_status emu_make_watches(struct emu *emu, const struct loader_image *image, struct c2_error *err);
-struct engine_watch emu_watch(struct emu *emu);
-void emu_release_watches(struct emu *emu);
 
 /* ------------------------------------------------------------------ emu.c */
 /* Those of the thread that runs, out of the engine. */

@@ -10,10 +10,8 @@
 
 #include <signal.h>
 
-#include "watch/allocations.h"
 #include "watch/arrival.h"
 #include "emu/disassemble_priv.h"
-#include "watch/locals.h"
 #include "watch/parts.h"
 #include "emu/stacks_priv.h"
 
@@ -62,10 +60,8 @@ bool emu_deadlocked(struct emu *emu)
 
 static bool enter_handler(struct emu *emu)
 {
-    if (!emu->process.allocations ||
-        allocations_interrupted(emu->process.allocations, emu->thread->cpu.gpr[4], emu->err) == C2_OK)
-        return true;
-    return emu_finish(emu, EMU_FAILED);
+    return watchers_interrupted(&emu->process.watchers, emu->thread->cpu.gpr[4], emu->err) == C2_OK ||
+           emu_finish(emu, EMU_FAILED);
 }
 
 static bool after_delivery(struct emu *emu, enum syscalls_delivery delivery, int sig, int code)
@@ -122,21 +118,18 @@ static bool start_thread(struct emu *emu, const struct syscalls_result *result)
         thread->cpu.gpr[RSP] = result->thread.stack;
     engine_set_result(emu->process.engine, (uint64_t)result->value, NULL);
     enum c2_status status = emu_mark_thread(emu, thread, STREAM_START, emu->err);
-    const struct locals_start start = {thread->number, thread->cpu.fs_base, thread->cpu.gpr[RSP]};
-    if (status == C2_OK && emu->process.locals)
-        status = locals_started(emu->process.locals, emu->process.engine, &start, emu->err);
+    const struct watch_thread start = {thread->number, thread->cpu.fs_base, thread->cpu.gpr[RSP]};
+    if (status == C2_OK)
+        status = watchers_started(&emu->process.watchers, emu->process.engine, &start, emu->err);
     return status == C2_OK || emu_finish(emu, EMU_FAILED);
 }
 
 static bool end_thread(struct emu *emu)
 {
-    enum c2_status status = C2_OK;
-    if (emu->process.locals)
-        status = locals_ended(emu->process.locals, emu->process.engine, emu->err);
+    const uint32_t number = emu->thread->number;
+    enum c2_status status = watchers_exited(&emu->process.watchers, emu->process.engine, number, emu->err);
     if (status != C2_OK || emu_mark_thread(emu, emu->thread, STREAM_EXIT, emu->err) != C2_OK)
         return emu_finish(emu, EMU_FAILED);
-    if (emu->process.allocations)
-        allocations_ended(emu->process.allocations, emu->thread->number);
     schedule_end(emu->schedule);
     emu->thread = NULL;
     return true;
@@ -146,8 +139,8 @@ void emu_set_result(struct emu *emu, const struct syscalls_cpu *before, const st
 {
     const struct syscalls_cpu *cpu = &emu->thread->cpu;
     const bool moved = before->fs_base != cpu->fs_base || before->gs_base != cpu->gs_base;
-    if (emu->process.locals && before->fs_base != cpu->fs_base)
-        locals_thread(emu->process.locals, cpu->fs_base);
+    if (before->fs_base != cpu->fs_base)
+        watchers_pointed(&emu->process.watchers, cpu->fs_base);
     engine_set_result(emu->process.engine, (uint64_t)result->value, moved ? cpu : NULL);
 }
 
@@ -162,8 +155,7 @@ static bool raise_fault(struct emu *emu, const struct syscalls_fault *fault)
 static bool on_restored(struct emu *emu, int fault)
 {
     engine_set_cpu(emu->process.engine, &emu->thread->cpu);
-    if (emu->process.allocations)
-        allocations_resumed(emu->process.allocations);
+    watchers_resumed(&emu->process.watchers);
     if (fault && !raise_fault(emu, &(struct syscalls_fault){.signal = fault, .code = SI_KERNEL}))
         return false;
     return emu_raise_pending(emu);

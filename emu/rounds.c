@@ -4,10 +4,6 @@
  */
 #include "emu/emu_priv.h"
 
-#include "watch/allocations.h"
-#include "watch/locals.h"
-#include "watch/parts.h"
-
 void emu_end_without_turn(struct emu *emu)
 {
     if (emu->interrupted)
@@ -73,12 +69,8 @@ static enum c2_status switch_to(struct emu *emu, struct emu_thread *next, struct
     emu->thread = next;
     syscalls_switch(emu->config.kernel, next->tid, emu_instructions(emu));
     enter_engine(engine, next);
-    if (status == C2_OK && emu->process.allocations)
-        status = allocations_switch(emu->process.allocations, next->number, err);
-    if (emu->process.locals)
-        locals_switch(emu->process.locals, next->number);
-    if (emu->process.parts)
-        parts_switch(emu->process.parts, engine, next->number);
+    if (status == C2_OK)
+        status = watchers_switched(&emu->process.watchers, engine, next->number, err);
     return status;
 }
 

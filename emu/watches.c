@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * watches: who is to be told where the guest comes to, and the one whom the engine tells.
+ * watches: who watches the guest, by what the configuration asks for. From then on they are a table (watch/watcher.h).
  */
 #include "emu/emu_priv.h"
 
@@ -11,53 +11,6 @@
 #include "watch/locals.h"
 #include "watch/parts.h"
 
-static enum c2_status any_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
-{
-    const struct emu_process *process = &((const struct emu *)self)->process;
-    enum c2_status status = C2_OK;
-    *out = false;
-    for (unsigned i = 0; i < process->watch_count && status == C2_OK; i++) {
-        bool wanted = false;
-        status = process->watches[i].wants(&wanted, process->watches[i].self, pc, err);
-        *out |= wanted;
-    }
-    return status;
-}
-
-static bool any_splits(void *self, struct guest_va pc)
-{
-    const struct emu_process *process = &((const struct emu *)self)->process;
-    for (unsigned i = 0; i < process->watch_count; i++) {
-        const struct engine_watch *watch = &process->watches[i];
-        if (watch->splits && watch->splits(watch->self, pc))
-            return true;
-    }
-    return false;
-}
-
-static enum c2_status all_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
-{
-    const struct emu_process *process = &((const struct emu *)self)->process;
-    enum c2_status status = C2_OK;
-    for (unsigned i = 0; i < process->watch_count && status == C2_OK; i++)
-        status = process->watches[i].reached(process->watches[i].self, engine, pc, err);
-    return status;
-}
-
-static void add_watch(struct emu *emu, struct engine_watch watch)
-{
-    C2_ASSERT(emu->process.watch_count < sizeof emu->process.watches / sizeof emu->process.watches[0]);
-    emu->process.watches[emu->process.watch_count++] = watch;
-}
-
-struct engine_watch emu_watch(struct emu *emu)
-{
-    struct engine_watch watch = {.self = emu, .wants = any_wants, .splits = any_splits, .reached = all_reached};
-    for (unsigned i = 0; i < emu->process.watch_count; i++)
-        watch.guards |= emu->process.watches[i].guards;
-    return emu->process.watch_count == 0 ? (struct engine_watch){0} : watch;
-}
-
 static enum c2_status make_allocations(struct emu *emu, const struct loader_image *image, struct c2_error *err)
 {
     const struct emu_config *config = &emu->config;
@@ -67,14 +20,14 @@ static enum c2_status make_allocations(struct emu *emu, const struct loader_imag
     const struct allocations_config allocations = {config->mmu, config->symbols, config->wrappers,
                                                    config->wrapper_count};
     enum c2_status status = allocations_create(&emu->process.allocations, &allocations, err);
-    if (status == C2_OK)
-        status = locals_create(&emu->process.locals, config->mmu, config->symbols,
-                               (struct guest_va){image->program_entry}, err);
     if (status != C2_OK)
         return status;
-    add_watch(emu, allocations_watch(emu->process.allocations));
-    add_watch(emu, locals_watch(emu->process.locals));
-    return C2_OK;
+    watchers_add(&emu->process.watchers, allocations_watch(emu->process.allocations));
+    struct locals *locals;
+    status = locals_create(&locals, config->mmu, config->symbols, (struct guest_va){image->program_entry}, err);
+    if (status == C2_OK)
+        watchers_add(&emu->process.watchers, locals_watch(locals));
+    return status;
 }
 
 static enum c2_status make_arrival(struct emu *emu, const struct loader_image *image, struct c2_error *err)
@@ -86,7 +39,7 @@ static enum c2_status make_arrival(struct emu *emu, const struct loader_image *i
                                            config->moment.arrival};
     enum c2_status status = arrival_create(&emu->process.arrival, &arrival, err);
     if (status == C2_OK)
-        add_watch(emu, arrival_watch(emu->process.arrival));
+        watchers_add(&emu->process.watchers, arrival_watch(emu->process.arrival));
     return status;
 }
 
@@ -99,7 +52,7 @@ static enum c2_status make_regions(struct emu *emu, const struct loader_image *i
     const struct parts_config regions = {config->mmu, config->symbols, image, config->regions};
     enum c2_status status = parts_create(&emu->process.parts, &regions, err);
     if (status == C2_OK)
-        add_watch(emu, parts_watch(emu->process.parts));
+        watchers_add(&emu->process.watchers, parts_watch(emu->process.parts));
     return status;
 }
 
@@ -113,7 +66,7 @@ static enum c2_status make_arguments(struct emu *emu, const struct loader_image 
                                                config->argued_count};
     enum c2_status status = arguments_create(&emu->process.arguments, &arguments, err);
     if (status == C2_OK)
-        add_watch(emu, arguments_watch(emu->process.arguments));
+        watchers_add(&emu->process.watchers, arguments_watch(emu->process.arguments));
     return status;
 }
 
@@ -142,9 +95,10 @@ static enum c2_status make_barriers(struct emu *emu, struct c2_error *err)
     C2_ASSERT(config->symbols);
     const struct barriers_config barriers = {
         config->mmu, config->symbols, {emu, count_threads, running_thread, others_wait}};
-    enum c2_status status = barriers_create(&emu->process.barriers, &barriers, err);
+    struct barriers *made;
+    enum c2_status status = barriers_create(&made, &barriers, err);
     if (status == C2_OK)
-        add_watch(emu, barriers_watch(emu->process.barriers));
+        watchers_add(&emu->process.watchers, barriers_watch(made));
     return status;
 }
 
@@ -158,14 +112,4 @@ enum c2_status emu_make_watches(struct emu *emu, const struct loader_image *imag
     if (status == C2_OK)
         status = make_arguments(emu, image, err);
     return status == C2_OK ? make_barriers(emu, err) : status;
-}
-
-void emu_release_watches(struct emu *emu)
-{
-    allocations_destroy(emu->process.allocations);
-    locals_destroy(emu->process.locals);
-    parts_destroy(emu->process.parts);
-    arrival_destroy(emu->process.arrival);
-    arguments_destroy(emu->process.arguments);
-    barriers_destroy(emu->process.barriers);
 }

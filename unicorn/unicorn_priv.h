@@ -224,8 +224,8 @@ void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *bloc
 /* A translation is about to be made of what was decoded last; it has been made. */
 void unicorn_code_begin(struct unicorn_code *code);
 void unicorn_code_end(struct unicorn_code *code, uint32_t size);
-/* For tests: from now on a translation that records from pc on is taken for one that makes other accesses than its block;
- * 0: none is. */
+/* For tests: from now on a translation of pc that records is taken for one that makes other accesses than its block; 0:
+ * none is. */
 void unicorn_code_distrust(uint64_t pc);
 /* Whether there is a translation that makes other accesses than its block. */
 bool unicorn_code_refused(const struct unicorn_code *code);

@@ -462,14 +462,16 @@ static void drop_handler(struct allocations *a, uint64_t rsp)
     }
 }
 
-enum c2_status allocations_interrupted(struct allocations *a, uint64_t rsp, struct c2_error *err)
+static enum c2_status interrupted(void *self, uint64_t rsp, struct c2_error *err)
 {
+    struct allocations *a = self;
     drop_handler(a, rsp);
     return push(a, &(struct frame){.rsp = rsp}, err);
 }
 
-void allocations_resumed(struct allocations *a)
+static void resumed(void *self)
 {
+    struct allocations *a = self;
     size_t i = a->calls->depth;
     while (i > 0 && a->calls->frames[i - 1].function)
         i--;
@@ -498,7 +500,7 @@ static enum c2_status find_calls(struct allocations *a, uint32_t thread, uint32_
     return C2_OK;
 }
 
-enum c2_status allocations_switch(struct allocations *a, uint32_t thread, struct c2_error *err)
+static enum c2_status switch_to(struct allocations *a, uint32_t thread, struct c2_error *err)
 {
     uint32_t i;
     enum c2_status status = find_calls(a, thread, &i, err);
@@ -509,8 +511,16 @@ enum c2_status allocations_switch(struct allocations *a, uint32_t thread, struct
     return callers_switch(a->callers, i, err);
 }
 
-void allocations_ended(struct allocations *a, uint32_t thread)
+static enum c2_status switched(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
 {
+    (void)engine;
+    return switch_to(self, thread, err);
+}
+
+static enum c2_status exited(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
+{
+    struct allocations *a = self;
+    (void)engine, (void)err;
     for (uint32_t i = 0; i < a->thread_count; i++) {
         if (a->threads[i].thread != thread)
             continue;
@@ -518,6 +528,7 @@ void allocations_ended(struct allocations *a, uint32_t thread)
         a->threads[i].depth = 0;
         callers_ended(a->callers, i);
     }
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ life */
@@ -546,7 +557,7 @@ enum c2_status allocations_create(struct allocations **out, const struct allocat
     if (status == C2_OK)
         status = modules_create(&a->modules, a->mmu, &reader, err);
     if (status == C2_OK)
-        status = allocations_switch(a, FIRST_THREAD, err);
+        status = switch_to(a, FIRST_THREAD, err);
     if (status == C2_OK)
         *out = a;
     else
@@ -566,11 +577,6 @@ void allocations_destroy(struct allocations *a)
     c2_map_destroy(a->points);
     c2_map_destroy(a->blocks);
     c2_free(a);
-}
-
-struct engine_watch allocations_watch(struct allocations *a)
-{
-    return (struct engine_watch){.self = a, .wants = wants, .reached = reached};
 }
 
 bool allocations_met(const struct allocations *a, size_t wrapper) { return callers_met(a->callers, wrapper); }
@@ -642,8 +648,9 @@ static void check_points(const struct allocations *a, struct checkpoint *c)
     c2_free(points);
 }
 
-void allocations_checkpoint(struct allocations *a, struct checkpoint *c)
+static void checkpoint(void *self, struct checkpoint *c)
 {
+    struct allocations *a = self;
     checkpoint_part(c, "the allocator's calls");
     checkpoint_map(c, a->points);
     check_points(a, c);
@@ -654,6 +661,19 @@ void allocations_checkpoint(struct allocations *a, struct checkpoint *c)
         checkpoint_damaged(c, "a function of the allocator where none is");
     visit_threads(a, c);
     callers_checkpoint(a->callers, a->thread_count, c);
+}
+
+static void destroy(void *self) { allocations_destroy(self); }
+
+struct watcher allocations_watch(struct allocations *a)
+{
+    static const struct watch_calls calls = {.switched = switched,
+                                             .exited = exited,
+                                             .interrupted = interrupted,
+                                             .resumed = resumed,
+                                             .checkpoint = checkpoint,
+                                             .destroy = destroy};
+    return (struct watcher){a, {.self = a, .wants = wants, .reached = reached}, &calls};
 }
 
 void allocations_check(const struct allocations *a)

@@ -59,7 +59,13 @@ void arguments_destroy(struct arguments *arguments)
     c2_free(arguments);
 }
 
-struct engine_watch arguments_watch(struct arguments *arguments) { return places_watch(arguments->places); }
+static void destroy(void *self) { arguments_destroy(self); }
+
+struct watcher arguments_watch(struct arguments *arguments)
+{
+    static const struct watch_calls calls = {.destroy = destroy};
+    return (struct watcher){arguments, places_watch(arguments->places), &calls};
+}
 
 enum c2_status arguments_find(struct arguments *arguments, struct c2_error *err)
 {

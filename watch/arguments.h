@@ -6,6 +6,7 @@
 #define C2_ARGUMENTS_H
 
 #include "watch/places_priv.h"
+#include "watch/watcher.h"
 
 struct arguments;
 struct arguments_config {
@@ -18,7 +19,7 @@ struct arguments_config {
 /* What the config names is lent until destroy; fails as places_create. The engine has a writer. */
 enum c2_status arguments_create(struct arguments **out, const struct arguments_config *config, struct c2_error *err);
 void arguments_destroy(struct arguments *arguments);                              /* takes NULL */
-struct engine_watch arguments_watch(struct arguments *arguments);                 /* for engine_config; lends them */
+struct watcher arguments_watch(struct arguments *arguments);                      /* lends them */
 enum c2_status arguments_find(struct arguments *arguments, struct c2_error *err); /* as places_find, of each */
 
 #endif

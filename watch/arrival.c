@@ -54,7 +54,13 @@ void arrival_destroy(struct arrival *arrival)
     c2_free(arrival);
 }
 
-struct engine_watch arrival_watch(struct arrival *arrival) { return places_watch(arrival->places); }
+static void destroy(void *self) { arrival_destroy(self); }
+
+struct watcher arrival_watch(struct arrival *arrival)
+{
+    static const struct watch_calls calls = {.destroy = destroy};
+    return (struct watcher){arrival, places_watch(arrival->places), &calls};
+}
 
 bool arrival_take(struct arrival *arrival)
 {

@@ -6,6 +6,7 @@
 #define C2_ARRIVAL_H
 
 #include "watch/places_priv.h"
+#include "watch/watcher.h"
 
 struct arrival;
 struct arrival_config {
@@ -18,8 +19,8 @@ struct arrival_config {
 /* What the config names is lent until destroy; fails as places_create. */
 enum c2_status arrival_create(struct arrival **out, const struct arrival_config *config, struct c2_error *err);
 void arrival_destroy(struct arrival *arrival); /* takes NULL */
-/* For engine_config; lends the arrival. The run stops (ENGINE_STOPPED) before the place's first instruction. */
-struct engine_watch arrival_watch(struct arrival *arrival);
+/* Lends the arrival. The run stops (ENGINE_STOPPED) before the place's first instruction. */
+struct watcher arrival_watch(struct arrival *arrival);
 bool arrival_take(struct arrival *arrival);                                 /* whether it is now: true once */
 enum c2_status arrival_find(struct arrival *arrival, struct c2_error *err); /* as places_find */
 

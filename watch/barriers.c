@@ -143,9 +143,12 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
     return engine_mark(engine, STREAM_BARRIER, NULL, 0, err);
 }
 
-struct engine_watch barriers_watch(struct barriers *barriers)
+static void destroy(void *self) { barriers_destroy(self); }
+
+struct watcher barriers_watch(struct barriers *barriers)
 {
-    return (struct engine_watch){.self = barriers, .wants = wants, .splits = splits, .reached = reached};
+    static const struct watch_calls calls = {.destroy = destroy};
+    return (struct watcher){barriers, {.self = barriers, .wants = wants, .splits = splits, .reached = reached}, &calls};
 }
 
 /* ------------------------------------------------------------------ life */

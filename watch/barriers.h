@@ -5,8 +5,8 @@
 #ifndef C2_BARRIERS_H
 #define C2_BARRIERS_H
 
-#include "engine/engine.h"
 #include "loader/loader.h"
+#include "watch/watcher.h"
 
 struct barriers;
 /* The guest's threads. They are there when the guest runs. */
@@ -25,7 +25,7 @@ struct barriers_config {
 };
 /* Lent until destroy. */
 enum c2_status barriers_create(struct barriers **out, const struct barriers_config *config, struct c2_error *err);
-void barriers_destroy(struct barriers *barriers);              /* takes NULL */
-struct engine_watch barriers_watch(struct barriers *barriers); /* for engine_config; lends them */
+void barriers_destroy(struct barriers *barriers);         /* takes NULL */
+struct watcher barriers_watch(struct barriers *barriers); /* lends them */
 
 #endif

@@ -285,8 +285,9 @@ static enum c2_status enter_thread(struct locals *locals, struct engine *engine,
     return status == C2_OK ? mark_variables(locals, engine, thread_pointer, false, err) : status;
 }
 
-void locals_thread(struct locals *locals, uint64_t thread_pointer)
+static void pointed(void *self, uint64_t thread_pointer)
 {
+    struct locals *locals = self;
     if (locals->thread->number == FIRST_THREAD)
         locals->thread->pointer = thread_pointer;
 }
@@ -326,9 +327,9 @@ static void find_stack(const struct locals *locals, struct locals_thread *thread
     thread->high = top < end ? top : end;
 }
 
-enum c2_status locals_started(struct locals *locals, struct engine *engine, const struct locals_start *start,
-                              struct c2_error *err)
+static enum c2_status started(void *self, struct engine *engine, const struct watch_thread *start, struct c2_error *err)
 {
+    struct locals *locals = self;
     struct locals_thread *thread = add_thread(locals, start->number);
     if (!thread)
         return c2_fail_memory(err, "variables on the stacks of threads");
@@ -344,11 +345,15 @@ enum c2_status locals_started(struct locals *locals, struct engine *engine, cons
     return mark_variables(locals, engine, start->pointer, true, err);
 }
 
-void locals_switch(struct locals *locals, uint32_t number)
+static enum c2_status switched(void *self, struct engine *engine, uint32_t number, struct c2_error *err)
 {
+    struct locals *locals = self;
     struct locals_thread *thread = find_thread(locals, number);
-    C2_ASSERT(thread);
+    (void)engine;
+    if (!thread) /* of a checkpoint that is damaged */
+        return c2_fail(err, C2_ERR_INVALID, "thread %u has no stack", number);
     locals->thread = thread;
+    return C2_OK;
 }
 
 static void release_thread(struct locals_thread *thread)
@@ -371,10 +376,12 @@ static void forget_thread(struct locals *locals, struct locals_thread *thread)
     release_thread(thread);
 }
 
-enum c2_status locals_ended(struct locals *locals, struct engine *engine, struct c2_error *err)
+static enum c2_status exited(void *self, struct engine *engine, uint32_t number, struct c2_error *err)
 {
+    struct locals *locals = self;
     struct locals_thread *thread = locals->thread;
     const uint64_t words[] = {thread->low, thread->high - thread->low};
+    (void)number; /* it is the one that runs */
     for (; thread->depth != 0; thread->depth--)
         count_alive(locals, thread->stack[thread->depth - 1].layout, UINT64_MAX);
     forget_thread(locals, thread);
@@ -455,11 +462,6 @@ void locals_destroy(struct locals *locals)
     c2_free(locals->threads);
     c2_free(locals->owners);
     c2_free(locals);
-}
-
-struct engine_watch locals_watch(struct locals *locals)
-{
-    return (struct engine_watch){.self = locals, .wants = wants, .splits = splits, .reached = reached};
 }
 
 /* ------------------------------------------------------------------ checkpoints */
@@ -566,8 +568,9 @@ static void drop_gone(struct locals *locals, struct c2_map *map, bool changes, s
     c2_free(pairs);
 }
 
-void locals_checkpoint(struct locals *locals, struct checkpoint *c)
+static void checkpoint(void *self, struct checkpoint *c)
 {
+    struct locals *locals = self;
     checkpoint_part(c, "the functions with arrays");
     CHECKPOINT_NUMBER(c, locals->entered, 1);
     visit_owners(locals, c);
@@ -583,6 +586,19 @@ void locals_checkpoint(struct locals *locals, struct checkpoint *c)
         checkpoint_damaged(c, "thread-local variables of no layout");
     drop_gone(locals, locals->layouts, false, c);
     drop_gone(locals, locals->changes, true, c);
+}
+
+static void destroy(void *self) { locals_destroy(self); }
+
+struct watcher locals_watch(struct locals *locals)
+{
+    static const struct watch_calls calls = {.switched = switched,
+                                             .started = started,
+                                             .exited = exited,
+                                             .pointed = pointed,
+                                             .checkpoint = checkpoint,
+                                             .destroy = destroy};
+    return (struct watcher){locals, {.self = locals, .wants = wants, .splits = splits, .reached = reached}, &calls};
 }
 
 void locals_check(const struct locals *locals)

@@ -230,15 +230,6 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
     return C2_OK;
 }
 
-struct engine_watch parts_watch(struct parts *parts)
-{
-    return (struct engine_watch){.self = parts,
-                                 .wants = wants,
-                                 .splits = splits,
-                                 .reached = reached,
-                                 .guards = parts->asked.function_count != 0};
-}
-
 struct watch_part parts_part(struct parts *parts)
 {
     struct watch_part *part = &parts->part, told = parts->part;
@@ -250,12 +241,28 @@ struct watch_part parts_part(struct parts *parts)
     return told;
 }
 
-void parts_switch(struct parts *parts, struct engine *engine, uint32_t thread)
+static enum c2_status switched(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
 {
+    struct parts *parts = self;
+    (void)err;
     const bool waits = parts->guard_bytes != 0 && parts->guarded == thread;
     parts->thread = thread;
     if (parts->asked.function_count != 0)
         engine_guard(engine, (struct guest_va){waits ? parts->guard_from : 0}, waits ? parts->guard_bytes : 0);
+    return C2_OK;
+}
+
+static void destroy(void *self) { parts_destroy(self); }
+
+struct watcher parts_watch(struct parts *parts)
+{
+    static const struct watch_calls calls = {.switched = switched, .destroy = destroy};
+    const struct engine_watch watch = {.self = parts,
+                                       .wants = wants,
+                                       .splits = splits,
+                                       .reached = reached,
+                                       .guards = parts->asked.function_count != 0};
+    return (struct watcher){parts, watch, &calls};
 }
 
 bool parts_changed(const struct parts *parts) { return parts->changed; }

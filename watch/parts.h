@@ -6,6 +6,7 @@
 #define C2_PARTS_H
 
 #include "watch/places_priv.h"
+#include "watch/watcher.h"
 
 struct parts;
 struct parts_config {
@@ -17,11 +18,9 @@ struct parts_config {
 /* What the config names is lent until destroy; fails as places_create. */
 enum c2_status parts_create(struct parts **out, const struct parts_config *config, struct c2_error *err);
 void parts_destroy(struct parts *parts); /* takes NULL */
-/* For engine_config; lends the regions. The run stops (ENGINE_STOPPED) where another part begins. */
-struct engine_watch parts_watch(struct parts *parts);
+/* Lends the regions. The run stops (ENGINE_STOPPED) where another part begins. */
+struct watcher parts_watch(struct parts *parts);
 bool parts_changed(const struct parts *parts); /* since the last call of parts_part */
-/* It is the turn of the thread of this number, the first is 1. */
-void parts_switch(struct parts *parts, struct engine *engine, uint32_t thread);
 /* The part that the next instruction is in; what begins is told once. */
 struct watch_part parts_part(struct parts *parts);
 enum c2_status parts_find(struct parts *parts,

@@ -224,7 +224,7 @@ static enum c2_status leave(struct world *w)
     }
     w->depth--;
     if (call.what == HANDLER) {
-        allocations_resumed(w->allocations);
+        allocations_watch(w->allocations).calls->resumed(w->allocations);
         return C2_OK;
     }
     return come_to(w, call.site, call.rsp + 8);
@@ -246,7 +246,7 @@ static enum c2_status interrupt(struct world *w)
 {
     uint64_t rsp = top(w)->frame - 1024;
     w->stack[w->depth++] = (struct activation){.what = HANDLER, .rsp = rsp, .frame = rsp};
-    return allocations_interrupted(w->allocations, rsp, &w->err);
+    return allocations_watch(w->allocations).calls->interrupted(w->allocations, rsp, &w->err);
 }
 
 static enum c2_status event(struct world *w)
@@ -336,7 +336,7 @@ static enum c2_status begin(struct world *w)
     const struct allocations_config config = {.mmu = w->mmu, .symbols = w->symbols};
     enum c2_status status = allocations_create(&w->allocations, &config, &w->err);
     if (status == C2_OK)
-        w->watch = allocations_watch(w->allocations);
+        w->watch = allocations_watch(w->allocations).reached;
     return status;
 }
 

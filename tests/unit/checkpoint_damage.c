@@ -105,8 +105,8 @@ static enum c2_status visit(struct checkpoint *c, struct c2_error *err)
     syscalls_checkpoint(g.kernel, c);
     syscalls_cpu_checkpoint(&g.cpu, c);
     make_parts(&parts);
-    allocations_checkpoint(parts.allocations, c);
-    locals_checkpoint(parts.locals, c);
+    allocations_watch(parts.allocations).calls->checkpoint(parts.allocations, c);
+    locals_watch(parts.locals).calls->checkpoint(parts.locals, c);
     const enum c2_status status = checkpoint_finish(c, err);
     if (status == C2_OK) {
         allocations_check(parts.allocations);
