@@ -8,7 +8,7 @@
  *              SIGXCPU, which stops a run like an interrupt (run.c) and ends anything else here. Where it has no
  *              interval between the signal and SIGKILL - `ulimit -t` sets both - the signal is moved forward by a
  *              twentieth, from 1 to 10 seconds, for the report to be written in.
- *   The engine Unicorn calls exit() when it gets no memory, and abort() when it does not understand itself.
+ *   The engine May call exit() when it gets no memory, and abort() when it does not understand itself.
  *   Streams    A standard stream that is closed is held by a descriptor that can do nothing, so that no file of c2emu's
  *              gets its number and what is meant for the stream. The guest sees it closed (syscalls/fds.c).
  *   Words      What cannot be said on standard error, the report with it, is a failure as well.
@@ -40,7 +40,7 @@ static void on_exit_call(void)
 {
     if (!leaving)
         end_with(
-            "c2emu: the engine (Unicorn) ended the process, and nothing is reported: most often the host refuses it "
+            "c2emu: the engine has ended the process, and nothing is reported: most often the host refuses it "
             "memory, of which it wants 2 GiB at the start and more as it runs; lift the limits (ulimit -d unlimited, "
             "ulimit -v unlimited) or use a host with more\n");
 }

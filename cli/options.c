@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/options_priv.h"
+#include "emu/emu.h"
 
 #define ANALYSIS_ROW(name, option, argument, help, section) \
     {option, KEY_ANALYSES + ANALYSIS_##name, argument, 0, help, section},
@@ -98,7 +99,7 @@ const struct argp_option cli_run_options[] = {
      "host threads that simulate: one a machine, then a second one for what is said of its misses, as far as they go "
      "(as many as processors)",
      2},
-    {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
+    {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (" EMU_ENGINE ")", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
     {"clock", KEY_CLOCK, "DATE|@SECONDS", 0,
@@ -228,7 +229,7 @@ static enum c2_status parse_about(struct cli_options *out, int argc, char **argv
 
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
-    *out = (struct cli_options){.pages = "sequential", .engine = "unicorn", .seed = 1};
+    *out = (struct cli_options){.pages = "sequential", .engine = EMU_ENGINE, .seed = 1};
     out->verb = argc > 1 ? cli_verb(argv[1]) : NULL;
     out->action = out->verb ? out->verb->action : CLI_RUN;
     out->points.find = out->verb && strcmp(out->verb->verb, "points") == 0;

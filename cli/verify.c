@@ -142,7 +142,7 @@ static enum c2_status compare_settings(struct verify *v, const struct cli_option
     if (status == C2_OK) {
         const struct report_receipt *now = cli_receipt_shown(made);
         compare_texts(v, "c2emu", v->receipt->version, now->version);
-        compare_texts(v, "unicorn", v->receipt->engine, now->engine);
+        compare_texts(v, REPORT_ENGINE, v->receipt->engine, now->engine);
         compare_texts(v, "directory", v->receipt->directory, now->directory);
         compare_machines(v, now);
         compare_environments(v, now);

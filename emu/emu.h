@@ -13,7 +13,8 @@
 #include "syscalls/syscalls.h"
 #include "watch/watch.h"
 
-/* The engine of that name: "unicorn", "native". C2_ERR_INVALID: there is none; the message names the nearest. */
+#define EMU_ENGINE "unicorn" /* where nobody asks for another one */
+/* The engine of that name. C2_ERR_INVALID: there is none; the message names the nearest. */
 struct engine_ops;
 enum c2_status emu_engine(const struct engine_ops **out, const char *name, struct c2_error *err);
 /* The version of what it executes guests with, "2.0.1". */

@@ -75,7 +75,7 @@ void report_add_receipt_of(struct document *d, const struct report_receipt *rece
         return;
     doc_group(d, DOC_JSON, "receipt");
     doc_string(d, DOC_JSON, "c2emu", receipt->version);
-    doc_string(d, DOC_JSON, "unicorn", receipt->engine);
+    doc_string(d, DOC_JSON, REPORT_ENGINE, receipt->engine);
     doc_string(d, DOC_JSON, "verb", receipt->verb);
     add_words(d, "options", receipt->options);
     doc_string(d, DOC_JSON, "directory", receipt->directory);

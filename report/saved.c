@@ -166,7 +166,7 @@ static void read_receipt(struct reading *r, const json_t *receipt)
     static const char *const streams[] = {"stdin", "stdout", "stderr"};
     struct report_receipt *to = &r->to->receipt;
     to->version = text_of(r, receipt, "c2emu");
-    to->engine = text_of(r, receipt, "unicorn");
+    to->engine = text_of(r, receipt, REPORT_ENGINE);
     to->verb = json_string_value(json_object_get(receipt, "verb"));
     to->options = texts_of(r, receipt, "options");
     to->directory = text_of(r, receipt, "directory");

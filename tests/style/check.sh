@@ -4,6 +4,7 @@
 #   check.sh ROOT
 # - C is formatted as .clang-format says (clang-format 14 of Debian 12). Guests are left out: tests know their lines.
 # - A pointer is tested by itself (`!p`), never against NULL.
+# - An engine is named in its room, and where engines are listed.
 # - No header of a room declares a function that nothing calls (unused.py).
 # - No line of a source is longer than 120 columns, and none of a page but for tables and what commands print.
 # Before that the checks are tried on a small tree made up here, with violations that must be named.
@@ -29,6 +30,10 @@ prose() # PAGE...: FILE:LINE:TEXT of what is no table and stands in no fenced bl
     awk 'FNR == 1 { fenced = 0 } /^```/ { fenced = !fenced } !fenced && !/^\|/ { print FILENAME ":" FNR ":" $0 }' "$@"
 }
 
+# Names of an engine stand in its room, in the list of engines, and in what tests and measures it; and in a message that
+# refers a user to it.
+engines_rooms='^\./(unicorn|tests|bench)/|^\./emu/engines\.c:|define EMU_ENGINE |define REPORT_ENGINE |--engine unicorn'
+
 violations() # ROOT
 (
     cd "$1" || return
@@ -38,6 +43,8 @@ violations() # ROOT
     clang-format --dry-run --Werror "${c_files[@]}" 2>&1 | sed -n 's/:[0-9]*:[0-9]*: error: .*//p' | uniq |
         headed "not as clang-format would have it (clang-format -i FILE):"
     grep -nHE '[!=]= NULL\b|\bNULL [!=]=' "${c_files[@]}" | headed "a comparison with NULL:"
+    grep -nHi unicorn "${c_files[@]}" | grep -vE "$engines_rooms" | cut -d : -f 1,2 |
+        headed "names an engine outside of its room:"
     mapfile -t pages < <(sources -name '*.md')
     { grep -nH '' "${all_files[@]}" && prose "${pages[@]}"; } | grep -E '^[^:]*:[0-9]*:.{121}' | cut -d : -f 1,2 |
         headed "longer than 120 columns:"
@@ -75,6 +82,8 @@ expect $'a comparison with NULL:\n./room/a.h:2:int y = NULL != 0;' "echo 'int y 
 expect $'longer than 120 columns:\n./room/CMakeLists.txt:2\n./room/b.py:1' \
     "printf '%0121d\n' 0 | tee room/b.py >>room/CMakeLists.txt"
 expect $'longer than 120 columns:\n./page.md:5' "printf '%0121d\n' 0 >>page.md"
+expect $'names an engine outside of its room:\n./room/a.c:2' "echo '/* Unicorn */' >>room/a.c"
+expect '' "mkdir unicorn && echo '/* Unicorn */' >unicorn/a.c && echo '/* use --engine unicorn */' >>room/a.c"
 expect '' "printf '%0119dé' 0 >room/b.py"
 
 # ---------------------------------------------------------------- the tree
