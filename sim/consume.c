@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * consume: the loops over a batch.
+ * consume: the loop over a batch.
  *
  * Model
  *   A batch is records in program order (stream/stream.h). sim_record does any record, one instruction at a time,
- *   and is the definition. The fast loop does the usual one - all of a block that has a plan - without looking at
- *   instructions at all; everything else it hands to sim_record. Where somebody listens to references every record goes
- *   there.
+ *   and is the definition. There is one loop (consume_rules.h). It does the usual record - all of a block that has a
+ *   plan - without looking at instructions at all; everything else it hands to sim_record. Where somebody listens to
+ *   references every record goes there. The loop is compiled for any machine, for those with listeners to records or
+ *   references, and for usual ones; here are its rarer parts.
  *
  * Usual machines
  *   Where L1D and L1I have 64 sets of 64-byte lines, true LRU, 8 ways (L1D: or 12), and loads and stores share their
@@ -205,47 +206,7 @@ enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slo
     return sim_missed_data(core, slot->write ? SIM_WRITE : SIM_READ, page, (struct guest_va){va}, err);
 }
 
-static inline bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va)
-{
-    const bool reads = (uint32_t)slot->repeated != 0, writes = slot->repeated >> 32 != 0;
-    return (reads && sim_tlb_leaves(core, false, (struct guest_va){va})) ||
-           (writes && sim_tlb_leaves(core, true, (struct guest_va){va}));
-}
-
 /* ------------------------------------------------------------------ a record */
-
-static inline enum c2_status run_fetch(struct sim_core *core, uint64_t line, uint32_t code, struct c2_error *err)
-{
-    return line == core->fetch_line ? C2_OK : sim_fetch(core, line << core->line_shift, code, err);
-}
-
-static inline enum c2_status run_slots(struct sim_core *core, const struct sim_slot *slot, const uint64_t *words,
-                                       const uint64_t *end, struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    for (; words < end && status == C2_OK; words++, slot++) {
-        const uint64_t va = *words;
-        if (C2_LIKELY(va - core->line_start < slot->limit && !leaves(core, slot, va)))
-            core->repeats += slot->repeated;
-        else
-            status = sim_refer(core, slot, va, err);
-    }
-    return status;
-}
-
-/* A run of a planned block: the fetch of each of its lines comes before what is done on it. words: its slots. */
-static enum c2_status run_plan(struct sim_core *core, const struct sim_plan *plan, const uint64_t *words,
-                               struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    for (const struct sim_stretch *stretch = &plan->first; stretch && status == C2_OK; stretch = stretch->next) {
-        status = run_fetch(core, stretch->line, stretch->code, err);
-        if (status == C2_OK)
-            status = run_slots(core, stretch->slots, words, words + stretch->slot_count, err);
-        words += stretch->slot_count;
-    }
-    return status;
-}
 
 static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core, uint64_t header, const uint64_t *words,
                                                           struct c2_error *err)
@@ -381,46 +342,6 @@ const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, cons
     return ahead;
 }
 
-enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
-{
-    struct sim *sim = core->sim;
-    const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
-    enum c2_status status = C2_OK;
-    sim_records_begin(sim, batch);
-    while (word < end && status == C2_OK) {
-        sim->untold.at = word;
-        if (SHORTCUT(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD))
-            ahead = sim_look_ahead(core, word, ahead, end);
-        const uint64_t header = *word++;
-        const uint32_t number = stream_header_block(header);
-        if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))) {
-            struct sim_plan *plan = &sim->plans[number];
-            sim->untold.loud |= plan->loud;
-            if (plan->pending++ == 0)
-                sim->pending[sim->pending_count++] = number;
-            status = run_plan(core, plan, word, err);
-        } else {
-            status = sim_take_other(core, batch->tid, header, word, err);
-        }
-        word += stream_header_slots(header);
-    }
-    return sim_finish_batch(core, status, err);
-}
-
-/* A whole run where somebody listens to records, nobody to references; and attribution. */
-static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *plan, const uint64_t *words,
-                                     struct c2_error *err)
-{
-    struct sim *sim = core->sim;
-    core->whole = true;
-    core->first_code = plan->first.code;
-    enum c2_status status = run_plan(core, plan, words, err);
-    core->whole = false;
-    core->begun += plan->insns;
-    count_whole(sim, plan, 1);
-    return status;
-}
-
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                                struct c2_error *err)
 {
@@ -441,13 +362,16 @@ enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t hea
                : status;
 }
 
-static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
-                                      struct c2_error *err)
+/* Of what there is to be told of a record before it is simulated; *whole: it is a whole run that may go by its plan,
+ * where somebody listens to records, nobody to references; and attribution. Else it is done. */
+enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                                 bool *whole, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    if (stream_header_block(header) == STREAM_MARK)
-        return take_mark(core, header, words, err);
     const uint32_t number = stream_header_block(header);
+    *whole = false;
+    if (number == STREAM_MARK)
+        return take_mark(core, header, words, err);
     if (C2_UNLIKELY(sim_needs_instructed(sim, number)))
         return stop_before(sim, words - 1);
     enum c2_status status = sim->tells_records ? sim_verdicts_before(sim, err) : C2_OK;
@@ -455,23 +379,23 @@ static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint6
         status = sim_tell_record(sim, tid, header, words, err);
     if (status != C2_OK)
         return status;
-    if (SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->prefetches && !sim->writes_on &&
-                 sim->core_count == 1 && number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))
-        return observed_whole(core, &sim->plans[number], words, err);
-    return unusual(core, tid, header, words, err);
+    *whole = SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->prefetches && !sim->writes_on &&
+                      sim->core_count == 1 && number < sim->plan_capacity &&
+                      sim->plans[number].whole == (uint32_t)header);
+    return *whole ? C2_OK : unusual(core, tid, header, words, err);
 }
 
-/* sim_counts() is current before each record; repeats may be unknown to the caches still. */
-enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
+void sim_begin_whole(struct sim_core *core, const struct sim_plan *plan)
 {
-    enum c2_status status = C2_OK;
-    sim_records_begin(core->sim, batch);
-    for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i])) {
-        core->sim->untold.at = &batch->words[i];
-        core->sim->untold.loud = true;
-        status = observed_record(core, batch->tid, batch->words[i], &batch->words[i + 1], err);
-    }
-    return sim_finish_batch(core, status, err);
+    core->whole = true;
+    core->first_code = plan->first.code;
+}
+
+void sim_end_whole(struct sim_core *core, struct sim_plan *plan)
+{
+    core->whole = false;
+    core->begun += plan->insns;
+    count_whole(core->sim, plan, 1);
 }
 
 /* ------------------------------------------------------------------ which loop */

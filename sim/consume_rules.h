@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The fast loop over a batch, for the machines that sim_loop_choose() finds usual: the file that includes this says by
- * CACHE_FORM with which instructions sets are searched. The model card is in consume.c.
+ * The loop over a batch, for any machine and for those that sim_loop_choose() finds usual: the file that includes this
+ * says by CACHE_FORM with which instructions sets are searched. The model card is in consume.c.
+ * ways: of L1D of a usual machine; 0: any machine, then all that is not a repeat is left to functions.
  */
 #ifndef C2_CONSUME_RULES_H
 #define C2_CONSUME_RULES_H
@@ -12,7 +13,8 @@
 #define PART static inline __attribute__((always_inline))
 
 /* The part of the state that every slot changes, in registers while a batch is done; the calls take it from struct
- * sim_core and give it back. (In memory each slot would wait for the store of the one before.) */
+ * sim_core and give it back. (In memory each slot would wait for the store of the one before.) Of any machine the first
+ * two alone, and only repeats change here. */
 struct hot {
     uint64_t line_start;
     uint64_t repeats; /* with LOOSE */
@@ -56,6 +58,8 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
 {
     struct caches_front *const front = core->front[CACHES_DATA], *const code = core->front[CACHES_FETCH];
     core->repeats = hot->repeats & ~LOOSE;
+    if (ways == 0)
+        return;
     core->line_start = hot->line_start;
     page_known(core, CACHES_TLB_FETCH, core->fetch_line >> (C2_PAGE_SHIFT - SIM_USUAL_LINE_SHIFT));
     tape_store(core, hot);
@@ -69,8 +73,10 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
     front->youngest = words_of(front, hot->line_start, ways);
 }
 
-PART struct hot hot_load(const struct sim_core *core)
+PART struct hot hot_load(const struct sim_core *core, const uint32_t ways)
 {
+    if (ways == 0)
+        return (struct hot){core->line_start, core->repeats, NULL};
     const uint64_t loose = core->line_start != core->data_start ? LOOSE : 0;
     return (struct hot){core->line_start, core->repeats | loose, core->front[CACHES_DATA]->tape->at};
 }
@@ -83,10 +89,12 @@ PART enum c2_status keep_room(struct sim_core *core, enum c2_status status, stru
 }
 
 /* Behind a call. */
-PART enum c2_status back(struct sim_core *core, struct hot *hot, enum c2_status status, struct c2_error *err)
+PART enum c2_status back(struct sim_core *core, struct hot *hot, enum c2_status status, const uint32_t ways,
+                         struct c2_error *err)
 {
-    status = keep_room(core, status, err);
-    *hot = hot_load(core);
+    if (ways != 0)
+        status = keep_room(core, status, err);
+    *hot = hot_load(core, ways);
     return status;
 }
 
@@ -155,14 +163,16 @@ PART enum c2_status fetch_slowly(struct sim_core *core, struct hot *hot, uint64_
     hot_store(core, hot, ways);
     if (missed)
         core->front[CACHES_FETCH]->youngest = words_of(core->front[CACHES_FETCH], start, SIM_USUAL_WAYS);
-    return back(core, hot, (missed ? sim_fetch_missed : sim_fetch)(core, start, code, err), err);
+    return back(core, hot, (missed ? sim_fetch_missed : sim_fetch)(core, start, code, err), ways, err);
 }
 
 PART enum c2_status fetch(struct sim_core *core, struct hot *hot, uint64_t line, uint32_t code, const uint32_t ways,
                           struct c2_error *err)
 {
-    const uint64_t start = line << SIM_USUAL_LINE_SHIFT;
+    const uint64_t start = line << (ways != 0 ? SIM_USUAL_LINE_SHIFT : core->line_shift);
     const struct sim_page *const page = page_at(core, start);
+    if (ways == 0)
+        return fetch_slowly(core, hot, start, code, false, ways, err);
     if (C2_UNLIKELY(page->vpn != start >> C2_PAGE_SHIFT || !translated(core, page, CACHES_TLB_FETCH, start)))
         return fetch_slowly(core, hot, start, code, false, ways, err);
     C2_PROMISE(sim_page_holds(core, page, (struct guest_va){start}));
@@ -179,7 +189,7 @@ PART enum c2_status refer_slowly(struct sim_core *core, struct hot *hot, const s
                                  const uint32_t ways, struct c2_error *err)
 {
     hot_store(core, hot, ways);
-    return back(core, hot, sim_refer(core, slot, va, err), err);
+    return back(core, hot, sim_refer(core, slot, va, err), ways, err);
 }
 
 /* Of a line whose owner is known. asked: the TLBs have done their part; the slot of the line is not remembered. */
@@ -187,7 +197,7 @@ PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const st
                                 uint64_t *refs, const bool asked, const uint32_t ways, struct c2_error *err)
 {
     hot_store(core, hot, ways);
-    return back(core, hot, (asked ? sim_refer_unslotted : sim_refer_anew)(core, slot, va, refs, err), err);
+    return back(core, hot, (asked ? sim_refer_unslotted : sim_refer_anew)(core, slot, va, refs, err), ways, err);
 }
 
 /* The first level does not have it, and the TLBs have done their part: the levels below are asked, and what is to be
@@ -240,6 +250,8 @@ PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct s
                           const uint32_t ways, struct c2_error *err)
 {
     struct sim_page *const page = page_at(core, va);
+    if (ways == 0)
+        return refer_slowly(core, hot, slot, va, ways, err);
     if (C2_UNLIKELY(hot->repeats != 0) && !left(core, hot, va, ways))
         return refer_slowly(core, hot, slot, va, ways, err);
     if (C2_UNLIKELY((va & SIM_USUAL_LINE_MASK) >= slot->limit || page->vpn != va >> C2_PAGE_SHIFT))
@@ -275,13 +287,23 @@ PART enum c2_status refer(struct sim_core *core, struct hot *hot, const struct s
 
 /* ------------------------------------------------------------------ records */
 
+/* To the TLBs a repeat of the line would be another page, as only a load or a store may be, on machines that are not
+ * usual. */
+PART bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va, const uint32_t ways)
+{
+    const bool reads = (uint32_t)slot->repeated != 0, writes = slot->repeated >> 32 != 0;
+    return ways == 0 && C2_UNLIKELY(core->tlb_split) &&
+           ((reads && sim_tlb_leaves(core, false, (struct guest_va){va})) ||
+            (writes && sim_tlb_leaves(core, true, (struct guest_va){va})));
+}
+
 /* Up to `end`. */
 PART enum c2_status run_slots(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
                               const uint64_t **words, const uint64_t *end, const uint32_t ways, struct c2_error *err)
 {
     for (; *words < end; ++*words, slot++) {
         const uint64_t va = **words;
-        if (C2_LIKELY(va - hot->line_start < slot->limit)) {
+        if (C2_LIKELY(va - hot->line_start < slot->limit) && !leaves(core, slot, va, ways)) {
             hot->repeats += slot->repeated;
             continue;
         }
@@ -311,16 +333,40 @@ PART enum c2_status run_plan(struct sim_core *core, struct hot *hot, const struc
     return C2_OK;
 }
 
-/* Any record. *words: it; behind all of it afterwards. told: somebody is told of records, many at a time. */
+/* Where somebody listens to each record, or reference. words: its slots. */
+PART enum c2_status run_observed(struct sim_core *core, struct hot *hot, uint32_t tid, uint64_t header,
+                                 const uint64_t *words, const uint32_t ways, struct c2_error *err)
+{
+    bool whole;
+    hot_store(core, hot, ways);
+    enum c2_status status = back(core, hot, sim_take_observed(core, tid, header, words, &whole, err), ways, err);
+    if (status != C2_OK || !whole)
+        return status;
+    struct sim_plan *plan = &core->sim->plans[stream_header_block(header)];
+    sim_begin_whole(core, plan);
+    status = run_plan(core, hot, plan, &words, ways, err);
+    sim_end_whole(core, plan);
+    return status;
+}
+
+/* Any record. *words: it; behind all of it afterwards. told: somebody is told of records, many at a time; observed: of
+ * each by itself, or of references. */
 PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const struct stream_batch *batch,
-                               const uint64_t **words, const uint32_t ways, const bool told, struct c2_error *err)
+                               const uint64_t **words, const uint32_t ways, const bool told, const bool observed,
+                               struct c2_error *err)
 {
     struct sim *sim = core->sim;
     if (told)
         sim->untold.at = *words;
     const uint64_t header = *(*words)++;
     const uint32_t number = stream_header_block(header);
-    if (C2_LIKELY(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header)) {
+    if (observed) {
+        const uint64_t *const slots = *words;
+        sim->untold.loud = true;
+        *words += stream_header_slots(header);
+        return run_observed(core, hot, batch->tid, header, slots, ways, err);
+    }
+    if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))) {
         struct sim_plan *plan = &sim->plans[number];
         if (told)
             sim->untold.loud |= plan->loud;
@@ -331,33 +377,33 @@ PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const str
     const uint64_t *slots = *words;
     *words += stream_header_slots(header);
     hot_store(core, hot, ways);
-    return back(core, hot, sim_take_other(core, batch->tid, header, slots, err), err);
+    return back(core, hot, sim_take_other(core, batch->tid, header, slots, err), ways, err);
 }
 
 /* Hits alone have filled the tape. */
 PART enum c2_status make_room(struct sim_core *core, struct hot *hot, const uint32_t ways, struct c2_error *err)
 {
-    if (C2_LIKELY(core->front[CACHES_DATA]->tape->stop - hot->tape >= ROOM))
+    if (ways == 0 || C2_LIKELY(core->front[CACHES_DATA]->tape->stop - hot->tape >= ROOM))
         return C2_OK;
     hot_store(core, hot, ways);
-    return back(core, hot, C2_OK, err);
+    return back(core, hot, C2_OK, ways, err);
 }
 
 PART enum c2_status consume(struct sim_core *core, const struct stream_batch *batch, const uint32_t ways,
-                            const bool told, struct c2_error *err)
+                            const bool told, const bool observed, struct c2_error *err)
 {
     const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
-    struct hot hot = hot_load(core);
+    struct hot hot = hot_load(core, ways);
     enum c2_status status = C2_OK;
     if (told)
         sim_records_begin(core->sim, batch);
     while (word < end && status == C2_OK) {
         const uint64_t *const limit = end - word > STRIDE ? word + STRIDE : end;
-        if (C2_UNLIKELY(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD))
+        if (!observed && C2_UNLIKELY(SHORTCUT(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD)))
             ahead = sim_look_ahead(core, word, ahead, end);
         status = make_room(core, &hot, ways, err);
         while (word < limit && C2_LIKELY(status == C2_OK))
-            status = run_record(core, &hot, batch, &word, ways, told, err);
+            status = run_record(core, &hot, batch, &word, ways, told, observed, err);
     }
     hot_store(core, &hot, ways);
     return sim_finish_batch(core, status, err);
@@ -371,7 +417,7 @@ PART enum c2_status consume(struct sim_core *core, const struct stream_batch *ba
     enum c2_status CONSUME_JOIN(name, ways, CACHE_FORM_NAME)(struct sim_core * core, const struct stream_batch *batch, \
                                                              struct c2_error *err) \
     { \
-        return consume(core, batch, ways, told, err); \
+        return consume(core, batch, ways, told, false, err); \
     }
 
 CONSUMES(8, sim_consume_, false)

@@ -266,10 +266,15 @@ sim_consume_function sim_consume_told_8_sse2, sim_consume_told_12_sse2, sim_cons
 /* The loop for who listens to what, on the machine that it is; the form is one that the host has. */
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form);
 
-/* The rarer parts of those loops; what is in registers there is stored. A record that they do not do; the end of a
- * batch; a look at the records ahead (which see). */
+/* The rarer parts of those loops; what is in registers there is stored. A record that they do not do; what is to be
+ * told of a record before it is simulated (*whole: its plan does it, between sim_begin_whole() and sim_end_whole();
+ * else it is done); the end of a batch; a look at the records ahead (which see). */
 enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                               struct c2_error *err);
+enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                                 bool *whole, struct c2_error *err);
+void sim_begin_whole(struct sim_core *core, const struct sim_plan *plan);
+void sim_end_whole(struct sim_core *core, struct sim_plan *plan);
 enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err);
 /* So many words before they are simulated, the sets of the lines that slots refer to are fetched. */
 #define SIM_LOOK_AHEAD 48
