@@ -186,8 +186,6 @@ struct sim {
 
     struct sim_subscriber *subscribers; /* up to subscriber_end */
     const struct sim_subscriber *subscriber_end;
-    struct sim_subscriber *hearers; /* those who are told of misses of the caches, up to hearer_end */
-    const struct sim_subscriber *hearer_end;
     bool tells_records, tells_references;
     bool tells_walks;          /* those found at once, too; */
     bool tells_stores;         /* likewise of those that levels pass on */
@@ -470,13 +468,7 @@ enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
                                 struct c2_error *err);
 enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err);
-static inline enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end && status == C2_OK; s++)
-        status = miss->measured || s->in_every_phase ? s->missed(s->self, miss, err) : C2_OK;
-    return status;
-}
+enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
 enum c2_status sim_tell_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched,
                                    struct c2_error *err);
 enum c2_status sim_tell_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,

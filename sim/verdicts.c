@@ -215,8 +215,8 @@ static bool hears_both(const struct sim_subscriber *s)
 static bool counts_pages(const struct sim *sim)
 {
     bool counts = false;
-    for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end; s++)
-        counts |= sim->attributed.to.untranslated && s->self == sim->attributed.to.self;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        counts |= s->missed && sim->attributed.to.untranslated && s->self == sim->attributed.to.self;
     return counts && sim->counts_alone && !sim->tells_tlb;
 }
 
