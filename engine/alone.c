@@ -11,7 +11,7 @@
 #include "interpret/interpret.h"
 
 /* What they give is the host's, in place of which the guest gets something else. */
-#define OF_THE_HOST(X) X(CPUID) X(RDTSC) X(RDTSCP)
+#define OF_THE_HOST(X) X(CPUID) X(XGETBV) X(RDTSC) X(RDTSCP)
 
 /* They are there for the exception that they raise, or a program may not execute them. */
 /* clang-format off */
@@ -29,7 +29,10 @@
     X(RCPPS) X(RCPSS) X(RSQRTPS) X(RSQRTSS) X(FSIN) X(FCOS) X(FSINCOS) X(FPTAN) X(FPATAN) X(F2XM1) X(FYL2X) X(FYL2XP1)
 
 /* They load or store the state of a unit as one piece. */
-#define IMAGES(X) X(FXSAVE) X(FXSAVE64) X(FXRSTOR) X(FXRSTOR64) X(FNSTENV) X(FLDENV) X(FNSAVE) X(FRSTOR)
+#define IMAGES(X) \
+    X(FXSAVE) \
+    X(FXSAVE64) X(FXRSTOR) X(FXRSTOR64) X(FNSTENV) X(FLDENV) X(FNSAVE) X(FRSTOR) X(XSAVE) X(XSAVE64) X(XRSTOR) \
+        X(XRSTOR64)
 
 #define ALONE(mnemonic) [ZYDIS_MNEMONIC_##mnemonic] = true,
 static const bool alone[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {OF_THE_HOST(ALONE) TRAPS(ALONE) CHANGES_HOW_IT_RUNS(ALONE)
@@ -49,8 +52,8 @@ static bool moves_system_register(const struct decode_insn *insn)
     return false;
 }
 
-bool decode_is_alone(const struct decode_insn *insn)
+bool decode_is_alone(const struct decode_insn *insn, const struct cpu_model *cpu)
 {
     return alone[insn->insn.mnemonic] || moves_system_register(insn) || interpret_is_rep_string(&insn->insn) ||
-           interpret_refused(&insn->insn, insn->operands);
+           interpret_is_masked(&insn->insn, insn->operands) || interpret_refused(cpu, &insn->insn, insn->operands);
 }

@@ -283,7 +283,7 @@ static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct d
     default:
         return DECODE_INVALID;
     }
-    if (decode_is_alone(&one))
+    if (decode_is_alone(&one, splits.cpu))
         return DECODE_SPECIAL;
     add_insn(out, &one);
     return ends_block(&one.insn) || out->block.insn_count == DECODE_MAX_INSNS ? DECODE_WHOLE : DECODE_OPEN;

@@ -32,6 +32,7 @@ enum decode_end {
 struct decode_splits {
     void *self;
     bool (*at)(void *self, struct guest_va pc);
+    const struct cpu_model *cpu; /* what the engine executes: the rest is alone and refused; NULL: x86-64-v2 */
 };
 
 struct decode_block {
@@ -70,7 +71,7 @@ const ZydisDecodedOperand *decode_compared_source(const struct decode_insn *insn
 unsigned decode_flops(const struct decode_insn *insn);
 
 /* Whether it is a block of its own (stream.h), whatever executes it. alone.c */
-bool decode_is_alone(const struct decode_insn *insn);
+bool decode_is_alone(const struct decode_insn *insn, const struct cpu_model *cpu);
 
 /* How a block goes on whose last instruction this is; its slots are given. */
 enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count);

@@ -54,7 +54,8 @@ struct engine_config {
     uint64_t (*time_ns)(void *self, uint64_t instructions); /* for RDTSC (1 GHz); */
     void *time_self;
     struct engine_watch watch;
-    bool count_blocks; /* engine_take_executed() will be asked */
+    const struct cpu_model *cpu; /* what the guest finds; NULL: x86-64-v2 */
+    bool count_blocks;           /* engine_take_executed() will be asked */
 };
 
 /* ops: which engine (engine_ops.h). A self-test of what it relies on runs at creation and fails by name. */

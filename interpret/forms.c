@@ -291,8 +291,13 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN(FLDENV, interpret_fldenv),
     RUN(FNSAVE, interpret_fnsave),
     RUN(FRSTOR, interpret_frstor),
+    RUN(XSAVE, interpret_xsave),
+    RUN(XSAVE64, interpret_xsave),
+    RUN(XRSTOR, interpret_xrstor),
+    RUN(XRSTOR64, interpret_xrstor),
 
     /* the system */
+    RUN(XGETBV, interpret_xgetbv),
     RUN(CPUID, interpret_cpuid),
     RUN(RDTSC, interpret_rdtsc),
     RUN(RDTSCP, interpret_rdtscp),

@@ -136,13 +136,26 @@ static const char *refused_shape(const ZydisDecodedInstruction *insn, const Zydi
     return NULL;
 }
 
-static struct judgement judge(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+/* Of one that a processor with some feature has, or refuses. */
+static struct judgement judge_extension(const struct cpu_model *model, const ZydisDecodedInstruction *insn)
+{
+    const char *reason = interpret_extension_refused(model, insn);
+    if (reason)
+        return (struct judgement){.verdict = VERDICT_REFUSED, .reason = reason};
+    interpret_handler *run = interpret_form_of(insn->mnemonic)->run;
+    return (struct judgement){.verdict = run ? VERDICT_RUN : VERDICT_NATIVE, .run = run};
+}
+
+static struct judgement judge(const struct cpu_model *model, const ZydisDecodedInstruction *insn,
+                              const ZydisDecodedOperand *operands)
 {
     const char *reason = refused_shape(insn, operands);
     if (reason)
         return (struct judgement){.verdict = VERDICT_REFUSED, .reason = reason};
     if (interpret_is_rep_string(insn))
         return (struct judgement){.verdict = VERDICT_RUN, .run = interpret_rep_string};
+    if (interpret_is_extension(insn))
+        return judge_extension(model, insn);
     const struct interpret_form *form = interpret_form_of(insn->mnemonic);
     if (form->not &&form->not(insn, operands))
         return (struct judgement){.verdict = VERDICT_REFUSED, .reason = form->refusal};
@@ -156,18 +169,19 @@ static struct judgement judge(const ZydisDecodedInstruction *insn, const ZydisDe
 
 bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
-    return judge(insn, operands).verdict != VERDICT_NATIVE;
+    return judge(NULL, insn, operands).verdict != VERDICT_NATIVE;
 }
 
-const char *interpret_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+const char *interpret_refused(const struct cpu_model *model, const ZydisDecodedInstruction *insn,
+                              const ZydisDecodedOperand *operands)
 {
-    return judge(insn, operands).reason;
+    return judge(model, insn, operands).reason;
 }
 
 void interpret_execute(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,
                        const ZydisDecodedOperand *operands, struct interpret_effect *effect)
 {
-    struct judgement judgement = judge(insn, operands);
+    struct judgement judgement = judge(cpu->model, insn, operands);
     struct interpret_run run = {.cpu = cpu, .pc = pc, .insn = insn, .operands = operands, .effect = effect};
     C2_ASSERT(judgement.verdict != VERDICT_NATIVE);
     *effect = (struct interpret_effect){.status = INTERPRET_DONE};

@@ -31,6 +31,8 @@ struct interpret_cpu {
     /* ZMM0-31, what the processor does not have of them 0; K0-7. Engines that execute nothing of the kind: NULL. */
     void (*get_vector)(void *self, unsigned vector, uint8_t out[64]);
     uint64_t (*get_opmask)(void *self, unsigned opmask);
+    void (*get_wide)(void *self, struct cpu_wide *out);
+    void (*set_wide)(void *self, const struct cpu_wide *in);
     /* the 512-byte FXSAVE64 image: x87 state, MXCSR, XMM0-15 */
     void (*get_fxsave)(void *self, uint8_t out[512]);
     void (*set_fxsave)(void *self, const uint8_t in[512]);
@@ -73,8 +75,10 @@ bool interpret_is_rep_string(const ZydisDecodedInstruction *insn);
 bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct guest_va pc,
                        const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand);
 
+/* XSAVE and XRSTOR. */
+bool interpret_is_xsave(const ZydisDecodedInstruction *insn);
 /* Whether masks or vectors of indices decide which bytes the instruction touches: masked moves and operations, gathers,
- * scatters, compressing and expanding ones. Such a one is alone in its block (stream.h). */
+ * scatters, compressing and expanding ones; XSAVE and XRSTOR. Such a one is alone in its block (stream.h). */
 bool interpret_is_masked(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 /* What it touches, registers as they are before it: runs of bytes by address, or elements by index. */
 struct interpret_touch {
@@ -91,6 +95,11 @@ struct interpret_touched {
 void interpret_touched(struct interpret_touched *out, const struct interpret_cpu *cpu, struct guest_va pc,
                        const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 
+/* Whether all that is touched and probed can be accessed; else *effect is the fault or the signal. */
+bool interpret_may_touch(struct interpret_effect *effect, const struct interpret_touched *touched,
+                         const struct interpret_cpu *cpu, const ZydisDecodedInstruction *insn,
+                         const ZydisDecodedOperand *operands);
+
 /* What an SSE instruction raises of the flags that it has found, where some of them trap: one that is known from the
  * operands (invalid, denormal, division by zero) keeps those of results away. */
 uint32_t interpret_float_raised(uint32_t flags, uint32_t unmasked);
@@ -101,7 +110,8 @@ int interpret_float_code(uint32_t mxcsr);
 bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 
 /* The reason if the form is neither an engine's nor interpreted (static text); else NULL. */
-const char *interpret_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
+const char *interpret_refused(const struct cpu_model *model, const ZydisDecodedInstruction *insn,
+                              const ZydisDecodedOperand *operands);
 
 /* Executes one instruction for which interpret_wants said true; it lies at pc, and RIP is still there. */
 void interpret_execute(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,

@@ -44,6 +44,10 @@ struct interpret_form {
     interpret_predicate * not ; /* these are refused anyway (with `refusal`) */
 };
 const struct interpret_form *interpret_form_of(ZydisMnemonic mnemonic);
+/* Whether a feature of processors beyond x86-64-v2 decides on it (extensions.c); then why it is refused on this one,
+ * NULL: on x86-64-v2; NULL if it is not. */
+bool interpret_is_extension(const ZydisDecodedInstruction *insn);
+const char *interpret_extension_refused(const struct cpu_model *model, const ZydisDecodedInstruction *insn);
 /* Why an instruction outside the allowlist is refused; static text. */
 const char *interpret_refusal(const ZydisDecodedInstruction *insn);
 
@@ -115,6 +119,10 @@ interpret_handler interpret_f2xm1, interpret_fyl2x, interpret_fyl2xp1, interpret
 interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_privileged, interpret_undefined,
     interpret_breakpoint, interpret_debug_trap, interpret_interrupt, interpret_read_segment, interpret_enter,
     interpret_clflush, interpret_prefetch; /* interpret_system.c */
+
+interpret_handler interpret_xsave, interpret_xrstor, interpret_xgetbv; /* xsave.c */
+void interpret_xsave_touched(struct interpret_touched *out, const struct interpret_cpu *cpu,
+                             const ZydisDecodedInstruction *insn, uint64_t area);
 
 /* ------------------------------------------------------------------ the x87 part of an FXSAVE64 image */
 #define FXSAVE_BYTES 512

@@ -92,7 +92,7 @@ bool interpret_is_masked(const ZydisDecodedInstruction *insn, const ZydisDecoded
     const ZydisDecodedOperand *memory = memory_operand(insn, operands);
     if (!memory)
         return false;
-    return is_vsib(memory) || has_vector_mask(insn) ||
+    return is_vsib(memory) || interpret_is_xsave(insn) || has_vector_mask(insn) ||
            (has_opmask(insn) && (kind_of(memory) == STREAM_WRITE || suppresses_faults(insn)));
 }
 
@@ -277,7 +277,29 @@ void interpret_touched(struct interpret_touched *out, const struct interpret_cpu
 {
     const ZydisDecodedOperand *memory = memory_operand(insn, operands);
     C2_ASSERT(memory);
+    uint64_t area;
     out->probed = (struct interpret_touch){0, 0, STREAM_READ};
+    if (interpret_is_xsave(insn) && interpret_address(&area, cpu, pc, insn, memory)) {
+        interpret_xsave_touched(out, cpu, insn, area);
+        return;
+    }
     out->count = is_vsib(memory) ? put_indexed(out->list, cpu, pc, insn, operands, memory)
                                  : put_elements(out, cpu, pc, insn, operands, memory);
+}
+
+static bool may_touch(struct interpret_run *run, const struct interpret_touch *touch)
+{
+    const enum mmu_access access = touch->kind == STREAM_READ ? MMU_ACCESS_READ : MMU_ACCESS_WRITE;
+    return touch->bytes == 0 || interpret_may_access(run, touch->address, touch->bytes, access);
+}
+
+bool interpret_may_touch(struct interpret_effect *effect, const struct interpret_touched *touched,
+                         const struct interpret_cpu *cpu, const ZydisDecodedInstruction *insn,
+                         const ZydisDecodedOperand *operands)
+{
+    struct interpret_run run = {.cpu = cpu, .insn = insn, .operands = operands, .effect = effect};
+    bool may = may_touch(&run, &touched->probed);
+    for (unsigned i = 0; i < touched->count && may; i++)
+        may = may_touch(&run, &touched->list[i]);
+    return may;
 }

@@ -16,6 +16,7 @@
  */
 #include <string.h>
 
+#include "engine/shapes.h"
 #include "native/native_priv.h"
 
 enum { FRONT = C2_HOST_SIZE(4096, 4) };
@@ -24,6 +25,8 @@ struct native_blocks {
     const struct mmu *mmu;
     struct stream_blocks *stream;
     struct engine_watch watch;
+    const struct cpu_model *cpu;
+    struct shapes *shapes;   /* of instructions under masks */
     struct c2_map *watched;  /* pcs given to native_blocks_watch() */
     struct c2_map *by_pc;    /* pc -> struct native_block *, linked by next */
     struct c2_map *specials; /* pc -> struct native_special * */
@@ -45,11 +48,14 @@ enum c2_status native_blocks_create(struct native_blocks **out, const struct eng
     blocks->mmu = config->mmu;
     blocks->stream = config->blocks;
     blocks->watch = config->watch;
+    blocks->cpu = config->cpu;
     enum c2_status status = c2_map_create(&blocks->watched, err);
     if (status == C2_OK)
         status = c2_map_create(&blocks->by_pc, err);
     if (status == C2_OK)
         status = c2_map_create(&blocks->specials, err);
+    if (status == C2_OK && blocks->stream)
+        status = shapes_create(&blocks->shapes, blocks->stream, err);
     if (status != C2_OK) {
         native_blocks_destroy(blocks);
         return status;
@@ -68,6 +74,7 @@ void native_blocks_destroy(struct native_blocks *blocks)
 {
     if (!blocks)
         return;
+    shapes_destroy(blocks->shapes);
     for (size_t i = 0; i < blocks->count; i++)
         free_block(blocks->all[i]);
     for (size_t i = 0; i < blocks->special_count; i++)
@@ -153,7 +160,7 @@ static uint16_t rest_of(struct native_blocks *blocks, const struct native_block 
     if (block->special || block->alone || !watch->splits || !watch->splits(watch->self, blocks->decoded.end))
         return 0;
     decode_block(&blocks->scratch, (struct guest_va){block->pc}, readable_code(blocks, block->pc),
-                 (struct decode_splits){NULL, NULL});
+                 (struct decode_splits){NULL, NULL, blocks->cpu});
     return (uint16_t)(blocks->scratch.block.insn_count - block->insns);
 }
 
@@ -236,7 +243,7 @@ enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *l
         return status;
     const uint64_t readable = readable_code(blocks, pc);
     decode_block(&blocks->decoded, (struct guest_va){pc}, readable,
-                 (struct decode_splits){blocks->watch.self, blocks->watch.splits});
+                 (struct decode_splits){blocks->watch.self, blocks->watch.splits, blocks->cpu});
     if (blocks->decoded.ended == DECODE_OPEN && readable <= C2_PAGE_BYTES) {
         lacks->v = next_page(pc);
         return C2_OK;
@@ -251,7 +258,8 @@ enum c2_status native_blocks_alone(struct native_block **out, struct native_bloc
     *out = NULL;
     if (decode_one(&one, (struct guest_va){pc}, readable_code(blocks, pc)) != DECODE_GOOD)
         return c2_fail(err, C2_ERR_INTERNAL, "no instruction where one has been decoded");
-    decode_block(&blocks->decoded, (struct guest_va){pc}, one.insn.length, (struct decode_splits){NULL, NULL});
+    decode_block(&blocks->decoded, (struct guest_va){pc}, one.insn.length,
+                 (struct decode_splits){NULL, NULL, blocks->cpu});
     return add_block(out, blocks, (struct native_block){.pc = pc, .alone = true}, err);
 }
 
@@ -278,6 +286,14 @@ static bool is_current(const struct native_special *special)
     return !special->stale && special->decoded == DECODE_GOOD &&
            memcmp(special->bytes, (const void *)(uintptr_t)special->pc, special->insn.insn.length) == 0;
 }
+
+bool native_is_masked(const struct native_special *special, const struct cpu_model *cpu)
+{
+    const struct decode_insn *insn = &special->insn;
+    return interpret_is_masked(&insn->insn, insn->operands) && !interpret_refused(cpu, &insn->insn, insn->operands);
+}
+
+struct shapes *native_blocks_shapes(struct native_blocks *blocks) { return blocks->shapes; }
 
 static enum c2_status new_special(struct native_special **out, struct native_blocks *blocks, uint64_t pc,
                                   struct c2_error *err)
@@ -312,7 +328,8 @@ enum c2_status native_blocks_special(struct native_special **out, struct native_
     if (special->decoded != DECODE_GOOD)
         return C2_OK;
     memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
-    C2_PROMISE(interpret_wants(&special->insn.insn, special->insn.operands));
+    if (native_is_masked(special, blocks->cpu))
+        return C2_OK; /* its blocks are those of its shapes */
     return add_single(blocks, special, err);
 }
 
@@ -346,6 +363,8 @@ bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t
     for (size_t i = 0; i < blocks->special_count; i++)
         if (overlaps(start, bytes, blocks->all_specials[i]->pc, ZYDIS_MAX_INSTRUCTION_LENGTH))
             blocks->all_specials[i]->stale = true;
+    if (blocks->shapes)
+        shapes_forget(blocks->shapes, (struct guest_va){start}, bytes);
     return known;
 }
 

@@ -21,6 +21,7 @@
 #define CONTEXT_BEYOND 216
 #define CONTEXT_SPILL 224
 #define CONTEXT_ENTRY 232
+#define CONTEXT_WIDE 240
 #define CONTEXT_FXSAVE 256
 #define CONTEXT_TABLES 4096
 
@@ -46,9 +47,11 @@ struct native_context {
     uint64_t limit;  /* recording: no record begins behind it */
     uint64_t beyond; /* -(limit + 1) */
     uint64_t spill, entry;
-    uint64_t unused[2];
+    uint64_t wide; /* the components of XSAVE that lie behind fxsave, where the host has them */
+    uint64_t unused;
     uint8_t fxsave[512] __attribute__((aligned(16)));
-    uint8_t rest[CONTEXT_TABLES - CONTEXT_FXSAVE - 512];
+    uint64_t there; /* XSTATE_BV */
+    uint8_t rest[CONTEXT_TABLES - CONTEXT_FXSAVE - 512 - 8];
     /* Of each kind of translation that is linked: minus the guest's address, and the host's. */
     struct {
         uint64_t minus[CONTEXT_TABLE_ENTRIES], host[CONTEXT_TABLE_ENTRIES];
@@ -71,12 +74,15 @@ CONTEXT_AGREES(limit, CONTEXT_LIMIT);
 CONTEXT_AGREES(beyond, CONTEXT_BEYOND);
 CONTEXT_AGREES(spill, CONTEXT_SPILL);
 CONTEXT_AGREES(entry, CONTEXT_ENTRY);
+CONTEXT_AGREES(wide, CONTEXT_WIDE);
 CONTEXT_AGREES(fxsave, CONTEXT_FXSAVE);
 CONTEXT_AGREES(table, CONTEXT_TABLES);
 CONTEXT_AGREES(executed, CONTEXT_COUNTERS);
 
 /* ------------------------------------------------------------------ enter.S */
 
+/* Executes an instruction that uses vector and mask registers alone, with a RET behind it; `address` is in RAX. */
+void native_execute_masked(struct native_context *context, const void *host, uint64_t address);
 /* Executes translated code at `host` until it leaves. */
 void native_enter_code(struct native_context *context, const void *host);
 /* Where translations leave to: all registers are the guest's but R14, the target, and R15, the pace. */

@@ -65,7 +65,8 @@ static void native_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
     cpu->rip = n->rip;
     cpu->rflags = native_get_flags(n);
     native_get_fxsave(n, cpu->fxsave);
-    cpu->xcr0 = 0;
+    cpu->xcr0 = n->cpu.model->xcr0;
+    native_get_wide(n, &cpu->wide);
 }
 
 static void native_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu)
@@ -78,6 +79,7 @@ static void native_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu
     n->cut_pc = 0;
     native_set_flags(n, cpu->rflags);
     native_set_fxsave(n, cpu->fxsave);
+    native_set_wide(n, &cpu->wide);
 }
 
 struct engine_registers {
@@ -235,6 +237,7 @@ static void native_destroy(struct engine *engine)
     struct native *n = self_of(engine);
     release_program(n);
     native_codes_release(&n->codes);
+    native_wide_end(n);
     if (n->context)
         munmap(n->context, sizeof *n->context);
     c2_free(n);
@@ -277,6 +280,7 @@ static enum c2_status make_context(struct native *n, struct c2_error *err)
     n->context = at;
     n->context->leave = (uint64_t)(uintptr_t)native_leave_code;
     n->codes.context = at;
+    native_wide_begin(n, n->base.config.cpu);
     reset_registers(n);
     return C2_OK;
 }
@@ -286,6 +290,9 @@ static enum c2_status begin(struct native *n, const struct engine_config *config
     n->base.config = *config;
     n->cpu = native_cpu_functions;
     n->cpu.self = n;
+    native_wide_functions(&n->cpu);
+    if (!config->cpu)
+        n->base.config.cpu = cpu_of_level(CPU_V2);
     n->from = -1;
     enum c2_status status = make_context(n, err);
     n->codes.counting = config->count_blocks;

@@ -29,7 +29,12 @@ native_enter_code:
         rdfsbase %rax
         mov %rax, OF(CONTEXT_HOST_FS)
         mov %rsi, OF(CONTEXT_ENTRY)
-        fxrstor64 OF(CONTEXT_FXSAVE)
+        mov OF(CONTEXT_WIDE), %eax
+        xor %edx, %edx
+        test %eax, %eax
+        jz 1f
+        xrstor64 OF(CONTEXT_FXSAVE)
+1:      fxrstor64 OF(CONTEXT_FXSAVE)
         mov OF(CONTEXT_FS_BASE), %rax
         wrfsbase %rax
         pushq OF(CONTEXT_FLAGS)
@@ -81,7 +86,12 @@ native_leave_code:
         .hidden native_left_code
         .type native_left_code, @function
 native_left_code:
-        fxsave64 OF(CONTEXT_FXSAVE)
+        mov OF(CONTEXT_WIDE), %eax
+        xor %edx, %edx
+        test %eax, %eax
+        jz 1f
+        xsave64 OF(CONTEXT_FXSAVE)
+1:      fxsave64 OF(CONTEXT_FXSAVE)
         cld
         fninit
         ldmxcsr OF(CONTEXT_HOST_MXCSR)
@@ -97,6 +107,36 @@ native_left_code:
         pop %rbp
         ret
         .size native_left_code, . - native_left_code
+
+        .globl native_execute_masked
+        .hidden native_execute_masked
+        .type native_execute_masked, @function
+native_execute_masked:
+        push %rbx
+        push %r12
+        push %r13
+        mov %rdi, %rbx
+        mov %rsi, %r12
+        mov %rdx, %r13
+        stmxcsr CONTEXT_HOST_MXCSR(%rbx)
+        mov CONTEXT_WIDE(%rbx), %eax
+        xor %edx, %edx
+        xrstor64 CONTEXT_FXSAVE(%rbx)
+        fxrstor64 CONTEXT_FXSAVE(%rbx)
+        mov %r13, %rax
+        call *%r12
+        mov CONTEXT_WIDE(%rbx), %eax
+        xor %edx, %edx
+        xsave64 CONTEXT_FXSAVE(%rbx)
+        fxsave64 CONTEXT_FXSAVE(%rbx)
+        vzeroupper
+        fninit
+        ldmxcsr CONTEXT_HOST_MXCSR(%rbx)
+        pop %r13
+        pop %r12
+        pop %rbx
+        ret
+        .size native_execute_masked, . - native_execute_masked
 
         .globl native_on_signal
         .hidden native_on_signal

@@ -72,12 +72,18 @@ struct native_special {
     uint8_t slots;
     uint32_t number;
     uint64_t executed;
+    uint32_t masked; /* of what is executed for it, if it is under a mask: the how manieth that is; 0: none */
+    uint8_t masked_bytes[ZYDIS_MAX_INSTRUCTION_LENGTH]; /* it was made of */
 };
 
 struct native_blocks;
 enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
                                     struct c2_error *err);
 void native_blocks_destroy(struct native_blocks *blocks); /* takes NULL */
+struct shapes *native_blocks_shapes(struct native_blocks *blocks);
+/* Whether native_do_masked() does it; else it is interpreted, or refused. */
+struct native_special;
+bool native_is_masked(const struct native_special *special, const struct cpu_model *cpu);
 /* NULL: none is known there. */
 struct native_block *native_blocks_find(struct native_blocks *blocks, uint64_t pc);
 /* Makes the block at pc known. *lacks: 0, or the page that has to be there first (nothing was made then). */
@@ -208,6 +214,9 @@ struct native {
     uint64_t from_drops;   /* codes.drops then */
     const uint8_t *resume; /* where a translation goes on that was left for help; NULL: none was */
     struct native_fault fault;
+    uint32_t wide_offset[CPU_COMPONENTS]; /* in the context, from fxsave on */
+    uint8_t *masked;                      /* code of instructions under masks */
+    uint32_t masked_count;
     bool handles;     /* signals */
     sigset_t outside; /* signals that wait while translated code runs */
 };
@@ -216,6 +225,15 @@ extern const struct interpret_cpu native_cpu_functions; /* cpu.c; self is a stru
 uint32_t native_get_mxcsr(const struct native *n);
 void native_get_fxsave(const struct native *n, uint8_t out[512]);
 void native_set_fxsave(struct native *n, const uint8_t in[512]);
+/* wide.c */
+void native_wide_begin(struct native *n, const struct cpu_model *model); /* the context is there */
+void native_wide_functions(struct interpret_cpu *cpu);
+void native_wide_end(struct native *n);
+void native_get_wide(const struct native *n, struct cpu_wide *out);
+void native_set_wide(struct native *n, const struct cpu_wide *in);
+/* Does an instruction for which interpret_is_masked is true, if *effect is INTERPRET_DONE. */
+void native_do_masked(struct native *n, struct native_special *special, struct interpret_touched *touched,
+                      struct interpret_effect *effect);
 uint64_t native_get_flags(const struct native *n);
 void native_set_flags(struct native *n, uint64_t flags);
 

@@ -303,11 +303,12 @@ static void emit_front(struct emit *e, const struct translated *t)
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
     const bool rex = insn->attributes & ZYDIS_ATTRIB_HAS_REX;
     const bool vex = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && insn->raw.vex.size == 3;
+    const bool evex = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
     for (unsigned i = 0; i < insn->raw.modrm.offset; i++) {
         uint8_t byte = bytes[i];
         if (rex && i == insn->raw.rex.offset)
             byte &= 0xfc;
-        if (vex && i == insn->raw.vex.offset + 1u) /* upside down */
+        if ((vex && i == insn->raw.vex.offset + 1u) || (evex && i == insn->raw.evex.offset + 1u)) /* upside down */
             byte |= 0x60;
         emit_byte(e, byte);
     }

@@ -16,6 +16,7 @@
  */
 #include <string.h>
 
+#include "engine/shapes.h"
 #include "native/native_priv.h"
 
 enum { POLL = 1 << 22, STAY = 1 << 22 };
@@ -359,6 +360,36 @@ static struct engine_event after_no_instruction(const struct native_special *spe
     }
 }
 
+static enum c2_status record_masked(struct native *n, const struct native_special *special,
+                                    const struct interpret_touched *touched)
+{
+    struct stream_writer *writer = n->base.config.writer;
+    uint32_t number;
+    enum c2_status status = shapes_find(&number, native_blocks_shapes(n->blocks), (struct guest_va){special->pc},
+                                        &special->insn, touched, &n->failure);
+    if (status == C2_OK)
+        status = stream_writer_room(writer, touched->count, &n->failure);
+    if (status != C2_OK)
+        return status;
+    uint64_t *record = words_of(n) + writer->batch->used;
+    *record++ = stream_header(number, 1, touched->count);
+    for (unsigned i = 0; i < touched->count; i++)
+        *record++ = touched->list[i].address;
+    writer->batch->used += touched->count + 1;
+    return C2_OK;
+}
+
+static bool do_masked(struct native *n, struct native_special *special, bool traced, struct engine_event *event,
+                      struct c2_error *err)
+{
+    struct interpret_touched touched;
+    struct interpret_effect effect;
+    native_do_masked(n, special, &touched, &effect);
+    const bool records = n->recording && effect.status == INTERPRET_DONE;
+    return check(n, records ? record_masked(n, special, &touched) : C2_OK, event, err) &&
+           after_effect(n, special, &effect, traced, event);
+}
+
 static bool do_special(struct native *n, struct engine_event *event, struct c2_error *err)
 {
     struct native_special *special;
@@ -378,6 +409,8 @@ static bool do_special(struct native *n, struct engine_event *event, struct c2_e
         *event = native_refusal_event("a repeated string instruction that is single-stepped (TF) is not modelled");
         return false;
     }
+    if (native_is_masked(special, n->base.config.cpu))
+        return do_masked(n, special, traced, event, err);
     interpret_execute(&n->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, &effect);
     return check(n, record_special(n, special, &effect), event, err) &&
            after_effect(n, special, &effect, traced, event);

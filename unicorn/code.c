@@ -290,7 +290,7 @@ static uint16_t rest_of(struct unicorn_code *code, const struct unicorn_block *b
     if (block->special || !code->watch.splits || !code->watch.splits(code->watch.self, code->decoded.end))
         return 0;
     decode_block(&code->scratch, (struct guest_va){block->pc}, readable_code(code, block->pc),
-                 (struct decode_splits){NULL, NULL});
+                 (struct decode_splits){NULL, NULL, NULL});
     return (uint16_t)(code->scratch.block.insn_count - block->insns);
 }
 
@@ -313,7 +313,7 @@ static void set_rare(struct unicorn_block *block)
 
 enum c2_status unicorn_code_name(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
 {
-    decode_block(&code->scratch, (struct guest_va){block->pc}, block->extent, (struct decode_splits){NULL, NULL});
+    decode_block(&code->scratch, (struct guest_va){block->pc}, block->extent, (struct decode_splits){NULL, NULL, NULL});
     C2_PROMISE(block->part && code->scratch.block.insn_count == block->insns);
     block->part = false;
     set_rare(block);
@@ -432,7 +432,7 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
         return C2_OK;
     memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
     C2_PROMISE(interpret_wants(&special->insn.insn, special->insn.operands));
-    return decode_is_alone(&special->insn) ? add_single(code, special, err) : C2_OK;
+    return decode_is_alone(&special->insn, NULL) ? add_single(code, special, err) : C2_OK;
 }
 
 static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
@@ -446,7 +446,7 @@ static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_
 
 static struct decode_splits splits_of(const struct unicorn_code *code)
 {
-    return (struct decode_splits){code->watch.self, code->watch.splits};
+    return (struct decode_splits){code->watch.self, code->watch.splits, NULL};
 }
 
 /* Unicorn dies of a translation that has used up its variables, of which it gives some kinds of instructions too many
@@ -688,7 +688,7 @@ static enum c2_status decode_translation(struct unicorn_code *code, uint64_t pc,
 {
     struct decode_block *decoded = &code->decoded;
     if (code->single && decoded->block.bytes > size)
-        decode_block(decoded, (struct guest_va){pc}, size, (struct decode_splits){NULL, NULL});
+        decode_block(decoded, (struct guest_va){pc}, size, (struct decode_splits){NULL, NULL, NULL});
     if (decoded->block.insn_count == 0 || decoded->block.bytes >= size || begins_interpreted(decoded))
         return C2_OK;
     return c2_fail(err, C2_ERR_INTERNAL, "the engine translates %u bytes at 0x%llx where a block has %u", size,
@@ -726,7 +726,7 @@ void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_bloc
 {
     if (block->mmx == 0)
         return;
-    decode_block(&code->scratch, (struct guest_va){block->pc}, pc - block->pc, (struct decode_splits){NULL, NULL});
+    decode_block(&code->scratch, (struct guest_va){block->pc}, pc - block->pc, (struct decode_splits){NULL, NULL, NULL});
     unicorn_mmx_give_back(&code->mmx, block->mmx & (uint8_t)~unicorn_mmx_early(&code->scratch));
 }
 

@@ -42,7 +42,7 @@ static bool is_alone(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
     const bool selector = strcmp(name, "mov") == 0 && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                           ZydisRegisterGetClass(operands[1].reg.value) == ZYDIS_REGCLASS_SEGMENT;
     return selector || repeats(insn) || is_one_of(name, names) || strncmp(name, "fxsave", 6) == 0 ||
-           strncmp(name, "fxrstor", 7) == 0 || interpret_refused(insn, operands);
+           strncmp(name, "fxrstor", 7) == 0 || interpret_refused(NULL, insn, operands);
 }
 
 static enum insn_kind kind_at(uint64_t pc, unsigned *length)

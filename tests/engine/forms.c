@@ -52,7 +52,7 @@ static bool is_short_environment(const ZydisDecodedInstruction *insn)
 
 bool forms_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
-    return is_short_environment(insn) || interpret_refused(insn, operands);
+    return is_short_environment(insn) || interpret_refused(NULL, insn, operands);
 }
 
 /* ------------------------------------------------------------------ enumeration */

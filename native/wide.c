@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   Registers beyond SSE's lie in the context behind the image of FXSAVE, where the host's XSAVE puts them: at offsets
+ *   that are the host's own. Outside of this engine they are as cpu/cpu.h has them. Those of a processor without them
+ *   are never loaded.
+ *   What instructions under masks touch comes out of these registers (interpret/touched.c). Such an instruction is
+ *   executed by itself, with the address of its operand in RAX in place of what its own addressing gives; it uses no
+ *   general register otherwise. Where it faults, that is found before.
+ * Invariants
+ *   No page is writable and executable at a time.
+ * Not modelled
+ *   Such an instruction with 32-bit addresses of a vector of indices, or while exceptions of SSE trap: refused.
+ */
+#include <cpuid.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "native/native_priv.h"
+
+enum { MASKED_BYTES = 32, MASKED_PAGE = 1 << 16, MASKED_PLACES = MASKED_PAGE / MASKED_BYTES, RETURN = 0xc3 };
+
+static uint32_t host_offset(const struct cpu_component *component)
+{
+    uint32_t bytes, offset, c, d;
+    __cpuid_count(0xd, (unsigned)__builtin_ctz(component->bit), bytes, offset, c, d);
+    C2_ASSERT(bytes == component->bytes && offset + bytes <= CONTEXT_TABLES - CONTEXT_FXSAVE);
+    return offset;
+}
+
+void native_wide_begin(struct native *n, const struct cpu_model *model)
+{
+    n->cpu.model = model;
+    n->context->wide = model->xcr0 & ~(uint64_t)CPU_LEGACY;
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++)
+        if ((n->context->wide & cpu_components[i].bit) != 0)
+            n->wide_offset[i] = host_offset(&cpu_components[i]);
+}
+
+void native_get_wide(const struct native *n, struct cpu_wide *out)
+{
+    const struct native_context *context = n->context;
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++) {
+        const struct cpu_component *c = &cpu_components[i];
+        uint8_t *to = (uint8_t *)out + c->at;
+        if ((context->wide & context->there & c->bit) != 0)
+            memcpy(to, context->fxsave + n->wide_offset[i], c->bytes);
+        else
+            memset(to, 0, c->bytes);
+    }
+}
+
+void native_set_wide(struct native *n, const struct cpu_wide *in)
+{
+    struct native_context *context = n->context;
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++) {
+        const struct cpu_component *c = &cpu_components[i];
+        if ((context->wide & c->bit) == 0)
+            continue;
+        context->there |= c->bit;
+        memcpy(context->fxsave + n->wide_offset[i], (const uint8_t *)in + c->at, c->bytes);
+    }
+}
+
+/* ------------------------------------------------------------------ as interpret.h sees it */
+
+static void cpu_get_wide(void *self, struct cpu_wide *out) { native_get_wide(self, out); }
+static void cpu_set_wide(void *self, const struct cpu_wide *in) { native_set_wide(self, in); }
+
+static void cpu_get_vector(void *self, unsigned vector, uint8_t out[64])
+{
+    struct native *n = self;
+    struct cpu_wide wide;
+    native_get_wide(n, &wide);
+    if (vector >= 16) {
+        memcpy(out, wide.zmm_rest[vector - 16], 64);
+        return;
+    }
+    n->cpu.get_xmm(n, vector, out);
+    memcpy(out + 16, wide.ymm_high[vector], 16);
+    memcpy(out + 32, wide.zmm_high[vector], 32);
+}
+
+static uint64_t cpu_get_opmask(void *self, unsigned opmask)
+{
+    struct cpu_wide wide;
+    native_get_wide(self, &wide);
+    return wide.opmask[opmask];
+}
+
+void native_wide_functions(struct interpret_cpu *cpu)
+{
+    cpu->get_wide = cpu_get_wide;
+    cpu->set_wide = cpu_set_wide;
+    cpu->get_vector = cpu_get_vector;
+    cpu->get_opmask = cpu_get_opmask;
+}
+
+/* ------------------------------------------------------------------ instructions under masks */
+
+/* The instruction with [RAX], or [RAX + index * scale], in place of its operand; of VEX or EVEX. */
+static unsigned rewrite(uint8_t out[MASKED_BYTES], const struct decode_insn *insn, const uint8_t *bytes, bool indexed)
+{
+    const ZydisDecodedInstruction *in = &insn->insn;
+    const bool evex = in->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+    const unsigned prefix = evex ? in->raw.evex.offset : in->raw.vex.offset, sib = indexed ? 1 : 0;
+    const unsigned had = (in->attributes & ZYDIS_ATTRIB_HAS_SIB ? 1u : 0u) + in->raw.disp.size / 8u;
+    const unsigned behind = in->raw.modrm.offset + 1u + had;
+    unsigned count = in->raw.modrm.offset - prefix;
+    memcpy(out, bytes + prefix, count);
+    if (evex || in->raw.vex.size == 3)
+        out[1] |= indexed ? 0x20 : 0x60; /* B, and X without an index, are of no register above 7 */
+    out[count++] = (uint8_t)(in->raw.modrm.reg << 3 | (indexed ? 4 : 0));
+    if (sib)
+        out[count++] = (uint8_t)(in->raw.sib.scale << 6 | in->raw.sib.index << 3);
+    memcpy(out + count, bytes + behind, in->length - behind);
+    count += in->length - behind;
+    out[count++] = RETURN;
+    return count;
+}
+
+static const ZydisDecodedOperand *operand_of(const struct decode_insn *insn)
+{
+    const ZydisDecodedOperand *found = NULL;
+    for (unsigned i = 0; i < insn->insn.operand_count; i++)
+        if (insn->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+            found = &insn->operands[i];
+    C2_ASSERT(found);
+    return found;
+}
+
+static bool is_indexed(const ZydisDecodedOperand *operand) { return operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB; }
+
+static bool protect(struct native *n, int rights) { return mprotect(n->masked, MASKED_PAGE, rights) == 0; }
+
+/* Whether what was made of it is still there, and it is still the same. */
+static bool has_code(const struct native *n, const struct native_special *special)
+{
+    return special->masked != 0 && n->masked_count - (special->masked - 1) <= MASKED_PLACES &&
+           memcmp(special->masked_bytes, special->bytes, sizeof special->bytes) == 0;
+}
+
+static uint8_t *place_of(const struct native *n, uint32_t number)
+{
+    return n->masked + (number - 1) % MASKED_PLACES * MASKED_BYTES;
+}
+
+/* Where the rewritten instruction is executed; NULL: no memory. */
+static const void *code_of(struct native *n, struct native_special *special, bool indexed)
+{
+    if (has_code(n, special))
+        return place_of(n, special->masked);
+    if (!n->masked) {
+        void *at = mmap(NULL, MASKED_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        n->masked = at == MAP_FAILED ? NULL : at;
+    }
+    if (!n->masked || !protect(n, PROT_READ | PROT_WRITE))
+        return NULL;
+    special->masked = ++n->masked_count;
+    rewrite(place_of(n, special->masked), &special->insn, special->bytes, indexed);
+    memcpy(special->masked_bytes, special->bytes, sizeof special->bytes);
+    return protect(n, PROT_READ | PROT_EXEC) ? place_of(n, special->masked) : NULL;
+}
+
+static uint64_t address_of(struct native *n, const struct native_special *special, ZydisDecodedOperand operand)
+{
+    uint64_t address = 0;
+    operand.mem.type = ZYDIS_MEMOP_TYPE_MEM;
+    operand.mem.index = is_indexed(operand_of(&special->insn)) ? ZYDIS_REGISTER_NONE : operand.mem.index;
+    interpret_address(&address, &n->cpu, (struct guest_va){special->pc}, &special->insn.insn, &operand);
+    return address;
+}
+
+static bool traps(const struct native *n)
+{
+    enum { MASKS = 0x1f80 };
+    return (native_get_mxcsr(n) & MASKS) != MASKS;
+}
+
+static void refuse(struct interpret_effect *effect, const char *why)
+{
+    effect->status = INTERPRET_REFUSED;
+    effect->reason = why;
+}
+
+/* Moves that want their operand at a multiple of its size. */
+static bool is_misaligned(const struct decode_insn *insn, const ZydisDecodedOperand *operand, uint64_t address)
+{
+    return insn->insn.meta.exception_class == ZYDIS_EXCEPTION_CLASS_E1 && address % (operand->size / 8u) != 0;
+}
+
+void native_do_masked(struct native *n, struct native_special *special, struct interpret_touched *touched,
+                      struct interpret_effect *effect)
+{
+    const struct decode_insn *insn = &special->insn;
+    const struct guest_va pc = {special->pc};
+    *effect = (struct interpret_effect){.status = INTERPRET_DONE};
+    interpret_touched(touched, &n->cpu, pc, &insn->insn, insn->operands);
+    if (!interpret_may_touch(effect, touched, &n->cpu, &insn->insn, insn->operands))
+        return;
+    if (interpret_is_xsave(&insn->insn)) {
+        interpret_execute(&n->cpu, pc, &insn->insn, insn->operands, effect);
+        return;
+    }
+    const ZydisDecodedOperand *operand = operand_of(insn);
+    const bool indexed = is_indexed(operand);
+    const uint64_t address = address_of(n, special, *operand);
+    if (is_misaligned(insn, operand, address)) {
+        *effect = (struct interpret_effect){.status = INTERPRET_SIGNAL, .signal = SIGSEGV, .code = SI_KERNEL};
+    } else if (traps(n)) {
+        refuse(effect, "an instruction under a mask is not modelled while floating-point exceptions trap "
+                       "(feenableexcept)");
+    } else if (indexed && insn->insn.address_width != 64) {
+        refuse(effect, "32-bit addresses of a vector of indices (67h) are not modelled");
+    } else if (insn->insn.mnemonic == ZYDIS_MNEMONIC_VMASKMOVDQU) {
+        refuse(effect, "VMASKMOVDQU is not modelled by the native engine");
+    } else {
+        const void *code = code_of(n, special, indexed);
+        if (code)
+            native_execute_masked(n->context, code, address);
+        else
+            refuse(effect, "the host has no memory for instructions under masks");
+    }
+}
+
+void native_wide_end(struct native *n)
+{
+    if (n->masked)
+        munmap(n->masked, MASKED_PAGE);
+}
