@@ -31,8 +31,8 @@
 /* They load or store the state of a unit as one piece. */
 #define IMAGES(X) \
     X(FXSAVE) \
-    X(FXSAVE64) X(FXRSTOR) X(FXRSTOR64) X(FNSTENV) X(FLDENV) X(FNSAVE) X(FRSTOR) X(XSAVE) X(XSAVE64) X(XRSTOR) \
-        X(XRSTOR64)
+    X(FXSAVE64) \
+    X(FXRSTOR) X(FXRSTOR64) X(FNSTENV) X(FLDENV) X(FNSAVE) X(FRSTOR) X(XSAVE) X(XSAVE64) X(XRSTOR) X(XRSTOR64)
 
 #define ALONE(mnemonic) [ZYDIS_MNEMONIC_##mnemonic] = true,
 static const bool alone[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {OF_THE_HOST(ALONE) TRAPS(ALONE) CHANGES_HOW_IT_RUNS(ALONE)
@@ -52,8 +52,16 @@ static bool moves_system_register(const struct decode_insn *insn)
     return false;
 }
 
+/* Of 16 bits shifted by more than 16 CPUs leave different ones. */
+static bool shifts_two_words(const ZydisDecodedInstruction *insn)
+{
+    return (insn->mnemonic == ZYDIS_MNEMONIC_SHLD || insn->mnemonic == ZYDIS_MNEMONIC_SHRD) &&
+           insn->operand_width == 16;
+}
+
 bool decode_is_alone(const struct decode_insn *insn, const struct cpu_model *cpu)
 {
-    return alone[insn->insn.mnemonic] || moves_system_register(insn) || interpret_is_rep_string(&insn->insn) ||
-           interpret_is_masked(&insn->insn, insn->operands) || interpret_refused(cpu, &insn->insn, insn->operands);
+    return alone[insn->insn.mnemonic] || shifts_two_words(&insn->insn) || moves_system_register(insn) ||
+           interpret_is_rep_string(&insn->insn) || interpret_is_masked(&insn->insn, insn->operands) ||
+           interpret_refused(cpu, &insn->insn, insn->operands);
 }

@@ -384,7 +384,8 @@ static void emit_conditional(struct translation *t, const struct translated *ins
 {
     const ZydisMnemonic m = insn->insn.insn.mnemonic;
     emit_finish(t, false);
-    if (m == ZYDIS_MNEMONIC_JRCXZ || m == ZYDIS_MNEMONIC_JECXZ || m == ZYDIS_MNEMONIC_LOOP) {
+    if (m == ZYDIS_MNEMONIC_JRCXZ || m == ZYDIS_MNEMONIC_JECXZ || m == ZYDIS_MNEMONIC_LOOP ||
+        m == ZYDIS_MNEMONIC_LOOPE || m == ZYDIS_MNEMONIC_LOOPNE) {
         emit_short_branch(t, insn);
         return;
     }
