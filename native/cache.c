@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Translations lie in memory without a name that is mapped twice: no address is ever writable and executable. It is
- *   shared between the two, and so would be with a process that forks: where one is about to, a copy is made, which is
- *   the child's, at the same two addresses. So all that was translated, and all that has its addresses, stays good on
- *   both sides, and neither sees what the other one adds.
+ *   Translations lie in memory that is mapped twice: no address is ever writable and executable. It is shared between
+ *   the two, and so would be with a process that forks: where one is about to, a copy is made, which is the child's, at
+ *   the same two addresses. So all that was translated, and all that has its addresses, stays good on both sides, and
+ *   neither sees what the other one adds.
+ *   The memory is anonymous, as a file without a name would be held to the guest's limit on the size of files.
  * Not modelled
  *   More than one cache in a process: the newest one is copied.
  */
@@ -12,66 +13,63 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "native/native_priv.h"
 
 static struct native_cache *copied; /* at a fork */
-static int copy_fd = -1;
+static struct native_cache copy;    /* the child's */
 
-/* -1: there is none, and errno says why. */
-static int make_file(void)
+/* Of shared memory mremap() makes a second mapping, if it is to move none of the first. */
+static bool map_twice(struct native_cache *cache)
 {
-    const int fd = memfd_create("translations", MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)NATIVE_CACHE_BYTES) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
+    const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *written = mmap(NULL, NATIVE_CACHE_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
+    *cache = (struct native_cache){.written = written == MAP_FAILED ? NULL : written};
+    if (!cache->written)
+        return false;
+    void *executed = mremap(written, 0, NATIVE_CACHE_BYTES, MREMAP_MAYMOVE);
+    cache->executed = executed == MAP_FAILED ? NULL : executed;
+    return cache->executed && mprotect(executed, NATIVE_CACHE_BYTES, PROT_READ | PROT_EXEC) == 0;
+}
+
+static void unmap(struct native_cache *cache)
+{
+    if (cache->written)
+        munmap(cache->written, NATIVE_CACHE_BYTES);
+    if (cache->executed)
+        munmap(cache->executed, NATIVE_CACHE_BYTES);
+    *cache = (struct native_cache){.used = 0};
 }
 
 static void before_fork(void)
 {
-    size_t done = 0;
-    copy_fd = copied ? make_file() : -1;
-    while (copy_fd >= 0 && done < copied->used) {
-        const ssize_t wrote = pwrite(copy_fd, copied->written + done, copied->used - done, (off_t)done);
-        if (wrote <= 0) {
-            close(copy_fd);
-            copy_fd = -1;
-            break;
-        }
-        done += (size_t)wrote;
-    }
-}
-
-static void in_parent(void)
-{
-    if (copy_fd >= 0)
-        close(copy_fd);
-    copy_fd = -1;
-}
-
-/* A child without its copy must not execute, nor change, what its parent has. */
-static void in_child(void)
-{
     if (!copied)
         return;
-    const int flags = MAP_SHARED | MAP_FIXED;
+    if (map_twice(&copy))
+        memcpy(copy.written, copied->written, copied->used);
+    else
+        unmap(&copy);
+}
+
+static void in_parent(void) { unmap(&copy); }
+
+static bool move(uint8_t *from, uint8_t *to)
+{
+    return mremap(from, NATIVE_CACHE_BYTES, NATIVE_CACHE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
+}
+
+/* A child without its copy must not execute, nor change, what its parent has: it faults where it tries to. */
+static void in_child(void)
+{
     const int none = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-    const bool good = copy_fd >= 0 &&
-                      mmap(copied->written, NATIVE_CACHE_BYTES, PROT_READ | PROT_WRITE, flags, copy_fd, 0) !=
-                          MAP_FAILED &&
-                      mmap(copied->executed, NATIVE_CACHE_BYTES, PROT_READ | PROT_EXEC, flags, copy_fd, 0) !=
-                          MAP_FAILED;
-    close(copied->fd);
-    copied->fd = copy_fd;
-    copy_fd = -1;
+    if (!copied)
+        return;
+    const bool good = copy.written && move(copy.written, copied->written) && move(copy.executed, copied->executed);
+    copy = (struct native_cache){.used = 0};
     if (good)
         return;
     mmap(copied->written, NATIVE_CACHE_BYTES, PROT_NONE, none, -1, 0);
     mmap(copied->executed, NATIVE_CACHE_BYTES, PROT_NONE, none, -1, 0);
-    copied->used = 0;
 }
 
 static int watch_forks(void)
@@ -82,20 +80,10 @@ static int watch_forks(void)
     return error;
 }
 
-static void *map(int fd, int prot)
-{
-    void *at = mmap(NULL, NATIVE_CACHE_BYTES, prot, MAP_SHARED, fd, 0);
-    return at == MAP_FAILED ? NULL : at;
-}
-
 enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *err)
 {
-    *cache = (struct native_cache){.fd = make_file(), .used = NATIVE_PART_BYTES};
-    if (cache->fd >= 0) {
-        cache->written = map(cache->fd, PROT_READ | PROT_WRITE);
-        cache->executed = map(cache->fd, PROT_READ | PROT_EXEC);
-    }
-    const int error = cache->written && cache->executed ? watch_forks() : errno;
+    const int error = map_twice(cache) ? watch_forks() : errno;
+    cache->used = NATIVE_PART_BYTES;
     if (error) {
         native_cache_release(cache);
         return c2_fail(err, C2_ERR_UNSUPPORTED,
@@ -111,11 +99,5 @@ void native_cache_release(struct native_cache *cache)
 {
     if (copied == cache)
         copied = NULL;
-    if (cache->written)
-        munmap(cache->written, NATIVE_CACHE_BYTES);
-    if (cache->executed)
-        munmap(cache->executed, NATIVE_CACHE_BYTES);
-    if (cache->fd >= 0)
-        close(cache->fd);
-    *cache = (struct native_cache){.fd = -1};
+    unmap(cache);
 }

@@ -28,7 +28,6 @@ static inline bool native_is_loose(enum native_kind kind) { return kind >= NATIV
 #define NATIVE_PART_BYTES (64u << 10)  /* at its start: of the beginning of a block, for one use */
 #define NATIVE_BLOCK_BYTES (64u << 10) /* no translation is longer */
 struct native_cache {
-    int fd;
     uint8_t *written, *executed;
     size_t used;
 };
