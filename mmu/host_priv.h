@@ -66,6 +66,7 @@ struct mmu_host {
     /* Begins to watch with userfaults, also anew after a fork; ENOSYS, EPERM ... where the host has none for us. */
     int (*userfaults)(void *self);
     int (*protect)(void *self, uint64_t start, uint64_t bytes, unsigned rights);
+    int (*joinable)(void *self); /* pieces of anonymous memory with the same rights become one again from now on */
     /* Private anonymous memory: from now on (no longer) an access to a page that is not there faults. Guards of pages
      * in the range may be gone. */
     int (*watch)(void *self, uint64_t start, uint64_t bytes, bool on);

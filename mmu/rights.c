@@ -345,6 +345,8 @@ enum c2_status mmu_enforce(struct mmu *mmu, enum mmu_enforcement how, struct c2_
     const enum c2_status status = hide_tables(mmu, err);
     if (status != C2_OK)
         return status;
+    if (mmu->host.joinable(mmu->host.self) != 0)
+        return c2_fail_memory(err, "a page of the guest's");
     mmu->enforced = error ? MMU_ENFORCED_BY_PROTECTION : MMU_ENFORCED_BY_USERFAULTS;
     sigbus_ask(may_be_lost, mmu);
     return C2_OK;

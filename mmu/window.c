@@ -317,6 +317,19 @@ static int window_protect(void *self, uint64_t start, uint64_t bytes, unsigned r
     return around_tables(start, start + bytes, protect_side, &rights);
 }
 
+/* Linux joins neighbours whose pages have a common origin (anon_vma), which a mapping gets with its first page and
+ * keeps when it is cut. If each page were cut off before its first touch, each would get its own, and none could be
+ * joined: so the reservation gets one as a whole. */
+static int window_joinable(void *self)
+{
+    void *page = host_pointer(MMU_WINDOW_START);
+    if (window_protect(self, MMU_WINDOW_START, C2_PAGE_BYTES, MMU_READ | MMU_WRITE) != 0)
+        return errno;
+    *(volatile unsigned char *)page = 1;
+    return madvise(page, C2_PAGE_BYTES, MADV_DONTNEED) == 0 ? window_protect(self, MMU_WINDOW_START, C2_PAGE_BYTES, 0)
+                                                            : errno;
+}
+
 static int watch_side(uint64_t low, uint64_t high, const void *with)
 {
     return userfault_watch(low, high - low, *(const bool *)with);
@@ -510,6 +523,7 @@ enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, st
                               .lost_pages = window_lost_pages,
                               .userfaults = window_userfaults,
                               .protect = window_protect,
+                              .joinable = window_joinable,
                               .watch = window_watch,
                               .put = window_put,
                               .complete = window_complete,

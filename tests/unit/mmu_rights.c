@@ -569,6 +569,92 @@ static void far_and_around(void **state)
     end();
 }
 
+/* ------------------------------------------------------------------ pieces of the host's map */
+
+static unsigned count_pieces(void)
+{
+    unsigned lines = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    for (int c; (c = getc(maps)) != EOF;)
+        lines += c == '\n';
+    fclose(maps);
+    return lines;
+}
+
+static void map_many(uint64_t pages)
+{
+    const struct mmu_request request = {
+        .address = BASE, .bytes = pages * PAGE, .prot = RW, .fixed = true, .host_fd = -1};
+    assert_int_equal(mmu_map(t.mmu, &request), BASE);
+}
+
+/* Whatever the order in which pages are touched, in the end they are one piece. */
+static void pieces_join(void **state)
+{
+    (void)state;
+    enum { MANY = 2000 };
+    static uint64_t order[MANY];
+    begin(MMU_ENFORCED_BY_PROTECTION, false);
+    map_many(MANY);
+    const unsigned before = count_pieces();
+    for (uint64_t i = 0; i < MANY; i++)
+        order[i] = i;
+    for (uint64_t i = MANY - 1; i > 0; i--) {
+        const uint64_t other = pick(i + 1), kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    for (uint64_t i = 0; i < MANY; i++) {
+        struct page page = {true, 0};
+        assert_int_equal(access_page(at(order[i]), &page, true), MMU_FAULT_NONE);
+    }
+    assert_int_equal(count_pieces(), before + 2); /* cut out of the reservation */
+    end();
+}
+
+/* Every second page of many, until the host has no more pieces, or all are touched: how many were. */
+static uint64_t touch_every_second(uint64_t pages, struct c2_error *err)
+{
+    uint64_t done = 0;
+    enum mmu_fault fault = MMU_FAULT_NONE;
+    while (done < pages && fault == MMU_FAULT_NONE) {
+        fault = mmu_touch(t.mmu, (struct guest_va){at(2 * done)}, MMU_ACCESS_WRITE, err);
+        done += fault == MMU_FAULT_NONE;
+    }
+    assert_true(fault == MMU_FAULT_NONE || fault == MMU_FAULT_FAILED);
+    return done;
+}
+
+enum { EVERY_SECOND = 40000 }; /* more than half of the pieces that Linux usually lets a process have */
+
+static void pieces_run_out(void **state)
+{
+    (void)state;
+    struct c2_error err = {0};
+    begin(MMU_ENFORCED_BY_PROTECTION, false);
+    map_many(2 * EVERY_SECOND);
+    const uint64_t done = touch_every_second(EVERY_SECOND, &err);
+    if (done < EVERY_SECOND) { /* else the host lets it have more */
+        assert_non_null(strstr(err.text, "vm.max_map_count"));
+        assert_false(ready(at(2 * done), MMU_ACCESS_READ));
+        assert_false(reads(at(2 * done), &(uint8_t){0}));
+    }
+    assert_true(writes(at(2 * done - 2), 1));
+    end();
+}
+
+static void userfaults_cut_nothing(void **state)
+{
+    (void)state;
+    struct c2_error err = {0};
+    begin(MMU_ENFORCED_BY_USERFAULTS, false);
+    map_many(2 * EVERY_SECOND);
+    const unsigned before = count_pieces();
+    assert_int_equal(touch_every_second(EVERY_SECOND, &err), EVERY_SECOND);
+    assert_int_equal(count_pieces(), before);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -582,6 +668,9 @@ int main(void)
         cmocka_unit_test(userfaults_agree),
         cmocka_unit_test(children_agree),
         cmocka_unit_test(zero_pages_survive_forks),
+        cmocka_unit_test(pieces_join),
+        cmocka_unit_test(pieces_run_out),
+        cmocka_unit_test(userfaults_cut_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
