@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 #define LINE 64u
 #define KIB 1024u

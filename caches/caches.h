@@ -353,161 +353,8 @@ void caches_destroy(struct caches *caches);
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);
 
-/* The same in steps, for those who make many accesses, and want to know of a miss before its outcome is told. A line's
- * slot is a number that it keeps. The CACHES_SLOTS lines from a multiple of that on have slots one behind the other, so
- * whoever knows one knows all of them. CACHES_NO_SLOT: no host memory. */
-#define CACHES_NO_SLOT UINT32_MAX
-#define CACHES_SLOTS 64u
-uint32_t caches_slot(struct caches *caches, struct line_no physical_line);
-enum caches_tried {
-    CACHES_UNTRIED, /* nothing at all has changed, and caches_access() is to be called */
-    CACHES_TRIED,   /* a hit in the first level: done, all counts included */
-    CACHES_MISSED,  /* the levels have missed and been filled: caches_judge() or caches_defer() is to be called next */
-    CACHES_FULL,    /* as TRIED, and the tape is full: see caches_defer_to() */
-};
-enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
-                             struct line_no physical_line);
-
-/* What a level that is asked first has at hand, so that most of its hits are no call: caches_again(),
- * caches_try_others() and caches_repeats() alone look into it. */
-#define CACHES_TAPE_COLUMN 32u
-#define CACHES_TAPE_MISSED 36u
-#define CACHES_TAPE_BEHIND 40u
-#define CACHES_TAPE_BITS 48u
-struct caches_tape_end {
-    uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
-};
-struct caches_front {
-    uint32_t *word; /* the youngest line of each set: its slot + 1, shifted by one, and whether it is dirty; */
-    uint32_t set_mask, stride; /* if sets are found by the low bits of a line. Else no line is there */
-    uint32_t ways;             /* likewise; else 0 */
-    uint32_t told;             /* the slot that the level was asked for last; CACHES_NO_SLOT: nobody knows */
-    uint64_t column_word;      /* its column, where the tape has it */
-    uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
-    uint64_t hits[2];   /* by whether it was a write */
-    uint64_t missed;    /* what the record of a miss of this level alone begins with, but for the slot */
-    struct caches_tape_end *tape;
-    struct caches *caches;
-    enum caches_tried (*others)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
-    enum caches_tried (*missing)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
-};
-/* Lent until destroy; NULL: the side has no level. */
-struct caches_front *caches_front(struct caches *caches, enum caches_side side);
-bool caches_front_holds(const struct caches_front *front, uint32_t slot); /* for C2_PROMISE */
-
-/* caches_try() of the youngest line of a set, which most lines are that a program comes back to: then there is nothing
- * to be moved. CACHES_TRIED or CACHES_FULL; CACHES_UNTRIED: it is not. */
-static inline enum caches_tried caches_again(struct caches_front *front, bool write, uint32_t slot,
-                                             struct line_no physical_line)
-{
-    uint32_t *const words = &front->word[((uint32_t)physical_line.v & front->set_mask) * front->stride];
-    const uint32_t word = *words;
-    if (!SHORTCUT(word >> 1 == slot + 1))
-        return CACHES_UNTRIED;
-    *words = word | write;
-    front->youngest = words;
-    front->hits[write]++;
-    if (front->told == slot)
-        return CACHES_TRIED;
-    struct caches_tape_end *const tape = front->tape;
-    uint64_t *const at = tape->at;
-    front->told = slot;
-    *at = front->column_word | slot;
-    tape->at = at + 1;
-    C2_PROMISE(at + 1 >= tape->stop || caches_front_holds(front, slot));
-    return C2_UNLIKELY(at + 1 >= tape->stop) ? CACHES_FULL : CACHES_TRIED;
-}
-/* caches_try() of a line that caches_again() does not have. */
-static inline enum caches_tried caches_try_others(struct caches_front *front, bool write, uint32_t slot,
-                                                  struct line_no physical_line)
-{
-    return front->others(front, write, slot, physical_line.v);
-}
-/* The rest of caches_try() of a line that its set does not have: whoever has looked says so, and that it is the set of
- * the last access now (`youngest`). Of usual machines. */
-static inline enum caches_tried caches_try_missed(struct caches_front *front, bool write, uint32_t slot,
-                                                  struct line_no physical_line)
-{
-    return front->missing(front, write, slot, physical_line.v);
-}
-/* With what instructions sets are searched: from the slow twin on to what needs the youngest hosts; numbers that the
- * preprocessor knows. */
-#define CACHE_FORM_SCALAR 0
-#define CACHE_FORM_SSE2 1
-#define CACHE_FORM_AVX2 2
-#define CACHE_FORM_AVX512 3
-#define CACHE_FORMS 4
-unsigned caches_form(const struct caches *caches);
-/* Others may have been asked meanwhile. */
-static inline void caches_front_forget(struct caches_front *front) { front->told = CACHES_NO_SLOT; }
-/* What caches_access() would have said of it; the actor may have been set since. */
-void caches_judge(struct caches *caches, struct caches_outcome *outcome);
-
-/* For those who know what comes: while *caches_far() is not 0, of late many accesses have missed the second level, and
- * it pays to name lines that will be accessed soon, so that the host fetches the sets that may have them. Changes
- * nothing but *caches_far(), whatever is named. Lent until destroy. */
-const uint32_t *caches_far(const struct caches *caches);
-void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical_line);
-
-/* ------------------------------------------------------------------ verdicts deferred
- * On most machines - of one core, without prefetchers, a line has one set in each level - what is said of an access
- * changes nothing of what the levels hold. There an access may be made in two stages: the levels now, and shadows,
- * classes, evictors and outcomes later, from a tape that the first stage writes; on another thread if one likes. */
-bool caches_can_defer(const struct caches *caches);
-/* Before the first access, and then while the tape is empty: from now on they write on this one, and are made by
- * caches_try(), caches_try_walk(), caches_defer(), caches_defer_briefly() and caches_note() alone. room: more than
- * CACHES_TAPE_SLACK words.
- * What returns CACHES_FULL has left room for a few accesses more. The counts of levels are current when all was
- * heard. */
-#define CACHES_TAPE_SLACK 256u
-void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room);
-/* How many words are on the tape now; it is empty then. */
-uint32_t caches_deferred(struct caches *caches);
-
-/* Behind CACHES_MISSED the tape has at its end, not yet a part of it, what the caches have to say of the miss; one of
- * the following must come next. */
-/* What goes with an access. */
-#define CACHES_NOTED 3u
-struct caches_noted {
-    uint64_t actor;              /* who makes it, as in caches_set_actor() */
-    uint64_t word[CACHES_NOTED]; /* whatever the caller wants to find with the outcome */
-};
-/* After CACHES_MISSED, instead of caches_judge(): CACHES_TRIED, or CACHES_FULL. NULL: nobody wants to hear of it. */
-enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted);
-/* The same where misses are only counted, by who made the access: it takes a third of the words. Who defers so defers
- * all accesses so. bits: below 1 << CACHES_BRIEF_BITS, whatever the caller wants to find with it; 0: it is not to be
- * counted. */
+/* One level's miss of an access of which more is not told (caches_fast.h). bits: below 1 << CACHES_BRIEF_BITS. */
 #define CACHES_BRIEF_BITS 16u
-enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits);
-/* Adds the caller's to the record that is at the end of the tape, of which it becomes a part. rest: the actor's upper
- * half, and what the caches add to it. Says whether the tape is full. */
-static inline bool caches_tape_brief(struct caches_tape_end *tape, uint64_t actor, uint64_t rest, uint32_t bits)
-{
-    uint64_t *const at = tape->at;
-    const uint64_t first = at[0], more = rest != 0;
-    uint64_t *const last = at + (first >> CACHES_TAPE_MISSED & 15);
-    at[0] = (first | (uint64_t)bits << CACHES_TAPE_BITS) + (more << CACHES_TAPE_BEHIND);
-    at[1] |= actor << 32;
-    last[1] = rest;
-    tape->at = last + 1 + more;
-    return tape->at >= tape->stop;
-}
-/* caches_defer_briefly() of what caches_again() or caches_try_others() said of this front, where the tape is the
- * caller's. */
-static inline enum caches_tried caches_defer_front(struct caches_front *front, uint64_t actor, uint32_t bits)
-{
-    return C2_UNLIKELY(caches_tape_brief(front->tape, actor, actor >> 32, bits)) ? CACHES_FULL : CACHES_TRIED;
-}
-/* What is at the end of the tape behind CACHES_MISSED is taken away, so that notes may come before it, and put back. */
-struct caches_aside {
-    uint64_t word[CACHES_MAX_LEVELS + 1];
-};
-void caches_put_aside(const struct caches *caches, struct caches_aside *out);
-void caches_put_back(struct caches *caches, const struct caches_aside *aside);
-/* Something else to be heard at this place. */
-enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted);
-
-/* One level's miss of an access deferred briefly. */
 struct caches_brief {
     uint32_t actor, evictor; /* low halves of the words; the evictor as in struct caches_event */
     uint16_t bits;           /* the caller's */
@@ -515,20 +362,6 @@ struct caches_brief {
     uint8_t level;           /* that missed: of the data path; L1I has the number behind those */
     uint8_t class_;          /* enum caches_class */
 };
-
-struct caches_hearer {
-    void *self;
-    /* Misses of accesses deferred briefly, in order, at least one: level after level, access after access. Those on a
-     * tape are told before a note behind them, and before caches_hear() returns. */
-    enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
-    /* outcome NULL: a note, of no line. */
-    enum c2_status (*told)(void *self, const struct caches_noted *noted, struct line_no line,
-                           const struct caches_outcome *outcome, struct c2_error *err);
-};
-/* The second stage, of what was on the tape at some time: all words in order, whole tapes. It may run while the first
- * one goes on. Fails where the hearer does, or for want of memory. */
-enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_t count,
-                           const struct caches_hearer *hearer, struct c2_error *err);
 
 /* Who makes the accesses that follow: any word but 0 (0: nobody). Kept with each line that these accesses make a level
  * lose (victims of fills, insertions, back-invalidations, moves out of an exclusive level, take-overs of synonyms);
@@ -557,28 +390,12 @@ const struct caches_stored *caches_stored(const struct caches *caches, size_t *c
  * the access may have evicted its line, nor on those that write on. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n);
 
-/* The same of the data side's front, with so many reads and writes; false: the machine is not a usual one, and nothing
- * has changed. */
-static inline bool caches_repeats(struct caches_front *front, uint64_t reads, uint64_t writes)
-{
-    uint32_t *const youngest = front->youngest;
-    if (C2_UNLIKELY(!youngest))
-        return false;
-    front->hits[0] += reads;
-    front->hits[1] += writes;
-    *youngest |= writes != 0;
-    return true;
-}
-
 /* A page walk's read of a page-table entry, by its physical line; enters at the machine's walks_from. It is a read
  * access of the levels asked, classes and all. A repeat may not follow before the next data access. *served_by: the
  * level that had it, level_count = memory. *outcome may be NULL. Fails as caches_access() does. */
 enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
                            struct caches_outcome *outcome, struct c2_error *err);
 
-/* The same in two stages, as caches_try(); needs caches_defer_to(). *served_by is known at once. CACHES_UNTRIED: there
- * is no host memory. */
-enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by);
 /* ------------------------------------------------------------------ prefetches
  * What prefetchers do is no access: it is in no caches_counts but as what follows from other contents (write-backs,
  * back-invalidations). One row a counter of a prefetcher of a level; polluting: of prefetches of that kind by any
@@ -786,60 +603,12 @@ bool caches_tlbs_has(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
 /* Whether loads and stores have first levels of their own. */
 bool caches_tlbs_split(const struct caches_tlbs *tlbs);
 
-/* The key of a page of 4K in the first level of a side is its number or-ed with this; 0 of loads, and without TLBs. */
-uint64_t caches_tlbs_tag(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
-
-/* Where a page was found in the first level, kept by whoever accesses TLBs; at first caches_tlb_nowhere. */
-struct caches_tlb_found {
-    const uint64_t
-        *at; /* while the page's key is here the page is there, and a hit makes order & keep | set of order */
-    union {
-        uint8_t *order; /* of its set; */
-        uint64_t *key;  /* where `at` is no place of the page: where its key is, if it is anywhere */
-    };
-    uint64_t *accesses; /* of the TLB. One more access to the page found last changes nothing else, so whoever knows of
-                         * such may add them here */
-    uint8_t keep;       /* with `key`: how far up in an address the page's number is; */
-    uint8_t set;        /* whether the TLB hears of all hits */
-    uint8_t what;       /* in the key, what is above the number */
-    uint8_t second_way; /* where the second level had it: the way in its set; */
-    uint16_t second;    /* of all ways; 0: nobody knows; */
-    uint16_t second_set;
-};
-extern const struct caches_tlb_found caches_tlb_nowhere;
+struct caches_tlb_found; /* caches_fast.h */
 /* One access to a page. entry_count: page-table entries from the root to its leaf: 4, 3, 2 for pages of 4K, 2M, 1G.
  * Returns how many of them, the last ones, a walk reads; 0: no walk. *found says where the page is then; it may be
  * NULL. If it is not, it is what the last access to the page has left there, or caches_tlb_nowhere. */
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                             unsigned entry_count, struct caches_tlb_found *found);
-bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PROMISE, of a page that is somewhere */
-
-/* The same as caches_tlbs_access(), cheaper, for a page that was found: true: it was still there for this side, and the
- * access is done; false: nothing has changed. What was found holds for one page as long as its size is the same. key:
- * see caches_tlbs_tag(). */
-static inline bool caches_tlbs_again(const struct caches_tlb_found *found, uint64_t key)
-{
-    uint64_t *const accesses = found->accesses;
-    if (!SHORTCUT(*found->at == key))
-        return false;
-    *found->order = (*found->order & found->keep) | found->set;
-    ++*accesses;
-    return true;
-}
-/* The same for pages that caches_tlbs_again() does not find: large ones, and those of TLBs whose policy has to be told
- * of hits. */
-bool caches_tlbs_again_any(const struct caches_tlb_found *found, uint64_t tag, struct guest_va va);
-/* Of a page that is somewhere: no page of this TLB is found by caches_tlbs_again(). */
-static inline bool caches_tlbs_hears(const struct caches_tlb_found *found)
-{
-    return found->at == caches_tlb_nowhere.at && found->set;
-}
-/* A page that the first level has lost, as caches_tlbs_again() has said, and the second has. True: the access is done,
- * without a walk, and the page is in the first level again. False: nothing has changed. */
-struct caches_tlb_refill;
-bool caches_tlbs_refill(const struct caches_tlb_refill *refill, struct guest_va va, struct caches_tlb_found *found);
-/* Of a side; tlbs may be NULL. Lent until destroy. */
-const struct caches_tlb_refill *caches_tlbs_refill_of(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
 /* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs);
 /* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. Says

@@ -5,7 +5,7 @@
 #ifndef C2_LEVEL_PRIV_H
 #define C2_LEVEL_PRIV_H
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 #include "caches/lines_priv.h"
 #include "caches/policy_priv.h"
 #include "caches/sets_priv.h"

@@ -5,7 +5,7 @@
 #ifndef C2_LINES_PRIV_H
 #define C2_LINES_PRIV_H
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 #define LINES_GROUP_SHIFT 6u /* lines of a group: with 64-byte lines, one page */
 #define LINES_GROUP (1u << LINES_GROUP_SHIFT)

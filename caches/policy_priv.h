@@ -5,7 +5,7 @@
 #ifndef C2_POLICY_PRIV_H
 #define C2_POLICY_PRIV_H
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 /* Ways are numbered through the whole level, a power of two of numbers a set and at least four, and the first set's
  * numbers are left out: so 0 is no way, and a way's set is its number shifted. */

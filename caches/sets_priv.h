@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 #define CACHE_SETS_NOTHING UINT32_MAX /* the word of a place that is none: it fills a set up to a multiple of four */
 #define CACHE_SETS_DIRTY 1u

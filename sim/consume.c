@@ -403,7 +403,7 @@ void sim_end_whole(struct sim_core *core, struct sim_plan *plan)
 /* Whether the level holds a page in its sets, line for set. */
 static bool is_usual(const struct caches_front *front, uint32_t ways)
 {
-    return front && front->set_mask == SIM_USUAL_SETS - 1 && front->ways == ways;
+    return caches_front_is(front, SIM_USUAL_SETS, ways);
 }
 
 /* The ways of L1D, if the machine is a usual one and its loads and stores share their TLBs; else 0. */
@@ -414,7 +414,7 @@ static uint32_t usual_ways(const struct sim *sim)
     const bool more = is_usual(data, SIM_USUAL_MORE_WAYS), any = more || is_usual(data, SIM_USUAL_WAYS);
     const bool code = !sim->has_l1i || is_usual(core->front[CACHES_FETCH], SIM_USUAL_WAYS);
     const bool stages = sim->verdicts.tape && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
-    return any && code && stages ? data->ways : 0;
+    return !any || !code || !stages ? 0 : more ? SIM_USUAL_MORE_WAYS : SIM_USUAL_WAYS;
 }
 
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)

@@ -7,7 +7,7 @@
 #ifndef C2_CONSUME_RULES_H
 #define C2_CONSUME_RULES_H
 
-#include "caches/sets_simd.h"
+#include "caches/front_simd.h"
 #include "sim/sim_priv.h"
 
 #define PART static inline __attribute__((always_inline))
@@ -32,12 +32,6 @@ struct hot {
 #define LOOSE ((uint64_t)1 << 63)
 
 PART uint64_t line_in_page(uint64_t va) { return va >> SIM_USUAL_LINE_SHIFT & (SIM_USUAL_SETS - 1); }
-
-/* The words of the set of an address: one of 64, that of its line in a page. */
-PART uint32_t *words_of(const struct caches_front *front, uint64_t va, const uint32_t ways)
-{
-    return &front->word[line_in_page(va) * cache_sets_stride(ways)];
-}
 
 /* Of the side's last access; tlb_page is of another one if hits have come since. */
 PART void page_known(struct sim_core *core, const enum caches_tlb_side side, uint64_t vpn)
@@ -70,7 +64,7 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
         return;
     core->data_start = hot->line_start;
     page_known(core, CACHES_TLB_LOAD, hot->line_start >> C2_PAGE_SHIFT);
-    front->youngest = words_of(front, hot->line_start, ways);
+    caches_front_at(front, line_in_page(hot->line_start), ways);
 }
 
 PART struct hot hot_load(const struct sim_core *core, const uint32_t ways)
@@ -137,9 +131,8 @@ PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_s
     struct caches_front *const front = core->front[side];
     const uint64_t line = line_in_page(va);
     const uint32_t slot = page->slot + (uint32_t)line;
-    if (C2_UNLIKELY(!sets_hit(&front->word[line * cache_sets_stride(ways)], slot + 1, write, ways)))
+    if (C2_UNLIKELY(!caches_front_hit(front, line, slot, write, ways)))
         return false;
-    front->hits[write]++;
     *hot->tape++ = (side == CACHES_FETCH ? front->column_word : 0) | slot; /* L1D is column 0 */
     return true;
 }
@@ -150,8 +143,8 @@ PART bool hit_holds(struct sim_core *core, const struct hot *hot, enum caches_si
 {
     struct caches_front *front = core->front[side];
     hot_store(core, hot, data_ways);
-    front->youngest = words_of(front, va, ways);
-    return sim_attribute_line_holds(core) && caches_front_holds(front, cache_sets_tag(*front->youngest) - 1);
+    caches_front_at(front, line_in_page(va), ways);
+    return sim_attribute_line_holds(core) && caches_front_last_holds(front);
 }
 
 /* ------------------------------------------------------------------ a fetch that enters a line */
@@ -162,7 +155,7 @@ PART enum c2_status fetch_slowly(struct sim_core *core, struct hot *hot, uint64_
 {
     hot_store(core, hot, ways);
     if (missed)
-        core->front[CACHES_FETCH]->youngest = words_of(core->front[CACHES_FETCH], start, SIM_USUAL_WAYS);
+        caches_front_at(core->front[CACHES_FETCH], line_in_page(start), SIM_USUAL_WAYS);
     return back(core, hot, (missed ? sim_fetch_missed : sim_fetch)(core, start, code, err), ways, err);
 }
 
@@ -208,7 +201,7 @@ PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct si
     struct caches_front *const front = core->front[CACHES_DATA];
     const uint32_t line = (uint32_t)line_in_page(va);
     tape_store(core, hot);
-    front->youngest = words_of(front, va, ways);
+    caches_front_at(front, line_in_page(va), ways);
     const enum caches_tried tried = caches_try_missed(front, slot->write != 0, page->slot + line,
                                                       (struct line_no){page->line + line});
     C2_PROMISE(tried == CACHES_MISSED);
@@ -228,9 +221,8 @@ PART void flush(struct sim_core *core, struct hot *hot, uint64_t line, const uin
     *core->tlb_accesses[CACHES_TLB_LOAD] += all;
     if (core->line_refs)
         *core->line_refs += all;
-    front->hits[0] += reads;
-    front->hits[1] += writes;
-    *words_of(front, line, ways) |= writes != 0;
+    caches_front_at(front, line_in_page(line), ways);
+    caches_repeats(front, reads, writes);
 }
 
 /* There are repeats of the line before to be told of, or it is loose. False: the reference is one more of it. */

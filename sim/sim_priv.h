@@ -5,6 +5,7 @@
 #ifndef C2_SIM_PRIV_H
 #define C2_SIM_PRIV_H
 
+#include "caches/caches_fast.h"
 #include "sim/sim.h"
 
 /* Translations remembered: enough for 16 MiB in use, 64 KiB of the host's L2. A random walk over 8 MiB takes a third

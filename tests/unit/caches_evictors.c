@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 /* Levels of one set, so that every line meets every other. */
 static struct caches_machine tiny(uint32_t l1_ways, uint32_t l2_ways, enum caches_inclusion inclusion)

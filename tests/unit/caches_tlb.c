@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 #define LOADS CACHES_TLB_LOADS
 #define STORES CACHES_TLB_STORES

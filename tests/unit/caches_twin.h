@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analyses/analyses.h"
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 struct twin_way {
     bool valid, dirty;
