@@ -118,6 +118,9 @@ void *guest_room(struct call *c, uint64_t bytes);
  * reads touched. And the touches of the first `bytes` bytes that the kernel wrote to them. */
 int64_t guest_copy_iov(struct call *c, struct iovec **out, uint64_t address, uint64_t count, unsigned access);
 int64_t guest_touch_iov(struct call *c, const struct iovec *iov, uint64_t count, uint64_t bytes);
+/* Writes into the buffers, from `skip` bytes on. */
+int64_t guest_scatter(struct call *c, const struct iovec *iov, int count, uint64_t skip, const void *from,
+                      uint64_t bytes);
 static inline void *guest_pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
 /* Checks, resolves and touches every argument as the row says, before the call; 0 or -errno. */

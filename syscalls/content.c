@@ -17,6 +17,7 @@
 #include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
+#include "syscalls/terminals_priv.h"
 
 /* A short write to a memfd means that the host is out of memory; the guest then sees a shorter file. */
 static void put_bytes(int to, const char *bytes, size_t count)
@@ -273,8 +274,10 @@ static void write_stat(const struct content_of *of, int to)
     const struct process *process = of->process;
     const struct process_view *view = of->view;
     const struct priority priority = priorities_of(of->kernel, of->thread->tid);
-    put(to, "%u (%s) %c %u %u %u 0 -1 4194304 %llu %llu 0 0 %llu 0 %llu 0 %d %d %u 0 %llu %llu %llu ", of->thread->tid,
+    const struct terminal *terminal = terminals_controlling(of->kernel, process);
+    put(to, "%u (%s) %c %u %u %u %u %d 4194304 %llu %llu 0 0 %llu 0 %llu 0 %d %d %u 0 %llu %llu %llu ", of->thread->tid,
         of->thread->name, state_of(of), process->parent, process->group, process->session,
+        terminal ? 136u << 8 | terminals_number(of->kernel, terminal) : 0, terminal ? (int)terminal->group : -1,
         (unsigned long long)view->faults, (unsigned long long)process->children_faults,
         (unsigned long long)ticks(of->is_thread ? of->thread->cpu_ns : view->cpu_ns),
         (unsigned long long)ticks(process->children_ns), 20 + priority.nice, priority.nice, view->threads,
@@ -378,6 +381,7 @@ const struct content_process_node content_process_nodes[] = {
 const size_t content_process_node_count = sizeof content_process_nodes / sizeof content_process_nodes[0];
 
 const struct content_node content_nodes[] = {
+    {"/dev/pts/ptmx", NULL, NULL, write_nothing}, /* a device of terminals.c */
     {"/proc/cpuinfo", NULL, NULL, write_cpuinfo},
     {"/proc/filesystems", NULL, "nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\n\text4\n", NULL},
     {"/proc/loadavg", NULL, NULL, write_loadavg},

@@ -25,6 +25,7 @@
 #include "syscalls/lamp_priv.h"
 #include "syscalls/locks_priv.h"
 #include "syscalls/notices_priv.h"
+#include "syscalls/terminals_priv.h"
 
 /* The descriptor is not moved higher: to close the first one would release the guest's locks (fcntl) of that file. */
 int fds_keep(int host)
@@ -52,6 +53,16 @@ static bool is_anonymous(int host)
     return S_ISSOCK(st.st_mode) || (S_ISFIFO(st.st_mode) && fstatfs(host, &fs) == 0 && fs.f_type == PIPEFS_MAGIC);
 }
 
+/* The guest may know it by its name; its own do not get the same number. */
+static void note_terminal(struct fds *fds, int fd)
+{
+    char link[64], name[64] = "";
+    unsigned number;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (isatty(fd) && readlink(link, name, sizeof name - 1) > 0 && sscanf(name, "/dev/pts/%u", &number) == 1)
+        fds->outside[fd] = number + 1;
+}
+
 /* One of the descriptors that c2emu was started with. */
 static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *err)
 {
@@ -69,6 +80,7 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
                                        .wait = FD_WAIT_OUTSIDE,
                                        .standard = (uint8_t)(fd + 1),
                                        .description = (uint64_t)fd + 1};
+    note_terminal(fds, fd);
     inputs_opened(kernel, &fds->entry[fd], NULL, fd == STDIN_FILENO);
     if (is_anonymous(host) && attributes_inherit(kernel, host, fd) < 0)
         return c2_fail_memory(err, "the guest's kernel");
@@ -113,7 +125,7 @@ void fds_check(const struct fds *fds)
             C2_ASSERT(!entry->path && !entry->lamp);
             continue;
         }
-        C2_ASSERT((entry->kind == FD_SYNTHETIC) == !!entry->path);
+        C2_ASSERT((entry->kind == FD_SYNTHETIC || entry->kind == FD_TERMINAL) == !!entry->path);
         C2_ASSERT((entry->kind >= FD_TIMER) == !!entry->lamp);
         C2_ASSERT(entry->host > 2 && entry->host != fds->cwd);
         C2_ASSERT(fcntl(entry->host, F_GETFD) == FD_CLOEXEC); /* open, and no program that c2emu starts inherits it */
@@ -124,8 +136,8 @@ void fds_check(const struct fds *fds)
 
 void fds_dump(const struct fds *fds, FILE *to)
 {
-    static const char *const kinds[] = {"free",    "host",  "random",  "synthetic", "epoll",
-                                        "netlink", "timer", "signals", "queue"};
+    static const char *const kinds[] = {"free",  "host",    "random", "synthetic", "epoll",   "netlink",
+                                        "timer", "signals", "queue",  "process",   "terminal"};
     static const char *const waits[] = {"nobody", "somebody outside", "the guest itself"};
     for (int fd = 0; fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &fds->entry[fd];
@@ -209,6 +221,40 @@ bool fds_is_shut(const struct fd_entry *entry)
     return poll(&query, 1, 0) > 0;
 }
 
+/* ------------------------------------------------------------------ what is ready */
+
+static const struct fd_entry *terminal_of(const struct syscalls *kernel, int host)
+{
+    for (int fd = 0; host >= 0 && fd < FDS_MAX; fd++)
+        if (kernel->fds.entry[fd].host == host && kernel->fds.entry[fd].kind == FD_TERMINAL)
+            return &kernel->fds.entry[fd];
+    return NULL;
+}
+
+static short shown_by(const struct syscalls *kernel, const struct pollfd *asked)
+{
+    const struct fd_entry *entry = terminal_of(kernel, asked->fd);
+    return entry ? (short)(terminals_poll(kernel, entry) & (asked->events | POLLERR | POLLHUP)) : 0;
+}
+
+int64_t fds_poll(struct syscalls *kernel, struct pollfd *fds, unsigned count, int milliseconds)
+{
+    int64_t own = 0;
+    if (!kernel->fds.terminals)
+        return poll(fds, count, milliseconds);
+    for (unsigned i = 0; i < count; i++)
+        own += shown_by(kernel, &fds[i]) != 0;
+    if (poll(fds, count, own ? 0 : milliseconds) < 0)
+        return -1;
+    int64_t ready = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (terminal_of(kernel, fds[i].fd))
+            fds[i].revents = shown_by(kernel, &fds[i]);
+        ready += fds[i].revents != 0;
+    }
+    return ready;
+}
+
 /* ------------------------------------------------------------------ calls */
 
 int64_t fds_close(struct call *c)
@@ -250,6 +296,8 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
         copy.lamp->users++;
     if (copy.kind == FD_MQUEUE)
         mqueue_copied(&copy);
+    if (copy.kind == FD_TERMINAL)
+        terminals_copied(&copy);
     if (fds_at(kernel, to)) {
         threads_wake_locks(kernel);
         fds_release(&kernel->fds.entry[to]);
@@ -331,6 +379,12 @@ static int64_t set_status(struct call *c)
     return CALL_HOST(c, fcntl(c->fd[0], F_SETFL, (int)c->arg[2] & allowed));
 }
 
+static int64_t get_status(struct call *c, const struct fd_entry *entry)
+{
+    const int64_t flags = CALL_HOST(c, fcntl(entry->host, F_GETFL));
+    return entry->kind == FD_TERMINAL && flags >= 0 ? (flags & ~(int64_t)O_ACCMODE) | entry->lamp->access : flags;
+}
+
 int64_t fds_fcntl(struct call *c)
 {
     struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
@@ -352,6 +406,7 @@ int64_t fds_fcntl(struct call *c)
     case F_SETFL:
         return set_status(c);
     case F_GETFL:
+        return get_status(c, entry);
     case F_GETPIPE_SZ:
     case F_SETPIPE_SZ:
     case F_GET_SEALS:

@@ -20,6 +20,7 @@ enum fd_kind {
     FD_SIGNALS,   /* signalfd: the same */
     FD_MQUEUE,    /* a queue of messages of POSIX: mqueue.c */
     FD_PROCESS,   /* pidfd: pidfds.c */
+    FD_TERMINAL,  /* an end of a pseudo-terminal: terminals.c */
 };
 
 /* Who can make a descriptor ready that is not. */
@@ -38,8 +39,8 @@ struct fd_entry {
     bool cloexec;         /* of the guest; the host's is always set */
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */
     uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
-    char *path;           /* FD_SYNTHETIC: canonical path, owned */
-    struct fd_lamp *lamp; /* FD_TIMER, FD_SIGNALS, FD_MQUEUE, FD_PROCESS: shared with copies (lamp_priv.h) */
+    char *path;           /* FD_SYNTHETIC, FD_TERMINAL: canonical path, owned */
+    struct fd_lamp *lamp; /* from FD_TIMER on: shared with copies (lamp_priv.h) */
     uint32_t input;       /* of a regular file: its number in the list of inputs, + 1; 0: it has none */
 };
 
@@ -48,8 +49,10 @@ struct fd_entry {
 struct fds {
     uint64_t descriptions; /* made so far */
     struct fd_entry entry[FDS_MAX];
-    bool lamps; /* there is or was an entry with a lamp */
-    int cwd;    /* host descriptor of the guest's working directory (O_PATH) */
+    bool lamps;                     /* there is or was an entry with a lamp, */
+    bool terminals;                 /* or one of a pseudo-terminal */
+    uint32_t outside[FDS_STANDARD]; /* N + 1 of the host's /dev/pts/N that standard streams are; 0: they are none */
+    int cwd;                        /* host descriptor of the guest's working directory (O_PATH) */
 };
 
 enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err);
@@ -76,6 +79,9 @@ int64_t fds_lowest_free(const struct syscalls *kernel, uint64_t from);
  * wait would last for ever. True (to be given back) if it would have blocked: then EAGAIN is a deadlock. */
 bool fds_unblock(const struct fd_entry *entry);
 void fds_reblock(const struct fd_entry *entry, bool unblocked);
+/* As the host's poll, of its descriptors; and of those whose readiness is known here. */
+struct pollfd;
+int64_t fds_poll(struct syscalls *kernel, struct pollfd *fds, unsigned count, int milliseconds);
 /* After EAGAIN: whether a read that may block would end at once, with nothing. A socket of datagrams that is shut down
  * says EAGAIN only to those who would not wait. */
 bool fds_is_shut(const struct fd_entry *entry);

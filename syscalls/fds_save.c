@@ -41,6 +41,8 @@ static const char *kind_text(const struct fd_entry *entry, const struct stat *st
 {
     if (entry->kind == FD_EPOLL)
         return "a set of watched descriptors (epoll)";
+    if (entry->kind == FD_TERMINAL)
+        return "a terminal of the program's own";
     switch (st->st_mode & S_IFMT) {
     case S_IFIFO:
         return "a pipe";

@@ -31,6 +31,7 @@
 #include "syscalls/locks_priv.h"
 #include "syscalls/paths_priv.h"
 #include "syscalls/sockets_priv.h"
+#include "syscalls/terminals_priv.h"
 
 #define COPIES_ITSELF "it copies to or from itself"
 #define NOTHING_TO_READ "it reads from itself, and nothing is there"
@@ -81,6 +82,9 @@ static int64_t read_into(struct call *c, const struct transfer *t)
         return random_bytes(c, t);
     if (presence_is(c->kernel, entry))
         return presence_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->offset);
+    if (entry->kind == FD_TERMINAL)
+        return t->offset == AT_POSITION ? terminals_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count)
+                                        : -ESPIPE;
     if (entry->lamp && t->offset == AT_POSITION && !t->flags)
         return lamp_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->count != ONE_BUFFER);
     inputs_reading(c->kernel, entry);
@@ -174,6 +178,9 @@ static bool does_not_fit(int64_t value, const struct transfer *t)
 static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t done)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    if (entry->kind == FD_TERMINAL)
+        return t->offset == AT_POSITION ? terminals_write(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, done)
+                                        : -ESPIPE;
     if (entry->kind == FD_MQUEUE)
         return -EINVAL;
     if (entry->kind == FD_NETLINK)
@@ -453,7 +460,12 @@ int64_t files_vmsplice(struct call *c)
 
 /* ------------------------------------------------------------------ the rest */
 
-int64_t files_lseek(struct call *c) { return CALL_HOST(c, lseek(c->fd[0], (off_t)c->arg[1], (int)c->arg[2])); }
+int64_t files_lseek(struct call *c)
+{
+    if (fds_at(c->kernel, c->arg[0])->kind == FD_TERMINAL)
+        return -ESPIPE;
+    return CALL_HOST(c, lseek(c->fd[0], (off_t)c->arg[1], (int)c->arg[2]));
+}
 
 int64_t files_ftruncate(struct call *c)
 {

@@ -205,6 +205,22 @@ int64_t guest_copy_iov(struct call *c, struct iovec **out, uint64_t address, uin
     return status;
 }
 
+int64_t guest_scatter(struct call *c, const struct iovec *iov, int count, uint64_t skip, const void *from,
+                      uint64_t bytes)
+{
+    const char *at = from;
+    int64_t status = 0;
+    for (int i = 0; i < count && bytes > 0 && status == 0; i++) {
+        const uint64_t before = skip < iov[i].iov_len ? skip : iov[i].iov_len, room = iov[i].iov_len - before;
+        const uint64_t part = bytes < room ? bytes : room;
+        status = guest_write(c, (uintptr_t)iov[i].iov_base + before, at, part);
+        skip -= before;
+        at += part;
+        bytes -= part;
+    }
+    return status;
+}
+
 int64_t guest_touch_iov(struct call *c, const struct iovec *iov, uint64_t count, uint64_t bytes)
 {
     int64_t status = 0;

@@ -3,8 +3,8 @@
  * ioctl: the requests whose argument is known; nothing else reaches the host.
  *
  * Model
- *   One row a request: what of the guest's memory it reads and writes. Terminals are the host's, process groups and
- *   sessions are the guest's own.
+ *   One row a request: what of the guest's memory it reads and writes. Of a terminal of the host's process groups and
+ *   sessions are the guest's own; pseudo-terminals of the run are terminals_ioctl.c's.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -15,6 +15,7 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/notices_priv.h"
 #include "syscalls/sockets_priv.h"
+#include "syscalls/terminals_priv.h"
 
 enum { TERMIOS = 36, TERMIOS2 = 44, WINDOW = 8, SOCKETS = 0x89 };
 
@@ -61,10 +62,15 @@ static int64_t with_memory(struct call *c, const struct request *request)
     return status;
 }
 
-/* The guest is in the foreground of any terminal it has. */
-static int64_t own_group(struct call *c) { return isatty(c->fd[0]) ? processes_foreground(c) : -ENOTTY; }
+/* The guest's first session is in the foreground of any terminal of the host's; no other has one. */
+static bool is_controlling(const struct call *c)
+{
+    return c->kernel->self->session == IDENTITY_PID && isatty(c->fd[0]);
+}
 
-static int64_t set_group(struct call *c) { return isatty(c->fd[0]) ? processes_set_foreground(c) : -ENOTTY; }
+static int64_t own_group(struct call *c) { return is_controlling(c) ? processes_foreground(c) : -ENOTTY; }
+
+static int64_t set_group(struct call *c) { return is_controlling(c) ? processes_set_foreground(c) : -ENOTTY; }
 
 int64_t ioctl_call(struct call *c)
 {
@@ -73,11 +79,13 @@ int64_t ioctl_call(struct call *c)
     struct stat st;
     if (fcntl(entry->host, F_GETFL) & O_PATH)
         return -EBADF;
-    switch (number) {
-    case FIOCLEX:
-    case FIONCLEX:
+    if (number == FIOCLEX || number == FIONCLEX) {
         entry->cloexec = number == FIOCLEX;
         return 0;
+    }
+    if (entry->kind == FD_TERMINAL && number != FIONBIO)
+        return terminals_ioctl(c, entry);
+    switch (number) {
     case TIOCGPGRP:
     case TIOCGSID:
         return own_group(c);

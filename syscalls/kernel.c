@@ -29,6 +29,7 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/notices_priv.h"
 #include "syscalls/network_priv.h"
+#include "syscalls/terminals_priv.h"
 #include "syscalls/trace_priv.h"
 
 /* "a", "b" -> "a\0b\0"; NULL when memory is out. */
@@ -174,6 +175,7 @@ void syscalls_destroy(struct syscalls *kernel)
     network_destroy(kernel->network);
     fds_destroy(&kernel->fds);
     ipc_destroy(&kernel->ipc); /* that descriptors lead to */
+    terminals_destroy(kernel);
     inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);
     threads_destroy(kernel);

@@ -44,6 +44,7 @@ enum kernel_wait_kind {
     KERNEL_WAITS_VFORK,  /* the child `word` becomes another program, or ends; no signal ends it */
     KERNEL_WAITS_WORDS,  /* futex_waitv: as WORD, at one of several */
     KERNEL_WAITS_OBJECT, /* System V IPC: `word` is its place among the waiters */
+    KERNEL_WAITS_TAKEN,  /* one of `signals`, which is pending, is taken: it has stopped the process, which goes on */
 };
 #define KERNEL_NEVER UINT64_MAX
 #define KERNEL_LAST_NS (UINT64_MAX / 4) /* where guest time stops: it is as good as never */
@@ -145,6 +146,7 @@ struct syscalls {
     struct network *network;
     bool no_network;
     struct ipc_view ipc;
+    struct terminals *terminals; /* shared by all processes; NULL: there were none yet */
 
     struct kernel_copies copies;
     uint64_t complained[CALL_TABLE_END / 64]; /* a bit a number; the last one stands for all higher numbers */

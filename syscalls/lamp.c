@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * timerfd and signalfd.
+ * timerfd and signalfd; and how the host shows epoll what is ready of other objects of the guest's own.
  *
  * Model
  *   The host knows neither the guest's time nor its signals, but it is the host that is asked what is ready (poll,
@@ -27,6 +27,7 @@
 
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
+#include "syscalls/terminals_priv.h"
 
 /* ------------------------------------------------------------------ lamps */
 
@@ -52,8 +53,24 @@ int64_t lamp_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_lam
     return fd;
 }
 
+void lamp_show(int host, bool readable, bool writable)
+{
+    const uint64_t value = !readable ? 0 : writable ? 1 : UINT64_MAX - 1;
+    const short wanted = (short)((readable ? POLLIN : 0) | (writable || !readable ? POLLOUT : 0));
+    struct pollfd shows = {.fd = host, .events = POLLIN | POLLOUT};
+    uint64_t old;
+    if (poll(&shows, 1, 0) >= 0 && shows.revents == wanted)
+        return;
+    if (shows.revents & POLLIN && read(host, &old, sizeof old) != sizeof old)
+        return;
+    ssize_t ignored = value ? write(host, &value, sizeof value) : 0;
+    (void)ignored; /* it is 0 now and takes any value */
+}
+
 void lamp_release(struct fd_entry *entry)
 {
+    if (entry->lamp && entry->kind == FD_TERMINAL)
+        terminals_release(entry);
     if (entry->lamp && entry->kind == FD_MQUEUE)
         mqueue_release(entry);
     if (entry->lamp && --entry->lamp->users == 0)
@@ -96,6 +113,10 @@ static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint6
         mqueue_refresh(kernel, entry);
         return;
     }
+    if (entry->kind == FD_TERMINAL) {
+        terminals_refresh(kernel, entry);
+        return;
+    }
     if (entry->kind == FD_TIMER)
         count_ticks(entry->lamp, now);
     set(entry, shines(kernel, entry));
@@ -134,23 +155,6 @@ static int64_t wait_for_light(struct call *c, const struct fd_entry *entry)
         entry->kind == FD_TIMER ? "the timer is not armed" : "no signal is pending, and nobody else sends one", 0);
 }
 
-/* Into the buffers, from `skip` bytes on. */
-static int64_t scatter(struct call *c, const struct iovec *iov, int count, uint64_t skip, const void *from,
-                       uint64_t bytes)
-{
-    const char *at = from;
-    int64_t status = 0;
-    for (int i = 0; i < count && bytes > 0 && status == 0; i++) {
-        const uint64_t before = skip < iov[i].iov_len ? skip : iov[i].iov_len, room = iov[i].iov_len - before;
-        const uint64_t part = bytes < room ? bytes : room;
-        status = guest_write(c, (uintptr_t)iov[i].iov_base + before, at, part);
-        skip -= before;
-        at += part;
-        bytes -= part;
-    }
-    return status;
-}
-
 static struct signalfd_siginfo signal_record(const struct signals_info *info)
 {
     struct signalfd_siginfo out = {
@@ -178,7 +182,7 @@ static int64_t read_signals(struct call *c, const struct fd_entry *entry, const 
     while (status == 0 && room - done >= sizeof(struct signalfd_siginfo) &&
            signals_take(c->kernel, entry->lamp->mask, &info)) {
         const struct signalfd_siginfo record = signal_record(&info);
-        status = scatter(c, iov, count, done, &record, sizeof record);
+        status = guest_scatter(c, iov, count, done, &record, sizeof record);
         done += sizeof record;
     }
     return status < 0 ? status : (int64_t)done;
@@ -188,7 +192,7 @@ static int64_t read_ticks(struct call *c, const struct fd_entry *entry, const st
 {
     const uint64_t ticks = entry->lamp->ticks;
     entry->lamp->ticks = 0;
-    const int64_t status = scatter(c, iov, count, 0, &ticks, sizeof ticks);
+    const int64_t status = guest_scatter(c, iov, count, 0, &ticks, sizeof ticks);
     return status < 0 ? status : (int64_t)sizeof ticks;
 }
 

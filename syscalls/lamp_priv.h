@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Descriptors whose readiness is the guest's own affair: timerfd and signalfd (lamp.c), queues of messages (mqueue.c),
- * processes (pidfds.c).
+ * processes (pidfds.c), pseudo-terminals (terminals.c).
  */
 #ifndef C2_SYSCALLS_LAMP_PRIV_H
 #define C2_SYSCALLS_LAMP_PRIV_H
@@ -25,6 +25,10 @@ struct fd_lamp {
     struct syscalls *kernel;
     /* FD_PROCESS */
     uint32_t process;
+    /* FD_TERMINAL; access and kernel as well */
+    uint32_t terminal; /* its number */
+    int side;          /* DISCIPLINE_MASTER or DISCIPLINE_SLAVE */
+    uint32_t hangups;  /* of the terminal when this was opened */
 };
 
 /* ------------------------------------------------------------------ mqueue.c */
@@ -35,6 +39,8 @@ void mqueue_fork(const struct syscalls *kernel, bool made);
 
 /* ------------------------------------------------------------------ lamp.c */
 
+/* An eventfd of the host's is readable and writable as these say; where neither is true it is writable. */
+void lamp_show(int host, bool readable, bool writable);
 /* A new descriptor of the guest: its number or -errno. flags: O_NONBLOCK, O_CLOEXEC. */
 int64_t lamp_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_lamp *made, int flags);
 void lamp_release(struct fd_entry *entry); /* one user less */

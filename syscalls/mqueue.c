@@ -21,7 +21,6 @@
  */
 #include <fcntl.h>
 #include <mqueue.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -88,16 +87,7 @@ static void forget_notification(struct syscalls *kernel, struct ipc_mqueue *queu
 void mqueue_refresh(const struct syscalls *kernel, const struct fd_entry *entry)
 {
     const struct ipc_mqueue *queue = queue_at(kernel->ipc.shared, entry->lamp->queue);
-    const short wanted = (short)((queue->count > 0 ? POLLIN : 0) | (queue->count < queue->most ? POLLOUT : 0));
-    const uint64_t value = queue->count == 0 ? 0 : queue->count < queue->most ? 1 : UINT64_MAX - 1;
-    struct pollfd shows = {.fd = entry->host, .events = POLLIN | POLLOUT};
-    uint64_t old;
-    if (poll(&shows, 1, 0) >= 0 && shows.revents == wanted)
-        return;
-    if (shows.revents & POLLIN && read(entry->host, &old, sizeof old) != sizeof old)
-        return;
-    ssize_t ignored = value ? write(entry->host, &value, sizeof value) : 0;
-    (void)ignored; /* it is 0 now and takes any value */
+    lamp_show(entry->host, queue->count > 0, queue->count < queue->most);
 }
 
 static void end_if_unused(struct ipc_mqueue *queue)

@@ -29,6 +29,7 @@
 #include "syscalls/locks_priv.h"
 #include "syscalls/notices_priv.h"
 #include "syscalls/paths_priv.h"
+#include "syscalls/terminals_priv.h"
 
 #define HERE ((uint64_t)(int64_t)AT_FDCWD)
 
@@ -245,6 +246,8 @@ static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, 
         return status;
     if (p.synthetic)
         return synthetic_open(c, p.text, flags);
+    if (terminals_is_own(c->kernel, p.text))
+        return terminals_open_own(c, flags);
     if (is_hidden(c->kernel, c->ptr[path]))
         return -ENOENT;
     mode_t old = umask(c->kernel->identity.mask);
@@ -254,7 +257,7 @@ static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, 
         return host;
     if (host < 0)
         return inputs_looked(c->kernel, p.text, host);
-    return add_opened(c, (int)host, synthetic_covers(p.text) ? NULL : p.text, flags & O_CLOEXEC);
+    return add_opened(c, (int)host, synthetic_covers(c->kernel, p.text) ? NULL : p.text, flags & O_CLOEXEC);
 }
 
 static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t mode)

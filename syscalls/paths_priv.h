@@ -39,10 +39,10 @@ bool paths_is_random(const struct stat *st);
 int64_t paths_make_socket(struct call *c, const char *path, struct stat *out);
 int64_t paths_find_socket(struct call *c, const char *path, struct stat *out);
 
-/* ------------------------------------------------------------------ synthetic.c: /proc and /sys */
-enum synthetic_kind { SYNTHETIC_NONE, SYNTHETIC_FILE, SYNTHETIC_DIRECTORY, SYNTHETIC_LINK };
+/* ------------------------------------------------------------------ synthetic.c: /proc, /sys, /dev/pts */
+enum synthetic_kind { SYNTHETIC_NONE, SYNTHETIC_FILE, SYNTHETIC_DIRECTORY, SYNTHETIC_LINK, SYNTHETIC_DEVICE };
 /* Whether a canonical path lies where nothing of the host is shown. */
-bool synthetic_covers(const char *path);
+bool synthetic_covers(const struct syscalls *kernel, const char *path);
 enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path);
 /* The text of a link into out; its length or -errno. */
 int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, size_t bytes);

@@ -23,6 +23,7 @@
 
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
+#include "syscalls/terminals_priv.h"
 
 #define FOREVER KERNEL_NEVER
 
@@ -113,7 +114,7 @@ static void query_add(struct query *q, struct syscalls *kernel, int guest_fd, sh
     const struct fd_entry *entry = guest_fd < 0 ? NULL : fds_at(kernel, (uint64_t)guest_fd);
     q->from_outside[q->count] = entry && entry->wait == FD_WAIT_OUTSIDE;
     q->outside |= q->from_outside[q->count];
-    q->fd[q->count++] = (struct pollfd){.fd = entry ? entry->host : -1, .events = events};
+    q->fd[q->count++] = (struct pollfd){.fd = entry ? entry->host : -1, .events = events & ~TERMINALS_ANY_BYTE};
 }
 
 static void set_hidden(struct query *q, bool hidden)
@@ -128,7 +129,7 @@ static int64_t ask_poll(struct call *c, void *what, int milliseconds)
     struct query *q = what;
     if (q->hides)
         set_hidden(q, true);
-    const int64_t ready = CALL_HOST(c, poll(q->fd, q->count, milliseconds));
+    const int64_t ready = CALL_HOST(c, fds_poll(c->kernel, q->fd, q->count, milliseconds));
     if (q->hides)
         set_hidden(q, false);
     return ready;

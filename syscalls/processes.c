@@ -35,6 +35,7 @@
 
 #include "syscalls/kernel_priv.h"
 #include "syscalls/notices_priv.h"
+#include "syscalls/terminals_priv.h"
 
 #define PROCESSES_NAMESPACES \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | \
@@ -71,7 +72,7 @@ void processes_destroy(struct syscalls *kernel)
         close(kernel->handed_back);
 }
 
-static struct process *find(const struct syscalls *kernel, uint32_t pid)
+struct process *processes_find(const struct syscalls *kernel, uint32_t pid)
 {
     struct process *list = kernel->processes->list;
     for (uint32_t i = 0; i < kernel->processes->used; i++)
@@ -117,7 +118,7 @@ bool processes_tell(struct syscalls *kernel, struct process *process, const stru
 
 bool processes_has_ended(const struct syscalls *kernel, uint32_t pid)
 {
-    const struct process *process = find(kernel, pid);
+    const struct process *process = processes_find(kernel, pid);
     return !process || process->state == PROCESS_ZOMBIE;
 }
 
@@ -225,6 +226,7 @@ static struct process *add(struct call *c, const struct processes_start *start)
                                         .state = PROCESS_RUNS,
                                         .holds_parent = start->flags & CLONE_VFORK,
                                         .ignores_children = self->ignores_children,
+                                        .detached = self->detached,
                                         .exit_signal = start->exit_signal};
         all->running++;
         all->started++;
@@ -305,7 +307,8 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
         return status;
     if (kernel->processes->last < kernel->last_tid)
         kernel->processes->last = kernel->last_tid;
-    if ((status = ipc_ready(kernel)) < 0 || (status = make_way_back(kernel, start)) < 0)
+    if ((status = ipc_ready(kernel)) < 0 || (status = terminals_ready(kernel)) < 0 ||
+        (status = make_way_back(kernel, start)) < 0)
         return status;
     const struct process *child = add(c, start);
     if (!child) {
@@ -315,6 +318,7 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
     kernel->start = *start;
     kernel->start.pidfd = -1;
     ipc_fork(kernel, true);
+    terminals_fork(kernel, true);
     if (start->flags & CLONE_PIDFD && (status = give_pidfd(c, child->pid)) < 0) {
         syscalls_fork_failed(kernel, child->pid);
         return status;
@@ -333,16 +337,17 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
 void syscalls_fork_failed(struct syscalls *kernel, uint32_t child)
 {
     take_pidfd_back(kernel);
-    find(kernel, child)->state = PROCESS_NONE;
+    processes_find(kernel, child)->state = PROCESS_NONE;
     kernel->processes->running--;
     priorities_end(kernel, child);
     ipc_fork(kernel, false);
+    terminals_fork(kernel, false);
     end_way_back(kernel);
 }
 
 bool syscalls_fork_waits(struct syscalls *kernel, uint32_t child)
 {
-    if (!find(kernel, child)->holds_parent)
+    if (!processes_find(kernel, child)->holds_parent)
         return false;
     kernel->current->wait = (struct kernel_wait){.kind = KERNEL_WAITS_VFORK,
                                                  .deadline = KERNEL_NEVER,
@@ -368,7 +373,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     struct call c = {.kernel = kernel, .result = &result, .err = &err};
     restart_clocks(kernel, instructions);
     kernel->pid = child;
-    kernel->self = find(kernel, child);
+    kernel->self = processes_find(kernel, child);
     words_become_child(kernel);
     threads_keep_current(kernel);
     kernel->current->wait = (struct kernel_wait){.kind = KERNEL_RUNS};
@@ -489,7 +494,7 @@ static int code_of(int status)
 
 static void tell_parent(struct syscalls *kernel, struct process *child)
 {
-    struct process *parent = find(kernel, child->parent);
+    struct process *parent = processes_find(kernel, child->parent);
     if (!parent || parent->state == PROCESS_ZOMBIE || parent->ignores_children) {
         child->state = PROCESS_NONE;
         if (!parent || parent->state == PROCESS_ZOMBIE)
@@ -508,9 +513,9 @@ static void tell_parent(struct syscalls *kernel, struct process *child)
 /* Who gets its children: the nearest above that adopts them; NULL: nobody of the run. */
 static const struct process *reaper_of(const struct syscalls *kernel)
 {
-    const struct process *above = find(kernel, kernel->self->parent);
+    const struct process *above = processes_find(kernel, kernel->self->parent);
     while (above && !(above->adopts && above->state == PROCESS_RUNS))
-        above = find(kernel, above->parent);
+        above = processes_find(kernel, above->parent);
     return above;
 }
 
@@ -563,6 +568,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     words_leave(kernel);
     priorities_end_others(kernel, kernel->pid, 0, 0);
     fds_destroy(&kernel->fds); /* who reads from its pipes sees their end */
+    terminals_end(kernel);
     tell_parent(kernel, self);
     return syscalls_time_ns(kernel, instructions);
 }
@@ -633,7 +639,7 @@ bool processes_wait_over(const struct syscalls *kernel, const struct kernel_wait
     struct change change;
     bool any;
     if (wait->kind == KERNEL_WAITS_VFORK) {
-        const struct process *child = find(kernel, (uint32_t)wait->word);
+        const struct process *child = processes_find(kernel, (uint32_t)wait->word);
         return !child || child->state == PROCESS_ZOMBIE || !child->holds_parent;
     }
     return find_changed(&change, kernel, (int64_t)wait->word, wait->bits, &any) || !any;
@@ -784,11 +790,11 @@ static uint32_t waits_for(const struct syscalls *kernel)
 bool processes_wait_for_self(const struct syscalls *kernel, uint32_t pid)
 {
     enum { MOST = 10 }; /* as Linux looks */
-    const struct process *process = find(kernel, pid);
+    const struct process *process = processes_find(kernel, pid);
     for (int i = 0; i < MOST && process && process->waits_for != 0; i++) {
         if (process->waits_for == kernel->pid)
             return true;
-        process = find(kernel, process->waits_for);
+        process = processes_find(kernel, process->waits_for);
     }
     return false;
 }
@@ -832,7 +838,7 @@ static bool is_addressed(const struct syscalls *kernel, const struct process *pr
     return process->group == (to == 0 ? processes_self(kernel)->group : (uint32_t)-to);
 }
 
-static bool send_to(struct syscalls *kernel, struct process *process, const struct signals_info *info)
+bool processes_send_to(struct syscalls *kernel, struct process *process, const struct signals_info *info)
 {
     if (info->signal == 0 || process->state == PROCESS_ZOMBIE)
         return true;
@@ -840,6 +846,15 @@ static bool send_to(struct syscalls *kernel, struct process *process, const stru
         return processes_tell(kernel, process, info);
     signals_raise(kernel, NULL, info);
     return true;
+}
+
+void processes_signal_group(struct syscalls *kernel, uint32_t group, int signal)
+{
+    const struct signals_info info = {.signal = signal, .code = SI_KERNEL};
+    struct process *list = kernel->processes->list;
+    for (uint32_t i = 0; group != 0 && i < kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE && list[i].group == group)
+            (void)processes_send_to(kernel, &list[i], &info);
 }
 
 int64_t processes_send(struct call *c, int to, const struct signals_info *info)
@@ -852,7 +867,7 @@ int64_t processes_send(struct call *c, int to, const struct signals_info *info)
         return -EPERM; /* it is there, and somebody else's */
     for (uint32_t i = 0; i < c->kernel->processes->used; i++)
         if (is_addressed(c->kernel, &list[i], to)) {
-            full |= !send_to(c->kernel, &list[i], info);
+            full |= !processes_send_to(c->kernel, &list[i], info);
             any = true;
         }
     return full ? -EAGAIN : any ? 0 : -ESRCH;
@@ -874,7 +889,7 @@ int64_t processes_parent(struct call *c) { return processes_self(c->kernel)->par
 
 static struct process *named(struct call *c, uint64_t pid)
 {
-    return find(c->kernel, (int)pid == 0 ? c->kernel->pid : (uint32_t)pid);
+    return processes_find(c->kernel, (int)pid == 0 ? c->kernel->pid : (uint32_t)pid);
 }
 
 static const struct process *named_by_thread(struct call *c, uint64_t tid)
@@ -905,6 +920,15 @@ static bool is_group(const struct syscalls *kernel, uint32_t group, uint32_t ses
     return false;
 }
 
+int64_t processes_check_group(const struct syscalls *kernel, uint32_t group)
+{
+    const struct process *list = kernel->processes->list;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE && list[i].group == group)
+            return list[i].session == kernel->self->session ? 0 : -EPERM;
+    return -ESRCH;
+}
+
 int64_t processes_set_group(struct call *c)
 {
     const struct process *self = processes_self(c->kernel);
@@ -933,6 +957,7 @@ int64_t processes_set_session(struct call *c)
         if (list[i].state != PROCESS_NONE && list[i].group == self->pid)
             return -EPERM;
     self->group = self->session = self->pid;
+    self->detached = false;
     return self->session;
 }
 

@@ -55,6 +55,8 @@ struct process {
     bool adopts;           /* PR_SET_CHILD_SUBREAPER: orphans below it become its children */
     int death_signal;      /* when its parent ends; 0: none. As of when its turn ended */
     bool ignores_stops;    /* no SIGCHLD when they stop or go on: it is ignored, or SA_NOCLDSTOP */
+    bool detached;         /* it has given up its session's terminal (TIOCNOTTY) */
+    uint32_t lost_group;   /* of a session's leader: the foreground of the terminal that hung up; 0: none has */
     bool tells;            /* it was stopped, and goes on: its parent is to be told when it has the turn */
     int stopped;           /* by this signal; 0: it is not */
     enum process_news news;
@@ -111,6 +113,14 @@ int64_t processes_start(struct call *c, const struct processes_start *start);
 int64_t processes_send(struct call *c, int to, const struct signals_info *info);
 /* To another process that is not at its end, which sees it when it is its turn. False: too many. */
 bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info);
+/* Whoever has this number, at its end or not; NULL: nobody. */
+struct process *processes_find(const struct syscalls *kernel, uint32_t pid);
+/* To a process, which may be this one. False: too many. */
+bool processes_send_to(struct syscalls *kernel, struct process *process, const struct signals_info *info);
+/* From the kernel to all of a group; 0 is none. */
+void processes_signal_group(struct syscalls *kernel, uint32_t group, int signal);
+/* Whether a group is one of this process's session: 0, -ESRCH or -EPERM. */
+int64_t processes_check_group(const struct syscalls *kernel, uint32_t group);
 bool processes_has_ended(const struct syscalls *kernel, uint32_t pid); /* waited for, or not yet */
 bool processes_has_children(const struct syscalls *kernel);            /* that run, or were not waited for */
 /* What the guest calls a process of the host; 0: it is none of its own. */

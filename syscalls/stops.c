@@ -15,7 +15,7 @@
  *   `stopped` is set by the process itself, and cleared by who sends.
  *
  * Not modelled
- *   Reads and writes of a terminal in the background: SIGTTIN and SIGTTOU come from programs alone. EINTR of epoll_wait
+ *   Reads and writes of a terminal of the host's in the background. EINTR of epoll_wait
  *   and sigtimedwait behind SIGCONT without a handler: they wait on. Timers of a stopped process do not let guest time
  *   go on.
  */

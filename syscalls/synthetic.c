@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * /proc and /sys as the guest sees them: the tree of content.c, and nothing of the host's.
+ * /proc, /sys and /dev/pts as the guest sees them: the tree of content.c, and nothing of the host's.
  *
  * Model
  *   Files are written into a host memfd when opened and are read-only; a directory's memfd is empty, its file position
  *   is that of the next name, so that duplicates of the descriptor share it. What is not in the tree does not exist.
- *   /proc/PID is there of each process of the run, and shows what views.c keeps of it.
+ *   /proc/PID is there of each process of the run, and shows what views.c keeps of it; /dev/pts/N of each
+ *   pseudo-terminal (terminals.c).
  *
  * Not modelled
  *   Of other processes than the reader: its descriptors, maps and limits (EACCES).
@@ -22,6 +23,7 @@
 #include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
+#include "syscalls/terminals_priv.h"
 
 /* Whether path is root itself or lies below it. */
 static bool below(const char *path, const char *root)
@@ -30,7 +32,10 @@ static bool below(const char *path, const char *root)
     return strncmp(path, root, bytes) == 0 && (path[bytes] == '/' || path[bytes] == '\0');
 }
 
-bool synthetic_covers(const char *path) { return below(path, "/proc") || below(path, "/sys"); }
+bool synthetic_covers(const struct syscalls *kernel, const char *path)
+{
+    return below(path, "/proc") || below(path, "/sys") || terminals_cover(kernel, path);
+}
 
 /* ------------------------------------------------------------------ what a path means */
 
@@ -152,6 +157,8 @@ static enum synthetic_kind kind_of(struct syscalls *kernel, const struct place *
     const struct content_node *node = node_of(place, path);
     if (place->gone)
         return SYNTHETIC_NONE;
+    if (terminals_is_device(kernel, path))
+        return SYNTHETIC_DEVICE;
     if (descriptor_of(kernel, place) >= 0 || (node && node->link))
         return SYNTHETIC_LINK;
     if (node && (node->text || node->write))
@@ -283,6 +290,8 @@ static int64_t may_open(enum synthetic_kind kind, int flags)
         if ((flags & O_DIRECTORY) == O_DIRECTORY)
             return -ENOTDIR;
         return writes ? -EACCES : 0;
+    case SYNTHETIC_DEVICE:
+        return 0;
     }
     return -ENOENT;
 }
@@ -311,11 +320,14 @@ static int open_content(const struct place *place, const struct content_node *no
 int64_t synthetic_open(struct call *c, const char *path, int flags)
 {
     const struct place place = place_of(c->kernel, path);
-    int64_t status = may_open(kind_of(c->kernel, &place, path), flags);
+    const enum synthetic_kind kind = kind_of(c->kernel, &place, path);
+    int64_t status = may_open(kind, flags);
     if (status == 0 && is_closed(&place))
         status = -EACCES;
     if (status < 0)
         return status;
+    if (kind == SYNTHETIC_DEVICE && !(flags & O_PATH))
+        return terminals_open(c, path, flags);
     char *name = c2_strdup(path);
     if (!name)
         return -ENOMEM;
@@ -347,6 +359,8 @@ int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *o
         [SYNTHETIC_FILE] = S_IFREG | 0444, [SYNTHETIC_DIRECTORY] = S_IFDIR | 0555, [SYNTHETIC_LINK] = S_IFLNK | 0777};
     const struct place place = place_of(kernel, path);
     enum synthetic_kind kind = kind_of(kernel, &place, path);
+    if (terminals_stat(kernel, path, out))
+        return 0;
     if (kind == SYNTHETIC_NONE)
         return -ENOENT;
     *out = (struct stat){.st_dev = makedev(0, 4), .st_ino = inode_of(path), .st_mode = modes[kind]};
@@ -372,6 +386,8 @@ int64_t synthetic_statx(struct syscalls *kernel, const char *path, struct statx 
     out->stx_ino = st.st_ino;
     out->stx_atime.tv_sec = out->stx_mtime.tv_sec = out->stx_ctime.tv_sec = st.st_mtim.tv_sec;
     out->stx_dev_minor = minor(st.st_dev);
+    out->stx_rdev_major = major(st.st_rdev);
+    out->stx_rdev_minor = minor(st.st_rdev);
     return 0;
 }
 
@@ -392,6 +408,8 @@ int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode)
         return mode & (W_OK | X_OK) ? -EACCES : 0;
     case SYNTHETIC_DIRECTORY:
         return mode & W_OK ? -EACCES : 0;
+    case SYNTHETIC_DEVICE:
+        return mode & X_OK ? -EACCES : 0;
     default:
         return 0;
     }
@@ -446,6 +464,12 @@ static bool next_process(struct listing *at, uint64_t from)
     return process && found_number(at, process->pid);
 }
 
+static bool next_terminal(struct listing *at, uint64_t from)
+{
+    const uint32_t number = terminals_next(at->kernel, (uint32_t)from);
+    return number < TERMINALS_MOST && found_number(at, number);
+}
+
 static bool next_thread(struct listing *at, uint64_t from)
 {
     const struct process_view *view = at->place->of.view;
@@ -487,7 +511,8 @@ static bool next_number(struct listing *at)
 {
     const uint64_t from = at->position > FIRST_NUMBER ? at->position - FIRST_NUMBER : 0;
     if (!at->place->is_process)
-        return strcmp(at->path, "/proc") == 0 && next_process(at, from);
+        return strcmp(at->path, "/proc") == 0 ? next_process(at, from)
+                                              : strcmp(at->path, "/dev/pts") == 0 && next_terminal(at, from);
     if (strcmp(at->place->rest, "/fd") == 0)
         return next_descriptor(at, from);
     return strcmp(at->place->rest, "/task") == 0 && next_thread(at, from);
@@ -515,6 +540,8 @@ static uint8_t type_of(struct syscalls *kernel, const char *dir, const char *nam
         return DT_REG;
     case SYNTHETIC_LINK:
         return DT_LNK;
+    case SYNTHETIC_DEVICE:
+        return DT_CHR;
     default:
         return DT_DIR; /* "." and ".." too */
     }

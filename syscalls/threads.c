@@ -411,8 +411,8 @@ static bool fds_ready(struct syscalls *kernel, const struct kernel_wait *wait, u
     lamps_refresh(kernel, instructions);
     struct pollfd *all = kernel->looks_outside && wait->outside ? c2_alloc((wait->fd_count + 1) * sizeof *all) : NULL;
     if (!all)
-        return wait->fd_count != 0 && poll(wait->fds, wait->fd_count, 0) > 0;
-    const bool ready = poll(all, show_all(wait, all), 0) > 0;
+        return wait->fd_count != 0 && fds_poll(kernel, wait->fds, wait->fd_count, 0) > 0;
+    const bool ready = fds_poll(kernel, all, show_all(wait, all), 0) > 0;
     c2_free(all);
     return ready;
 }
@@ -425,6 +425,8 @@ static bool came_true(const struct syscalls *kernel, const struct kernel_thread 
         return true;
     case KERNEL_WAITS_SIGNAL:
         return signals_are_pending(kernel, thread, thread->wait.signals);
+    case KERNEL_WAITS_TAKEN:
+        return !signals_are_pending(kernel, thread, thread->wait.signals);
     case KERNEL_WAITS_LOCK:
         return thread->wait.wakes != kernel->processes->releases || (thread->wait.outside && kernel->looks_outside);
     case KERNEL_WAITS_WORD:

@@ -190,7 +190,7 @@ static int64_t check_link(const struct walk *w, bool magic)
 static int64_t follow_link(struct walk *w, bool last)
 {
     char text[PATH_MAX];
-    const bool synthetic = synthetic_covers(w->at);
+    const bool synthetic = synthetic_covers(w->kernel, w->at);
     const int64_t fd = synthetic ? synthetic_fd(w->kernel, w->at) : -1;
     int64_t bytes = fd >= 0     ? 1
                     : synthetic ? synthetic_link(w->kernel, w->at, text, sizeof text - 1)
@@ -218,7 +218,7 @@ static int open_place(const char *at, int flags)
  * what is left by ".." is no directory. */
 static int64_t check_directory(const struct walk *w)
 {
-    if ((!c2_root_is_set() && !w->resolve) || synthetic_covers(w->at))
+    if ((!c2_root_is_set() && !w->resolve) || synthetic_covers(w->kernel, w->at))
         return 0;
     const int host = open_place(w->at, O_DIRECTORY);
     if (host < 0)
@@ -231,7 +231,7 @@ static int64_t check_directory(const struct walk *w)
 static uint64_t mount_of(const struct walk *w)
 {
     struct statx st = {.stx_mask = 0};
-    if (synthetic_covers(w->at))
+    if (synthetic_covers(w->kernel, w->at))
         return UINT64_MAX - (w->at[1] == 'p');
     const int host = open_place(w->at, O_NOFOLLOW);
     if (host < 0)
@@ -367,7 +367,7 @@ int64_t paths_resolve(struct call *c, struct paths_place *out, uint64_t dirfd, c
     if (status < 0)
         return status;
     put(out->text, w.at[0] ? w.at : "/");
-    if (!w.magic && synthetic_covers(w.at)) {
+    if (!w.magic && synthetic_covers(w.kernel, w.at)) {
         out->synthetic = true;
         return 0;
     }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 c2_unit_test(syscalls_table c2_syscalls)
+c2_unit_test(syscalls_discipline c2_syscalls)
 if(NOT C2_SANITIZE) # the sanitizer's shadow lies in the guest's window
   foreach(test syscalls_rows syscalls_signals syscalls_proc syscalls_trace syscalls_overlap syscalls_deadlock
           syscalls_attributes syscalls_locked syscalls_inputs syscalls_sandbox syscalls_processes)
