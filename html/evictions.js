@@ -59,7 +59,7 @@ function drawMatrix(of, svg, width, picture) {
     svg.selectAll("text.head").data(names).join("text").attr("class", "head").attr("text-anchor", "start")
         .attr("transform", (d, i) => "translate(" + (left + i * cell + cell / 2 + 3) + "," + (top - 6) +
             ") rotate(-50)")
-        .text(d => fit(d, 110));
+        .text((d, i) => fit(d, Math.min(110, (width - left - (i + 0.5) * cell - 16) / 0.65)));
     svg.selectAll("rect.back").data(d3.cross(names, names)).join("rect").attr("x", d => left + at.get(d[1]) * cell)
         .attr("y", d => top + at.get(d[0]) * high).attr("width", cell - 1).attr("height", high - 1)
         .style("fill", "var(--heat0)");

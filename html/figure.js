@@ -134,15 +134,23 @@ function figure(to, of, draw) {
     return again;
 }
 
-/* A text of at most so many pixels, its middle left out; 6.6 px is a character of the 12 px that pictures have. */
-function fit(text, pixels, each = 6.6) {
-    const room = Math.floor(pixels / each);
-    if (text.length <= room)
+/* A text of at most so many pixels, its middle left out; in the letters that pictures have. */
+const ruler = document.createElement("canvas").getContext("2d");
+
+function fit(text, pixels) {
+    ruler.font = "12px " + getComputedStyle(document.body).fontFamily;
+    if (ruler.measureText(text).width <= pixels)
         return text;
-    if (room < 4)
-        return "";
-    const back = Math.floor((room - 1) / 2);
-    return text.slice(0, room - 1 - back) + "\u2026" + text.slice(text.length - back);
+    let least = 0, most = text.length; /* letters that stay */
+    const cut = kept => text.slice(0, Math.ceil(kept / 2)) + "\u2026" + text.slice(text.length - Math.floor(kept / 2));
+    while (most - least > 1) {
+        const kept = least + most >> 1;
+        if (ruler.measureText(cut(kept)).width <= pixels)
+            least = kept;
+        else
+            most = kept;
+    }
+    return least < 3 ? "" : cut(least);
 }
 
 /* A level axis of counts at the bottom, or one to the left. */

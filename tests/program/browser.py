@@ -48,23 +48,37 @@ def with_script(page, script):
     return path
 
 
-def ask(page, expression, width=1280, height=900, dark=False):
-    """What a JavaScript expression is once the page is drawn; a promise is waited for."""
+FRAME = """<!DOCTYPE html><meta charset="utf-8"><style>body { margin: 0 }</style>
+<iframe src="file://%s" style="border: 0; width: %dpx; height: %dpx"></iframe><script>
+window.addEventListener("message", event => {
+    const answer = document.createElement("pre");
+    answer.id = "answer";
+    answer.textContent = JSON.stringify(event.data).replace(/[<>&]/g, c => "\\\\u00" + c.charCodeAt(0).toString(16));
+    document.body.append(answer);
+});
+</script>"""
+
+
+def ask(page, expression, width=1280, height=900, dark=False, real_time=False):
+    """What a JavaScript expression is once the page is drawn; a promise is waited for. `drawn`: in how many
+    milliseconds since the page was begun, which are real with real_time. The page lies in a frame, as windows have a
+    least width."""
     script = """
+    const drawn = performance.now();
     window.addEventListener("error", event => { window.broken = event.message; });
     (async () => {
-        const put = value => {
-            const answer = document.createElement("pre");
-            answer.id = "answer";
-            answer.textContent = JSON.stringify(value).replace(/[<>&]/g, c => "\\\\u00" + c.charCodeAt(0).toString(16));
-            document.body.append(answer);
-        };
+        const put = value => parent.postMessage(value, "*");
         try { put({is: await (%s)}); } catch (error) { put({error: String(error.stack || error)}); }
     })();""" % expression
-    words = ["--window-size=%d,%d" % (width, height), "--virtual-time-budget=10000", "--dump-dom"]
+    frame = tempfile.mktemp(dir=directory.name, suffix=".html")
+    with open(frame, "w", encoding="utf-8") as file:
+        file.write(FRAME % (with_script(page, script), width, height))
+    words = ["--window-size=%d,%d" % (max(width, 600), height), "--dump-dom"]
+    if not real_time:
+        words.append("--virtual-time-budget=10000")
     if dark:
         words.append("--blink-settings=preferredColorScheme=0")
-    found = RESULT.search(start(words, with_script(page, script)))
+    found = RESULT.search(start(words, frame))
     answer = json.loads(found.group(1)) if found else {"error": "the page gave no answer"}
     if "error" in answer:
         fail("in the page: " + answer["error"])

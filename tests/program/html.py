@@ -6,6 +6,9 @@ same      a run and its report.json give the same bytes, and so does the run onc
 escape    names and words that are tags stay text
 pictures  marks of pictures are the numbers of the report; arrow keys, Enter, the file of a picture; the other side of
           the conflicts of a line; what was not collected is named with its option
+screens   RUN: at 1280 pixels and, dark, at 400: nothing is wider than the page, labels of a picture do not overlap and
+          lie in it, each picture has marks, each label can be read; on paper, too
+fast      a page of a thousand functions, and one of ten million instructions, is drawn in a second
 verb      what c2emu html refuses, and in which words; two reports
 """
 
@@ -212,6 +215,106 @@ def pictures():
         check(any(words in text for text in told), "no part without data names %s: %r" % (words, told))
 
 
+# ---------------------------------------------------------------- how it looks
+
+RUNS = {
+    "matmul": ["-m", "teach", "--windows", "50k", "--reuse", "--separate-callers", "8"] + MATMUL,
+    "chase": ["--windows", "20k", os.path.join(IMAGES, "chase"), "20000"],
+    "threads": ["--cores", "4", "--windows", "10k", os.path.join(IMAGES, "counters"), "4", "1000"],
+    "gzip": ["--windows", "200k", "--reuse", "--separate-callers", "8", "gzip", "-cn", __file__],
+}
+LAYOUT = """(() => {
+    const box = node => { const b = node.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
+    const meet = (a, b) => Math.min(a[2], b[2]) - Math.max(a[0], b[0]) > 2 && Math.min(a[3], b[3]) -
+        Math.max(a[1], b[1]) > 2;
+    const figures = [...document.querySelectorAll("figure")].filter(figure => figure.offsetParent);
+    return {broken: window.broken || null, width: document.documentElement.clientWidth,
+        scrolls: document.documentElement.scrollWidth, high: document.documentElement.scrollHeight,
+        figures: figures.map(figure => {
+            const svg = figure.querySelector("svg"), frame = box(svg);
+            const texts = [...svg.querySelectorAll("text")].filter(text => text.textContent.trim())
+                .map(text => [text.textContent, box(text), text.classList.contains("head")]);
+            const level = texts.filter(text => !text[2]);
+            return {id: figure.id, frame, title: box(figure.querySelector("h3")), texts,
+                overlap: level.flatMap((a, i) => level.slice(i + 1).filter(b => meet(a[1], b[1]))
+                    .map(b => [a[0], b[0]])),
+                outside: texts.filter(([, b]) => b[0] < frame[0] - 3 || b[2] > document.documentElement.clientWidth)
+                    .map(text => text[0])};
+        })};
+})()"""
+
+
+def luminance(colour):
+    parts = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(colours):
+    """Of the darkest and the lightest pixel, as WCAG has it."""
+    all_of_them = [luminance(colour) for colour in colours]
+    return (max(all_of_them) + 0.05) / (min(all_of_them) + 0.05)
+
+
+def look_at(name, page, width, dark, pixels=True):
+    """Pixels take this program seconds for each megabyte."""
+    layout = browser.ask(page, LAYOUT, width=width, dark=dark)
+    what = "%s at %d" % (name, width)
+    equal((layout["broken"], layout["width"]), (None, width), what)
+    equal(layout["scrolls"], width, what + ": the width of all")
+    for figure in layout["figures"]:
+        equal((figure["overlap"], figure["outside"]), ([], []),
+              "%s: %s: labels that overlap, that are outside" % (what, figure["id"]))
+        check(bool(figure["texts"]), "%s: %s has no labels" % (what, figure["id"]))
+    if pixels:
+        look_at_pixels(what, browser.photograph(page, width, layout["high"], dark=dark), layout, width, dark)
+    return [figure["id"] for figure in layout["figures"]]
+
+
+def look_at_pixels(what, picture, layout, width, dark):
+    equal((picture.width, picture.height), (width, layout["high"]), what + ": the screenshot")
+    paper = picture.at(2, 2)
+    check((luminance(paper) < 0.05) == dark, what + ": the paper is %r" % (paper,))
+    for figure in layout["figures"]:
+        here = "%s: %s" % (what, figure["id"])
+        colours = picture.colours(*[round(at) for at in figure["frame"]])
+        area = sum(colours.values())
+        check(colours.get(paper, 0) < 0.995 * area and len(colours) > 4,
+              "%s is blank: %d colours, %d of %d pixels are paper" % (here, len(colours), colours.get(paper, 0), area))
+        for text, box, _ in figure["texts"]:
+            seen = picture.colours(*[round(at) for at in box])
+            check(seen and contrast(seen) >= 3, "%s: %r cannot be read" % (here, text))
+
+
+def screens(name):
+    page, _ = make(name, [], RUNS[name])
+    wide, narrow = look_at(name, page, 1280, False, name == "matmul"), look_at(name, page, 400, True)
+    equal(wide, narrow, "pictures at both widths")
+    expected = {"matmul": {"classes", "heat", "fills", "matrix", "flow", "map", "flame", "curve", "windows",
+                           "map-of-pages", "colours"},
+                "threads": {"classes", "heat", "map", "windows", "shared"}}.get(name, {"classes", "heat", "map"})
+    check(expected <= set(wide), "pictures: %r" % wide)
+    browser.start(["--print-to-pdf=" + path("page.pdf"), "--virtual-time-budget=10000"], page)
+    with open(path("page.pdf"), "rb") as file:
+        pdf = file.read()
+    check(pdf.startswith(b"%PDF") and 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 40, "pages on paper")
+
+
+def fast():
+    """Best of several, as others work on the machine as well."""
+    page, report = make("long", ["--windows", "100k"], [MATMUL[0], "130"])
+    check(report["run"]["instructions"] > 10000000, "%d instructions" % report["run"]["instructions"])
+    report["functions"] = [dict(of, name="%s_%d" % (of.get("name", "f"), i)) for i in range(20)
+                           for of in report["functions"] if "rest" not in of][:1000]
+    with open(path("many.json"), "w", encoding="utf-8") as file:
+        json.dump(report, file)
+    equal(run([EMULATOR, "html", path("many.json"), "-o", path("many.html")]).returncode, 0, "status")
+    for made in (page, path("many.html")):
+        took = []
+        while not took or (min(took) >= 1000 and len(took) < 8):
+            took.append(browser.ask(made, "drawn", real_time=True))
+        check(min(took) < 1000, "%s is drawn after %r ms" % (made, took))
+
+
 def verb():
     page, report = make("a", [], MATMUL)
     with open(path("list.json"), "w", encoding="utf-8") as file:
@@ -254,5 +357,6 @@ def verb():
 
 
 if __name__ == "__main__":
-    {"page": page, "same": same, "escape": escape, "pictures": pictures, "verb": verb}[sys.argv[1]]()
+    {"page": page, "same": same, "escape": escape, "pictures": pictures, "screens": screens, "fast": fast,
+     "verb": verb}[sys.argv[1]](*sys.argv[2:])
     done()
