@@ -150,7 +150,7 @@ function fit(text, pixels) {
         else
             most = kept;
     }
-    return least < 3 ? "" : cut(least);
+    return least < 6 ? "" : cut(least);
 }
 
 /* A level axis of counts at the bottom, or one to the left. */

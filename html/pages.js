@@ -143,12 +143,16 @@ function makePages(to) {
     }
     const state = {kind: coloured.length ? "colour" : "misses", level: (coloured[0] || pages.levels[0]).name};
     const colours = element("div"), draws = [];
-    const again = () => {
+    const settle = () => {
         if (state.kind === "colour" && !(pageLevel(state.level).colours > 1))
             state.kind = "misses";
         colours.hidden = !(pageLevel(state.level).colours > 1);
+    };
+    const again = () => {
+        settle();
         draws.forEach(draw => draw());
     };
+    settle();
     const kinds = [["colour", "colour"], ["misses", "misses"], ["conflict", "conflict misses"], ["size", "size"]]
         .filter(([key]) => key !== "colour" || coloured.length).concat(pages.slice ? [["slice", "slice"]] : []);
     draws.push(figure(to, {id: "map-of-pages", title: "Pages of the program",
@@ -164,5 +168,4 @@ function makePages(to) {
     draws.push(figure(colours, {id: "colours", title: "Pages and misses by colour", says: "Bars for each colour.",
         caption: "Of the level above; huge pages that have all colours are left out."}, (svg, width, picture) =>
         pageLevel(state.level).colours > 1 ? drawColours(state, svg, width, picture) : 1));
-    again();
 }

@@ -172,6 +172,7 @@ function makeSets(to) {
         bars.hidden = !small();
         draws.forEach(draw => draw());
     };
+    bars.hidden = !small();
     draws.push(figure(to, {id: "heat", title: "Misses of each set",
         says: "A heat map of sets and slices.",
         key: () => kind === "object" ? fillKey(level) : heatKey(d3.max(level[kind]),
@@ -188,5 +189,4 @@ function makeSets(to) {
     draws.push(figure(bars, {id: "fills", title: "What filled each set", says: "A bar for each set, by object.",
         key: () => fillKey(level), caption: "Misses of each set by the object that was brought in: up to three, and " +
             "the rest together."}, (svg, width, picture) => small() ? drawFills(level, svg, width, picture) : 1));
-    again();
 }
