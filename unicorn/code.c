@@ -28,18 +28,12 @@ struct unicorn_single {
 
 struct unicorn_code {
     uc_engine *uc;
-    const struct mmu *mmu;
-    struct stream_blocks *blocks;
-    struct engine_watch watch;
+    struct engine_code guest;
     struct unicorn_mmx mmx;
-    struct c2_map *watched;                             /* pcs given to unicorn_code_watch() */
     struct c2_map *by_pc;                               /* pc -> struct unicorn_block *, linked by next */
-    struct c2_map *specials;                            /* pc -> struct unicorn_special * */
     struct unicorn_block *front[UNICORN_FRONT_ENTRIES]; /* by pc: the one found last */
     struct unicorn_block **all;                         /* every block ever made, freed at the end */
     size_t all_count, all_capacity;
-    struct unicorn_special **all_specials;
-    size_t special_count, special_capacity;
     struct c2_map *single_by_pc; /* pc -> 1 + index of what was executed alone there */
     struct unicorn_single *singles;
     size_t single_count, single_capacity;
@@ -68,9 +62,7 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, str
     if (!code)
         return c2_fail_memory(err, "the table of code blocks");
     code->uc = uc;
-    enum c2_status status = c2_map_create(&code->specials, err);
-    if (status == C2_OK)
-        status = c2_map_create(&code->single_by_pc, err);
+    enum c2_status status = c2_map_create(&code->single_by_pc, err);
     if (status == C2_OK)
         status = c2_map_create(&code->entry_by_pc, err);
     if (status == C2_OK)
@@ -96,16 +88,12 @@ void unicorn_code_destroy(struct unicorn_code *code)
         return;
     for (size_t i = 0; i < code->all_count; i++)
         free_block(code->all[i]);
-    for (size_t i = 0; i < code->special_count; i++)
-        c2_free(code->all_specials[i]);
+    engine_code_release(&code->guest);
     for (size_t i = 0; i < code->entry_count; i++)
         c2_free(code->all_entries[i]);
     c2_free(code->all_entries);
     c2_free(code->all);
-    c2_free(code->all_specials);
     c2_map_destroy(code->by_pc);
-    c2_map_destroy(code->watched);
-    c2_map_destroy(code->specials);
     c2_map_destroy(code->single_by_pc);
     c2_map_destroy(code->entry_by_pc);
     c2_free(code->singles);
@@ -154,10 +142,7 @@ static enum c2_status add_by_pc(struct unicorn_code *code, struct unicorn_block 
 
 enum c2_status unicorn_code_enter(struct unicorn_code *code, const struct engine_config *config, struct c2_error *err)
 {
-    code->mmu = config->mmu;
-    code->blocks = config->blocks;
-    code->watch = config->watch;
-    enum c2_status status = empty_map(&code->watched, err);
+    enum c2_status status = engine_code_begin(&code->guest, config, err);
     if (status == C2_OK)
         status = empty_map(&code->by_pc, err);
     for (size_t i = 0; i < code->all_count && status == C2_OK; i++)
@@ -183,7 +168,7 @@ static bool crosses_page(const struct unicorn_block *block)
 static bool drop_crossing(struct unicorn_code *code, const struct unicorn_block *block)
 {
     struct guest_va first = {block->pc}, last = {block->pc + block->size - 1};
-    if (!mmu_ready(code->mmu, first, MMU_ACCESS_EXEC) || !mmu_ready(code->mmu, last, MMU_ACCESS_EXEC))
+    if (!mmu_ready(code->guest.mmu, first, MMU_ACCESS_EXEC) || !mmu_ready(code->guest.mmu, last, MMU_ACCESS_EXEC))
         return false;
     uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
     return true;
@@ -213,8 +198,6 @@ void unicorn_code_leave(struct unicorn_code *code)
             free_block(block);
     }
     code->all_count = kept;
-    for (size_t i = 0; i < code->special_count; i++)
-        code->all_specials[i]->stale = true;
     code->trim_pc = 0;
     code->refused = false;
 }
@@ -260,16 +243,9 @@ static enum c2_status append(void ***array, size_t *count, size_t *capacity, voi
     return C2_OK;
 }
 
-/* Shared memory may be mapped a second time, writable there. */
-static bool may_change(const struct unicorn_code *code, uint64_t pc)
-{
-    const struct mmu_area *area = mmu_area_at(mmu_areas(code->mmu), (struct guest_va){pc}, false);
-    return area && (area->prot & MMU_WRITE || area->shared);
-}
-
 static enum c2_status keep_bytes(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
 {
-    block->changes = may_change(code, block->pc) || may_change(code, block->pc + block->extent - 1);
+    block->changes = engine_code_may_change(&code->guest, block->pc, block->extent);
     block->bytes = c2_alloc(block->extent);
     if (!block->bytes)
         return c2_fail_memory(err, "a copy of code");
@@ -277,30 +253,13 @@ static enum c2_status keep_bytes(struct unicorn_code *code, struct unicorn_block
     return C2_OK;
 }
 
-/* How many bytes may be read from pc: to the end of its page, or of the next if that is executable too. */
-static uint64_t readable_code(const struct unicorn_code *code, uint64_t pc)
-{
-    struct guest_va next = {c2_align_down(pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
-    return next.v - pc + (mmu_ready(code->mmu, next, MMU_ACCESS_EXEC) ? C2_PAGE_BYTES : 0);
-}
-
-/* Without those who watch the block would go on behind its end. */
-static uint16_t rest_of(struct unicorn_code *code, const struct unicorn_block *block)
-{
-    if (block->special || !code->watch.splits || !code->watch.splits(code->watch.self, code->decoded.end))
-        return 0;
-    decode_block(&code->scratch, (struct guest_va){block->pc}, readable_code(code, block->pc),
-                 (struct decode_splits){NULL, NULL, NULL});
-    return (uint16_t)(code->scratch.block.insn_count - block->insns);
-}
-
 static enum c2_status name(struct unicorn_code *code, struct unicorn_block *block, const struct decode_block *decoded,
                            struct c2_error *err)
 {
-    enum c2_status status = stream_blocks_add(&block->number, code->blocks, &decoded->block, err);
+    enum c2_status status = stream_blocks_add(&block->number, code->guest.blocks, &decoded->block, err);
     if (status != C2_OK)
         return status;
-    block->block = stream_blocks_at(code->blocks, block->number);
+    block->block = stream_blocks_at(code->guest.blocks, block->number);
     block->header = stream_header(block->number, block->insns, block->slots);
     return C2_OK;
 }
@@ -334,7 +293,7 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
     block->special = block->insns == 0;
     block->extent = block->special ? block->size : decoded->block.bytes;
     block->cost = block->special ? 1 : block->insns;
-    block->rest = rest_of(code, block);
+    block->rest = block->special ? 0 : engine_code_rest(&code->guest, block->pc, block->insns, decoded->end);
     note_interpreted(block, decoded);
     block->joins = block->first ? block->insns > 1 : block->extent > block->size;
     enum c2_status status = keep_bytes(code, block, err);
@@ -345,16 +304,6 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
         status = name(code, block, decoded, err);
     C2_PROMISE(block->insns <= STREAM_BLOCK_INSNS && (block->extent >= block->size || block->first));
     return status;
-}
-
-/* Whether somebody wants to hear of blocks that start at pc. */
-static enum c2_status ask_watch(bool *out, struct unicorn_code *code, uint64_t pc, struct c2_error *err)
-{
-    uint64_t ignored;
-    *out = c2_map_get(code->watched, pc, &ignored);
-    if (*out || !code->watch.wants)
-        return C2_OK;
-    return code->watch.wants(out, code->watch.self, (struct guest_va){pc}, err);
 }
 
 static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
@@ -380,61 +329,6 @@ static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code 
     return add_by_pc(code, block, err);
 }
 
-/* Slots of an instruction alone in its block. */
-static enum c2_status add_single(struct unicorn_code *code, struct unicorn_special *special, struct c2_error *err)
-{
-    struct stream_slot slots[DECODE_INSN_SLOTS];
-    struct stream_insn insn = {.length = special->insn.insn.length, .flops = (uint8_t)decode_flops(&special->insn)};
-    special->slots = (uint8_t)decode_slots(slots, &special->insn, 0);
-    struct stream_block block = {.pc = {special->pc},
-                                 .bytes = insn.length,
-                                 .insn_count = 1,
-                                 .slot_count = special->slots,
-                                 .insns = &insn,
-                                 .slots = slots,
-                                 .ending = decode_ending(&special->insn, slots, special->slots)};
-    return stream_blocks_add(&special->number, code->blocks, &block, err);
-}
-
-/* Whether what was decoded is still there. What was no instruction may be one by now: its second page has come. */
-static bool is_current(const struct unicorn_special *special)
-{
-    return !special->stale && special->decoded == DECODE_GOOD &&
-           memcmp(special->bytes, (const void *)(uintptr_t)special->pc, special->insn.insn.length) == 0;
-}
-
-enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn_code *code, uint64_t pc,
-                                    struct c2_error *err)
-{
-    struct unicorn_special *special = lookup(code->specials, pc);
-    *out = special;
-    if (special && is_current(special))
-        return C2_OK;
-    if (!special) {
-        special = c2_calloc(1, sizeof *special);
-        if (!special)
-            return c2_fail_memory(err, "an instruction to interpret");
-        enum c2_status status = append((void ***)&code->all_specials, &code->special_count, &code->special_capacity,
-                                       special, err);
-        if (status != C2_OK) {
-            c2_free(special);
-            return status;
-        }
-        special->pc = pc;
-        status = c2_map_put(code->specials, pc, (uint64_t)(uintptr_t)special, err);
-        if (status != C2_OK)
-            return status;
-    }
-    special->stale = false;
-    special->decoded = decode_one(&special->insn, (struct guest_va){pc}, readable_code(code, pc));
-    *out = special;
-    if (special->decoded != DECODE_GOOD)
-        return C2_OK;
-    memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
-    C2_PROMISE(interpret_wants(&special->insn.insn, special->insn.operands));
-    return decode_is_alone(&special->insn, NULL) ? add_single(code, special, err) : C2_OK;
-}
-
 static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
 {
     bool hooked;
@@ -442,11 +336,6 @@ static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_
     if (hooked)
         uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->extent);
     return status;
-}
-
-static struct decode_splits splits_of(const struct unicorn_code *code)
-{
-    return (struct decode_splits){code->watch.self, code->watch.splits, NULL};
 }
 
 /* Unicorn dies of a translation that has used up its variables, of which it gives some kinds of instructions too many
@@ -474,10 +363,10 @@ static bool begins_interpreted(const struct decode_block *decoded)
 
 unsigned unicorn_code_cut(struct unicorn_code *code, uint64_t pc, unsigned most)
 {
-    const uint64_t readable = readable_code(code, pc);
+    const uint64_t readable = engine_code_readable(&code->guest, pc);
     const bool short_of = code->stepping && readable > ZYDIS_MAX_INSTRUCTION_LENGTH;
     decode_block(&code->decoded, (struct guest_va){pc}, short_of ? ZYDIS_MAX_INSTRUCTION_LENGTH : readable,
-                 splits_of(code));
+                 engine_code_splits(&code->guest));
     if (code->stepping)
         most = 1;
     code->single = most == 1;
@@ -658,11 +547,11 @@ void unicorn_code_end(struct unicorn_code *code, uint32_t size)
 static bool is_there_again(struct unicorn_code *code, const struct unicorn_block *before)
 {
     const struct decode_block *decoded = &code->decoded;
-    const uint64_t readable = readable_code(code, before->pc);
+    const uint64_t readable = engine_code_readable(&code->guest, before->pc);
     if (!before->comes_back || before->extent > readable ||
         memcmp(before->bytes, (const void *)(uintptr_t)before->pc, before->extent) != 0)
         return false;
-    decode_block(&code->decoded, (struct guest_va){before->pc}, readable, splits_of(code));
+    decode_block(&code->decoded, (struct guest_va){before->pc}, readable, engine_code_splits(&code->guest));
     code->single = false;
     return decoded->ended != DECODE_OPEN && decoded->block.insn_count == before->insns &&
            (before->special || decoded->block.bytes == before->extent);
@@ -702,10 +591,10 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     *out = NULL;
     if (drop_translation(code, pc, size))
         return C2_OK;
-    enum c2_status status = ask_watch(&watched, code, pc, err);
+    enum c2_status status = engine_code_is_watched(&watched, &code->guest, pc, err);
     if (status != C2_OK)
         return status;
-    if (code->decoded.block.pc.v != pc || decode_is_split(&code->decoded, splits_of(code))) {
+    if (code->decoded.block.pc.v != pc || decode_is_split(&code->decoded, engine_code_splits(&code->guest))) {
         uc_ctl_remove_cache(code->uc, pc, pc + size);
         return C2_OK;
     }
@@ -713,6 +602,12 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     if (status == C2_OK)
         status = new_block(out, code, pc, size, watched, part, err);
     return status == C2_OK ? learn_mmx(code, *out, err) : status;
+}
+
+enum c2_status unicorn_code_special(struct engine_special **out, struct unicorn_code *code, uint64_t pc,
+                                    struct c2_error *err)
+{
+    return engine_special_at(out, &code->guest, pc, err);
 }
 
 /* ------------------------------------------------------------------ MMX */
@@ -748,29 +643,22 @@ enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct
         block->watched = block->rare = true;
         detach_all(block);
     }
-    return c2_map_put(code->watched, pc, 1, err);
+    return engine_code_watch(&code->guest, pc, err);
 }
 
 /* ------------------------------------------------------------------ forgetting */
-
-static bool overlaps(uint64_t start, uint64_t bytes, uint64_t other, uint64_t other_bytes)
-{
-    return start < other + other_bytes && other < start + bytes;
-}
 
 bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes)
 {
     bool known = false;
     for (size_t i = 0; i < code->all_count; i++) {
         struct unicorn_block *block = code->all[i];
-        if (block->stale || !overlaps(start, bytes, block->pc, block->extent))
+        if (block->stale || !engine_code_overlaps(start, bytes, block->pc, block->extent))
             continue;
         make_stale(block);
         known = true;
     }
-    for (size_t i = 0; i < code->special_count; i++)
-        if (overlaps(start, bytes, code->all_specials[i]->pc, ZYDIS_MAX_INSTRUCTION_LENGTH))
-            code->all_specials[i]->stale = true;
+    engine_specials_forget(&code->guest, start, bytes);
     return known;
 }
 
@@ -785,10 +673,5 @@ void unicorn_code_take_executed(struct unicorn_code *code,
             take(self, (struct guest_va){block->pc}, block->executed);
         block->executed = 0;
     }
-    for (size_t i = 0; i < code->special_count; i++) {
-        struct unicorn_special *special = code->all_specials[i];
-        if (special->executed != 0)
-            take(self, (struct guest_va){special->pc}, special->executed);
-        special->executed = 0;
-    }
+    engine_specials_take(&code->guest, take, self);
 }

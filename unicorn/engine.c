@@ -559,18 +559,12 @@ static bool after_page_fault(struct unicorn *u, struct engine_event *event, stru
     return false;
 }
 
-static struct engine_event refusal(const char *why)
-{
-    struct engine_event event = {.stop = ENGINE_REFUSED};
-    snprintf(event.refusal, sizeof event.refusal, "%s", why);
-    return event;
-}
-
 /* Of the x87 unit: a CPU raises it at the next x87 instruction that waits, which is behind us. */
 static struct engine_event x87_trap(void)
 {
-    return refusal("an x87 instruction before this one has raised a floating-point exception that traps, which is not "
-                   "modelled: mask it (feenableexcept), or calculate with SSE");
+    return engine_refusal(
+        "an x87 instruction before this one has raised a floating-point exception that traps, which is not "
+        "modelled: mask it (feenableexcept), or calculate with SSE");
 }
 
 static bool after_exception(struct unicorn *u, struct engine_event *event, struct c2_error *err)
@@ -623,7 +617,7 @@ static bool after_invalid(struct unicorn *u, struct engine_event *event, struct 
         fail(u, event, err);
         return false;
     }
-    *event = refusal("the engine does not know this instruction");
+    *event = engine_refusal("the engine does not know this instruction");
     return false;
 }
 
@@ -641,72 +635,8 @@ static bool after_syscall(struct unicorn *u, struct engine_event *event, struct 
 
 /* ------------------------------------------------------------------ interpreted instructions */
 
-enum { EFLAGS_TF = 1 << 8 };
-
-static enum c2_status record_special(struct unicorn *u, const struct unicorn_special *special,
-                                     const struct interpret_effect *effect)
-{
-    bool done = effect->status == INTERPRET_DONE;
-    bool progress = effect->address_count == 4 && stream_string_elements(effect->address) != 0;
-    if (!u->recording || !(done || progress))
-        return C2_OK;
-    C2_ASSERT(effect->address_count == special->slots);
-    enum c2_status status = stream_writer_room(u->base.config.writer, special->slots, &u->failure);
-    if (status != C2_OK)
-        return status;
-    uint64_t *record = u->words + u->batch->used;
-    record[0] = stream_header(special->number, done, special->slots);
-    memcpy(record + 1, effect->address, special->slots * sizeof *record);
-    u->batch->used += special->slots + 1u;
-    return C2_OK;
-}
-
-/* With TF set before it, an instruction ends in a trap. */
-static bool after_one(bool traced, struct engine_event *event)
-{
-    if (traced)
-        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
-    return !traced;
-}
-
-static bool after_effect(struct unicorn *u, const struct unicorn_special *special,
-                         const struct interpret_effect *effect, bool traced, struct engine_event *event)
-{
-    switch (effect->status) {
-    case INTERPRET_DONE:
-        unicorn_set(&u->state, UC_X86_REG_RIP,
-                    effect->jumps ? effect->target.v : special->pc + special->insn.insn.length);
-        return after_one(traced, event);
-    case INTERPRET_FAULT:
-        *event = (struct engine_event){.stop = ENGINE_FAULT, .address = effect->fault, .access = effect->access};
-        return false;
-    case INTERPRET_SIGNAL:
-        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = effect->signal, .code = effect->code};
-        if (effect->behind)
-            unicorn_set(&u->state, UC_X86_REG_RIP, special->pc + special->insn.insn.length);
-        return false;
-    default:
-        *event = refusal(effect->reason);
-        return false;
-    }
-}
-
-/* What a CPU does where no instruction could be decoded. */
-static struct engine_event after_no_instruction(const struct unicorn_special *special)
-{
-    struct guest_va next_page = {c2_align_down(special->pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
-    switch (special->decoded) {
-    case DECODE_CUT:
-        return (struct engine_event){.stop = ENGINE_FAULT, .address = next_page, .access = MMU_ACCESS_EXEC};
-    case DECODE_LONG:
-        return (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGSEGV, .code = 0x80 /* SI_KERNEL */};
-    default:
-        return (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGILL, .code = ILL_ILLOPN};
-    }
-}
-
 /* Executes the instruction at pause_pc; false: it has not been, and *event says why. */
-static bool interpret(struct unicorn *u, const struct unicorn_special *special, struct interpret_effect *effect,
+static bool interpret(struct unicorn *u, const struct engine_special *special, struct interpret_effect *effect,
                       bool *traced, struct engine_event *event)
 {
     unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
@@ -714,22 +644,21 @@ static bool interpret(struct unicorn *u, const struct unicorn_special *special, 
         *event = x87_trap();
         return false;
     }
-    if (special->decoded != DECODE_GOOD) {
-        *event = after_no_instruction(special);
-        return false;
-    }
-    *traced = unicorn_get(&u->state, UC_X86_REG_EFLAGS) & EFLAGS_TF;
-    if (*traced && interpret_is_rep_string(&special->insn.insn)) { /* it would trap after each element */
-        *event = refusal("a repeated string instruction that is single-stepped (TF) is not modelled");
-        return false;
-    }
-    interpret_execute(&u->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, effect);
-    return true;
+    return engine_special_execute(special, &u->cpu, effect, traced, event);
+}
+
+static bool finish(struct unicorn *u, const struct engine_special *special, const struct interpret_effect *effect,
+                   bool traced, struct engine_event *event)
+{
+    uint64_t rip = u->pause_pc;
+    const bool goes_on = engine_special_finish(special, effect, traced, &rip, event);
+    unicorn_set(&u->state, UC_X86_REG_RIP, rip);
+    return goes_on;
 }
 
 static bool after_special(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    struct unicorn_special *special;
+    struct engine_special *special;
     struct interpret_effect effect = {.status = INTERPRET_DONE};
     bool traced;
     if (unicorn_record_close(u) != C2_OK ||
@@ -739,7 +668,7 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
     }
     if (!interpret(u, special, &effect, &traced, event))
         return false;
-    if (record_special(u, special, &effect) != C2_OK) {
+    if (u->recording && engine_special_record(special, &effect, u->base.config.writer, &u->failure) != C2_OK) {
         fail(u, event, err);
         return false;
     }
@@ -747,7 +676,7 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
         u->pace.instructions++;
         special->executed += u->counting && !u->recording;
     }
-    return after_effect(u, special, &effect, traced, event);
+    return finish(u, special, &effect, traced, event);
 }
 
 /* ------------------------------------------------------------------ ... amid a block
@@ -793,12 +722,12 @@ static enum c2_status stay_before(struct unicorn *u)
 static bool after_interpret(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     const unsigned insn = (unsigned)insn_at(u->pace.current, u->pause_pc);
-    struct unicorn_special *special;
+    struct engine_special *special;
     struct interpret_effect effect = {.status = INTERPRET_REFUSED};
     bool traced, goes_on = false;
     enum c2_status status = unicorn_code_special(&special, u->code, u->pause_pc, &u->failure);
     if (status == C2_OK && interpret(u, special, &effect, &traced, event))
-        goes_on = after_effect(u, special, &effect, traced, event);
+        goes_on = finish(u, special, &effect, traced, event);
     if (status == C2_OK && effect.status == INTERPRET_DONE) {
         record_amid(u, insn, &effect);
         status = come_behind(u, insn, !goes_on);
@@ -953,7 +882,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
         event->stop = ENGINE_STOPPED;
         return false;
     case PAUSE_DEAF:
-        *event = refusal("FSTP of 80 bits into the code that executes it is not modelled");
+        *event = engine_refusal("FSTP of 80 bits into the code that executes it is not modelled");
         return false;
     default:
         fail(u, event, err);

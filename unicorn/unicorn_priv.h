@@ -7,6 +7,7 @@
 
 #include <unicorn/unicorn.h>
 
+#include "engine/code.h"
 #include "engine/decode.h"
 #include "engine/engine_ops.h"
 #include "interpret/interpret.h"
@@ -111,18 +112,6 @@ static inline bool unicorn_interprets(const struct unicorn_block *block, unsigne
 {
     return block->interpreted[insn / 64] >> insn % 64 & 1;
 }
-
-/* An instruction to interpret, alone in its block or not. */
-struct unicorn_special {
-    struct decode_insn insn;
-    enum decode_result decoded;                  /* CUT: the rest lies on a page that is not there yet */
-    bool stale;                                  /* its page may be gone: decode again */
-    uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH]; /* what was decoded */
-    uint32_t number;                             /* of the stream block, where it is alone; its slots */
-    uint8_t slots;
-    uint64_t pc;
-    uint64_t executed; /* times alone, since unicorn_code_take_executed() */
-};
 
 /* ------------------------------------------------------------------ unicorn_inline.c: translations that record */
 /* How a block's loads and stores come from Unicorn, one by one, in the order of the program. */
@@ -235,7 +224,7 @@ void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size);
 /* The stream hears of a block that has been a part of others. */
 enum c2_status unicorn_code_name(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err);
 /* The instruction to interpret at pc; added if need be. */
-enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn_code *code, uint64_t pc,
+enum c2_status unicorn_code_special(struct engine_special **out, struct unicorn_code *code, uint64_t pc,
                                     struct c2_error *err);
 /* The block begins or, before the instruction at pc, is left: what it does to x87 registers (unicorn_mmx.c). */
 void unicorn_code_mmx_begin(struct unicorn_code *code, const struct unicorn_block *block);
