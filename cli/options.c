@@ -99,7 +99,8 @@ const struct argp_option cli_run_options[] = {
      "host threads that simulate: one a machine, then a second one for what is said of its misses, as far as they go "
      "(as many as processors)",
      2},
-    {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (" EMU_ENGINE ")", 2},
+    {"engine", KEY_ENGINE, "NAME", 0,
+     "what executes the guest: unicorn, or native, which is this processor (" EMU_ENGINE ")", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
     {"clock", KEY_CLOCK, "DATE|@SECONDS", 0,

@@ -152,11 +152,12 @@ struct native_codes {
     size_t site_count, site_capacity;
     struct native_code **all; /* by address */
     size_t count, capacity;
-    struct native_code *part; /* the last one of a part */
-    size_t sites_before_part; /* its sites are behind these, until something else is translated */
-    unsigned densest;         /* most instructions a word of a record, of those that record */
-    bool counting;            /* count_blocks */
-    uint64_t drops;           /* how often all were */
+    struct native_workspace *workspace; /* translate.c's */
+    struct native_code *part;           /* the last one of a part */
+    size_t sites_before_part;           /* its sites are behind these, until something else is translated */
+    unsigned densest;                   /* most instructions a word of a record, of those that record */
+    bool counting;                      /* count_blocks */
+    uint64_t drops;                     /* how often all were */
 };
 
 enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err);

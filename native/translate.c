@@ -30,6 +30,7 @@
 
 enum { CONDITION_ABOVE = 7, CONDITION_NOT_SIGN = 9 };
 enum { RECORD_WORD = 8 };
+enum { MOST_EXITS = 2 }; /* to addresses that are known */
 
 /* Instructions for which one choice of registers is good. */
 struct part {
@@ -39,6 +40,12 @@ struct part {
     bool padded;
 };
 
+/* Of one translation after the other: room for the largest is more than is made anew for each. */
+struct native_workspace {
+    struct translated insn[STREAM_BLOCK_INSNS];
+    struct part part[STREAM_BLOCK_INSNS];
+};
+
 struct translation {
     struct native_codes *codes;
     struct native_block *block;
@@ -46,11 +53,11 @@ struct translation {
     struct emit e;
     bool records, whole;
     unsigned insns; /* of the block, from the first one */
-    struct translated insn[STREAM_BLOCK_INSNS];
-    struct part part[STREAM_BLOCK_INSNS];
+    struct translated *insn;
+    struct part *part;
     unsigned parts;
     const struct part *in; /* the part whose choice holds; NULL: R14 and R15 */
-    uint32_t site[STREAM_BLOCK_INSNS + 4];
+    uint32_t site[MOST_EXITS];
     unsigned sites;
     struct c2_error *err;
     enum c2_status status;
@@ -102,6 +109,7 @@ static void emit_exit(struct translation *t, uint8_t *jump, uint64_t target)
     const uint32_t site = new_site(t, NATIVE_GOES, t->insns, target);
     if (t->status != C2_OK)
         return;
+    C2_ASSERT(t->sites < MOST_EXITS);
     site_of(t, site)->jump = jump;
     t->site[t->sites++] = site;
 }
@@ -645,68 +653,59 @@ static void forget_part(struct native_codes *codes)
     codes->part = NULL;
 }
 
+static struct translation begin_translation(struct native_codes *codes, struct native_code *code, uint8_t *at,
+                                            struct c2_error *err)
+{
+    return (struct translation){.codes = codes,
+                                .block = code->block,
+                                .code = code,
+                                .e = {at},
+                                .records = native_records(code->kind),
+                                .insns = code->insns,
+                                .insn = codes->workspace->insn,
+                                .part = codes->workspace->part,
+                                .err = err};
+}
+
 enum c2_status native_translate(struct native_code **out, struct native_codes *codes, struct native_block *block,
                                 enum native_kind kind, struct native_blocks *blocks, struct c2_error *err)
 {
     forget_part(codes);
     if (NATIVE_CACHE_BYTES - codes->cache.used < NATIVE_BLOCK_BYTES)
         native_drop(codes, blocks);
-    struct translation *t = c2_calloc(1, sizeof *t);
     struct native_code *code = new_code(block, block->insns);
-    if (!t || !code) {
-        c2_free(t);
-        free_code(code);
+    if (!code)
         return c2_fail_memory(err, "a translation");
-    }
     code->kind = kind;
-    *t = (struct translation){.codes = codes,
-                              .block = block,
-                              .code = code,
-                              .e = {codes->cache.written + codes->cache.used},
-                              .records = native_records(kind),
-                              .whole = true,
-                              .insns = block->insns,
-                              .err = err};
+    struct translation t = begin_translation(codes, code, codes->cache.written + codes->cache.used, err);
+    t.whole = true;
     const size_t sites = codes->site_count;
-    enum c2_status status = translate(t);
+    enum c2_status status = translate(&t);
     if (status == C2_OK)
         status = keep_code(codes, code, err);
-    if (status == C2_OK) {
-        codes->cache.used = (size_t)(t->e.at - codes->cache.written + 15) & ~(size_t)15;
-        block->code[kind] = *out = code;
-        note_density(codes, block);
-    } else {
+    if (status != C2_OK) {
         codes->site_count = sites;
         free_code(code);
+        return status;
     }
-    c2_free(t);
-    return status;
+    codes->cache.used = (size_t)(t.e.at - codes->cache.written + 15) & ~(size_t)15;
+    block->code[kind] = *out = code;
+    note_density(codes, block);
+    return C2_OK;
 }
 
 enum c2_status native_translate_part(struct native_code **out, struct native_codes *codes, struct native_block *block,
                                      unsigned insns, bool records, struct c2_error *err)
 {
     forget_part(codes);
-    struct translation *t = c2_calloc(1, sizeof *t);
     struct native_code *code = new_code(block, insns);
-    if (!t || !code) {
-        c2_free(t);
-        free_code(code);
+    if (!code)
         return c2_fail_memory(err, "a translation");
-    }
     code->kind = records ? NATIVE_LOOSE_RECORDING : NATIVE_LOOSE;
-    *t = (struct translation){.codes = codes,
-                              .block = block,
-                              .code = code,
-                              .e = {codes->cache.written},
-                              .records = records,
-                              .insns = insns,
-                              .err = err};
     codes->part = *out = code;
     codes->sites_before_part = codes->site_count;
-    enum c2_status status = translate(t);
-    c2_free(t);
-    return status;
+    struct translation t = begin_translation(codes, code, codes->cache.written, err);
+    return translate(&t);
 }
 
 static void forget_translations(void *self, struct native_block *block)
@@ -739,7 +738,8 @@ enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *
 {
     codes->densest = 1;
     empty_tables(codes->context);
-    return native_cache_create(&codes->cache, err);
+    codes->workspace = c2_alloc(sizeof *codes->workspace);
+    return codes->workspace ? native_cache_create(&codes->cache, err) : c2_fail_memory(err, "translations");
 }
 
 void native_codes_release(struct native_codes *codes)
@@ -748,6 +748,7 @@ void native_codes_release(struct native_codes *codes)
         native_drop(codes, NULL);
     c2_free(codes->all);
     c2_free(codes->sites);
+    c2_free(codes->workspace);
     if (codes->cache.written)
         native_cache_release(&codes->cache);
     *codes = (struct native_codes){0};

@@ -244,7 +244,6 @@ INVALID = [  # words, what is said
     (["--no-attribution", "--evictors", "t.txt"], "--no-attribution"), (["--pages", "random,color=1"], "random"),
     (["--pages", "same-color,color=8"], "0 to 7"),
 ]
-NOT_YET = [["--engine", "native"]]
 VERBS = ["report", "sweep"]
 
 
@@ -260,10 +259,6 @@ def options():
         result = emulate(words + ["/bin/true"])
         equal((result.returncode, result.stdout), (125, b""), "status and output of " + " ".join(words))
         contains(text(result), ["c2emu: ", said], " ".join(words))
-    for words in NOT_YET:
-        result = emulate(words + ["/bin/true"])
-        equal((result.returncode, result.stdout), (125, b""), "status and output of " + " ".join(words))
-        contains(text(result), [words[0], "not available in this version"], " ".join(words))
     for verb in VERBS:
         result = emulate([verb, "x"])
         equal((result.returncode, result.stdout), (125, b""), "status and output of the verb " + verb)
