@@ -112,13 +112,17 @@ static int apply_protection(struct mmu *mmu, uint64_t start, uint64_t bytes, uns
     return mmu->host.protect(mmu->host.self, start, bytes, state);
 }
 
-static int apply_presence(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
+/* Where absent pages are absent on the host, too. */
+static int apply_touched(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
 {
     const struct mmu_host *host = &mmu->host;
-    if (state == ABSENT)
-        return host->discard(host->self, start, bytes);
-    const int error = host->complete(host->self, start, bytes);
-    return error || state == THERE ? error : host->guard(host->self, start, bytes, true);
+    const int error = state == ABSENT ? 0 : host->complete(host->self, start, bytes);
+    return error || state != ONLY_READ ? error : host->guard(host->self, start, bytes, true);
+}
+
+static int apply_presence(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
+{
+    return state == ABSENT ? mmu->host.discard(mmu->host.self, start, bytes) : apply_touched(mmu, start, bytes, state);
 }
 
 /* ------------------------------------------------------------------ parts of areas */
@@ -148,14 +152,26 @@ static int protect_part(struct mmu *mmu, const struct area *area, uint64_t from,
     return apply_runs(&runs, from, to);
 }
 
+static int watch_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, runs_apply *apply)
+{
+    struct runs runs = {.mmu = mmu, .apply = apply, .state_of = state_by_presence};
+    if (!is_watched(mmu, area))
+        return 0;
+    const int error = mmu->host.watch(mmu->host.self, from, to - from, true);
+    return error ? error : apply_runs(&runs, from, to);
+}
+
 static int renew_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, const void *with)
 {
-    struct runs runs = {.mmu = mmu, .apply = apply_presence, .state_of = state_by_presence};
-    int error = protect_part(mmu, area, from, to, with);
-    if (error || !is_watched(mmu, area))
-        return error;
-    error = mmu->host.watch(mmu->host.self, from, to - from, true);
-    return error ? error : apply_runs(&runs, from, to);
+    const int error = protect_part(mmu, area, from, to, with);
+    return error ? error : watch_part(mmu, area, from, to, apply_presence);
+}
+
+/* What a child of the same way needs: it has the rights, and no absent pages. */
+static int inherit_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, const void *with)
+{
+    (void)with;
+    return watch_part(mmu, area, from, to, apply_touched);
 }
 
 static int unwatch_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, const void *with)
@@ -370,9 +386,9 @@ enum c2_status mmu_become_child(struct mmu *mmu, struct c2_error *err)
     const struct mmu_areas *areas = &mmu->space.areas;
     if (mmu->enforced != MMU_ENFORCED_BY_USERFAULTS)
         return C2_OK;
-    if (mmu->host.userfaults(mmu->host.self) != 0)
-        mmu->enforced = MMU_ENFORCED_BY_PROTECTION;
-    int error = rights_renew(mmu, MMU_WINDOW_START, MMU_FAR_END);
+    const bool watches = mmu->host.userfaults(mmu->host.self) == 0;
+    mmu->enforced = watches ? MMU_ENFORCED_BY_USERFAULTS : MMU_ENFORCED_BY_PROTECTION;
+    int error = each_part(mmu, MMU_WINDOW_START, MMU_FAR_END, watches ? inherit_part : renew_part, NULL);
     for (const struct area *area = areas_find(areas, 0); area && !error; area = areas_next(areas, area))
         error = renew_hole(mmu, area, areas_next(areas, area));
     return error ? refused(error, MMU_WINDOW_START, err) : C2_OK;

@@ -5,12 +5,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -433,6 +438,38 @@ static void zero_pages_survive_forks(void **state)
     end();
 }
 
+/* As in a confined run: the child may have no userfaults of its own. */
+static bool refuse_userfaults(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = {sizeof rules / sizeof rules[0], rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static void confined_children_agree(void **state)
+{
+    (void)state;
+    int status;
+    struct c2_error err;
+    begin(MMU_ENFORCED_BY_ANY, true);
+    live(300);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (!refuse_userfaults() || mmu_become_child(t.mmu, &err) != C2_OK || !all_agree())
+            _exit(1);
+        live(500);
+        _exit(t.mmu->enforced == MMU_ENFORCED_BY_PROTECTION ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    end();
+}
+
 /* ------------------------------------------------------------------ cases by name */
 
 static void first_touches_are_told_apart(enum mmu_enforcement how)
@@ -667,6 +704,7 @@ int main(void)
         cmocka_unit_test(protection_agrees),
         cmocka_unit_test(userfaults_agree),
         cmocka_unit_test(children_agree),
+        cmocka_unit_test(confined_children_agree),
         cmocka_unit_test(zero_pages_survive_forks),
         cmocka_unit_test(pieces_join),
         cmocka_unit_test(pieces_run_out),
