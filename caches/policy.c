@@ -40,6 +40,8 @@
  *   chosen. A PLRU tree keeps its bits.
  *
  * Representation
+ *   A way is a word, 0 when it is empty: who is in it, as the level or the TLB has it, which may search the words of a
+ *   set. Beside them, by the same number, lies what the policy knows.
  *   lru and fifo give each way an age from the level's clock, so that a touch is one store and no order is moved; an
  *   empty way has age 0 and is thereby the oldest. Every 4 billion touches the ages of a set become their ranks.
  *   The other policies keep bit planes, inverted where reset is 1 so that a zeroed set is a reset set:

@@ -24,7 +24,8 @@
  *   change nothing.
  *
  * Elsewhere
- *   Machines that the caches do as a whole (caches/path.c) have one stage, and no tape.
+ *   Machines that the caches do as a whole (caches/path.c: several cores, prefetchers and a few more) have one stage,
+ *   and no tape.
  */
 #include "sim/sim_priv.h"
 
