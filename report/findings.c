@@ -265,10 +265,13 @@ static void say_function(struct c2_words *words, const struct telling *t)
         c2_say(words, ", the rest that of %" PRIu32 " other%s", t->of->functions - 1, t->of->functions == 2 ? "" : "s");
 }
 
+/* All fetches that miss are the first of their line: another order of the code would spare nothing. */
+static bool is_new_code(const struct finding *of) { return of->parts.capacity + of->parts.conflict == 0; }
+
 static void say_code(struct c2_words *words, const struct telling *t)
 {
     const char *level = t->run->machine->l1i.name;
-    if (mostly_cold(t->of))
+    if (is_new_code(t->of))
         c2_say(words, "lines of code are fetched for the first time");
     else if (t->of->parts.conflict > t->of->parts.capacity)
         c2_say(words, "lines of the code in use compete for few sets of %s", level);
@@ -662,7 +665,7 @@ static void say_remedy(struct c2_words *words, const struct telling *t)
         c2_say(words, "let each thread have a sum or part of its own, and put them together at the end");
         break;
     case FINDINGS_INSTRUCTION_CACHE:
-        if (mostly_cold(t->of))
+        if (is_new_code(t->of))
             c2_say(words, "nothing to win in the caches but less code");
         else
             c2_say(words, "make the hot code smaller (-Os, less inlining and unrolling), or put functions that run "
