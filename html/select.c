@@ -50,7 +50,7 @@ static const struct rule {
     {{"coherence", "cores", "own_levels"}, 0},
 };
 
-static bool is_rest(const json_t *element) { return json_object_get(element, "rest"); }
+static bool is_rest(const json_t *element) { return json_is_object(json_object_get(element, "rest")); }
 
 void html_cut(json_t *array, size_t keep)
 {
@@ -117,12 +117,13 @@ static bool add_to_rest(json_t *rest, const char *list, const json_t *of)
     size_t i;
     bool added = add_numbers(rest, of) &&
                  json_object_set_new(counted, list, json_integer(number(counted, list) + 1)) == 0;
-    if (!levels)
+    if (!json_is_array(levels))
         added = added && json_object_set_new(rest, "levels", levels = json_array()) == 0;
     json_array_foreach(json_object_get(of, "levels"), i, level)
     {
-        json_t *to = added ? level_named(levels, json_object_get(level, "name")) : NULL;
-        added = to && add_numbers(to, level);
+        const json_t *name = json_object_get(level, "name");
+        json_t *to = added && name ? level_named(levels, name) : NULL;
+        added = added && (!name || (to && add_numbers(to, level)));
     }
     return added;
 }
@@ -181,10 +182,10 @@ static bool number_callers(json_t *names, json_t *numbers, json_t *context)
     json_array_foreach(callers, i, caller)
     {
         const char *name = json_string_value(caller);
-        if (!json_object_get(numbers, name))
+        if (name && !json_object_get(numbers, name))
             added &= json_object_set_new(numbers, name, json_integer((json_int_t)json_array_size(names))) == 0 &&
                      json_array_append(names, caller) == 0;
-        added = added && json_array_set(callers, i, json_object_get(numbers, name)) == 0;
+        added = added && (!name || json_array_set(callers, i, json_object_get(numbers, name)) == 0);
     }
     return added;
 }
@@ -274,14 +275,15 @@ static bool add_starts(json_t *to, const json_t *windows, size_t by)
     json_t *column = json_array();
     bool added = json_object_set_new(to, "start", column) == 0;
     for (size_t i = 0; i < json_array_size(windows) && added; i = group_end(windows, i, by))
-        added = json_array_append(column, json_object_get(json_array_get(windows, i), "start")) == 0;
+        added = json_array_append_new(column, json_integer(number(json_array_get(windows, i), "start"))) == 0;
     return added;
 }
 
-static bool add_level(json_t *levels, const json_t *windows, size_t by, size_t level, const json_t *name)
+static bool add_level(json_t *levels, const json_t *windows, size_t by, size_t level, const char *name)
 {
     json_t *to = json_object();
-    bool added = json_array_append_new(levels, to) == 0 && json_object_set(to, "name", (json_t *)name) == 0;
+    bool added = json_array_append_new(levels, to) == 0 &&
+                 json_object_set_new(to, "name", json_string(name ? name : "?")) == 0;
     for (size_t i = 0; i < COUNTERS && added; i++)
         added = add_column(to, counters[i], windows, by, level, counters[i]);
     return added;
@@ -301,7 +303,7 @@ static bool join_windows(json_t *report)
     bool added = json_object_set_new(joined, "levels", levels) == 0 && add_starts(joined, windows, by) &&
                  add_column(joined, "instructions", windows, by, SIZE_MAX, "instructions");
     for (size_t i = 0; i < json_array_size(names) && added; i++)
-        added = add_level(levels, windows, by, i, json_object_get(json_array_get(names, i), "name"));
+        added = add_level(levels, windows, by, i, json_string_value(json_object_get(json_array_get(names, i), "name")));
     return json_object_set_new(report, "windows", joined) == 0 && added;
 }
 
