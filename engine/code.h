@@ -27,7 +27,7 @@ struct engine_code {
     const struct mmu *mmu;
     struct stream_blocks *blocks;
     struct engine_watch watch;
-    const struct cpu_model *cpu; /* as engine_config has it */
+    const struct cpu_model *cpu; /* as decode_splits has it */
     struct c2_map *watched;      /* pcs given to engine_code_watch() */
     struct c2_map *specials;     /* pc -> struct engine_special * */
     struct engine_special **all_specials;
@@ -64,7 +64,7 @@ void engine_specials_take(struct engine_code *code, void (*take)(void *self, str
 /* Executes it; *traced: with TF set. False: it cannot be, and *event says why. */
 bool engine_special_execute(const struct engine_special *special, const struct interpret_cpu *cpu,
                             struct interpret_effect *effect, bool *traced, struct engine_event *event);
-/* Writes the record of one that is alone: of what was done, maybe the first elements of a repeated string instruction. */
+/* Writes the record of one that is alone: of what was done, maybe the first elements of a string instruction. */
 enum c2_status engine_special_record(const struct engine_special *special, const struct interpret_effect *effect,
                                      struct stream_writer *writer, struct c2_error *err);
 /* Behind it, *rip is where the guest goes on. False: it does not by itself, and *event says why. */

@@ -81,7 +81,6 @@ enum c2_status engine_special_at(struct engine_special **out, struct engine_code
     if (special->decoded != DECODE_GOOD)
         return C2_OK;
     memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
-    C2_PROMISE(interpret_wants(&special->insn.insn, special->insn.operands));
     return decode_is_alone(&special->insn, code->cpu) ? add_block(code, special, err) : C2_OK;
 }
 

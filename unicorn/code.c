@@ -143,6 +143,7 @@ static enum c2_status add_by_pc(struct unicorn_code *code, struct unicorn_block 
 enum c2_status unicorn_code_enter(struct unicorn_code *code, const struct engine_config *config, struct c2_error *err)
 {
     enum c2_status status = engine_code_begin(&code->guest, config, err);
+    code->guest.cpu = NULL; /* it executes nothing beyond that */
     if (status == C2_OK)
         status = empty_map(&code->by_pc, err);
     for (size_t i = 0; i < code->all_count && status == C2_OK; i++)
@@ -607,7 +608,10 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
 enum c2_status unicorn_code_special(struct engine_special **out, struct unicorn_code *code, uint64_t pc,
                                     struct c2_error *err)
 {
-    return engine_special_at(out, &code->guest, pc, err);
+    const enum c2_status status = engine_special_at(out, &code->guest, pc, err);
+    C2_PROMISE(status != C2_OK || (*out)->decoded != DECODE_GOOD ||
+               interpret_wants(&(*out)->insn.insn, (*out)->insn.operands));
+    return status;
 }
 
 /* ------------------------------------------------------------------ MMX */
@@ -621,7 +625,8 @@ void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_bloc
 {
     if (block->mmx == 0)
         return;
-    decode_block(&code->scratch, (struct guest_va){block->pc}, pc - block->pc, (struct decode_splits){NULL, NULL, NULL});
+    decode_block(&code->scratch, (struct guest_va){block->pc}, pc - block->pc,
+                 (struct decode_splits){NULL, NULL, NULL});
     unicorn_mmx_give_back(&code->mmx, block->mmx & (uint8_t)~unicorn_mmx_early(&code->scratch));
 }
 
