@@ -92,8 +92,7 @@ bool unicorn_inline_possible(void)
     make.call = (call_function *)unicorn_find("tcg_gen_callN_x86_64");
     make.release = (release_function *)unicorn_find("tcg_temp_free_internal_x86_64");
     make.probe = (void *)helper_boundl_x86_64;
-    usable = uc_version(NULL, NULL) >> 8 == 0x020001 && make.release && make.new_variable && make.constant &&
-             make.constant_i32 && make.new_label && make.op1 && make.op3 && make.branch && make.call;
+    usable = !unicorn_gate();
     return SHORTCUT(usable);
 }
 

@@ -436,7 +436,7 @@ static bool rounding_works(struct probe *probe)
 
 static const char *find_all(struct unicorn_layout *out, struct probe *probe)
 {
-    unicorn_float_trust(uc_version(NULL, NULL) >> 8 == 0x020001);
+    unicorn_float_trust(!unicorn_gate());
     if (!probe_open(probe))
         return "it cannot be opened";
     if (!(out->old_exception = find_old_exception(probe)))

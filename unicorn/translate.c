@@ -11,7 +11,6 @@
  *   A translation costs 1 to 3 us an instruction, the look at its block a tenth of that; the block is not decoded
  *   again when it is learned.
  */
-#include <dlfcn.h>
 #include <string.h>
 
 #include "unicorn/unicorn_priv.h"
@@ -25,8 +24,6 @@ void unicorn_translate_for(struct unicorn_code *code) { translating = code; }
 void unicorn_translate_most(unsigned insns) { most_insns = insns; }
 
 bool unicorn_translating(void) { return translating; }
-
-void *unicorn_find(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 void *unicorn_find_original(const char *name)
 {

@@ -254,7 +254,11 @@ void unicorn_float_run(uint32_t unmasked);
 void unicorn_translate_for(struct unicorn_code *code);
 /* Without code: translations have this many instructions at most; 0: no limit. */
 void unicorn_translate_most(unsigned insns);
-void *unicorn_find(const char *name); /* Unicorn's own function of the name; NULL: there is none */
+/* gate.c: what the library lacks of what this room replaces or calls (symbols.h): a name, or its version; NULL: all is
+ * there. */
+const char *unicorn_gate(void);
+void unicorn_gate_withhold(const char *symbol); /* for tests: the library has no such; NULL: all that it has */
+void *unicorn_find(const char *name);           /* Unicorn's own function of the name; NULL: there is none */
 /* The same, which there must be. */
 void *unicorn_find_original(const char *name);
 /* The same; *found keeps it. */

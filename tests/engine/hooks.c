@@ -137,8 +137,26 @@ static void change_amid_a_run(void **state)
     }
 }
 
+/* Of a library that lacks one function no translation is trusted: hooks record all of the run. */
+static void library_that_lacks_a_function(void **state)
+{
+    static struct record by_translations, by_hooks;
+    (void)state;
+    assert_null(unicorn_gate());
+    run(&by_translations, 0, 0);
+    unicorn_gate_withhold("tcg_gen_op3_x86_64");
+    assert_string_equal(unicorn_gate(), "tcg_gen_op3_x86_64");
+    assert_false(unicorn_inline_possible());
+    run(&by_hooks, 0, 0);
+    unicorn_gate_withhold(NULL);
+    assert_null(unicorn_gate());
+    assert_int_equal(by_hooks.used, by_translations.used);
+    assert_memory_equal(by_hooks.words, by_translations.words, by_hooks.used * sizeof *by_hooks.words);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(change_amid_a_run)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(change_amid_a_run),
+                                       cmocka_unit_test(library_that_lacks_a_function)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

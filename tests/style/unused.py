@@ -27,6 +27,7 @@ HOOKS = {
     "pagemap_names": "frames that a map names",
     "sim_walk_reads": "reads of cached walks by level, beside those of a naive model",
     "stream_recording_fact": "what a recording says of its run",
+    "unicorn_gate_withhold": "an engine whose library lacks something",
     "unicorn_code_distrust": "a run that goes over to hooks",
     "where_count": "for analyses that count references", "where_create": "likewise", "where_rows": "likewise",
     "where_spot": "likewise",
