@@ -67,6 +67,7 @@ struct cli_options {
     bool zero_page;
     const char *dump_pagemap; /* NULL: not asked for */
     const char *engine;
+    const char *cpu;  /* NULL: x86-64-v2 */
     uint64_t quantum; /* instructions of a thread's turn; 0: as ever */
     uint64_t seed;
     bool seed_set;        /* --seed */

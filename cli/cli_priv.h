@@ -440,4 +440,8 @@ enum c2_status cli_html(int argc, char **argv, struct c2_error *err);
 enum c2_status cli_verify(bool *different, int argc, char **argv, struct c2_error *err);
 enum c2_status cli_annotate(int argc, char **argv, struct c2_error *err);
 
+/* ------------------------------------------------------------------ processor.c */
+/* What --cpu names; lent for ever. C2_ERR_INVALID, or C2_ERR_UNSUPPORTED by the engine or by the host. */
+enum c2_status cli_processor(const struct cpu_model **out, const struct cli_options *options, struct c2_error *err);
+
 #endif

@@ -31,6 +31,7 @@ enum option_key {
     KEY_QUANTUM,
     KEY_NO_SIM,
     KEY_ENGINE,
+    KEY_CPU,
     KEY_FOLLOW,
     KEY_INHERIT_ENV,
     KEY_JSON,

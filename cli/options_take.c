@@ -188,6 +188,7 @@ static const struct kept {
     {KEY_ROI, KEPT_LIST, AT(regions.functions), AT(regions.function_count), 0},
     {KEY_PAGES, KEPT_TEXT, AT(pages), 0, 0},
     {KEY_ENGINE, KEPT_TEXT, AT(engine), 0, 0},
+    {KEY_CPU, KEPT_TEXT, AT(cpu), 0, 0},
     {KEY_FOLLOW, KEPT_TEXT, AT(follow), 0, 0},
     {KEY_ROOT, KEPT_TEXT, AT(root), 0, 0},
     {KEY_DUMP_PAGEMAP, KEPT_TEXT, AT(dump_pagemap), 0, 0},

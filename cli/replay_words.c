@@ -58,6 +58,7 @@ static const struct {
     {"dim", "it belongs to `c2emu advise`"},
     {"verbose", "the system calls were made when it was recorded"},
     {"engine", "nothing is executed"},
+    {"cpu", "nothing is executed"},
     {"follow", "a recording is of one program"},
     {"skip", "a recording has what was recorded; record the samples: c2emu --record FILE --skip N ..."},
     {"start", "record the samples: c2emu --record FILE --start N ..."},

@@ -31,6 +31,7 @@
 #define PROGRESS_INSTRUCTIONS 5000000u
 
 struct run {
+    const struct cpu_model *cpu; /* that the guest finds */
     const struct cli_options *options;
     struct cli_options adapted; /* to the checkpoint, or the program: then options points here */
     struct cli_process *process;
@@ -137,11 +138,13 @@ static struct loader_request request_of(const struct run *run)
                                        .directory = run->executed->directory,
                                        .argv = run->executed->argv,
                                        .envp = run->executed->envp,
-                                       .seed = run->options->seed};
+                                       .seed = run->options->seed,
+                                       .cpu = run->cpu};
     return (struct loader_request){.program = run->from ? run->from->saved.image.path : run->options->command[0],
                                    .argv = run->options->command,
                                    .envp = environment_of(run),
-                                   .seed = run->options->seed};
+                                   .seed = run->options->seed,
+                                   .cpu = run->cpu};
 }
 
 static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
@@ -149,7 +152,9 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     cli_clock_text(run->clock, run->options->clock_start);
     run->plan.from = run->from;
     const bool given = run->from || run->executed;
-    enum c2_status status = given ? C2_OK : cli_environment(&run->environment, run->options, host_env, err);
+    enum c2_status status = cli_processor(&run->cpu, run->options, err);
+    if (status == C2_OK && !given)
+        status = cli_environment(&run->environment, run->options, host_env, err);
     if (status == C2_OK && run->options->sampling.points)
         status = cli_chosen_create(&run->chosen, run->options, err);
     return status == C2_OK ? cli_plan_read(&run->plan, run->options, err) : status;
@@ -255,6 +260,7 @@ static enum c2_status create_kernel(struct run *run, struct c2_error *err)
                                      .start_seconds = run->options->clock_set ? run->options->clock_start
                                                                               : SYSCALLS_START_SECONDS,
                                      .physical_bytes = run->plan.physical_bytes,
+                                     .cpu = run->cpu,
                                      .processors = run->plan.processors,
                                      .keep_inputs = run->receipt,
                                      .confined = run->options->sandbox,
@@ -467,6 +473,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
 {
     const struct analyses *analyses = analyses_of(run);
     struct emu_config config = {.engine = run->options->engine,
+                                .cpu = run->cpu,
                                 .retired = run->process->engine,
                                 .mmu = run->simulation.mmu,
                                 .kernel = run->kernel,

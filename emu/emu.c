@@ -54,6 +54,7 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
                                          .time_ns = time_ns,
                                          .time_self = emu,
                                          .watch = watchers_reached(&emu->process.watchers),
+                                         .cpu = config->cpu,
                                          .count_blocks = config->count_blocks};
     const struct engine_ops *ops = NULL;
     if (status == C2_OK)

@@ -50,8 +50,9 @@ struct emu_family {
 };
 
 struct emu_config {
-    const char *engine;     /* by its name (emu_engine) */
-    struct engine *retired; /* that of the process's program before; NULL: there is none. emu_create takes it */
+    const char *engine;          /* by its name (emu_engine) */
+    const struct cpu_model *cpu; /* that the guest finds; NULL: x86-64-v2 */
+    struct engine *retired;      /* that of the process's program before; NULL: there is none. emu_create takes it */
     struct mmu *mmu;
     struct syscalls *kernel;
     struct emu_family family;

@@ -362,33 +362,38 @@ const struct interpret_form *interpret_form_of(ZydisMnemonic mnemonic)
 #define BEYOND(name) \
     name " is beyond x86-64-v2 and not modelled: " \
          "build the program with -march=x86-64-v2, or let it choose its code by CPUID"
+/* Of features that another processor of cpu/ has. */
+#define BEYOND_FOR(name, cpu) \
+    name " is beyond the processor that the guest finds: run it with --engine native --cpu " cpu \
+         ", build it with -march=x86-64-v2, or let it choose its code by CPUID"
 #define EXT(e, name) [ZYDIS_ISA_EXT_##e] = BEYOND(name)
+#define EXT_FOR(e, name, cpu) [ZYDIS_ISA_EXT_##e] = BEYOND_FOR(name, cpu)
 
 static const char *const extensions[ZYDIS_ISA_EXT_MAX_VALUE + 1] = {
-    EXT(AES, "AES-NI"),
+    EXT_FOR(AES, "AES-NI", "host"),
     EXT(AMD3DNOW, "3DNow!"),
     EXT(AMX_BF16, "AMX"),
     EXT(AMX_INT8, "AMX"),
     EXT(AMX_TILE, "AMX"),
-    EXT(AVX, "AVX"),
-    EXT(AVX2, "AVX2"),
-    EXT(AVX2GATHER, "AVX2"),
-    EXT(AVX512EVEX, "AVX-512"),
-    EXT(AVX512VEX, "AVX-512"),
-    EXT(AVXAES, "AVX"),
-    EXT(AVX_VNNI, "AVX-VNNI"),
+    EXT_FOR(AVX, "AVX", "x86-64-v3"),
+    EXT_FOR(AVX2, "AVX2", "x86-64-v3"),
+    EXT_FOR(AVX2GATHER, "AVX2", "x86-64-v3"),
+    EXT_FOR(AVX512EVEX, "AVX-512", "x86-64-v4"),
+    EXT_FOR(AVX512VEX, "AVX-512", "x86-64-v4"),
+    EXT_FOR(AVXAES, "AVX", "host"),
+    EXT_FOR(AVX_VNNI, "AVX-VNNI", "host"),
     EXT(CET, "CET"),
     EXT(CLDEMOTE, "CLDEMOTE"),
     EXT(CLZERO, "CLZERO"),
     EXT(ENQCMD, "ENQCMD"),
-    EXT(F16C, "F16C"),
-    EXT(FMA, "FMA"),
+    EXT_FOR(F16C, "F16C", "x86-64-v3"),
+    EXT_FOR(FMA, "FMA", "x86-64-v3"),
     EXT(FMA4, "FMA4"),
-    EXT(GFNI, "GFNI"),
+    EXT_FOR(GFNI, "GFNI", "host"),
     EXT(MONITORX, "MONITORX"),
     EXT(MOVDIR, "MOVDIR"),
     EXT(MPX, "MPX"),
-    EXT(PCLMULQDQ, "PCLMULQDQ"),
+    EXT_FOR(PCLMULQDQ, "PCLMULQDQ", "host"),
     EXT(PKU, "PKU"),
     EXT(PREFETCHWT1, "PREFETCHWT1"),
     EXT(RDPID, "RDPID"),
@@ -399,16 +404,16 @@ static const char *const extensions[ZYDIS_ISA_EXT_MAX_VALUE + 1] = {
     EXT(RTM, "TSX"),
     EXT(SERIALIZE, "SERIALIZE"),
     EXT(SGX, "SGX"),
-    EXT(SHA, "SHA-NI"),
+    EXT_FOR(SHA, "SHA-NI", "host"),
     EXT(SSE4A, "SSE4a"),
     EXT(TBM, "TBM"),
     EXT(TSX_LDTRK, "TSX"),
     EXT(UINTR, "UINTR"),
-    EXT(VAES, "VAES"),
-    EXT(VPCLMULQDQ, "VPCLMULQDQ"),
+    EXT_FOR(VAES, "VAES", "host"),
+    EXT_FOR(VPCLMULQDQ, "VPCLMULQDQ", "host"),
     EXT(WAITPKG, "WAITPKG"),
     EXT(XOP, "XOP"),
-    EXT(XSAVE, "XSAVE"),
+    EXT_FOR(XSAVE, "XSAVE", "x86-64-v3"),
     EXT(XSAVEC, "XSAVE"),
     EXT(XSAVEOPT, "XSAVE"),
     EXT(XSAVES, "XSAVE"),
@@ -417,7 +422,7 @@ static const char *const extensions[ZYDIS_ISA_EXT_MAX_VALUE + 1] = {
 const char *interpret_refusal(const ZydisDecodedInstruction *insn)
 {
     if (insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
-        return BEYOND("AVX-512");
+        return BEYOND_FOR("AVX-512", "x86-64-v4");
     const char *reason = extensions[insn->meta.isa_ext];
     return reason ? reason : "this instruction is not among those known to come out right";
 }

@@ -83,6 +83,50 @@ static void test_cpuid(void **state)
     assert_string_equal(text, "c2emu x86-64-v2 CPU");
 }
 
+/* Which instruction is refused on which processor. */
+static void test_extensions(void **state)
+{
+    enum { V2 = 1, V3 = 2, V4 = 4, HOST = 8 };
+    static const struct {
+        uint8_t bytes[10];
+        unsigned accepted;
+    } rows[] = {
+        {{0x0f, 0x58, 0xc1}, V2 | V3 | V4 | HOST},             /* addps */
+        {{0x66, 0x0f, 0x38, 0xf6, 0xc1}, V2 | V3 | V4 | HOST}, /* adcx */
+        {{0xc5, 0xfc, 0x58, 0xc1}, V3 | V4 | HOST},            /* vaddps, 256 bits */
+        {{0xc5, 0xfd, 0xfe, 0xc1}, V3 | V4 | HOST},            /* vpaddd, 256 bits: AVX2 */
+        {{0xc4, 0xe2, 0x75, 0xb8, 0xc2}, V3 | V4 | HOST},      /* vfmadd231ps */
+        {{0xc4, 0xe2, 0x7d, 0x13, 0xc1}, V3 | V4 | HOST},      /* vcvtph2ps */
+        {{0x0f, 0x01, 0xd0}, V3 | V4 | HOST},                  /* xgetbv */
+        {{0x0f, 0xae, 0x20}, V3 | V4 | HOST},                  /* xsave */
+        {{0x0f, 0xc7, 0x20}, 0},                               /* xsavec */
+        {{0x62, 0xf1, 0x74, 0x48, 0x58, 0xc2}, V4 | HOST},     /* vaddps, 512 bits */
+        {{0x62, 0xf1, 0x74, 0x28, 0x58, 0xc2}, V4 | HOST},     /* vaddps, 256 bits: AVX512VL */
+        {{0xc5, 0xf4, 0x41, 0xc2}, V4 | HOST},                 /* kandw */
+        {{0x66, 0x0f, 0x38, 0xdc, 0xc1}, HOST},                /* aesenc */
+        {{0xc4, 0xe2, 0x75, 0xdc, 0xc2}, HOST},                /* vaesenc, 256 bits */
+        {{0x62, 0xf2, 0x75, 0x48, 0x50, 0xc2}, HOST},          /* vpdpbusd, 512 bits */
+        {{0xc5, 0xfc, 0x53, 0xc1}, 0},                         /* vrcpps */
+        {{0x62, 0xf2, 0x7d, 0x48, 0x4c, 0xc1}, 0},             /* vrcp14ps */
+        {{0x62, 0xf2, 0x76, 0x48, 0x52, 0xc2}, 0},             /* vdpbf16ps */
+    };
+    const struct cpu_model everything = {.name = "host", .features = UINT64_MAX, .xcr0 = 0xe7};
+    const struct cpu_model *const models[] = {NULL, cpu_of_level(CPU_V3), cpu_of_level(CPU_V4), &everything};
+    ZydisDecoder decoder;
+    (void)state;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ZydisDecodedInstruction insn;
+        ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+        assert_true(ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, rows[i].bytes, 10, &insn, operands)));
+        for (unsigned m = 0; m < 4; m++) {
+            const bool refused = interpret_refused(models[m], &insn, operands);
+            if (refused == (rows[i].accepted >> m & 1))
+                fail_msg("row %zu, processor %u", i, m);
+        }
+    }
+}
+
 static void test_time(void **state)
 {
     static struct twin_result r;
@@ -369,9 +413,9 @@ static void test_prefetches(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpuid),    cmocka_unit_test(test_time),
-                                       cmocka_unit_test(test_segments), cmocka_unit_test(test_traps),
-                                       cmocka_unit_test(test_verdicts), cmocka_unit_test(test_enter),
-                                       cmocka_unit_test(test_flushes),  cmocka_unit_test(test_prefetches)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_extensions), cmocka_unit_test(test_cpuid),   cmocka_unit_test(test_time),
+        cmocka_unit_test(test_segments),   cmocka_unit_test(test_traps),   cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_enter),      cmocka_unit_test(test_flushes), cmocka_unit_test(test_prefetches)};
     return cmocka_run_group_tests_name("interpret: the system", tests, twin_setup, twin_teardown);
 }
