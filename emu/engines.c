@@ -8,8 +8,6 @@
 #include "native/native_engine.h"
 #include "unicorn/unicorn_engine.h"
 
-_Static_assert(EMU_VERSION_BYTES == ENGINE_VERSION_BYTES, "one size of versions");
-
 static const struct engine_ops *const engines[] = {&engine_unicorn_ops, &engine_native_ops};
 #define ENGINES (sizeof engines / sizeof *engines)
 
@@ -32,9 +30,12 @@ enum c2_status emu_engine_version(char out[EMU_VERSION_BYTES], const char *name,
 {
     const struct engine_ops *ops;
     enum c2_status status = emu_engine(&ops, name, err);
-    if (status == C2_OK)
-        ops->version(out);
-    return status;
+    char version[ENGINE_VERSION_BYTES];
+    if (status != C2_OK)
+        return status;
+    ops->version(version);
+    snprintf(out, EMU_VERSION_BYTES, "%s %s", ops->name, version);
+    return C2_OK;
 }
 
 bool emu_engine_is_on_host(const char *name)
