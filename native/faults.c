@@ -204,6 +204,17 @@ static bool is_turn(const struct decode_insn *insn, unsigned i, bool writes)
     return (insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 ? writes : !writes;
 }
 
+/* ENTER looks whether the new top of the stack can be written (interpret/system.c). */
+static bool probe_fails(const struct native *n, const struct decode_insn *insn, struct engine_event *event)
+{
+    enum { RSP = 4, PUSHED = 8 };
+    if (insn->insn.mnemonic != ZYDIS_MNEMONIC_ENTER)
+        return false;
+    const struct guest_va top = {n->context->gpr[RSP] - PUSHED - (insn->operands[0].imm.value.u & 0xffff)};
+    *event = (struct engine_event){.stop = ENGINE_FAULT, .address = top, .access = MMU_ACCESS_WRITE};
+    return !mmu_ready(n->base.config.mmu, top, MMU_ACCESS_WRITE);
+}
+
 /* What is modified is written, as CPUs have it. */
 bool native_first_failure(const struct native *n, const struct decode_insn *insn, struct engine_event *event)
 {
@@ -217,7 +228,7 @@ bool native_first_failure(const struct native *n, const struct decode_insn *insn
             if (is_turn(insn, i, writes) && interpret_address(&start, &n->cpu, pc, &insn->insn, &insn->operands[i]) &&
                 fails(n, &insn->operands[i], start, event))
                 return true;
-    return false;
+    return probe_fails(n, insn, event);
 }
 
 /* ------------------------------------------------------------------ what a fault is for the guest */
