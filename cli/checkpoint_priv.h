@@ -16,6 +16,8 @@ struct cli_saved {
     struct cli_texts command, environment, wrappers;
     uint64_t seed, clock_start;
     bool clock_set;
+    char *cpu;             /* the processor that the guest found, by its name for --cpu, */
+    uint64_t cpu_features; /* and what it had */
     struct mmu_guest_config guest;
     struct loader_image image;
     uint64_t instructions;
@@ -24,6 +26,9 @@ struct cli_saved {
 struct cli_texts cli_texts_of(const char *const *list); /* lends it */
 void cli_saved_checkpoint(struct cli_saved *saved, struct checkpoint *checkpoint);
 void cli_saved_release(struct cli_saved *saved); /* of one that was read */
+/* Whether the guest goes on on the processor that it found; the checkpoint at `path`. */
+enum c2_status cli_saved_suits(const struct cli_saved *saved, const char *path, const struct cpu_model *cpu,
+                               struct c2_error *err);
 
 /* ------------------------------------------------------------------ checkpoint.c: --checkpoint */
 struct cli_saver;

@@ -131,6 +131,7 @@ enum c2_status cli_restored_options(struct cli_options *options, const struct cl
     options->clock_set = saved->clock_set;
     options->clock_start = saved->clock_start;
     options->seed = options->seed_set ? options->seed : saved->seed;
+    options->cpu = options->cpu ? options->cpu : saved->cpu;
     return status;
 }
 

@@ -153,6 +153,8 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     run->plan.from = run->from;
     const bool given = run->from || run->executed;
     enum c2_status status = cli_processor(&run->cpu, run->options, err);
+    if (status == C2_OK && run->from)
+        status = cli_saved_suits(&run->from->saved, run->from->path, run->cpu, err);
     if (status == C2_OK && !given)
         status = cli_environment(&run->environment, run->options, host_env, err);
     if (status == C2_OK && run->options->sampling.points)
@@ -335,6 +337,8 @@ static enum c2_status save(void *self, struct c2_error *err)
         .seed = options->seed,
         .clock_start = options->clock_start,
         .clock_set = options->clock_set,
+        .cpu = (char *)run->cpu->name,
+        .cpu_features = run->cpu->features,
         .guest = *mmu_guest_config(run->simulation.mmu),
         .image = run->image,
         .instructions = emu_instructions(run->emu)};

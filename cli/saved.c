@@ -5,6 +5,7 @@
 #include "cli/checkpoint_priv.h"
 
 #define TEXT_MOST ((size_t)4 << 20) /* an argument that a stack has room for */
+#define CPU_NAME_MOST 31u
 
 struct cli_texts cli_texts_of(const char *const *list)
 {
@@ -53,11 +54,13 @@ void cli_saved_checkpoint(struct cli_saved *saved, struct checkpoint *c)
     checkpoint_number(c, &saved->seed, CHECKPOINT_ANY);
     CHECKPOINT_NUMBER(c, saved->clock_set, 1);
     checkpoint_number(c, &saved->clock_start, CHECKPOINT_ANY);
+    checkpoint_text(c, &saved->cpu, CPU_NAME_MOST);
+    checkpoint_number(c, &saved->cpu_features, CHECKPOINT_ANY);
     mmu_guest_config_checkpoint(&saved->guest, c);
     visit_image(&saved->image, c);
     checkpoint_number(c, &saved->instructions, INT64_MAX);
     CHECKPOINT_NUMBER(c, saved->caches, 1);
-    if (checkpoint_status(c, NULL) == C2_OK && (saved->command.count == 0 || !saved->image.path))
+    if (checkpoint_status(c, NULL) == C2_OK && (saved->command.count == 0 || !saved->image.path || !saved->cpu))
         checkpoint_damaged(c, "no program");
 }
 
@@ -74,4 +77,16 @@ void cli_saved_release(struct cli_saved *saved)
     release_texts(&saved->environment);
     release_texts(&saved->wrappers);
     c2_free(saved->image.path);
+    c2_free(saved->cpu);
+}
+
+enum c2_status cli_saved_suits(const struct cli_saved *saved, const char *path, const struct cpu_model *cpu,
+                               struct c2_error *err)
+{
+    if (saved->cpu_features == cpu->features)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_UNSUPPORTED,
+                   "the program of the checkpoint %s has found the processor %s, and this one is %s, with other "
+                   "features: restore it with the same --engine and --cpu",
+                   path, saved->cpu, cpu->name);
 }
