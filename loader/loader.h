@@ -12,7 +12,7 @@
 
 /* The strings and vectors of the initial stack have this much room above the guest's RSP: as much as Linux allows for
  * each. The stack area is MMU_STACK_BYTES below RSP and this above it. */
-#define LOADER_ARGUMENTS_BYTES (4ull << 20)
+#define LOADER_ARGUMENTS_BYTES (MMU_STACK_TOP - MMU_STACK_BASE)
 
 struct loader_request {
     const char *program;     /* as given on the command line: found as execvp finds it (host PATH) */

@@ -105,7 +105,7 @@ void loader_program_close(struct loader_program *program);
 /* ------------------------------------------------------------------ the initial stack (stack.c) */
 
 /* Where the parts lie; every number is the same in every run. */
-#define LOADER_STACK_RSP (MMU_STACK_TOP - LOADER_ARGUMENTS_BYTES)
+#define LOADER_STACK_RSP MMU_STACK_BASE
 #define LOADER_STACK_STRINGS (LOADER_STACK_RSP + LOADER_ARGUMENTS_BYTES / 2)
 #define LOADER_STACK_LOW (LOADER_STACK_RSP - MMU_STACK_BYTES)
 

@@ -6,7 +6,7 @@
  *   is kept to the byte. A break that cannot be had - below the base, into another mapping or the page tables, or more
  *   than the machine's memory at once - leaves everything, and the answer is the break that stands.
  * Not modelled
- *   RLIMIT_DATA.
+ *   RLIMIT_DATA, which is asked for before (syscalls/limits.c).
  */
 #include "mmu/mmu_priv.h"
 

@@ -33,7 +33,8 @@
 #define MMU_TABLES_END 0x9000000000ull  /* a guest may reserve these addresses (no rights), as part of more */
 #define MMU_MMAP_TOP 0x3f0e30000000ull  /* anonymous mmaps grow down from here */
 #define MMU_STACK_TOP 0x3fff38000000ull /* first byte above the stack */
-#define MMU_STACK_BYTES (8ull << 20)    /* the guest's RLIMIT_STACK */
+#define MMU_STACK_BYTES (8ull << 20)    /* the guest's RLIMIT_STACK, below the first RSP */
+#define MMU_STACK_BASE (MMU_STACK_TOP - (4ull << 20)) /* the first RSP; words and environment lie above */
 /* Where allocators of sanitizers want to be, between the host's programs and its libraries: only at fixed addresses. */
 #define MMU_FAR_START 0x600000000000ull
 #define MMU_FAR_END 0x7d0000000000ull

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/limits_priv.h"
 #include "syscalls/paths_priv.h"
 
 enum { WORD_BYTES = 32 * 4096 }; /* MAX_ARG_STRLEN: one word, its NUL with it */
@@ -263,6 +264,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     kernel->instructions_before += kernel->instructions;
     kernel->instructions = kernel->turn = 0;
     kernel->remapped = true;
+    limits_set_stack(kernel);
     kernel->hides_library_cache = false;
     views_publish_names(kernel, kernel->self);
     return C2_OK;

@@ -20,6 +20,7 @@
 #include <sys/utsname.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/limits_priv.h"
 
 void identity_create(struct identity *identity)
 {
@@ -77,8 +78,14 @@ int64_t identity_set_users(struct call *c)
 
 int64_t identity_personality(struct call *c)
 {
-    uint32_t wanted = (uint32_t)c->arg[0];
-    return wanted == 0 || wanted == 0xffffffff ? 0 : -EINVAL;
+    enum { QUERY = 0xffffffff, NO_RANDOM_ADDRESSES = 0x40000 }; /* which it has none of */
+    const uint32_t wanted = (uint32_t)c->arg[0], old = c->kernel->identity.personality;
+    if (wanted == QUERY)
+        return old;
+    if (wanted & ~(uint32_t)NO_RANDOM_ADDRESSES)
+        return -EINVAL;
+    c->kernel->identity.personality = wanted;
+    return old;
 }
 
 int64_t identity_set_tid(struct call *c)
@@ -131,6 +138,8 @@ static int64_t set_limit(struct call *c, unsigned which, const struct identity_l
     if (limit->hard > identity->limit[which].hard)
         return -EPERM;
     identity->limit[which] = *limit;
+    if (which == RLIMIT_STACK)
+        limits_set_stack(c->kernel);
     return which != RLIMIT_CPU || timers_limit_cpu(c->kernel, c->instructions) ? 0 : -ENOMEM;
 }
 

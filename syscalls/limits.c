@@ -3,7 +3,8 @@
  * Model
  *   RLIMIT_AS limits all that is mapped, RLIMIT_DATA what is private and writable, the heap among it: who asks for more
  *   gets ENOMEM, and the break stays where it is. The stack is mapped from the start, as far as it may grow: of
- *   RLIMIT_AS it takes what it has grown to, at least 132 KiB, as on Linux; of RLIMIT_DATA nothing. A lower
+ *   RLIMIT_AS it takes what it has grown to, at least 132 KiB, as on Linux; of RLIMIT_DATA nothing. It is counted from
+ *   the first RSP on: words and environment lie above. A lower
  *   RLIMIT_STACK takes away what lies below it and was never touched, so that an access there is SIGSEGV; a higher one
  *   gives it back, if nothing else lies there.
  *   Source: Linux' mm/mmap.c, setrlimit(2).
@@ -26,14 +27,18 @@ static bool is_data(const struct mmu_area *area)
     return area->prot & MMU_WRITE && !area->shared && area->kind != MMU_STACK;
 }
 
-static uint64_t grown(const struct syscalls *kernel, const struct mmu_area *area)
+static bool is_touched(const struct syscalls *kernel, uint64_t page)
 {
-    uint64_t untouched = 0;
-    while (untouched < area->bytes &&
-           !mmu_ready(kernel->mmu, (struct guest_va){area->start.v + untouched}, MMU_ACCESS_READ))
-        untouched += C2_PAGE_BYTES;
-    const uint64_t touched = area->bytes - untouched;
-    return touched > STACK_LEAST ? touched : STACK_LEAST < area->bytes ? STACK_LEAST : area->bytes;
+    return mmu_ready(kernel->mmu, (struct guest_va){page}, MMU_ACCESS_READ);
+}
+
+static uint64_t grown(const struct syscalls *kernel, const struct mmu_area *stack)
+{
+    uint64_t bottom = stack->start.v;
+    while (bottom < MMU_STACK_BASE && !is_touched(kernel, bottom))
+        bottom += C2_PAGE_BYTES;
+    const uint64_t touched = MMU_STACK_BASE - bottom;
+    return touched > STACK_LEAST ? touched : STACK_LEAST;
 }
 
 /* What counts of the areas between two addresses: all, data alone, or what is no data yet. */
@@ -108,15 +113,14 @@ static void grow(struct syscalls *kernel, const struct mmu_area *stack, uint64_t
 void limits_set_stack(struct syscalls *kernel)
 {
     const struct mmu_area *stack = stack_of(kernel);
-    if (!stack)
+    if (!stack || stack->start.v >= MMU_STACK_BASE)
         return;
-    kernel->stack_bytes = stack->bytes > kernel->stack_bytes ? stack->bytes : kernel->stack_bytes;
-    const uint64_t limit = limit_of(kernel, RLIMIT_STACK), top = stack->start.v + stack->bytes;
-    const uint64_t most = limit < MMU_STACK_BYTES ? c2_align_down(limit, C2_PAGE_BYTES) : kernel->stack_bytes;
-    const uint64_t used = grown(kernel, stack), kept = most > used ? most : used, bottom = top - kept;
-    if (kept < stack->bytes)
-        (void)mmu_unmap(kernel->mmu, stack->start.v, bottom - stack->start.v);
-    else if (kept > stack->bytes)
+    const uint64_t limit = limit_of(kernel, RLIMIT_STACK), used = grown(kernel, stack), start = stack->start.v;
+    const uint64_t most = limit < MMU_STACK_BYTES ? c2_align_down(limit, C2_PAGE_BYTES) : MMU_STACK_BYTES;
+    const uint64_t bottom = MMU_STACK_BASE - (most > used ? most : used);
+    if (bottom > start)
+        (void)mmu_unmap(kernel->mmu, start, bottom - start);
+    else if (bottom < start)
         grow(kernel, stack, bottom);
     kernel->remapped = true;
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/limits_priv.h"
 
 enum { DONTUNMAP = 4 }; /* MREMAP_DONTUNMAP */
 
@@ -123,6 +124,9 @@ int64_t memory_map(struct call *c)
         inputs_mapping(c->kernel, file, prot & PROT_EXEC);
     if (status == 0)
         status = locked_may_map(c->kernel, c->arg[1], flags & MAP_LOCKED);
+    if (status == 0)
+        status = limits_may_map(c->kernel, c->arg[1], prot & PROT_WRITE && !request.shared, request.address,
+                                request.fixed ? c->arg[1] : 0);
     return status < 0 ? status : put_mapping(c, &request, flags);
 }
 
@@ -178,6 +182,16 @@ static int64_t check_remap(const struct call *c)
     return 0;
 }
 
+static int64_t may_grow(const struct call *c)
+{
+    const struct mmu_area *area = mmu_area_at(mmu_areas(c->kernel->mmu), (struct guest_va){c->arg[0]}, false);
+    const uint64_t old = c2_align_up(c->arg[1], C2_PAGE_BYTES), now = c2_align_up(c->arg[2], C2_PAGE_BYTES);
+    const uint64_t more = c->arg[3] & DONTUNMAP ? now : now > old ? now - old : 0;
+    if (!area || more == 0)
+        return 0;
+    return limits_may_map(c->kernel, more, area->prot & MMU_WRITE && !area->shared, 0, 0);
+}
+
 int64_t memory_remap(struct call *c)
 {
     struct locked *locked = &c->kernel->locked;
@@ -186,6 +200,8 @@ int64_t memory_remap(struct call *c)
     int64_t to = check_remap(c);
     if (to == 0 && was_locked && c->arg[2] > c->arg[1])
         to = locked_may_map(c->kernel, c->arg[2] - c->arg[1], true);
+    if (to == 0)
+        to = may_grow(c);
     if (to < 0)
         return to;
     c->kernel->remapped = true;
@@ -206,6 +222,8 @@ int64_t memory_protect(struct call *c)
         return -EINVAL;
     if (c->arg[1] == 0)
         return 0;
+    if (c->arg[2] & PROT_WRITE && limits_may_write(c->kernel, c->arg[0], c->arg[1]) < 0)
+        return -ENOMEM;
     return mmu_protect(c->kernel->mmu, c->arg[0], c->arg[1], rights_of(c->arg[2]));
 }
 
@@ -214,7 +232,8 @@ int64_t memory_brk(struct call *c)
 {
     const uint64_t old = c2_align_up(mmu_brk(c->kernel->mmu, 0), C2_PAGE_BYTES);
     c->kernel->remapped = true;
-    if (c->arg[0] > old && locked_may_map(c->kernel, c->arg[0] - old, false) < 0)
+    if (c->arg[0] > old && (locked_may_map(c->kernel, c->arg[0] - old, false) < 0 ||
+                            limits_may_map(c->kernel, c->arg[0] - old, true, 0, 0) < 0))
         return (int64_t)mmu_brk(c->kernel->mmu, 0);
     const uint64_t now = mmu_brk(c->kernel->mmu, c->arg[0]), end = c2_align_up(now, C2_PAGE_BYTES);
     if (end < old)

@@ -204,6 +204,7 @@ static void visit_identity(struct identity *identity, struct checkpoint *c)
     }
     CHECKPOINT_NUMBER(c, identity->mask, 0777);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->dumpable, UINT32_MAX);
+    CHECKPOINT_NUMBER(c, identity->personality, UINT32_MAX);
 }
 
 /* Those that the run was started with are known already: they are the first ones. */

@@ -265,15 +265,15 @@ SYSCALL(63, uname, identity_uname, DECIMAL, "Linux c2emu 6.1.0-c2emu x86_64", OU
 SYSCALL(99, sysinfo, identity_sysinfo, DECIMAL, "from the simulated memory and guest time", OUT(112))
 SYSCALL(97, getrlimit, identity_getrlimit, DECIMAL, "fixed at start", CHOICE(limit), OUT(16))
 SYSCALL(160, setrlimit, identity_setrlimit, DECIMAL,
-        "remembered; RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_NICE and RLIMIT_CPU act", CHOICE(limit), IN(16))
+        "remembered; those of NOFILE, FSIZE, NICE, CPU, AS, DATA and STACK act", CHOICE(limit), IN(16))
 SYSCALL(302, prlimit64, identity_prlimit, DECIMAL,
-        "remembered; RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_NICE and RLIMIT_CPU act", INT, CHOICE(limit), IN_OR_NULL(16),
+        "remembered; those of NOFILE, FSIZE, NICE, CPU, AS, DATA and STACK act", INT, CHOICE(limit), IN_OR_NULL(16),
         OUT_OR_NULL(16))
 SYSCALL(98, getrusage, identity_getrusage, DECIMAL, "times and page faults of the guest, the rest 0", CHOICE(usage),
         OUT(144))
 SYSCALL(140, getpriority, sched_get_nice, DECIMAL, "", INT, INT)
 SYSCALL(141, setpriority, sched_set_nice, DECIMAL, "kept; changes nothing else", INT, INT, INT)
-SYSCALL(135, personality, identity_personality, DECIMAL, "0 only", HEX)
+SYSCALL(135, personality, identity_personality, DECIMAL, "ADDR_NO_RANDOMIZE at most, which changes nothing", HEX)
 SYSCALL(157, prctl, identity_prctl, DECIMAL, "names and flags are remembered; no seccomp", CHOICE(prctl), HEX, HEX, HEX,
         HEX)
 SYSCALL(158, arch_prctl, identity_arch_prctl, DECIMAL, "", CHOICE(arch), ADDRESS)

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
@@ -203,9 +204,37 @@ void row_getrlimit(void **state)
     assert_call(-EINVAL, getrlimit, 16, at);
 }
 
+static int64_t map(uint64_t pages, int prot, int flags)
+{
+    return CALL(mmap, 0, pages * C2_PAGE_BYTES, prot, flags | MAP_ANONYMOUS, -1, 0);
+}
+
+/* The guest has 65 pages, 64 of them data. */
+static void memory_is_limited(void)
+{
+    const int64_t brk = CALL(brk, 0);
+    assert_call(0, setrlimit, RLIMIT_DATA, limit(70 * C2_PAGE_BYTES, RLIM_INFINITY));
+    assert_int_equal(map(7, PROT_READ | PROT_WRITE, MAP_PRIVATE), -ENOMEM);
+    const int64_t only = map(7, PROT_READ, MAP_PRIVATE); /* no data, but it cannot become so either */
+    assert_true(only > 0);
+    assert_call(-ENOMEM, mprotect, only, 7 * C2_PAGE_BYTES, PROT_READ | PROT_WRITE);
+    assert_call(0, mprotect, only, 6 * C2_PAGE_BYTES, PROT_READ | PROT_WRITE);
+    assert_call(brk, brk, brk + 1);
+    assert_call(0, setrlimit, RLIMIT_DATA, limit(RLIM_INFINITY, RLIM_INFINITY));
+    assert_call(0, setrlimit, RLIMIT_AS, limit(74 * C2_PAGE_BYTES, RLIM_INFINITY)); /* of which there are 72 */
+    assert_int_equal(map(3, PROT_NONE, MAP_SHARED), -ENOMEM);
+    assert_call(-ENOMEM, mremap, only, C2_PAGE_BYTES, 4 * C2_PAGE_BYTES, MREMAP_MAYMOVE);
+    assert_call(only, mmap, only, 7 * C2_PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    assert_call(brk + (int64_t)C2_PAGE_BYTES, brk, brk + (int64_t)C2_PAGE_BYTES);
+    assert_call(0, munmap, only, 7 * C2_PAGE_BYTES);
+    assert_call(brk, brk, brk);
+    assert_call(0, setrlimit, RLIMIT_AS, limit(RLIM_INFINITY, RLIM_INFINITY));
+}
+
 void row_setrlimit(void **state)
 {
     (void)state;
+    memory_is_limited();
     struct rlimit *at = limit(0, 0);
     assert_call(0, setrlimit, RLIMIT_CORE, limit(5, 10));
     assert_call(0, getrlimit, RLIMIT_CORE, at);
@@ -281,7 +310,11 @@ void row_personality(void **state)
     (void)state;
     assert_call(0, personality, 0xffffffff);
     assert_call(0, personality, 0);
-    assert_call(-EINVAL, personality, 0x40000);
+    assert_call(0, personality, 0x40000);
+    assert_call(0x40000, personality, 0xffffffff);
+    assert_call(-EINVAL, personality, 0x400000); /* READ_IMPLIES_EXEC */
+    assert_call(0x40000, personality, 0);
+    assert_call(0, personality, 0xffffffff);
 }
 
 void row_prctl(void **state)
