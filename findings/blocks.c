@@ -5,8 +5,8 @@
  * Model
  *   Lines of an access come back in the next round of the loop around it that goes on in the object by less than a
  *   line: that loop carries the reuse, and what is to fit is all that one round of it goes through: each access of
- *   each loop in it, by its steps and by how many rounds its loops have. Steps of at most a line, or of what has
- *   been gone through, make a stretch, longer ones a line each. Stretches of a loop in one object that overlap
+ *   each loop in it, by its steps and by how many rounds its loops have. Steps of at most a line more than what has
+ *   been gone through make a stretch, longer ones a line each. Stretches of a loop in one object that overlap
  *   count once; of several loops the one that goes through most of the object counts, as where others are in it is
  *   not known; and no more than the object. The loop that is to be cut is the outermost one within, or, where a
  *   single round of it is too much, the next one inside that; loops that stand beside it are cut in the same
@@ -20,7 +20,7 @@
  *   Where reuse distances were measured (--reuse): of the group's accesses that come back at
  *   distances which the level does not hold, the size of a fully associative cache that has nine of ten. By
  *   instruction and object distances are known in powers of two; the size between two of them is that of all data,
- *   where the group has more than half of what comes back there.
+ *   where the group has more than a quarter of what comes back there.
  *
  * Not modelled
  *   Accesses outside of loops. Several loops that go through different parts of an object. Sets and ways: a block
@@ -31,6 +31,7 @@
 #include "findings/findings_priv.h"
 
 #define NINE_TENTHS 0.9
+#define QUARTER 4
 #define COVERED 4
 
 /* ------------------------------------------------------------------ measured distances */
@@ -79,7 +80,7 @@ uint64_t findings_fits(const struct findings_input *input, const struct group *g
     for (uint32_t k = first; k < ANALYSES_REUSE_COLD && far != 0; k++) {
         const double missing = NINE_TENTHS * (double)far - (double)nearer;
         if (missing <= (double)of.count[k])
-            return line * (of.count[k] * 2 > data->by_size.count[k]
+            return line * (of.count[k] * QUARTER > data->by_size.count[k]
                                ? lines_within(data, k, missing / (double)of.count[k])
                                : UINT64_C(1) << k);
         nearer += of.count[k];
@@ -135,7 +136,7 @@ static void go_round(struct way *way, const struct findings_input *input, const 
     const double bytes = (double)llabs(step);
     if (rounds < 1 || (known && step == 0))
         return;
-    if (known && way->stretch > 0 && (bytes <= way->stretch || bytes <= line)) {
+    if (known && way->stretch > 0 && bytes <= way->stretch + line) {
         way->stretch += bytes * (rounds - 1);
         way->bytes = way->stretch;
         return;

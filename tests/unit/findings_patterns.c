@@ -506,7 +506,7 @@ static void distances_that_were_measured(void **state)
     findings = found(&w);
     assert_int_equal(findings->list[0].fits_bytes, 1201 * 64);
     findings_destroy(findings);
-    reuse.stacks[0].by_size.count[11] = 1800; /* half of them are others' */
+    reuse.stacks[0].by_size.count[11] = 3600; /* three quarters of them are others' */
     findings = found(&w);
     assert_int_equal(findings->list[0].fits_bytes, 2048 * 64);
     findings_destroy(findings);
