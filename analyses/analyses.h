@@ -29,7 +29,8 @@
     X(rcd, "rcd", NULL, "re-conflict distances of the sets of L1D, by loop: which suffer from conflicts") \
     X(fifo, "fifo-detector", NULL, \
       "compare the classes of misses with what a FIFO of evicted lines at each set would say") \
-    X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run") \
+    X(windows, "windows", "N|auto", \
+      "report all counts for every N instructions as well: how they go over the run; auto: 200 to 400 windows") \
     X(bandwidth, "bandwidth", NULL, \
       "say what moves on the paths between the levels, window by window, and which path is the bottleneck") \
     X(reuse, "reuse", NULL, "tell at which distances lines are used again: the misses of caches of every size") \

@@ -8,6 +8,9 @@
  *   none. A window's place is the number of its phase among those that are measured, and how many instructions were
  *   measured before it.
  *   The first of them are kept for the report; in the file are all of them, a line each, written as they come.
+ *   With "auto" a window begins with AUTO_LENGTH instructions. Where there are AUTO_MOST of them, neighbours of one
+ *   phase are added up, and windows are twice as long from then on: so a run has between half of that number and all of
+ *   it, however long it is, but for runs of many phases, which have one for each at least.
  *
  * Counting
  *   A miss is in the window of the instruction that makes it. The windows add up to the counts of the run (asserted in
@@ -22,6 +25,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#define AUTO_LENGTH 1000u
+#define AUTO_MOST 400u
+#define AUTO_LISTED 10000u /* of runs with as many phases: the first of them */
+
 struct windows {
     struct analysis base;
     const struct caches_machine *machine;
@@ -30,6 +37,10 @@ struct windows {
     uint32_t listed, room;
     uint64_t phase, measured; /* of the window that is counted now: as in it */
     bool in_phase;            /* something of the phase has been measured */
+    bool automatic, full;     /* "auto"; full: the last window has not been listed, for want of room */
+    uint64_t span, in_last;   /* of "auto": intervals in a window, and in the last one so far; */
+    uint64_t last_phase;      /* its phase, */
+    uint32_t most;            /* and how many windows there may be before they are added up */
     struct c2_outfile *file;  /* NULL: none is wanted */
     FILE *lines;              /* what it will have */
 };
@@ -141,6 +152,29 @@ static void destroy(struct analysis *analysis)
     c2_free(windows);
 }
 
+static void begin_automatic(struct windows *windows)
+{
+    windows->span = 1;
+    windows->in_last = windows->last_phase = 0;
+    windows->most = AUTO_MOST;
+    windows->full = false;
+}
+
+static enum c2_status read_length(struct windows *windows, const struct analyses_setup *setup, struct c2_error *err)
+{
+    const char *word = setup->given[ANALYSIS_windows];
+    windows->automatic = strcmp(word, "auto") == 0;
+    if (!windows->automatic)
+        return c2_parse_count(&windows->result.length, word, "--windows", 1, err);
+    if (analyses_setting(setup, ANALYSES_SETTING_windows_csv))
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--windows-csv writes windows as they end, and those of --windows auto are added up later; give "
+                       "--windows N");
+    windows->result.length = AUTO_LENGTH;
+    begin_automatic(windows);
+    return C2_OK;
+}
+
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
                              struct c2_error *err)
 {
@@ -151,8 +185,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     windows->base.kind = &analysis_windows;
     windows->machine = setup->machine;
     windows->phase = 1;
-    enum c2_status status = c2_parse_count(&windows->result.length, setup->given[ANALYSIS_windows], "--windows", 1,
-                                           err);
+    enum c2_status status = read_length(windows, setup, err);
     if (status == C2_OK)
         status = open_file(windows, analyses_setting(setup, ANALYSES_SETTING_windows_csv), err);
     if (status == C2_OK)
@@ -164,14 +197,58 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 
 /* ------------------------------------------------------------------ windows */
 
-static enum c2_status list(struct windows *windows, const struct analyses_window *window, struct c2_error *err)
+static enum c2_status list(struct windows *windows, const struct analyses_window *window, uint32_t most,
+                           struct c2_error *err)
 {
-    if (windows->listed == ANALYSES_WINDOWS_LISTED)
+    if (windows->listed >= most)
         return C2_OK;
     if (!c2_grow((void **)&windows->list, &windows->room, windows->listed, sizeof *windows->list))
         return c2_fail_memory(err, "the windows of the run");
     windows->list[windows->listed++] = *window;
     return C2_OK;
+}
+
+/* Two of one phase become one. Of a phase only the last window may be shorter than span. */
+static void add_up(struct windows *windows)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0, next; i < windows->listed; i = next) {
+        struct analyses_window *to = &windows->list[kept++];
+        next = i + 1;
+        *to = windows->list[i];
+        if (next < windows->listed && windows->list[next].phase == to->phase) {
+            sim_totals_add(&to->of, &windows->list[next++].of);
+            windows->in_last += next == windows->listed ? windows->span : 0;
+        }
+    }
+    windows->listed = kept;
+    windows->span *= 2;
+    if (kept > windows->most / 4 * 3)
+        windows->most = 2 * windows->most < AUTO_LISTED ? 2 * windows->most : AUTO_LISTED + 1; /* no more of this */
+}
+
+static bool goes_on(const struct windows *windows, const struct analyses_window *window)
+{
+    return windows->in_last != 0 && windows->in_last < windows->span && windows->last_phase == window->phase;
+}
+
+/* Goes on with the last window, or begins one. */
+static enum c2_status list_automatic(struct windows *windows, const struct analyses_window *window,
+                                     struct c2_error *err)
+{
+    if (!goes_on(windows, window) && windows->listed == windows->most && !windows->full)
+        add_up(windows);
+    if (goes_on(windows, window)) {
+        windows->in_last++;
+        if (!windows->full)
+            sim_totals_add(&windows->list[windows->listed - 1].of, &window->of);
+        return C2_OK;
+    }
+    windows->in_last = 1;
+    windows->last_phase = window->phase;
+    windows->full = windows->listed >= AUTO_LISTED;
+    windows->result.count = windows->full ? windows->result.count + 1 : windows->listed + 1u;
+    return list(windows, window, AUTO_LISTED, err);
 }
 
 static enum c2_status interval(void *self, const struct sim_interval *interval, struct c2_error *err)
@@ -181,12 +258,14 @@ static enum c2_status interval(void *self, const struct sim_interval *interval, 
     const uint64_t instructions = interval->of.counts.instructions;
     windows->measured += instructions;
     windows->in_phase |= instructions != 0;
+    if (windows->automatic)
+        return list_automatic(windows, &window, err);
     windows->result.count++;
     if (windows->lines)
         write_line(windows->lines, windows->machine, windows->result.count, &window);
     if (windows->lines && ferror(windows->lines))
         return fail_lines(err);
-    return list(windows, &window, err);
+    return list(windows, &window, ANALYSES_WINDOWS_LISTED, err);
 }
 
 static enum c2_status phase_ended(void *self, const struct sim_window *window, struct c2_error *err)
@@ -204,6 +283,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     windows->result.count = windows->measured = windows->listed = 0;
     windows->phase = 1;
     windows->in_phase = false;
+    begin_automatic(windows);
     if (!windows->lines)
         return C2_OK;
     rewind(windows->lines);
@@ -215,6 +295,8 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     struct windows *windows = self;
     (void)err;
     C2_ASSERT(windows->measured == sim_measured(sim)->counts.instructions);
+    if (windows->automatic)
+        windows->result.length = AUTO_LENGTH * windows->span;
     windows->result.listed = windows->listed;
     windows->result.list = windows->list;
     return C2_OK;

@@ -135,7 +135,7 @@ const struct argp_option cli_run_options[] = {
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; of replay, which runs no program, - is standard output", 3},
     {"html", KEY_HTML, "FILE", 0,
-     "write the report as one page for a browser, with pictures; the run is one with --sets", 3},
+     "write the report as one page for a browser, with pictures; the run is one with --sets and --windows auto", 3},
     {"record", KEY_RECORD, "FILE", 0, "keep all that was simulated, for c2emu replay", 3},
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
      "write the frame of each page touched, for --pages file=FILE; FILE.textproto: DynamoRIO's v2p form", 3},

@@ -95,7 +95,7 @@ struct cli_parse {
 enum c2_status cli_options_make_room(struct cli_options *options, size_t words, struct c2_error *err);
 /* self: struct cli_parse */
 enum c2_status cli_options_take(void *self, const struct argp_option *row, char *value, struct c2_error *err);
-void cli_options_settle(struct cli_options *options); /* behind the last word; the words had room for one more */
+void cli_options_settle(struct cli_options *options); /* behind the last word; the words had room for two more */
 
 /* What can be said only when all words are known. */
 enum c2_status cli_options_check(struct cli_options *options, struct c2_error *err);

@@ -33,18 +33,28 @@ static enum c2_status take_huge(struct cli_parse *parse, const char *value, stru
     return C2_OK;
 }
 
-/* The pictures of a page want misses by set and page, which cost little; the words say so, so that the run can be made
- * again. */
-static void settle_page(struct cli_options *options)
+static void imply(struct cli_options *options, enum analysis_number analysis, const char *value)
 {
     const struct argp_option *row = cli_run_options;
-    const bool simulates = !options->no_sim && !options->points.find && !options->advise;
-    if (!options->html || !simulates || options->analyses[ANALYSIS_profile] || options->analyses[ANALYSIS_sets])
+    if (options->analyses[analysis])
         return;
-    while (row->key != KEY_ANALYSES + ANALYSIS_sets)
+    while (row->key != KEY_ANALYSES + (int)analysis)
         row++;
-    options->analyses[ANALYSIS_sets] = "";
-    options->words[options->word_count++] = (struct cli_word){row, NULL};
+    options->analyses[analysis] = value ? value : "";
+    options->words[options->word_count++] = (struct cli_word){row, value};
+}
+
+/* The pictures of a page want misses by set and page, and windows, which cost little; the words say so, so that the run
+ * can be made again. */
+static void settle_page(struct cli_options *options)
+{
+    const bool simulates = !options->no_sim && !options->points.find && !options->advise;
+    if (!options->html || !simulates)
+        return;
+    if (!options->analyses[ANALYSIS_profile])
+        imply(options, ANALYSIS_sets, NULL);
+    if (!options->settings[ANALYSES_SETTING_windows_csv])
+        imply(options, ANALYSIS_windows, "auto");
 }
 
 /* `heap` by itself is a word of its own, with its name in reports. */
@@ -270,7 +280,7 @@ static enum c2_status keep(struct cli_options *options, const struct kept *row, 
 
 enum c2_status cli_options_make_room(struct cli_options *options, size_t words, struct c2_error *err)
 {
-    options->words = c2_calloc(words + 1, sizeof *options->words);
+    options->words = c2_calloc(words + 2, sizeof *options->words);
     bool full = !options->words;
     for (size_t i = 0; i < KEPT; i++) {
         if (kept[i].kind != KEPT_LIST)

@@ -41,8 +41,8 @@ function drawTime(svg, width, picture) {
 
 function makeTime(to) {
     if (!report.windows || !report.windows.start || !report.windows.start.length) {
-        to.append(nothing("Counts were not collected by windows:", option("--windows 100k"),
-            " counts everything every 100,000 instructions."));
+        to.append(nothing("Counts were not collected by windows:", option("--windows auto"),
+            " collects them, and ", option("--html"), " does."));
         return;
     }
     const used = CLASSES.filter(name => report.windows.levels.some(level => d3.sum(level[name]) > 0));

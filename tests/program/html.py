@@ -211,7 +211,7 @@ def pictures():
               "keys in %s: %r, %r, shown %r, hidden %r" % (name, first, second, shown, hidden))
     plain, _ = make("plain", ["--no-attribution"], MATMUL)
     told = browser.ask(plain, "[...document.querySelectorAll('p.nothing')].map(p => p.innerText)")
-    for words in ("--sets", "--reuse", "--windows", "--no-attribution", "--cores 4"):
+    for words in ("--sets", "--reuse", "--no-attribution", "--cores 4"):
         check(any(words in text for text in told), "no part without data names %s: %r" % (words, told))
 
 

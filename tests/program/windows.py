@@ -63,6 +63,45 @@ def shown(run):
              {level.pop("name"): level for level in row["levels"]}) for row in run["windows"]]
 
 
+def numbers(row):
+    """All counts of a window, by their names."""
+    sums = {key: value for key, value in row["measured"].items()}
+    for kind in ("levels", "tlb"):
+        for of in row.get(kind, []):
+            sums.update({(of["name"], key): value for key, value in of.items() if key != "name"})
+    return sums
+
+
+def automatic():
+    """--windows auto: windows of 1,000 instructions, added up; in runs of one phase, of several, of very many."""
+    images = os.environ["IMAGES"]
+    for options, program, fewest in (
+            ([], [os.path.join(images, "matmul"), "60"], 200),
+            (["--roi", "main"], [os.path.join(images, "matmul"), "20"], 1),
+            (["--skip", "30k", "--measure", "7500", "--samples", "40"], [os.path.join(images, "matmul"), "60"], 40),
+            (["--skip", "500", "--measure", "1500", "--samples", "600"], [os.path.join(images, "matmul"), "60"], 600)):
+        what = " ".join(options + program[1:])
+        run = report(SMALL + options + ["--windows", "auto"], program)
+        fine = report(SMALL + options + ["--windows", "1000"], program)["windows"]
+        length, windows = run["window"]["length"], run["windows"]
+        equal((run["window"]["count"], run["window"]["listed"]), (len(windows),) * 2, what + ": how many")
+        check(fewest <= len(windows) <= max(400, 2 * fewest), "%s: %d windows" % (what, len(windows)))
+        pieces = iter(fine)
+        for window in windows:
+            taken = [next(pieces)]
+            equal((window["phase"], window["start"]), (taken[0]["phase"], taken[0]["start"]), what + ": a window")
+            while sum(piece["measured"]["instructions"] for piece in taken) < window["measured"]["instructions"]:
+                taken.append(next(pieces))
+            equal({piece["phase"] for piece in taken}, {window["phase"]}, what + ": phases of a window")
+            sums = {key: sum(numbers(piece)[key] for piece in taken) for key in numbers(window)}
+            equal(sums, numbers(window), what + ": counts of a window")
+            check(len(taken) * 1000 <= length, "%s: a window is too long" % what)
+        equal(next(pieces, None), None, what + ": what is in no window")
+        for one, after in zip(windows, windows[1:]):
+            check(one["phase"] != after["phase"] or one["measured"]["instructions"] == length,
+                  "%s: a window is shorter than others" % what)
+
+
 def exact():
     for name, options, lengths in (("roi", [], (1, 10, 37)), ("strings", [], (3,)),
                                    ("roi", ["--roi", "recurse", "--roi", "switches"], (4,)),
@@ -110,5 +149,5 @@ def alike():
 
 
 if __name__ == "__main__":
-    {"exact": exact, "alike": alike}[sys.argv[1]]()
+    {"exact": exact, "automatic": automatic, "alike": alike}[sys.argv[1]]()
     done()
