@@ -99,8 +99,7 @@ const struct argp_option cli_run_options[] = {
      "host threads that simulate: one a machine, then a second one for what is said of its misses, as far as they go "
      "(as many as processors)",
      2},
-    {"engine", KEY_ENGINE, "NAME", 0,
-     "what executes the guest: unicorn, or native, which is this processor (" EMU_ENGINE ")", 2},
+    {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest: " EMU_ENGINES " (" EMU_ENGINE ")", 2},
     {"cpu", KEY_CPU, "LEVEL", 0,
      "the processor that the guest finds: x86-64-v2, x86-64-v3, x86-64-v4 or host; beyond v2 with --engine native "
      "(x86-64-v2)",

@@ -13,6 +13,7 @@
 #include "syscalls/syscalls.h"
 #include "watch/watch.h"
 
+#define EMU_ENGINES "unicorn, or native, which is this processor"
 #define EMU_ENGINE "unicorn" /* where nobody asks for another one */
 /* The engine of that name. C2_ERR_INVALID: there is none; the message names the nearest. */
 struct engine_ops;

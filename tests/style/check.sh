@@ -32,7 +32,7 @@ prose() # PAGE...: FILE:LINE:TEXT of what is no table and stands in no fenced bl
 
 # Names of an engine stand in its room, in the list of engines, and in what tests and measures it; and in a message that
 # refers a user to it.
-engines_rooms='^\./(unicorn|tests|bench)/|^\./emu/engines\.c:|define EMU_ENGINE |define REPORT_ENGINE |--engine unicorn'
+engines_rooms='^\./(unicorn|tests|bench)/|^\./emu/engines\.c:|define (EMU_ENGINES?|REPORT_ENGINE) |--engine unicorn'
 
 violations() # ROOT
 (
