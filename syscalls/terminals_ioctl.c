@@ -7,7 +7,7 @@
  *   Source: ioctl_tty(2), ioctl_console(2) for none of it; Linux' drivers/tty for the order of errors.
  *
  * Not modelled
- *   EXTPROC (EINVAL), struct termio (TCGETA and its kin: ENOTTY), disciplines other than the usual one.
+ *   EXTPROC (EINVAL), disciplines other than the usual one, settings that are locked: there are none.
  */
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
@@ -66,12 +66,50 @@ static void set_speeds(struct discipline_settings *settings)
     settings->input_speed = input ? speed_of(input, settings->input_speed) : settings->output_speed;
 }
 
+/* As struct termio has them: half of the bits, and fewer characters. */
+struct old_settings {
+    uint16_t input, output, control, local;
+    uint8_t number, character[8], unused;
+};
+enum { OLD_BYTES = sizeof(struct old_settings) };
+
+static int64_t give_old(const struct request *r)
+{
+    const struct discipline_settings *now = settings_of(r);
+    struct old_settings old = {.number = now->number};
+    old.input = (uint16_t)now->input;
+    old.output = (uint16_t)now->output;
+    old.control = (uint16_t)now->control;
+    old.local = (uint16_t)now->local;
+    memcpy(old.character, now->character, sizeof old.character);
+    return give(r, &old, OLD_BYTES);
+}
+
+static void take_half(uint32_t *flags, uint16_t half) { *flags = (*flags & 0xffff0000u) | half; }
+
+static int64_t read_settings(const struct request *r, struct discipline_settings *settings, size_t bytes)
+{
+    struct old_settings old;
+    if (bytes != OLD_BYTES)
+        return guest_read(r->c, settings, r->c->arg[2], bytes);
+    const int64_t status = guest_read(r->c, &old, r->c->arg[2], OLD_BYTES);
+    if (status < 0)
+        return status;
+    take_half(&settings->input, old.input);
+    take_half(&settings->output, old.output);
+    take_half(&settings->control, old.control);
+    take_half(&settings->local, old.local);
+    settings->number = old.number;
+    memcpy(settings->character, old.character, sizeof old.character);
+    return 0;
+}
+
 static int64_t set_settings(const struct request *r, size_t bytes, bool flushes)
 {
     struct discipline_settings settings = *settings_of(r);
     int64_t status = terminals_check(r->c, r->terminal, SIGTTOU);
     if (status == 0)
-        status = guest_read(r->c, &settings, r->c->arg[2], bytes);
+        status = read_settings(r, &settings, bytes);
     if (status == 0 && settings.local & EXTPROC)
         status = -EINVAL;
     if (status < 0)
@@ -96,7 +134,22 @@ static int64_t set_size(const struct request *r)
 
 static bool settings_request(const struct request *r, uint32_t number, int64_t *value)
 {
+    const struct discipline_settings none_locked = {.input = 0};
     switch (number) {
+    case TCGETA:
+        *value = give_old(r);
+        return true;
+    case TCSETA:
+    case TCSETAW:
+    case TCSETAF:
+        *value = set_settings(r, OLD_BYTES, number == TCSETAF);
+        return true;
+    case TIOCGLCKTRMIOS:
+        *value = give(r, &none_locked, TERMIOS_BYTES);
+        return true;
+    case TIOCSLCKTRMIOS:
+        *value = -EPERM;
+        return true;
     case TCGETS:
         *value = give(r, settings_of(r), TERMIOS_BYTES);
         return true;

@@ -361,6 +361,15 @@ static void on_terminal(int64_t fd)
     assert_int_equal(settings[35] != 0xee || settings[34] != 0xee, 1); /* 36 bytes, no more */
     assert_int_equal(settings[36], 0xee);
     assert_call(0, ioctl, fd, TCSETS, settings);
+    memset(settings, 0xee, 64);
+    assert_call(0, ioctl, fd, TCGETA, settings);
+    assert_int_equal(settings[17] == 0 && settings[18] == 0xee, 1);
+    settings[9] = 5; /* what interrupts */
+    assert_call(0, ioctl, fd, TCSETA, settings);
+    assert_call(0, ioctl, fd, TCGETS, settings);
+    assert_int_equal(settings[17], 5);
+    assert_call(0, ioctl, fd, TIOCGLCKTRMIOS, settings);
+    assert_int_equal(settings[17], 0);
     assert_call(0, ioctl, fd, TIOCGPGRP, group);
     assert_int_equal(*group, 0);
     *group = 1000;
