@@ -18,7 +18,7 @@
 /* The engine of that name. C2_ERR_INVALID: there is none; the message names the nearest. */
 struct engine_ops;
 enum c2_status emu_engine(const struct engine_ops **out, const char *name, struct c2_error *err);
-/* Its name and its version: "unicorn 2.0.1". */
+/* Its name, a space, and the version of what it executes with. */
 #define EMU_VERSION_BYTES 64
 enum c2_status emu_engine_version(char out[EMU_VERSION_BYTES], const char *name, struct c2_error *err);
 /* Whether the memory that it works on must have its rights enforced (mmu_enforce). */

@@ -121,8 +121,8 @@ void engine_stop(struct engine *engine);
  * on, in place of the last such range; 0 bytes: none. Between two runs, too. */
 void engine_guard(struct engine *engine, struct guest_va from, uint64_t bytes);
 bool engine_beyond(const struct engine *engine); /* inside engine_watch.reached: this is one of those */
-/* From a signal handler: the run stops at the end of a block, at once or within some million instructions, as the engine
- * lets handlers run. */
+/* From a signal handler: the run stops at the end of a block, at once or within some million instructions, as the
+ * engine lets handlers run. */
 void engine_interrupt(struct engine *engine);
 
 #endif

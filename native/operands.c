@@ -2,9 +2,10 @@
  *
  * Model
  *   An instruction is copied byte by byte. Only what is relative to RIP is written anew: as an absolute address where
- *   a displacement has it (below 2 GiB), as are programs and libraries; else through a free register. GS, which is the context's, is the
- *   guest's for the one instruction that has a place behind it. Effective addresses are calculated by LEA, which changes no flag, from registers as they are
- *   before the instruction; the rules are those of interpret_address(), which calculates the rest of them in C.
+ *   a displacement has it (below 2 GiB), as are programs and libraries; else through a free register. GS, which is the
+ *   context's, is the guest's for the one instruction that has a place behind it. Effective addresses are calculated by
+ *   LEA, which changes no flag, from registers as they are before the instruction; the rules are those of
+ *   interpret_address(), which calculates the rest of them in C.
  * Source
  *   Intel SDM volume 2, 2.1.5, 2.2.1 (RIP-relative addressing: 2.2.1.6).
  */

@@ -23,7 +23,8 @@ def record(engine, words, directory, top):
     """Status, output and messages; recordings are in a directory of the engine's name."""
     to = os.path.join(top, engine)
     os.mkdir(to)
-    command = [EMULATOR, "-q", "--no-sim", "--engine", engine, "--record=" + os.path.join(to, "recording"), "--"] + words
+    recording = os.path.join(to, "recording")
+    command = [EMULATOR, "-q", "--no-sim", "--engine", engine, "--record=" + recording, "--", *words]
     result = subprocess.run(command, cwd=directory, env=dict(ENVIRONMENT, HOST_ONLY="1"), stdin=subprocess.DEVNULL,
                             capture_output=True, check=False, timeout=300)
     if b"the native engine needs" in result.stderr:
