@@ -271,7 +271,8 @@ def options():
     contains(result.stdout.decode(), ["--machine", "--pages", "--no-sim", "Exit status"], "--help")
     result = emulate(["--version"])
     equal((result.returncode, result.stderr), (0, b""), "--version")
-    check(re.fullmatch(rb"c2emu \d+\.\d+\.\d+( \([0-9a-f]+(, changed)?\))?\n", result.stdout), "--version prints %r" % result.stdout)
+    check(re.fullmatch(rb"c2emu \d+\.\d+\.\d+( \([0-9a-f]+(, changed)?\))?\n", result.stdout),
+          "--version prints %r" % result.stdout)
     # Without a limit of the stack, or in the old layout, Linux lays out c2emu itself where the guest's window has to
     # be.
     for how in ("ulimit -s unlimited; exec", "exec setarch -L"):
