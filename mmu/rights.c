@@ -240,7 +240,7 @@ static bool is_lent(const struct mmu *mmu, uint64_t page)
 static int protect_page(struct mmu *mmu, uint64_t page, unsigned rights)
 {
     const struct mmu_host *host = &mmu->host;
-    const int error = host->room(host->self, false);
+    const int error = host->room(host->self, true); /* a mapping that is refused is better than a touch that is */
     return error ? error : host->protect(host->self, page, C2_PAGE_BYTES, rights);
 }
 
