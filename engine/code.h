@@ -20,6 +20,7 @@ struct engine_special {
     uint32_t number;                             /* of the stream block, where it is alone; its slots */
     uint8_t slots;
     uint64_t executed; /* times alone; the engine counts */
+    uint32_t own;      /* the engine's, 0 at first */
 };
 
 /* Of one program; zeroed before the first. */
@@ -53,7 +54,10 @@ enum c2_status engine_code_watch(struct engine_code *code, uint64_t pc, struct c
 bool engine_code_overlaps(uint64_t start, uint64_t bytes, uint64_t other, uint64_t other_bytes);
 
 /* ------------------------------------------------------------------ instructions that are interpreted (special.c) */
-/* The one at pc; added if need be, and a block of the stream if it is alone in its own. */
+/* Whether the references of the instruction, which the guest's processor has, depend on a mask: what it touches makes a
+ * shape, and blocks are those of its shapes (shapes.h). */
+bool engine_special_is_masked(const struct engine_special *special, const struct cpu_model *cpu);
+/* The one at pc; added if need be, and a block of the stream if it is alone in its own and not masked. */
 enum c2_status engine_special_at(struct engine_special **out, struct engine_code *code, uint64_t pc,
                                  struct c2_error *err);
 /* Those in the range are decoded anew. */

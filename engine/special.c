@@ -64,6 +64,13 @@ static enum c2_status add_special(struct engine_special **out, struct engine_cod
     return c2_map_put(code->specials, pc, (uint64_t)(uintptr_t)special, err);
 }
 
+bool engine_special_is_masked(const struct engine_special *special, const struct cpu_model *cpu)
+{
+    const struct decode_insn *insn = &special->insn;
+    return special->decoded == DECODE_GOOD && interpret_is_masked(&insn->insn, insn->operands) &&
+           !interpret_refused(cpu, &insn->insn, insn->operands);
+}
+
 enum c2_status engine_special_at(struct engine_special **out, struct engine_code *code, uint64_t pc,
                                  struct c2_error *err)
 {
@@ -81,7 +88,8 @@ enum c2_status engine_special_at(struct engine_special **out, struct engine_code
     if (special->decoded != DECODE_GOOD)
         return C2_OK;
     memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
-    return decode_is_alone(&special->insn, code->cpu) ? add_block(code, special, err) : C2_OK;
+    const bool has_block = decode_is_alone(&special->insn, code->cpu) && !engine_special_is_masked(special, code->cpu);
+    return has_block ? add_block(code, special, err) : C2_OK;
 }
 
 void engine_specials_forget(struct engine_code *code, uint64_t start, uint64_t bytes)

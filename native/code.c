@@ -16,26 +16,20 @@
  */
 #include <string.h>
 
+#include "engine/code.h"
 #include "engine/shapes.h"
 #include "native/native_priv.h"
 
 enum { FRONT = C2_HOST_SIZE(4096, 4) };
 
 struct native_blocks {
-    const struct mmu *mmu;
-    struct stream_blocks *stream;
-    struct engine_watch watch;
-    const struct cpu_model *cpu;
-    struct shapes *shapes;   /* of instructions under masks */
-    struct c2_map *watched;  /* pcs given to native_blocks_watch() */
-    struct c2_map *by_pc;    /* pc -> struct native_block *, linked by next */
-    struct c2_map *specials; /* pc -> struct native_special * */
+    struct engine_code guest;
+    struct shapes *shapes; /* of instructions under masks */
+    struct c2_map *by_pc;  /* pc -> struct native_block *, linked by next */
     struct native_block *front[FRONT];
     struct native_block **all;
     size_t count, capacity;
-    struct native_special **all_specials;
-    size_t special_count, special_capacity;
-    struct decode_block decoded, scratch;
+    struct decode_block decoded;
 };
 
 enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
@@ -45,17 +39,11 @@ enum c2_status native_blocks_create(struct native_blocks **out, const struct eng
     *out = NULL;
     if (!blocks)
         return c2_fail_memory(err, "the table of code blocks");
-    blocks->mmu = config->mmu;
-    blocks->stream = config->blocks;
-    blocks->watch = config->watch;
-    blocks->cpu = config->cpu;
-    enum c2_status status = c2_map_create(&blocks->watched, err);
+    enum c2_status status = engine_code_begin(&blocks->guest, config, err);
     if (status == C2_OK)
         status = c2_map_create(&blocks->by_pc, err);
-    if (status == C2_OK)
-        status = c2_map_create(&blocks->specials, err);
-    if (status == C2_OK && blocks->stream)
-        status = shapes_create(&blocks->shapes, blocks->stream, err);
+    if (status == C2_OK && config->blocks)
+        status = shapes_create(&blocks->shapes, config->blocks, err);
     if (status != C2_OK) {
         native_blocks_destroy(blocks);
         return status;
@@ -77,13 +65,9 @@ void native_blocks_destroy(struct native_blocks *blocks)
     shapes_destroy(blocks->shapes);
     for (size_t i = 0; i < blocks->count; i++)
         free_block(blocks->all[i]);
-    for (size_t i = 0; i < blocks->special_count; i++)
-        c2_free(blocks->all_specials[i]);
+    engine_code_release(&blocks->guest);
     c2_free(blocks->all);
-    c2_free(blocks->all_specials);
     c2_map_destroy(blocks->by_pc);
-    c2_map_destroy(blocks->watched);
-    c2_map_destroy(blocks->specials);
     c2_free(blocks);
 }
 
@@ -127,16 +111,9 @@ bool native_block_is_fresh(const struct native_block *block)
 
 /* ------------------------------------------------------------------ learning */
 
-/* Shared memory may be mapped a second time, writable there. */
-static bool may_change(const struct native_blocks *blocks, uint64_t pc)
-{
-    const struct mmu_area *area = mmu_area_at(mmu_areas(blocks->mmu), (struct guest_va){pc}, false);
-    return area && (area->prot & MMU_WRITE || area->shared);
-}
-
 static enum c2_status keep_bytes(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
 {
-    block->changes = may_change(blocks, block->pc) || may_change(blocks, block->pc + block->extent - 1);
+    block->changes = engine_code_may_change(&blocks->guest, block->pc, block->extent);
     block->bytes = c2_alloc(block->extent);
     if (!block->bytes)
         return c2_fail_memory(err, "a copy of code");
@@ -146,29 +123,11 @@ static enum c2_status keep_bytes(struct native_blocks *blocks, struct native_blo
 
 static uint64_t next_page(uint64_t pc) { return c2_align_down(pc, C2_PAGE_BYTES) + C2_PAGE_BYTES; }
 
-/* How many bytes may be read from pc: to the end of its page, or of the next if that is executable too. */
-static uint64_t readable_code(const struct native_blocks *blocks, uint64_t pc)
-{
-    const struct guest_va next = {next_page(pc)};
-    return next.v - pc + (mmu_ready(blocks->mmu, next, MMU_ACCESS_EXEC) ? C2_PAGE_BYTES : 0);
-}
-
-/* Without those who watch the block would go on behind its end. */
-static uint16_t rest_of(struct native_blocks *blocks, const struct native_block *block)
-{
-    const struct engine_watch *watch = &blocks->watch;
-    if (block->special || block->alone || !watch->splits || !watch->splits(watch->self, blocks->decoded.end))
-        return 0;
-    decode_block(&blocks->scratch, (struct guest_va){block->pc}, readable_code(blocks, block->pc),
-                 (struct decode_splits){NULL, NULL, blocks->cpu});
-    return (uint16_t)(blocks->scratch.block.insn_count - block->insns);
-}
-
 /* Of an instruction to interpret, or of what is none. */
 static uint32_t special_bytes(struct native_blocks *blocks, uint64_t pc)
 {
     struct decode_insn one;
-    const uint64_t readable = readable_code(blocks, pc);
+    const uint64_t readable = engine_code_readable(&blocks->guest, pc);
     if (decode_one(&one, (struct guest_va){pc}, readable) == DECODE_GOOD)
         return one.insn.length;
     return readable < ZYDIS_MAX_INSTRUCTION_LENGTH ? (uint32_t)readable : ZYDIS_MAX_INSTRUCTION_LENGTH;
@@ -181,26 +140,17 @@ static enum c2_status describe(struct native_blocks *blocks, struct native_block
     block->slots = decoded->slot_count;
     block->special = block->insns == 0;
     block->extent = block->special ? special_bytes(blocks, block->pc) : decoded->bytes;
-    block->rest = rest_of(blocks, block);
+    if (!block->special && !block->alone) /* without those who watch it would go on behind its end */
+        block->rest = engine_code_rest(&blocks->guest, block->pc, block->insns, blocks->decoded.end);
     enum c2_status status = keep_bytes(blocks, block, err);
     if (status != C2_OK || block->special)
         return status;
-    status = stream_blocks_add(&block->number, blocks->stream, decoded, err);
+    status = stream_blocks_add(&block->number, blocks->guest.blocks, decoded, err);
     if (status != C2_OK)
         return status;
-    block->block = stream_blocks_at(blocks->stream, block->number);
+    block->block = stream_blocks_at(blocks->guest.blocks, block->number);
     block->header = stream_header(block->number, block->insns, block->slots);
     return C2_OK;
-}
-
-/* Whether somebody wants to hear of blocks that start at pc. */
-static enum c2_status ask_watch(bool *out, struct native_blocks *blocks, uint64_t pc, struct c2_error *err)
-{
-    uint64_t ignored;
-    *out = c2_map_get(blocks->watched, pc, &ignored);
-    if (*out || !blocks->watch.wants)
-        return C2_OK;
-    return blocks->watch.wants(out, blocks->watch.self, (struct guest_va){pc}, err);
 }
 
 /* Of what was decoded. */
@@ -234,16 +184,15 @@ enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *l
     bool watched;
     *out = NULL;
     lacks->v = 0;
-    if (!mmu_ready(blocks->mmu, (struct guest_va){pc}, MMU_ACCESS_EXEC)) {
+    if (!mmu_ready(blocks->guest.mmu, (struct guest_va){pc}, MMU_ACCESS_EXEC)) {
         lacks->v = pc;
         return C2_OK;
     }
-    enum c2_status status = ask_watch(&watched, blocks, pc, err);
+    enum c2_status status = engine_code_is_watched(&watched, &blocks->guest, pc, err);
     if (status != C2_OK)
         return status;
-    const uint64_t readable = readable_code(blocks, pc);
-    decode_block(&blocks->decoded, (struct guest_va){pc}, readable,
-                 (struct decode_splits){blocks->watch.self, blocks->watch.splits, blocks->cpu});
+    const uint64_t readable = engine_code_readable(&blocks->guest, pc);
+    decode_block(&blocks->decoded, (struct guest_va){pc}, readable, engine_code_splits(&blocks->guest));
     if (blocks->decoded.ended == DECODE_OPEN && readable <= C2_PAGE_BYTES) {
         lacks->v = next_page(pc);
         return C2_OK;
@@ -256,82 +205,15 @@ enum c2_status native_blocks_alone(struct native_block **out, struct native_bloc
 {
     struct decode_insn one;
     *out = NULL;
-    if (decode_one(&one, (struct guest_va){pc}, readable_code(blocks, pc)) != DECODE_GOOD)
+    if (decode_one(&one, (struct guest_va){pc}, engine_code_readable(&blocks->guest, pc)) != DECODE_GOOD)
         return c2_fail(err, C2_ERR_INTERNAL, "no instruction where one has been decoded");
     decode_block(&blocks->decoded, (struct guest_va){pc}, one.insn.length,
-                 (struct decode_splits){NULL, NULL, blocks->cpu});
+                 (struct decode_splits){NULL, NULL, blocks->guest.cpu});
     return add_block(out, blocks, (struct native_block){.pc = pc, .alone = true}, err);
 }
 
-/* ------------------------------------------------------------------ instructions to interpret */
-
-static enum c2_status add_single(struct native_blocks *blocks, struct native_special *special, struct c2_error *err)
-{
-    struct stream_slot slots[DECODE_INSN_SLOTS];
-    struct stream_insn insn = {.length = special->insn.insn.length, .flops = (uint8_t)decode_flops(&special->insn)};
-    special->slots = (uint8_t)decode_slots(slots, &special->insn, 0);
-    struct stream_block block = {.pc = {special->pc},
-                                 .bytes = insn.length,
-                                 .insn_count = 1,
-                                 .slot_count = special->slots,
-                                 .insns = &insn,
-                                 .slots = slots,
-                                 .ending = decode_ending(&special->insn, slots, special->slots)};
-    return stream_blocks_add(&special->number, blocks->stream, &block, err);
-}
-
-/* Whether what was decoded is still there. What was no instruction may be one by now: its second page has come. */
-static bool is_current(const struct native_special *special)
-{
-    return !special->stale && special->decoded == DECODE_GOOD &&
-           memcmp(special->bytes, (const void *)(uintptr_t)special->pc, special->insn.insn.length) == 0;
-}
-
-bool native_is_masked(const struct native_special *special, const struct cpu_model *cpu)
-{
-    const struct decode_insn *insn = &special->insn;
-    return interpret_is_masked(&insn->insn, insn->operands) && !interpret_refused(cpu, &insn->insn, insn->operands);
-}
-
 struct shapes *native_blocks_shapes(struct native_blocks *blocks) { return blocks->shapes; }
-
-static enum c2_status new_special(struct native_special **out, struct native_blocks *blocks, uint64_t pc,
-                                  struct c2_error *err)
-{
-    struct native_special *special = c2_calloc(1, sizeof *special);
-    if (!special)
-        return c2_fail_memory(err, "an instruction to interpret");
-    special->pc = pc;
-    enum c2_status status = append((void ***)&blocks->all_specials, &blocks->special_count, &blocks->special_capacity,
-                                   special, err);
-    if (status != C2_OK) {
-        c2_free(special);
-        return status;
-    }
-    *out = special;
-    return c2_map_put(blocks->specials, pc, (uint64_t)(uintptr_t)special, err);
-}
-
-enum c2_status native_blocks_special(struct native_special **out, struct native_blocks *blocks, uint64_t pc,
-                                     struct c2_error *err)
-{
-    struct native_special *special = lookup(blocks->specials, pc);
-    *out = special;
-    if (special && is_current(special))
-        return C2_OK;
-    enum c2_status status = special ? C2_OK : new_special(&special, blocks, pc, err);
-    if (status != C2_OK)
-        return status;
-    *out = special;
-    special->stale = false;
-    special->decoded = decode_one(&special->insn, (struct guest_va){pc}, readable_code(blocks, pc));
-    if (special->decoded != DECODE_GOOD)
-        return C2_OK;
-    memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
-    if (native_is_masked(special, blocks->cpu))
-        return C2_OK; /* its blocks are those of its shapes */
-    return add_single(blocks, special, err);
-}
+struct engine_code *native_blocks_guest(struct native_blocks *blocks) { return &blocks->guest; }
 
 /* ------------------------------------------------------------------ watching, forgetting */
 
@@ -341,12 +223,7 @@ enum c2_status native_blocks_watch(struct native_block **out, struct native_bloc
     *out = native_blocks_find(blocks, pc);
     if (*out)
         (*out)->watched = (*out)->rare = true;
-    return c2_map_put(blocks->watched, pc, 1, err);
-}
-
-static bool overlaps(uint64_t start, uint64_t bytes, uint64_t other, uint64_t other_bytes)
-{
-    return start < other + other_bytes && other < start + bytes;
+    return engine_code_watch(&blocks->guest, pc, err);
 }
 
 bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t bytes,
@@ -355,14 +232,12 @@ bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t
     bool known = false;
     for (size_t i = 0; i < blocks->count; i++) {
         struct native_block *block = blocks->all[i];
-        if (block->stale || !overlaps(start, bytes, block->pc, block->extent))
+        if (block->stale || !engine_code_overlaps(start, bytes, block->pc, block->extent))
             continue;
         block->stale = known = true;
         gone(self, block);
     }
-    for (size_t i = 0; i < blocks->special_count; i++)
-        if (overlaps(start, bytes, blocks->all_specials[i]->pc, ZYDIS_MAX_INSTRUCTION_LENGTH))
-            blocks->all_specials[i]->stale = true;
+    engine_specials_forget(&blocks->guest, start, bytes);
     if (blocks->shapes)
         shapes_forget(blocks->shapes, (struct guest_va){start}, bytes);
     return known;
@@ -372,11 +247,4 @@ void native_blocks_each(struct native_blocks *blocks, void (*take)(void *self, s
 {
     for (size_t i = 0; i < blocks->count; i++)
         take(self, blocks->all[i]);
-}
-
-void native_specials_each(struct native_blocks *blocks, void (*take)(void *self, struct native_special *special),
-                          void *self)
-{
-    for (size_t i = 0; i < blocks->special_count; i++)
-        take(self, blocks->all_specials[i]);
 }

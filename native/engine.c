@@ -18,6 +18,7 @@
  *   of the host's processor.
  *   The engine is no wall: a hostile program can find and change what is c2emu's own.
  */
+#include "engine/code.h"
 #include "native/native_priv.h"
 
 #include <asm/hwcap2.h>
@@ -143,20 +144,12 @@ static void take_block(void *self, struct native_block *block)
     *executed = 0;
 }
 
-static void take_special(void *self, struct native_special *special)
-{
-    const struct executed *to = self;
-    if (special->executed != 0)
-        to->take(to->self, (struct guest_va){special->pc}, special->executed);
-    special->executed = 0;
-}
-
 static void native_take_executed(struct engine *engine,
                                  void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
 {
     struct executed to = {self_of(engine), take, self};
     native_blocks_each(to.n->blocks, take_block, &to);
-    native_specials_each(to.n->blocks, take_special, &to);
+    engine_specials_take(native_blocks_guest(to.n->blocks), take, self);
 }
 
 static bool native_amid_block(const struct engine *engine)

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "engine/code.h"
 #include "native/native_priv.h"
 
 enum { STACK_BYTES = 64 << 10 };
@@ -233,18 +234,11 @@ bool native_first_failure(const struct native *n, const struct decode_insn *insn
 
 /* ------------------------------------------------------------------ what a fault is for the guest */
 
-struct engine_event native_refusal_event(const char *why)
-{
-    struct engine_event event = {.stop = ENGINE_REFUSED};
-    snprintf(event.refusal, sizeof event.refusal, "%s", why);
-    return event;
-}
-
 /* Of the x87 unit: a CPU raises it at the next x87 instruction that waits, which is behind us. */
 struct engine_event native_x87_trap(void)
 {
-    return native_refusal_event("an x87 instruction before this one has raised a floating-point exception that traps, "
-                                "which is not modelled: mask it (feenableexcept), or calculate with SSE");
+    return engine_refusal("an x87 instruction before this one has raised a floating-point exception that traps, "
+                          "which is not modelled: mask it (feenableexcept), or calculate with SSE");
 }
 
 bool native_x87_trapped(const struct native *n)
@@ -294,7 +288,7 @@ bool native_fault_event(struct native *n, struct engine_event *event)
             .stop = ENGINE_TRAP, .signal = SIGFPE, .code = interpret_float_code(native_get_mxcsr(n))};
         return true;
     case TRAP_UNDEFINED:
-        *event = native_refusal_event("the engine does not know this instruction");
+        *event = engine_refusal("the engine does not know this instruction");
         return true;
     default:
         return unknown_fault(n);

@@ -61,28 +61,14 @@ struct native_block {
     struct native_code *code[NATIVE_KINDS];
 };
 
-/* An instruction to interpret. */
-struct native_special {
-    uint64_t pc;
-    enum decode_result decoded;
-    struct decode_insn insn;
-    uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
-    bool stale;
-    uint8_t slots;
-    uint32_t number;
-    uint64_t executed;
-    uint32_t masked; /* of what is executed for it, if it is under a mask: the how manieth that is; 0: none */
-    uint8_t masked_bytes[ZYDIS_MAX_INSTRUCTION_LENGTH]; /* it was made of */
-};
-
 struct native_blocks;
+struct engine_code;
+struct engine_special;
 enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
                                     struct c2_error *err);
 void native_blocks_destroy(struct native_blocks *blocks); /* takes NULL */
 struct shapes *native_blocks_shapes(struct native_blocks *blocks);
-/* Whether native_do_masked() does it; else it is interpreted, or refused. */
-struct native_special;
-bool native_is_masked(const struct native_special *special, const struct cpu_model *cpu);
+struct engine_code *native_blocks_guest(struct native_blocks *blocks); /* which it is a table of; lent */
 /* NULL: none is known there. */
 struct native_block *native_blocks_find(struct native_blocks *blocks, uint64_t pc);
 /* Makes the block at pc known. *lacks: 0, or the page that has to be there first (nothing was made then). */
@@ -91,8 +77,6 @@ enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *l
 /* The one instruction at pc as a block, which find does not find. */
 enum c2_status native_blocks_alone(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
                                    struct c2_error *err);
-enum c2_status native_blocks_special(struct native_special **out, struct native_blocks *blocks, uint64_t pc,
-                                     struct c2_error *err);
 bool native_block_is_fresh(const struct native_block *block);
 enum c2_status native_blocks_watch(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
                                    struct c2_error *err); /* *out: known there already, or NULL */
@@ -100,8 +84,6 @@ enum c2_status native_blocks_watch(struct native_block **out, struct native_bloc
 bool native_blocks_forget(struct native_blocks *blocks, uint64_t start, uint64_t bytes,
                           void (*gone)(void *self, struct native_block *block), void *self);
 void native_blocks_each(struct native_blocks *blocks, void (*take)(void *self, struct native_block *block), void *self);
-void native_specials_each(struct native_blocks *blocks, void (*take)(void *self, struct native_special *special),
-                          void *self);
 
 /* ------------------------------------------------------------------ translate.c, operands.c */
 
@@ -217,8 +199,9 @@ struct native {
     uint32_t wide_offset[CPU_COMPONENTS]; /* in the context, from fxsave on */
     uint8_t *masked;                      /* code of instructions under masks */
     uint32_t masked_count;
-    bool handles;     /* signals */
-    sigset_t outside; /* signals that wait while translated code runs */
+    uint8_t (*masked_of)[ZYDIS_MAX_INSTRUCTION_LENGTH]; /* the instruction that each piece of it was made of */
+    bool handles;                                       /* signals */
+    sigset_t outside;                                   /* signals that wait while translated code runs */
 };
 
 extern const struct interpret_cpu native_cpu_functions; /* cpu.c; self is a struct native */
@@ -231,8 +214,8 @@ void native_wide_functions(struct interpret_cpu *cpu);
 void native_wide_end(struct native *n);
 void native_get_wide(const struct native *n, struct cpu_wide *out);
 void native_set_wide(struct native *n, const struct cpu_wide *in);
-/* Does an instruction for which interpret_is_masked is true, if *effect is INTERPRET_DONE. */
-void native_do_masked(struct native *n, struct native_special *special, struct interpret_touched *touched,
+/* Does an instruction for which engine_special_is_masked is true, if *effect is INTERPRET_DONE. */
+void native_do_masked(struct native *n, struct engine_special *special, struct interpret_touched *touched,
                       struct interpret_effect *effect);
 uint64_t native_get_flags(const struct native *n);
 void native_set_flags(struct native *n, uint64_t flags);
@@ -249,7 +232,6 @@ void native_begin_run(struct native *n); /* whose signals they are from now on *
 bool native_fault_event(struct native *n, struct engine_event *event);
 /* The first access of the instruction at rip that cannot be made; false: all can. */
 bool native_first_failure(const struct native *n, const struct decode_insn *insn, struct engine_event *event);
-struct engine_event native_refusal_event(const char *why);
 struct engine_event native_x87_trap(void);
 bool native_x87_trapped(const struct native *n);
 /* Does in C an instruction that has NATIVE_EXECUTES. False: *event is why it cannot be done. */

@@ -16,6 +16,7 @@
  */
 #include <string.h>
 
+#include "engine/code.h"
 #include "engine/shapes.h"
 #include "native/native_priv.h"
 
@@ -166,7 +167,7 @@ static bool refuse(struct native *n, const struct native_site *site, struct engi
     struct decode_insn insn;
     leave_before(n, site->code, site->insn);
     C2_ASSERT(decode_at(site->code->block, site->insn, &insn));
-    *event = native_refusal_event(native_refusal(&insn, n->rip));
+    *event = engine_refusal(native_refusal(&insn, n->rip));
     return false;
 }
 
@@ -296,71 +297,17 @@ static bool after_stay(struct native *n, struct engine_event *event, struct c2_e
 
 /* ------------------------------------------------------------------ instructions to interpret */
 
-static enum c2_status record_special(struct native *n, const struct native_special *special,
-                                     const struct interpret_effect *effect)
-{
-    const bool done = effect->status == INTERPRET_DONE;
-    const bool progress = effect->address_count == 4 && stream_string_elements(effect->address) != 0;
-    if (!n->recording || !(done || progress))
-        return C2_OK;
-    C2_ASSERT(effect->address_count == special->slots);
-    struct stream_writer *writer = n->base.config.writer;
-    enum c2_status status = stream_writer_room(writer, special->slots, &n->failure);
-    if (status != C2_OK)
-        return status;
-    uint64_t *record = words_of(n) + writer->batch->used;
-    record[0] = stream_header(special->number, done, special->slots);
-    memcpy(record + 1, effect->address, special->slots * sizeof *record);
-    writer->batch->used += special->slots + 1u;
-    return C2_OK;
-}
-
-/* With TF set before it, an instruction ends in a trap. */
-static bool after_one(bool traced, struct engine_event *event)
-{
-    if (traced)
-        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
-    return !traced;
-}
-
-static bool after_effect(struct native *n, struct native_special *special, const struct interpret_effect *effect,
+static bool after_effect(struct native *n, struct engine_special *special, const struct interpret_effect *effect,
                          bool traced, struct engine_event *event)
 {
-    switch (effect->status) {
-    case INTERPRET_DONE:
+    if (effect->status == INTERPRET_DONE) {
         n->instructions++;
         special->executed += n->codes.counting && !n->recording;
-        n->rip = effect->jumps ? effect->target.v : special->pc + special->insn.insn.length;
-        return after_one(traced, event);
-    case INTERPRET_FAULT:
-        *event = (struct engine_event){.stop = ENGINE_FAULT, .address = effect->fault, .access = effect->access};
-        return false;
-    case INTERPRET_SIGNAL:
-        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = effect->signal, .code = effect->code};
-        if (effect->behind)
-            n->rip = special->pc + special->insn.insn.length;
-        return false;
-    default:
-        *event = native_refusal_event(effect->reason);
-        return false;
     }
+    return engine_special_finish(special, effect, traced, &n->rip, event);
 }
 
-/* What a CPU does where no instruction could be decoded. */
-static struct engine_event after_no_instruction(const struct native_special *special)
-{
-    const struct guest_va next_page = {c2_align_down(special->pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
-    switch (special->decoded) {
-    case DECODE_CUT:
-        return (struct engine_event){.stop = ENGINE_FAULT, .address = next_page, .access = MMU_ACCESS_EXEC};
-    case DECODE_LONG:
-        return (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGSEGV, .code = SI_KERNEL};
-    default:
-        return (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGILL, .code = ILL_ILLOPN};
-    }
-}
-
-static enum c2_status record_masked(struct native *n, const struct native_special *special,
+static enum c2_status record_masked(struct native *n, const struct engine_special *special,
                                     const struct interpret_touched *touched)
 {
     struct stream_writer *writer = n->base.config.writer;
@@ -379,40 +326,39 @@ static enum c2_status record_masked(struct native *n, const struct native_specia
     return C2_OK;
 }
 
-static bool do_masked(struct native *n, struct native_special *special, bool traced, struct engine_event *event,
+static bool do_masked(struct native *n, struct engine_special *special, struct engine_event *event,
                       struct c2_error *err)
 {
     struct interpret_touched touched;
     struct interpret_effect effect;
+    const bool traced = n->flags & FLAG_TF;
     native_do_masked(n, special, &touched, &effect);
     const bool records = n->recording && effect.status == INTERPRET_DONE;
     return check(n, records ? record_masked(n, special, &touched) : C2_OK, event, err) &&
            after_effect(n, special, &effect, traced, event);
 }
 
+static enum c2_status record_special(struct native *n, const struct engine_special *special,
+                                     const struct interpret_effect *effect)
+{
+    return n->recording ? engine_special_record(special, effect, n->base.config.writer, &n->failure) : C2_OK;
+}
+
 static bool do_special(struct native *n, struct engine_event *event, struct c2_error *err)
 {
-    struct native_special *special;
+    struct engine_special *special;
     struct interpret_effect effect = {.status = INTERPRET_DONE};
-    if (!check(n, native_blocks_special(&special, n->blocks, n->rip, &n->failure), event, err))
+    bool traced;
+    if (!check(n, engine_special_at(&special, native_blocks_guest(n->blocks), n->rip, &n->failure), event, err))
         return false;
     if (native_x87_trapped(n)) {
         *event = native_x87_trap();
         return false;
     }
-    if (special->decoded != DECODE_GOOD) {
-        *event = after_no_instruction(special);
-        return false;
-    }
-    const bool traced = n->flags & FLAG_TF;
-    if (traced && interpret_is_rep_string(&special->insn.insn)) { /* it would trap after each element */
-        *event = native_refusal_event("a repeated string instruction that is single-stepped (TF) is not modelled");
-        return false;
-    }
-    if (native_is_masked(special, n->base.config.cpu))
-        return do_masked(n, special, traced, event, err);
-    interpret_execute(&n->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, &effect);
-    return check(n, record_special(n, special, &effect), event, err) &&
+    if (engine_special_is_masked(special, n->base.config.cpu))
+        return do_masked(n, special, event, err);
+    return engine_special_execute(special, &n->cpu, &effect, &traced, event) &&
+           check(n, record_special(n, special, &effect), event, err) &&
            after_effect(n, special, &effect, traced, event);
 }
 
@@ -535,7 +481,9 @@ static bool execute_traced(struct native *n, struct native_block *block, struct 
     const bool on = block->insns == 1 ? execute(n, block, true, event, err) : execute_part(n, block, 1, event, err);
     n->cut_pc = 0;
     n->from = -1;
-    return on && after_one(true, event);
+    if (on)
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
+    return false;
 }
 
 static bool begin_block(struct native *n, struct native_block *block, struct engine_event *event, struct c2_error *err)

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine/code.h"
 #include "native/native_priv.h"
 
 enum { MASKED_BYTES = 32, MASKED_PAGE = 1 << 16, MASKED_PLACES = MASKED_PAGE / MASKED_BYTES, RETURN = 0xc3 };
@@ -135,36 +136,40 @@ static bool is_indexed(const ZydisDecodedOperand *operand) { return operand->mem
 
 static bool protect(struct native *n, int rights) { return mprotect(n->masked, MASKED_PAGE, rights) == 0; }
 
+/* Pieces of code are numbered from 1 on; the oldest one makes room. */
+static uint32_t place_number(uint32_t number) { return (number - 1) % MASKED_PLACES; }
+
 /* Whether what was made of it is still there, and it is still the same. */
-static bool has_code(const struct native *n, const struct native_special *special)
+static bool has_code(const struct native *n, const struct engine_special *special)
 {
-    return special->masked != 0 && n->masked_count - (special->masked - 1) <= MASKED_PLACES &&
-           memcmp(special->masked_bytes, special->bytes, sizeof special->bytes) == 0;
+    return special->own != 0 && n->masked_count - (special->own - 1) <= MASKED_PLACES &&
+           memcmp(n->masked_of[place_number(special->own)], special->bytes, sizeof special->bytes) == 0;
 }
 
 static uint8_t *place_of(const struct native *n, uint32_t number)
 {
-    return n->masked + (number - 1) % MASKED_PLACES * MASKED_BYTES;
+    return n->masked + place_number(number) * MASKED_BYTES;
 }
 
 /* Where the rewritten instruction is executed; NULL: no memory. */
-static const void *code_of(struct native *n, struct native_special *special, bool indexed)
+static const void *code_of(struct native *n, struct engine_special *special, bool indexed)
 {
     if (has_code(n, special))
-        return place_of(n, special->masked);
+        return place_of(n, special->own);
     if (!n->masked) {
         void *at = mmap(NULL, MASKED_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         n->masked = at == MAP_FAILED ? NULL : at;
+        n->masked_of = c2_calloc(MASKED_PLACES, sizeof *n->masked_of);
     }
-    if (!n->masked || !protect(n, PROT_READ | PROT_WRITE))
+    if (!n->masked || !n->masked_of || !protect(n, PROT_READ | PROT_WRITE))
         return NULL;
-    special->masked = ++n->masked_count;
-    rewrite(place_of(n, special->masked), &special->insn, special->bytes, indexed);
-    memcpy(special->masked_bytes, special->bytes, sizeof special->bytes);
-    return protect(n, PROT_READ | PROT_EXEC) ? place_of(n, special->masked) : NULL;
+    special->own = ++n->masked_count;
+    rewrite(place_of(n, special->own), &special->insn, special->bytes, indexed);
+    memcpy(n->masked_of[place_number(special->own)], special->bytes, sizeof special->bytes);
+    return protect(n, PROT_READ | PROT_EXEC) ? place_of(n, special->own) : NULL;
 }
 
-static uint64_t address_of(struct native *n, const struct native_special *special, ZydisDecodedOperand operand)
+static uint64_t address_of(struct native *n, const struct engine_special *special, ZydisDecodedOperand operand)
 {
     uint64_t address = 0;
     operand.mem.type = ZYDIS_MEMOP_TYPE_MEM;
@@ -191,7 +196,7 @@ static bool is_misaligned(const struct decode_insn *insn, const ZydisDecodedOper
     return insn->insn.meta.exception_class == ZYDIS_EXCEPTION_CLASS_E1 && address % (operand->size / 8u) != 0;
 }
 
-void native_do_masked(struct native *n, struct native_special *special, struct interpret_touched *touched,
+void native_do_masked(struct native *n, struct engine_special *special, struct interpret_touched *touched,
                       struct interpret_effect *effect)
 {
     const struct decode_insn *insn = &special->insn;
@@ -229,4 +234,5 @@ void native_wide_end(struct native *n)
 {
     if (n->masked)
         munmap(n->masked, MASKED_PAGE);
+    c2_free(n->masked_of);
 }
