@@ -16,7 +16,7 @@
 static const char whole[] =
     "{\"format\":\"c2emu-report\",\"version\":1,\"command\":[\"./app\",\"7\"],\"run\":{\"instructions\":1234,"
     "\"measured\":{\"refs\":100}},\"levels\":[{\"name\":\"L1D\",\"misses\":50},{\"name\":\"L2\",\"misses\":20}],"
-    "\"receipt\":{\"c2emu\":\"0.1.0\",\"unicorn\":\"2.0.1\",\"options\":[\"--seed=2\"],\"directory\":\"/tmp\","
+    "\"receipt\":{\"c2emu\":\"0.1.0\",\"engine\":\"unicorn 2.0.1\",\"options\":[\"--seed=2\"],\"directory\":\"/tmp\","
     "\"arguments\":\"" HASH "\",\"streams\":{\"stdin\":\"pipe\",\"stdout\":\"file\",\"stderr\":\"closed\"},"
     "\"environment\":[{\"name\":\"HOME\",\"sha256\":\"" HASH "\"}],\"machines\":[{\"sha256\":\"" HASH "\","
     "\"lines\":[\"[machine]\",\"line = 64\"]}],\"inputs\":[{\"kind\":\"file\",\"path\":\"/a\",\"descriptor\":0,"
