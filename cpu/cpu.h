@@ -138,6 +138,7 @@ struct cpu_model {
     enum cpu_level listed; /* /proc/cpuinfo has the features of levels up to this one */
     uint64_t features;     /* bit n: feature n of the table */
     uint64_t xcr0;
+    bool approximates; /* VRCP14 and its kin are executed as they are, and differ between makers */
 };
 
 /* Lent for ever. */

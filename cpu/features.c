@@ -35,9 +35,9 @@ static const struct feature features[CPU_FEATURE_COUNT] = {CPU_FEATURES(ROW)};
 
 /* The signatures are those of processors which were the first of their level: Nehalem, Haswell, Skylake-X. */
 static const struct cpu_model levels[CPU_LEVELS] = {
-    {"x86-64-v2", 0x000106a5, CPU_V2, 0 CPU_FEATURES(UP_TO_V2), 0},
-    {"x86-64-v3", 0x000306c3, CPU_V3, 0 CPU_FEATURES(UP_TO_V3), CPU_LEGACY | CPU_AVX},
-    {"x86-64-v4", 0x00050654, CPU_V4, 0 CPU_FEATURES(UP_TO_V4), CPU_LEGACY | CPU_AVX512},
+    {"x86-64-v2", 0x000106a5, CPU_V2, 0 CPU_FEATURES(UP_TO_V2), 0, false},
+    {"x86-64-v3", 0x000306c3, CPU_V3, 0 CPU_FEATURES(UP_TO_V3), CPU_LEGACY | CPU_AVX, false},
+    {"x86-64-v4", 0x00050654, CPU_V4, 0 CPU_FEATURES(UP_TO_V4), CPU_LEGACY | CPU_AVX512, false},
 };
 
 const struct cpu_model *cpu_of_level(enum cpu_level level)
@@ -139,6 +139,7 @@ enum c2_status cpu_of_host(struct cpu_model *out, struct c2_error *err)
     out->name = "host";
     out->features = found;
     out->listed = CPU_HOST_ONLY;
+    out->approximates = true;
     return C2_OK;
 }
 

@@ -4,8 +4,9 @@
  *
  * Model
  *   Instructions of an ISA set of Zydis need one feature of the processor or two (cpu/cpu.h). All forms of a set that
- *   has a row are known to come out alike on all processors which have the features, but for the approximations, which
- *   are refused by name. Sets without a row are judged by the mnemonic (forms.c), whatever the processor.
+ *   has a row are known to come out alike on all processors which have the features, but for the approximations: these
+ *   are refused by name where the model is not this host itself. Sets without a row are judged by the mnemonic
+ *   (forms.c), whatever the processor.
  * Source
  *   Intel SDM volume 2, "CPUID Feature Flag" of the instructions' pages.
  */
@@ -107,8 +108,8 @@ const char *interpret_extension_refused(const struct cpu_model *model, const Zyd
 {
     if (!model || (needed[insn->meta.isa_set] & ~model->features) != 0)
         return interpret_refusal(insn);
-    return is_approximate(insn->mnemonic) ? "processors of different makers have other results of this approximation, "
-                                            "which is not modelled: build "
-                                            "the program without -mrecip"
-                                          : NULL;
+    if (!is_approximate(insn->mnemonic) || model->approximates)
+        return NULL;
+    return "processors of different makers have other results of this approximation: take --cpu host, with which the "
+           "results are this processor's, or x86-64-v3";
 }

@@ -106,11 +106,11 @@ static void test_extensions(void **state)
         {{0x66, 0x0f, 0x38, 0xdc, 0xc1}, HOST},                /* aesenc */
         {{0xc4, 0xe2, 0x75, 0xdc, 0xc2}, HOST},                /* vaesenc, 256 bits */
         {{0x62, 0xf2, 0x75, 0x48, 0x50, 0xc2}, HOST},          /* vpdpbusd, 512 bits */
-        {{0xc5, 0xfc, 0x53, 0xc1}, 0},                         /* vrcpps */
-        {{0x62, 0xf2, 0x7d, 0x48, 0x4c, 0xc1}, 0},             /* vrcp14ps */
+        {{0xc5, 0xfc, 0x53, 0xc1}, HOST},                      /* vrcpps */
+        {{0x62, 0xf2, 0x7d, 0x48, 0x4c, 0xc1}, HOST},          /* vrcp14ps */
         {{0x62, 0xf2, 0x76, 0x48, 0x52, 0xc2}, 0},             /* vdpbf16ps */
     };
-    const struct cpu_model everything = {.name = "host", .features = UINT64_MAX, .xcr0 = 0xe7};
+    const struct cpu_model everything = {.name = "host", .features = UINT64_MAX, .xcr0 = 0xe7, .approximates = true};
     const struct cpu_model *const models[] = {NULL, cpu_of_level(CPU_V3), cpu_of_level(CPU_V4), &everything};
     ZydisDecoder decoder;
     (void)state;
