@@ -96,8 +96,12 @@ static int64_t copy_list(struct call *c, struct words *to, uint64_t address, uin
         if (status == 0)
             status = copy_word(c, to, word, left);
     }
-    return status == 0 && !to->items && !c2_grow((void **)&to->items, &to->room, 0, sizeof *to->items) ? -ENOMEM
-                                                                                                       : status;
+    if (status != 0 || to->items)
+        return status;
+    if (!c2_grow((void **)&to->items, &to->room, 0, sizeof *to->items))
+        return -ENOMEM;
+    to->items[0] = NULL;
+    return 0;
 }
 
 /* ------------------------------------------------------------------ the program */
