@@ -219,8 +219,7 @@ static uint8_t mmx_written(const struct decode_insn *insn)
     return registers;
 }
 
-/* Behind these a block ends, by the rule of stream.h. What else changes where the guest goes on is alone in its own. */
-static bool ends_block(const ZydisDecodedInstruction *insn)
+bool decode_branches(const ZydisDecodedInstruction *insn)
 {
     switch (insn->meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
@@ -230,8 +229,14 @@ static bool ends_block(const ZydisDecodedInstruction *insn)
     case ZYDIS_CATEGORY_SYSCALL:
         return true;
     default:
-        return insn->mnemonic == ZYDIS_MNEMONIC_PAUSE;
+        return false;
     }
+}
+
+/* By the rule of stream.h. What else changes where the guest goes on is alone in its own block. */
+static bool ends_block(const ZydisDecodedInstruction *insn)
+{
+    return decode_branches(insn) || insn->mnemonic == ZYDIS_MNEMONIC_PAUSE;
 }
 
 static bool is_split(struct decode_splits splits, struct guest_va pc)

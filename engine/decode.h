@@ -73,6 +73,9 @@ unsigned decode_flops(const struct decode_insn *insn);
 /* Whether it is a block of its own (stream.h), whatever executes it. alone.c */
 bool decode_is_alone(const struct decode_insn *insn, const struct cpu_model *cpu);
 
+/* Whether it says where the guest goes on: jump, call, return, loop, system call. */
+bool decode_branches(const ZydisDecodedInstruction *insn);
+
 /* How a block goes on whose last instruction this is; its slots are given. */
 enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count);
 

@@ -234,7 +234,7 @@ bool native_fault_event(struct native *n, struct engine_event *event);
 bool native_first_failure(const struct native *n, const struct decode_insn *insn, struct engine_event *event);
 struct engine_event native_x87_trap(void);
 bool native_x87_trapped(const struct native *n);
-/* Does in C an instruction that has NATIVE_EXECUTES. False: *event is why it cannot be done. */
-bool native_do(struct native *n, const struct decode_insn *insn, uint64_t pc, struct engine_event *event);
+/* Does PUSHF, which has NATIVE_EXECUTES. False: *event is why it cannot be done. */
+bool native_push_flags(struct native *n, const struct decode_insn *insn, struct engine_event *event);
 
 #endif

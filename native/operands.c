@@ -93,20 +93,10 @@ static bool is_in_modrm(const ZydisDecodedOperand *operand)
     return operand->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
 }
 
-/* Results of which the host's processor has its own idea, and what shows more of it than the guest may see. */
-static bool is_done_in_c(const struct decode_insn *insn)
+/* It would show more of the host's flags than the guest may see. */
+static bool pushes_flags(const ZydisDecodedInstruction *insn)
 {
-    switch (insn->insn.mnemonic) {
-    case ZYDIS_MNEMONIC_RCPPS:
-    case ZYDIS_MNEMONIC_RCPSS:
-    case ZYDIS_MNEMONIC_RSQRTPS:
-    case ZYDIS_MNEMONIC_RSQRTSS:
-    case ZYDIS_MNEMONIC_PUSHF:
-    case ZYDIS_MNEMONIC_PUSHFQ:
-        return true;
-    default:
-        return false;
-    }
+    return insn->mnemonic == ZYDIS_MNEMONIC_PUSHF || insn->mnemonic == ZYDIS_MNEMONIC_PUSHFQ;
 }
 
 static bool is_bit_test(const ZydisDecodedInstruction *insn)
@@ -289,7 +279,7 @@ void native_examine(struct translated *t, uint64_t pc, bool records)
 {
     t->pc = pc;
     t->why = native_refusal(&t->insn, pc)           ? NATIVE_REFUSES
-             : is_done_in_c(&t->insn)               ? NATIVE_EXECUTES
+             : pushes_flags(&t->insn.insn)          ? NATIVE_EXECUTES
              : records && has_odd_address(&t->insn) ? NATIVE_ADDRESSES
                                                     : NATIVE_GOES;
     t->gs = is_behind_gs(&t->insn);

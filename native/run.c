@@ -214,7 +214,7 @@ static bool help_executes(struct native *n, const struct native_site *site, stru
     C2_ASSERT(decode_at(site->code->block, site->insn, &insn));
     if (n->recording)
         put_addresses(n, site);
-    if (native_do(n, &insn, n->rip, event))
+    if (native_push_flags(n, &insn, event))
         return resume(n, site);
     take_back(n, site->code, site->insn);
     return false;

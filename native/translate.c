@@ -453,21 +453,6 @@ static bool is_indirect(const struct translated *insn)
            ((c == ZYDIS_CATEGORY_CALL || c == ZYDIS_CATEGORY_UNCOND_BR) && !is_relative_branch(insn));
 }
 
-/* Whether the instruction says where the guest goes on. */
-static bool branches(const struct translated *insn)
-{
-    switch (insn->insn.insn.meta.category) {
-    case ZYDIS_CATEGORY_COND_BR:
-    case ZYDIS_CATEGORY_UNCOND_BR:
-    case ZYDIS_CATEGORY_CALL:
-    case ZYDIS_CATEGORY_RET:
-    case ZYDIS_CATEGORY_SYSCALL:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void emit_branch(struct translation *t, const struct translated *insn)
 {
     switch (insn->insn.insn.meta.category) {
@@ -542,7 +527,7 @@ static void emit_insn(struct translation *t, unsigned index)
     } else if (t->records) {
         emit_addresses(t, index);
     }
-    if (!branches(insn))
+    if (!decode_branches(&insn->insn.insn))
         native_emit_copy(&t->e, insn, t->in->pad, t->codes->context);
     else
         emit_branch(t, insn);
@@ -558,7 +543,7 @@ static void emit_body(struct translation *t)
             emit_insn(t, i);
     }
     t->code->at[t->insns] = (uint32_t)(executed(t) - t->code->start);
-    if (branches(&t->insn[t->insns - 1]))
+    if (decode_branches(&t->insn[t->insns - 1].insn.insn))
         return;
     if (t->whole) {
         emit_finish(t, false);
