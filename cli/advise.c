@@ -139,7 +139,7 @@ static enum c2_status find_rows(struct advising *advising, const struct analyses
 static enum c2_status try_all(struct advising *advising, struct c2_error *err)
 {
     struct findings_wishes *wishes = &advising->wishes;
-    findings_wish(wishes, advising->findings, advising->profile, advising->replay.machine);
+    findings_wish(wishes, advising->findings, advising->profile, advising->replay.machine, advising->replay.placement);
     const struct analyses_plan_input input = {.profile = advising->profile,
                                               .machine = advising->replay.machine,
                                               .placement = advising->replay.placement,

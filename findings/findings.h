@@ -163,7 +163,8 @@ struct findings_wishes {
     uint32_t walk_count;
 };
 void findings_wish(struct findings_wishes *out, struct findings *findings,
-                   const struct analyses_profile_result *profile, const struct caches_machine *machine);
+                   const struct analyses_profile_result *profile, const struct caches_machine *machine,
+                   const struct mmu_config *placement);
 /* The best outcome of a finding's remedies is its gain from now on, of the whole run; the list is sorted anew. before:
  * the run as it was. */
 void findings_settle(struct findings *findings, const struct analyses_proposal *proposals,

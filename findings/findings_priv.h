@@ -89,6 +89,10 @@ uint64_t findings_new_lines(const struct findings_input *input, const struct ana
  * soon; then the finding is about that. (past.c) */
 bool findings_is_past(struct finding *out, const struct findings_input *input, const struct group *group);
 
+/* Whether pages lie one behind the other in physical memory, so that sets follow from the addresses of the program, and
+ * another draw would change nothing. placement: NULL is sequential. (judge.c) */
+bool findings_placed_in_order(const struct mmu_config *placement);
+
 /* How much longer rows should be, for conflicts of an object with itself; access: of its lead. (padding.c) */
 void findings_pad(struct finding *finding, const struct findings_input *input, const struct analyses_access *access);
 

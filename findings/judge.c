@@ -11,7 +11,8 @@
  *                     min(1, step / line), now and with the loops swapped, for all accesses of the loop. Loops of two
  *                     functions, one of which is called in the other's, come behind longer rows of a declaration.
  *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
- *                     frames choose the sets, and the pages are not placed in order, they are a matter of placement.
+ *                     frames choose the sets they are a matter of placement, if the pages are not placed in order, or
+ *                     if the object is gone through in short steps, and it and the evictor together fit the level.
  *   pointer chasing   Steps are irregular and the address comes from a load before it: nodes side by side, in the order
  *                     of the walk, take as much of a line as a node has bytes that are used. Accesses that fit no grid
  *                     of at least NODE_GRID bytes are not those of nodes: text, and tables of short numbers. Where
@@ -114,11 +115,24 @@ static bool is_loop_order(struct finding *out, const struct findings_input *inpu
 
 /* ------------------------------------------------------------------ sets */
 
-/* Pages one behind the other in physical memory: sets follow from the addresses of the program. */
-static bool placed_in_order(const struct findings_input *input)
+bool findings_placed_in_order(const struct mmu_config *placement)
 {
-    return !input->placement || input->placement->placement == MMU_SEQUENTIAL ||
-           input->placement->placement == MMU_IDENTITY;
+    return !placement || placement->placement == MMU_SEQUENTIAL || placement->placement == MMU_IDENTITY;
+}
+
+/* Whether addresses in a row, and no more of them than fit the level, compete for its sets: pages that others were
+ * placed between have left the object few sets. */
+static bool is_strewn(const struct findings_input *input, const struct group *group, uint32_t level)
+{
+    const struct analyses_object *objects = input->profile->objects;
+    int64_t step;
+    if (level >= input->machine->level_count || !group->access || !findings_step(group->access, 0, &step) ||
+        llabs(step) >= (int64_t)C2_PAGE_BYTES)
+        return false;
+    const uint64_t bytes = objects[group->object].bytes;
+    const uint32_t evictor = group->lead_evictor;
+    const uint64_t others = evictor == FINDINGS_NOBODY || evictor == group->object ? 0 : objects[evictor].bytes;
+    return bytes + others <= input->machine->levels[level].size_bytes;
 }
 
 static bool is_conflict(struct finding *out, const struct findings_input *input, const struct group *group)
@@ -126,9 +140,10 @@ static bool is_conflict(struct finding *out, const struct findings_input *input,
     const uint64_t conflict = group->cost.conflict;
     if (conflict * 100 < out->cost * CONFLICT_SHARE)
         return false;
-    const bool framed = group->cost.framed * 2 > conflict && !placed_in_order(input);
-    out->pattern = framed ? FINDINGS_PAGE_PLACEMENT : FINDINGS_SET_CONFLICTS;
     out->level = findings_dearest_level(group);
+    const bool framed = group->cost.framed * 2 > conflict &&
+                        (!findings_placed_in_order(input->placement) || is_strewn(input, group, out->level));
+    out->pattern = framed ? FINDINGS_PAGE_PLACEMENT : FINDINGS_SET_CONFLICTS;
     out->evictor = group->lead_evictor;
     out->gain = framed ? group->cost.framed : conflict;
     if (!framed)

@@ -5,9 +5,10 @@
  * Model
  *   The accesses of the innermost loop, as the excerpts have shown them, are made again: each at its object's start,
  *   its first offset, and for each loop around it the step times the round. Steps that are not known are 0. A loop has
- *   as many rounds as its first instruction ran more often than that of the loop around it, or than that of the
- *   function. Once the loops are as they are and once the two are swapped; each time with caches and TLBs of the run's
- *   machine that begin empty, physical addresses being the virtual ones.
+ *   as many rounds as its first instruction ran more often than it was entered: as often as the instruction in front of
+ *   it ran, where the one behind the loop ran as often; else as often as that of the loop around it, or that of the
+ *   function, did. Once the loops are as they are and once the two are swapped; each time with caches and TLBs of the
+ *   run's machine that begin empty, physical addresses being the virtual ones.
  *   A sweep is one execution of the outer one of the two. A second sweep goes on where the loop around says, and costs
  *   what all but the first cost; where hardly any miss of the run was cold it stands for the first one too. Sweeps of
  *   more than MOST_ACCESSES are cut there, and there is no second one: then costs are those of an access, and a miss
@@ -24,6 +25,7 @@
 
 #define MOST_ACCESSES 150000u
 #define REFERENCES 64u /* of a loop; further ones are left out */
+#define LONGEST 15u    /* bytes of an instruction */
 #define COLD_SHARE 10u /* one part of the cost: fewer are hardly any */
 
 struct reference {
@@ -52,19 +54,44 @@ struct nest {
 
 /* ------------------------------------------------------------------ the nest as it is */
 
+static uint64_t executed(const struct findings_input *input, struct guest_va pc)
+{
+    return input->profile->insns[analyses_profile_insn(input->profile, pc)].executed;
+}
+
 /* How often the loop's first instruction ran. */
 static uint64_t runs_of(const struct findings_input *input, uint32_t loop)
 {
-    const struct guest_va header = input->excerpts->loops.loops[loop].header;
-    const uint64_t times = input->profile->insns[analyses_profile_insn(input->profile, header)].executed;
+    const uint64_t times = executed(input, input->excerpts->loops.loops[loop].header);
     return times == 0 ? 1 : times;
 }
 
-/* How often the loop was entered: once in each round of the one around it, or each time that its function was. */
+/* How often the loop was entered by the code around it: the instruction in front of its first one, which leads there,
+ * and the one behind its last, which it ends with, ran equally often. 0: they did not, so that there are other ways in
+ * or out. */
+static uint64_t entries_seen(const struct findings_input *input, uint32_t loop)
+{
+    const struct analyses_loop *of = &input->excerpts->loops.loops[loop];
+    const struct analyses_profile_result *profile = input->profile;
+    const size_t header = analyses_profile_insn(profile, of->header), latch = analyses_profile_insn(profile, of->latch);
+    if (header == 0 || latch < header || latch + 1 == profile->insn_count ||
+        profile->insns[header].pc.v - profile->insns[header - 1].pc.v > LONGEST ||
+        profile->insns[latch + 1].pc.v - profile->insns[latch].pc.v > LONGEST)
+        return 0;
+    const uint64_t before = profile->insns[header - 1].executed, behind = profile->insns[latch + 1].executed;
+    const uint64_t left = profile->insns[header].executed - profile->insns[latch].executed + behind;
+    return left == before ? before : 0;
+}
+
+/* How often the loop was entered: by the code around it; or once in each round of the one around it, or each time that
+ * its function was. */
 static uint64_t entries_of(const struct findings_input *input, uint32_t loop)
 {
     const struct analyses_loop *of = &input->excerpts->loops.loops[loop];
+    const uint64_t seen = entries_seen(input, loop);
     struct guest_va entry;
+    if (seen != 0)
+        return seen;
     if (of->parent != ANALYSES_NO_LOOP)
         return runs_of(input, of->parent);
     if (!input->symbols || !loader_function_entry(input->symbols, of->header, &entry))

@@ -7,7 +7,7 @@
  *                     that is smaller; of blocks of a site longer blocks. With another: the two
  *                     start half of the level's sets apart, and longer rows. Where the level is indexed by physical
  *                     addresses each of these also in pages of 2 MiB.
- *   page placement    Coloured pages; the object in pages of 2 MiB. And frames drawn anew, DRAWS times: that is no
+ *   page placement    Coloured pages; the object in pages of 2 MiB. And drawn frames once more, DRAWS times: that is no
  *                     remedy, but shows how much of the placement is luck.
  *   translations      The object in pages of 2 MiB.
  *   false sharing     Each core's part a line.
@@ -42,6 +42,7 @@ struct wishes {
     const struct finding *of;
     const struct caches_machine *machine;
     const struct analyses_profile_result *profile;
+    bool drawn; /* the frames of the pages */
 };
 
 static void wish(struct wishes *wishes, const struct analyses_wish *what)
@@ -134,7 +135,7 @@ static void wish_remedies(struct wishes *wishes)
         if (wishes->of->level < wishes->machine->level_count)
             wish_means(wishes, ANALYSES_COLORED);
         wish_means(wishes, ANALYSES_HUGE);
-        for (uint32_t i = 1; i <= DRAWS; i++)
+        for (uint32_t i = 1; wishes->drawn && i <= DRAWS; i++)
             wish(wishes, &(struct analyses_wish){.means = ANALYSES_REDRAWN, .draw = i});
         break;
     case FINDINGS_TLB:
@@ -160,9 +161,11 @@ static void wish_remedies(struct wishes *wishes)
 }
 
 void findings_wish(struct findings_wishes *out, struct findings *findings,
-                   const struct analyses_profile_result *profile, const struct caches_machine *machine)
+                   const struct analyses_profile_result *profile, const struct caches_machine *machine,
+                   const struct mmu_config *placement)
 {
-    struct wishes wishes = {.out = out, .profile = profile, .machine = machine};
+    struct wishes wishes = {
+        .out = out, .profile = profile, .machine = machine, .drawn = !findings_placed_in_order(placement)};
     out->count = out->walk_count = 0;
     for (uint32_t i = 0; i < findings->count; i++) {
         wishes.of = &findings->list[i];

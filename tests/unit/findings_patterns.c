@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "findings/findings.h"
+#include "findings/findings_priv.h"
 #include "unit/made_level.h"
 
 enum { LEVELS = 4, L1D = 0, L2, L3, L1I, ROWS = 3 };
@@ -47,8 +47,8 @@ static void begin(struct world *w)
 {
     *w = (struct world){.loop_of = {0, 1, ANALYSES_NO_LOOP}};
     make_machine(&w->machine);
-    w->loops[0] = (struct analyses_loop){.header = {0x1000}, .parent = 1, .depth = 2};
-    w->loops[1] = (struct analyses_loop){.header = {0x2000}, .parent = ANALYSES_NO_LOOP, .depth = 1};
+    w->loops[0] = (struct analyses_loop){.header = {0x1000}, .latch = {0x1000}, .parent = 1, .depth = 2};
+    w->loops[1] = (struct analyses_loop){.header = {0x2000}, .latch = {0x2000}, .parent = ANALYSES_NO_LOOP, .depth = 1};
     for (uint32_t i = 0; i < ROWS; i++) {
         w->insns[i] = (struct analyses_insn){.pc = {(i + 1) * 0x1000u}, .executed = 1000, .reads = 1000};
         w->objects[i] = (struct analyses_object){.kind = ANALYSES_STATIC,
@@ -166,7 +166,7 @@ static void sweeps_after_the_first(void **state)
     w.accesses[0].step[2] = (struct analyses_step){4096, 9, 9};
     memcpy(loops, w.loops, sizeof w.loops);
     loops[1].parent = 2;
-    loops[2] = (struct analyses_loop){.header = {0x3000}, .parent = ANALYSES_NO_LOOP, .depth = 1};
+    loops[2] = (struct analyses_loop){.header = {0x3000}, .latch = {0x3000}, .parent = ANALYSES_NO_LOOP, .depth = 1};
     w.excerpts.loops = (struct analyses_loops_result){loops, 3, w.loop_of};
     w.insns[0].executed = 10000;
     w.insns[1].executed = 100;
@@ -174,6 +174,29 @@ static void sweeps_after_the_first(void **state)
     struct findings *findings = found(&w);
     must(&findings->list[0], FINDINGS_LOOP_ORDER, 0x1000, 8000, 6343); /* 8000 * 28800 / 36320 */
     findings_destroy(findings);
+}
+
+/* The loop around was not seen; the instructions in front of the loop and behind it show how often it was entered. */
+static void entries_by_the_code_around(void **state)
+{
+    struct analyses_insn insns[] = {{.pc = {0x1ffc}, .executed = 5},  {.pc = {0x2000}, .executed = 40},
+                                    {.pc = {0x2008}, .executed = 40}, {.pc = {0x200a}, .executed = 5},
+                                    {.pc = {0x3000}, .executed = 5},  {.pc = {0x4000}, .executed = 1}};
+    struct world w;
+    (void)state;
+    begin(&w);
+    w.loops[1].latch.v = 0x2008;
+    w.profile.insns = insns;
+    w.profile.insn_count = sizeof insns / sizeof insns[0];
+    assert_int_equal(8, findings_rounds(&w.input, 1));
+    insns[3].executed = 6; /* there is another way to what is behind */
+    assert_int_equal(40, findings_rounds(&w.input, 1));
+    insns[3].executed = 5;
+    insns[0].executed = 4; /* or into the loop */
+    assert_int_equal(40, findings_rounds(&w.input, 1));
+    insns[0].executed = 5;
+    insns[3].pc.v = 0x2018; /* what is behind never ran */
+    assert_int_equal(40, findings_rounds(&w.input, 1));
 }
 
 /* Another object of the loop goes the other way: swapped loops would only change places. */
@@ -328,6 +351,14 @@ static void conflicts_of_frames(void **state)
     assert_int_equal(L2, findings->list[0].level);
     findings_destroy(findings);
     w.input.placement = &sequential;
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 2800, 2800);
+    findings_destroy(findings);
+    w.objects[0].bytes = 1 << 17; /* half of L2: its lines compete because its pages lie apart */
+    findings = found(&w);
+    must(&findings->list[0], FINDINGS_PAGE_PLACEMENT, 0x1000, 2800, 2240);
+    findings_destroy(findings);
+    steps(&w.accesses[0], 4096, 0); /* but a page is a step that competes by itself */
     findings = found(&w);
     must(&findings->list[0], FINDINGS_SET_CONFLICTS, 0x1000, 2800, 2800);
     findings_destroy(findings);
@@ -802,6 +833,7 @@ int main(void)
         cmocka_unit_test(translations_of_a_swap_are_its_own),
         cmocka_unit_test(a_nest_that_fits_is_no_matter_of_order),
         cmocka_unit_test(sweeps_after_the_first),
+        cmocka_unit_test(entries_by_the_code_around),
         cmocka_unit_test(code_that_does_not_fit),
         cmocka_unit_test(starting_is_what_costs),
         cmocka_unit_test(the_list_is_by_worth),

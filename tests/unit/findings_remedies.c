@@ -20,11 +20,13 @@ struct world {
     struct finding list[16];
     struct findings findings;
     struct findings_wishes wishes;
+    struct mmu_config placement;
 };
 
 static void begin(struct world *w)
 {
-    *w = (struct world){.machine = {.name = "made", .line_bytes = 64, .level_count = 2}};
+    *w = (struct world){.machine = {.name = "made", .line_bytes = 64, .level_count = 2},
+                        .placement = {.placement = MMU_RANDOM}};
     w->machine.levels[0] = made_level("L1D", 32768, 8);
     w->machine.levels[0].index = CACHES_VIRTUAL;
     w->machine.levels[1] = made_level("L2", 262144, 8);
@@ -81,7 +83,7 @@ static void of_conflicts(void **state)
     rows->padding_unit = 8;
     struct finding *frames = add(&w, FINDINGS_PAGE_PLACEMENT, OTHER, 600);
     frames->level = 1;
-    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine);
+    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine, &w.placement);
     assert_int_equal(w.wishes.count, 12); /* and a third draw of the frames, for which there is no room */
     is_wish(&w, 0, 0, ANALYSES_PAD_ROWS, ARRAY);
     assert_true(w.wishes.list[0].row_bytes == 0 && w.wishes.list[0].pad_bytes == 0); /* as the run shows them */
@@ -101,6 +103,20 @@ static void of_conflicts(void **state)
     assert_int_equal(w.wishes.list[10].draw, 1);
     is_wish(&w, 11, 4, ANALYSES_REDRAWN, OTHER);
     assert_int_equal(w.wishes.list[11].draw, 2);
+}
+
+/* Frames one behind the other are the same in each draw. */
+static void of_frames_in_order(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    w.placement.placement = MMU_SEQUENTIAL;
+    add(&w, FINDINGS_PAGE_PLACEMENT, OTHER, 600)->level = 1;
+    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine, &w.placement);
+    assert_int_equal(w.wishes.count, 2);
+    is_wish(&w, 0, 0, ANALYSES_COLORED, OTHER);
+    is_wish(&w, 1, 0, ANALYSES_HUGE, OTHER);
 }
 
 static void of_other_patterns(void **state)
@@ -123,7 +139,7 @@ static void of_other_patterns(void **state)
     capacity->level = 1;
     capacity->others = 2;
     capacity->other = OTHER;
-    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine);
+    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine, &w.placement);
     assert_int_equal(w.wishes.count, 6);
     is_wish(&w, 0, 3, ANALYSES_HUGE, ARRAY);
     is_wish(&w, 1, 4, ANALYSES_PAD_ROWS, OTHER);
@@ -150,7 +166,7 @@ static void as_many_as_one_pass_simulates(void **state)
     begin(&w);
     for (uint32_t i = 0; i < ANALYSES_PROPOSALS + 2; i++)
         add(&w, FINDINGS_TLB, ARRAY, 900 - i);
-    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine);
+    findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine, &w.placement);
     assert_int_equal(w.wishes.count, ANALYSES_PROPOSALS);
     is_wish(&w, ANALYSES_PROPOSALS - 1, ANALYSES_PROPOSALS - 1, ANALYSES_HUGE, ARRAY);
 }
@@ -296,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_conflicts),
+        cmocka_unit_test(of_frames_in_order),
         cmocka_unit_test(of_other_patterns),
         cmocka_unit_test(as_many_as_one_pass_simulates),
         cmocka_unit_test(the_best_counts),
