@@ -40,7 +40,8 @@ enum cli_action {
     CLI_REPLAY,
     CLI_RESTORE,
     CLI_VERIFY,
-    CLI_SWEEP
+    CLI_SWEEP,
+    CLI_CSIM
 };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
@@ -130,6 +131,7 @@ struct cli_options {
     bool checkpoint_caches, checkpoint_stop;
     uint64_t width; /* --width; 0: that of the terminal */
     enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER } color;
+    struct cli_csim *csim; /* `c2emu csim`: gets the references in place of lanes (cli_priv.h); else NULL */
     bool no_sim, inherit_env, progress, stats, quiet, full, verbose;
     struct cli_word {
         const struct argp_option *row;

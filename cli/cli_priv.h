@@ -12,6 +12,7 @@
 #include "loader/loader.h"
 #include "report/report.h"
 #include "sim/sim.h"
+#include "teach/teach.h"
 
 /* ------------------------------------------------------------------ outputs.c: the files asked for
  * Opened before the run, so that what cannot be written is said while nothing is lost; they appear at commit. */
@@ -137,6 +138,7 @@ struct cli_simulation {
     const char *beside[ANALYSES_KINDS]; /* analyses of the lanes behind the first */
     struct stream_ring *ring;
     struct stream_writer *writer;
+    struct teach_csim *csim;            /* of `c2emu csim`, lent; else NULL */
     struct cli_saver *saver;            /* --checkpoint; else NULL */
     struct stream_recorder *recorder;   /* NULL: the stream is not kept; the same below */
     FILE *temporary;                    /* where `advise` keeps it */
@@ -439,6 +441,14 @@ enum c2_status cli_html(int argc, char **argv, struct c2_error *err);
 /* verify.c: *different: something does. */
 enum c2_status cli_verify(bool *different, int argc, char **argv, struct c2_error *err);
 enum c2_status cli_annotate(int argc, char **argv, struct c2_error *err);
+
+/* ------------------------------------------------------------------ csim.c: a course's simulator */
+struct cli_csim {
+    struct teach_csim *sim;
+    bool whole; /* the program has ended, and all of it is in the counts */
+};
+/* argv[0] is the verb; *exit_status: the program's, where one is run. */
+enum c2_status cli_csim(int *exit_status, int argc, char **argv, struct c2_error *err);
 
 /* ------------------------------------------------------------------ processor.c */
 /* What --cpu names; lent for ever. C2_ERR_INVALID, or C2_ERR_UNSUPPORTED by the engine or by the host. */

@@ -37,6 +37,8 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
         status = cli_diff(&failed, argc - 1, argv + 1, err);
     else if (options->action == CLI_SWEEP)
         return cli_sweep(argc - 1, argv + 1, err);
+    else if (options->action == CLI_CSIM)
+        return cli_csim(exit_status, argc - 1, argv + 1, err);
     else if (options->action == CLI_HTML)
         status = cli_html(argc - 1, argv + 1, err);
     else if (options->action == CLI_VERIFY)

@@ -483,7 +483,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .kernel = run->kernel,
                                 .blocks = run->simulation.blocks,
                                 .writer = run->simulation.writer,
-                                .record = !run->options->no_sim || run->options->record,
+                                .record = !run->options->no_sim || run->options->record || run->options->csim,
                                 .mark_allocations = run->options->record || run->options->checkpoint || run->from ||
                                                     (analyses && analyses_want_marks(analyses)),
                                 .mark_barriers = wants_barriers(run->options),
@@ -784,6 +784,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (run->points)
         return cli_points_finish(run->points, err) == C2_OK ? report.exit_status : fail(err, CLI_EXIT_FAILED);
     report.exit_status = found == C2_OK ? report.exit_status : CLI_EXIT_FAILED;
+    if (run->options->csim)
+        run->options->csim->whole = found == C2_OK;
     if (run->receipt && cli_receipt_finish(&report.receipt, run->receipt, run->kernel, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     cli_describe(&report, &against, run->options, run->simulation.lanes);
@@ -851,7 +853,10 @@ static enum c2_status adapt_options(struct run *run, struct c2_error *err)
         return C2_OK;
     }
     run->options = &run->adapted;
-    return cli_program_options(&run->adapted, process, run->executed, err);
+    enum c2_status status = cli_program_options(&run->adapted, process, run->executed, err);
+    if (process->forked)
+        run->adapted.csim = NULL; /* which has the references of the first process */
+    return status;
 }
 
 static int make_and_go(struct run *run, char *const *host_env, struct c2_error *err)

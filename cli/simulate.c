@@ -25,6 +25,8 @@ static enum c2_status consume(void *self, const struct stream_batch *batch, stru
 {
     struct cli_simulation *s = self;
     enum c2_status status = s->saver ? cli_saver_take(s->saver, batch, err) : C2_OK;
+    if (status == C2_OK && s->csim)
+        status = take(teach_csim_sink(s->csim), batch, err);
     if (status == C2_OK && s->recorder)
         status = take(stream_recorder_sink(s->recorder), batch, err);
     return status == C2_OK && s->ring ? take(stream_ring_sink(s->ring), batch, err) : status;
@@ -199,6 +201,14 @@ static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan
 #define C2_ENFORCE MMU_NOT_ENFORCED
 #endif
 
+/* Of a program that a process becomes the references go on behind those of the one before. */
+static void start_csim(struct cli_simulation *s, struct cli_csim *csim)
+{
+    s->csim = csim->sim;
+    csim->whole = false;
+    teach_csim_blocks(s->csim, s->blocks);
+}
+
 /* What the guest's memory tells of, from its first page on. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_plan *plan,
                                     const struct cli_options *options, FILE *to, const struct cli_facts *facts,
@@ -218,7 +228,9 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_p
         status = make_recorder(s, options, to, facts, err);
     if (status == C2_OK && options->checkpoint)
         status = cli_saver_create(&s->saver, options, s->blocks, err);
-    const bool eaten = s->recorder || s->lanes || s->saver || plan->from;
+    if (status == C2_OK && options->csim)
+        start_csim(s, options->csim);
+    const bool eaten = s->recorder || s->lanes || s->saver || s->csim || plan->from;
     return status == C2_OK && eaten ? make_writer(s, err) : status;
 }
 

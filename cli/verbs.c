@@ -31,6 +31,18 @@ static const struct argp_option annotate_options[] = {
     {0},
 };
 
+static const struct argp_option csim_options[] = {
+    {"sets", 's', "S", 0, "2^S sets", 1},
+    {"lines", 'E', "E", 0, "E lines in a set, 1 to 64", 1},
+    {"block", 'b', "B", 0, "blocks of 2^B bytes", 1},
+    {"trace", 't', "FILE", 0, "the trace, as lackey of Valgrind writes it; - is standard input", 1},
+    {"verbose", 'v', NULL, 0, "a line for each reference: hit, miss, eviction", 1},
+    {"roi", KEY_FIRST, "FUNCTION", 0, "of PROGRAM only the calls of a function, from entry to return; repeatable", 1},
+    {"results", KEY_SECOND, NULL, 0, "write hits, misses and evictions into .csim_results here, too", 1},
+    HELP_ROW,
+    {0},
+};
+
 static const struct argp_option diff_options[] = {
     {"fail-if", KEY_FIRST, "CONDITION", 0,
      "exit with status 1 when it holds: [function:NAME.|object:NAME.]LEVEL.COUNTER, one of > >= < <= = !=, and a "
@@ -95,6 +107,13 @@ static const struct cli_command verbs[] = {
      "the "
      "completion of shells.",
      plain_options, NULL},
+    {"csim", CLI_CSIM, true, "-t FILE | PROGRAM [ARG]...", "count hits, misses and evictions as the Cache Lab does",
+     "Simulate one cache of 2^S sets of E lines of 2^B bytes with LRU, on a trace of Valgrind's lackey or on the "
+     "references of a program, and print hits, misses and evictions as the reference simulator of the Cache Lab does."
+     "\vFetches are left out, a modify is a load and a store, and each access is of the block that its first byte lies "
+     "in. Lines go to standard output; with PROGRAM, whose standard output that is, to standard error. Exit status: "
+     "PROGRAM's; else 0, and 125 when the trace or the options are wrong.",
+     csim_options, NULL},
     {"diff", CLI_DIFF, false, "A.json B.json", "compare two reports",
      "Compare two reports that --json has written: counters, functions and objects that differ."
      "\vExit status: 1 when a condition holds, 0 otherwise; 125 when the files or conditions are wrong.",

@@ -15,6 +15,16 @@
 enum c2_status machine_read(struct caches_machine *out, const char *name_or_path, const char *machines_dir,
                             const char *const *overrides, size_t override_count, struct c2_error *err);
 
+/* A machine of one level, as courses write it down: 2^s sets of E lines of 2^b bytes, in a memory of 2^47 bytes. Lines
+ * may be shorter than those of machine files, down to a byte: what simulates pages cannot have them, caches/ can.
+ * C2_ERR_UNSUPPORTED names the number that is too large. */
+struct machine_geometry {
+    uint32_t set_bits, ways, block_bits;
+    enum caches_policy policy; /* one of levels that works with any number of ways */
+};
+enum c2_status machine_of_geometry(struct caches_machine *out, const struct machine_geometry *geometry,
+                                   struct c2_error *err);
+
 /* The name of the processor that this runs on, as a machine. */
 #define MACHINE_HOST "host"
 /* From now on it is the machine of this file, whose path is copied; for all of the process. */

@@ -40,7 +40,7 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/prefetch.md", "docs/exports.md",
          "docs/advise.md", "docs/points.md", "docs/many.md", "docs/replay.md", "docs/receipts.md", "docs/regions.md",
          "docs/sandbox.md", "docs/loops.md", "docs/rcd.md", "docs/reuse.md",
-         "docs/line-use.md", "docs/findings.md", "docs/sweep.md"] # with commands
+         "docs/line-use.md", "docs/findings.md", "docs/sweep.md", "docs/teaching.md"] # with commands
 OTHER_PAGES = ["docs/papers.md", "docs/bandwidth.md", "docs/contexts.md", "docs/histogram.md", "docs/sharing.md",
                "docs/coherence.md", "docs/deviations.md", "docs/comparison.md", "docs/architecture.md",
                "docs/recording.md", "CONTRIBUTING.md", "tests/README.md"]
