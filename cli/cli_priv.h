@@ -451,6 +451,7 @@ struct cli_csim {
 enum c2_status cli_csim(int *exit_status, int argc, char **argv, struct c2_error *err);
 
 /* ------------------------------------------------------------------ processor.c */
+const char *cli_engine(const struct cli_options *options); /* the name of what executes the guest on this host */
 /* What --cpu names; lent for ever. C2_ERR_INVALID, or C2_ERR_UNSUPPORTED by the engine or by the host. */
 enum c2_status cli_processor(const struct cpu_model **out, const struct cli_options *options, struct c2_error *err);
 

@@ -101,7 +101,7 @@ const struct argp_option cli_run_options[] = {
      2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest: " EMU_ENGINES " (" EMU_ENGINE ")", 2},
     {"cpu", KEY_CPU, "LEVEL", 0,
-     "the processor that the guest finds: x86-64-v2, x86-64-v3, x86-64-v4 or host; beyond v2 with --engine native "
+     "the processor that the guest finds: x86-64-v2, x86-64-v3, x86-64-v4 or host; beyond v2 by --engine native "
      "(x86-64-v2)",
      2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,

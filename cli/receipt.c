@@ -269,7 +269,7 @@ enum c2_status cli_receipt_create(struct cli_receipt **out, const struct cli_opt
     receipt->shown.engine = engine;
     for (int fd = 0; fd < 3; fd++)
         receipt->shown.streams[fd] = cli_stream_kind(fd);
-    enum c2_status status = emu_engine_version(engine, options->engine, err);
+    enum c2_status status = emu_engine_version(engine, cli_engine(options), err);
     if (status == C2_OK)
         status = add_options(receipt, options, err);
     if (status == C2_OK)

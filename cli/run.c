@@ -476,7 +476,7 @@ static bool wants_barriers(const struct cli_options *options)
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)
 {
     const struct analyses *analyses = analyses_of(run);
-    struct emu_config config = {.engine = run->options->engine,
+    struct emu_config config = {.engine = cli_engine(run->options),
                                 .cpu = run->cpu,
                                 .retired = run->process->engine,
                                 .mmu = run->simulation.mmu,
@@ -803,13 +803,23 @@ static void warn_root(const struct cli_options *options)
               stderr);
 }
 
+static void warn_no_wall(const struct cli_options *options)
+{
+    if (options->sandbox && !options->quiet && emu_engine_is_on_host(cli_engine(options)))
+        fputs("c2emu: --sandbox with --engine native confines a program that means no harm: one that does can change "
+              "c2emu itself, whose memory it shares; without --engine it is another one, which is a wall\n",
+              stderr);
+}
+
 static int go(struct run *run, struct c2_error *err)
 {
     struct emu_end end = {0};
     if (!run->executed && run->options->sandbox && cli_confine(run->options->writable, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    if (!run->executed)
+    if (!run->executed) {
         warn_root(run->options);
+        warn_no_wall(run->options);
+    }
     catch_signals(run->emu);
     cli_progress_start(&run->progress, run->options->no_sim ? "running" : "measuring");
     run->progress.base = emu_instructions(run->emu);

@@ -219,7 +219,8 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_p
     if (status == C2_OK)
         status = mmu_create(&s->mmu, plan->from ? &plan->from->saved.guest : &wanted, err);
     if (status == C2_OK)
-        status = mmu_enforce(s->mmu, emu_engine_is_on_host(options->engine) ? MMU_ENFORCED_BY_ANY : C2_ENFORCE, err);
+        status = mmu_enforce(s->mmu, emu_engine_is_on_host(cli_engine(options)) ? MMU_ENFORCED_BY_ANY : C2_ENFORCE,
+                             err);
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
     if (status == C2_OK && needs_lane(plan, options))

@@ -13,9 +13,13 @@
 #include "syscalls/syscalls.h"
 #include "watch/watch.h"
 
-#define EMU_ENGINES "unicorn, or native, which is this processor"
-#define EMU_ENGINE "unicorn" /* where nobody asks for another one */
-/* The engine of that name. C2_ERR_INVALID: there is none; the message names the nearest. */
+#define EMU_ENGINES "native, which is this processor; unicorn, as with --sandbox; auto, which is native where it can"
+#define EMU_ENGINE "auto" /* where nobody asks for another one */
+/* Which engine a name stands for, for ever: itself; or of "auto" the native one, where this host has what that needs
+ * and the program is not held to be hostile, else the one that is a wall. */
+const char *emu_engine_of(const char *name, bool hostile);
+const char *emu_native_lacks(void); /* what this host lacks for the native engine, part of a sentence; NULL: nothing */
+/* The engine of that name, which is not "auto". C2_ERR_INVALID: there is none; the message names the nearest. */
 struct engine_ops;
 enum c2_status emu_engine(const struct engine_ops **out, const char *name, struct c2_error *err);
 /* Its name, a space, and the version of what it executes with. */

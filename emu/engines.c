@@ -11,9 +11,25 @@
 static const struct engine_ops *const engines[] = {&engine_unicorn_ops, &engine_native_ops};
 #define ENGINES (sizeof engines / sizeof *engines)
 
+/* What sanitizers put into the process (shadows of its memory, handlers of signals) is not tried with guests in it. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { IS_SANITIZED = true };
+#else
+enum { IS_SANITIZED = false };
+#endif
+
+const char *emu_native_lacks(void) { return native_lacks(); }
+
+const char *emu_engine_of(const char *name, bool hostile)
+{
+    if (strcmp(name, EMU_ENGINE) != 0)
+        return name;
+    return hostile || IS_SANITIZED || native_lacks() ? engine_unicorn_ops.name : engine_native_ops.name;
+}
+
 enum c2_status emu_engine(const struct engine_ops **out, const char *name, struct c2_error *err)
 {
-    const char *known[ENGINES];
+    const char *known[ENGINES + 1] = {[ENGINES] = EMU_ENGINE};
     char hint[256];
     for (size_t i = 0; i < ENGINES; i++) {
         *out = engines[i];
@@ -23,7 +39,7 @@ enum c2_status emu_engine(const struct engine_ops **out, const char *name, struc
     }
     *out = NULL;
     return c2_fail(err, C2_ERR_INVALID, "unknown engine \"%s\"%s", name,
-                   c2_suggest(hint, sizeof hint, name, known, ENGINES));
+                   c2_suggest(hint, sizeof hint, name, known, ENGINES + 1));
 }
 
 enum c2_status emu_engine_version(char out[EMU_VERSION_BYTES], const char *name, struct c2_error *err)

@@ -41,6 +41,14 @@ static void unmap(struct native_cache *cache)
     *cache = (struct native_cache){.used = 0};
 }
 
+bool native_cache_is_possible(void)
+{
+    struct native_cache tried;
+    const bool possible = map_twice(&tried);
+    unmap(&tried);
+    return possible;
+}
+
 static void before_fork(void)
 {
     if (!copied)

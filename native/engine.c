@@ -34,18 +34,34 @@ static struct native *self_of(struct engine *engine) { return (struct native *)e
 
 /* ------------------------------------------------------------------ what the host must have */
 
-const char *native_lacks(void)
+/* All that is executed whatever the guest finds by CPUID (interpret/forms.c). */
+static const char *processor_lacks(void)
 {
     unsigned a, b, c, d;
-    if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
-        return "a processor and a Linux that let programs change the bases of FS and GS (FSGSBASE)";
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_BMI) || !(b & bit_BMI2))
-        return "a processor with BMI1 and BMI2";
+    if (cpu_host_has(cpu_of_level(CPU_V2), NULL) != C2_OK)
+        return "a processor with all of x86-64-v2";
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_BMI) || !(b & bit_BMI2) || !(b & bit_ADX))
+        return "a processor with BMI1, BMI2 and ADX";
     if (!__get_cpuid(0x80000001, &a, &b, &c, &d) || !(c & bit_LZCNT))
         return "a processor with LZCNT";
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSE4_2))
-        return "a processor with SSE4.2";
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_MOVBE))
+        return "a processor with MOVBE";
     return NULL;
+}
+
+const char *native_lacks(void)
+{
+    static bool asked;
+    static const char *lacks;
+    if (asked)
+        return lacks;
+    asked = true;
+    lacks = processor_lacks();
+    if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE))
+        lacks = "a processor and a Linux that let programs change the bases of FS and GS (FSGSBASE)";
+    else if (!lacks && !native_cache_is_possible())
+        lacks = "memory that is executable at one address and writable at another, which this host refuses";
+    return lacks;
 }
 
 static void native_version(char out[ENGINE_VERSION_BYTES]) { snprintf(out, ENGINE_VERSION_BYTES, "1"); }
@@ -269,7 +285,10 @@ static enum c2_status make_context(struct native *n, struct c2_error *err)
     void *at = mmap(NULL, sizeof *n->context, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                     0);
     if (at == MAP_FAILED)
-        return c2_fail(err, C2_ERR_NO_MEMORY, "the host refuses the native engine its memory: %s", strerror(errno));
+        return c2_fail(err, C2_ERR_NO_MEMORY,
+                       "the host refuses the native engine %zu MiB of memory (%s): lift the limits on memory (ulimit "
+                       "-d unlimited, ulimit -v unlimited)",
+                       sizeof *n->context >> 20, strerror(errno));
     n->context = at;
     n->context->leave = (uint64_t)(uintptr_t)native_leave_code;
     n->codes.context = at;

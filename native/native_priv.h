@@ -33,6 +33,7 @@ struct native_cache {
 };
 enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *err); /* not moved until release */
 void native_cache_release(struct native_cache *cache);
+bool native_cache_is_possible(void); /* whether the host allows one */
 static inline const uint8_t *native_executed(const struct native_cache *cache, const uint8_t *written)
 {
     return cache->executed + (written - cache->written);

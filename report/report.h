@@ -30,7 +30,7 @@ struct report_described {
     const char *sha256;       /* of the machine's file with all keys */
     const char *const *lines; /* of that file, NULL-terminated */
 };
-#define REPORT_ENGINE "engine" /* the key of what has executed the guest: "unicorn 2.0.1" */
+#define REPORT_ENGINE "engine" /* the key of what has executed the guest: "unicorn 2.0.1", of the host's choice */
 struct report_receipt {
     const char *version, *engine;            /* "0.1.0", "2.0.1" */
     const char *verb;                        /* NULL: none */

@@ -30,6 +30,8 @@ IMAGES = os.environ["IMAGES"]
 CRASH = os.path.join(GUESTS, "crash")
 FETCH = os.path.join(GUESTS, "fetch")
 
+ENGINES = r"unicorn \d+\.\d+\.\d+|native \d+"
+
 
 def sha256(content):
     return hashlib.sha256(content).hexdigest()
@@ -85,7 +87,7 @@ def inputs():
         machine = emulate(["machines", "teach"]).stdout
         equal(receipt["machines"], [{"sha256": sha256(machine), "lines": machine.decode().splitlines()}], "machine")
         equal(receipt["c2emu"], emulate(["--version"]).stdout.decode().split()[1], "version")
-        check(re.fullmatch(r"unicorn \d+\.\d+\.\d+", receipt["engine"]), "the engine: " + receipt["engine"])
+        check(re.fullmatch(ENGINES, receipt["engine"]), "the engine: " + receipt["engine"])
         equal(receipt["streams"], {"stdin": "device", "stdout": "pipe", "stderr": "pipe"}, "streams")
 
         # one program for each kind, and every hash is the file's own
@@ -212,12 +214,16 @@ def differs():
         # a version, a count: changed by hand, as another c2emu would
         path = made(directory, ["-m", "teach"], [FETCH])
         whole = load(path)
-        for key, old in (("c2emu", whole["receipt"]["c2emu"]), ("engine", whole["receipt"]["engine"])):
+        name = whole["receipt"]["engine"].split()[0]
+        for key, new in (("c2emu", "0.0.1"), ("engine", name + " 0.0.1")):
             changed = json.loads(json.dumps(whole))
-            changed["receipt"][key] = "0.0.1"
+            changed["receipt"][key] = new
             put(path, json.dumps(changed))
-            verify([path], 1, ["inputs that differ:\n  %s: 0.0.1, now %s\n" % (key, old),
+            verify([path], 1, ["inputs that differ:\n  %s: %s, now %s\n" % (key, new, whole["receipt"][key]),
                                "its values are equal nevertheless: "], key)
+        changed["receipt"]["engine"] = "another 1"
+        put(path, json.dumps(changed))
+        verify([path], 0, ["equal: "], "another engine makes the same report")
         changed = json.loads(json.dumps(whole))
         level = next(level for level in changed["levels"] if level["name"] == "L2")
         was = level["misses"]

@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as directory:
     result = emulate(["restore", "-q", "--engine", "native", "--cpu", "x86-64-v3", saved])
     equal(result.returncode, 125, "a checkpoint on another processor: status")
     contains(result.stderr.decode(), ["found the processor x86-64-v4, and this one is x86-64-v3"], "another processor")
-result = emulate(["--cpu", "x86-64-v4", GUEST])
+result = emulate(["--engine", "unicorn", "--cpu", "x86-64-v4", GUEST])
 equal(result.returncode, 125, "Unicorn: status")
 contains(result.stderr.decode(), ["--cpu x86-64-v4 needs --engine native: unicorn executes x86-64-v2"], "Unicorn")
 result = emulate(["-q", "--engine", "native", "--cpu", "x86-64-v3", GUEST])

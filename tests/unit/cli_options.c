@@ -52,7 +52,7 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "huge=%s ", mmu_huge_name(o->huge));
     for (size_t i = 0; i < o->huge_region_count; i++)
         fprintf(to, "huge-region=%s ", o->huge_regions[i]);
-    if (strcmp(o->engine, "unicorn") != 0)
+    if (strcmp(o->engine, "auto") != 0)
         fprintf(to, "engine=%s ", o->engine);
     if (o->seed != 1)
         fprintf(to, "seed=%llu ", (unsigned long long)o->seed);
@@ -133,7 +133,8 @@ static const struct {
     {"--no-sim ./a", "no-sim run: ./a"},
     {"--fifo-detector ./a", "fifo run: ./a"},
     {"--fifo-ways 3 --fifo-detector ./a", "fifo-ways=3 fifo run: ./a"},
-    {"--engine unicorn ./a", "run: ./a"},
+    {"--engine auto ./a", "run: ./a"},
+    {"--engine unicorn ./a", "engine=unicorn run: ./a"},
     {"--engine other ./a", "engine=other run: ./a"},
     {"-E A=b -EC --env D= ./a", "env=A=b env=C env=D= run: ./a"},
     {"--inherit-env ./a", "inherit-env run: ./a"},

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""engines.py PART: which engine executes a program, and that nothing but the receipt shows it.
+
+same    the report of a program, its profile and its trace are those of the other engine, byte for byte
+chosen  without --engine the host's processor where it can, in a sandbox Unicorn
+across  a checkpoint that one engine has made is restored by the other
+"""
+
+import json
+import os
+import sys
+import tempfile
+
+from common import EMULATOR, contains, done, emulate, equal, run, skip
+
+GUESTS = os.environ["GUESTS"]
+BOTH = ("unicorn", "native")
+
+
+def of(name):
+    return ["--engine", name]
+
+
+def needs_native():
+    result = emulate(["-q", "--no-sim", *of("native"), "/bin/true"])
+    if b"the native engine needs" in result.stderr:
+        skip(result.stderr.decode().strip())
+
+
+def report(directory, options, words, cwd=None):
+    """The JSON without its receipt, and the name of the engine."""
+    path = os.path.join(directory, "report.json")
+    result = run([EMULATOR, "-q", "--json", path, *options, "--", *words], cwd=cwd)
+    equal((result.returncode, result.stderr), (0, b""), "status and messages: " + " ".join(options))
+    with open(path) as file:
+        whole = json.load(file)
+    return whole, whole.pop("receipt")["engine"].split()[0]
+
+
+def same(directory):
+    for words in ([os.path.join(GUESTS, "threads_cxx")], ["/bin/sort", "/etc/passwd"]):
+        written = []
+        for name in BOTH:
+            files = [os.path.join(directory, kind) for kind in ("json", "trace", "callgrind")]
+            result = emulate(["-m", "teach", *of(name), "--trace", files[1], "--callgrind", files[2], "--", *words])
+            equal(result.returncode, 0, "status")
+            whole, engine = report(directory, ["-m", "teach", *of(name)], words)
+            equal(engine, name, "the receipt")
+            written.append([result.stdout, result.stderr, whole] + [open(file).read() for file in files[1:]])
+        for i, what in enumerate(("output", "report", "JSON", "trace", "profile")):
+            equal(written[0][i] == written[1][i], True, "%s: %s by both" % (words[0], what))
+
+
+def chosen(directory):
+    equal(report(directory, [], ["/bin/true"])[1], "native", "where nobody asks")
+    equal(report(directory, of("auto"), ["/bin/true"])[1], "native", "auto")
+    equal(report(directory, ["--sandbox"], ["/bin/true"], cwd=directory)[1], "unicorn", "a sandbox")
+    result = run([EMULATOR, "--no-sim", "--sandbox", *of("native"), "/bin/true"], cwd=directory)
+    contains(result.stderr.decode(), ["--sandbox with --engine native confines a program that means no harm"], "both")
+    result = run([EMULATOR, "--no-sim", "--sandbox", "--cpu", "x86-64-v3", "/bin/true"], cwd=directory)
+    equal((result.returncode, result.stdout), (125, b""), "a processor that no sandbox has")
+    contains(result.stderr.decode(), ["--cpu x86-64-v3 needs --engine native: a program in a sandbox ",
+                                      ", and unicorn executes x86-64-v2"], "a processor that no sandbox has")
+
+
+def across(directory):
+    words, saved = ["/bin/sort", "/etc/passwd"], os.path.join(directory, "saved")
+    path = os.path.join(directory, "restored.json")
+    reports = []
+    for first, second in (BOTH, BOTH[::-1]):
+        result = emulate(["-q", "--no-sim", *of(first), "--checkpoint", saved, "--checkpoint-at", "123456",
+                          "--checkpoint-stop", "--", *words])
+        equal((result.returncode, result.stderr), (0, b""), "saved by " + first)
+        for name in (first, second):
+            result = emulate(["restore", "-q", *of(name), "-m", "teach", "--json", path, saved])
+            equal((result.returncode, result.stderr), (0, b""), "restored by " + name)
+            with open(path) as file:
+                whole = json.load(file)
+            whole.pop("restored", None)
+            reports.append((result.stdout, whole))
+    for other in reports[1:]:
+        equal(other, reports[0], "a run that another engine goes on with")
+
+
+needs_native()
+with tempfile.TemporaryDirectory() as top:
+    {"same": same, "chosen": chosen, "across": across}[sys.argv[1]](top)
+done()
