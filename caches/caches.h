@@ -456,6 +456,8 @@ const struct caches_prefetched *caches_prefetched(const struct caches *caches, s
     X(from_memory, "of those issued: lines that no level had") \
     X(useful, "prefetched lines that were asked for before they left the level") \
     X(late, "of the useful ones: asked for before they could be there") \
+    X(late_ahead, "instructions that these were ahead, summed up") \
+    X(late_cycles, "that accesses still waited for them, one after the other") \
     X(useless, "prefetched lines that left the level without having been asked for") \
     X(polluting, "accesses that missed in a level because a prefetch had pushed the line out") \
     X(cached, "flushes, write-backs and stores past the caches of lines that a cache had") \

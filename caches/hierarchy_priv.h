@@ -119,7 +119,7 @@ bool cache_prefetch_reach(struct caches *caches);
  * the levels asked follow. */
 void cache_prefetch_begin(struct cache_prefetch *prefetch);
 void cache_prefetch_asked(struct cache_level *level, uint32_t slot, bool hit);
-void cache_prefetch_used(struct cache_level *level, uint32_t slot);
+void cache_prefetch_used(struct cache_level *level, uint32_t slot, bool waits); /* waits: by an access */
 enum c2_status cache_prefetch_follow(struct caches *caches, const struct cache_request *request, struct c2_error *err);
 /* A line made room for what is being prefetched; one has moved up, and was not pushed out. */
 void cache_prefetch_evicted(const struct cache_level *level, uint32_t slot, uint32_t set);
@@ -129,7 +129,10 @@ void cache_prefetch_check(const struct caches *caches);
 /* instructed.c: the life of what it keeps. What was fetched ahead has been asked for, has left, or was in the way. The
  * line is being asked for: no buffer may have it. */
 void cache_instructed_end(struct caches *caches);
-void cache_instructed_used(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t tag);
+void cache_instructed_used(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t tag,
+                           bool waits);
+/* An access has missed `first`, and `has` had the line, NULL: memory. */
+void cache_instructed_waited(struct caches *caches, const struct cache_level *first, const struct cache_level *has);
 void cache_instructed_useless(struct caches *caches, uint32_t tag);
 void cache_instructed_polluting(struct caches *caches, uint32_t tag);
 void cache_instructed_asked(struct caches *caches, struct line_no line);

@@ -15,6 +15,11 @@
  *   Late       A prefetched line that is useful, but asked for too early: fewer instructions of the core behind the
  *              prefetch than the level that had it takes cycles (caches_latency; an instruction a cycle). What a line
  *              of a shared level another core asks for is not late. The access is a hit all the same.
+ *   Wait       What an access still waits for such a line, one access after the other as in cost.c: the level's cycles
+ *              less those since the prefetch, which are the core's instructions, what its accesses have waited for
+ *              misses (the steps to the level that had the line) and for lines like this one. So lines that come
+ *              together are waited for once. It is no part of any cost. Who asks for the line to prefetch it further up
+ *              does not wait.
  *   Flush      Every level of every core loses the line; if one had it dirty it is written to memory once.
  *   Write-back Every level keeps it, clean; if one had it dirty, likewise.
  *   Past       A non-temporal store takes the line from all levels as a flush does, and its bytes go to a buffer of the
@@ -33,12 +38,13 @@
  *   several cores that have one each, of the core's.
  * Invariants
  *   issued - useful - useless lines are in a level and not asked for (prefetch.c); no level has the line of a buffer,
- *   nor one that a store has taken.
+ *   nor one that a store has taken. Nobody waits for what is not late.
  * Price
- *   A usual machine ceases to be one with the first such instruction (general.c). 16 bytes a line of footprint, level
+ *   A usual machine ceases to be one with the first such instruction (general.c). 32 bytes a line of footprint, level
  *   and core, 8 of them in prefetch.c; 16 more a line of footprint.
  * Not modelled
- *   Instructions that access several lines, and the lines of other cores, in how soon a line is fetched again.
+ *   Instructions that access several lines, and the lines of other cores, in how soon a line is fetched again. In what
+ *   accesses have waited: translations, other cores.
  *   How long a buffer waits; fences, which empty buffers on a CPU: so what is written in pieces is written as seldom as
  *   can be. A way of an inclusive level reserved for NTA. Masks of MASKMOVDQU: the whole operand is stored. Lines of
  *   more than 64 bytes have a bit of a buffer for as many bytes as make 64 of them.
@@ -69,6 +75,13 @@ struct buffers {
     uint32_t count;
 };
 
+/* A line that was fetched ahead. */
+struct ahead {
+    uint64_t when;   /* << CORE_BITS | core: of the prefetch */
+    uint64_t waited; /* what that core's accesses had waited then */
+    uint64_t cycles; /* that the level takes which had the line */
+};
+
 /* A line that a store past the caches has taken out of them. */
 struct taken {
     uint64_t when; /* << CORE_BITS | core */
@@ -82,9 +95,10 @@ struct cache_instructed {
     struct caches_instructed nobody; /* what is not measured */
     struct caches_instructed_flows flows;
     uint32_t tags, tag_room;
-    uint64_t *ready;     /* [slot * columns + column]: of what was fetched ahead: when it is there, and for whom */
-    struct taken *taken; /* [slot] */
-    uint32_t ready_room, taken_room; /* in groups of lines */
+    struct ahead *ahead;             /* [slot * columns + column] */
+    struct taken *taken;             /* [slot] */
+    uint32_t ahead_room, taken_room; /* in groups of lines */
+    uint64_t *waited;                /* [core]: by its accesses, in cycles */
     uint32_t open;                   /* buffers of all cores that are used */
     struct buffers *buffers;
 };
@@ -102,7 +116,8 @@ static enum c2_status begin(struct caches *caches, struct c2_error *err)
         return no_memory(err);
     instructed->measuring = true;
     instructed->buffers = c2_calloc(caches_machine_cores(&caches->machine), sizeof *instructed->buffers);
-    return instructed->buffers ? C2_OK : no_memory(err);
+    instructed->waited = c2_calloc(caches_machine_cores(&caches->machine), sizeof *instructed->waited);
+    return instructed->buffers && instructed->waited ? C2_OK : no_memory(err);
 }
 
 enum c2_status caches_instructed_begin(struct caches *caches, struct c2_error *err)
@@ -121,7 +136,8 @@ void cache_instructed_end(struct caches *caches)
     if (!instructed)
         return;
     c2_free(instructed->by);
-    c2_free(instructed->ready);
+    c2_free(instructed->ahead);
+    c2_free(instructed->waited);
     c2_free(instructed->taken);
     c2_free(instructed->buffers);
     c2_free(instructed);
@@ -193,28 +209,52 @@ void caches_drop_instructed(struct caches *caches)
 
 /* ------------------------------------------------------------------ lines that were fetched ahead */
 
-static uint64_t *ready_of(struct caches *caches, const struct cache_level *level, uint32_t slot)
+static struct ahead *ahead_of(struct caches *caches, const struct cache_level *level, uint32_t slot)
 {
-    return &caches->instructed->ready[(size_t)slot * caches->node_count + level->column];
+    return &caches->instructed->ahead[(size_t)slot * caches->node_count + level->column];
 }
 
 static bool reach(struct caches *caches)
 {
     struct cache_instructed *instructed = caches->instructed;
-    return cache_lines_cover(&caches->lines, (void **)&instructed->ready, &instructed->ready_room,
-                             (size_t)LINES_GROUP * caches->node_count * sizeof *instructed->ready) &&
+    return cache_lines_cover(&caches->lines, (void **)&instructed->ahead, &instructed->ahead_room,
+                             (size_t)LINES_GROUP * caches->node_count * sizeof *instructed->ahead) &&
            cache_lines_cover(&caches->lines, (void **)&instructed->taken, &instructed->taken_room,
                              LINES_GROUP * sizeof *instructed->taken);
 }
 
-void cache_instructed_used(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t tag)
+void cache_instructed_waited(struct caches *caches, const struct cache_level *first, const struct cache_level *has)
 {
-    const uint64_t ready = *ready_of(caches, level, slot), core = ready & ((1u << CORE_BITS) - 1);
-    struct caches_instructed *counts = known(caches->instructed, tag);
+    const uint32_t from = caches_latency(&caches->machine, first->depth);
+    const uint32_t to = caches_latency(&caches->machine, has ? has->depth : caches->level_count);
+    caches->instructed->waited[core_of(caches)] += to < from ? 0 : to - from;
+}
+
+/* What an access waits for a line that was fetched ahead so many instructions ago. */
+static uint64_t wait(struct cache_instructed *instructed, uint32_t core, const struct ahead *of, uint64_t instructions)
+{
+    const uint64_t passed = instructions + instructed->waited[core] - of->waited;
+    const uint64_t cycles = passed < of->cycles ? of->cycles - passed : 0;
+    instructed->waited[core] += cycles;
+    return cycles;
+}
+
+void cache_instructed_used(struct caches *caches, const struct cache_level *level, uint32_t slot, uint32_t tag,
+                           bool waits)
+{
+    struct cache_instructed *instructed = caches->instructed;
+    const struct ahead *of = ahead_of(caches, level, slot);
+    const uint32_t core = of->when & ((1u << CORE_BITS) - 1);
+    const uint64_t instructions = instructed->now - (of->when >> CORE_BITS);
+    const bool late = core == core_of(caches) && instructions < of->cycles;
+    const uint64_t cycles = late && waits ? wait(instructed, core, of, instructions) : 0;
+    struct caches_instructed *counts = known(instructed, tag);
     if (!counts)
         return;
     counts->useful++;
-    counts->late += core == core_of(caches) && caches->instructed->now < ready >> CORE_BITS;
+    counts->late += late;
+    counts->late_ahead += late ? instructions : 0;
+    counts->late_cycles += cycles;
 }
 
 void cache_instructed_useless(struct caches *caches, uint32_t tag)
@@ -458,8 +498,9 @@ static enum c2_status prefetch(struct caches *caches, struct cache_request *requ
     if (fetched == CACHE_FETCH_ISSUED) {
         for (uint32_t i = depth; i < served_by; i++)
             instructed->flows.fetched[i]++;
-        const uint64_t latency = caches_latency(&caches->machine, served_by);
-        *ready_of(caches, request->first, request->slot) = (instructed->now + latency) << CORE_BITS | core_of(caches);
+        const uint32_t core = core_of(caches);
+        *ahead_of(caches, request->first, request->slot) = (struct ahead){
+            instructed->now << CORE_BITS | core, instructed->waited[core], caches_latency(&caches->machine, served_by)};
     }
     if (!counts)
         return C2_OK;

@@ -201,6 +201,8 @@ struct cache_level *cache_path_miss(struct caches *caches, const struct cache_re
     walk.outcome = outcome;
     walk.missed_count = 0;
     find_server(&walk);
+    if (C2_UNLIKELY(caches->instructed))
+        cache_instructed_waited(caches, request->first, walk.server);
     return bring(&walk);
 }
 
@@ -234,7 +236,7 @@ static void find_unasked(struct walk *walk)
     } while (level && !cache_level_holds(level, &request->row[level->column], request->line));
     walk->server = level;
     if (level)
-        cache_prefetch_used(level, request->slot);
+        cache_prefetch_used(level, request->slot, false);
 }
 
 uint32_t cache_path_prefetch(struct caches *caches, const struct cache_request *request)

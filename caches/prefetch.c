@@ -286,7 +286,7 @@ bool cache_prefetch_taken(const struct cache_level *level, uint32_t slot)
 
 void cache_prefetch_moved(const struct cache_level *level, uint32_t slot) { *note_of(level, slot) = 0; }
 
-void cache_prefetch_used(struct cache_level *level, uint32_t slot)
+void cache_prefetch_used(struct cache_level *level, uint32_t slot, bool waits)
 {
     uint64_t *note = note_of(level, slot);
     if (!is(*note, PENDING))
@@ -294,7 +294,7 @@ void cache_prefetch_used(struct cache_level *level, uint32_t slot)
     counts_of(level, *note)->useful++;
     tell(level, EVENT(USEFUL), *note, slot);
     if (is_software(*note))
-        cache_instructed_used(level->prefetch->caches, level, slot, unpack_note(*note).actor);
+        cache_instructed_used(level->prefetch->caches, level, slot, unpack_note(*note).actor, waits);
     *note = 0;
 }
 
@@ -305,7 +305,7 @@ void cache_prefetch_asked(struct cache_level *level, uint32_t slot, bool hit)
     if (prefetch->caches->prefetchers) /* else a store may go on and ask more levels than there are */
         prefetch->seen[prefetch->seen_count++] = (struct seen){level, hit, hit && is(note, PENDING)};
     if (hit)
-        cache_prefetch_used(level, slot);
+        cache_prefetch_used(level, slot, true);
     if (hit || !is(note, LOST))
         return;
     counts_of(level, note)->polluting++;

@@ -44,6 +44,8 @@ static void add_counters(struct document *d, const struct caches_instructed *n, 
         doc_count(d, DOC_JSON, "from_memory", n->from_memory);
         doc_count(d, DOC_JSON, "useful", n->useful);
         doc_count(d, DOC_JSON, "late", n->late);
+        doc_count(d, DOC_JSON, "late_ahead", n->late_ahead);
+        doc_count(d, DOC_JSON, "late_cycles", n->late_cycles);
         doc_count(d, DOC_JSON, "useless", n->useless);
         doc_count(d, DOC_JSON, "polluting", n->polluting);
         return;

@@ -6,7 +6,7 @@ L1D has 16 sets of 2 lines, L2 room for all. First a byte is written in each of 
 near   reads lines 0 to 255 and prefetches 8 further, five instructions a line: nothing else comes into a set in
        between, so all 256 are useful, the last 8 in `far`. Lines 64, 128, 192, 256 are the first of a page: L2 has
        them, and the others come from memory. A line is read 41 instructions behind its prefetch: memory takes 200
-       cycles, which is late, L2 12.
+       cycles, which is late, L2 12. What is waited for them is added up in near_waits().
 far    goes on with lines 256 to 511, and prefetches 44 further. In each set a line that was read and one that was
        prefetched come every 16 lines, so what was prefetched leaves long before it is read: all 256 are useless, and
        the 212 of them that are read (300 to 511) miss because of that. 320, 384, 448 and 512 are in L2.
@@ -14,7 +14,8 @@ whole  writes page 8 past the caches, 64 lines by four stores each. The first st
        prefetched, lines 512 to 555, and takes it; the first of them was dirty. Nobody reads them again.
 pieces stores 4 bytes each to 12 lines. There are 10 buffers, and no line is ever whole.
 flushes of a dirty line, of no line; write-back of a dirty line, of a clean one.
-hints  of no page; to L2, twice; past L2; and for writing. Each line is read once, before it can be there.
+hints  of no page; to L2, twice; past L2; and for writing. Each line is read once, four instructions behind, before it
+       can be there: the first waits 196 cycles more, in which the others come.
 """
 
 import json
@@ -34,7 +35,8 @@ ways = 2
 size = 128K
 ways = 8
 """
-PREFETCH = ("executed", "nowhere", "present", "issued", "from_memory", "useful", "late", "useless", "polluting")
+PREFETCH = ("executed", "nowhere", "present", "issued", "from_memory", "useful", "late", "late_ahead", "late_cycles",
+            "useless", "polluting")
 STORE = ("executed", "cached", "written_back", "refetched", "bytes", "full", "partial", "partial_bytes")
 FLUSH = ("executed", "cached", "written_back")
 
@@ -51,10 +53,25 @@ def flush(kind, *values):
     return dict(zip(FLUSH, values), instruction=kind)
 
 
-NEAR = prefetch("prefetcht0", 256, 0, 0, 256, 252, 256, 252, 0, 0)
+def near_waits(step=0):
+    """Cycles waited for the lines that `near` prefetches. L1D has 4 cycles, L2 12: a miss waits 8 or 196. step: what
+    each read waits besides, for L2 where they are fetched no further."""
+    waited, total, before = 0, 0, {}
+    for line in range(256 + 8):
+        before[line + 8] = waited
+        if line < 8:
+            waited += 196 if line else 8
+            continue
+        wait = max(0, (200 if line % 64 else 12) - 41 - (waited - before[line]))
+        waited += wait + step
+        total += wait
+    return total
+
+
+NEAR = prefetch("prefetcht0", 256, 0, 0, 256, 252, 256, 252, 252 * 41, near_waits(), 0, 0)
 EXPECTED = [
     NEAR,
-    prefetch("prefetcht0", 256, 0, 0, 256, 252, 0, 0, 256, 212),
+    prefetch("prefetcht0", 256, 0, 0, 256, 252, 0, 0, 0, 0, 256, 212),
     store(64, 44, 1, 0, 1024, 0, 0, 0),
     store(64, 0, 0, 0, 1024, 0, 0, 0),
     store(64, 0, 0, 0, 1024, 0, 0, 0),
@@ -64,11 +81,11 @@ EXPECTED = [
     flush("flush", 1, 0, 0),
     flush("write back", 1, 1, 1),
     flush("write back", 1, 1, 0),
-    prefetch("prefetcht0", 1, 1, 0, 0, 0, 0, 0, 0, 0),
-    prefetch("prefetcht1", 1, 0, 0, 1, 1, 1, 1, 0, 0),
-    prefetch("prefetcht2", 1, 0, 0, 1, 1, 1, 1, 0, 0),
-    prefetch("prefetchnta", 1, 0, 0, 1, 1, 1, 1, 0, 0),
-    prefetch("prefetchw", 1, 0, 0, 1, 1, 1, 1, 0, 0),
+    prefetch("prefetcht0", 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+    prefetch("prefetcht1", 1, 0, 0, 1, 1, 1, 1, 4, 196, 0, 0),
+    prefetch("prefetcht2", 1, 0, 0, 1, 1, 1, 1, 4, 0, 0, 0),
+    prefetch("prefetchnta", 1, 0, 0, 1, 1, 1, 1, 4, 0, 0, 0),
+    prefetch("prefetchw", 1, 0, 0, 1, 1, 1, 1, 4, 0, 0, 0),
 ]
 
 
@@ -90,7 +107,8 @@ def exact(machine):
     text = of(machine)
     equal(counts_of(text), EXPECTED, "instructions")
     sums = text["cache_instructions"]
-    equal([sums["prefetches"][key] for key in PREFETCH], [517, 1, 0, 516, 508, 260, 256, 256, 212], "prefetches")
+    equal([sums["prefetches"][key] for key in PREFETCH], [517, 1, 0, 516, 508, 260, 256, 252 * 41 + 4 * 4,
+                                                                 near_waits() + 196, 256, 212], "prefetches")
     equal([sums["non_temporal_stores"][key] for key in STORE], [268, 44, 1, 0, 4144, 64, 12, 48], "stores")
     equal([sums["flushes"][key] for key in FLUSH], [4, 3, 2], "flushes")
     # 16 bytes written first, 512 lines read, a byte written twice, read; the four lines of hints
@@ -126,7 +144,7 @@ def keys(machine):
     """T0 into L2 alone: there the first line of a page is, and L1D asks for all others when they are read. Memory
     takes 200 cycles, L2 none more."""
     near = counts_of(of(machine, "--set", "machine.prefetcht0=L2"))[0]
-    equal(near, prefetch("prefetcht0", 256, 0, 4, 252, 252, 252, 252, 0, 0), "into L2")
+    equal(near, prefetch("prefetcht0", 256, 0, 4, 252, 252, 252, 252, 252 * 41, near_waits(8), 0, 0), "into L2")
     pieces = counts_of(of(machine, "--set", "machine.write_combining=4"))[6]
     equal(pieces, EXPECTED[6], "with 4 buffers")
 

@@ -40,7 +40,7 @@ struct twin_notes {
         uint64_t physical;
         uint32_t actor; /* of an instruction's its tag */
         unsigned prefetcher;
-        uint64_t ready; /* of an instruction's: when the line can be there */
+        uint64_t when, waited, cycles; /* of an instruction's, as in the twin_instructed of its time */
     } * list;
     uint64_t count;
 };
@@ -49,7 +49,9 @@ struct twin_notes {
 #define TWIN_TAGS 8
 #define TWIN_SOFTWARE CACHES_PREFETCHERS
 struct twin_instructed {
-    uint64_t now, ready;
+    uint64_t now;
+    uint64_t waited; /* by accesses, in cycles */
+    uint64_t cycles; /* of the level that has what is being prefetched */
     uint32_t tag;
     bool by_passing; /* the prefetch fills, but for its level, inclusive ones alone */
     struct caches_instructed by[TWIN_TAGS];
@@ -540,7 +542,9 @@ static void twin_note(const struct twin *twin, struct twin_notes *notes, uint64_
     notes->list[notes->count].physical = physical;
     const bool software = twin->prefetcher == TWIN_SOFTWARE;
     notes->list[notes->count].actor = software ? twin->instructed.tag : (uint32_t)twin->actor;
-    notes->list[notes->count].ready = twin->instructed.ready;
+    notes->list[notes->count].when = twin->instructed.now;
+    notes->list[notes->count].waited = twin->instructed.waited;
+    notes->list[notes->count].cycles = twin->instructed.cycles;
     notes->list[notes->count++].prefetcher = twin->prefetcher;
 }
 
@@ -575,19 +579,31 @@ static void twin_come(const struct twin *twin, struct twin_level *level, uint64_
         twin_note(twin, &level->unused, physical);
 }
 
-static bool twin_use(struct twin_level *level, uint64_t physical)
+/* As caches.h says; the machine has no latencies, so others stand in for them. */
+static uint32_t twin_latency(const struct twin *twin, uint32_t server)
+{
+    static const uint32_t usual[] = {4, 12, 40, 60};
+    return server == twin->machine.level_count ? 200 : usual[server];
+}
+
+/* access: it waits, else it is a prefetcher's. */
+static bool twin_use(struct twin_level *level, uint64_t physical, bool access)
 {
     const uint64_t at = twin_noted(&level->unused, physical);
-    const bool there = at < level->unused.count;
-    const uint32_t tag = there ? level->unused.list[at].actor : 0;
-    const bool late = there && level->instructed->now < level->unused.list[at].ready;
+    struct twin_instructed *all = level->instructed;
+    if (at < level->unused.count && level->unused.list[at].prefetcher == TWIN_SOFTWARE) {
+        struct caches_instructed *n = &all->by[level->unused.list[at].actor];
+        const uint64_t then = level->unused.list[at].when, cycles = level->unused.list[at].cycles;
+        n->useful++;
+        n->late += all->now < then + cycles;
+        n->late_ahead += all->now < then + cycles ? all->now - then : 0;
+        const uint64_t there = then + level->unused.list[at].waited + cycles, time = all->now + all->waited;
+        n->late_cycles += access && time < there ? there - time : 0;
+        all->waited += access && time < there ? there - time : 0;
+    }
     int prefetcher = twin_forget(&level->unused, physical);
     if (prefetcher >= 0)
         level->prefetch[prefetcher].useful++;
-    if (prefetcher == TWIN_SOFTWARE) {
-        level->instructed->by[tag].useful++;
-        level->instructed->by[tag].late += late;
-    }
     return prefetcher >= 0;
 }
 
@@ -707,7 +723,7 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
     n->accesses++;
     *(write ? &n->writes : &n->reads) += 1;
     n->fa_misses += as_miss != CACHES_CONFLICT;
-    const bool first = way && twin_use(level, physical);
+    const bool first = way && twin_use(level, physical, true);
     const enum caches_prefetch_on on = level->config.prefetch_on;
     twin->seen[twin->seen_count].level = level;
     twin->seen[twin->seen_count].depth = depth;
@@ -816,7 +832,7 @@ static void twin_fetch(struct twin *twin, enum caches_side side, uint32_t depth,
     n->issued++;
     n->from_memory += server == count;
     if (server < count)
-        twin_use(&twin->level[server], physical);
+        twin_use(&twin->level[server], physical, false);
     twin->entry = depth;
     twin->target = twin_level_at(twin, side, depth);
     twin_fill(twin, side, server, false, virtual_, physical);
@@ -1025,13 +1041,6 @@ static void twin_everywhere(struct twin *twin, uint64_t physical, struct caches_
     twin->level[twin->machine.level_count - 1].counts.writebacks += dirty;
 }
 
-/* As caches.h says; the machine has no latencies, so others stand in for them. */
-static uint32_t twin_latency(const struct twin *twin, uint32_t server)
-{
-    static const uint32_t usual[] = {4, 12, 40, 60};
-    return server == twin->machine.level_count ? 200 : usual[server];
-}
-
 static void twin_prefetch(struct twin *twin, enum caches_instruction what, uint64_t virtual_, uint64_t physical,
                           uint32_t tag)
 {
@@ -1056,7 +1065,7 @@ static void twin_prefetch(struct twin *twin, enum caches_instruction what, uint6
         server++;
     twin->prefetcher = TWIN_SOFTWARE;
     twin->instructed.tag = tag;
-    twin->instructed.ready = twin->instructed.now + twin_latency(twin, server);
+    twin->instructed.cycles = twin_latency(twin, server);
     twin->instructed.by_passing = what == CACHES_PREFETCH_NTA;
     twin_want(twin, CACHES_DATA, depth, virtual_, physical, 0);
     twin->instructed.by_passing = false;
@@ -1121,6 +1130,7 @@ static void twin_ask_and_fill(struct twin *twin, enum caches_side side, uint32_t
         server++;
     twin->outcome.served_by = server;
     twin->outcome.depth = server < count ? server + 1 : count;
+    twin->instructed.waited += twin_latency(twin, server) - twin_latency(twin, entry);
     twin_fill(twin, side, server, write, virtual_, physical);
 }
 
