@@ -586,6 +586,37 @@ const struct caches_counts *caches_level_counts(const struct caches *caches, uin
 const struct caches_counts *caches_l1i_counts(const struct caches *caches);
 const struct caches_machine *caches_machine(const struct caches *caches);
 
+/* ------------------------------------------------------------------ a look at one set
+ * For those who show what a set holds and why a way of it makes room; nothing changes. look.c has the model. */
+struct caches_way {
+    bool holds, dirty;
+    struct line_no line; /* physical; where it holds one */
+    uint32_t order; /* lru, fifo: so many ways of the set were touched (fifo: filled) later; of an empty one more than
+                     * of all that hold a line */
+    uint32_t value; /* nru: its bit; srrip, brrip, drrip, ship: its prediction, 0 to 3; else 0 */
+};
+enum caches_duelist { CACHES_FOLLOWER, CACHES_SRRIP_LEADER, CACHES_BRRIP_LEADER };
+struct caches_set {
+    enum caches_policy policy;
+    uint32_t ways;
+    bool by_age;      /* ways are listed by `order`, and have no numbers; else by number */
+    uint64_t allowed; /* bit w: the core's accesses may fill way w */
+    uint32_t victim;  /* the way that the core's next fill of the set takes, in this list; it may hold nothing */
+    uint64_t tree;    /* tree-plru: bit n: that of node n, 1 the root, 2n and 2n+1 the children of n; 1: points right */
+    enum caches_duelist role; /* drrip: of this set; */
+    uint32_t selector;        /* and where the duel stands, 0 to 1023 */
+    struct caches_way way[CACHES_MAX_WAYS];
+};
+/* Level i of the data path, as a core sees it; L1I has the number behind those. set: those of all slices counted
+ * through, from 0, as in struct caches_event. */
+void caches_look(struct caches_set *out, const struct caches *caches, uint32_t core, uint32_t level, uint32_t set);
+struct caches_place {
+    uint32_t slice, index; /* the set's number in its slice; */
+    uint32_t set;          /* through all slices */
+};
+struct caches_place caches_place_of(const struct caches *caches, uint32_t level, struct line_no virtual_line,
+                                    struct line_no physical_line);
+
 /* Invariants of every structure; asserts. Slow. */
 void caches_check(const struct caches *caches);
 void caches_dump(const struct caches *caches, FILE *to);

@@ -308,27 +308,25 @@ static bool bits_hold(const struct cache_policy *policy, uint32_t number)
 
 static bool draw(struct cache_policy *policy) { return c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0; }
 
-enum role { FOLLOWER, SRRIP_LEADER, BRRIP_LEADER };
-
 /* set: from 1. */
-static enum role role_of(const struct cache_duel *duel, uint32_t set)
+static enum caches_duelist role_of(const struct cache_duel *duel, uint32_t set)
 {
     const uint32_t region = (set - 1) / duel->region, at = (set - 1) % duel->region;
     if (region >= duel->pairs)
-        return FOLLOWER;
+        return CACHES_FOLLOWER;
     if (at == region % duel->region)
-        return SRRIP_LEADER;
-    return at == (region + duel->region / 2) % duel->region ? BRRIP_LEADER : FOLLOWER;
+        return CACHES_SRRIP_LEADER;
+    return at == (region + duel->region / 2) % duel->region ? CACHES_BRRIP_LEADER : CACHES_FOLLOWER;
 }
 
 /* What DRRIP does of a fill: the distance that it sets. */
 static uint32_t duel(struct cache_policy *policy, uint32_t set)
 {
     struct cache_duel *duel = &policy->duel;
-    const enum role role = role_of(duel, set);
-    duel->selector += role == SRRIP_LEADER && duel->selector < CACHE_SELECTOR_MAX;
-    duel->selector -= role == BRRIP_LEADER && duel->selector > 0;
-    const bool brrip = role == FOLLOWER ? duel->selector > CACHE_SELECTOR_MAX / 2 : role == BRRIP_LEADER;
+    const enum caches_duelist role = role_of(duel, set);
+    duel->selector += role == CACHES_SRRIP_LEADER && duel->selector < CACHE_SELECTOR_MAX;
+    duel->selector -= role == CACHES_BRRIP_LEADER && duel->selector > 0;
+    const bool brrip = role == CACHES_FOLLOWER ? duel->selector > CACHE_SELECTOR_MAX / 2 : role == CACHES_BRRIP_LEADER;
     return brrip ? draw(policy) : 1;
 }
 
@@ -451,6 +449,51 @@ uint32_t cache_policy_choose_among(struct cache_policy *policy, uint32_t set, ui
     const uint32_t number = (set << policy->way_bits) + oldest_among(policy, set, ways);
     C2_PROMISE(cache_policy_is_room_among(policy, set, number, ways));
     return number;
+}
+
+/* ------------------------------------------------------------------ a look */
+
+static uint32_t order_of(const struct cache_policy *policy, uint32_t set, uint32_t way)
+{
+    const uint32_t *age = ages_of(policy, set);
+    uint32_t order = 0;
+    for (uint32_t w = 0; w < policy->ways; w++)
+        order += age[w] > age[way] || (age[w] == age[way] && w < way);
+    return order;
+}
+
+static uint32_t value_of(const struct cache_policy *policy, const struct cache_set *set, uint32_t way)
+{
+    const uint32_t low = set->bits[0] >> way & 1, high = set->bits[1] >> way & 1;
+    return policy->rrip ? 3 - (low + 2 * high) : policy->kind == CACHES_NRU ? 1 - low : 0;
+}
+
+/* The policy's own choice, on copies of the set and of what draws. */
+static uint32_t would_choose(const struct cache_policy *policy, uint32_t set, uint64_t among)
+{
+    struct cache_policy copy = *policy;
+    if (!policy->set)
+        return cache_policy_way_of(policy, cache_policy_choose_among(&copy, set, among));
+    struct cache_set bits = policy->set[set];
+    const uint64_t empty = ~bits.valid & among;
+    return empty ? (uint32_t)__builtin_ctzll(empty) : victim(&copy, &bits, among);
+}
+
+void cache_policy_look(struct caches_set *out, const struct cache_policy *policy, uint32_t set)
+{
+    out->victim = would_choose(policy, set, out->allowed);
+    for (uint32_t w = 0; w < out->ways; w++) {
+        if (has_ages(policy))
+            out->way[w].order = order_of(policy, set, w);
+        else if (out->way[w].holds)
+            out->way[w].value = value_of(policy, &policy->set[set], w);
+    }
+    if (policy->kind == CACHES_TREE_PLRU)
+        out->tree = policy->set[set].bits[0];
+    if (policy->kind != CACHES_DRRIP)
+        return;
+    out->role = role_of(&policy->duel, set);
+    out->selector = policy->duel.selector;
 }
 
 /* ------------------------------------------------------------------ invariants */

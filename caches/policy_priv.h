@@ -79,6 +79,9 @@ void cache_policy_empty(struct cache_policy *policy, uint32_t number);
  * one. */
 uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set);
 uint32_t cache_policy_choose_among(struct cache_policy *policy, uint32_t set, uint64_t ways);
+/* What the policy goes by in a set, from 1, whose out->ways, allowed and way[].holds are filled in: the rest of it, the
+ * ways by number. Nothing changes. */
+void cache_policy_look(struct caches_set *out, const struct cache_policy *policy, uint32_t set);
 void cache_policy_check(const struct cache_policy *policy);
 
 /* What the model card promises of the way touched last, in time linear in the ways (C2_PROMISE): they assert, and are

@@ -53,8 +53,8 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
     static const struct sim_last_actors none;
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
-    a->on = attribution || sim->tells_misses || sim->prefetches || sim->writes_on || sim->hears_instructions ||
-            sim->core_count > 1;
+    a->on = attribution || sim->tells_misses || sim->tells_accesses || sim->prefetches || sim->writes_on ||
+            sim->hears_instructions || sim->core_count > 1;
     a->measuring = true;
     if (attribution)
         a->to = *attribution;
@@ -420,6 +420,23 @@ static enum c2_status tell_stores(struct sim_core *core, struct guest_va va, str
     return status;
 }
 
+static enum c2_status tell_approach(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
+                                    struct c2_error *err)
+{
+    const struct sim *sim = core->sim;
+    const struct sim_approach access = {.number = sim->attributed.number,
+                                        .code = core->code,
+                                        .kind = kind,
+                                        .va = va,
+                                        .line = line,
+                                        .first = first_of(sim, kind),
+                                        .core = core->number,
+                                        .measured = sim->attributed.measuring,
+                                        .caches = sim->caches};
+    sim_leave_line(core);
+    return sim_tell_approach(sim, &access, err);
+}
+
 /* A line access that the first level may not have. */
 enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
@@ -431,6 +448,8 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
     enum c2_status status = set_actor(core, kind, va, &actor, err);
     if (sim->hears_instructions)
         set_instruction(core, kind);
+    if (status == C2_OK && sim->tells_accesses)
+        status = tell_approach(core, kind, va, physical_line, err);
     if (status == C2_OK)
         status = caches_access(sim->caches, side, kind == SIM_WRITE, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
@@ -455,6 +474,8 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     enum c2_status status = set_actor(core, SIM_WALK, va, &actor, err);
     if (sim->hears_instructions)
         set_instruction(core, SIM_WALK);
+    if (status == C2_OK && sim->tells_accesses)
+        status = tell_approach(core, SIM_WALK, va, entry, err);
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);
     if (status == C2_OK)

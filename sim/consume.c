@@ -379,8 +379,8 @@ enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t h
         status = sim_tell_record(sim, tid, header, words, err);
     if (status != C2_OK)
         return status;
-    *whole = SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->prefetches && !sim->writes_on &&
-                      sim->core_count == 1 && number < sim->plan_capacity &&
+    *whole = SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->tells_accesses && !sim->prefetches &&
+                      !sim->writes_on && sim->core_count == 1 && number < sim->plan_capacity &&
                       sim->plans[number].whole == (uint32_t)header);
     return *whole ? C2_OK : unusual(core, tid, header, words, err);
 }
@@ -420,8 +420,8 @@ static uint32_t usual_ways(const struct sim *sim)
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
 {
     const uint32_t ways = usual_ways(sim);
-    if (sim->tells_records || sim->tells_references || sim->prefetches || sim->writes_on || sim->instructed ||
-        sim->core_count > 1)
+    if (sim->tells_records || sim->tells_references || sim->tells_accesses || sim->prefetches || sim->writes_on ||
+        sim->instructed || sim->core_count > 1)
         return sim_consume_observed;
     if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
         return sim_consume_fast;

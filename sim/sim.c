@@ -253,7 +253,7 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
                               .found = caches_tlb_nowhere};
     if (!core->tlb)
         sim_tlb_free(core, page);
-    if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS)
+    if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS && !sim->tells_accesses) /* else all go the way of ask_any() */
         page->slot = slots_of(sim, page->line);
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
     if ((core->tlb || sim->attributed.on) && sim->translation.walk)

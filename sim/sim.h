@@ -75,6 +75,18 @@ struct sim_code {
     uint64_t executed, reads, writes;
 };
 
+/* One line access, before any level is asked. */
+struct sim_approach {
+    uint64_t number; /* as in struct sim_miss */
+    uint32_t code;
+    enum sim_kind kind;
+    struct guest_va va; /* as in struct sim_miss; */
+    struct line_no line;
+    uint32_t first, core;
+    bool measured;
+    const struct caches *caches; /* as they are; for a look at them */
+};
+
 /* One line access that the first level missed. */
 struct sim_miss {
     uint64_t number; /* of the line access, the walks' reads left out: the same for every simulator of one stream and
@@ -250,6 +262,10 @@ struct sim_subscriber {
     /* Instructions made for caches, likewise, of a byte: no references; prefetches of pages that are there. */
     enum c2_status (*instructed)(void *self, const struct sim_reference *named, enum caches_instruction what,
                                  struct c2_error *err);
+    /* Every line access, reads of cached walks too, just before the levels are asked; what came before has been told.
+     * Then none is taken for a repeat, and the caches have one stage. Not of stores that levels pass on, nor of what
+     * instructions made for caches do. */
+    enum c2_status (*approached)(void *self, const struct sim_approach *access, struct c2_error *err);
     enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
     /* Instead of `missed` where all who listen to that have this too, and the caches can do both stages apart: what is

@@ -188,6 +188,7 @@ struct sim {
     struct sim_subscriber *subscribers; /* up to subscriber_end */
     const struct sim_subscriber *subscriber_end;
     bool tells_records, tells_references;
+    bool tells_accesses;       /* then no access is taken for a repeat */
     bool tells_walks;          /* those found at once, too; */
     bool tells_stores;         /* likewise of those that levels pass on */
     bool tells_tlb;            /* somebody listens to misses of the TLBs */
@@ -462,6 +463,7 @@ void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned r
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
 enum c2_status sim_tell_instructed(const struct sim *sim, const struct sim_reference *named,
                                    enum caches_instruction what, struct c2_error *err);
+enum c2_status sim_tell_approach(const struct sim *sim, const struct sim_approach *access, struct c2_error *err);
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
 enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
 enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);

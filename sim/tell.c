@@ -40,6 +40,7 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         sim->tells_pages |= !!s->untranslated;
         sim->tells_upgrades |= !!s->upgraded;
         sim->tells_references |= !!s->reference;
+        sim->tells_accesses |= !!s->approached;
         sim->tells_walks |= s->every_walk;
         sim->tells_stores |= s->every_store;
         sim->tells_misses |= s->block || s->missed || s->tlb_missed || s->prefetched || s->unaided;
@@ -125,6 +126,11 @@ enum c2_status sim_tell_instructed(const struct sim *sim, const struct sim_refer
 {
     const bool measured = sim->phase == STREAM_MEASURE;
     TELL(sim, instructed, measured || s->in_every_phase, named, what, err);
+}
+
+enum c2_status sim_tell_approach(const struct sim *sim, const struct sim_approach *access, struct c2_error *err)
+{
+    TELL(sim, approached, access->measured || s->in_every_phase, access, err);
 }
 
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err)

@@ -261,7 +261,7 @@ static enum c2_status create_tape(struct sim_verdicts *verdicts, struct c2_error
 enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err)
 {
     struct sim_verdicts *verdicts = &sim->verdicts;
-    if (!caches_can_defer(sim->caches))
+    if (!caches_can_defer(sim->caches) || sim->tells_accesses)
         return C2_OK;
     verdicts->to = (struct stream_sink){sim, hear, nothing_behind};
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)

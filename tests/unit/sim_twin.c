@@ -647,6 +647,43 @@ static enum c2_status tell_prefetched(void *self, const struct sim_prefetched *p
     return C2_OK;
 }
 
+/* Line accesses before they are made, in every phase; of those that the look at the first level's set shows to miss. */
+struct approach {
+    uint32_t level_count;
+    uint64_t accesses[CACHES_MAX_LEVELS + 1], absent[CACHES_MAX_LEVELS + 1];
+};
+
+static enum c2_status tell_approach(void *self, const struct sim_approach *access, struct c2_error *err)
+{
+    struct approach *approach = self;
+    (void)err;
+    const uint64_t line_bytes = caches_machine(access->caches)->line_bytes;
+    const struct line_no virtual_line = {access->kind == SIM_WALK ? access->line.v : access->va.v / line_bytes};
+    const uint32_t level = access->kind == SIM_FETCH ? approach->level_count : access->first;
+    const struct caches_place place = caches_place_of(access->caches, level, virtual_line, access->line);
+    struct caches_set set;
+    bool found = false;
+    caches_look(&set, access->caches, access->core, level, place.set);
+    for (uint32_t w = 0; w < set.ways; w++)
+        found |= set.way[w].holds && set.way[w].line.v == access->line.v;
+    approach->accesses[level]++;
+    approach->absent[level] += !found;
+    return C2_OK;
+}
+
+/* Each line access was told once, with the caches as they were before. */
+static bool approaches_equal(const struct sim *sim, const struct approach *approach, bool has_l1i)
+{
+    const struct caches_counts *data = caches_level_counts(sim_caches(sim), 0);
+    bool equal = approach->accesses[0] == data->accesses && approach->absent[0] == data->misses;
+    if (has_l1i) {
+        const struct caches_counts *code = caches_l1i_counts(sim_caches(sim));
+        equal = equal && approach->accesses[approach->level_count] == code->accesses &&
+                approach->absent[approach->level_count] == code->misses;
+    }
+    return equal;
+}
+
 static bool prefetches_equal(const struct twin *twin, const struct sim *sim, const struct unaided *unaided)
 {
     const uint32_t levels = unaided->level_count, all = levels + twin->has_l1i;
@@ -756,7 +793,7 @@ static uint64_t *cut(struct world *world, struct twin *twin, uint64_t *words)
     return words;
 }
 
-enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH, RECORDS };
+enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH, RECORDS, APPROACHED };
 
 /* The loop of this form, where there are several; told: whether it is one of those for usual machines. */
 static bool use_form(struct sim *sim, unsigned form)
@@ -778,6 +815,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
                                                 NULL,  tell_changed, NULL};
     const struct sim_attribution actors = {.self = &brief, .actor = tell_actor, .untranslated = tell_untranslated};
     struct unaided unaided = {.level_count = shape->level_count};
+    struct approach approach = {.level_count = shape->level_count};
     const struct caches_machine plain = caches_machine_plain(shape);
     struct c2_error err;
     struct pages pages = {0};
@@ -791,7 +829,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     const bool counting = seed / 2 % 2 != 0;
     const struct sim_subscriber only_misses = {
         .self = &brief, .missed = tell_missed, .counted = counting ? tell_counted : NULL};
-    const struct sim_subscriber listeners[] = {
+    const struct sim_subscriber approaching = {.self = &approach, .in_every_phase = true, .approached = tell_approach};
+    struct sim_subscriber listeners[] = {
         {.self = &watch,
          .reference = how == RECORDS ? NULL : watch_reference,
          .record = how == RECORDS ? watch_record : NULL},
@@ -800,7 +839,9 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
         {.self = &unaided, .in_every_phase = true, .unaided = tell_unaided, .prefetched = tell_prefetched},
     };
     const bool prefetches = caches_machine_prefetches(shape);
-    const struct sim_subscriber *first = observed || how == RECORDS ? listeners : listeners + 1;
+    const struct sim_subscriber *first = observed || how >= RECORDS ? listeners : listeners + 1;
+    if (how == APPROACHED)
+        listeners[0] = approaching;
     struct sim *sim, *other = NULL; /* the other one is told of misses only, with a thread for what is said of them */
     world_init(world, seed);
     struct sim_config config = {.machine = shape,
@@ -880,6 +921,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     assert_true(!attributed || mutant != HEALTHY || (told.marks > RUNS / 80 && told.digest != 0));
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;
+    if (how == APPROACHED)
+        equal = equal && approaches_equal(sim, &approach, shape->has_l1i);
     if (how == RECORDS)
         equal = equal && watch.equal && watch.records == RUNS && watch.instructions == twin.counts.instructions;
     assert_true(mutant != HEALTHY || (twin.counts.straddles > 1000 && twin.counts.modifies > 1000));
@@ -936,6 +979,7 @@ static void prefetchers(void **state)
             shape.levels[0].size_bytes = 1024, shape.levels[0].ways = 1;
         assert_true(same(&shape, i % 2 == 0 ? PLAIN : ATTRIBUTED, HEALTHY, 900 + i));
         assert_true(same(&shape, i % 2 == 0 ? BOTH : RECORDS, HEALTHY, 950 + i));
+        assert_true(same(&shape, APPROACHED, HEALTHY, 970 + i));
     }
 }
 
@@ -1034,6 +1078,7 @@ static void attribution_counts_alike(void **state)
         assert_true(same(&shape, ATTRIBUTED, HEALTHY, 700 + i));
         assert_true(same(&shape, BOTH, HEALTHY, 800 + i));
         assert_true(same(&shape, RECORDS, HEALTHY, 900 + i));
+        assert_true(same(&shape, APPROACHED, HEALTHY, 1000 + i));
         assert_false(same(&shape, ATTRIBUTED, MODIFY_READS_ONLY, 700 + i));
     }
     breadth = HALVES;
