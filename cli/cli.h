@@ -23,7 +23,7 @@ enum {
 
 enum { CLI_NARROWEST = 80, CLI_WIDEST = 200 }; /* columns of a text report */
 
-#define CLI_DEFAULT_MACHINE "sandybridge-ep"
+#define CLI_DEFAULT_MACHINE "skylake"
 
 enum cli_action {
     CLI_RUN,

@@ -19,7 +19,7 @@
 const struct argp_option cli_run_options[] = {
     {NULL, 0, NULL, 0, "Machine and memory:", 1},
     {"machine", KEY_MACHINE, "NAME|FILE", 0,
-     "machine: a preset's name, an INI file, or host, which is this processor (sandybridge-ep); several times: the run "
+     "machine: a preset's name, an INI file, or host, which is this processor (" CLI_DEFAULT_MACHINE "); several times: the run "
      "on each, compared",
      1},
     {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},

@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "program"))
 from common import check, contains, done, emulate, equal, fail, skip  # noqa: E402
 
 PROGRAMS = os.environ.get("PROGRAMS", "")
+MACHINE = "skylake"  # to which the sizes of the programs are made
 EXTENSIONS = {"c": "c", "c++": "cc", "fortran": "F90", "rust": "rs"}
 PATTERNS = ("loop-order", "set-conflicts", "page-placement", "capacity", "streaming", "partial-lines",
             "pointer-chasing", "tlb", "scattered-accesses", "false-sharing", "true-sharing", "instruction-cache",
@@ -133,11 +134,11 @@ def judge_further(rows, findings):
 
 # ---------------------------------------------------------------- runs
 
-def options(program):
+def options(program, machine=MACHINE):
     """What frames do needs frames that are drawn."""
     if program.pattern == "page-placement":
-        return ["--pages", "random"]
-    return [] if program.cores == "1" else ["--set", "cores=" + program.cores]
+        return ["-m", machine, "--pages", "random"]
+    return ["-m", machine] + ([] if program.cores == "1" else ["--set", "cores=" + program.cores])
 
 
 def path(program, form=""):

@@ -18,7 +18,7 @@ from common import check, contains, done, emulate, equal, need, report, run
 GUESTS = os.environ["GUESTS"]
 DYNAMIC, STATIC = os.path.join(GUESTS, "regions"), os.path.join(GUESTS, "regions_static")
 PIE_BASE, PAGE = 0x10000000, 4096
-L2_COLORS, L3_COLORS = 8, 32  # sandybridge-ep: 512 and 2048 sets of 64 bytes in a slice, / 4096
+L2_COLORS, L3_COLORS = 16, 32  # skylake: 1024 and 2048 sets of 64 bytes in a slice, / 4096
 
 
 def symbols(program):

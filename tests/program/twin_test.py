@@ -50,7 +50,7 @@ def size(text):
 
 def machine_file(options):
     """(the report's "machine" object, physical memory in bytes) as file and overrides say."""
-    name = options[options.index("-m") + 1] if "-m" in options else "sandybridge-ep"
+    name = options[options.index("-m") + 1] if "-m" in options else "skylake"
     parser = configparser.ConfigParser(inline_comment_prefixes=";")
     parser.read(os.path.join(MACHINES, name + ".ini"))
     for i, word in enumerate(options):

@@ -44,12 +44,12 @@ static void describe(char *text, size_t bytes, const struct cli_variants *varian
 static const struct {
     const char *words, *variants;
 } accepted[] = {
-    {"", "-: sandybridge-ep  sequential off"},
+    {"", "-: skylake  sequential off"},
     {"-m teach --set L2.ways=2 --pages random --huge thp", "-: teach L2.ways=2 random thp"},
-    {"--vary L2.ways=4", "-: sandybridge-ep L2.ways=4 sequential off"},
+    {"--vary L2.ways=4", "-: skylake L2.ways=4 sequential off"},
     {"-m a -m b", "a: a  sequential off\nb: b  sequential off"},
-    {"--set L1D.ways=1 --vary L2.ways=4,8", "L2.ways=4: sandybridge-ep L1D.ways=1,L2.ways=4 sequential off\n"
-                                            "L2.ways=8: sandybridge-ep L1D.ways=1,L2.ways=8 sequential off"},
+    {"--set L1D.ways=1 --vary L2.ways=4,8", "L2.ways=4: skylake L1D.ways=1,L2.ways=4 sequential off\n"
+                                            "L2.ways=8: skylake L1D.ways=1,L2.ways=8 sequential off"},
     /* every combination, the last changes fastest; what is the same in all is in no name */
     {"-m a -m b --vary L2.ways=4,8 --vary huge=all --vary pages=random,buddy",
      "a L2.ways=4 pages=random: a L2.ways=4 random all\na L2.ways=4 pages=buddy: a L2.ways=4 buddy all\n"
@@ -58,34 +58,34 @@ static const struct {
      "b L2.ways=8 pages=random: b L2.ways=8 random all\nb L2.ways=8 pages=buddy: b L2.ways=8 buddy all"},
     /* a policy's keys are its own */
     {"--vary pages=buddy,buddy,age=0.5,file=x,same-color,color=1,level=L3",
-     "pages=buddy: sandybridge-ep  buddy off\npages=buddy,age=0.5: sandybridge-ep  buddy,age=0.5 off\n"
-     "pages=file=x: sandybridge-ep  file=x off\n"
-     "pages=same-color,color=1,level=L3: sandybridge-ep  same-color,color=1,level=L3 off"},
+     "pages=buddy: skylake  buddy off\npages=buddy,age=0.5: skylake  buddy,age=0.5 off\n"
+     "pages=file=x: skylake  file=x off\n"
+     "pages=same-color,color=1,level=L3: skylake  same-color,color=1,level=L3 off"},
     /* keys of policies, whatever the order */
     {"--vary pages.seed=3..4 --vary pages=random,buddy",
-     "pages.seed=3 pages=random: sandybridge-ep  random,seed=3 off\n"
-     "pages.seed=3 pages=buddy: sandybridge-ep  buddy,seed=3 off\n"
-     "pages.seed=4 pages=random: sandybridge-ep  random,seed=4 off\n"
-     "pages.seed=4 pages=buddy: sandybridge-ep  buddy,seed=4 off"},
-    {"--pages buddy --vary pages.age=0,0.5", "pages.age=0: sandybridge-ep  buddy,age=0 off\n"
-                                             "pages.age=0.5: sandybridge-ep  buddy,age=0.5 off"},
+     "pages.seed=3 pages=random: skylake  random,seed=3 off\n"
+     "pages.seed=3 pages=buddy: skylake  buddy,seed=3 off\n"
+     "pages.seed=4 pages=random: skylake  random,seed=4 off\n"
+     "pages.seed=4 pages=buddy: skylake  buddy,seed=4 off"},
+    {"--pages buddy --vary pages.age=0,0.5", "pages.age=0: skylake  buddy,age=0 off\n"
+                                             "pages.age=0.5: skylake  buddy,age=0.5 off"},
     /* ranges */
-    {"--vary L2.ways=1..3", "L2.ways=1: sandybridge-ep L2.ways=1 sequential off\n"
-                            "L2.ways=2: sandybridge-ep L2.ways=2 sequential off\n"
-                            "L2.ways=3: sandybridge-ep L2.ways=3 sequential off"},
-    {"--vary a.b=2..9+3", "a.b=2: sandybridge-ep a.b=2 sequential off\na.b=5: sandybridge-ep a.b=5 sequential off\n"
-                          "a.b=8: sandybridge-ep a.b=8 sequential off"},
-    {"--vary a.b=512..2K*2", "a.b=512: sandybridge-ep a.b=512 sequential off\n"
-                             "a.b=1K: sandybridge-ep a.b=1K sequential off\n"
-                             "a.b=2K: sandybridge-ep a.b=2K sequential off"},
-    {"--vary a.b=7,1M..1M+1K,x", "a.b=7: sandybridge-ep a.b=7 sequential off\n"
-                                 "a.b=1M: sandybridge-ep a.b=1M sequential off\n"
-                                 "a.b=x: sandybridge-ep a.b=x sequential off"},
+    {"--vary L2.ways=1..3", "L2.ways=1: skylake L2.ways=1 sequential off\n"
+                            "L2.ways=2: skylake L2.ways=2 sequential off\n"
+                            "L2.ways=3: skylake L2.ways=3 sequential off"},
+    {"--vary a.b=2..9+3", "a.b=2: skylake a.b=2 sequential off\na.b=5: skylake a.b=5 sequential off\n"
+                          "a.b=8: skylake a.b=8 sequential off"},
+    {"--vary a.b=512..2K*2", "a.b=512: skylake a.b=512 sequential off\n"
+                             "a.b=1K: skylake a.b=1K sequential off\n"
+                             "a.b=2K: skylake a.b=2K sequential off"},
+    {"--vary a.b=7,1M..1M+1K,x", "a.b=7: skylake a.b=7 sequential off\n"
+                                 "a.b=1M: skylake a.b=1M sequential off\n"
+                                 "a.b=x: skylake a.b=x sequential off"},
     {"--vary a.b=18446744073709551614..18446744073709551615",
-     "a.b=18446744073709551614: sandybridge-ep a.b=18446744073709551614 sequential off\n"
-     "a.b=18446744073709551615: sandybridge-ep a.b=18446744073709551615 sequential off"},
-    {"--vary a.b=0x10..0x11", "a.b=16: sandybridge-ep a.b=16 sequential off\n"
-                              "a.b=17: sandybridge-ep a.b=17 sequential off"},
+     "a.b=18446744073709551614: skylake a.b=18446744073709551614 sequential off\n"
+     "a.b=18446744073709551615: skylake a.b=18446744073709551615 sequential off"},
+    {"--vary a.b=0x10..0x11", "a.b=16: skylake a.b=16 sequential off\n"
+                              "a.b=17: skylake a.b=17 sequential off"},
 };
 
 static void variants_of_words(void **state)
