@@ -7,8 +7,8 @@ set -u
 root=$1
 compiler=$2
 
-# Folders of code that stand beside the rooms and link against any of them.
-beside='tests|images|bench|build.*'
+# Folders of code that stand beside the rooms: what links against any of them, and programs that are no part of it.
+beside='tests|images|bench|docs|build.*'
 
 code_files() { # FOLDER...
     find "$@" -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort
