@@ -41,7 +41,8 @@ enum cli_action {
     CLI_RESTORE,
     CLI_VERIFY,
     CLI_SWEEP,
-    CLI_CSIM
+    CLI_CSIM,
+    CLI_QUIZ
 };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */

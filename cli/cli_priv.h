@@ -449,6 +449,8 @@ struct cli_csim {
 };
 /* argv[0] is the verb; *exit_status: the program's, where one is run. */
 enum c2_status cli_csim(int *exit_status, int argc, char **argv, struct c2_error *err);
+/* quiz.c: likewise; answers come from standard input. */
+enum c2_status cli_quiz(int argc, char **argv, struct c2_error *err);
 
 /* ------------------------------------------------------------------ processor.c */
 const char *cli_engine(const struct cli_options *options); /* the name of what executes the guest on this host */

@@ -39,6 +39,8 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
         return cli_sweep(argc - 1, argv + 1, err);
     else if (options->action == CLI_CSIM)
         return cli_csim(exit_status, argc - 1, argv + 1, err);
+    else if (options->action == CLI_QUIZ)
+        status = cli_quiz(argc - 1, argv + 1, err);
     else if (options->action == CLI_HTML)
         status = cli_html(argc - 1, argv + 1, err);
     else if (options->action == CLI_VERIFY)

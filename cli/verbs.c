@@ -76,6 +76,13 @@ static const struct argp_option verify_options[] = {
     {0},
 };
 
+static const struct argp_option quiz_options[] = {
+    {"seed", KEY_FIRST, "N", 0, "other questions (1); the same N, the same questions", 1},
+    {"questions", KEY_SECOND, "N", 0, "how many (6)", 1},
+    HELP_ROW,
+    {0},
+};
+
 static const struct argp_option sweep_options[] = {
     {"output", 'o', "DIR", 0, "where everything goes, and what was done before is found (the study's name, and .sweep)",
      1},
@@ -150,6 +157,13 @@ static const struct cli_command verbs[] = {
      "of "
      "which the program sees how much memory it has.",
      cli_run_options, cli_points_takes},
+    {"quiz", CLI_QUIZ, false, "[set|misses|victim|class|stride|level]", "ask what a small cache does, and show it",
+     "Show a small cache and a few loads, ask what happens, read the answer, and show what the caches do, load by "
+     "load. "
+     "Without a topic all come in turn."
+     "\vAn answer is a line of standard input; an empty one shows, and `quit` ends. Addresses are hexadecimal with 0x. "
+     "Exit status: 0, whatever the score.",
+     quiz_options, NULL},
     {"replay", CLI_REPLAY, false, "FILE", "simulate a recorded run again, or a trace of another tool",
      "Simulate what --record has kept in FILE, by any machine and placement, without running the program; - is "
      "standard input."
