@@ -37,7 +37,8 @@
     X(line_use, "line-use", NULL, \
       "tell how much of each line that comes into a level is used there, and how often, by who loaded it") \
     X(sharing, "sharing-estimate", NULL, \
-      "estimate how much false sharing there can be between the threads")
+      "estimate how much false sharing there can be between the threads") \
+    X(explain, "miss", "N", "explain: the N-th miss of the level, or of --at (a typical one)")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")
@@ -61,7 +62,10 @@
     X(monitor, histogram, "monitor", "C:G[:B][:LEVEL],...", \
       "... and what a monitor of C counters of B bits would see, each for up to G lines; docs/histogram.md") \
     X(fifo_ways, fifo, "fifo-ways", "N", "... with as many lines a set as N times its ways (2)") \
-    X(bandwidth_window, bandwidth, "bandwidth-window", "N", "... in windows of N instructions (200)")
+    X(bandwidth_window, bandwidth, "bandwidth-window", "N", "... in windows of N instructions (200)") \
+    X(explain_at, explain, "at", "FILE:LINE", "explain: a miss of this line of the source") \
+    X(explain_level, explain, "level", "LEVEL", "explain: a miss of this level (L1D)") \
+    X(explain_steps, explain, "steps", "N", "explain: show the next N accesses of its set as well (12)")
 #define ANALYSES_SETTINGS_OF_FILES(X) \
     X(histogram_csv, histogram, "histogram-csv", "FILE", \
       "write the histogram of --histogram, a line for each piece of a phase, for spreadsheets and gnuplot") \

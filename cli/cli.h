@@ -42,7 +42,8 @@ enum cli_action {
     CLI_VERIFY,
     CLI_SWEEP,
     CLI_CSIM,
-    CLI_QUIZ
+    CLI_QUIZ,
+    CLI_EXPLAIN /* of a report, whose run is to be made again */
 };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
@@ -87,8 +88,10 @@ struct cli_options {
     const char *format;                /* --format; NULL: by what the file holds */
     const char *analyses[ANALYSES_KINDS]; /* the words of the options of analyses, as struct analyses_setup has them */
     const char *settings[ANALYSES_SETTING_KINDS]; /* likewise */
-    bool advise;       /* `c2emu advise`: the run, and layouts that would have been better for it */
-    const char **dims; /* --dim */
+    bool explain, step;    /* `c2emu explain`: one miss; --step: and its set access by access, on a terminal by keys */
+    const char *explained; /* the report whose run is made again for that; NULL: none */
+    bool advise;           /* `c2emu advise`: the run, and layouts that would have been better for it */
+    const char **dims;     /* --dim */
     size_t dim_count;
     const char **wrappers; /* --alloc-wrapper */
     size_t wrapper_count;

@@ -197,6 +197,14 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
                           const struct report_run *run, struct findings *findings, struct c2_outfile *file,
                           struct c2_error *err);
 
+/* ------------------------------------------------------------------ explain.c, step.c: `c2emu explain`
+ * Of a report: its run is made again, with the words behind `c2emu explain`; returns as cli_run(). */
+enum c2_status cli_explain_report(int argc, char **argv, int *exit_status, struct c2_error *err);
+/* C2_ERR_NOT_FOUND: the run has no such miss; C2_ERR_INVALID: it is another run than that of the report. */
+enum c2_status cli_explain_check(const struct cli_options *options, const struct report_run *run, struct c2_error *err);
+/* The steps of the miss: by keys where standard input and standard error are terminals, else all as text. */
+enum c2_status cli_step(const struct cli_options *options, const struct report_run *run, struct c2_error *err);
+
 /* ------------------------------------------------------------------ regions.c: what of the program is measured */
 struct cli_places {
     struct watch_regions regions; /* for emu_config */

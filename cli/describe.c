@@ -142,12 +142,14 @@ static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_op
         outputs->json = NULL;
         status = cli_advise(options, simulation, report, findings, json, err);
     }
+    if (options->explain && shown)
+        status = cli_explain_check(options, report, err);
     if (status == C2_OK)
         status = cli_outputs_commit(outputs, options, lane ? lane_analyses(lane) : NULL, report,
                                     shown && !options->advise, err);
     if (status == C2_OK && options->dump_pagemap)
         status = cli_outputs_commit_pagemap(outputs, lane_memory(lane), options->dump_pagemap, err);
-    return status;
+    return status == C2_OK && options->step && shown ? cli_step(options, report, err) : status;
 }
 
 enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_options *options,

@@ -33,6 +33,8 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
         status = cli_pagemap(argc - 1, argv + 1, err);
     else if (options->action == CLI_REPLAY)
         return cli_replay(options, exit_status, err);
+    else if (options->action == CLI_EXPLAIN)
+        return cli_explain_report(argc - 1, argv + 1, exit_status, err);
     else if (options->action == CLI_DIFF)
         status = cli_diff(&failed, argc - 1, argv + 1, err);
     else if (options->action == CLI_SWEEP)

@@ -157,6 +157,8 @@ const struct argp_option cli_run_options[] = {
     {"color", KEY_COLOR, "auto|always|never", 0,
      "colours of the text report on standard error: auto, where it is a terminal and NO_COLOR is not set (auto)", 3},
     {NULL, 0, NULL, 0, "Beside the report:", 4},
+    {"step", KEY_STEP, NULL, 0,
+     "explain: walk through the accesses of the set: by arrow keys on a terminal, else as text", 4},
     {"progress", KEY_PROGRESS, NULL, 0, "progress on standard error, even where it is no terminal", 4},
     {"stats", KEY_STATS, NULL, 0, "host time, speed and memory on standard error", 4},
     {"verbose", KEY_VERBOSE, NULL, 0, "trace the guest's system calls on standard error", 4},
@@ -208,10 +210,11 @@ static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, 
 {
     const bool replay = out->action == CLI_REPLAY, restore = out->action == CLI_RESTORE;
     struct cli_parse parse = {.options = out, .replay = replay};
+    const struct cli_command *command = replay ? cli_verb("replay") : restore ? out->verb : &cli_run_command;
     const struct cli_taker taker = {&parse, cli_options_take, restore ? take_checkpoint : take_program};
     enum c2_status status = cli_options_make_room(out, (size_t)argc, err);
     if (status == C2_OK)
-        status = cli_words_take(replay || restore ? out->verb : &cli_run_command, argc, argv, &taker, err);
+        status = cli_words_take(command, argc, argv, &taker, err);
     cli_options_settle(out);
     if (status == C2_OK)
         status = cli_options_check(out, err);
@@ -237,7 +240,8 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
     out->verb = argc > 1 ? cli_verb(argv[1]) : NULL;
     out->action = out->verb ? out->verb->action : CLI_RUN;
     out->points.find = out->verb && strcmp(out->verb->verb, "points") == 0;
-    out->advise = out->verb && out->action == CLI_RUN && !out->points.find;
+    out->explain = out->verb && strcmp(out->verb->verb, "explain") == 0;
+    out->advise = out->verb && out->action == CLI_RUN && !out->points.find && !out->explain;
     enum c2_status status = argc > 1 && !out->verb ? cli_verb_check_missing(argv[1], err) : C2_OK;
     argc -= out->verb ? 1 : 0;
     argv += out->verb ? 1 : 0;
@@ -248,6 +252,12 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
         return status;
     if (out->verb && help)
         out->action = CLI_HELP;
+    else if (out->explain)
+        status = cli_explain_what(out, argc, argv, err);
+    if (status != C2_OK)
+        return status;
+    if (out->action == CLI_HELP && help)
+        return C2_OK;
     else if (out->action == CLI_HELP || out->action == CLI_MANUAL || out->action == CLI_COMPLETE)
         return parse_about(out, argc + 1, argv - 1, err);
     else if (out->action == CLI_RUN || out->action == CLI_REPLAY || out->action == CLI_RESTORE)

@@ -125,8 +125,44 @@ static enum c2_status check_files(const struct cli_options *options, struct c2_e
 
 /* The analyses that the report of a run shows, and nothing else; findings have what reuse measures. */
 #define X(name, option, argument, help) | 1u << ANALYSIS_##name
-static const unsigned shown_alone = (0 ANALYSES_OF_RUN(X)) & ~(1u << ANALYSIS_profile | 1u << ANALYSIS_reuse);
+static const unsigned shown_alone = (0 ANALYSES_OF_RUN(X)) &
+                                    ~(1u << ANALYSIS_profile | 1u << ANALYSIS_reuse | 1u << ANALYSIS_explain);
 #undef X
+
+/* What `explain` needs, and what only it takes. */
+static enum c2_status check_explain(const struct cli_options *options, struct c2_error *err)
+{
+    const char *own = options->analyses[ANALYSIS_explain] ? analyses_option(ANALYSIS_explain)
+                      : options->step                     ? "step"
+                                                          : NULL;
+    if (!options->explain && own)
+        return c2_fail(err, C2_ERR_INVALID, "--%s belongs to `c2emu explain`", own);
+    if (!options->explain)
+        return C2_OK;
+    if (options->no_sim || options->analyses[ANALYSIS_profile])
+        return c2_fail(err, C2_ERR_INVALID, "explain needs the misses that --no-%s leaves out; leave it out",
+                       options->no_sim ? "sim" : "attribution");
+    if (options->analyses[ANALYSIS_against])
+        return c2_fail(err, C2_ERR_INVALID, "explain is for one placement; leave --against out");
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++)
+        if (options->analyses[i] && i != ANALYSIS_explain &&
+            !analyses_kind_of((enum analysis_number)i)->on_without_option)
+            return c2_fail(err, C2_ERR_INVALID,
+                           "explain has a report of its own, without what --%s finds; leave it out",
+                           analyses_option((enum analysis_number)i));
+    if (options->html)
+        return c2_fail(err, C2_ERR_INVALID, "explain has a report of its own, and no page of it; leave --html out");
+    if (options->output_dir)
+        return c2_fail(err, C2_ERR_INVALID, "explain has one report; write it with --json FILE and leave --output out");
+    if (options->full)
+        return c2_fail(err, C2_ERR_INVALID, "explain has a report of its own, which is always whole; leave --full out");
+    if (options->record || options->evictors || options->cachegrind)
+        return c2_fail(err, C2_ERR_INVALID, "explain writes its story alone; leave --%s out",
+                       options->record     ? "record"
+                       : options->evictors ? "evictors"
+                                           : "cachegrind");
+    return C2_OK;
+}
 
 /* What `advise` needs, and what only it takes. */
 static enum c2_status check_advise(const struct cli_options *options, struct c2_error *err)
@@ -201,8 +237,9 @@ static enum c2_status check_many(const struct cli_options *options, struct c2_er
         return c2_fail(err, C2_ERR_INVALID, "points simulates no machine; leave out %s", many);
     if (options->no_sim)
         return c2_fail(err, C2_ERR_INVALID, "--no-sim simulates no machine to compare; leave it out, or %s", many);
-    if (options->advise)
-        return c2_fail(err, C2_ERR_INVALID, "advise is for one machine and one placement; leave out %s", many);
+    if (options->advise || options->explain)
+        return c2_fail(err, C2_ERR_INVALID, "%s is for one machine and one placement; leave out %s",
+                       options->advise ? "advise" : "explain", many);
     if (options->analyses[ANALYSIS_against])
         return c2_fail(err, C2_ERR_INVALID,
                        "--against compares one machine with one other placement, access by access; leave it out "
@@ -301,5 +338,7 @@ enum c2_status cli_options_check(struct cli_options *options, struct c2_error *e
         status = check_files(options, err);
     if (status == C2_OK)
         status = check_record(options, err);
+    if (status == C2_OK)
+        status = check_explain(options, err);
     return status == C2_OK ? check_advise(options, err) : status;
 }

@@ -44,6 +44,7 @@ enum option_key {
     KEY_COLOR,
     KEY_STATS,
     KEY_DIM,
+    KEY_STEP,
     KEY_SKIP,
     KEY_WARMUP,
     KEY_MEASURE,
@@ -90,6 +91,12 @@ struct cli_parse {
     bool replay;           /* the words are those behind `c2emu replay` */
     const char *huge_word; /* of --huge, other than regions */
 };
+
+/* explain_words.c: the action of `c2emu explain`, by what the first word is that is no option; what may stand behind
+ * that is checked. */
+enum c2_status cli_explain_what(struct cli_options *options, int argc, char **argv, struct c2_error *err);
+/* Whether a report's run is made again with this option, as the report's own options are not all. */
+bool cli_explain_takes(const struct argp_option *row);
 
 /* Room for as many values of each repeatable option as there are words. */
 enum c2_status cli_options_make_room(struct cli_options *options, size_t words, struct c2_error *err);

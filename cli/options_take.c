@@ -48,7 +48,7 @@ static void imply(struct cli_options *options, enum analysis_number analysis, co
  * can be made again. */
 static void settle_page(struct cli_options *options)
 {
-    const bool simulates = !options->no_sim && !options->points.find && !options->advise;
+    const bool simulates = !options->no_sim && !options->points.find && !options->advise && !options->explain;
     if (!options->html || !simulates)
         return;
     if (!options->analyses[ANALYSIS_profile])
@@ -57,10 +57,23 @@ static void settle_page(struct cli_options *options)
         imply(options, ANALYSIS_windows, "auto");
 }
 
+/* One miss is told, and nothing is looked for besides. */
+static void settle_explain(struct cli_options *options)
+{
+    static const enum analysis_number off[] = {ANALYSIS_excerpts, ANALYSIS_prefetch, ANALYSIS_coherence};
+    if (!options->explain)
+        return;
+    if (!options->analyses[ANALYSIS_explain])
+        options->analyses[ANALYSIS_explain] = "";
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
+        options->analyses[off[i]] = "";
+}
+
 /* `heap` by itself is a word of its own, with its name in reports. */
 void cli_options_settle(struct cli_options *options)
 {
     settle_page(options);
+    settle_explain(options);
     if (options->huge != MMU_HUGE_ASKED)
         return;
     for (size_t i = 0; i < options->huge_region_count; i++) {
@@ -220,6 +233,7 @@ static const struct kept {
     {KEY_CHECKPOINT_STOP, KEPT_SWITCH, AT(checkpoint_stop), 0, 0},
     {KEY_CHECKPOINT_CACHES, KEPT_SWITCH, AT(checkpoint_caches), 0, 0},
     {KEY_SANDBOX, KEPT_SWITCH, AT(sandbox), 0, 0},
+    {KEY_STEP, KEPT_SWITCH, AT(step), 0, 0},
     {KEY_NO_NET, KEPT_SWITCH, AT(no_network), 0, 0},
     {KEY_NO_SIM, KEPT_SWITCH, AT(no_sim), 0, 0},
     {KEY_INHERIT_ENV, KEPT_SWITCH, AT(inherit_env), 0, 0},

@@ -219,7 +219,9 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct cli_
                            (outputs->report_json || outputs->json || outputs->html ? REPORT_JSON : 0);
     struct report *report = NULL;
     struct c2_error mine;
-    enum c2_status first = forms == 0 ? C2_OK : report_create(&report, run, forms, err);
+    enum c2_status first = forms == 0         ? C2_OK
+                           : options->explain ? report_create_story(&report, run, forms, err)
+                                              : report_create(&report, run, forms, err);
     if (report)
         cli_page_of_file(report, options);
     if (report && shown)

@@ -141,6 +141,7 @@ static void leave_out(struct cli_options *options)
     options->output_dir = options->json = options->html = options->evictors = options->cachegrind = NULL;
     options->record = options->dump_pagemap = options->checkpoint = options->checkpoint_place = NULL;
     options->checkpoint_caches = options->checkpoint_stop = options->advise = false;
+    options->explain = options->step = false;
     memset(options->analyses, 0, sizeof options->analyses);
     memset(options->settings, 0, sizeof options->settings);
     options->place_count = options->huge_region_count = options->wrapper_count = options->vary_count = 0;
@@ -331,6 +332,7 @@ static const char *kept_from_beginning(const struct cli_options *options)
 {
     return options->record                          ? "--record"
            : options->advise                        ? "advise"
+           : options->explain                       ? "explain"
            : options->restored                      ? "restore"
            : options->checkpoint                    ? "--checkpoint"
            : options->points.find                   ? "points"

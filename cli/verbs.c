@@ -125,6 +125,15 @@ static const struct cli_command verbs[] = {
      "Compare two reports that --json has written: counters, functions and objects that differ."
      "\vExit status: 1 when a condition holds, 0 otherwise; 125 when the files or conditions are wrong.",
      diff_options, NULL},
+    {"explain", CLI_RUN, true, "REPORT.json|RECORDING|[--] PROGRAM [ARG]...", "tell one miss as a story",
+     "Run a program, or simulate what --record has kept, or make the run of a report again, and tell one miss: its "
+     "set, "
+     "what lay in the ways and who had brought it, why the policy chose the victim, what a fully associative cache "
+     "would have done."
+     "\vThe options are those of a run, and --miss, --at, --level, --steps and --step; of a report they are its own, "
+     "and with a report or a recording they may stand behind it. --no-sim, --no-attribution, --against, --vary, "
+     "several -m, --output, --html and --full are not for explain; --json FILE writes the story.",
+     cli_run_options, NULL},
     {"help", CLI_HELP, false, "[VERB]", "print the options of c2emu or of a verb",
      "Print the options of c2emu, or what a verb does and its options.", plain_options, NULL},
     {"html", CLI_HTML, false, "REPORT.json [OTHER.json] -o FILE", "make a page for a browser of a report, or of two",

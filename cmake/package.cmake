@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 find_program(C2_GZIP gzip REQUIRED)
 
 set(C2_MANUALS "")
-foreach(verb "" advise annotate complete csim diff help html machines manual pagemap points quiz replay
+foreach(verb "" advise annotate complete csim diff explain help html machines manual pagemap points quiz replay
     restore sweep verify)
   set(page c2emu-${verb})
   if(verb STREQUAL "")

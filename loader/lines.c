@@ -31,8 +31,7 @@ struct search {
     struct loader_line_answer *answer;
 };
 
-/* The whole path, or its end from a slash on. */
-static bool names_file(const char *path, const char *file)
+bool loader_names_file(const char *path, const char *file)
 {
     const size_t all = strlen(path), bytes = strlen(file);
     return all >= bytes && strcmp(path + all - bytes, file) == 0 &&
@@ -44,7 +43,7 @@ static bool in_file(struct search *search, Dwarf_Line *line)
     const char *source = dwarf_linesrc(line, NULL, NULL);
     if (source != search->last) {
         search->last = source;
-        search->is_it = source && names_file(source, search->file);
+        search->is_it = source && loader_names_file(source, search->file);
     }
     return search->is_it;
 }

@@ -278,6 +278,8 @@ void loader_symbols_dump(const struct loader_symbols *symbols, FILE *to); /* obj
 
 /* "main (matmul.c:41)", "memcpy+0x1c in libc.so.6", "0x401234 in app", "0x1234"; returns buffer. */
 char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const struct loader_place *place);
+/* Whether a file is called by its whole path, or by the end of it from a slash on. */
+bool loader_names_file(const char *path, const char *file);
 /* A source file that is not the user's: headers of the system and of compilers, and Rust's library, whose files have
  * the names that its makers, or those of a distribution, gave them. */
 bool loader_is_system_file(const char *file);

@@ -13,6 +13,7 @@
  *   The same run gives the same bytes; nothing of it is kept.
  */
 #include "report/contexts_priv.h"
+#include "report/explain_priv.h"
 
 /* What a run must have for a chapter to be about something. */
 enum needs { ALWAYS, SIMULATED, PROFILED };
@@ -124,6 +125,28 @@ enum c2_status report_create_advice(struct report **out, const struct report_pro
     report_digest_release(&digest);
     doc_section(&(*out)->document, DOC_JSON, 0);
     report_add_receipt_of(&(*out)->document, of->run->receipt);
+    return finish(out, status, err);
+}
+
+enum c2_status report_create_story(struct report **out, const struct report_run *run, unsigned forms,
+                                   struct c2_error *err)
+{
+    enum c2_status status = begin(out, forms, err);
+    if (status != C2_OK)
+        return status;
+    report_add_story(&(*out)->document, run);
+    doc_section(&(*out)->document, DOC_JSON, 0);
+    report_add_receipt_of(&(*out)->document, run->receipt);
+    return finish(out, status, err);
+}
+
+enum c2_status report_create_step(struct report **out, const struct report_run *run, uint32_t number,
+                                  struct c2_error *err)
+{
+    enum c2_status status = begin(out, REPORT_TEXT, err);
+    if (status != C2_OK)
+        return status;
+    report_add_step(&(*out)->document, run, number);
     return finish(out, status, err);
 }
 

@@ -206,6 +206,8 @@ const char *const *report_saved_reports(const struct report_saved *saved);
 /* A report of which only the values matter: with or without a receipt. */
 enum c2_status report_saved_open_values(struct report_saved **out, const char *path, struct c2_error *err);
 const char *report_saved_interruption(const struct report_saved *saved); /* NULL, or by what the run was ended */
+/* How many misses a level had; false: the report has no such level. */
+bool report_saved_misses(const struct report_saved *saved, const char *level, uint64_t *out);
 /* Writes the first values that differ, receipts left out, a line each in the order of a. */
 struct report_difference {
     uint64_t values, differ;
@@ -238,5 +240,15 @@ struct report_proposals {
 };
 enum c2_status report_create_advice(struct report **out, const struct report_proposals *of, unsigned forms,
                                     struct c2_error *err);
+
+/* The miss that was explained, which run->found has, with the accesses behind it; and of these one alone, the miss
+ * being number 0, as text. */
+enum c2_status report_create_story(struct report **out, const struct report_run *run, unsigned forms,
+                                   struct c2_error *err);
+/* "23 (864), 34 (288)": the lines of the file that missed most in a level, by its number; "": none did. Returns
+ * buffer. */
+char *report_missing_lines(char *buffer, size_t bytes, const struct report_run *run, const char *file, uint32_t level);
+enum c2_status report_create_step(struct report **out, const struct report_run *run, uint32_t number,
+                                  struct c2_error *err);
 
 #endif

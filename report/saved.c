@@ -316,6 +316,22 @@ uint64_t report_saved_instructions(const struct report_saved *saved)
     return count > 0 ? (uint64_t)count : 0;
 }
 
+bool report_saved_misses(const struct report_saved *saved, const char *level, uint64_t *out)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(saved->root, "levels"), i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "name"));
+        const json_t *misses = json_object_get(row, "misses");
+        if (!name || strcmp(name, level) != 0 || !json_is_integer(misses))
+            continue;
+        *out = (uint64_t)json_integer_value(misses);
+        return true;
+    }
+    return false;
+}
+
 const char *report_saved_interruption(const struct report_saved *saved)
 {
     const json_t *ending = json_object_get(saved->root, "ending");

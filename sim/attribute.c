@@ -428,6 +428,7 @@ static enum c2_status tell_approach(struct sim_core *core, enum sim_kind kind, s
                                         .code = core->code,
                                         .kind = kind,
                                         .va = va,
+                                        .pc = sim->attributed.codes[core->code].pc,
                                         .line = line,
                                         .first = first_of(sim, kind),
                                         .core = core->number,

@@ -80,8 +80,8 @@ struct sim_approach {
     uint64_t number; /* as in struct sim_miss */
     uint32_t code;
     enum sim_kind kind;
-    struct guest_va va; /* as in struct sim_miss; */
-    struct line_no line;
+    struct guest_va va, pc; /* va as in struct sim_miss; pc: of the instruction */
+    struct line_no line;    /* as in struct sim_miss; */
     uint32_t first, core;
     bool measured;
     const struct caches *caches; /* as they are; for a look at them */

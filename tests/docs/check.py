@@ -40,7 +40,7 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/prefetch.md", "docs/exports.md",
          "docs/advise.md", "docs/points.md", "docs/many.md", "docs/replay.md", "docs/receipts.md", "docs/regions.md",
          "docs/sandbox.md", "docs/loops.md", "docs/rcd.md", "docs/reuse.md",
-         "docs/line-use.md", "docs/findings.md", "docs/sweep.md", "docs/teaching.md"] # with commands
+         "docs/line-use.md", "docs/findings.md", "docs/sweep.md", "docs/teaching.md", "docs/explain.md"] # with commands
 OTHER_PAGES = ["docs/papers.md", "docs/bandwidth.md", "docs/contexts.md", "docs/histogram.md", "docs/sharing.md",
                "docs/coherence.md", "docs/deviations.md", "docs/comparison.md", "docs/architecture.md",
                "docs/recording.md", "CONTRIBUTING.md", "tests/README.md"]
@@ -312,7 +312,7 @@ def same_words(documented, real, what):
 
 # What is of one verb stands in its help, and in no other.
 OWN_OPTIONS = {"advise": ["--dim"], "points": ["--dimensions", "--max-k", "--bbv", "--from-bbv"],
-               "replay": ["--format"]}
+               "explain": ["--miss", "--at", "--level", "--steps", "--step"], "replay": ["--format"]}
 
 
 def check_own_options(of_runs):
@@ -328,7 +328,8 @@ def check_own_options(of_runs):
 def check_options():
     shown = output_of(EMULATOR, "--help")
     check_own_options(shown)
-    every = shown + "".join(output_of(EMULATOR, "help", verb) for verb in ("advise", "points", "replay", "restore"))
+    verbs = ("advise", "explain", "points", "replay", "restore")
+    every = shown + "".join(output_of(EMULATOR, "help", verb) for verb in verbs)
     real = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", every, re.M)) | set(re.findall(r"^ +(-\w), ", every, re.M))
     same_words(set(re.findall(r"^\| `c2emu (\w+)", section(read("docs/options.md"), "## Verbs"), re.M)),
                set(re.findall(r"^  c2emu (\w+)  ", shown, re.M)), "verbs")

@@ -123,7 +123,7 @@ def help():
         contains(text(result), ["Usage: c2emu [OPTION...] [--] PROGRAM", "\n  c2emu diff      compare two reports\n"],
                  "help")
         equal(result.stderr, b"", "errors of help")
-    for verb in ("advise", "annotate", "diff", "help", "machines", "pagemap", "points"):
+    for verb in ("advise", "annotate", "diff", "explain", "help", "machines", "pagemap", "points"):
         result = status([verb, "--help"], 0)
         equal(text(status(["help", verb], 0)), text(result), "help " + verb)
         contains(text(result), ["Usage: c2emu %s [OPTION...]" % verb, "is run by `c2emu -- %s`" % verb], verb)

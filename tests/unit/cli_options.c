@@ -72,6 +72,8 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "format=%s ", o->format);
     if (o->recording)
         fprintf(to, "recording=%s ", o->recording);
+    if (o->analyses[ANALYSIS_explain])
+        fprintf(to, "explain miss=%s %s", o->analyses[ANALYSIS_explain], o->step ? "step " : "");
     if (o->analyses[ANALYSIS_trace])
         fprintf(to, "trace=%s ", o->analyses[ANALYSIS_trace]);
     for (unsigned i = 0; i < ANALYSES_SETTING_KINDS; i++)
@@ -181,6 +183,9 @@ static const struct {
     {"diff -- --help", "diff"},
     {"advise --help", "help of advise"},
     {"advise ./a --help", "run: ./a --help"},
+    {"explain --help", "help of explain"},
+    {"explain --miss 3 --at a.c:4 ./a --step", "explain miss=3 at=a.c:4 run: ./a --step"},
+    {"explain --step --level=L2 ./a", "explain miss= step level=L2 run: ./a"},
     {"pagemap 1 -h", "help of pagemap"},
     {"annotate --as -h", "help of annotate"}, /* an unambiguous beginning */
     {"annotate x", "annotate"},
@@ -358,6 +363,15 @@ static const struct {
     {"advise --pages file=m ./a", C2_ERR_UNSUPPORTED,
      "advise moves objects to pages that a map does not know; use another --pages than file=m"},
     {"--dim A=64 ./a", C2_ERR_INVALID, "--dim belongs to `c2emu advise`"},
+    {"--miss 3 ./a", C2_ERR_INVALID, "--miss belongs to `c2emu explain`"},
+    {"--step ./a", C2_ERR_INVALID, "--step belongs to `c2emu explain`"},
+    {"--level L2 ./a", C2_ERR_INVALID, "--level belongs to --miss; add that, or leave it out"},
+    {"explain --no-sim ./a", C2_ERR_INVALID,
+     "--miss needs the references that --no-sim does not record; leave one out"},
+    {"explain -m teach -m zen3 ./a", C2_ERR_INVALID,
+     "explain is for one machine and one placement; leave out all -m but one"},
+    {"explain --sets ./a", C2_ERR_INVALID, "explain has a report of its own, without what --sets finds; leave it out"},
+    {"explain --record f ./a", C2_ERR_INVALID, "explain writes its story alone; leave --record out"},
     {"points", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"points --json x ./a", C2_ERR_INVALID, "points simulates nothing; leave --json out"},
     {"points --html x ./a", C2_ERR_INVALID, "points simulates nothing; leave --html out"},
@@ -502,6 +516,7 @@ static void the_help_of_verbs(void **state)
 {
     (void)state;
     static const char *const shown[][4] = {
+        {"explain", "Usage: c2emu explain [OPTION...] REPORT.json|RECORDING|[--] PROGRAM [ARG]...", "--at=FILE:LINE"},
         {"advise", "Usage: c2emu advise [OPTION...] [--] PROGRAM [ARG]...", "--dim=OBJECT=ROWBYTES"},
         {"annotate", "Usage: c2emu annotate [OPTION...] FILE", "--event=NAME", "-I, --include=DIR"},
         {"diff", "Usage: c2emu diff [OPTION...] A.json B.json", "--fail-if=CONDITION", "--all"},
