@@ -43,7 +43,7 @@
     X(against, "against", "POLICY|huge[=WORD]", \
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")
 #define ANALYSES_OF_FILES(X) \
-    X(trace, "trace", "FILE", "write every reference; FILE.din: din form, FILE.zst: compressed") \
+    X(trace, "trace", "FILE", "write every reference; in the form .din, .champsim, .memtrace; packed: .zst, .gz, .xz") \
     X(callgraph, "callgrind", "FILE", \
       "write costs and calls in Callgrind's format, for callgrind_annotate and KCachegrind")
 #define ANALYSES(X) ANALYSES_OF_RUN(X) ANALYSES_OF_MEMORY(X) ANALYSES_OF_FILES(X)
@@ -52,6 +52,8 @@
  * name, that of the analysis, the option, its argument and help. They stand in the help behind the analyses of the same
  * section; the argument of those of files is a file to write. create() reads the words in setup->settings. */
 #define ANALYSES_SETTINGS_OF_RUN(X) \
+    X(trace_addresses, trace, "trace-addresses", "virtual|physical", \
+      "... of the run, in the forms of --trace that have one alone; usual is din physical, others virtual") \
     X(rcd_level, rcd, "rcd-level", "LEVEL", "... of the sets of another level") \
     X(rcd_below, rcd, "rcd-below", "T", "... short ones are those below T (9: eight or shorter)") \
     X(rcd_sample, rcd, "rcd-sample", "P,...", \

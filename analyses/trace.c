@@ -15,11 +15,14 @@
  *   Its records carry no size, so there is one record for each cache line that the reference touches: the first with
  *   the reference's own address, the others with their line's. A simulator that takes a record for one access of one
  *   line then counts what we count. On a machine with other line lengths it is another file.
- *   A name that ends in .zst is compressed with zstd.
+ *   A name that ends in .champsim or .champsimtrace is written in ChampSim's form (trace_champsim.c), one that ends in
+ *   .memtrace in that of DynamoRIO's drcachesim (trace_memtrace.c).
+ *   A name that ends in .zst, .gz or .xz behind that is compressed so (base/packed.c).
+ *   Addresses of the din form are physical ones; --trace-addresses says otherwise.
  *
  * Header and checksum
- *   The plain forms have none: each line is a record, so awk and every din reader can take the file as it is. The
- *   compressed forms begin with a zstd skippable frame that holds "c2emu-trace 1 text\n" or "c2emu-trace 1 din\n"; what
+ *   The plain forms have none: each line is a record, so awk and every din reader can take the file as it is. Text and
+ *   din of zstd begin with a skippable frame that holds "c2emu-trace 1 text\n" or "c2emu-trace 1 din\n"; what
  *   follows is one frame with a content checksum. zstd and its library step over the first, so `zstd -dc` yields the
  *   plain form, refuse an altered frame by its checksum and a cut one by its missing end.
  *
@@ -34,69 +37,38 @@
  *
  * Source: the din form is that of Dinero IV (Edler & Hill); zstd frames: RFC 8878, skippable frames 3.1.2.
  */
-#include <errno.h>
 #include <string.h>
-#include <zstd.h>
 
-#include "analyses/analyses.h"
-
-#define BUFFER_BYTES C2_HOST_SIZE(65536u, 256u)
-#define LINE_BYTES_MAX 128u /* the longest line: a letter, three 16-digit and two 10-digit numbers, six separators */
+#include "analyses/trace_priv.h"
 
 static const char letters[2][4] = {{'R', 'W', 'F', 'N'}, {'r', 'w', 'f', 'n'}}; /* by part, enum sim_kind; past */
 
-struct trace {
-    struct analysis base;
-    struct c2_outfile *file;
-    FILE *stream;
-    bool din;
-    uint64_t line_mask; /* clears the offset in a line */
-    uint64_t line_bytes;
-    ZSTD_CCtx *zstd; /* NULL: not compressed */
-    size_t used;
-    char buffer[BUFFER_BYTES];
-    char packed[BUFFER_BYTES];
-};
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* ------------------------------------------------------------------ bytes out */
 
-static enum c2_status put_out(struct trace *trace, const void *bytes, size_t count, struct c2_error *err)
+static enum c2_status flush(struct trace *trace, bool last, struct c2_error *err)
 {
-    if (fwrite(bytes, 1, count, trace->stream) == count)
-        return C2_OK;
-    return c2_fail(err, C2_ERR_IO, "cannot write the trace \"%s\": %s", c2_outfile_path(trace->file), strerror(errno));
-}
-
-static enum c2_status compress(struct trace *trace, ZSTD_EndDirective directive, struct c2_error *err)
-{
-    ZSTD_inBuffer in = {trace->buffer, trace->used, 0};
-    bool more = true;
-    while (more) {
-        ZSTD_outBuffer out = {trace->packed, sizeof trace->packed, 0};
-        size_t left = ZSTD_compressStream2(trace->zstd, &out, &in, directive);
-        if (ZSTD_isError(left))
-            return c2_fail(err, C2_ERR_IO, "cannot compress the trace \"%s\": %s", c2_outfile_path(trace->file),
-                           ZSTD_getErrorName(left));
-        enum c2_status status = put_out(trace, trace->packed, out.pos, err);
-        if (status != C2_OK)
-            return status;
-        more = directive == ZSTD_e_end ? left != 0 : in.pos < in.size;
-    }
-    return C2_OK;
-}
-
-static enum c2_status flush(struct trace *trace, ZSTD_EndDirective directive, struct c2_error *err)
-{
-    enum c2_status status = trace->zstd ? compress(trace, directive, err)
-                                        : put_out(trace, trace->buffer, trace->used, err);
+    struct c2_error why;
+    const size_t used = trace->used;
     trace->used = 0;
-    return status;
+    enum c2_status status = c2_pack(trace->packer, trace->stream, trace->buffer, used, last, &why);
+    return status == C2_OK
+               ? C2_OK
+               : c2_fail(err, status, "cannot write the trace \"%s\": %s", c2_outfile_path(trace->file), why.text);
+}
+
+static enum c2_status reserve(struct trace *trace, size_t bytes, struct c2_error *err)
+{
+    return TRACE_BUFFER_BYTES - trace->used >= bytes ? C2_OK : flush(trace, false, err);
+}
+
+enum c2_status trace_put(struct trace *trace, const void *bytes, size_t count, struct c2_error *err)
+{
+    const enum c2_status status = reserve(trace, count, err);
+    if (status != C2_OK)
+        return status;
+    memcpy(trace->buffer + trace->used, bytes, count);
+    trace->used += count;
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ numbers in text; printf takes ten times as long */
@@ -125,21 +97,17 @@ static char *put_decimal(char *to, uint32_t n)
 
 /* ------------------------------------------------------------------ the two forms */
 
-static enum c2_status reserve_line(struct trace *trace, struct c2_error *err)
-{
-    return BUFFER_BYTES - trace->used >= LINE_BYTES_MAX ? C2_OK : flush(trace, ZSTD_e_continue, err);
-}
-
 /* letter: of the parts, NULL: as the reference is. */
 static enum c2_status put_reference(struct trace *trace, const struct sim_reference *reference, const char *letter,
                                     struct c2_error *err)
 {
     const unsigned kind = reference->past ? 3 : reference->kind;
     for (uint32_t i = 0; i < reference->parts; i++) {
-        enum c2_status status = reserve_line(trace, err);
+        enum c2_status status = reserve(trace, TRACE_ITEM_BYTES, err);
         if (status != C2_OK)
             return status;
-        char *to = trace->buffer + trace->used;
+        char *const start = (char *)trace->buffer + trace->used;
+        char *to = start;
         *to++ = letter ? *letter : letters[i][kind];
         *to++ = ' ';
         to = put_hex(to, reference->pc.v);
@@ -152,22 +120,23 @@ static enum c2_status put_reference(struct trace *trace, const struct sim_refere
         *to++ = ' ';
         to = put_decimal(to, reference->tid);
         *to++ = '\n';
-        trace->used = (size_t)(to - trace->buffer);
+        trace->used += (size_t)(to - start);
     }
     return C2_OK;
 }
 
 static enum c2_status din_record(struct trace *trace, enum sim_kind kind, uint64_t address, struct c2_error *err)
 {
-    enum c2_status status = reserve_line(trace, err);
+    enum c2_status status = reserve(trace, TRACE_ITEM_BYTES, err);
     if (status != C2_OK)
         return status;
-    char *to = trace->buffer + trace->used;
+    char *const start = (char *)trace->buffer + trace->used;
+    char *to = start;
     *to++ = (char)('0' + kind);
     *to++ = ' ';
     to = put_hex(to, address);
     *to++ = '\n';
-    trace->used = (size_t)(to - trace->buffer);
+    trace->used += (size_t)(to - start);
     return C2_OK;
 }
 
@@ -177,78 +146,16 @@ static enum c2_status din_reference(void *self, const struct sim_reference *refe
 {
     struct trace *trace = self;
     for (uint32_t i = 0; i < reference->parts; i++) {
-        const uint64_t start = reference->part[i].pa.v, end = start + reference->part[i].size;
+        const uint64_t start = trace_address(trace, reference, i), end = start + reference->part[i].size;
         uint64_t address = start;
         while (address < end) {
             enum c2_status status = din_record(trace, reference->kind, address, err);
             if (status != C2_OK)
                 return status;
-            address = (address & trace->line_mask) + trace->line_bytes;
+            address = (address & ~(trace->line_bytes - 1)) + trace->line_bytes;
         }
     }
     return C2_OK;
-}
-
-/* ------------------------------------------------------------------ life */
-
-static enum c2_status put_header(struct trace *trace, struct c2_error *err)
-{
-    const char *word = trace->din ? "c2emu-trace 1 din\n" : "c2emu-trace 1 text\n";
-    /* little-endian: magic of a skippable frame, then its length */
-    char header[8] = {0x50, 0x2a, 0x4d, 0x18, (char)strlen(word), 0, 0, 0};
-    enum c2_status status = put_out(trace, header, sizeof header, err);
-    return status != C2_OK ? status : put_out(trace, word, strlen(word), err);
-}
-
-static enum c2_status start_zstd(struct trace *trace, struct c2_error *err)
-{
-    trace->zstd = ZSTD_createCCtx();
-    if (!trace->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(trace->zstd, ZSTD_c_checksumFlag, 1)))
-        return c2_fail_memory(err, "the trace's compressor");
-    return put_header(trace, err);
-}
-
-static enum c2_status restart(struct analysis *analysis, struct c2_error *err)
-{
-    struct trace *trace = (struct trace *)analysis;
-    trace->used = 0;
-    if (!trace->zstd)
-        return C2_OK;
-    ZSTD_CCtx_reset(trace->zstd, ZSTD_reset_session_only);
-    return put_header(trace, err);
-}
-
-static void destroy(struct analysis *analysis)
-{
-    struct trace *trace = (struct trace *)analysis;
-    c2_outfile_abandon(trace->file);
-    ZSTD_freeCCtx(trace->zstd);
-    c2_free(trace);
-}
-
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
-{
-    const char *path = setup->given[ANALYSIS_trace];
-    struct trace *trace = c2_calloc(1, sizeof *trace);
-    (void)analyses;
-    if (!trace)
-        return c2_fail_memory(err, "the trace");
-    trace->base.kind = &analysis_trace;
-    trace->line_bytes = setup->machine->line_bytes;
-    trace->line_mask = ~(trace->line_bytes - 1);
-    trace->din = ends_with(path, ".din") || ends_with(path, ".din.zst");
-    enum c2_status status = c2_outfile_open(&trace->file, path, err);
-    if (status == C2_OK) {
-        trace->stream = c2_outfile_stream(trace->file);
-        if (ends_with(path, ".zst"))
-            status = start_zstd(trace, err);
-    }
-    if (status == C2_OK)
-        *out = &trace->base;
-    else
-        destroy(&trace->base);
-    return status;
 }
 
 static enum c2_status text_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
@@ -265,18 +172,148 @@ static enum c2_status text_instruction(void *self, const struct sim_reference *n
     return put_reference(self, &line, what < CACHES_FLUSH ? "P" : what == CACHES_FLUSH ? "C" : "K", err);
 }
 
+static const struct trace_form text_form = {.name = "text",
+                                            .endings = {""},
+                                            .has_both = true,
+                                            .header = "c2emu-trace 1 text\n",
+                                            .reference = text_reference,
+                                            .instructed = text_instruction};
+static const struct trace_form din_form = {
+    .name = "din", .endings = {".din"}, .physical = true, .header = "c2emu-trace 1 din\n", .reference = din_reference};
+
+/* ------------------------------------------------------------------ life */
+
+/* Each row's endings before those of the rows behind it; the last one's has any. */
+static const struct trace_form *form_of(const char *path)
+{
+    static const struct trace_form *const forms[] = {&din_form, &trace_champsim, &trace_memtrace, &text_form};
+    const size_t length = c2_unpacked_length(path);
+    for (size_t i = 0;; i++)
+        for (unsigned k = 0; k < 2 && forms[i]->endings[k]; k++) {
+            const size_t bytes = strlen(forms[i]->endings[k]);
+            if (length >= bytes && strncmp(path + length - bytes, forms[i]->endings[k], bytes) == 0)
+                return forms[i];
+        }
+}
+
+/* In front of what zstd writes, where the form has one. */
+static enum c2_status put_header(struct trace *trace, struct c2_error *err)
+{
+    const char *path = c2_outfile_path(trace->file), *word = trace->form->header;
+    if (c2_packing_of(path) != C2_ZSTD || !word)
+        return C2_OK;
+    const size_t length = strlen(word);
+    /* little-endian: magic of a skippable frame, then its length */
+    const char header[8] = {0x50, 0x2a, 0x4d, 0x18, (char)length, 0, 0, 0};
+    if (fwrite(header, 1, sizeof header, trace->stream) == sizeof header &&
+        fwrite(word, 1, length, trace->stream) == length)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_IO, "cannot write the trace \"%s\": %m", path);
+}
+
+static enum c2_status start(struct trace *trace, struct c2_error *err)
+{
+    trace->used = 0;
+    const enum c2_status status = put_header(trace, err);
+    return status == C2_OK && trace->form->begin ? trace->form->begin(trace, err) : status;
+}
+
+static enum c2_status restart(struct analysis *analysis, struct c2_error *err)
+{
+    struct trace *trace = (struct trace *)analysis;
+    const enum c2_status status = c2_packer_restart(trace->packer, err);
+    return status == C2_OK ? start(trace, err) : status;
+}
+
+static void destroy(struct analysis *analysis)
+{
+    struct trace *trace = (struct trace *)analysis;
+    if (trace->form->forget)
+        trace->form->forget(trace);
+    trace_insns_destroy(trace->insns);
+    c2_outfile_abandon(trace->file);
+    c2_packer_destroy(trace->packer);
+    c2_free(trace);
+}
+
+static enum c2_status choose_addresses(struct trace *trace, const struct analyses_setup *setup, struct c2_error *err)
+{
+    const char *word = analyses_setting(setup, ANALYSES_SETTING_trace_addresses);
+    trace->physical = trace->form->physical;
+    if (!word)
+        return C2_OK;
+    if (strcmp(word, "virtual") != 0 && strcmp(word, "physical") != 0)
+        return c2_fail(err, C2_ERR_INVALID, "--%s %s: known are virtual and physical",
+                       analyses_setting_option(ANALYSES_SETTING_trace_addresses), word);
+    if (trace->form->has_both)
+        return c2_fail(err, C2_ERR_INVALID, "--%s: the text form of --%s has both addresses; leave it out",
+                       analyses_setting_option(ANALYSES_SETTING_trace_addresses), analyses_option(ANALYSIS_trace));
+    trace->physical = strcmp(word, "physical") == 0;
+    return C2_OK;
+}
+
+static enum c2_status open_all(struct trace *trace, const struct analyses_setup *setup, struct c2_error *err)
+{
+    const char *path = setup->given[ANALYSIS_trace];
+    enum c2_status status = choose_addresses(trace, setup, err);
+    if (status == C2_OK)
+        status = c2_packer_create(&trace->packer, c2_packing_of(path), err);
+    if (status == C2_OK && trace->form->wants_insns)
+        status = trace_insns_create(&trace->insns, setup->symbols, err);
+    if (status == C2_OK)
+        status = c2_outfile_open(&trace->file, path, err);
+    if (status != C2_OK)
+        return status;
+    trace->stream = c2_outfile_stream(trace->file);
+    return start(trace, err);
+}
+
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
+{
+    struct trace *trace = c2_calloc(1, sizeof *trace);
+    (void)analyses;
+    if (!trace)
+        return c2_fail_memory(err, "the trace");
+    trace->base.kind = &analysis_trace;
+    trace->form = form_of(setup->given[ANALYSIS_trace]);
+    trace->line_bytes = setup->machine->line_bytes;
+    const enum c2_status status = open_all(trace, setup, err);
+    if (status == C2_OK)
+        *out = &trace->base;
+    else
+        destroy(&trace->base);
+    return status;
+}
+
+static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
+{
+    return trace_insns_memory(((struct trace *)self)->insns, appeared, area, err);
+}
+
+static enum c2_status mark(void *self, enum stream_mark what, const uint64_t *words, struct c2_error *err)
+{
+    (void)err;
+    trace_insns_mark(((struct trace *)self)->insns, what, words);
+    return C2_OK;
+}
+
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     struct trace *trace = (struct trace *)analysis;
     return (struct sim_subscriber){.self = trace,
-                                   .reference = trace->din ? din_reference : text_reference,
-                                   .instructed = trace->din ? NULL : text_instruction};
+                                   .reference = trace->form->reference,
+                                   .instructed = trace->form->instructed,
+                                   .memory = trace->insns ? memory : NULL,
+                                   .mark = trace->insns ? mark : NULL};
 }
 
 static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 {
     struct trace *trace = (struct trace *)analysis;
-    enum c2_status status = flush(trace, ZSTD_e_end, err);
+    enum c2_status status = trace->form->end ? trace->form->end(trace, err) : C2_OK;
+    if (status == C2_OK)
+        status = flush(trace, true, err);
     if (status == C2_OK) {
         status = c2_outfile_commit(trace->file, err);
         trace->file = NULL; /* gone either way */

@@ -278,6 +278,25 @@ bool c2_chunks_length(size_t *out, const struct c2_chunks *chunks, const uint8_t
  * as a part of a sentence. */
 const char *c2_chunks_unpack(size_t *out, struct c2_chunks *chunks, size_t bytes, size_t least);
 
+/* ------------------------------------------------------------------ files compressed by zstd, gzip or xz: packed.c */
+enum c2_packing { C2_PLAIN, C2_ZSTD, C2_GZIP, C2_XZ };
+enum c2_packing c2_packing_of(const char *path); /* by how the name ends: .zst, .gz, .xz */
+size_t c2_unpacked_length(const char *path);     /* of the name without that ending */
+
+struct c2_packer;
+enum c2_status c2_packer_create(struct c2_packer **out, enum c2_packing packing, struct c2_error *err);
+enum c2_status c2_packer_restart(struct c2_packer *packer, struct c2_error *err); /* what was packed is forgotten */
+void c2_packer_destroy(struct c2_packer *packer);                                 /* takes NULL */
+/* Packs more, and with `end` the last; goes to the file when there is enough of it. C2_ERR_IO: it could not be written,
+ * the text is the reason. */
+enum c2_status c2_pack(struct c2_packer *packer, FILE *to, const void *bytes, size_t count, bool end,
+                       struct c2_error *err);
+
+/* *out reads what the file has from where it is, uncompressed where its first bytes say that it is compressed. It is
+ * the caller's to close, before the file, which is read ahead. c2_unpack_reason: why reading it failed, by errno. */
+enum c2_status c2_unpack(FILE **out, FILE *from, struct c2_error *err);
+const char *c2_unpack_reason(int error);
+
 /* ------------------------------------------------------------------ SHA-256, in hexadecimal as sha256sum prints it */
 #define C2_SHA256_TEXT 65 /* characters of a hash, and a NUL */
 struct c2_sha256;

@@ -123,7 +123,7 @@ const struct argp_option cli_run_options[] = {
     {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0,
      "advise: the length of the rows of an object, named as reports do; repeatable", 2},
     {"format", KEY_FORMAT, "FORMAT", 0,
-     "replay: what FILE is, where it is not to be seen: recording, din, lackey, text", 2},
+     "replay: what FILE is, where it is not to be seen: recording, din, lackey, text, champsim", 2},
     {NULL, 0, NULL, 0, "What is written:", 3},
     {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "write the state of the program, for `c2emu restore FILE`", 3},
     {"checkpoint-at", KEY_CHECKPOINT_AT, "N|PLACE", 0,

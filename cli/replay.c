@@ -15,12 +15,12 @@
 
 #include "cli/cli_priv.h"
 
-enum { RECORDING_FIRST = 0x89, ZSTD_FIRST = 0x28, ZSTD_SKIPPABLE_FIRST = 0x50 }; /* bytes */
+#define RECORDING_FIRST 0x89 /* byte */
 
 struct replay {
     struct cli_options options; /* a seed that is not given is the recording's */
     const char *name;           /* of the file, for messages */
-    FILE *file;
+    FILE *file, *content;       /* of a trace: what the file has, uncompressed */
     struct stream_trace *trace; /* NULL: it is a recording, which the simulation has */
     const char *trace_name[2];  /* in place of a command */
     struct cli_told told;
@@ -62,6 +62,12 @@ static enum c2_status open_recording(struct replay *replay, struct c2_error *err
     return status;
 }
 
+/* NULL: neither an option nor the name says it. */
+static const char *format_of(const struct replay *replay)
+{
+    return replay->options.format ? replay->options.format : stream_trace_form_of(replay->options.recording);
+}
+
 /* Memory of a trace may be placed as one likes: it has no heap, and each page's first write is told. */
 static enum c2_status open_trace(struct replay *replay, struct c2_error *err)
 {
@@ -69,22 +75,21 @@ static enum c2_status open_trace(struct replay *replay, struct c2_error *err)
     const char *name = standard ? "standard input" : replay->name;
     replay->trace_name[0] = name;
     replay->told.guest = (struct mmu_guest_config){.heap_page = MMU_PAGE_1G, .tells_writes = true};
-    return stream_trace_open(&replay->trace, replay->file, name, replay->options.format, err);
+    enum c2_status status = c2_unpack(&replay->content, replay->file, err);
+    return status == C2_OK ? stream_trace_open(&replay->trace, replay->content, name, format_of(replay), err) : status;
 }
 
-/* A recording and what zstd writes show in their first byte, which no line of a trace begins with. */
+/* A recording shows in its first byte, which no line of a trace begins with. */
 static enum c2_status open_input(struct replay *replay, struct c2_error *err)
 {
     enum c2_status status = open_file(replay, err);
     if (status != C2_OK)
         return status;
-    const char *format = replay->options.format;
+    const char *format = format_of(replay);
     const int first = getc(replay->file);
     ungetc(first, replay->file);
     if (format ? strcmp(format, "recording") == 0 : first == RECORDING_FIRST || first == EOF)
         return open_recording(replay, err);
-    if (first == ZSTD_FIRST || first == ZSTD_SKIPPABLE_FIRST)
-        return c2_fail(err, C2_ERR_UNSUPPORTED, "%s is compressed: zstd -dc FILE | c2emu replay -", replay->name);
     return open_trace(replay, err);
 }
 
@@ -259,6 +264,8 @@ static void release(struct replay *replay)
     cli_outputs_abandon(&replay->outputs);
     cli_told_release(&replay->told);
     stream_trace_close(replay->trace);
+    if (replay->content)
+        fclose(replay->content);
     if (replay->file && replay->file != stdin)
         fclose(replay->file);
     c2_free(replay);

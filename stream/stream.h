@@ -370,11 +370,35 @@ const struct stream_blocks *stream_recording_blocks(const struct stream_recordin
  * once. */
 const char *stream_recording_fact(struct stream_recording *recording, const char *name);
 
-/* ------------------------------------------------------------------ traces of other tools: a stream of lines of text
- * traces.c has the forms: "din", "lackey", "text". A line that is not understood is C2_ERR_FORMAT with its number. */
-enum stream_trace_form { STREAM_TRACE_DIN, STREAM_TRACE_LACKEY, STREAM_TRACE_TEXT, STREAM_TRACE_FORMS };
+/* ------------------------------------------------------------------ traces of other tools
+ * traces.c has the forms: "din", "lackey", "text", lines of text, and "champsim", records. What is not understood is
+ * C2_ERR_FORMAT with the number of its line or record. */
+enum stream_trace_form {
+    STREAM_TRACE_DIN,
+    STREAM_TRACE_LACKEY,
+    STREAM_TRACE_TEXT,
+    STREAM_TRACE_CHAMPSIM,
+    STREAM_TRACE_FORMS
+};
 const char *const *stream_trace_forms(size_t *count); /* their names */
-/* Reads from a file of the caller's, which outlives it, from where it is. form: a name; NULL: by the first line. */
+/* The name of the form that a file says by its own: *.champsim or *.champsimtrace, compressed or not. NULL: it shows in
+ * the first line. */
+const char *stream_trace_form_of(const char *path);
+
+/* An instruction in ChampSim's form (its inc/trace_instruction.h, input_instr): numbers of registers and addresses of
+ * what it reads and writes, 0 where there are no more. Lowest byte first, 64 bytes, without a head of the file. */
+#define STREAM_CHAMPSIM_WRITES 2u
+#define STREAM_CHAMPSIM_READS 4u
+struct stream_champsim {
+    uint64_t ip;
+    uint8_t is_branch, branch_taken;
+    uint8_t destination_registers[STREAM_CHAMPSIM_WRITES], source_registers[STREAM_CHAMPSIM_READS];
+    uint64_t destination_memory[STREAM_CHAMPSIM_WRITES], source_memory[STREAM_CHAMPSIM_READS];
+};
+_Static_assert(sizeof(struct stream_champsim) == 64, "as the form has it");
+
+/* Reads from a file of the caller's, which outlives it, from where it is. form: a name; NULL: by the first line.
+ * Errors of reading have c2_unpack_reason(). */
 struct stream_trace;
 enum c2_status stream_trace_open(struct stream_trace **out, FILE *from, const char *name, const char *form,
                                  struct c2_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * traces: a stream made of a trace of another tool, line by line.
+ * traces: a stream made of a trace of another tool, line by line or record by record.
  *
  * Model
  *   din      `label address [size]`: label 0 read, 1 write, 2 fetch; numbers in hex, the size in bytes, in decimal.
@@ -10,14 +10,18 @@
  *   text     `R|W|N|F pc vaddr paddr size tid`, and P, C, K of instructions made for caches, as c2emu --trace writes
  *            them (analyses/trace.c); a small letter is the part on the next page. A line `B` is a barrier of all
  *            threads.
- *   The first thread has the number 1; din and lackey have no other. The lines of an instruction stand together.
+ *   champsim Records of 64 bytes, as ChampSim's tracers write them (struct stream_champsim): one an instruction, with
+ *            the addresses of what it reads and writes. It has no sizes, as ChampSim asks for one line with each
+ *            address: instructions and accesses are one byte each here. Reads come before writes. Registers and
+ *            branches are passed over: they are nothing to a cache.
+ *   The first thread has the number 1; only the text form has others. The lines of an instruction stand together.
  *   Each fetch begins an instruction, which is a block of its own; references behind it are its slots. Those that come
  *   before any fetch, or are more than OWN_SLOTS, are in blocks whose instruction has no bytes: it is neither fetched
  *   nor counted (stream.h).
  *   Nothing is said of memory: all of a program's addresses are anonymous memory that may be read, written and
  *   executed, but for those of the page tables (WITHOUT), and a page is there when it is referred to.
  * Counting
- *   Lines, for messages; instructions are fetches.
+ *   Lines, or records, for messages; instructions are fetches.
  * Invariants
  *   What is not understood is an error with its line: a trace is not guessed at.
  * Not modelled
@@ -43,7 +47,7 @@
 #define TOUCHED 1u
 #define WRITTEN 2u
 
-static const char *const names[STREAM_TRACE_FORMS] = {"din", "lackey", "text"};
+static const char *const names[STREAM_TRACE_FORMS] = {"din", "lackey", "text", "champsim"};
 
 struct item {
     char kind; /* R, W, N, M, F, P, C, K; r, w, n, f: goes on with the one before; B: none, a barrier */
@@ -76,35 +80,46 @@ struct stream_trace {
 
 static enum c2_status fail_line(const struct stream_trace *t, struct c2_error *err, const char *what)
 {
+    if (t->form == STREAM_TRACE_CHAMPSIM)
+        return c2_fail(err, C2_ERR_FORMAT, "%s, record %" PRIu64 ": %s", t->name, t->line, what);
     return c2_fail(err, C2_ERR_FORMAT, "%s, line %" PRIu64 ": %s: \"%.60s\"", t->name, t->line, what, t->text);
 }
 
-/* Reads what is left of a line that is too long; true where the text does not matter. */
-static void skip_rest(struct stream_trace *t)
+/* A line, without its end and what is too much of it; false: there is none. *zero: it has a byte that no text has. */
+static bool read_line(struct stream_trace *t, bool *zero)
 {
-    int c;
-    while ((c = getc(t->from)) != '\n' && c != EOF)
-        continue;
+    size_t length = 0;
+    int c = getc_unlocked(t->from);
+    const bool any = c != EOF;
+    for (*zero = false; c != EOF && c != '\n'; c = getc_unlocked(t->from)) {
+        *zero |= c == '\0';
+        if (length + 1 < sizeof t->text)
+            t->text[length++] = (char)c;
+    }
+    if (length != 0 && t->text[length - 1] == '\r')
+        length--;
+    t->text[length] = '\0';
+    return any;
 }
 
-/* The next line, without its end. *more: there was one. */
+/* The next line. *more: there was one. */
 static enum c2_status next_line(struct stream_trace *t, bool *more, struct c2_error *err)
 {
+    bool zero;
     *more = t->peeked;
     if (t->peeked) {
         t->peeked = false;
         return C2_OK;
     }
-    *more = fgets(t->text, sizeof t->text, t->from);
-    if (!*more && ferror(t->from))
-        return c2_fail(err, C2_ERR_IO, "cannot read %s: %s", t->name, strerror(errno));
+    *more = read_line(t, &zero);
+    if (ferror(t->from))
+        return c2_fail(err, C2_ERR_IO, "cannot read %s: %s", t->name, c2_unpack_reason(errno));
     t->line += *more;
-    if (!*more)
-        return C2_OK;
-    const size_t length = strcspn(t->text, "\r\n");
-    if (t->text[length] == '\0' && length + 1 == sizeof t->text)
-        skip_rest(t);
-    t->text[length] = '\0';
+    if (*more && zero)
+        return c2_fail(err, C2_ERR_FORMAT,
+                       "%s, line %" PRIu64 ": a zero byte, so this is no trace in lines; one of ChampSim's wants "
+                       "--format champsim, or a name in .champsim",
+                       t->name, t->line);
     return C2_OK;
 }
 
@@ -454,13 +469,97 @@ static enum c2_status take_line(struct stream_trace *t, struct c2_error *err)
     return islower((unsigned char)item.kind) ? take_part(t, &item, err) : take_reference(t, &item, err);
 }
 
+static enum c2_status take_lines(struct stream_trace *t, struct c2_error *err)
+{
+    bool more = true;
+    enum c2_status status = C2_OK;
+    while (status == C2_OK) {
+        status = next_line(t, &more, err);
+        if (status != C2_OK || !more)
+            break;
+        status = take_line(t, err);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ records of ChampSim's */
+
+static enum c2_status next_record(struct stream_trace *t, struct stream_champsim *record, bool *more,
+                                  struct c2_error *err)
+{
+    const size_t count = fread(record, 1, sizeof *record, t->from);
+    *more = count == sizeof *record;
+    if (count != sizeof *record && ferror(t->from))
+        return c2_fail(err, C2_ERR_IO, "cannot read %s: %s", t->name, c2_unpack_reason(errno));
+    t->line += count != 0;
+    if (count == 0 || *more)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_FORMAT, "%s, record %" PRIu64 ": the file ends behind %zu of its %zu bytes", t->name,
+                   t->line, count, sizeof *record);
+}
+
+static enum c2_status take_addresses(struct stream_trace *t, char kind, const uint64_t *addresses, unsigned count,
+                                     struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < count && status == C2_OK; i++) {
+        const struct item item = {.kind = kind, .address = addresses[i], .size = 1, .tid = 1};
+        if (addresses[i] == 0)
+            continue;
+        status = check_address(t, &item, err);
+        if (status == C2_OK)
+            status = take_reference(t, &item, err);
+    }
+    return status;
+}
+
+static enum c2_status take_record(struct stream_trace *t, const struct stream_champsim *record, struct c2_error *err)
+{
+    const struct item fetch = {.kind = 'F', .address = record->ip, .size = 1, .tid = 1};
+    if (record->is_branch > 1 || record->branch_taken > 1)
+        return fail_line(t, err, "this is none of ChampSim's: whether it is a branch, and taken, is 0 or 1");
+    enum c2_status status = check_address(t, &fetch, err);
+    if (status == C2_OK)
+        status = take_fetch(t, &fetch, err);
+    if (status == C2_OK)
+        status = take_addresses(t, 'R', record->source_memory, STREAM_CHAMPSIM_READS, err);
+    return status == C2_OK ? take_addresses(t, 'W', record->destination_memory, STREAM_CHAMPSIM_WRITES, err) : status;
+}
+
+static enum c2_status take_records(struct stream_trace *t, struct c2_error *err)
+{
+    struct stream_champsim record;
+    bool more = true;
+    enum c2_status status = C2_OK;
+    while (status == C2_OK) {
+        status = next_record(t, &record, &more, err);
+        if (status != C2_OK || !more)
+            break;
+        status = take_record(t, &record, err);
+    }
+    return status;
+}
+
 /* ------------------------------------------------------------------ life */
+
+static bool ends_in(const char *path, size_t length, const char *ending)
+{
+    const size_t bytes = strlen(ending);
+    return length >= bytes && strncmp(path + length - bytes, ending, bytes) == 0;
+}
+
+const char *stream_trace_form_of(const char *path)
+{
+    const size_t length = c2_unpacked_length(path);
+    const bool champsim = ends_in(path, length, ".champsim") || ends_in(path, length, ".champsimtrace");
+    return champsim ? names[STREAM_TRACE_CHAMPSIM] : NULL;
+}
 
 /* The form that the first line that says something is in. */
 static bool guess(struct stream_trace *t)
 {
     struct item item;
-    for (unsigned form = 0; form < STREAM_TRACE_FORMS; form++) {
+    for (unsigned form = 0; form <= STREAM_TRACE_TEXT; form++) {
         t->form = (enum stream_trace_form)form;
         if (read_item(t, &item))
             return true;
@@ -480,7 +579,7 @@ static enum c2_status find_form(struct stream_trace *t, struct c2_error *err)
         return status;
     return c2_fail(err, C2_ERR_FORMAT,
                    "%s is no recording of c2emu, and no trace of a known form (din, lackey, text) from line %" PRIu64
-                   " on: \"%.60s\"",
+                   " on: \"%.60s\"; one of ChampSim's wants --format champsim, or a name in .champsim",
                    t->name, t->line, t->text);
 }
 
@@ -550,16 +649,11 @@ static enum c2_status end(struct stream_trace *t, struct c2_error *err)
 
 enum c2_status stream_trace_play(struct stream_trace *trace, struct stream_sink to, struct c2_error *err)
 {
-    bool more = true;
     C2_ASSERT(!trace->writer); /* once */
     enum c2_status status = stream_writer_create(&trace->writer, to, err);
     if (status == C2_OK)
         status = begin(trace, err);
-    while (status == C2_OK) {
-        status = next_line(trace, &more, err);
-        if (status != C2_OK || !more)
-            break;
-        status = take_line(trace, err);
-    }
+    if (status == C2_OK)
+        status = trace->form == STREAM_TRACE_CHAMPSIM ? take_records(trace, err) : take_lines(trace, err);
     return status == C2_OK ? end(trace, err) : status;
 }

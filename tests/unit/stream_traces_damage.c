@@ -18,6 +18,12 @@ static const char text[] = "F 401000 401000 1000 4 1\nR 401000 404ffc 2ffc 4 1\n
                            "W 401000 404010 2010 8 1\nF 401004 401004 1004 2 1\nF 401000 401000 1000 4 1\n"
                            "R 401000 404000 2000 8 1\n";
 
+static const struct stream_champsim champsim[] = {
+    {.ip = 0x401000, .source_registers = {3}, .source_memory = {0x7fff00001000, 0x1000, 0x2000, 0x3000}},
+    {.ip = 0x401004, .destination_registers = {10, 25}, .destination_memory = {0x5000, 0x5040}},
+    {.ip = 0x401008, .is_branch = 1, .branch_taken = 1, .destination_registers = {26}, .source_registers = {25, 26}},
+    {.ip = 0x401000, .source_memory = {0x7fff00001040, 0, 0x2040}, .destination_memory = {0, 0x1000}}};
+
 struct reading {
     const char *form;
     unsigned long accepted;
@@ -40,7 +46,11 @@ static void play(struct reading *reading, struct stream_trace *trace, size_t cou
     if (status != C2_OK) {
         unsigned line = 0;
         assert_int_equal(status, C2_ERR_FORMAT);
-        assert_int_equal(sscanf(err.text, "trace, line %u: ", &line), 1);
+        assert_int_equal(
+            sscanf(
+                err.text,
+                strcmp(stream_trace_form(trace), "champsim") == 0 ? "trace, record %u: " : "trace, line %u: ", &line),
+            1);
         assert_in_range(line, 1, count + 1);
     }
     check_blocks(rules.blocks);
@@ -94,9 +104,20 @@ static void damaged_text(void **state)
     damaged("text", text, sizeof text - 1);
 }
 
+/* It does not show in a line that it is one. */
+static void damaged_champsim(void **state)
+{
+    struct reading said = {.form = "champsim"};
+    const char *whole = (const char *)champsim;
+    (void)state;
+    damage_cut(whole, sizeof champsim, try, &said);
+    assert_int_equal(said.accepted, sizeof champsim / sizeof champsim[0] + 1); /* and an empty one */
+    damage_at_random(whole, sizeof champsim, damage_inputs(10000), try, &said);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(damaged_din), cmocka_unit_test(damaged_lackey),
-                                       cmocka_unit_test(damaged_text)};
+                                       cmocka_unit_test(damaged_text), cmocka_unit_test(damaged_champsim)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
