@@ -77,7 +77,7 @@ def simulate(kernel, options, directory, tag):
         words, extent = KERNELS[kernel][0]
         program = os.path.join(directory, "c2sim_kernels")
         made = path + ".part"
-        subprocess.run([EMULATOR, *BASE, *options, *extent, "--json", made, program, kernel, *words], check=True)
+        subprocess.run([EMULATOR, *BASE, *options, *extent, "--json-full", made, program, kernel, *words], check=True)
         os.rename(made, path)
     with open(path) as file:
         return json.load(file)

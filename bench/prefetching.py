@@ -22,7 +22,7 @@ PAPER = {1: (4.2, 130, 134, 0.45), 2: (2.1, 65, 67, 0.54), 3: (1.4, 44, 45, 0.27
 
 def run(c2emu, program, passes, ahead, directory):
     to = os.path.join(directory, "report.json")
-    subprocess.run([c2emu] + OPTIONS + ["--json", to, program, str(passes), str(TIMES)] + ["1"] * ahead,
+    subprocess.run([c2emu] + OPTIONS + ["--json-full", to, program, str(passes), str(TIMES)] + ["1"] * ahead,
                    check=True, stdout=subprocess.DEVNULL)
     with open(to, "rb") as file:
         return json.load(file)

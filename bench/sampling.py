@@ -53,7 +53,7 @@ def run(options, words, directory):
     """(the report, seconds, seconds in user mode)"""
     path = os.path.join(directory, "report.json")
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.monotonic()
-    subprocess.run([EMULATOR, "-q", "--json", path, *options, *words], stdout=subprocess.DEVNULL,
+    subprocess.run([EMULATOR, "-q", "--json-full", path, *options, *words], stdout=subprocess.DEVNULL,
                    stdin=subprocess.DEVNULL, check=True)
     seconds = time.monotonic() - start
     with open(path) as file:

@@ -78,8 +78,8 @@ struct cli_options {
     uint64_t clock_start; /* in seconds since 1970; else what the guest's kernel has */
     const char **env;     /* --env */
     size_t env_count;
-    const char *output_dir, *json;     /* NULL: not asked for */
-    const char *html;                  /* likewise */
+    const char *output_dir, *json, *json_full; /* NULL: not asked for */
+    const char *html;                          /* likewise */
     const char *mark;                  /* in the names of files in the output directory, before the dot; NULL: none */
     const char *follow;                /* --follow; NULL: not given */
     const char *evictors, *cachegrind; /* likewise */

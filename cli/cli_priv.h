@@ -18,7 +18,7 @@
  * Opened before the run, so that what cannot be written is said while nothing is lost; they appear at commit. */
 struct cli_outputs {
     struct c2_outfile *report_text, *report_json;         /* --output */
-    struct c2_outfile *json, *html;                       /* --json, --html */
+    struct c2_outfile *json, *json_full, *html;           /* --json, --json-full, --html */
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
     struct c2_outfile *pagemap;                           /* --dump-pagemap */
     struct c2_outfile *recording;                         /* --record, which the run writes itself */
@@ -324,8 +324,9 @@ struct cli_rerun {
     char said[1024]; /* the last of what came on standard error */
     char *directory; /* of several programs: where their reports lie, beside the list of them; removed by release */
 };
+enum cli_rerun_form { CLI_RERUN_SLIM, CLI_RERUN_FULL, CLI_RERUN_SEVERAL }; /* by --json, --json-full, --output */
 enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *receipt, const char *const *command,
-                         bool several, int input, struct c2_error *err);
+                         enum cli_rerun_form form, int input, struct c2_error *err);
 void cli_rerun_release(struct cli_rerun *rerun);
 
 /* ------------------------------------------------------------------ processes.c: programs beside the first one */

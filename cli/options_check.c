@@ -98,9 +98,10 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    enum { OTHERS = 9 };
+    enum { OTHERS = 10 };
     struct named_file files[OTHERS + WITH_FILES + SETTING_FILES] = {
         {"json", options->json},
+        {"json-full", options->json_full},
         {"html", options->html},
         {"checkpoint", options->checkpoint},
         {"dump-pagemap", options->dump_pagemap},
@@ -186,6 +187,8 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
                            analyses_option((enum analysis_number)i));
     if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
+    if (options->json_full)
+        return c2_fail(err, C2_ERR_INVALID, "advise has one report, which --json writes whole; leave --json-full out");
     if (options->full)
         return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out");
     if (strncmp(options->pages, "file", 4) == 0)

@@ -35,6 +35,7 @@ enum option_key {
     KEY_FOLLOW,
     KEY_INHERIT_ENV,
     KEY_JSON,
+    KEY_JSON_FULL,
     KEY_HTML,
     KEY_EVICTORS,
     KEY_CACHEGRIND,

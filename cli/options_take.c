@@ -224,6 +224,7 @@ static const struct kept {
     {KEY_TO, KEPT_TEXT, AT(regions.to), 0, 0},
     {KEY_OUTPUT, KEPT_TEXT, AT(output_dir), 0, 0},
     {KEY_JSON, KEPT_TEXT, AT(json), 0, 0},
+    {KEY_JSON_FULL, KEPT_TEXT, AT(json_full), 0, 0},
     {KEY_HTML, KEPT_TEXT, AT(html), 0, 0},
     {KEY_RECORD, KEPT_TEXT, AT(record), 0, 0},
     {KEY_EVICTORS, KEPT_TEXT, AT(evictors), 0, 0},

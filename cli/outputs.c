@@ -87,6 +87,8 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
     }
     if (status == C2_OK && options->json)
         status = c2_outfile_open(&outputs->json, options->json, err);
+    if (status == C2_OK && options->json_full)
+        status = c2_outfile_open(&outputs->json_full, options->json_full, err);
     if (status == C2_OK && options->html)
         status = c2_outfile_open(&outputs->html, options->html, err);
     if (status == C2_OK && callgrind)
@@ -170,7 +172,7 @@ static enum c2_status finish(const struct written *written, const struct report 
     return status;
 }
 
-/* The page is made of what report.json has. */
+/* The page is made of what the full JSON has. */
 static enum c2_status write_page(FILE *to, const struct report *report, struct c2_error *err)
 {
     char *text = NULL;
@@ -191,13 +193,11 @@ static enum c2_status write_page(FILE *to, const struct report *report, struct c
 static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const struct report *report,
                        const struct report_run *run, struct c2_error *err)
 {
-    const struct written files[] = {{&outputs->report_text, report_text, NULL},
-                                    {&outputs->report_json, report_json, NULL},
-                                    {&outputs->json, report_json, NULL},
-                                    {&outputs->html, write_page, NULL},
-                                    {&outputs->callgrind, NULL, report_callgrind},
-                                    {&outputs->evictors, NULL, report_evictors},
-                                    {&outputs->cachegrind, NULL, report_cachegrind}};
+    const struct written files[] = {
+        {&outputs->report_text, report_text, NULL},  {&outputs->report_json, report_json, NULL},
+        {&outputs->json, report_json_slim, NULL},    {&outputs->json_full, report_json, NULL},
+        {&outputs->html, write_page, NULL},          {&outputs->callgrind, NULL, report_callgrind},
+        {&outputs->evictors, NULL, report_evictors}, {&outputs->cachegrind, NULL, report_cachegrind}};
     struct c2_error mine;
     if (outputs->of_threads && outputs->callgrind)
         keep_first(first, finish_threads(outputs, run, &mine), &mine, err);
@@ -207,7 +207,7 @@ static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const
 
 bool cli_outputs_report(const struct cli_outputs *outputs)
 {
-    return outputs->report_text || outputs->report_json || outputs->json || outputs->html;
+    return outputs->report_text || outputs->report_json || outputs->json || outputs->json_full || outputs->html;
 }
 
 /* The report is built once, for all who want it. */
@@ -215,8 +215,9 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct cli_
                                   struct analyses *analyses, const struct report_run *run, bool shown,
                                   struct c2_error *err)
 {
-    const unsigned forms = (shown || outputs->report_text ? REPORT_TEXT : 0) |
-                           (outputs->report_json || outputs->json || outputs->html ? REPORT_JSON : 0);
+    const bool full = outputs->report_json || outputs->json_full || outputs->html;
+    const unsigned forms = (shown || outputs->report_text ? REPORT_TEXT : 0) | (outputs->json ? REPORT_SLIM : 0) |
+                           (full ? REPORT_JSON : 0);
     struct report *report = NULL;
     struct c2_error mine;
     enum c2_status first = forms == 0         ? C2_OK
@@ -260,6 +261,7 @@ void cli_outputs_abandon(struct cli_outputs *outputs)
     c2_outfile_abandon(outputs->report_text);
     c2_outfile_abandon(outputs->report_json);
     c2_outfile_abandon(outputs->json);
+    c2_outfile_abandon(outputs->json_full);
     c2_outfile_abandon(outputs->html);
     c2_outfile_abandon(outputs->callgrind);
     c2_outfile_abandon(outputs->evictors);

@@ -42,6 +42,7 @@ static size_t fill_simulating(struct given rows[SIMULATING], const struct cli_op
                                 {"place", options->place_count != 0},
                                 {"zero-page", options->zero_page},
                                 {"json", options->json},
+                                {"json-full", options->json_full},
                                 {"html", options->html},
                                 {"full", options->full},
                                 {"width", options->width != 0},

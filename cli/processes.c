@@ -85,6 +85,7 @@ static enum c2_status rename_files(struct cli_options *options, const char *mark
                                    struct c2_error *err)
 {
     const char **const files[] = {&options->json,
+                                  &options->json_full,
                                   &options->html,
                                   &options->evictors,
                                   &options->cachegrind,
@@ -138,7 +139,8 @@ void cli_process_followed(const struct cli_process *process) { process->board->f
 static void leave_out(struct cli_options *options)
 {
     options->no_sim = options->quiet = true;
-    options->output_dir = options->json = options->html = options->evictors = options->cachegrind = NULL;
+    options->output_dir = options->json = options->json_full = options->html = options->evictors = options->cachegrind =
+        NULL;
     options->record = options->dump_pagemap = options->checkpoint = options->checkpoint_place = NULL;
     options->checkpoint_caches = options->checkpoint_stop = options->advise = false;
     options->explain = options->step = false;

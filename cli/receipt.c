@@ -334,9 +334,10 @@ uint64_t cli_receipt_expects(const struct cli_receipt *receipt, const struct cli
     struct report_saved *before;
     uint64_t instructions = 0;
     struct stat st;
-    if (!options->json && !options->output_dir)
+    const char *json = options->json ? options->json : options->json_full;
+    if (!json && !options->output_dir)
         return 0;
-    char *path = options->json ? c2_strdup(options->json) : c2_format("%s/report.json", options->output_dir);
+    char *path = json ? c2_strdup(json) : c2_format("%s/report.json", options->output_dir);
     if (!path || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || report_saved_open(&before, path, NULL) != C2_OK) {
         c2_free(path);
         return 0;

@@ -322,8 +322,9 @@ static void remove_directory(const char *directory)
 /* ------------------------------------------------------------------ all of it */
 
 enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *receipt, const char *const *command,
-                         bool several, int input, struct c2_error *err)
+                         enum cli_rerun_form form, int input, struct c2_error *err)
 {
+    const bool several = form == CLI_RERUN_SEVERAL;
     struct streams s = {.pump = 0};
     char report[PATH_MAX];
     *out = (struct cli_rerun){0};
@@ -337,7 +338,8 @@ enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *rec
         if (several)
             snprintf(report, sizeof report, "--output=%s", out->directory);
         else
-            snprintf(report, sizeof report, "--json=/dev/fd/%d", s.theirs[REPORT]);
+            snprintf(report, sizeof report, "--%s=/dev/fd/%d", form == CLI_RERUN_SLIM ? "json" : "json-full",
+                     s.theirs[REPORT]);
         status = run(out, &s, words, err);
     }
     if (status == C2_OK && several)

@@ -539,8 +539,8 @@ static enum c2_status make_phases(struct run *run, struct c2_error *err)
 static enum c2_status make_receipt(struct run *run, struct c2_error *err)
 {
     const struct cli_options *options = run->process->options; /* of all of the run, whoever is followed */
-    if ((!options->json && !options->html && !options->output_dir) || options->restored || options->checkpoint_stop ||
-        run->executed)
+    const bool wanted = options->json || options->json_full || options->html || options->output_dir;
+    if (!wanted || options->restored || options->checkpoint_stop || run->executed)
         return C2_OK;
     return cli_receipt_create(&run->receipt, options, run->environment, &run->plan, err);
 }

@@ -142,8 +142,8 @@ bool cli_turn_of_blocks(const struct cli_options *options, uint32_t processors)
 /* Whether any of what is written names objects. */
 static bool shows_objects(const struct cli_options *options)
 {
-    bool shows = !options->quiet || options->output_dir || options->json || options->html || options->evictors ||
-                 options->advise || options->follow;
+    bool shows = !options->quiet || options->output_dir || options->json || options->json_full || options->html ||
+                 options->evictors || options->advise || options->follow;
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)
         shows |= options->analyses[i] && i != ANALYSIS_callgraph;
     return shows;

@@ -563,11 +563,15 @@ static enum c2_status say_no_report(const struct verify *v, const struct cli_rer
 
 static enum c2_status run_again(struct verify *v, bool *different, struct c2_error *err)
 {
+    const bool advice = v->receipt->verb; /* which --json writes whole */
+    const enum cli_rerun_form form = v->reports                              ? CLI_RERUN_SEVERAL
+                                     : report_saved_slim(v->saved) || advice ? CLI_RERUN_SLIM
+                                                                             : CLI_RERUN_FULL;
     struct cli_rerun rerun = {0};
     int input;
     enum c2_status status = open_input(&input, v, err);
     if (status == C2_OK)
-        status = cli_rerun(&rerun, v->receipt, v->command, v->reports, input, err);
+        status = cli_rerun(&rerun, v->receipt, v->command, form, input, err);
     if (status == C2_OK)
         status = rerun.bytes == 0 ? say_no_report(v, &rerun, different, err) : judge(v, &rerun, different, err);
     cli_rerun_release(&rerun);

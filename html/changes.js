@@ -53,6 +53,9 @@ function makeChanges(to) {
     drawPairs);
     if (!changes.length)
         to.append(element("p", null, "No counter differs."));
+    if (data.differ.unlisted)
+        to.append(element("p", {class: "note"}, plural(data.differ.unlisted, "function, object or loop",
+            "functions, objects and loops") + " not compared: one of the reports does not list what the other does."));
     for (const [subject, title] of [["level", "Counters of the run"], ["function", "Functions"], ["object", "Objects"],
         ["loop", "Loops"]]) {
         const list = changes.filter(change => change.subject === subject);

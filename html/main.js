@@ -29,6 +29,10 @@ function makeHead() {
     byId("head").append(element("h1", null, command), element("ul", {class: "facts"},
         facts.filter(fact => fact[1]).map(([name, value]) => element("li", null, element("span", {class: "quiet"},
             name + " "), element("b", null, value)))));
+    if (report.slim)
+        byId("head").append(element("p", {class: "note", id: "slim"}, "The report that this page is of lists the " +
+            "dearest objects, functions, lines and conflicts alone, and adds up the others; one that --json-full has " +
+            "written, or -o, has them, too."));
     const receipt = report.receipt;
     byId("made").textContent = "Report of c2emu" + (receipt ? " " + receipt.c2emu : "") +
         (receipt && receipt.options && receipt.options.length ? ", options " + receipt.options.join(" ") : "") +

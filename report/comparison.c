@@ -8,8 +8,11 @@
  *   its name and the file and line that allocated it (else its module), a loop's its file and line, and the function
  *   that it is in: addresses take no part, so they may differ. The program is "the program" in both, so that two
  *   builds of other names can be compared. What has one name in one report is added up.
+ *   A list may end before all are named, with an entry for the rest. What the other report names then and this one does
+ *   not is not known to have no misses here: it counts among the rest of both, and is not compared by itself.
  *
  * Invariants
+ *   Sums over a kind are those of the reports.
  *   The entries of one name stand together; those of levels come first and in the order of the reports, functions and
  *   objects by how much their misses changed.
  */
@@ -18,8 +21,6 @@
 #include <string.h>
 
 #include "report/diff_priv.h"
-
-#define OTHERS "(not listed)"
 
 /* ------------------------------------------------------------------ one report */
 
@@ -165,7 +166,7 @@ static void add_things(struct reading *reading, enum report_subject subject, con
     {
         struct report_entry entry = {.subject = subject, .level = "run", .bare = text_of(thing, "name", "(no name)")};
         if (json_object_get(thing, "rest"))
-            entry.name = entry.bare = OTHERS;
+            entry.name = entry.bare = REPORT_OTHERS, reading->to->cut[subject][reading->side] = true;
         else
             entry.name = thing_name(reading, &entry, thing);
         add_counters(reading, entry, thing);
@@ -252,6 +253,56 @@ static void match(struct report_comparison *c)
     c->count = kept;
 }
 
+/* ------------------------------------------------------------------ what one report alone lists */
+
+/* Whether it is a sum over all of its kind, which the rest has, and no place or size of its own. */
+static bool is_summed(const struct report_comparison *c, const struct report_entry *entry)
+{
+    if (strcmp(entry->level, "run") != 0)
+        return true;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct report_entry *other = &c->entries[i];
+        if (other->subject == entry->subject && strcmp(other->name, REPORT_OTHERS) == 0 &&
+            strcmp(other->level, entry->level) == 0 && strcmp(other->counter, entry->counter) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The entries of one name go to the rest, whose sums they add to. */
+static bool set_aside(struct report_comparison *c, size_t from, size_t end)
+{
+    c->unlisted[c->entries[from].subject]++;
+    for (size_t i = from; i < end; i++) {
+        struct report_entry other = c->entries[i];
+        c->entries[i].unlisted = true;
+        if (!is_summed(c, &other))
+            continue;
+        if (!c2_grow((void **)&c->entries, &c->room, c->count, sizeof *c->entries))
+            return false;
+        other.name = other.bare = REPORT_OTHERS;
+        other.order = c->count;
+        c->entries[c->count++] = other;
+    }
+    return true;
+}
+
+static bool set_aside_all(struct report_comparison *c)
+{
+    const size_t count = c->count;
+    bool done = true;
+    for (size_t i = 0, end; i < count && done; i = end) {
+        const enum report_subject subject = c->entries[i].subject;
+        bool in[2] = {false, false};
+        for (end = i; end < count && by_name(&c->entries[i], &c->entries[end]) == 0; end++)
+            in[0] |= c->entries[end].in[0], in[1] |= c->entries[end].in[1];
+        if ((!in[0] && c->cut[subject][0]) || (!in[1] && c->cut[subject][1]))
+            done = set_aside(c, i, end);
+    }
+    match(c);
+    return done;
+}
+
 static uint64_t distance(const struct report_entry *entry)
 {
     const uint64_t a = entry->value[0], b = entry->value[1];
@@ -283,9 +334,16 @@ enum c2_status report_comparison_read(struct report_comparison *out, const char 
     }
     if (status == C2_OK) {
         match(out);
+        if (!set_aside_all(out))
+            return c2_fail_memory(err, "a comparison of reports");
         weigh(out);
     }
     return status;
+}
+
+bool report_comparison_slim(const struct report_comparison *comparison, int side)
+{
+    return json_is_true(json_object_get(comparison->root[side], "slim"));
 }
 
 void report_comparison_release(struct report_comparison *comparison)

@@ -140,20 +140,19 @@ static enum c2_status find_name(const char **out, const struct report_comparison
 static enum c2_status check_listed(const struct report_comparison *c, enum report_subject subject, const char *name,
                                    struct c2_error *err)
 {
-    bool listed[2] = {false, false}, cut[2] = {false, false};
+    bool listed[2] = {false, false};
     for (size_t i = 0; i < c->count; i++) {
         const struct report_entry *entry = &c->entries[i];
-        for (int side = 0; side < 2 && entry->subject == subject; side++) {
+        for (int side = 0; side < 2 && entry->subject == subject; side++)
             listed[side] |= entry->in[side] && strcmp(entry->name, name) == 0;
-            cut[side] |= entry->in[side] && strcmp(entry->name, "(not listed)") == 0;
-        }
     }
     for (int side = 0; side < 2; side++) {
-        if (!listed[side] && cut[side])
+        if (!listed[side] && c->cut[subject][side])
             return c2_fail(err, C2_ERR_NOT_FOUND,
                            "diff: --fail-if: \"%s\" is not among those that %s lists, which are "
-                           "the ones with most misses",
-                           name, c->path[side]);
+                           "the dearest%s",
+                           name, c->path[side],
+                           report_comparison_slim(c, side) ? "; a report of --json-full lists more" : "");
     }
     return C2_OK;
 }

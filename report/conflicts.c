@@ -17,8 +17,11 @@
 
 #include "report/report_priv.h"
 
-#define VICTIMS 200 /* of a level, in the JSON; some 300 bytes each */
+/* In the JSON, in its slim form the second: victims of a level, some 300 bytes each, and originators of each. */
+#define VICTIMS 200
+#define SLIM_VICTIMS 3
 #define ORIGINATORS 10
+#define SLIM_ORIGINATORS 2
 #define SHOWN 5  /* in the text, */
 #define WORTH 5u /* where they are that many per cent of the cost */
 
@@ -36,9 +39,10 @@ static void add_insn(struct document *d, const struct report_run *run, uint32_t 
     doc_string(d, DOC_JSON, "object", run->profile->objects[row->object].name);
 }
 
-static void add_originator(struct document *d, const struct report_run *run, const struct analyses_pair *pair)
+static void add_originator(struct document *d, enum doc_in in, const struct report_run *run,
+                           const struct analyses_pair *pair)
 {
-    doc_group(d, DOC_JSON, NULL);
+    doc_group(d, in, NULL);
     if (pair->evictor != ANALYSES_NOBODY)
         add_insn(d, run, pair->evictor);
     doc_string(d, DOC_JSON, "reason", analyses_reason_name(pair->reason));
@@ -46,29 +50,41 @@ static void add_originator(struct document *d, const struct report_run *run, con
     doc_close(d);
 }
 
-static void add_originators(struct document *d, const struct report_run *run, const struct report_victim *victim)
+/* What a form lists no more: all from `first` on. */
+static void add_other_originators(struct document *d, enum doc_in form, const struct report_victim *victim,
+                                  size_t first)
 {
-    uint64_t rest = victim->count;
-    doc_table(d, DOC_JSON, "originators");
-    for (size_t i = 0; i < victim->pair_count && i < ORIGINATORS; i++) {
-        add_originator(d, run, victim->pairs[i]);
-        rest -= victim->pairs[i]->count;
-    }
-    if (victim->pair_count > ORIGINATORS) {
-        doc_group(d, DOC_JSON, NULL);
-        doc_group(d, DOC_JSON, "rest");
-        doc_count(d, DOC_JSON, "originators", victim->pair_count - ORIGINATORS);
-        doc_close(d);
-        doc_count(d, DOC_JSON, "count", rest);
-        doc_close(d);
-    }
+    uint64_t rest = 0;
+    if (victim->pair_count <= first)
+        return;
+    for (size_t i = first; i < victim->pair_count; i++)
+        rest += victim->pairs[i]->count;
+    doc_group(d, form, NULL);
+    doc_group(d, DOC_JSON, "rest");
+    doc_count(d, DOC_JSON, "originators", victim->pair_count - first);
+    doc_close(d);
+    doc_count(d, DOC_JSON, "count", rest);
     doc_close(d);
 }
 
-static void add_victim(struct document *d, const struct report_digest *digest, const struct report_victim *victim)
+static void add_originators(struct document *d, const struct report_run *run, const struct report_victim *victim)
+{
+    doc_table(d, DOC_JSON, "originators");
+    for (size_t i = 0; i < victim->pair_count && i < ORIGINATORS; i++)
+        add_originator(d, i < SLIM_ORIGINATORS ? DOC_JSON : DOC_FULL, run, victim->pairs[i]);
+    add_other_originators(d, DOC_SLIM, victim, SLIM_ORIGINATORS);
+    add_other_originators(d, DOC_FULL, victim, ORIGINATORS);
+    doc_close(d);
+}
+
+static void add_victim(struct document *d, enum doc_in in, const struct report_digest *digest,
+                       const struct report_victim *victim)
 {
     const struct report_level *level = &digest->levels[victim->level];
-    doc_group(d, DOC_JSON, NULL);
+    if (!doc_group(d, in, NULL)) {
+        doc_close(d);
+        return;
+    }
     doc_string(d, DOC_JSON, "level", level->level->name);
     doc_count(d, DOC_JSON, "count", victim->count);
     if (digest->profile->compared)
@@ -80,14 +96,17 @@ static void add_victim(struct document *d, const struct report_digest *digest, c
     doc_close(d);
 }
 
-static void add_other_victims(struct document *d, const char *level, const struct report_victim *victims, size_t count)
+static void add_other_victims(struct document *d, enum doc_in form, const char *level,
+                              const struct report_victim *victims, size_t count)
 {
     uint64_t misses = 0, pairs = 0;
+    if (count == 0)
+        return;
     for (size_t i = 0; i < count; i++) {
         misses += victims[i].count;
         pairs += victims[i].pair_count;
     }
-    doc_group(d, DOC_JSON, NULL);
+    doc_group(d, form, NULL);
     doc_string(d, DOC_JSON, "level", level);
     doc_count(d, DOC_JSON, "count", misses);
     doc_group(d, DOC_JSON, "rest");
@@ -101,12 +120,15 @@ static void add_victims(struct document *d, const struct report_digest *digest)
 {
     for (size_t i = 0, end; i < digest->victim_count; i = end) {
         const struct report_victim *first = &digest->victims[i];
+        const char *level = digest->levels[first->level].level->name;
         for (end = i; end < digest->victim_count && digest->victims[end].level == first->level; end++) {
             if (end - i < VICTIMS)
-                add_victim(d, digest, &digest->victims[end]);
+                add_victim(d, end - i < SLIM_VICTIMS ? DOC_JSON : DOC_FULL, digest, &digest->victims[end]);
         }
-        if (end - i > VICTIMS)
-            add_other_victims(d, digest->levels[first->level].level->name, first + VICTIMS, end - i - VICTIMS);
+        const size_t count = end - i;
+        const size_t slim = count < SLIM_VICTIMS ? count : SLIM_VICTIMS, full = count < VICTIMS ? count : VICTIMS;
+        add_other_victims(d, DOC_SLIM, level, first + slim, count - slim);
+        add_other_victims(d, DOC_FULL, level, first + full, count - full);
     }
 }
 

@@ -86,7 +86,8 @@ static void add_pages(struct document *d, const struct report_comparison *c)
 
 static bool changed(const struct report_entry *entry)
 {
-    return entry->value[0] != entry->value[1] || (entry->subject == REPORT_LEVEL && entry->in[0] != entry->in[1]);
+    return !entry->unlisted &&
+           (entry->value[0] != entry->value[1] || (entry->subject == REPORT_LEVEL && entry->in[0] != entry->in[1]));
 }
 
 static void add_entry(struct document *d, const struct report_entry *entry)
@@ -153,6 +154,25 @@ static void add_hidden(struct document *d, const size_t differ[REPORT_SUBJECTS],
     }
 }
 
+static void add_unlisted(struct document *d, const struct report_comparison *c)
+{
+    static const char *const words[REPORT_SUBJECTS] = {"", "function", "object", "loop"};
+    const char *between = "not compared, for one report alone lists them: ";
+    doc_section(d, DOC_TEXT, 0);
+    for (unsigned i = 1; i < REPORT_SUBJECTS; i++) {
+        if (c->unlisted[i] == 0)
+            continue;
+        if (between[0] == 'n')
+            doc_note(d, DOC_LINE, NULL, "%s", between);
+        else
+            doc_say(d, "%s", between);
+        doc_say(d, "%s %s%s", doc_digits(d, c->unlisted[i]), words[i], c->unlisted[i] == 1 ? "" : "s");
+        between = ", ";
+    }
+    if (between[0] != 'n' && (report_comparison_slim(c, 0) || report_comparison_slim(c, 1)))
+        doc_say(d, " (--json-full lists more)");
+}
+
 static void add_changes(struct document *d, const struct report_comparison *c, bool all)
 {
     bool any = false;
@@ -170,6 +190,7 @@ static void add_changes(struct document *d, const struct report_comparison *c, b
     doc_section(d, DOC_TEXT, 0);
     if (!any)
         doc_note(d, DOC_LINE, NULL, "no counter differs");
+    add_unlisted(d, c);
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -250,15 +271,20 @@ enum c2_status report_changes(FILE *to, const char *a, const char *b, struct c2_
 {
     struct report_comparison comparison;
     struct document document;
-    doc_begin(&document, DOC_JSON);
+    uint64_t unlisted = 0;
+    doc_begin(&document, DOC_FULL);
     enum c2_status status = report_comparison_read(&comparison, a, b, err);
     doc_table(&document, DOC_JSON, "changes");
     for (size_t i = 0; i < comparison.count && status == C2_OK; i++)
         if (changed(&comparison.entries[i]))
             add_change(&document, &comparison.entries[i]);
     doc_close(&document);
+    for (unsigned i = 1; i < REPORT_SUBJECTS; i++)
+        unlisted += comparison.unlisted[i];
+    if (unlisted != 0)
+        doc_count(&document, DOC_JSON, "unlisted", unlisted);
     if (status == C2_OK)
-        status = doc_render_json(to, &document, "the comparison", err);
+        status = doc_render_json(to, &document, DOC_FULL, "the comparison", err);
     doc_release(&document);
     report_comparison_release(&comparison);
     return status;

@@ -23,6 +23,7 @@ struct report_entry {
     bool in[2];
     uint64_t order;  /* of appearance, A's before B's */
     uint64_t weight; /* of all entries of the same name: how much their misses changed */
+    bool unlisted;   /* one report does not list the name, so that nobody knows whether it changed */
 };
 
 struct report_comparison {
@@ -31,7 +32,13 @@ struct report_comparison {
     struct report_entry *entries; /* as they are to be shown */
     uint32_t count, room;
     struct c2_pool names;
+    bool cut[REPORT_SUBJECTS][2];       /* the report's list ends before all are named */
+    uint64_t unlisted[REPORT_SUBJECTS]; /* names */
 };
+/* What stands for all that is not listed in both. */
+#define REPORT_OTHERS "(not listed)"
+/* Whether the report lists the dearest of each kind alone. */
+bool report_comparison_slim(const struct report_comparison *comparison, int side);
 /* To be released, whatever it returned. */
 enum c2_status report_comparison_read(struct report_comparison *out, const char *a, const char *b,
                                       struct c2_error *err);

@@ -20,7 +20,14 @@
 
 #include "base/base.h"
 
-enum doc_in { DOC_TEXT = 1, DOC_JSON = 2, DOC_BOTH = DOC_TEXT | DOC_JSON };
+/* The JSON is rendered slim or full: what is in one of them alone says so. */
+enum doc_in {
+    DOC_TEXT = 1,
+    DOC_SLIM = 2,
+    DOC_FULL = 4,
+    DOC_JSON = DOC_SLIM | DOC_FULL,
+    DOC_BOTH = DOC_TEXT | DOC_JSON
+};
 enum doc_kind { DOC_SECTION, DOC_GROUP, DOC_TABLE, DOC_NOTE, DOC_COUNT, DOC_DECIMAL, DOC_STRING, DOC_FLAG };
 
 /* What the text is written on. Lines of notes are broken between words, and are no wider where the words allow it. */
@@ -114,7 +121,9 @@ const char *doc_share(struct document *d, uint64_t part, uint64_t whole);
 
 /* what: "the report". */
 enum c2_status doc_render_text(FILE *to, const struct document *d, const char *what, struct c2_error *err);
-enum c2_status doc_render_json(FILE *to, const struct document *d, const char *what, struct c2_error *err);
+/* form: DOC_SLIM or DOC_FULL. */
+enum c2_status doc_render_json(FILE *to, const struct document *d, enum doc_in form, const char *what,
+                               struct c2_error *err);
 
 /* ------------------------------------------------------------------ numbers as text (numbers.c)
  * They return buffer, of at least 32 bytes. */

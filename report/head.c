@@ -524,6 +524,7 @@ void report_add_head(struct document *d, struct report_digest *digest)
     const struct report_run *run = digest->run;
     doc_string(d, DOC_JSON, "format", "c2emu-report");
     doc_count(d, DOC_JSON, "version", 1);
+    doc_flag(d, DOC_SLIM, "slim", true);
     add_program(d, run);
     if (digest->profile && !run->full && !run->lanes)
         report_note_cost(d, digest);

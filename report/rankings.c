@@ -3,8 +3,9 @@
  * rankings: what accesses cost, all of them and by object, function, line and loop.
  *
  * Model
- *   The JSON lists what cost most, up to a limit; a list that is longer ends with an entry that has the key `rest` and
- *   the sums of all that was not listed. Levels without a miss are left out of an entry. Costs are cycles.
+ *   The JSON lists what cost most, up to a limit, which is that of the text in the slim form; a list that is longer
+ *   ends with an entry that has the key `rest` and the sums of all that was not listed. Levels without a miss are left
+ *   out of an entry. Costs are cycles.
  *   The text has the first rows of each list, as shares of the whole cost and without start-up: a line of its own tells
  *   that. A table ends when COVERED percent of what is not start-up is in it, or after ROWS rows; a second row is shown
  *   when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs, page walks and misses of L1I are
@@ -319,7 +320,7 @@ static void name_function(char *buffer, size_t bytes, const struct report_run *r
 
 struct kind {
     const char *key, *heading;
-    size_t limit;              /* of the JSON, at least what the text shows */
+    size_t limit;              /* of the full JSON, at least what the text shows */
     enum samples_kind sampled; /* SAMPLES_KINDS: nothing is told by samples */
     /* in the JSON; NULL: nothing */
     void (*add)(struct document *d, const struct report_digest *digest, const struct report_ranked *from);
@@ -336,13 +337,18 @@ static const struct kind charged = {"lines", "line", 200, SAMPLES_CHARGED, NULL,
 static const struct kind loops = {"loops",   "loop",  1000, SAMPLES_KINDS, add_loop, add_functions_rest,
                                   name_loop, DOC_BOTH};
 
-static void add_rest(struct document *d, const struct report_digest *digest, const struct kind *kind,
-                     const struct report_ranked *from, size_t count)
+/* What a form lists no more: all from `first` on. */
+static void add_rest(struct document *d, const struct report_digest *digest, const struct kind *kind, enum doc_in form,
+                     const struct report_ranking *ranking, size_t first)
 {
+    if (ranking->count <= first)
+        return;
+    const struct report_ranked *from = &ranking->list[first];
+    const size_t count = ranking->count - first;
     struct report_missed missed = {.own = 0};
     for (size_t i = 0; i < count; i++)
         report_add_missed(&missed, &from[i].missed);
-    doc_group(d, DOC_JSON, NULL);
+    doc_group(d, form, NULL);
     doc_group(d, DOC_JSON, "rest");
     doc_count(d, DOC_JSON, kind->key, count);
     doc_close(d);
@@ -468,7 +474,7 @@ static void add_list(struct document *d, const struct report_digest *digest, con
     }
     add_columns(d, digest, kind);
     for (size_t i = 0; i < ranking->count && i < kind->limit; i++) {
-        if (doc_group(d, i < shown ? DOC_BOTH : DOC_JSON, NULL) && kind->add) {
+        if (doc_group(d, (i < shown ? DOC_TEXT : 0) | (i < ROWS ? DOC_SLIM : 0) | DOC_FULL, NULL) && kind->add) {
             const struct sampled sampled = {kind->sampled, ranking->list[i].number};
             kind->add(d, digest, &ranking->list[i]);
             add_missed(d, digest, &ranking->list[i].missed, kind->sampled == SAMPLES_KINDS ? NULL : &sampled);
@@ -477,8 +483,8 @@ static void add_list(struct document *d, const struct report_digest *digest, con
             add_row(d, digest, kind, &ranking->list[i]);
         doc_close(d);
     }
-    if (ranking->count > kind->limit)
-        add_rest(d, digest, kind, &ranking->list[kind->limit], ranking->count - kind->limit);
+    add_rest(d, digest, kind, DOC_SLIM, ranking, ROWS);
+    add_rest(d, digest, kind, DOC_FULL, ranking, kind->limit);
     doc_close(d);
     if ((kind->in & DOC_TEXT) != 0)
         note_others(d, digest, ranking, shown, cost);

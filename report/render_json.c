@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * render_json: a document as JSON, in the order of its items. Decimals are rounded half up to six places. Of a text,
- * each byte that is no UTF-8 becomes U+FFFD.
+ * each byte that is no UTF-8 becomes U+FFFD. The slim form has the elements of a list a line each.
  */
 #include <math.h>
 #include <string.h>
@@ -53,11 +53,11 @@ static json_t *string_of(const char *from)
 }
 
 /* json_object_set_new and json_array_append_new free the value they could not add, and refuse a NULL one. */
-static bool add_members(json_t *object, const struct doc_item *in);
+static bool add_members(json_t *object, const struct doc_item *in, enum doc_in form);
 
-static bool add_elements(json_t *array, const struct doc_item *table);
+static bool add_elements(json_t *array, const struct doc_item *table, enum doc_in form);
 
-static json_t *value_of(const struct doc_item *item)
+static json_t *value_of(const struct doc_item *item, enum doc_in form)
 {
     json_t *value;
     switch (item->kind) {
@@ -71,39 +71,85 @@ static json_t *value_of(const struct doc_item *item)
         return string_of(item->text);
     default:
         value = item->kind == DOC_TABLE ? json_array() : json_object();
-        if (item->kind == DOC_TABLE ? add_elements(value, item) : add_members(value, item))
+        if (item->kind == DOC_TABLE ? add_elements(value, item, form) : add_members(value, item, form))
             return value;
         json_decref(value);
         return NULL;
     }
 }
 
-static bool add_elements(json_t *array, const struct doc_item *table)
+static bool add_elements(json_t *array, const struct doc_item *table, enum doc_in form)
 {
     bool added = true;
     for (const struct doc_item *item = table->first; item && added; item = item->next)
-        added = (item->in & DOC_JSON) == 0 || json_array_append_new(array, value_of(item)) == 0;
+        added = (item->in & form) == 0 || json_array_append_new(array, value_of(item, form)) == 0;
     return added;
 }
 
-static bool add_members(json_t *object, const struct doc_item *in)
+static bool add_members(json_t *object, const struct doc_item *in, enum doc_in form)
 {
     bool added = true;
     for (const struct doc_item *item = in->first; item && added; item = item->next) {
         if (item->kind == DOC_SECTION)
-            added = add_members(object, item);
-        else if ((item->in & DOC_JSON) != 0)
-            added = json_object_set_new(object, item->key, value_of(item)) == 0;
+            added = add_members(object, item, form);
+        else if ((item->in & form) != 0)
+            added = json_object_set_new(object, item->key, value_of(item, form)) == 0;
     }
     return added;
 }
 
-enum c2_status doc_render_json(FILE *to, const struct document *d, const char *what, struct c2_error *err)
+/* ------------------------------------------------------------------ the slim form on lines */
+
+static bool write_plain(FILE *to, const json_t *value)
+{
+    return json_dumpf(value, to, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) == 0;
+}
+
+static bool write_elements(FILE *to, const json_t *array, int indent)
+{
+    size_t index;
+    json_t *element;
+    bool written = true;
+    json_array_foreach(array, index, element)
+    {
+        fprintf(to, "%s\n%*s", index == 0 ? "[" : ",", indent + 2, "");
+        written = written && write_plain(to, element);
+    }
+    fprintf(to, "\n%*s]", indent, "");
+    return written;
+}
+
+/* Members of objects stand a line each as well, if they are in no list. */
+static bool write_lines(FILE *to, json_t *value, int indent)
+{
+    const char *key, *before = "{";
+    json_t *member;
+    bool written = true;
+    if (json_array_size(value) != 0)
+        return write_elements(to, value, indent);
+    if (json_object_size(value) == 0)
+        return write_plain(to, value);
+    json_object_foreach(value, key, member)
+    {
+        fprintf(to, "%s\n%*s\"%s\": ", before, indent + 2, "", key);
+        written = written && write_lines(to, member, indent + 2);
+        before = ",";
+    }
+    fprintf(to, "\n%*s}", indent, "");
+    return written;
+}
+
+enum c2_status doc_render_json(FILE *to, const struct document *d, enum doc_in form, const char *what,
+                               struct c2_error *err)
 {
     json_set_alloc_funcs(c2_alloc, c2_free);
-    json_t *root = d->failed ? NULL : value_of(&d->root);
-    const bool written = root && json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS)) == 0 &&
-                         fputc('\n', to) != EOF;
+    json_t *root = d->failed ? NULL : value_of(&d->root, form);
+    bool written = root;
+    if (form == DOC_SLIM)
+        written = written && write_lines(to, root, 0);
+    else
+        written = written && json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS)) == 0;
+    written = written && fputc('\n', to) != EOF;
     json_decref(root);
     if (written && !ferror(to))
         return C2_OK;

@@ -7,7 +7,8 @@
  *   and who evicted whom where they were attributed, one table of the TLBs where the machine has them; of several
  *   machines, the head of the first and how they compare. In the JSON one object, "format": "c2emu-report": keys stand
  *   in a fixed order, counts are integers; a key whose subject was not part of the run is left out entirely (never 0
- *   for "not measured").
+ *   for "not measured"). It has two forms: the slim one ("slim": true) lists of objects, functions, lines, loops and
+ *   conflicts the dearest alone, and adds the others up; all else is in both.
  *
  * Invariants
  *   The same run gives the same bytes; nothing of it is kept.
@@ -76,7 +77,9 @@ static void add_chapters(struct document *d, struct report_digest *digest)
 struct report {
     struct document document;
 };
-_Static_assert((int)REPORT_TEXT == (int)DOC_TEXT && (int)REPORT_JSON == (int)DOC_JSON, "forms are what items are in");
+_Static_assert((int)REPORT_TEXT == (int)DOC_TEXT && (int)REPORT_SLIM == (int)DOC_SLIM &&
+                   (int)REPORT_JSON == (int)DOC_FULL,
+               "forms are what items are in");
 
 static enum c2_status begin(struct report **out, unsigned forms, struct c2_error *err)
 {
@@ -175,7 +178,12 @@ enum c2_status report_text(FILE *to, const struct report *report, struct c2_erro
 
 enum c2_status report_json(FILE *to, const struct report *report, struct c2_error *err)
 {
-    return doc_render_json(to, &report->document, "the JSON report", err);
+    return doc_render_json(to, &report->document, DOC_FULL, "the JSON report", err);
+}
+
+enum c2_status report_json_slim(FILE *to, const struct report *report, struct c2_error *err)
+{
+    return doc_render_json(to, &report->document, DOC_SLIM, "the JSON report", err);
 }
 
 void report_destroy(struct report *report)

@@ -118,7 +118,7 @@ struct report_run {
 /* A report is built once, for the forms that it will be written in, and then needs nothing of what it is about. The
  * text of a run begins with the findings; JSON keys and their order are stable. A failed write is C2_ERR_IO. */
 struct report;
-enum { REPORT_TEXT = 1, REPORT_JSON = 2 };
+enum { REPORT_TEXT = 1, REPORT_SLIM = 2, REPORT_JSON = 4 };
 enum c2_status report_create(struct report **out, const struct report_run *run, unsigned forms, struct c2_error *err);
 /* How the text is written from now on: width in columns, at least 80; coloured: with the escapes of a terminal. At
  * first it is REPORT_WIDTH wide and plain. */
@@ -126,6 +126,8 @@ enum { REPORT_WIDTH = 100 };
 void report_set_page(struct report *report, unsigned width, bool coloured);
 enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err);
 enum c2_status report_json(FILE *to, const struct report *report, struct c2_error *err);
+/* The same with `"slim": true` and the first rows of each ranking alone, behind which the rest is added up. */
+enum c2_status report_json_slim(FILE *to, const struct report *report, struct c2_error *err);
 void report_destroy(struct report *report);
 
 /* Of a run of several programs, the list of them. */
@@ -186,7 +188,8 @@ enum c2_status report_diff(bool *failed, FILE *to, unsigned width, const char *a
 
 /* The counters that differ, as JSON: an object whose member `changes` lists them in the order of the text: `subject`
  * (level, function, object, loop), `name` (left out for levels), `level`, `counter`, and the values `a` and `b`, each
- * left out where the report does not have it. */
+ * left out where the report does not have it. `unlisted`, if there are any: how many names one report lists that the
+ * other may have and does not list. */
 enum c2_status report_changes(FILE *to, const char *a, const char *b, struct c2_error *err);
 
 /* ------------------------------------------------------------------ a report that is to be made again (saved.c)
@@ -201,6 +204,7 @@ void report_saved_close(struct report_saved *saved); /* takes NULL */
 const struct report_receipt *report_saved_receipt(const struct report_saved *saved);
 const char *const *report_saved_command(const struct report_saved *saved); /* at least the program; NULL-terminated */
 uint64_t report_saved_instructions(const struct report_saved *saved);      /* of the whole run; 0: not known */
+bool report_saved_slim(const struct report_saved *saved);                  /* by report_json_slim() */
 /* Of a list of programs, the names of their reports, NULL behind the last; of a report NULL. */
 const char *const *report_saved_reports(const struct report_saved *saved);
 /* A report of which only the values matter: with or without a receipt. */

@@ -332,6 +332,8 @@ bool report_saved_misses(const struct report_saved *saved, const char *level, ui
     return false;
 }
 
+bool report_saved_slim(const struct report_saved *saved) { return json_is_true(json_object_get(saved->root, "slim")); }
+
 const char *report_saved_interruption(const struct report_saved *saved)
 {
     const json_t *ending = json_object_get(saved->root, "ending");

@@ -411,7 +411,7 @@ def keys_of(value):
 def report_of(words):
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "report.json")
-        subprocess.run([EMULATOR, "-q", "--json", path, *words], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([EMULATOR, "-q", "--json-full", path, *words], stdout=subprocess.DEVNULL, check=True)
         with open(path, encoding="utf-8") as file:
             return json.load(file)
 

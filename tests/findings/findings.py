@@ -152,7 +152,7 @@ def run(program, form=""):
     """The report, and what the program printed."""
     with tempfile.TemporaryDirectory() as directory:
         to = os.path.join(directory, "report.json")
-        result = emulate(["-q", "--json", to] + options(program) + [path(program, form)])
+        result = emulate(["-q", "--json-full", to] + options(program) + [path(program, form)])
         equal(result.returncode, 0, "exit status of %s%s" % (program.name, form))
         with open(to, "rb") as file:
             return json.load(file), result.stdout

@@ -56,7 +56,7 @@ def run(guest, options):
     """(report, trace, page map)"""
     with tempfile.TemporaryDirectory() as directory:
         report, trace, pages = (os.path.join(directory, name) for name in ("r.json", "t.txt", "p.map"))
-        files = ["--json", report, "--trace", trace, "--dump-pagemap", pages]
+        files = ["--json-full", report, "--trace", trace, "--dump-pagemap", pages]
         result = emulate(["-q"] + files + options + ["./" + guest], cwd=GUESTS)
         said = re.sub(rb"^c2emu: --measure 40,000: the run had no more than .*\n", b"", result.stderr)
         if not equal((result.returncode, said), (0, b""), "exit status and messages"):

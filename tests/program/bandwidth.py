@@ -186,7 +186,7 @@ def refused(words, text):
 def replayed(options, recording):
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "report.json")
-        emulate(["replay", "-q", "--json", path] + options + [recording])
+        emulate(["replay", "-q", "--json-full", path] + options + [recording])
         with open(path) as file:
             return json.load(file)
 

@@ -176,7 +176,7 @@ def c2emu(guest, first, last, directory, traced):
                                           ("L2", last, "physical")):
             file.write("[%s]\nsize = %d\nways = %d\npolicy = lru\nindex = %s\ninclusion = non-inclusive\n" %
                        (name, size, ways, index))
-    words = ["-q", "-m", machine, "--pages", "identity", "--json", report] + (["--trace", trace] if traced else [])
+    words = ["-q", "-m", machine, "--pages", "identity", "--json-full", report] + (["--trace", trace] if traced else [])
     result = emulate(words + ["./" + guest], cwd=GUESTS)
     if not equal((result.returncode, result.stderr), (0, b""), "exit status and messages"):
         done()

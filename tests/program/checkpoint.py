@@ -47,8 +47,8 @@ class Place:
         if os.path.exists(report):
             os.remove(report)
         with open(self.file(stdin) if stdin else os.devnull) as input_file:
-            result = emulate(words[:1] * (words[0] == "restore") + ["--json", report] + words[words[0] == "restore":],
-                             stdin=input_file)
+            verb = words[0] == "restore"
+            result = emulate(words[:1] * verb + ["--json-full", report] + words[verb:], stdin=input_file)
         text = b""
         if os.path.exists(report):
             with open(report, "rb") as file:
@@ -206,7 +206,7 @@ def recorded(place, program, at):
     place.save(at, program)
     recording = place.file("recording")
     went_on = place.restore("--record", recording)
-    result = emulate(["replay", "-q", "--json", "-", recording])
+    result = emulate(["replay", "-q", "--json-full", "-", recording])
     equal((result.returncode, result.stdout.decode()), (went_on[0], went_on[3]), "the replay of a run that goes on")
 
 

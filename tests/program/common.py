@@ -130,7 +130,7 @@ def report(options, program, expect_status=0, **more):
     """The JSON report of a run that must end with expect_status; without its receipt, which says how it was made."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "report.json")
-        result = emulate(["-q", "--json", path] + options + program, **more)
+        result = emulate(["-q", "--json-full", path] + options + program, **more)
         what = " ".join(options + program)
         equal(result.returncode, expect_status, "exit status of " + what)
         if not os.path.exists(path):

@@ -40,7 +40,7 @@ def load(name):
 
 def report(words, status=0):
     verb = 1 if words[0] == "replay" else 0
-    result = emulate(words[:verb] + ["--json", path("json")] + words[verb:])
+    result = emulate(words[:verb] + ["--json-full", path("json")] + words[verb:])
     equal(result.returncode, status, "status of " + " ".join(words))
     return load(path("json")), text(result)
 

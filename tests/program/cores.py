@@ -36,7 +36,7 @@ MACHINE = ["-m", "teach", "--set", "cores=4"]
 
 def replay(lines, *options):
     text = "".join(line + "\n" for line in lines).encode()
-    result = emulate(["replay", "-q", "--json", "-"] + MACHINE + list(options) + ["-"], stdin=None, input=text)
+    result = emulate(["replay", "-q", "--json-full", "-"] + MACHINE + list(options) + ["-"], stdin=None, input=text)
     equal((result.returncode, result.stderr), (0, b""), "status and messages")
     return json.loads(result.stdout)
 
@@ -164,7 +164,7 @@ def tlbs():
     path = os.path.join(os.environ["GUESTS"], "shootdowns")
     counts = []
     for arguments in (("0", "0"), ("3", "0"), ("0", "2"), ("3", "2")):
-        result = emulate(["-q", "--json", "/dev/stderr", "-m", "haswell-ep", "--set", "cores=2", path, *arguments])
+        result = emulate(["-q", "--json-full", "/dev/stderr", "-m", "haswell-ep", "--set", "cores=2", path, *arguments])
         counts.append(cores(json.loads(result.stderr), "shootdowns_sent", "shootdowns_received"))
     equal([[[a - b for a, b in zip(core, base)] for core, base in zip(count, counts[0])] for count in counts[1:]],
           [[[n, 0], [0, n]] for n in (3, 2, 5)], "shootdowns")
@@ -343,7 +343,7 @@ def refused():
 
 def live(image, *arguments, options=()):
     machine = [] if "-m" in options else ["-m", "haswell-ep"]
-    result = emulate(["-q", "--json", "/dev/stderr", "--set", "cores=4"] + machine + list(options) +
+    result = emulate(["-q", "--json-full", "/dev/stderr", "--set", "cores=4"] + machine + list(options) +
                      [os.path.join(IMAGES, image)] + [str(a) for a in arguments])
     equal(result.returncode, 0, "status of " + image)
     return json.loads(but_short(result.stderr))
@@ -432,7 +432,7 @@ def live_halo():
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "halo.rec")
         run = live("halo", threads, 8, columns, steps, options=["--record", path])
-        again = json.loads(emulate(["replay", "-q", "--json", "-", "-m", "haswell-ep", "--set", "cores=4",
+        again = json.loads(emulate(["replay", "-q", "--json-full", "-", "-m", "haswell-ep", "--set", "cores=4",
                                     path]).stdout)
         equal([again["coherence"], again["levels"]], [run["coherence"], run["levels"]], "the replay")
     apart = live("halo", threads, 8, columns, steps, options=["--set", "L3.shared=no"])
@@ -494,7 +494,7 @@ def live_bandwidth():
         report = live("halo", threads, rows, columns, steps,
                       options=["-m", "weidendorfer", "--bandwidth", "--bandwidth-curves", path, "--quantum", "20000",
                                "--record", recording])
-        again = emulate(["replay", "-q", "--json", "-", "-m", "weidendorfer", "--set", "cores=4", "--bandwidth",
+        again = emulate(["replay", "-q", "--json-full", "-", "-m", "weidendorfer", "--set", "cores=4", "--bandwidth",
                          recording])
         equal(json.loads(again.stdout)["bandwidth"], report["bandwidth"], "the replay")
         with open(path, encoding="utf-8") as file:

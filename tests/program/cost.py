@@ -66,7 +66,7 @@ def trace(rounds, step):
     lines = ["%s %x %x %x 8 %d" % (kind, 0x400000 + 16 * thread, 0x10000 + step * (thread - 1),
                                    0x10000 + step * (thread - 1), thread)
              for _ in range(rounds) for thread in (1, 2, 3, 4) for kind in "RW"]
-    result = emulate(["replay", "-q", "--json", "-", "-m", "teach", "--set", "cores=4", "-"], stdin=None,
+    result = emulate(["replay", "-q", "--json-full", "-", "-m", "teach", "--set", "cores=4", "-"], stdin=None,
                      input="".join(line + "\n" for line in lines).encode())
     equal((result.returncode, result.stderr), (0, b""), "status and messages")
     return json.loads(result.stdout)["cost"]

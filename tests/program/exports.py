@@ -39,12 +39,12 @@ def read_text(name):
 
 def c2emu(words, options=()):
     """The report and the three profiles of a run."""
-    names = ["callgrind", "evictors", "cachegrind", "json"]
+    names = ["callgrind", "evictors", "cachegrind", "json-full"]
     result = emulate(["-q"] + [word for name in names for word in ("--" + name, path(name))] + list(options) + words)
     if not equal((result.returncode, result.stderr), (0, b""), "status and messages of " + " ".join(words)):
         done()
     profile = callgrind_file.read(path("callgrind"))
-    with open(path("json")) as file:
+    with open(path("json-full")) as file:
         report = json.load(file)
     compare_totals(profile, report)
     return report, profile

@@ -318,7 +318,7 @@ def outputs():
             equal(file.read(), result.stderr, "report.txt and the text on standard error")
         with open(os.path.join(directory, "a", "b", "report.json"), "rb") as file:
             report = file.read()
-        result = emulate(["-q", "--json", "/dev/stdout"] + words)
+        result = emulate(["-q", "--json-full", "/dev/stdout"] + words)
         equal(result.stdout, b"whole\n" + report, "--json on standard output, and -o's file")
         result = emulate(["-q", "--json", "/dev/stdout"] + words, stdout=open("/dev/full", "wb"))
         equal(result.returncode, 125, "--json when standard output is full")

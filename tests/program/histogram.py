@@ -32,7 +32,7 @@ def path(name):
 
 def histogram(words, program, verb=()):
     """The histogram of the report and the lines of the file, whose sums are those of all levels."""
-    files = ["--json", path("json"), "--histogram-csv", path("csv")]
+    files = ["--json-full", path("json"), "--histogram-csv", path("csv")]
     result = emulate(list(verb) + files + ["--histogram"] + words + program)
     equal(result.returncode, 0, "status of " + " ".join(words + program))
     with open(path("json")) as file:

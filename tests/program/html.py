@@ -32,7 +32,7 @@ def path(name):
 
 def make(name, words, program):
     """A page of a run, and its report.json."""
-    result = emulate(["-q", "--html", path(name + ".html"), "--json", path(name + ".json")] + words + program)
+    result = emulate(["-q", "--html", path(name + ".html"), "--json-full", path(name + ".json")] + words + program)
     equal(result.returncode, 0, "status of " + " ".join(words + program))
     with open(path(name + ".json"), encoding="utf-8") as file:
         return path(name + ".html"), json.load(file)
@@ -322,7 +322,7 @@ def verb():
     with open(path("none.json"), "w", encoding="utf-8") as file:
         file.write("{")
     open(path("empty.json"), "w", encoding="utf-8").close()
-    emulate(["-q", "--no-sim", "--json", path("unsimulated.json")] + MATMUL)
+    emulate(["-q", "--no-sim", "--json-full", path("unsimulated.json")] + MATMUL)
     for words, message in (
             ([], "html: give a report, or two to compare, and the page: c2emu html REPORT.json [OTHER.json] -o FILE"),
             ([path("a.json")], "html: give a report"),

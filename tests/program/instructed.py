@@ -132,7 +132,7 @@ def same_by_any_way(machine, directory):
     equal(emulate(["-q", "-m", machine, "--record", recording, "--trace", trace, GUEST]).returncode, 0, "status")
     for source in recording, trace:
         path = os.path.join(directory, "json")
-        equal(emulate(["replay", "-q", "-m", machine, "--json", path, source]).returncode, 0, "status of replay")
+        equal(emulate(["replay", "-q", "-m", machine, "--json-full", path, source]).returncode, 0, "status of replay")
         with open(path, encoding="utf-8") as file:
             text = json.load(file)
         # a trace has no lines of pages that are not there

@@ -169,7 +169,7 @@ def alike():
     with tempfile.TemporaryDirectory() as directory:
         tape, told, path = (os.path.join(directory, name) for name in ("tape", "json", "csv"))
         run = report(TINY + ["--line-use", "--line-use-csv", path, "--record", tape], program)
-        result = emulate(["replay", "-q", "--json", told] + TINY + ["--line-use", tape])
+        result = emulate(["replay", "-q", "--json-full", told] + TINY + ["--line-use", tape])
         equal((result.returncode, result.stderr), (0, b""), "replay")
         with open(told, encoding="utf-8") as file:
             equal(json.load(file)["line_use"], run["line_use"], "a replay")
@@ -394,7 +394,7 @@ def fields():
     with tempfile.TemporaryDirectory() as directory:
         tape, told = os.path.join(directory, "tape"), os.path.join(directory, "json")
         equal(emulate(["-q", "--no-sim", "--record", tape] + guest("fields")).returncode, 0, "the recording")
-        equal(emulate(["replay", "-q", "--json", told, "--line-use", tape]).returncode, 0, "replay")
+        equal(emulate(["replay", "-q", "--json-full", told, "--line-use", tape]).returncode, 0, "replay")
         with open(told, encoding="utf-8") as file:
             equal(json.load(file)["line_use"], run["line_use"], "a replay")
 

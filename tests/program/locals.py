@@ -134,7 +134,7 @@ def threads():
             recording = os.path.join(directory, "run")
             found = report(["--record", recording, "--quantum", "3000"],
                            [os.path.join(GUESTS, "stacks")] + words)["objects"]
-            again = emulate(["replay", "-q", "--json", "-", recording])
+            again = emulate(["replay", "-q", "--json-full", "-", recording])
             equal(json.loads(again.stdout)["objects"], found, "the replay")
         table = [o for o in found if o["name"] == "table"]
         equal([(o["kind"], o["function"], o["type"], o["size"], o["refs"]) for o in table],

@@ -25,7 +25,7 @@ TEACH = ["-m", "teach"]
 
 def report(options, program, directory):
     path = os.path.join(directory, "report.json")
-    result = emulate(["-q", "--json", path] + TEACH + options + program, cwd=GUESTS)
+    result = emulate(["-q", "--json-full", path] + TEACH + options + program, cwd=GUESTS)
     equal((result.returncode, result.stderr), (0, b""), "exit status and messages")
     with open(path) as file:
         return json.load(file)
@@ -85,7 +85,7 @@ def sums(directory):
     check_sums(live, live["loops"])
     equal(sum("outside" in loop for loop in live["loops"]), 1, "what is outside of loops")
     path = os.path.join(directory, "replayed.json")
-    result = emulate(["replay", "-q", "--by", "loop", "--json", path] + TEACH + [recording])
+    result = emulate(["replay", "-q", "--by", "loop", "--json-full", path] + TEACH + [recording])
     equal((result.returncode, result.stderr), (0, b""), "a replay")
     with open(path) as file:
         equal(json.load(file)["loops"], live["loops"], "loops of a replay")
@@ -114,8 +114,8 @@ def shown(directory):
     contains(text, ["entered  rounds each  loop"], "the text")
     first, second = (os.path.join(directory, name) for name in ("a.json", "b.json"))
     profile = os.path.join(directory, "profile")
-    run(TEACH + ["-q", "--by", "loop", "--json", first, "--callgrind", profile, "./loops_0"])
-    run(TEACH + ["-q", "--by", "loop", "--json", second, "./loops_2"])
+    run(TEACH + ["-q", "--by", "loop", "--json-full", first, "--callgrind", profile, "./loops_0"])
+    run(TEACH + ["-q", "--by", "loop", "--json-full", second, "./loops_2"])
     # of the one with registers less is read in the loop
     status, text, _ = run(["diff", "--all", first, second, "--fail-if", "loop:loops.c:%d.run.reads<+0" % nested])
     equal(status, 1, "--fail-if")
@@ -162,7 +162,7 @@ def refused(directory):
              "--by tells of instructions and objects, which --no-attribution does not note; leave one out")):
         equal(run(words), (125, "", "c2emu: %s\n" % message), " ".join(words))
     plain = os.path.join(directory, "plain.json")
-    run(TEACH + ["-q", "--json", plain, "./loops_0"])
+    run(TEACH + ["-q", "--json-full", plain, "./loops_0"])
     status, _, message = run(["diff", plain, plain, "--fail-if", "loop:x.run.reads>0"])
     equal(status, 125, "--fail-if")
     contains(message, ["diff: --fail-if: the reports have no loop: they were written without --by loop\n"], "--fail-if")

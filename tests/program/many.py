@@ -272,7 +272,7 @@ def refused():
     for options, message in REFUSED:
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "r.json")
-            result = emulate(["--json", path] + options + [STRIDES])
+            result = emulate(["--json-full", path] + options + [STRIDES])
             equal((result.returncode, result.stdout), (125, b""), "%s: exit status and output" % " ".join(options))
             contains(result.stderr.decode(), ["c2emu: ", message], " ".join(options))
             equal(os.listdir(directory), [], "%s: files" % " ".join(options))

@@ -91,7 +91,7 @@ def cases(equals):
         ("c2emu diff --wi", ["--width="]),
         ("c2emu --output ", ["reports/"]),
         ("c2emu verify fir", ["first.json"]),
-        ("c2emu replay --jso", ["--json="]),
+        ("c2emu replay --jso", ["--json-full=", "--json="]),
     ]
 
 

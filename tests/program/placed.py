@@ -74,7 +74,7 @@ def main(name):
         for options in FEW if name in ("gcc", "python3", "openssl") else POLICIES:
             what = " ".join(options)
             path = os.path.join(directory, "..", os.path.basename(directory) + ".json")
-            emulated = run([EMULATOR, "-q", "--json", path] + options + ["--"] + words, cwd=directory)
+            emulated = run([EMULATOR, "-q", "--json-full", path] + options + ["--"] + words, cwd=directory)
             equal((emulated.returncode, emulated.stdout, emulated.stderr),
                   (native.returncode, native.stdout, native.stderr), "%s under %s" % (name, what))
             with open(path) as file:

@@ -111,7 +111,7 @@ def chance():
             bytes_of = []
             for seed, name in (("1", "a"), ("1", "b"), ("2", "c")):
                 path = os.path.join(directory, name)
-                result = emulate(["-q", "--json", path, "--seed", seed] + options + [BARE])
+                result = emulate(["-q", "--json-full", path, "--seed", seed] + options + [BARE])
                 equal(result.returncode, 0, "status under " + policy)
                 with open(path, "rb") as file:
                     bytes_of.append(file.read())
@@ -201,7 +201,7 @@ def asked():
         with tempfile.TemporaryDirectory() as directory:
             path, again = os.path.join(directory, "r.json"), os.path.join(directory, "map")
             words = ["--set", "machine.physical_memory=" + memory, "--set", "L3.hash=modulo"]
-            result = emulate(["-q", "--json", path, "--dump-pagemap", again] + words + options + program)
+            result = emulate(["-q", "--json-full", path, "--dump-pagemap", again] + words + options + program)
             equal((result.returncode, result.stdout, result.stderr), (0, said, b""), " ".join(options))
             with open(path) as file:
                 first = json.load(file)
@@ -278,14 +278,14 @@ def refused():
             nothing_happens((["--dump-pagemap", "old"] if "--dump-pagemap" not in words else ["--json", "old"]) + words,
                             said,
                             directory, "the old one")
-        for one, other in (("--json", "--dump-pagemap"), ("--json", "--trace"), ("--dump-pagemap", "--trace")):
+        for one, other in (("--json", "--dump-pagemap"), ("--json-full", "--trace"), ("--dump-pagemap", "--trace")):
             nothing_happens([one, "old", other, "old"], ["are both to write old"], directory, "the old one")
         for text, said in HOLES:
             with open(os.path.join(directory, "map"), "w") as file:
                 file.write(text)
             said = said.replace("0x401", "0x") if "has no page" in said else said
             for option in (["--pages", "file=map"], ["--pages", "file:map"], ["--against", "file=map"]):
-                nothing_happens(["--json", "old"] + option, ["map" + said], directory, "the old one")
+                nothing_happens(["--json-full", "old"] + option, ["map" + said], directory, "the old one")
 
 
 # ---------------------------------------------------------------- exhausted
@@ -314,7 +314,7 @@ def exhausted():
                  "placement identity with huge pages off: identity placement: page 0x"),
                 (["--place", "heap=same-color,color=1"], ["600", "1"], ", by the rule for heap; ")):
             memory = ["machine.physical_memory=" + ("8M" if "8 MiB" in said else "4M")]
-            result = emulate(["-q", "--json", path] + small + memory + options + [REGIONS] + words)
+            result = emulate(["-q", "--json-full", path] + small + memory + options + [REGIONS] + words)
             equal((result.returncode, result.stdout), (125, b""), "status and output, " + " ".join(options))
             contains(result.stderr.decode(), [said, "give the machine more with --set machine.physical_memory=SIZE"],
                      " ".join(options))

@@ -120,7 +120,7 @@ def check_replay(directory, machine, found):
     recording, path = os.path.join(directory, "recording"), os.path.join(directory, "replayed.json")
     made = emulate(["-q", "--no-sim", "--record", recording, os.path.join(GUESTS, "streams")])
     equal(made.returncode, 0, "recording")
-    equal(emulate(["replay", "-q", "-m", machine, "--json", path, recording]).returncode, 0, "replaying")
+    equal(emulate(["replay", "-q", "-m", machine, "--json-full", path, recording]).returncode, 0, "replaying")
     with open(path, "rb") as file:
         replayed = json.loads(without_receipt(file.read()))
     equal(replayed["prefetch"], found["prefetch"], "replayed")

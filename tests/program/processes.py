@@ -75,8 +75,8 @@ def reports(top):
     out = os.path.join(top, "out")
     write(os.path.join(top, "s"), b"#!/bin/sh\nexec env A=b /bin/echo done\n")
     script = os.path.join(top, "s")
-    shown = run([EMULATOR, "-o", out, "--json", os.path.join(top, "j.json"), "--trace", os.path.join(top, "t.x.din"),
-                 "--callgrind", "/dev/null", script])
+    shown = run([EMULATOR, "-o", out, "--json-full", os.path.join(top, "j.json"), "--trace",
+                 os.path.join(top, "t.x.din"), "--callgrind", "/dev/null", script])
     equal((shown.returncode, shown.stdout), (0, b"done\n"), "the script")
     names = ["report%s.%s" % (mark, kind) for mark in (".1000-2", ".1000-3", "") for kind in ("json", "txt")]
     equal(sorted(os.listdir(out)), sorted(names + ["programs.json"]), "the reports")
@@ -89,7 +89,7 @@ def reports(top):
         with open(os.path.join(out, "report%s.json" % mark), "rb") as file:
             text = file.read()
         with open(os.path.join(top, "j%s.json" % mark), "rb") as file:
-            check(file.read() == text, "--json and --output differ")
+            check(file.read() == text, "--json-full and --output differ")
         report = json.loads(text)
         found.append(report)
         equal((report["process"], report["command"], report.get("ending")), (1000, command, ending), "the head")
@@ -120,8 +120,8 @@ def reports(top):
     alone = os.path.join(top, "alone.json")
     written = []
     for words in (["/bin/echo", "x"], ["env", "-i", "/bin/echo", "x"]):
-        run([EMULATOR, "-q", "--json", alone, *words] if words[0] != "env" else
-            [EMULATOR, "-q", "--follow", "echo", "--json", alone, *words], env=used)
+        run([EMULATOR, "-q", "--json-full", alone, *words] if words[0] != "env" else
+            [EMULATOR, "-q", "--follow", "echo", "--json-full", alone, *words], env=used)
         mark = "" if words[0] != "env" else ".1000-2"
         with open(os.path.join(top, "alone%s.json" % mark)) as file:
             written.append(json.load(file))
@@ -256,7 +256,7 @@ def children(top):
                  guest, "tree", "2"])
     equal(saved.returncode, 125, "a checkpoint of a process with children")
     contains(saved.stderr.decode(), ["it has children, which are processes of their own"], "a checkpoint")
-    shown = run([EMULATOR, "-q", "--no-sim", "--json", "/dev/stdout", guest, "tree", "2"])
+    shown = run([EMULATOR, "-q", "--no-sim", "--json-full", "/dev/stdout", guest, "tree", "2"])
     equal(shown.stdout.count(b'"c2emu-report"'), 1, "what goes to standard output is the first program's")
 
 

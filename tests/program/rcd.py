@@ -25,7 +25,7 @@ def run(words):
 
 def report(directory, options, program):
     path = os.path.join(directory, "report.json")
-    equal(run(["-q", "--json", path] + options + program), (0, ""), "exit status and messages")
+    equal(run(["-q", "--json-full", path] + options + program), (0, ""), "exit status and messages")
     with open(path) as file:
         return json.load(file)
 
@@ -70,7 +70,7 @@ def sums(directory):
     live = report(directory, asked + ["--rcd-cdf", cdf, "--record", recording], image("nw"))
     check_sums(live["rcd"], live["levels"][0])
     replayed = os.path.join(directory, "replayed.json")
-    equal(run(["replay", "-q", "--json", replayed] + asked + [recording]), (0, ""), "replay")
+    equal(run(["replay", "-q", "--json-full", replayed] + asked + [recording]), (0, ""), "replay")
     with open(replayed) as file:
         equal(json.load(file)["rcd"], live["rcd"], "a replay")
     with open(cdf) as file:

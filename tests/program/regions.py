@@ -413,8 +413,9 @@ def replayed():
                            ("roi", ["--from", "again:2", "--skip", "5", "--measure", "9", "--samples", "3"])):
         with tempfile.TemporaryDirectory() as directory:
             kept, live, again = (os.path.join(directory, name) for name in ("kept", "live.json", "again.json"))
-            first = emulate(["-m", "teach", "--json", live, "--record", kept] + options + ["./" + guest], cwd=GUESTS)
-            second = emulate(["replay", "-m", "teach", "--json", again, kept])
+            words = ["-m", "teach", "--json-full", live, "--record", kept] + options + ["./" + guest]
+            first = emulate(words, cwd=GUESTS)
+            second = emulate(["replay", "-m", "teach", "--json-full", again, kept])
             equal((first.returncode, second.returncode), (0, 0), "recorded and replayed, %s" % options)
             equal(second.stderr, first.stderr, "the text of a replay, %s" % options)
             with open(live, "rb") as one, open(again, "rb") as other:
@@ -477,7 +478,7 @@ def nowhere():
             (["--from", "0x10"], ROI, "--from 0x10: no code is mapped at this address"),
             (["--from", "leaf:16"], ROI, "--from leaf:16: the program never came there, nothing was measured"),
             (["--from", "leaf", "--to", "twcie"], ROI, "--to twcie: no function has this name; did you mean")):
-        result = emulate(["--json", "/dev/stdout"] + options + program)
+        result = emulate(["--json-full", "/dev/stdout"] + options + program)
         equal((result.returncode, b"c2emu-report" in result.stdout), (125, False), "status of " + " ".join(options))
         contains(result.stderr.decode(), [said], " ".join(options))
     result = emulate(["--roi", "leaf", "--roi", "cell"] + ROI) # no code

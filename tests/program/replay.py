@@ -184,7 +184,7 @@ def refused():
             with open(path, "wb") as file:
                 file.write(whole[:at])
             json = os.path.join(directory, "json")
-            result = emulate(["replay", "--json", json, path])
+            result = emulate(["replay", "--json-full", json, path])
             equal((result.returncode, os.path.exists(json)), (125, False), "cut at %d" % at)
 
 

@@ -129,7 +129,7 @@ def alike():
     with tempfile.TemporaryDirectory() as directory:
         tape, told = os.path.join(directory, "tape"), os.path.join(directory, "json")
         run = report(TINY + ["--reuse", "--record", tape], program)
-        result = emulate(["replay", "-q", "--json", told] + TINY + ["--reuse", tape])
+        result = emulate(["replay", "-q", "--json-full", told] + TINY + ["--reuse", tape])
         equal((result.returncode, result.stderr), (0, b""), "replay")
         more = report(TINY + ["--reuse", "--windows", "100", "--fifo-detector", "--trace", "/dev/null"], program)
         equal(more["reuse"], run["reuse"], "with others")

@@ -142,7 +142,7 @@ def musl(top):
     shutil.copy(os.path.realpath(linker), tree + linker)
     os.symlink("/bin/app", tree + "/usr/link")
     report = os.path.join(top, "report.json")
-    result = run([EMULATOR, "-q", "--root", tree, "--json", report, "app", "word"], cwd="/")
+    result = run([EMULATOR, "-q", "--root", tree, "--json-full", report, "app", "word"], cwd="/")
     equal((result.returncode, result.stdout, result.stderr), (3, b"of musl\nword 999 /bin/app\n", b""), "the program")
     with open(report) as file:
         lines = json.load(file)["lines"]
@@ -156,7 +156,7 @@ def musl(top):
 def receipt(top):
     tree, report = os.path.join(top, "tree"), os.path.join(top, "report.json")
     debian(tree)
-    equal(run([EMULATOR, "-q", "--root", tree, "--json", report, "cat", "/etc/file"]).returncode, 0, "the run")
+    equal(run([EMULATOR, "-q", "--root", tree, "--json-full", report, "cat", "/etc/file"]).returncode, 0, "the run")
     with open(report) as file:
         saved = json.load(file)["receipt"]
     check("--root=" + tree in saved["options"], "the receipt's options: %r" % saved["options"])
@@ -196,7 +196,7 @@ def cache(top):
     usual = {name: os.path.join(beside, name) for name in os.listdir(tree + beside)}
 
     def reported():
-        result = run([EMULATOR, "--root", tree, "--json", report, "cat", "/etc/file"], cwd="/")
+        result = run([EMULATOR, "--root", tree, "--json-full", report, "cat", "/etc/file"], cwd="/")
         equal((result.returncode, result.stdout), (0, b"in the tree\n"), "the program")
         with open(report, "rb") as file:
             return without_receipt(file.read()), result.stderr

@@ -23,7 +23,7 @@ THREADS_OF = sys.argv[2] if len(sys.argv) > 2 else None
 
 
 def estimate(lines):
-    result = emulate(["replay", "-q", "--json", "-", "--sharing-estimate"] + MACHINE + ["-"], stdin=None,
+    result = emulate(["replay", "-q", "--json-full", "-", "--sharing-estimate"] + MACHINE + ["-"], stdin=None,
                      input="".join(line + "\n" for line in lines).encode())
     equal((result.returncode, result.stderr), (0, b""), "status and messages")
     return json.loads(result.stdout)["sharing"]
@@ -176,10 +176,11 @@ def objects():
         equal(emulate(["-q", "--no-sim", "--record", one, program]).returncode, 0, "recorded")
         made = run([THREADS_OF, one, two] + [symbols[name] for name in ("barrier", "turn_1", "turn_2")])
         equal((made.returncode, made.stderr), (0, b""), "threads of a recording")
-        result = emulate(["replay", "-q", "--json", "-", "--sharing-estimate", "--by", "loop"] + MACHINE + [two])
+        result = emulate(["replay", "-q", "--json-full", "-", "--sharing-estimate", "--by", "loop"] + MACHINE + [two])
         equal((result.returncode, result.stderr), (0, b""), "replay")
         report = json.loads(result.stdout)
-        single = json.loads(emulate(["replay", "-q", "--json", "-", "--sharing-estimate"] + MACHINE + [one]).stdout)
+        words = ["replay", "-q", "--json-full", "-", "--sharing-estimate"] + MACHINE + [one]
+        single = json.loads(emulate(words).stdout)
     found = report["sharing"]
     by_name = {one["object"]: events(one) for one in found["objects"]}
     # 1000 modifications by each; what one stores the other loads, 100 times, is no false sharing; tables are

@@ -20,8 +20,8 @@ ASKED = ("accesses", "misses", "writes", "write_misses", "write_throughs", "writ
 
 
 def reported(words, **options):
-    result = emulate(words + ["-q", "--json", "-"] if words[0] == "replay" else ["-q", "--json", "/dev/fd/2"] + words,
-                     **options)
+    json_to = ["-q", "--json-full"]
+    result = emulate(words + json_to + ["-"] if words[0] == "replay" else json_to + ["/dev/fd/2"] + words, **options)
     equal(result.returncode, 0, "status of " + " ".join(words))
     return json.loads(result.stdout if words[0] == "replay" else result.stderr)
 

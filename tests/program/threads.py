@@ -135,7 +135,7 @@ def processors():
 def measured(directory, words):
     path = os.path.join(directory, "report.json")
     verb = words[:1] if words[0] == "restore" else []
-    got = emulate(verb + ["-q", "--json", path, "-m", "teach"] + words[len(verb):])
+    got = emulate(verb + ["-q", "--json-full", path, "-m", "teach"] + words[len(verb):])
     equal((got.returncode, got.stderr), (0, b""), "status and messages of " + " ".join(words))
     with open(path, "rb") as file:
         return without_receipt(file.read()), got.stdout
@@ -323,13 +323,13 @@ def watched():
         file = os.path.join(directory, "file")
         equal(report(options + ["--record", file], program), plain, "a run that is recorded")
         replayed = os.path.join(directory, "report")
-        emulate(["replay", "-q", "--json", replayed] + options + [file])
+        emulate(["replay", "-q", "--json-full", replayed] + options + [file])
         with open(replayed, "rb") as of:
             equal(json.loads(without_receipt(of.read())), plain, "and played back")
         at = str(plain["run"]["instructions"] - 40007)
         saved = options + ["--checkpoint", file, "--checkpoint-caches", "--checkpoint-at", at]
         equal(report(saved, program), plain, "a run that is saved")
-        emulate(["restore", "-q", "--json", replayed] + options + [file])
+        emulate(["restore", "-q", "--json-full", replayed] + options + [file])
         with open(replayed, "rb") as of:
             equal(json.loads(without_receipt(of.read())), plain, "and gone on with")
     parts = [report(options + [option, "main"], program)["run"]["measured"]["instructions"]

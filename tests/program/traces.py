@@ -22,7 +22,7 @@ GUESTS = os.environ["GUESTS"]
 
 
 def reported(words, **options):
-    result = emulate(words + ["-q", "--json", "-"], **options)
+    result = emulate(words + ["-q", "--json-full", "-"], **options)
     equal((result.returncode, result.stderr), (0, b""), "status and messages of " + " ".join(words))
     return json.loads(result.stdout)
 
@@ -30,7 +30,7 @@ def reported(words, **options):
 def live(directory, name, options, trace):
     """The report of a run, whose trace is in directory/trace."""
     path = os.path.join(directory, "report")
-    result = emulate(["-q", "--json", path, "--trace", os.path.join(directory, trace)] + options + name)
+    result = emulate(["-q", "--json-full", path, "--trace", os.path.join(directory, trace)] + options + name)
     equal(result.returncode, 0, "status of " + name[0])
     with open(path) as file:
         return json.load(file)
@@ -104,7 +104,7 @@ def lackey():
     for name in ("matmul_small", "strides", "fetch", "stack", "chase"):
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "report")
-            emulate(["-q", "-m", "teach", "--json", path] + bare(name))
+            emulate(["-q", "-m", "teach", "--json-full", path] + bare(name))
             with open(path) as file:
                 expected = json.load(file)
         words = 'valgrind --log-fd=3 --tool=lackey --trace-mem=yes "$0" 3>&1 >/dev/null 2>&1 | "$1" replay -q -m teach '
@@ -131,7 +131,7 @@ def refused():
         for data, parts in cases:
             with open(path, "wb") as file:
                 file.write(data)
-            result = emulate(["replay", "--json", out, path])
+            result = emulate(["replay", "--json-full", out, path])
             got = (result.returncode, result.stdout, os.path.exists(out))
             equal(got, (125, b"", False), "status of %r" % data[:40])
             contains(result.stderr.decode(errors="replace"), parts, "message of %r" % data[:40])

@@ -31,7 +31,8 @@ def trace(guest, options, name="trace.txt"):
     """(report, the trace as bytes)"""
     with tempfile.TemporaryDirectory() as directory:
         report_path, trace_path = os.path.join(directory, "r.json"), os.path.join(directory, name)
-        result = emulate(["-q", "--json", report_path, "--trace", trace_path] + options + ["./" + guest], cwd=GUESTS)
+        words = ["-q", "--json-full", report_path, "--trace", trace_path] + options + ["./" + guest]
+        result = emulate(words, cwd=GUESTS)
         if not equal((result.returncode, but_short(result.stderr)), (0, b""), "exit status and messages"):
             done()
         equal(sorted(os.listdir(directory)), sorted(["r.json", name]), "files left")

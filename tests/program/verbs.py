@@ -35,7 +35,7 @@ def diff():
     with tempfile.TemporaryDirectory() as directory:
         a, b, c = (os.path.join(directory, name) for name in ("a.json", "b.json", "c.json"))
         for path, options, program in ((a, [], "list"), (b, [], "list_padded"), (c, ["-m", "zen3"], "list")):
-            emulate(["-q", "--json", path] + options + [os.path.join(IMAGES, program)])
+            emulate(["-q", "--json-full", path] + options + [os.path.join(IMAGES, program)])
         contains(text(status(["diff", a, a, "--fail-if", "L1D.misses!=0"], 0)), ["\nno counter differs\n"], "the same")
         # the cure takes every conflict miss from the loop
         result = status(["diff", "--fail-if=function:walk.L1D.conflict>=+0", a, b, "--fail-if", "L1D.conflict>+5%"], 0)
@@ -89,7 +89,7 @@ def annotate():
 def own():
     with tempfile.TemporaryDirectory() as directory:
         profile, report = os.path.join(directory, "callgrind"), os.path.join(directory, "json")
-        emulate(["-q", "--callgrind", profile, "--json", report, os.path.join(IMAGES, "list")])
+        emulate(["-q", "--callgrind", profile, "--json-full", report, os.path.join(IMAGES, "list")])
         with open(report) as file:
             found = json.load(file)
         for level in found["levels"]:

@@ -127,7 +127,7 @@ def alike():
         check(len(run["windows"]) > 5, "windows of strides: %d" % len(run["windows"]))
         for more in ([], ["--trace", trace], ["--callgrind", trace], ["--against", "random"]):
             equal(report(options + more, program)["windows"], run["windows"], "windows with " + " ".join(more))
-        result = emulate(["replay", "-q", "--json", told] + SMALL + options + [tape])
+        result = emulate(["replay", "-q", "--json-full", told] + SMALL + options + [tape])
         equal((result.returncode, result.stderr), (0, b""), "replay")
         with open(told, "rb") as file:
             equal(json.loads(without_receipt(file.read())), run, "the replay's report")

@@ -64,6 +64,8 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "output=%s ", o->output_dir);
     if (o->json)
         fprintf(to, "json=%s ", o->json);
+    if (o->json_full)
+        fprintf(to, "json-full=%s ", o->json_full);
     if (o->html)
         fprintf(to, "html=%s ", o->html);
     if (o->record)
@@ -150,6 +152,7 @@ static const struct {
     {"--clock @1700000000 ./a", "clock=1700000000 run: ./a"},
     {"-o dir --json j --trace=x.din ./a", "output=dir json=j trace=x.din run: ./a"},
     {"--html h --json j ./a", "json=j html=h run: ./a"},
+    {"--json-full f --json j ./a", "json=j json-full=f run: ./a"},
     {"replay --json - r", "replay json=- recording=r "},
     {"replay --html h r", "replay html=h recording=r "},
     {"--callgrind a --cachegrind=b --evictors c ./a", "callgrind=a evictors=c cachegrind=b run: ./a"},
@@ -354,11 +357,15 @@ static const struct {
     {"advise --full ./a", C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out"},
     {"advise --html h ./a", C2_ERR_INVALID, "advise has a report of its own, and no page of it; leave --html out"},
     {"--html h --no-sim ./a", C2_ERR_INVALID, "--html shows the caches that --no-sim leaves out; leave one out"},
+    {"--json-full f --json f ./a", C2_ERR_INVALID,
+     "--json and --json-full are both to write f; give each a file of its own"},
     {"--html f --json f ./a", C2_ERR_INVALID, "--json and --html are both to write f; give each a file of its own"},
     {"--html - ./a", C2_ERR_INVALID,
      "--html -: the program writes to standard output as well; name a file, or another descriptor, as in "
      "--html /dev/fd/3 3>&1 >/dev/null"},
     {"advise --against random ./a", C2_ERR_INVALID, "advise compares placements by itself; leave --against out"},
+    {"advise --json-full d ./a", C2_ERR_INVALID,
+     "advise has one report, which --json writes whole; leave --json-full out"},
     {"advise -o d ./a", C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out"},
     {"advise --pages file=m ./a", C2_ERR_UNSUPPORTED,
      "advise moves objects to pages that a map does not know; use another --pages than file=m"},
@@ -373,6 +380,7 @@ static const struct {
     {"explain --sets ./a", C2_ERR_INVALID, "explain has a report of its own, without what --sets finds; leave it out"},
     {"explain --record f ./a", C2_ERR_INVALID, "explain writes its story alone; leave --record out"},
     {"points", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
+    {"points --json-full x ./a", C2_ERR_INVALID, "points simulates nothing; leave --json-full out"},
     {"points --json x ./a", C2_ERR_INVALID, "points simulates nothing; leave --json out"},
     {"points --html x ./a", C2_ERR_INVALID, "points simulates nothing; leave --html out"},
     {"points --full ./a", C2_ERR_INVALID, "points simulates nothing; leave --full out"},

@@ -274,6 +274,65 @@ static void lists_that_end(void **state)
     assert_non_null(strstr(err.text, "has no L2.misses"));
 }
 
+/* A: kernel 40 misses of L1D, f 6, rest 10. B: f 4, g 3, and a rest of 20. Kernel is not listed in B, g not in A: A's
+ * rest is 50, B's 23, and the sums stay 56 and 27. */
+static void what_one_report_alone_lists(void **state)
+{
+    (void)state;
+#define FUNCTION(name, executed, misses) \
+    "{" name ",\"executed\":" #executed ",\"levels\":[{\"name\":\"L1D\",\"misses\":" #misses "}]}"
+#define LEVELS "\"slim\":true,\"levels\":[{\"name\":\"L1D\",\"misses\":56}],"
+    static const char a[] = LEVELS "\"functions\":[" FUNCTION("\"name\":\"kernel\"", 7, 40) "," FUNCTION(
+        "\"name\":\"f\"", 5, 6) "," FUNCTION("\"rest\":{\"functions\":2}", 3, 10) "]}";
+    static const char b[] = LEVELS "\"functions\":[" FUNCTION("\"name\":\"f\"", 5, 4) "," FUNCTION(
+        "\"name\":\"g\"", 1, 3) "," FUNCTION("\"rest\":{\"functions\":9}", 2, 20) "]}";
+    const char *condition = "function:g.L1D.misses>0";
+    struct c2_error err;
+    bool failed;
+    put(path_a, "p", "teach", 1, a);
+    put(path_b, "p", "teach", 1, b);
+    char *text = diff(C2_OK, &failed, NULL, 0, &err);
+    assert_string_equal("\nfunction (not listed)\n"
+                        "  level  counter    A   B  change     of A\n"
+                        "  run    executed  10   3      -7  -70.0 %\n"
+                        "  L1D    misses    50  23     -27  -54.0 %\n"
+                        "\n"
+                        "function f in (no module)\n"
+                        "  level  counter  A  B  change     of A\n"
+                        "  L1D    misses   6  4      -2  -33.3 %\n"
+                        "\n"
+                        "not compared, for one report alone lists them: 2 functions (--json-full lists more)\n",
+                        strstr(text, "\nfunction"));
+    free(text);
+    free(diff(C2_ERR_NOT_FOUND, &failed, &condition, 1, &err));
+    assert_non_null(strstr(err.text, "\"g in (no module)\" is not among those that"));
+    assert_non_null(strstr(err.text, path_a));
+    assert_non_null(strstr(err.text, "which are the dearest; a report of --json-full lists more"));
+    condition = "function:kernel.run.executed<0";
+    free(diff(C2_ERR_NOT_FOUND, &failed, &condition, 1, &err));
+    assert_non_null(strstr(err.text, path_b));
+}
+
+/* What a list that is whole does not name was not there. */
+static void a_whole_list_knows_what_is_missing(void **state)
+{
+    (void)state;
+    static const char a[] = LEVELS "\"functions\":[" FUNCTION("\"name\":\"f\"", 5, 6) "]}";
+    static const char b[] = LEVELS
+        "\"functions\":[" FUNCTION("\"name\":\"g\"", 1, 3) "," FUNCTION("\"rest\":{\"functions\":9}", 2, 20) "]}";
+    const char *condition = "function:g.L1D.misses>+2";
+    struct c2_error err;
+    bool failed;
+    put(path_a, "p", "teach", 1, a);
+    put(path_b, "p", "teach", 1, b);
+    char *text = diff(C2_OK, &failed, &condition, 1, &err);
+    assert_true(failed);
+    assert_non_null(strstr(text, "function g in (no module) (only in B)\n"));
+    assert_non_null(strstr(text, "  L1D    misses    6  20     +14  +233.3 %\n"));
+    assert_non_null(strstr(text, "alone lists them: 1 function (--json-full"));
+    free(text);
+}
+
 static void files_that_are_no_reports(void **state)
 {
     (void)state;
@@ -364,6 +423,8 @@ int main(void)
         cmocka_unit_test(conditions),
         cmocka_unit_test(conditions_that_are_wrong),
         cmocka_unit_test(lists_that_end),
+        cmocka_unit_test(what_one_report_alone_lists),
+        cmocka_unit_test(a_whole_list_knows_what_is_missing),
         cmocka_unit_test(files_that_are_no_reports),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -12,6 +12,16 @@
 
 typedef enum c2_status render(FILE *to, const struct document *d, const char *what, struct c2_error *err);
 
+static enum c2_status render_full(FILE *to, const struct document *d, const char *what, struct c2_error *err)
+{
+    return doc_render_json(to, d, DOC_FULL, what, err);
+}
+
+static enum c2_status render_slim(FILE *to, const struct document *d, const char *what, struct c2_error *err)
+{
+    return doc_render_json(to, d, DOC_SLIM, what, err);
+}
+
 static char *rendered(render *as, const struct document *d)
 {
     char *text = NULL;
@@ -24,7 +34,7 @@ static char *rendered(render *as, const struct document *d)
 
 static void assert_renders(const struct document *d, const char *as_text, const char *as_json)
 {
-    char *text = rendered(doc_render_text, d), *json = rendered(doc_render_json, d);
+    char *text = rendered(doc_render_text, d), *json = rendered(render_full, d);
     assert_string_equal(as_text, text);
     assert_string_equal(as_json, json);
     free(text);
@@ -191,13 +201,49 @@ static void what_is_not_wanted_is_not_kept(void **state)
     doc_section(&json, DOC_BOTH, 9);
     assert_false(doc_group(&text, DOC_JSON, "group"));
     assert_false(doc_group(&json, DOC_TEXT, "group"));
-    char *as_json = rendered(doc_render_json, &text), *as_text = rendered(doc_render_text, &json);
+    char *as_json = rendered(render_full, &text), *as_text = rendered(doc_render_text, &json);
     assert_string_equal("{}\n", as_json);
     assert_string_equal("", as_text);
     free(as_json);
     free(as_text);
     doc_release(&text);
     doc_release(&json);
+}
+
+/* Members stand a line each, elements of lists too, with all that they have; each form has its own items. */
+static void the_slim_form(void **state)
+{
+    (void)state;
+    struct document d;
+    doc_begin(&d, DOC_JSON);
+    doc_section(&d, DOC_BOTH, 1);
+    doc_flag(&d, DOC_SLIM, "slim", true);
+    doc_group(&d, DOC_JSON, "group");
+    doc_count(&d, DOC_JSON, "legs", 4);
+    doc_string(&d, DOC_FULL, "story", "long");
+    doc_close(&d);
+    doc_table(&d, DOC_JSON, "animals");
+    add_animal(&d, DOC_BOTH, "a \"cat\"\n", 4, 0, 1);
+    add_animal(&d, DOC_FULL, "dog", 4, 1, 2);
+    doc_group(&d, DOC_SLIM, NULL);
+    doc_count(&d, DOC_BOTH, "rest", 1);
+    doc_decimal(&d, DOC_BOTH, "mean", 0.1);
+    doc_close(&d);
+    doc_close(&d);
+    doc_table(&d, DOC_JSON, "none");
+    doc_close(&d);
+    char *slim = rendered(render_slim, &d), *full = rendered(render_full, &d);
+    assert_string_equal("{\n  \"slim\": true,\n  \"group\": {\n    \"legs\": 4\n  },\n  \"animals\": [\n"
+                        "    {\"name\":\"a \\\"cat\\\"\\n\",\"lame\":0,\"legs\":4,\"bytes\":1},\n"
+                        "    {\"rest\":1,\"mean\":0.1}\n  ],\n  \"none\": []\n}\n",
+                        slim);
+    assert_null(strstr(full, "slim"));
+    assert_null(strstr(full, "rest"));
+    assert_non_null(strstr(full, "\"dog\""));
+    assert_non_null(strstr(full, "\"story\": \"long\""));
+    free(slim);
+    free(full);
+    doc_release(&d);
 }
 
 /* ------------------------------------------------------------------ lines and columns */
@@ -390,9 +436,9 @@ static enum c2_status build_and_render(FILE *to, render *as, struct c2_error *er
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    render *const renderers[] = {doc_render_text, doc_render_json};
+    render *const renderers[] = {doc_render_text, render_full, render_slim};
     FILE *to = fopen("/dev/null", "w");
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         enum c2_status status = C2_ERR_NO_MEMORY;
         struct c2_error err;
         uint64_t tries = 0;
@@ -410,8 +456,8 @@ static void every_allocation_may_fail(void **state)
 static void a_full_disk_is_reported(void **state)
 {
     (void)state;
-    render *const renderers[] = {doc_render_text, doc_render_json};
-    for (size_t i = 0; i < 2; i++) {
+    render *const renderers[] = {doc_render_text, render_full, render_slim};
+    for (size_t i = 0; i < 3; i++) {
         struct c2_error err;
         FILE *full = fopen("/dev/full", "w");
         setvbuf(full, NULL, _IONBF, 0);
@@ -427,6 +473,7 @@ int main(void)
         cmocka_unit_test(the_whole_document),
         cmocka_unit_test(items_are_where_they_say),
         cmocka_unit_test(what_is_not_wanted_is_not_kept),
+        cmocka_unit_test(the_slim_form),
         cmocka_unit_test(notes_are_broken_between_words),
         cmocka_unit_test(names_are_shortened_where_the_line_ends),
         cmocka_unit_test(spare_columns_go_where_there_is_no_room),

@@ -549,6 +549,39 @@ static void cut_lists_keep_their_sums(void **state)
     free(m);
 }
 
+/* Each slim list ends with its own rest. The 3 first victims have 13 * (1200 + 1199 + 1198) = 46,761; the first has 13
+ * originators of 1200, of which 2 are listed. */
+static void slim_lists_keep_their_sums(void **state)
+{
+    (void)state;
+    struct many *m = many_fill();
+    char *text = written_report(&m->base.run, REPORT_SLIM);
+    json_t *root = json_loads(text, 0, NULL), *full = json_of(&m->base.run);
+    assert_true(json_is_true(json_object_get(root, "slim")));
+    assert_null(json_object_get(full, "slim"));
+    const json_t *conflicts = json_object_get(root, "conflicts"), *objects = json_object_get(root, "objects");
+    const json_t *lines = json_object_get(root, "lines");
+    assert_int_equal(4, json_array_size(conflicts));
+    assert_int_equal(9367800, sum_of(conflicts, "count"));
+    assert_json("{\"level\":\"L1D\",\"count\":9321039,\"rest\":{\"misses\":1197,\"pairs\":15561}}",
+                json_array_get(conflicts, 3));
+    const json_t *originators = json_object_get(json_array_get(conflicts, 0), "originators");
+    assert_int_equal(3, json_array_size(originators));
+    assert_json("{\"rest\":{\"originators\":11},\"count\":13200}", json_array_get(originators, 2));
+    assert_int_equal(11, json_array_size(objects));
+    assert_int_equal(1190, count_of(json_object_get(json_array_get(objects, 10), "rest"), "objects"));
+    assert_int_equal(MANY, sum_of(objects, "refs"));
+    assert_int_equal(8 * 9367800, sum_of(objects, "cost"));
+    assert_int_equal(11, json_array_size(lines));
+    assert_int_equal(8 * 9367800, sum_of(lines, "cost"));
+    for (size_t i = 0; i < 10; i++)
+        assert_true(json_equal(json_array_get(objects, i), json_array_get(json_object_get(full, "objects"), i)));
+    json_decref(root);
+    json_decref(full);
+    free(text);
+    free(m);
+}
+
 static void one_function_without_names(void **state)
 {
     (void)state;
@@ -576,22 +609,22 @@ static char *written(writer *write, const struct report *report)
     return text;
 }
 
-/* A report that was built for both forms is in each, as often as it is written, what one built for it alone is. The run
+/* A report that was built for all forms is in each, as often as it is written, what one built for it alone is. The run
  * is gone by then. */
-static void one_report_in_both_forms(void **state)
+static void one_report_in_all_forms(void **state)
 {
     (void)state;
-    static const unsigned forms[] = {REPORT_TEXT, REPORT_JSON};
-    writer *const writers[] = {report_text, report_json};
+    static const unsigned forms[] = {REPORT_TEXT, REPORT_JSON, REPORT_SLIM};
+    writer *const writers[] = {report_text, report_json, report_json_slim};
     struct profile_sample s;
-    struct report *alone[2], *both;
+    struct report *alone[3], *all;
     profile_fill(&s);
-    assert_int_equal(C2_OK, report_create(&both, &s.base.run, REPORT_TEXT | REPORT_JSON, NULL));
-    for (size_t i = 0; i < 2; i++)
+    assert_int_equal(C2_OK, report_create(&all, &s.base.run, REPORT_TEXT | REPORT_JSON | REPORT_SLIM, NULL));
+    for (size_t i = 0; i < 3; i++)
         assert_int_equal(C2_OK, report_create(&alone[i], &s.base.run, forms[i], NULL));
     memset(&s, 0, sizeof s);
-    for (size_t i = 0; i < 4; i++) {
-        char *expected = written(writers[i % 2], alone[i % 2]), *found = written(writers[i % 2], both);
+    for (size_t i = 0; i < 6; i++) {
+        char *expected = written(writers[i % 3], alone[i % 3]), *found = written(writers[i % 3], all);
         assert_string_equal(expected, found);
         assert_true(strlen(found) > 1000);
         free(expected);
@@ -599,7 +632,8 @@ static void one_report_in_both_forms(void **state)
     }
     report_destroy(alone[0]);
     report_destroy(alone[1]);
-    report_destroy(both);
+    report_destroy(alone[2]);
+    report_destroy(all);
 }
 
 /* ------------------------------------------------------------------ faults */
@@ -642,8 +676,9 @@ int main(void)
         cmocka_unit_test(placement_when_compared),
         cmocka_unit_test(without_a_profile_no_keys),
         cmocka_unit_test(cut_lists_keep_their_sums),
+        cmocka_unit_test(slim_lists_keep_their_sums),
         cmocka_unit_test(one_function_without_names),
-        cmocka_unit_test(one_report_in_both_forms),
+        cmocka_unit_test(one_report_in_all_forms),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

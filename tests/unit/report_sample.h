@@ -123,7 +123,7 @@ static inline void sample_detect_fifo(struct report_sample *s)
     s->run.found[ANALYSIS_fifo] = s->fifo;
 }
 
-/* form: REPORT_TEXT or REPORT_JSON */
+/* form: REPORT_TEXT, REPORT_SLIM or REPORT_JSON */
 static inline enum c2_status write_report(FILE *to, const struct report_run *run, unsigned form, struct c2_error *err)
 {
     struct report *report;
@@ -131,7 +131,9 @@ static inline enum c2_status write_report(FILE *to, const struct report_run *run
     if (status == C2_OK)
         report_set_page(report, 120, false);
     if (status == C2_OK)
-        status = form == REPORT_TEXT ? report_text(to, report, err) : report_json(to, report, err);
+        status = form == REPORT_TEXT   ? report_text(to, report, err)
+                 : form == REPORT_SLIM ? report_json_slim(to, report, err)
+                                       : report_json(to, report, err);
     report_destroy(report);
     return status;
 }
