@@ -75,17 +75,6 @@ enum c2_status cli_environment(char ***out, const struct cli_options *options, c
     return C2_OK;
 }
 
-/* Of a shared library; who has linked it statically says so himself. */
-static bool looks_for_leaks(const struct loader_libraries *libraries)
-{
-    bool found = false;
-    for (size_t i = 0; i < loader_libraries_count(libraries) && !found; i++) {
-        const char *name = loader_libraries_name(libraries, i);
-        found = strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "liblsan.so", 10) == 0;
-    }
-    return found;
-}
-
 static bool has_options(char *const *environment)
 {
     const char *options = environment[position(environment, "ASAN_OPTIONS")];
@@ -113,7 +102,7 @@ enum c2_status cli_environment_suit(bool *added, char ***environment, const char
     enum c2_status status = loader_libraries_find(&libraries, program, (const char *const *)*environment, err);
     if (status != C2_OK)
         return status;
-    *added = looks_for_leaks(libraries) && !has_options(*environment);
+    *added = loader_libraries_look_for_leaks(libraries) && !has_options(*environment);
     loader_libraries_release(libraries);
     return *added ? append(environment, NO_LEAKS, err) : C2_OK;
 }

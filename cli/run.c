@@ -138,6 +138,7 @@ static struct loader_request request_of(const struct run *run)
                                        .directory = run->executed->directory,
                                        .argv = run->executed->argv,
                                        .envp = run->executed->envp,
+                                       .personality = run->executed->personality,
                                        .seed = run->options->seed,
                                        .cpu = run->cpu};
     return (struct loader_request){.program = run->from ? run->from->saved.image.path : run->options->command[0],

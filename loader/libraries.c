@@ -39,6 +39,7 @@ struct loader_libraries {
     struct library *list; /* the program first */
     uint32_t count, room;
     bool closed, whole, calls_more; /* whole: all were found; calls_more: for libraries */
+    bool looks_for_leaks;           /* the program has a leak sanitizer of its own */
     enum loader_threading threading;
     const char *path; /* LD_LIBRARY_PATH; NULL: not set */
     struct loader_cache *cache;
@@ -129,6 +130,7 @@ static void read_calls(struct loader_libraries *libraries, bool program, Elf *el
             note_call(libraries, name);
         if (name && program)
             note_threading(libraries, name, symbol.st_shndx != SHN_UNDEF);
+        libraries->looks_for_leaks |= name && program && strcmp(name, "__lsan_do_leak_check") == 0;
     }
 }
 
@@ -395,6 +397,16 @@ const char *loader_libraries_name(const struct loader_libraries *libraries, size
 const char *loader_libraries_host(const struct loader_libraries *libraries, size_t number)
 {
     return libraries->list[number].host;
+}
+
+bool loader_libraries_look_for_leaks(const struct loader_libraries *libraries)
+{
+    bool found = libraries->looks_for_leaks;
+    for (size_t i = 0; i < loader_libraries_count(libraries) && !found; i++) {
+        const char *name = loader_libraries_name(libraries, i);
+        found = strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "liblsan.so", 10) == 0;
+    }
+    return found;
 }
 
 enum loader_threading loader_libraries_threading(const struct loader_libraries *libraries)

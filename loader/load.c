@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/personality.h>
 
 typedef unsigned long long ull;
 
@@ -230,13 +231,23 @@ static enum c2_status load_stack(struct loader_image *out, struct mmu *mmu, cons
         .base = out->interpreter_base,
         .entry = out->program_entry,
         .cpu = request->cpu ? request->cpu : cpu_of_level(CPU_V2),
+        .moved = mmu_layout(mmu)->stack_top - MMU_STACK_TOP,
     };
     enum c2_status status = loader_stack_compose(&stack, &start, err);
     if (status == C2_OK)
         status = loader_stack_map(mmu, &stack, executable, err);
     loader_stack_release(&stack);
-    out->stack = LOADER_STACK_RSP;
+    out->stack = LOADER_STACK_RSP + start.moved;
     return status;
+}
+
+static void lay_out(struct mmu *mmu, const struct loader_file *file, const struct loader_elf *elf, uint32_t personality)
+{
+    const bool behind = personality & ADDR_NO_RANDOMIZE, far = loader_file_names(file, "__tsan_init");
+    mmu_lay_out(mmu, &(struct mmu_layout){.heap = behind ? elf->high + loader_program_bias(elf) : MMU_HEAP_BASE,
+                                          .mmap_top = far ? MMU_FAR_MMAP_TOP : MMU_MMAP_TOP,
+                                          .stack_top = far ? MMU_FAR_STACK_TOP : MMU_STACK_TOP,
+                                          .readable_is_code = personality & READ_IMPLIES_EXEC});
 }
 
 enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const struct loader_request *request,
@@ -248,6 +259,8 @@ enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const stru
     enum c2_status status = loader_program_open(&program, request, err);
     if (status == C2_OK)
         status = loader_elf_read(&elf, &program.file, err);
+    if (status == C2_OK)
+        lay_out(mmu, &program.file, &elf, request->personality);
     if (status == C2_OK)
         status = load_program(out, mmu, &program, &elf, err);
     if (status == C2_OK)

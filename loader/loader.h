@@ -12,7 +12,7 @@
 
 /* The strings and vectors of the initial stack have this much room above the guest's RSP: as much as Linux allows for
  * each. The stack area is MMU_STACK_BYTES below RSP and this above it. */
-#define LOADER_ARGUMENTS_BYTES (MMU_STACK_TOP - MMU_STACK_BASE)
+#define LOADER_ARGUMENTS_BYTES MMU_STACK_ROOM
 
 struct loader_request {
     const char *program;     /* as given on the command line: found as execvp finds it (host PATH) */
@@ -20,6 +20,7 @@ struct loader_request {
     const char *directory;   /* of execve: the guest's own, where interpreters with a relative name lie; else NULL */
     const char *const *argv; /* NULL-terminated, argv[0] included */
     const char *const *envp; /* NULL-terminated, the guest's whole environment */
+    uint32_t personality;    /* of personality(2): ADDR_NO_RANDOMIZE and READ_IMPLIES_EXEC act */
     uint64_t seed;           /* for AT_RANDOM */
     const struct cpu_model *cpu; /* for AT_HWCAP, AT_MINSIGSTKSZ; NULL: x86-64-v2 */
 };
@@ -40,7 +41,9 @@ struct loader_image {
  * initial stack. The stack and everything on it is the same for the same program, arguments and environment:
  * strings and auxv lie in an area of fixed size, so that RSP does not move with the environment. Pages that the
  * kernel would write get their frames in this order: ends of segments before their bss (program, then interpreter),
- * strings, vectors. On failure the mmu may hold a part of the image and is good only for mmu_destroy.
+ * strings, vectors. The heap is at its usual place, with ADDR_NO_RANDOMIZE behind the program's bss, as on Linux; a
+ * program with a thread sanitizer, which wants low and high addresses alone, has stack and mappings in the far window.
+ * On failure the mmu may hold a part of the image and is good only for mmu_destroy.
  * Status: C2_ERR_NOT_FOUND (exit 127), C2_ERR_DENIED / C2_ERR_FORMAT / C2_ERR_UNSUPPORTED (exit 126); the message says
  * what is wrong with the file: not ELF, 32-bit, other machine, truncated, segments outside the window ... */
 enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const struct loader_request *request,
@@ -178,6 +181,8 @@ size_t loader_libraries_count(const struct loader_libraries *libraries); /* at l
 const char *loader_libraries_name(const struct loader_libraries *libraries, size_t number); /* basename */
 /* Whether the program starts threads by how many processors there are: by OpenMP, or as it asks for them itself. */
 enum loader_threading { LOADER_PLAIN, LOADER_ASKS_PROCESSORS, LOADER_OPENMP };
+/* Whether a leak sanitizer is linked, as a library or into the program. */
+bool loader_libraries_look_for_leaks(const struct loader_libraries *libraries);
 enum loader_threading loader_libraries_threading(const struct loader_libraries *libraries);
 /* Tells every name of every function in the files, and in those that the C library may load by itself; some twice.
  * shown: as loader_shown_name. Both are lent for the call. */

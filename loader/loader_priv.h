@@ -26,6 +26,8 @@ enum c2_status loader_file_open_inside(struct loader_file *out, const char *path
  * names it, not of the command line (C2_ERR_FORMAT). directory: loader_request.directory. */
 enum c2_status loader_interpreter_open(struct loader_file *out, const char *path, const char *directory,
                                        const struct loader_file *of, struct c2_error *err);
+/* Whether its dynamic symbols have this name, defined or wanted. */
+bool loader_file_names(const struct loader_file *file, const char *symbol);
 void loader_file_close(struct loader_file *file); /* a closed or zeroed one with fd -1 is fine */
 /* Exactly these bytes or an error. */
 enum c2_status loader_file_read(const struct loader_file *file, uint64_t offset, void *out, size_t bytes,
@@ -105,7 +107,7 @@ void loader_program_close(struct loader_program *program);
 /* ------------------------------------------------------------------ the initial stack (stack.c) */
 
 /* Where the parts lie; every number is the same in every run. */
-#define LOADER_STACK_RSP MMU_STACK_BASE
+#define LOADER_STACK_RSP MMU_STACK_BASE /* of the usual layout, which the others are moved against */
 #define LOADER_STACK_STRINGS (LOADER_STACK_RSP + LOADER_ARGUMENTS_BYTES / 2)
 #define LOADER_STACK_LOW (LOADER_STACK_RSP - MMU_STACK_BYTES)
 
@@ -116,9 +118,11 @@ struct loader_start {
     uint64_t seed;
     uint64_t phdr, phnum, base, entry; /* AT_PHDR, AT_PHNUM, AT_BASE, AT_ENTRY */
     const struct cpu_model *cpu;       /* never NULL */
+    uint64_t moved;                    /* how far above its usual place the stack is */
 };
-/* The two blocks of bytes to write at LOADER_STACK_RSP and LOADER_STACK_STRINGS. */
+/* The two blocks of bytes to write at LOADER_STACK_RSP and LOADER_STACK_STRINGS, and so far above them. */
 struct loader_stack {
+    uint64_t moved;
     uint64_t *vectors; /* argc, argv, NULL, envp, NULL, auxv */
     size_t vector_count;
     char *strings;

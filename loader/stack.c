@@ -3,7 +3,8 @@
  * The initial stack: what a program finds above its first RSP.
  *
  * Model
- *   The bytes are made first, as two blocks, and then written to two fixed places:
+ *   The bytes are made first, as two blocks, and then written to two fixed places (of the far layout so much
+ *   higher up):
  *
  *       MMU_STACK_TOP    +--------------------------------------------+
  *                        | (free)                                     |
@@ -60,7 +61,7 @@ static size_t measure(const char *const *items, size_t *count)
 
 static uint64_t put_string(struct loader_stack *stack, const char *text)
 {
-    uint64_t address = LOADER_STACK_STRINGS + stack->string_bytes;
+    uint64_t address = LOADER_STACK_STRINGS + stack->moved + stack->string_bytes;
     size_t bytes = strlen(text) + 1;
     memcpy(stack->strings + stack->string_bytes, text, bytes);
     stack->string_bytes += bytes;
@@ -70,7 +71,7 @@ static uint64_t put_string(struct loader_stack *stack, const char *text)
 static uint64_t put_random(struct loader_stack *stack, uint64_t seed)
 {
     struct c2_rng rng;
-    uint64_t address = LOADER_STACK_STRINGS + stack->string_bytes;
+    uint64_t address = LOADER_STACK_STRINGS + stack->moved + stack->string_bytes;
     c2_rng_init(&rng, seed, "at_random");
     c2_rng_fill(&rng, stack->strings + stack->string_bytes, RANDOM_BYTES);
     stack->string_bytes += RANDOM_BYTES;
@@ -141,7 +142,7 @@ enum c2_status loader_stack_compose(struct loader_stack *out, const struct loade
     strings += measure(start->argv, &argc);
     strings += measure(start->envp, &envc);
     size_t vectors = 1 + argc + 1 + envc + 1 + 2 * AUXV_ENTRIES;
-    *out = (struct loader_stack){0};
+    *out = (struct loader_stack){.moved = start->moved};
     if (strings > BLOCK_BYTES || vectors * sizeof(uint64_t) > BLOCK_BYTES)
         return c2_fail(err, C2_ERR_INVALID,
                        "the arguments and the environment are too long: %zu words with %zu bytes; %llu bytes of text "
@@ -169,7 +170,7 @@ enum c2_status loader_stack_map(struct mmu *mmu, const struct loader_stack *stac
                                 struct c2_error *err)
 {
     struct mmu_request request = {
-        .address = LOADER_STACK_LOW,
+        .address = LOADER_STACK_LOW + stack->moved,
         .bytes = MMU_STACK_TOP - LOADER_STACK_LOW,
         .prot = MMU_READ | MMU_WRITE | (executable ? MMU_EXEC : 0u),
         .fixed = true,
@@ -180,10 +181,10 @@ enum c2_status loader_stack_map(struct mmu *mmu, const struct loader_stack *stac
     int64_t answer = mmu_map(mmu, &request);
     if (answer < 0)
         return loader_map_failed(err, "the stack", request.address, request.bytes, answer);
-    enum c2_status status = loader_poke(mmu, LOADER_STACK_STRINGS, stack->strings, stack->string_bytes, "the stack",
-                                        err);
+    enum c2_status status = loader_poke(mmu, LOADER_STACK_STRINGS + stack->moved, stack->strings, stack->string_bytes,
+                                        "the stack", err);
     if (status == C2_OK)
-        status = loader_poke(mmu, LOADER_STACK_RSP, stack->vectors, stack->vector_count * sizeof *stack->vectors,
-                             "the stack", err);
+        status = loader_poke(mmu, LOADER_STACK_RSP + stack->moved, stack->vectors,
+                             stack->vector_count * sizeof *stack->vectors, "the stack", err);
     return status;
 }

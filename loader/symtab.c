@@ -67,6 +67,21 @@ bool loader_symtab_open(struct loader_symtab *out, Elf *elf)
     return open_table(out, elf, SHT_SYMTAB) || open_table(out, elf, SHT_DYNSYM);
 }
 
+bool loader_file_names(const struct loader_file *file, const char *symbol)
+{
+    struct loader_symtab table = {.count = 0};
+    Elf *elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(file->fd, ELF_C_READ, NULL) : NULL;
+    bool found = false;
+    GElf_Sym sym;
+    const bool has = elf && open_table(&table, elf, SHT_DYNSYM);
+    for (size_t i = 1; has && i < table.count && !found && gelf_getsym(table.data, (int)i, &sym); i++) {
+        const char *name = elf_strptr(elf, table.strings, sym.st_name);
+        found = name && strcmp(name, symbol) == 0;
+    }
+    elf_end(elf);
+    return found;
+}
+
 /* ------------------------------------------------------------------ symbols */
 
 /* A version that is not the default one is hidden: nothing newly linked is bound to it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   brk(2): the heap grows up from MMU_HEAP_BASE (or the next multiple of its pages' size) in whole pages, huge ones
+ *   brk(2): the heap grows up from where the layout has it, a multiple of its pages' size, in whole pages, huge ones
  *   when the heap is to have those (the rest of the last one is accessible then, as with hugetlbfs); the break itself
  *   is kept to the byte. A break that cannot be had - below the base, into another mapping or the page tables, or more
  *   than the machine's memory at once - leaves everything, and the answer is the break that stands.
@@ -26,7 +26,7 @@ static bool grow_heap(struct mmu *mmu, uint64_t from, uint64_t to)
 static void move_break(struct mmu *mmu, uint64_t address)
 {
     uint64_t step = mmu_page_bytes(mmu->config.heap_page);
-    if (address < c2_align_up(MMU_HEAP_BASE, step) || address > MMU_TABLES_BASE)
+    if (address < mmu->layout.heap || address > MMU_TABLES_BASE)
         return;
     uint64_t old_end = c2_align_up(mmu->brk, step), new_end = c2_align_up(address, step);
     bool done = true;

@@ -89,9 +89,10 @@ static uint64_t protectable_end(const struct mmu *mmu, uint64_t start, uint64_t 
             return start;
         }
         const uint64_t reach = area_end(area) < end ? area_end(area) : end;
-        if (prot && areas_meet_tables(start, reach)) {
+        const struct host_kept *kept = prot ? host_kept_at(start, reach) : NULL;
+        if (kept) {
             *answer = -ENOMEM;
-            return start < MMU_TABLES_BASE ? MMU_TABLES_BASE : start;
+            return start < kept->start ? kept->start : start;
         }
         start = area_end(area);
     }
@@ -120,7 +121,8 @@ int64_t mmu_protect(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned 
     if (prot & ~7u)
         return -EINVAL;
     int64_t answer;
-    const int error = protect_range(mmu, address, protectable_end(mmu, address, end, prot, &answer), prot);
+    const uint64_t reach = protectable_end(mmu, address, end, prot, &answer);
+    const int error = protect_range(mmu, address, reach, mmu_rights_of(mmu, prot));
     return error ? -error : answer;
 }
 

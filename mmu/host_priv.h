@@ -6,7 +6,22 @@
 #ifndef C2_MMU_HOST_PRIV_H
 #define C2_MMU_HOST_PRIV_H
 
+#include "mmu/mmu.h"
 #include "mmu/tables_priv.h"
+
+/* What the guest has nothing at: the page tables, and what is between the windows, where c2emu's own program lies. */
+struct host_kept {
+    uint64_t start, end;
+};
+/* The first such that [start, end) meets, or NULL. */
+static inline const struct host_kept *host_kept_at(uint64_t start, uint64_t end)
+{
+    static const struct host_kept kept[] = {{MMU_TABLES_BASE, MMU_TABLES_END}, {MMU_WINDOW_END, MMU_FAR_START}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (start < kept[i].end && end > kept[i].start)
+            return &kept[i];
+    return NULL;
+}
 
 /* How new memory begins. Not enforced: readable and writable as far as can be. Enforced (rights.c): every page is
  * closed; where it is watched, by userfaults, and a page that is put has these rights; else there are no rights yet. */

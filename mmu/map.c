@@ -2,7 +2,7 @@
  *
  * Model
  *   mmap(2). A mapping without a fixed address goes to the hint if that is free; otherwise to the highest free range
- *   below MMU_MMAP_TOP, holes first (as Linux does top-down), or in zone LOW to the lowest free range from
+ *   below the layout's top, holes first (as Linux does top-down), or in zone LOW to the lowest free range from
  *   MMU_LOW_BASE, then HIGH when that is full.
  * Not modelled
  *   Linux's alignment of large mappings that only may get huge pages (MAP_HUGETLB's are aligned), its gap below
@@ -18,15 +18,13 @@ int64_t mmu_range_reservable(uint64_t start, uint64_t bytes)
 {
     if (start < MMU_WINDOW_START)
         return -EPERM;
-    if (start >= MMU_FAR_START && start < MMU_FAR_END && bytes <= MMU_FAR_END - start)
-        return 0;
-    return start > MMU_WINDOW_END || bytes > MMU_WINDOW_END - start ? -ENOMEM : 0;
+    return start > MMU_FAR_END || bytes > MMU_FAR_END - start ? -ENOMEM : 0;
 }
 
 int64_t mmu_range_usable(uint64_t start, uint64_t bytes)
 {
     const int64_t refused = mmu_range_reservable(start, bytes);
-    return refused == 0 && areas_meet_tables(start, start + bytes) ? -ENOMEM : refused;
+    return refused == 0 && host_kept_at(start, start + bytes) ? -ENOMEM : refused;
 }
 
 uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone)
@@ -34,7 +32,8 @@ uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone)
     uint64_t at = 0;
     if (zone == MMU_ZONE_LOW)
         at = areas_gap_up(&mmu->space.areas, MMU_LOW_BASE, MMU_LOW_END, bytes);
-    return at ? at : areas_gap_down(&mmu->space.areas, MMU_TABLES_END, MMU_MMAP_TOP, bytes);
+    const uint64_t top = mmu->layout.mmap_top, bottom = top < MMU_WINDOW_END ? MMU_TABLES_END : MMU_FAR_START;
+    return at ? at : areas_gap_down(&mmu->space.areas, bottom, top, bytes);
 }
 
 /* 0 and *bytes in whole pages, or -errno. */
@@ -93,11 +92,15 @@ static int make_backing(struct mmu *mmu, struct backing **out, const struct mmu_
 
 void mmu_number_memory(struct mmu *mmu, uint64_t last) { mmu->objects = last; }
 
-static struct area area_of(const struct mmu_request *request, uint64_t start, uint64_t bytes, struct backing *backing)
+static struct area area_of(const struct mmu *mmu, const struct mmu_request *request, uint64_t start, uint64_t bytes,
+                           struct backing *backing)
 {
     struct area area = {.backing = backing, .may_write = true, .hugetlb = (uint8_t)request->huge};
-    area.view = (struct mmu_area){
-        .start = {start}, .bytes = bytes, .prot = request->prot, .shared = request->shared, .kind = request->kind};
+    area.view = (struct mmu_area){.start = {start},
+                                  .bytes = bytes,
+                                  .prot = mmu_rights_of(mmu, request->prot),
+                                  .shared = request->shared,
+                                  .kind = request->kind};
     if (backing)
         area_describe(&area, request->host_fd >= 0 ? request->offset : 0);
     return area;
@@ -110,8 +113,8 @@ static bool fills(const struct area *area) { return area && !area->backing; }
 struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end)
 {
     const struct area *before = areas_before(&mmu->space.areas, start), *behind = areas_find(&mmu->space.areas, end);
-    const uint64_t least = start < MMU_WINDOW_END ? MMU_WINDOW_START : MMU_FAR_START;
-    const uint64_t most = start < MMU_WINDOW_END ? MMU_WINDOW_END : MMU_FAR_END;
+    const uint64_t least = start < MMU_WINDOW_END ? MMU_WINDOW_START : start < MMU_FAR_START ? start : MMU_FAR_START;
+    const uint64_t most = end > MMU_FAR_START ? MMU_FAR_END : end > MMU_WINDOW_END ? end : MMU_WINDOW_END;
     uint64_t low = start - least < HOST_HOLE_BYTES ? least : start - HOST_HOLE_BYTES;
     uint64_t high = most - end < HOST_HOLE_BYTES ? most : end + HOST_HOLE_BYTES;
     if (start >= MMU_TABLES_END && low < MMU_TABLES_END)
@@ -183,7 +186,7 @@ int64_t mmu_map_range(struct mmu *mmu, const struct mmu_request *request)
     int error = make_backing(mmu, &backing, request);
     if (error)
         return -error;
-    struct area area = area_of(request, (uint64_t)start, bytes, backing);
+    struct area area = area_of(mmu, request, (uint64_t)start, bytes, backing);
     error = put_area(mmu, &area, request->host_fd);
     return error ? -error : start;
 }

@@ -25,9 +25,26 @@ static enum c2_status allocate(struct mmu **out, const struct mmu_guest_config *
     if (!mmu)
         return c2_fail_memory(err, "the address space");
     mmu->config = *config;
-    mmu->brk = c2_align_up(MMU_HEAP_BASE, mmu_page_bytes(config->heap_page));
+    mmu_lay_out(mmu, &(struct mmu_layout){MMU_HEAP_BASE, MMU_MMAP_TOP, MMU_STACK_TOP, false});
     mmu->space.areas.limit = AREAS_LIMIT;
     return C2_OK;
+}
+
+void mmu_lay_out(struct mmu *mmu, const struct mmu_layout *layout)
+{
+    C2_ASSERT(mmu->brk == mmu->layout.heap);
+    mmu->layout = *layout;
+    mmu->layout.heap = c2_align_up(layout->heap, mmu_page_bytes(mmu->config.heap_page));
+    mmu->brk = mmu->layout.heap;
+}
+
+const struct mmu_layout *mmu_layout(const struct mmu *mmu) { return &mmu->layout; }
+
+void mmu_make_readable_code(struct mmu *mmu, bool does) { mmu->layout.readable_is_code = does; }
+
+unsigned mmu_rights_of(const struct mmu *mmu, unsigned prot)
+{
+    return mmu->layout.readable_is_code && prot & MMU_READ ? prot | MMU_EXEC : prot;
 }
 
 enum c2_status mmu_create_on(struct mmu **out, const struct mmu_guest_config *config, const struct mmu_host *host,

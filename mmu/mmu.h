@@ -34,10 +34,14 @@
 #define MMU_MMAP_TOP 0x3f0e30000000ull  /* anonymous mmaps grow down from here */
 #define MMU_STACK_TOP 0x3fff38000000ull /* first byte above the stack */
 #define MMU_STACK_BYTES (8ull << 20)    /* the guest's RLIMIT_STACK, below the first RSP */
-#define MMU_STACK_BASE (MMU_STACK_TOP - (4ull << 20)) /* the first RSP; words and environment lie above */
-/* Where allocators of sanitizers want to be, between the host's programs and its libraries: only at fixed addresses. */
+#define MMU_STACK_ROOM (4ull << 20)     /* for words and environment, above the first RSP */
+#define MMU_STACK_BASE (MMU_STACK_TOP - MMU_STACK_ROOM)
+/* Where allocators of sanitizers want to be, between the host's programs and its libraries: only at fixed addresses,
+ * and all of a program that is laid out there. */
 #define MMU_FAR_START 0x600000000000ull
-#define MMU_FAR_END 0x7d0000000000ull
+#define MMU_FAR_END 0x7ef000000000ull
+#define MMU_FAR_MMAP_TOP 0x7ebe30000000ull
+#define MMU_FAR_STACK_TOP 0x7eef38000000ull
 
 /* ------------------------------------------------------------------ life */
 enum mmu_page_size { MMU_PAGE_4K, MMU_PAGE_2M, MMU_PAGE_1G, MMU_PAGE_SIZES };
@@ -54,6 +58,17 @@ struct mmu;
 /* Reserves the window (a clash names the address and what lies there). One mmu at a time in a process. */
 enum c2_status mmu_create(struct mmu **out, const struct mmu_guest_config *config, struct c2_error *err);
 void mmu_destroy(struct mmu *mmu); /* releases the window */
+
+/* Where a program has what is not at an address of its own; usually as above. */
+struct mmu_layout {
+    uint64_t heap;         /* brk: the first multiple of the heap's pages from here on */
+    uint64_t mmap_top;     /* anonymous mmaps grow down from here */
+    uint64_t stack_top;    /* first byte above the stack; RSP is MMU_STACK_ROOM below */
+    bool readable_is_code; /* READ_IMPLIES_EXEC: what is mapped or protected to be read may be executed */
+};
+void mmu_lay_out(struct mmu *mmu, const struct mmu_layout *layout); /* before the program is loaded */
+const struct mmu_layout *mmu_layout(const struct mmu *mmu);
+void mmu_make_readable_code(struct mmu *mmu, bool does); /* from now on */
 
 /* Enforced rights: for an engine that lets the host's processor execute the guest's loads and stores. The host's rights
  * then follow the guest's, page by page, and the accesses that fault are those for which mmu_ready() is false, whatever
@@ -159,7 +174,7 @@ int64_t mmu_remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t ne
 int64_t mmu_discard(struct mmu *mmu, uint64_t address, uint64_t bytes);
 /* MADV_HUGEPAGE (true) and MADV_NOHUGEPAGE for first touches to come. The range is mapped. */
 int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool huge);
-/* brk(2): returns the new (or unchanged) break. The heap starts at MMU_HEAP_BASE. */
+/* brk(2): returns the new (or unchanged) break. The heap starts where the layout has it. */
 uint64_t mmu_brk(struct mmu *mmu, uint64_t address);
 
 /* ------------------------------------------------------------------ touching */

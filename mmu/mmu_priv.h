@@ -17,6 +17,7 @@ struct lent {
 struct mmu {
     struct space space; /* without frames */
     struct mmu_guest_config config;
+    struct mmu_layout layout;
     struct mmu_host host;
     struct stream_writer *writer; /* or NULL */
     struct c2_error unwritten;    /* why a mark was not written, if its status is not C2_OK */
@@ -36,6 +37,8 @@ void mmu_mark(struct mmu *mmu, enum stream_mark mark, const uint64_t *words, uin
 #define MMU_MARK(mmu, mark, ...) \
     mmu_mark(mmu, mark, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 void mmu_mark_mapped(struct mmu *mmu, uint64_t start, uint64_t bytes); /* inside one area */
+/* Rights as they become: with readable_is_code reading is executing. */
+unsigned mmu_rights_of(const struct mmu *mmu, unsigned prot);
 /* At the end of a call that changed something; true. */
 bool mmu_holds(struct mmu *mmu);
 
@@ -46,8 +49,9 @@ struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end
 struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area, int fd);
 /* 0, or -errno when a guest mapping cannot lie at [start, start + bytes). */
 int64_t mmu_range_usable(uint64_t start, uint64_t bytes);
-/* The same for private anonymous memory without rights, which may cover the page tables: an address sanitizer reserves
- * two TiB around them. There is nothing behind these addresses then, and no way to get rights there. */
+/* The same for private anonymous memory without rights, which may cover what is kept from the guest: an address
+ * sanitizer reserves two TiB around the page tables, a thread sanitizer what it has no use for. There is nothing behind
+ * these addresses then, and no way to get rights there. */
 int64_t mmu_range_reservable(uint64_t start, uint64_t bytes);
 /* A free range for a mapping without a fixed address, or 0. */
 uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone);

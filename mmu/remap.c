@@ -143,7 +143,7 @@ static int64_t remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t
     }
     if (area_end(area) < old + keep)
         return -EFAULT;
-    if (areas_meet_tables(old, old + keep))
+    if (host_kept_at(old, old + keep))
         return -ENOMEM;
     if (fixed)
         return remap_fixed(mmu, old, keep, old_bytes, new_address, new_bytes);

@@ -253,6 +253,10 @@ void mmu_checkpoint(struct mmu *mmu, struct checkpoint *c)
     uint64_t count = areas_count(&mmu->space.areas), from = 0;
     checkpoint_part(c, "the memory");
     refuse_lost(mmu, c);
+    CHECKPOINT_NUMBER(c, mmu->layout.heap, MMU_TABLES_BASE);
+    CHECKPOINT_NUMBER(c, mmu->layout.mmap_top, MMU_FAR_END);
+    CHECKPOINT_NUMBER(c, mmu->layout.stack_top, MMU_FAR_END);
+    CHECKPOINT_NUMBER(c, mmu->layout.readable_is_code, 1);
     CHECKPOINT_NUMBER(c, mmu->brk, MMU_WINDOW_END);
     CHECKPOINT_NUMBER(c, mmu->objects, CHECKPOINT_ANY);
     CHECKPOINT_NUMBER(c, mmu->space.counts.faults, CHECKPOINT_ANY);

@@ -106,17 +106,15 @@ static int window_room(void *self, bool shrinks)
 
 /* ------------------------------------------------------------------ mappings */
 
-/* Where the guest has reserved addresses across the page tables, those stay: what is done, is done on both sides. */
+/* Where the guest has reserved addresses across what is kept from it, that stays: what is done, is done around it. */
 typedef int side(uint64_t low, uint64_t high, const void *with);
 
-static int around_tables(uint64_t low, uint64_t high, side *one_side, const void *with)
+static int around_kept(uint64_t low, uint64_t high, side *one_side, const void *with)
 {
-    if (low >= MMU_TABLES_END || high <= MMU_TABLES_BASE)
-        return one_side(low, high, with);
-    int error = low < MMU_TABLES_BASE ? one_side(low, MMU_TABLES_BASE, with) : 0;
-    if (!error && high > MMU_TABLES_END)
-        error = one_side(MMU_TABLES_END, high, with);
-    return error;
+    int error = 0;
+    for (const struct host_kept *kept; !error && (kept = host_kept_at(low, high)); low = kept->end)
+        error = low < kept->start ? one_side(low, kept->start, with) : 0;
+    return !error && low < high ? one_side(low, high, with) : error;
 }
 
 /* Rights as mprotect takes them: MMU_READ and MMU_WRITE are PROT_READ and PROT_WRITE. */
@@ -138,7 +136,7 @@ static int map_side(uint64_t low, uint64_t high, const void *with)
 
 static int map_private(uint64_t low, uint64_t high, const struct host_rights *begin)
 {
-    return around_tables(low, high, map_side, begin);
+    return around_kept(low, high, map_side, begin);
 }
 
 static int map_anonymous(uint64_t start, uint64_t bytes, const struct host_source *source)
@@ -196,7 +194,7 @@ static int open_far(void)
 static int window_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
     (void)self;
-    if (start >= MMU_FAR_START && open_far() != 0)
+    if (start + bytes > MMU_FAR_START && open_far() != 0)
         return ENOMEM;
     source->may_write = true;
     if (source->fd < 0)
@@ -212,7 +210,7 @@ static int reserve_side(uint64_t low, uint64_t high, const void *with)
     return map_at(low, high - low, PROT_NONE, RESERVE, -1, 0);
 }
 
-static int reserve_range(uint64_t low, uint64_t high) { return around_tables(low, high, reserve_side, NULL); }
+static int reserve_range(uint64_t low, uint64_t high) { return around_kept(low, high, reserve_side, NULL); }
 
 static int make_hole(const struct host_hole *hole)
 {
@@ -283,7 +281,7 @@ static int discard_side(uint64_t low, uint64_t high, const void *with)
 static int window_discard(void *self, uint64_t start, uint64_t bytes)
 {
     (void)self;
-    return around_tables(start, start + bytes, discard_side, NULL);
+    return around_kept(start, start + bytes, discard_side, NULL);
 }
 
 static bool window_probe(void *self, uint64_t page)
@@ -314,7 +312,7 @@ static int protect_side(uint64_t low, uint64_t high, const void *with)
 static int window_protect(void *self, uint64_t start, uint64_t bytes, unsigned rights)
 {
     (void)self;
-    return around_tables(start, start + bytes, protect_side, &rights);
+    return around_kept(start, start + bytes, protect_side, &rights);
 }
 
 /* Linux joins neighbours whose pages have a common origin (anon_vma), which a mapping gets with its first page and
@@ -338,7 +336,7 @@ static int watch_side(uint64_t low, uint64_t high, const void *with)
 static int window_watch(void *self, uint64_t start, uint64_t bytes, bool on)
 {
     (void)self;
-    return around_tables(start, start + bytes, watch_side, &on);
+    return around_kept(start, start + bytes, watch_side, &on);
 }
 
 static int window_put(void *self, uint64_t page, enum host_page what)

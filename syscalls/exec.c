@@ -177,7 +177,8 @@ static int64_t copy_words(struct call *c, struct program *program, uint64_t argv
                                                .file = program->file,
                                                .directory = program->directory,
                                                .argv = (const char *const *)program->argv.items,
-                                               .envp = (const char *const *)program->envp.items};
+                                               .envp = (const char *const *)program->envp.items,
+                                               .personality = c->kernel->identity.personality};
     return status;
 }
 

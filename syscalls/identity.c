@@ -13,6 +13,7 @@
 #include <linux/capability.h>
 #include <asm/prctl.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
@@ -78,13 +79,14 @@ int64_t identity_set_users(struct call *c)
 
 int64_t identity_personality(struct call *c)
 {
-    enum { QUERY = 0xffffffff, NO_RANDOM_ADDRESSES = 0x40000 }; /* which it has none of */
+    const uint32_t query = 0xffffffff, known = ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC;
     const uint32_t wanted = (uint32_t)c->arg[0], old = c->kernel->identity.personality;
-    if (wanted == QUERY)
+    if (wanted == query)
         return old;
-    if (wanted & ~(uint32_t)NO_RANDOM_ADDRESSES)
+    if (wanted & ~known)
         return -EINVAL;
     c->kernel->identity.personality = wanted;
+    mmu_make_readable_code(c->kernel->mmu, wanted & READ_IMPLIES_EXEC);
     return old;
 }
 

@@ -23,7 +23,7 @@ struct identity {
     struct identity_limit limit[IDENTITY_LIMITS];
     unsigned mask; /* umask */
     int dumpable;
-    uint32_t personality; /* ADDR_NO_RANDOMIZE, or 0 */
+    uint32_t personality; /* ADDR_NO_RANDOMIZE, READ_IMPLIES_EXEC */
 };
 
 void identity_create(struct identity *identity);

@@ -32,12 +32,18 @@ static bool is_touched(const struct syscalls *kernel, uint64_t page)
     return mmu_ready(kernel->mmu, (struct guest_va){page}, MMU_ACCESS_READ);
 }
 
+/* The first RSP. */
+static uint64_t stack_base(const struct syscalls *kernel)
+{
+    return mmu_layout(kernel->mmu)->stack_top - MMU_STACK_ROOM;
+}
+
 static uint64_t grown(const struct syscalls *kernel, const struct mmu_area *stack)
 {
     uint64_t bottom = stack->start.v;
-    while (bottom < MMU_STACK_BASE && !is_touched(kernel, bottom))
+    while (bottom < stack_base(kernel) && !is_touched(kernel, bottom))
         bottom += C2_PAGE_BYTES;
-    const uint64_t touched = MMU_STACK_BASE - bottom;
+    const uint64_t touched = stack_base(kernel) - bottom;
     return touched > STACK_LEAST ? touched : STACK_LEAST;
 }
 
@@ -113,11 +119,11 @@ static void grow(struct syscalls *kernel, const struct mmu_area *stack, uint64_t
 void limits_set_stack(struct syscalls *kernel)
 {
     const struct mmu_area *stack = stack_of(kernel);
-    if (!stack || stack->start.v >= MMU_STACK_BASE)
+    if (!stack || stack->start.v >= stack_base(kernel))
         return;
     const uint64_t limit = limit_of(kernel, RLIMIT_STACK), used = grown(kernel, stack), start = stack->start.v;
     const uint64_t most = limit < MMU_STACK_BYTES ? c2_align_down(limit, C2_PAGE_BYTES) : MMU_STACK_BYTES;
-    const uint64_t bottom = MMU_STACK_BASE - (most > used ? most : used);
+    const uint64_t bottom = stack_base(kernel) - (most > used ? most : used);
     if (bottom > start)
         (void)mmu_unmap(kernel->mmu, start, bottom - start);
     else if (bottom < start)

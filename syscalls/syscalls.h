@@ -31,6 +31,7 @@ struct syscalls_program {
     const char *file;                      /* the host's path of it */
     const char *directory;                 /* the guest's working directory, as it calls it */
     const char *const *argv, *const *envp; /* NULL-terminated; at least one argument */
+    uint32_t personality;                  /* as personality(2) has it */
 };
 
 struct syscalls_config {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <sys/personality.h>
 #include <sys/wait.h>
 
 #include "unit/loader_elf_build.h"
@@ -187,6 +188,29 @@ static void test_every_form_of_program(void **state)
     check_load(GUESTS "/no_pie", 0, true);
     check_load(GUESTS "/assembly", 0, false);
     check_load(GUESTS "/bare", 0, false);
+}
+
+/* As Linux has it when it moves nothing: the break is behind the bss. */
+static void test_the_heap_lies_behind_the_program_if_wanted(void **state)
+{
+    (void)state;
+    static const char *const programs[] = {GUESTS "/static", GUESTS "/dynamic"};
+    for (size_t i = 0; i < 2; i++) {
+        struct mmu *mmu = new_mmu();
+        struct loader_image image;
+        struct loader_request request = request_of(programs[i]);
+        request.personality = ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC;
+        assert_int_equal(loader_load(&image, mmu, &request, NULL), C2_OK);
+        const uint64_t heap = mmu_brk(mmu, 0);
+        const struct mmu_area *last = mmu_area_at(mmu_areas(mmu), (struct guest_va){heap - 1}, false);
+        assert_non_null(last);
+        assert_int_equal(last->start.v + last->bytes, heap);
+        assert_int_equal(last->prot, MMU_READ | MMU_WRITE | MMU_EXEC);
+        assert_true(heap > image.program_entry && heap < MMU_LOW_BASE);
+        assert_int_equal(mmu_brk(mmu, heap + 1), heap + 1);
+        loader_image_release(&image);
+        mmu_destroy(mmu);
+    }
 }
 
 static void check_stack_rights(const char *path, unsigned prot)
@@ -883,6 +907,7 @@ int main(void)
         cmocka_unit_test(test_functions_of_one_name),
         cmocka_unit_test(test_functions_that_resolve),
         cmocka_unit_test(test_a_file_to_be_read_is_no_module),
+        cmocka_unit_test(test_the_heap_lies_behind_the_program_if_wanted),
         cmocka_unit_test(test_variables_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

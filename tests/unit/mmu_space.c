@@ -134,7 +134,7 @@ static void map_answers_as_the_kernel(void **state)
         {{.bytes = PAGE, .address = BASE + 1, .fixed = true, .host_fd = -1}, -EINVAL},
         {{.bytes = PAGE, .address = 0, .fixed = true, .host_fd = -1}, -EPERM},
         {{.bytes = PAGE, .address = 0xf000, .fixed = true, .host_fd = -1}, -EPERM},
-        {{.bytes = PAGE, .address = MMU_WINDOW_END, .fixed = true, .host_fd = -1}, -ENOMEM},
+        {{.bytes = PAGE, .address = MMU_WINDOW_END, .prot = 1, .fixed = true, .host_fd = -1}, -ENOMEM},
         {{.bytes = PAGE, .address = UINT64_MAX - 4095, .fixed = true, .host_fd = -1}, -ENOMEM},
         {{.bytes = PAGE, .address = MMU_TABLES_BASE, .prot = 1, .fixed = true, .host_fd = -1}, -ENOMEM},
         {{.bytes = 2 * PAGE, .address = MMU_TABLES_BASE - PAGE, .prot = 1, .fixed = true, .host_fd = -1}, -ENOMEM},
@@ -198,7 +198,7 @@ static void low_zone_falls_back_to_the_high_one(void **state)
     assert_int_equal(areas_gap_up(&areas, MMU_LOW_BASE, MMU_LOW_END, PAGE), MMU_LOW_BASE);
     assert_int_equal(areas_gap_up(&areas, MMU_LOW_BASE, MMU_LOW_END, 2 * PAGE), 0);
     insert(&areas, MMU_TABLES_END, MMU_MMAP_TOP - 2 * PAGE);
-    struct mmu mmu = {.space = {.areas = areas}};
+    struct mmu mmu = {.space = {.areas = areas}, .layout = {.mmap_top = MMU_MMAP_TOP}};
     assert_int_equal(mmu_find_gap(&mmu, PAGE, MMU_ZONE_LOW), MMU_LOW_BASE);
     assert_int_equal(mmu_find_gap(&mmu, 2 * PAGE, MMU_ZONE_LOW), MMU_MMAP_TOP - 2 * PAGE);
     assert_int_equal(mmu_find_gap(&mmu, 3 * PAGE, MMU_ZONE_LOW), 0);
@@ -883,6 +883,43 @@ static void exhausted_color_is_named(void **state)
     end(mmu);
 }
 
+static void a_layout_moves_heap_and_mappings(void **state)
+{
+    (void)state;
+    struct both *mmu = make(MMU_SEQUENTIAL, 64);
+    const uint64_t heap = BASE + 7 * PAGE;
+    mmu_lay_out(mmu->mmu, &(struct mmu_layout){heap, MMU_FAR_MMAP_TOP, MMU_FAR_STACK_TOP, false});
+    const struct mmu_request one = {.bytes = PAGE, .prot = RW, .host_fd = -1};
+    assert_int_equal(both_brk(mmu, 0), heap);
+    assert_int_equal(both_brk(mmu, heap - 1), heap);
+    assert_int_equal(both_brk(mmu, heap + 1), heap + 1);
+    assert_area(mmu, heap, heap, 1, RW);
+    assert_int_equal(both_map(mmu, &one), MMU_FAR_MMAP_TOP - PAGE);
+    assert_int_equal(both_map(mmu, &one), MMU_FAR_MMAP_TOP - 2 * PAGE);
+    assert_int_equal(mmu_layout(mmu->mmu)->stack_top, MMU_FAR_STACK_TOP);
+    end(mmu);
+}
+
+static void what_can_be_read_is_code_if_the_layout_says_so(void **state)
+{
+    (void)state;
+    struct both *mmu = make(MMU_SEQUENTIAL, 64);
+    struct mmu_request request = {.address = BASE, .bytes = PAGE, .prot = MMU_READ, .fixed = true, .host_fd = -1};
+    mmu_make_readable_code(mmu->mmu, true);
+    both_map(mmu, &request);
+    assert_area(mmu, BASE, BASE, 1, RX);
+    both_protect(mmu, BASE, PAGE, 0);
+    assert_area(mmu, BASE, BASE, 1, 0);
+    both_protect(mmu, BASE, PAGE, RW);
+    assert_area(mmu, BASE, BASE, 1, RW | MMU_EXEC);
+    both_brk(mmu, MMU_HEAP_BASE + 1);
+    assert_area(mmu, MMU_HEAP_BASE, MMU_HEAP_BASE, 1, RW | MMU_EXEC);
+    mmu_make_readable_code(mmu->mmu, false);
+    both_map(mmu, &request);
+    assert_area(mmu, BASE, BASE, 1, MMU_READ);
+    end(mmu);
+}
+
 static void full_arena_is_named(void **state)
 {
     (void)state;
@@ -1037,6 +1074,8 @@ int main(void)
         cmocka_unit_test(identity_clash_names_both_pages),
         cmocka_unit_test(identity_fits_the_layout),
         cmocka_unit_test(exhausted_color_is_named),
+        cmocka_unit_test(a_layout_moves_heap_and_mappings),
+        cmocka_unit_test(what_can_be_read_is_code_if_the_layout_says_so),
         cmocka_unit_test(full_arena_is_named),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_host_call_may_fail),

@@ -271,6 +271,31 @@ static void the_far_window_comes_when_wanted(void **state)
     end(mmu);
 }
 
+/* What a thread sanitizer does with what it has no use for: from one window through what lies between to the other. */
+static void what_is_kept_can_be_reserved(void **state)
+{
+    (void)state;
+    struct mmu *mmu = make();
+    const uint64_t start = MMU_WINDOW_END - 2 * PAGE, pages = (MMU_FAR_START - start) / PAGE + 2;
+    void *between = mmap((void *)MMU_WINDOW_END, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_equal(between, (void *)MMU_WINDOW_END);
+    assert_int_equal(map(mmu, start, pages, RW, false, -1, 0), -ENOMEM);
+    assert_int_equal(map(mmu, start, pages, 0, false, -1, 0), start);
+    assert_string_equal(host_rights(MMU_WINDOW_END), "r--p"); /* as it was */
+    assert_int_equal(mmu_protect(mmu, MMU_WINDOW_END, PAGE, RW), -ENOMEM);
+    assert_int_equal(mmu_protect(mmu, start, pages * PAGE, RW), -ENOMEM); /* up to there it is done */
+    assert_int_equal(touch(mmu, MMU_WINDOW_END - PAGE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
+    assert_int_equal(touch(mmu, MMU_WINDOW_END, MMU_ACCESS_WRITE), MMU_FAULT_DENIED);
+    assert_int_equal(mmu_remap(mmu, MMU_WINDOW_END, PAGE, PAGE, true, true, BASE), -ENOMEM);
+    assert_int_equal(mmu_unmap(mmu, start, pages * PAGE), 0);
+    assert_null(mmu_area_at(mmu_areas(mmu), (struct guest_va){start}, true));
+    assert_string_equal(host_rights(MMU_WINDOW_END), "r--p");
+    assert_string_equal(host_rights(MMU_WINDOW_END - PAGE), "---p");
+    assert_string_equal(host_rights(MMU_FAR_START), "---p");
+    munmap(between, PAGE);
+    end(mmu);
+}
+
 /* ------------------------------------------------------------------ anonymous memory */
 
 static void data_survives_rights_and_moves(void **state)
@@ -702,6 +727,7 @@ int main(void)
         cmocka_unit_test(a_limit_on_addresses_is_named),
         cmocka_unit_test(reservations_go_around_the_tables),
         cmocka_unit_test(the_far_window_comes_when_wanted),
+        cmocka_unit_test(what_is_kept_can_be_reserved),
         cmocka_unit_test(data_survives_rights_and_moves),
         cmocka_unit_test(moves_over_the_hosts_own_borders),
         cmocka_unit_test(a_failed_move_moves_back),

@@ -312,9 +312,14 @@ void row_personality(void **state)
     assert_call(0, personality, 0);
     assert_call(0, personality, 0x40000);
     assert_call(0x40000, personality, 0xffffffff);
-    assert_call(-EINVAL, personality, 0x400000); /* READ_IMPLIES_EXEC */
-    assert_call(0x40000, personality, 0);
+    assert_call(-EINVAL, personality, 0x200000); /* ADDR_COMPAT_LAYOUT */
+    assert_call(0x40000, personality, 0x400000); /* READ_IMPLIES_EXEC */
+    const int64_t at = CALL(mmap, 0, C2_PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(mmu_allows(g.mmu, (struct guest_va){(uint64_t)at}, C2_PAGE_BYTES, MMU_EXEC));
+    assert_call(0x400000, personality, 0);
     assert_call(0, personality, 0xffffffff);
+    assert_call(0, mprotect, (uint64_t)at, C2_PAGE_BYTES, PROT_READ);
+    assert_false(mmu_allows(g.mmu, (struct guest_va){(uint64_t)at}, C2_PAGE_BYTES, MMU_EXEC));
 }
 
 void row_prctl(void **state)
