@@ -112,6 +112,7 @@ struct syscalls {
     uint64_t turn;      /* instructions at which that of `current` began */
     struct timer *timers;
     uint32_t timer_room, timers_armed;
+    uint32_t daemon_step; /* signals that it got as one that is left (daemons.c) */
     struct mmu *mmu;
     struct locked locked;
     bool remapped; /* since mapped_bytes was looked for (views.c) */

@@ -33,6 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "syscalls/daemons_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/notices_priv.h"
 #include "syscalls/terminals_priv.h"
@@ -555,6 +556,8 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     status |= dumps_core(kernel, status) ? WCOREFLAG : 0;
     if (kernel->pid != IDENTITY_PID)
         inputs_tell(&kernel->inputs);
+    else
+        daemons_first_ended(kernel, syscalls_time_ns(kernel, instructions));
     stops_leave_groups(kernel);
     self->status = status;
     self->cpu_ns = kernel_cpu_ns(kernel, instructions);

@@ -72,11 +72,13 @@ struct processes {
     uint32_t last;       /* number given, of a process or of a thread of several processes */
     uint32_t foreground; /* the group that a terminal belongs to */
     uint32_t running;
-    uint32_t started;  /* processes, so far */
-    uint64_t ended_ns; /* the time of those that have ended */
-    bool notices;      /* somebody wants to be told of a descriptor by a signal (notices.c), */
-    bool leases;       /* or has a lease of a file */
-    uint64_t events;   /* that may let another process go on */
+    uint32_t started;        /* processes, so far */
+    uint64_t ended_ns;       /* the time of those that have ended */
+    uint64_t first_ended_ns; /* when the first one ended, */
+    uint32_t first_session;  /* which was in this session; 0: it has not */
+    bool notices;            /* somebody wants to be told of a descriptor by a signal (notices.c), */
+    bool leases;             /* or has a lease of a file */
+    uint64_t events;         /* that may let another process go on */
     uint64_t memories; /* processes and programs begun, but for the first: what each makes has numbers of its own */
     uint64_t releases; /* of locks of files, and of ends of pipes: what a wait for a lock may wait for */
     uint32_t used;     /* of the list: nothing lies behind */

@@ -26,6 +26,7 @@
 #include <unistd.h>
 #include <time.h>
 
+#include "syscalls/daemons_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
 #include "syscalls/sockets_priv.h"
@@ -484,7 +485,9 @@ uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wai
 /* The earliest moment that anybody waits for. */
 uint64_t syscalls_next_time(const struct syscalls *kernel)
 {
+    const uint64_t ended = daemons_next(kernel);
     uint64_t next = timers_next(kernel);
+    next = ended < next ? ended : next;
     if (stops_is_stopped(kernel))
         return KERNEL_NEVER;
     for (uint32_t i = 0; i < kernel->thread_count; i++) {

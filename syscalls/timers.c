@@ -24,6 +24,7 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include "syscalls/daemons_priv.h"
 #include "syscalls/kernel_priv.h"
 
 #define ALARM_CODE SI_KERNEL /* what setitimer's signals say */
@@ -115,6 +116,7 @@ static uint64_t go_on(struct syscalls *kernel, struct timer *timer, uint64_t now
 
 void syscalls_expire(struct syscalls *kernel, uint64_t instructions)
 {
+    daemons_expire(kernel, instructions);
     for (uint32_t i = 0; kernel->timers_armed && i < kernel->timer_room; i++)
         if (left_of(kernel, &kernel->timers[i], instructions) == 0)
             send(kernel, &kernel->timers[i],

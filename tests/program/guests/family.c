@@ -1020,6 +1020,39 @@ static void circle(const char *directory)
         flock(second, LOCK_EX);
 }
 
+/* Who has a session of its own and waits for ever is ended an hour behind the first process: the third one says so, and
+ * goes on waiting. One of the session goes on for as long as it likes. */
+static time_t daemon_began;
+static void say_when(int signal)
+{
+    char text[64];
+    const int bytes = snprintf(text, sizeof text, "signal %d after %ld minutes\n", signal,
+                               (long)(time(NULL) - daemon_began) / 60);
+    if (write(1, text, (size_t)bytes) != bytes)
+        _exit(1);
+}
+
+static void daemons(void)
+{
+    daemon_began = time(NULL);
+    for (int i = 0; i < 4; i++) {
+        if (fork() != 0)
+            continue;
+        if (i < 3)
+            setsid();
+        if (i > 0)
+            signal(SIGTERM, say_when);
+        if (i == 1)
+            _exit(pause());
+        sleep(i == 3 ? 2 * 3600 : 1);
+        while (i < 3)
+            sleep(600);
+        printf("the job has slept\n");
+        exit(0);
+    }
+    puts("started");
+}
+
 static int tree(int left)
 {
     int status, sum = 1;
@@ -1063,6 +1096,8 @@ int main(int argc, char **argv)
         orphans();
     else if (strcmp(part, "circle") == 0 && argc > 2)
         circle(argv[2]);
+    else if (strcmp(part, "daemons") == 0)
+        daemons();
     else if (strcmp(part, "tree") == 0 && argc > 2)
         printf("%d processes\n", tree(atoi(argv[2])));
     return 0;
