@@ -5,7 +5,8 @@
  * Model
  *   Misses are put together by object and loop (groups.c); each group is judged (judge.c). Translations that no swap of
  *   loops concerns are one finding an object: pages of 2 MiB spare them as far as the TLBs cover it. What cores take
- *   from each other is one an object and kind (sharing.c); fetches are one of their own. Findings of one cause are
+ *   from each other is one an object and kind (sharing.c); fetches are one of their own, and prefetch instructions
+ *   those of a function (prefetches.c). Findings of one cause are
  *   one: objects that the same loops go through in the wrong order or too often, or that compete there; loops in which
  *   the same rows of an object compete; loops that go through their objects one after the other, again and again; and
  *   loops that go through one object in no order, from node to node or once.
@@ -30,12 +31,10 @@
 #define FURTHER 2u          /* findings that are no group's: code, and start-up */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row)
+struct finding findings_nowhere(enum findings_pattern pattern)
 {
-    const uint32_t insn = profile->rows[row].insn;
     return (struct finding){.pattern = pattern,
-                            .pc = profile->insns[insn].pc,
-                            .insn = insn,
+                            .insn = FINDINGS_NOBODY,
                             .caller = FINDINGS_NOBODY,
                             .object = FINDINGS_NOBODY,
                             .loop = ANALYSES_NO_LOOP,
@@ -45,6 +44,14 @@ struct finding findings_at(enum findings_pattern pattern, const struct analyses_
                             .evictor = FINDINGS_NOBODY,
                             .other = FINDINGS_NOBODY,
                             .store = FINDINGS_NOBODY};
+}
+
+struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row)
+{
+    struct finding finding = findings_nowhere(pattern);
+    finding.insn = profile->rows[row].insn;
+    finding.pc = profile->insns[finding.insn].pc;
+    return finding;
 }
 
 void findings_destroy(struct findings *findings)
@@ -159,9 +166,11 @@ static void add_code(struct findings *to, const struct findings_input *input, co
 
 /* ------------------------------------------------------------------ the list */
 
+static uint64_t spared(const struct finding *finding) { return finding->gain + finding->beside; }
+
 static uint64_t worth(const struct finding *finding)
 {
-    return finding->gain != 0 ? finding->gain : finding->cost / WORTH_WITHOUT;
+    return spared(finding) != 0 ? spared(finding) : finding->cost / WORTH_WITHOUT;
 }
 
 static int by_worth(const void *left, const void *right)
@@ -178,8 +187,8 @@ static int by_worth(const void *left, const void *right)
 static bool is_worthwhile(const struct findings *findings, const struct finding *finding)
 {
     const uint64_t cycles = findings->cycles;
-    return finding->gain != 0 ? finding->gain >= cycles / FINDINGS_GAIN_SHARE
-                              : finding->cost != 0 && finding->cost >= cycles / FINDINGS_COST_SHARE;
+    return spared(finding) != 0 ? spared(finding) >= cycles / FINDINGS_GAIN_SHARE
+                                : finding->cost != 0 && finding->cost >= cycles / FINDINGS_COST_SHARE;
 }
 
 /* What start-up costs stays the first, if it is there. */
@@ -224,6 +233,8 @@ static bool has_one_cause(const struct finding *a, const struct finding *b)
         return same_loops(a, b) || (a->with == b->with && a->object == b->object);
     case FINDINGS_CAPACITY:
         return same_loops(a, b) || same_passes(a, b);
+    case FINDINGS_WRITE_ALLOCATE:
+        return same_loops(a, b) || a->object == b->object;
     case FINDINGS_SET_CONFLICTS:
         return same_loops(a, b) || same_rows(a, b);
     case FINDINGS_NON_TEMPORAL:
@@ -293,7 +304,7 @@ static void drop_small(struct findings *findings)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < findings->count; i++)
-        if (findings->list[i].cost >= findings->cycles / SMALL_SHARE)
+        if (findings->list[i].cost + findings->list[i].beside >= findings->cycles / SMALL_SHARE)
             findings->list[kept++] = findings->list[i];
     findings->count = kept;
 }
@@ -314,23 +325,14 @@ static void sort_out(struct findings *findings)
 /* Where start-up costs more than the program, and nothing of that is worth much beside it: it comes first. */
 static void add_startup(struct findings *findings, const struct groups *groups)
 {
-    const uint64_t best = findings->count == 0 ? 0 : findings->list[0].gain;
+    const uint64_t best = findings->count == 0 ? 0 : spared(&findings->list[0]);
     const uint64_t startup = groups->startup;
     if (startup <= groups->cost || best * STARTUP_SHARE > groups->cost + startup ||
         startup < (findings->cycles + startup) / FINDINGS_COST_SHARE)
         return;
     memmove(&findings->list[1], findings->list, findings->count++ * sizeof *findings->list);
-    findings->list[0] = (struct finding){.pattern = FINDINGS_STARTUP,
-                                         .insn = FINDINGS_NOBODY,
-                                         .caller = FINDINGS_NOBODY,
-                                         .object = FINDINGS_NOBODY,
-                                         .loop = ANALYSES_NO_LOOP,
-                                         .with = ANALYSES_NO_LOOP,
-                                         .block_loop = ANALYSES_NO_LOOP,
-                                         .level = FINDINGS_NOBODY,
-                                         .evictor = FINDINGS_NOBODY,
-                                         .other = FINDINGS_NOBODY,
-                                         .cost = groups->startup};
+    findings->list[0] = findings_nowhere(FINDINGS_STARTUP);
+    findings->list[0].cost = groups->startup;
 }
 
 /* Orders of loops that matter are looked at more closely; where a swap spares nothing, the group is about something
@@ -397,12 +399,21 @@ static void judge(struct findings *findings, const struct findings_input *input,
         findings_judge(finding, input, group);
 }
 
+/* What accesses wait for late prefetches, which is no cost. */
+static uint64_t late_cycles(const struct findings_input *input)
+{
+    uint64_t cycles = 0;
+    for (size_t i = 0; i < input->instructed_count; i++)
+        cycles += input->instructed[i].of.late_cycles;
+    return cycles;
+}
+
 static enum c2_status fill(struct findings *findings, const struct findings_input *input, const struct groups *groups,
                            struct c2_error *err)
 {
     findings->cost = groups->cost;
     findings->startup = groups->startup;
-    findings->cycles = groups->cost + input->instructions;
+    findings->cycles = groups->cost + input->instructions + late_cycles(input);
     findings->list = c2_calloc(2 * (size_t)groups->count + FURTHER, sizeof *findings->list);
     if (!findings->list)
         return c2_fail_memory(err, "the findings");
@@ -417,6 +428,8 @@ static enum c2_status fill(struct findings *findings, const struct findings_inpu
     add_code(findings, input, groups);
     if (status == C2_OK)
         status = findings_add_sharing(findings, input, err);
+    if (status == C2_OK)
+        status = findings_add_prefetches(findings, input, err);
     if (status != C2_OK)
         return status;
     sort_out(findings);

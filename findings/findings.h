@@ -21,6 +21,9 @@
     X(PARTIAL_LINES, "partial-lines", "few bytes are used of the lines that are fetched") \
     X(POINTER_CHASING, "pointer-chasing", "each address comes from the load before, and nodes are scattered") \
     X(NON_TEMPORAL, "non-temporal-stores", "lines that are stored past the caches are fetched again soon") \
+    X(WRITE_ALLOCATE, "write-allocate", "lines are fetched from memory to be overwritten whole") \
+    X(USELESS_PREFETCHES, "useless-prefetches", "prefetch instructions fetch nothing, or nothing that is asked for") \
+    X(LATE_PREFETCHES, "late-prefetches", "what prefetch instructions fetch is asked for before it can be there") \
     X(TLB, "tlb", "more pages are in use than the TLBs hold") \
     X(FALSE_SHARING, "false-sharing", "cores take a line from each other for different bytes of it") \
     X(TRUE_SHARING, "true-sharing", "cores take a line from each other for the same bytes") \
@@ -66,13 +69,17 @@ struct finding {
     uint32_t others;    /* how many there are; their cost and gain are in the sums */
     uint32_t around;    /* CAPACITY: the loop around the loop; NO_LOOP: none, or none is known */
     struct guest_va
-        function;           /* CAPACITY: that holds the loop; INSTRUCTION_CACHE: whose code costs most; 0: not known */
-    uint32_t functions;     /* INSTRUCTION_CACHE: how many have a hundredth of the cost or more */
-    uint64_t function_cost; /* INSTRUCTION_CACHE: of the cost, that of the function's code */
+        function; /* CAPACITY: that holds the loop; INSTRUCTION_CACHE: whose code costs most; prefetches: theirs; 0:
+                   * not known */
+    uint32_t functions;           /* INSTRUCTION_CACHE: how many have a hundredth of the cost or more */
+    uint64_t function_cost;       /* INSTRUCTION_CACHE: of the cost, that of the function's code */
     uint32_t also[FINDINGS_ALSO]; /* the first of the others, most costly first */
     uint64_t cost;                /* cycles that it concerns */
     uint64_t gain;                /* of these, what the remedy would spare; 0: nothing, or there is none */
     enum findings_gained gained;
+    /* Of prefetches: cycles of the run that the remedy would spare and that are no cost (prefetches.c); else 0 */
+    uint64_t beside;
+    struct caches_instructed prefetches; /* what became of them */
     struct findings_cost parts;
     uint64_t misses;    /* of the first level; of TLB those of the first TLBs; of sharing those of its kind */
     uint64_t walks;     /* TLB: page walks */
@@ -139,7 +146,7 @@ struct loader_type_id findings_type(struct loader_symbols *symbols, const struct
                                     bool *pointed);
 
 /* A finding is one where its remedy spares at least this part of the cycles of the run (cost and instructions, one
- * cycle each); or, without remedy, where it concerns so much. */
+ * cycle each, and what accesses wait for late prefetches); or, without remedy, where it concerns so much. */
 #define FINDINGS_GAIN_SHARE 100u
 #define FINDINGS_COST_SHARE 20u
 
@@ -152,6 +159,8 @@ struct findings {
 };
 enum c2_status findings_create(struct findings **out, const struct findings_input *input, struct c2_error *err);
 void findings_destroy(struct findings *findings); /* takes NULL */
+/* Of useless prefetches: whether what they do fetch is useful mostly, so that one a line is to stay. */
+bool findings_prefetches_stay(const struct finding *of);
 
 /* ------------------------------------------------------------------ remedies tried: remedies.c
  * What is to be simulated for the findings, in their order: at most ANALYSES_PROPOSALS wishes, and walks whose order

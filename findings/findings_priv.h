@@ -129,6 +129,16 @@ void findings_sort(struct findings *findings);
 /* The instruction of the user's code that led to what the row does; FINDINGS_NOBODY: none is known, or it is that. */
 uint32_t findings_caller(const struct findings_input *input, uint32_t row);
 
+/* Adds prefetch instructions that are for nothing, or late. (prefetches.c) */
+enum c2_status findings_add_prefetches(struct findings *to, const struct findings_input *input, struct c2_error *err);
+
+/* Whether the group is of stores that overwrite what they fetch from memory, so often; then the finding is about that.
+ * (stored.c) */
+bool findings_is_overwritten(struct finding *out, const struct findings_input *input, const struct group *group,
+                             double passes);
+
+struct finding findings_nowhere(enum findings_pattern pattern); /* all that is a number is nobody's */
+
 /* A finding of nothing in particular. */
 struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row);
 

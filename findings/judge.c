@@ -13,6 +13,7 @@
  *   set conflicts     Conflict misses are more than CONFLICT_SHARE per cent of the cost: all of their cost. Where only
  *                     frames choose the sets they are a matter of placement, if the pages are not placed in order, or
  *                     if the object is gone through in short steps, and it and the evictor together fit the level.
+ *   write-allocate    The loop overwrites whole lines that come from memory: their cost (stored.c).
  *   pointer chasing   Steps are irregular and the address comes from a load before it: nodes side by side, in the order
  *                     of the walk, take as much of a line as a node has bytes that are used. Accesses that fit no grid
  *                     of at least NODE_GRID bytes are not those of nodes: text, and tables of short numbers. Where
@@ -369,6 +370,13 @@ static void find_nest(struct finding *out, const struct findings_input *input)
         loader_function_entry(input->symbols, loop->header, &out->function);
 }
 
+/* Ordinary stores of what the loop does not need from memory. */
+static bool is_overwritten(struct finding *out, const struct findings_input *input, const struct group *group)
+{
+    const double passes = passes_of(input, group);
+    return passes > PASSES && findings_is_overwritten(out, input, group, fetches_of(input, group));
+}
+
 static void judge_order(struct finding *out, const struct findings_input *input, const struct group *group)
 {
     out->passes = passes_of(input, group);
@@ -399,7 +407,8 @@ static void judge_misses(struct finding *out, const struct findings_input *input
     out->cost -= group->cost.translation;
     if (group->access)
         out->step = group->access->step[0].bytes;
-    if (!is_conflict(out, input, group) && !is_chase(out, input, group) && !is_partial(out, input, group))
+    if (!is_conflict(out, input, group) && !is_overwritten(out, input, group) && !is_chase(out, input, group) &&
+        !is_partial(out, input, group))
         judge_order(out, input, group);
 }
 

@@ -337,6 +337,51 @@ static void say_past(struct c2_words *words, const struct telling *t)
            c2_group_digits(count, t->of->refetched), t->object, text);
 }
 
+static double per_cent(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : 100.0 * (double)part / (double)whole; }
+
+/* "of 4,096 prefetches 99.9 % find their line in the caches, 0.1 % name a page that is not there" */
+static void say_useless(struct c2_words *words, const struct telling *t)
+{
+    const struct caches_instructed *of = &t->of->prefetches;
+    char count[DIGITS];
+    const char *between = "";
+    c2_say(words, "of %s prefetches", c2_group_digits(count, of->executed));
+    const struct {
+        uint64_t count;
+        const char *what;
+    } parts[] = {{of->present, "find their line in the caches"},
+                 {of->nowhere, "name a page that is not there"},
+                 {of->useless, "fetch a line that is lost before anybody asks for it"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].count == 0)
+            continue;
+        c2_say(words, "%s %.1f %% %s", between, per_cent(parts[i].count, of->executed), parts[i].what);
+        between = ",";
+    }
+}
+
+static void say_late(struct c2_words *words, const struct telling *t)
+{
+    const struct caches_instructed *of = &t->of->prefetches;
+    char cycles[DIGITS];
+    c2_say(words,
+           "%.1f %% of the lines that these prefetches bring in use are asked for before they can be there, %.0f "
+           "instructions behind the prefetch in the mean; accesses still wait %s cycles for them",
+           per_cent(of->late, of->useful), (double)of->late_ahead / (double)of->late,
+           c2_group_digits(cycles, of->late_cycles));
+}
+
+static void say_overwritten(struct c2_words *words, const struct telling *t)
+{
+    char size[32];
+    const struct analyses_object *object = object_of(t, t->of->object);
+    c2_say(words, "lines of %s", t->object);
+    if (object)
+        c2_say(words, " (%s)", report_size(size, object->bytes));
+    c2_say(words, " are fetched from memory %.0f times each, and overwritten whole before anybody reads them",
+           t->of->passes);
+}
+
 static void say_pattern(struct c2_words *words, const struct telling *t)
 {
     char count[DIGITS];
@@ -361,6 +406,15 @@ static void say_pattern(struct c2_words *words, const struct telling *t)
         break;
     case FINDINGS_NON_TEMPORAL:
         say_past(words, t);
+        break;
+    case FINDINGS_WRITE_ALLOCATE:
+        say_overwritten(words, t);
+        break;
+    case FINDINGS_USELESS_PREFETCHES:
+        say_useless(words, t);
+        break;
+    case FINDINGS_LATE_PREFETCHES:
+        say_late(words, t);
         break;
     case FINDINGS_TLB:
         say_pages(words, t);
@@ -630,6 +684,29 @@ static void say_block(struct c2_words *words, const struct telling *t)
     c2_say(words, ", or fuse the passes");
 }
 
+static void say_fewer_prefetches(struct c2_words *words, const struct telling *t)
+{
+    const struct caches_instructed *of = &t->of->prefetches;
+    if (findings_prefetches_stay(t->of))
+        c2_say(words, "prefetch each line once, which is one in %.0f of these",
+               (double)of->executed / (double)of->issued);
+    else if (of->useless > of->present + of->nowhere)
+        c2_say(words, "remove them, or prefetch less far ahead");
+    else
+        c2_say(words, "remove them");
+}
+
+/* The level that most of the lines come from is not known beyond memory: else it is the last one at most. */
+static void say_earlier(struct c2_words *words, const struct telling *t)
+{
+    const struct caches_machine *machine = t->run->machine;
+    const bool memory = t->of->prefetches.from_memory * 2 >= t->of->prefetches.issued;
+    const uint32_t depth = memory ? machine->level_count : machine->level_count - 1;
+    c2_say(words, "prefetch earlier: %" PRIu32 " instructions ahead or more, as %s takes %" PRIu32 " cycles",
+           caches_latency(machine, depth), memory ? "memory" : machine->levels[depth].name,
+           caches_latency(machine, depth));
+}
+
 static void say_remedy(struct c2_words *words, const struct telling *t)
 {
     switch (t->of->pattern) {
@@ -654,6 +731,15 @@ static void say_remedy(struct c2_words *words, const struct telling *t)
     case FINDINGS_NON_TEMPORAL:
         c2_say(words, "write %s by ordinary stores, so that its lines stay in the caches until they are read",
                t->object);
+        break;
+    case FINDINGS_WRITE_ALLOCATE:
+        c2_say(words, "write %s by non-temporal stores (as _mm_stream_si128), which fetch nothing", t->object);
+        break;
+    case FINDINGS_USELESS_PREFETCHES:
+        say_fewer_prefetches(words, t);
+        break;
+    case FINDINGS_LATE_PREFETCHES:
+        say_earlier(words, t);
         break;
     case FINDINGS_TLB:
         say_huge(words, t);
@@ -738,6 +824,17 @@ static void name_places(char *buffer, size_t bytes, const struct telling *t, str
     *place = caller;
 }
 
+/* What prefetches are for nothing: instructions, and what they have pushed out. */
+static void add_instructions(struct document *d, const struct report_digest *digest, const struct telling *t)
+{
+    doc_note(d, DOC_ITEM, NULL, "   %s of the instructions", doc_share(d, t->of->beside, t->run->counts->instructions));
+    if (t->of->gain != 0)
+        doc_say(d, "; the remedy would spare these, and about %s of the cost",
+                doc_share(d, t->of->gain, report_whole_cost(digest)));
+    else
+        doc_say(d, "; the remedy would spare these, and none of the cost");
+}
+
 static void add_text(struct document *d, const struct report_digest *digest, const struct telling *t, uint32_t number,
                      const char *pattern, const char *remedy)
 {
@@ -752,7 +849,11 @@ static void add_text(struct document *d, const struct report_digest *digest, con
         doc_note(d, DOC_ITEM, NULL, "%u. %s: %s: %s", number, text, pattern, remedy);
     if (t->of->pattern != FINDINGS_STARTUP && read_source(source, sizeof source, &place))
         doc_note(d, DOC_LINE, NULL, "       %d | %s", place.line, source);
-    if (t->of->gain != 0)
+    if (t->of->pattern == FINDINGS_USELESS_PREFETCHES)
+        add_instructions(d, digest, t);
+    else if (t->of->pattern == FINDINGS_LATE_PREFETCHES)
+        doc_note(d, DOC_ITEM, NULL, "   these cycles are no part of the cost");
+    else if (t->of->gain != 0)
         doc_note(d, DOC_ITEM, NULL, "   %s of the cost; the remedy would spare %s%s of the cost",
                  doc_share(d, t->of->cost, whole), t->of->gained == FINDINGS_SIMULATED ? "" : "about ",
                  doc_share(d, t->of->gain, whole));
@@ -768,6 +869,22 @@ static void add_stores(struct document *d, const struct telling *t)
     doc_count(d, DOC_JSON, "refetched", t->of->refetched);
     if (place.file && place.line > 0)
         doc_count(d, DOC_JSON, "store_line", (uint64_t)place.line);
+}
+
+static void add_prefetches(struct document *d, const struct finding *of)
+{
+    const struct caches_instructed *n = &of->prefetches;
+    doc_count(d, DOC_JSON, "beside", of->beside);
+    doc_count(d, DOC_JSON, "executed", n->executed);
+    doc_count(d, DOC_JSON, "nowhere", n->nowhere);
+    doc_count(d, DOC_JSON, "present", n->present);
+    doc_count(d, DOC_JSON, "issued", n->issued);
+    doc_count(d, DOC_JSON, "useful", n->useful);
+    doc_count(d, DOC_JSON, "late", n->late);
+    doc_count(d, DOC_JSON, "late_ahead", n->late_ahead);
+    doc_count(d, DOC_JSON, "late_cycles", n->late_cycles);
+    doc_count(d, DOC_JSON, "useless", n->useless);
+    doc_count(d, DOC_JSON, "polluting", n->polluting);
 }
 
 static void add_evidence(struct document *d, const struct telling *t)
@@ -786,6 +903,8 @@ static void add_evidence(struct document *d, const struct telling *t)
         doc_count(d, DOC_JSON, "walks", of->walks);
     if (of->pattern == FINDINGS_NON_TEMPORAL)
         add_stores(d, t);
+    if (of->prefetches.executed != 0)
+        add_prefetches(d, of);
     if (of->step != 0)
         doc_words(d, DOC_JSON, "step", "%" PRId64, of->step);
     if (of->with_step != 0)

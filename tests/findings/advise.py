@@ -21,7 +21,8 @@ from common import check, done, emulate, equal  # noqa: E402
 from findings import MACHINE, options, path, programs  # noqa: E402
 
 # What has no layout to be simulated: another order of loops, sums for each thread, other stores, other code.
-ESTIMATED_PATTERNS = ("loop-order", "true-sharing", "instruction-cache", "non-temporal-stores")
+ESTIMATED_PATTERNS = ("loop-order", "true-sharing", "instruction-cache", "non-temporal-stores",
+                      "write-allocate")
 ESTIMATED = ("settings",)  # neighbours of two threads that are no rows of an array
 
 

@@ -672,6 +672,117 @@ static void two_loops_read_what_was_stored_past_the_caches(void **state)
 
 /* ------------------------------------------------------------------ translations, code, start-up, order */
 
+/* 1000 stores of 8 B, side by side, go twice through an object of 4000 B, and 100 of its lines come from memory, at 8 +
+ * 28 + 160 cycles. */
+static void begin_stores(struct world *w)
+{
+    begin(w);
+    for (uint32_t level = L1D; level <= L3; level++)
+        w->tallies[0][level].writes[ANALYSES_CAPACITY] = 100;
+    w->objects[0].bytes = 4000;
+    w->insns[0].reads = w->accesses[0].reads = 0;
+    w->insns[0].writes = w->accesses[0].writes = 1000;
+    steps(&w->accesses[0], 8, 0);
+    w->excerpts.access_count = 1;
+}
+
+static void found_first(const struct world *w, enum findings_pattern pattern, uint64_t gain)
+{
+    struct findings *findings = found(w);
+    assert_true(findings->count != 0);
+    must(&findings->list[0], pattern, 0x1000, 19600, gain);
+    findings_destroy(findings);
+}
+
+static void stores_that_overwrite_what_they_fetch(void **state)
+{
+    struct world w;
+    (void)state;
+    begin_stores(&w);
+    found_first(&w, FINDINGS_WRITE_ALLOCATE, 19600);
+    w.accesses[0].bytes = 7; /* a byte of each eight is left as it was */
+    found_first(&w, FINDINGS_CAPACITY, 16000);
+    w.accesses[0].bytes = 8;
+    w.objects[0].bytes = 8000; /* once */
+    found_first(&w, FINDINGS_STREAMING, 0);
+    w.objects[0].bytes = 4000;
+    w.accesses[0].reads = 1;
+    found_first(&w, FINDINGS_CAPACITY, 16000);
+}
+
+/* Others read the object, a line each time: 20 times, of which 5 come from memory as it is. Without what was stored in
+ * the caches the other 15 would, too. */
+static void stores_of_what_is_read(void **state)
+{
+    struct world w;
+    (void)state;
+    begin_stores(&w);
+    w.accesses[1] = (struct analyses_access){.insn = 1, .bytes = 8, .reads = 10, .caller = EXCERPTS_NO_CALLER};
+    w.insns[1].reads = 20;
+    steps(&w.accesses[1], 128, 0);
+    w.excerpts.access_count = 2;
+    w.rows[1].object = 0;
+    w.tallies[1][L3].reads[ANALYSES_CAPACITY] = 5;
+    found_first(&w, FINDINGS_WRITE_ALLOCATE, 19600 - 15 * 196);
+    w.insns[1].reads = 60; /* 55 lines are more than half of what is spared */
+    found_first(&w, FINDINGS_CAPACITY, 16000);
+}
+
+/* ------------------------------------------------------------------ prefetch instructions */
+
+static void found_prefetches(struct world *w, const struct caches_instructed *counts, enum findings_pattern pattern,
+                             uint64_t beside, uint64_t gain)
+{
+    const struct sim_instructed insn = {{0x2008}, *counts};
+    w->input.instructed = &insn;
+    w->input.instructed_count = 1;
+    struct findings *findings = found(w);
+    assert_int_equal(findings->count, pattern != FINDINGS_COUNT);
+    if (findings->count != 0) {
+        must(&findings->list[0], pattern, 0x2008, gain, gain);
+        assert_int_equal(findings->list[0].beside, beside);
+        assert_memory_equal(&findings->list[0].prefetches, counts, sizeof *counts);
+    }
+    findings_destroy(findings);
+}
+
+static void prefetches_for_nothing(void **state)
+{
+    struct world w;
+    struct caches_instructed counts = {
+        .executed = 1000, .present = 440, .nowhere = 40, .issued = 520, .useful = 500, .useless = 20};
+    (void)state;
+    begin(&w);
+    missed(&w, 2, 10, 0, 0); /* 80 cycles: no finding, but a cost that pollution can be part of */
+    found_prefetches(&w, &counts, FINDINGS_USELESS_PREFETCHES, 480, 0); /* the useful ones stay */
+    counts.present--;
+    found_prefetches(&w, &counts, FINDINGS_COUNT, 0, 0); /* fewer than half are for nothing */
+    counts = (struct caches_instructed){
+        .executed = 1000, .present = 400, .issued = 600, .useful = 300, .useless = 300, .polluting = 7};
+    found_prefetches(&w, &counts, FINDINGS_USELESS_PREFETCHES, 1000, 7 * 8);
+    counts.polluting = 11; /* there is no more than the cost of all */
+    found_prefetches(&w, &counts, FINDINGS_USELESS_PREFETCHES, 1000, 80);
+    counts.what = CACHES_FLUSH;
+    found_prefetches(&w, &counts, FINDINGS_COUNT, 0, 0);
+}
+
+static void prefetches_that_come_too_late(void **state)
+{
+    struct world w;
+    struct caches_instructed counts = {
+        .executed = 100, .issued = 100, .useful = 100, .late = 50, .late_ahead = 150, .late_cycles = 5000};
+    (void)state;
+    begin(&w);
+    found_prefetches(&w, &counts, FINDINGS_LATE_PREFETCHES, 5000, 0);
+    counts.late_cycles = 101; /* a hundredth of 10,000 instructions and 101 cycles */
+    found_prefetches(&w, &counts, FINDINGS_LATE_PREFETCHES, 101, 0);
+    counts.late_cycles = 99;
+    found_prefetches(&w, &counts, FINDINGS_COUNT, 0, 0);
+    counts.late_cycles = 5000;
+    counts.late = 49;
+    found_prefetches(&w, &counts, FINDINGS_COUNT, 0, 0);
+}
+
 static void give_tlbs(struct caches_machine *machine)
 {
     machine->tlbs[0] = (struct caches_tlb){
@@ -829,6 +940,10 @@ int main(void)
         cmocka_unit_test(stores_past_the_caches),
         cmocka_unit_test(few_lines_stored_past_the_caches),
         cmocka_unit_test(two_loops_read_what_was_stored_past_the_caches),
+        cmocka_unit_test(stores_that_overwrite_what_they_fetch),
+        cmocka_unit_test(stores_of_what_is_read),
+        cmocka_unit_test(prefetches_for_nothing),
+        cmocka_unit_test(prefetches_that_come_too_late),
         cmocka_unit_test(pages_that_do_not_fit),
         cmocka_unit_test(translations_of_a_swap_are_its_own),
         cmocka_unit_test(a_nest_that_fits_is_no_matter_of_order),
