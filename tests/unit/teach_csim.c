@@ -130,6 +130,27 @@ static void handout(void **state)
     free(lines);
 }
 
+static void counted(uint32_t set_bits, uint32_t ways, uint32_t block_bits, const char *trace,
+                    const struct teach_counts *expected)
+{
+    char *lines;
+    const struct teach_counts counts = play(&(struct machine_geometry){set_bits, ways, block_bits, CACHES_LRU}, trace,
+                                            &lines);
+    assert_memory_equal(&counts, expected, sizeof counts);
+    free(lines);
+}
+
+/* Two more of the lab's tests: sixteen bytes in turn, two a block, through two lines; and three blocks for two sets. */
+static void small_blocks(void **state)
+{
+    (void)state;
+    counted(1, 1, 1,
+            " L 0,1\n L 1,1\n L 2,1\n L 3,1\n S 4,1\n L 5,1\n S 6,1\n L 7,1\n S 8,1\n L 9,1\n S a,1\n L b,1\n S c,1\n"
+            " L d,1\n S e,1\n M f,1\n",
+            &(struct teach_counts){9, 8, 6});
+    counted(2, 1, 4, " L 10,4\n S 18,4\n L 20,4\n S 28,4\n S 50,4\n", &(struct teach_counts){2, 3, 1});
+}
+
 /* Fetches make no access and no line, however they stand; the size makes no second block. */
 static void left_out(void **state)
 {
@@ -209,10 +230,8 @@ static void bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handout),
-        cmocka_unit_test(left_out),
-        cmocka_unit_test(at_random),
-        cmocka_unit_test(bounds),
+        cmocka_unit_test(handout),   cmocka_unit_test(small_blocks), cmocka_unit_test(left_out),
+        cmocka_unit_test(at_random), cmocka_unit_test(bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
