@@ -121,9 +121,11 @@ static const struct loader_struct *struct_of(const struct fields *fields, uint32
         return NULL;
     if (owner->allocated)
         return struct_of_block(fields, number);
-    return owner->kind == ANALYSES_STATIC && !owner->is_local
-               ? loader_struct_of(symbols, loader_variable_type(symbols, owner->variable), false)
-               : NULL;
+    const struct loader_struct *of = owner->kind == ANALYSES_STATIC && !owner->is_local
+                                         ? loader_struct_of(symbols, loader_variable_type(symbols, owner->variable),
+                                                            false)
+                                         : NULL;
+    return of && of->bytes <= LOADER_STRUCT_BYTES ? of : NULL; /* a common block may be too large to be counted */
 }
 
 static bool is_same(const struct loader_struct *a, const struct loader_struct *b)

@@ -7,11 +7,12 @@
  *     a dimension     whose length times the step of its elements is a part of it: of several the one with the longest
  *                     rows. More elements of it make all rows longer.
  *     an element      of an array of structures.
- *     members         of a structure: arrays as long as the distance.
+ *     members         of a structure, or of a common block: arrays as long as the distance, several of one type; or a
+ *                     dimension of the largest array that has such rows, and of all that have its dimensions.
  *     a pointer       to elements, which lie in rows that only the program knows.
  *
  * Not modelled
- *   Common blocks, whose members no debug information has.
+ *   Common blocks that only modules declare, whose members the debug information of gfortran does not have.
  */
 #include "findings/findings.h"
 
@@ -52,25 +53,62 @@ static bool find_element(struct findings_declared *out, const struct loader_arra
     return true;
 }
 
-/* At least two arrays of the same type. */
-static bool find_members(struct findings_declared *out, struct loader_symbols *symbols, const struct loader_struct *of,
-                         uint64_t distance)
+static bool is_alike(const struct loader_array *a, const struct loader_array *b)
+{
+    bool alike = a->count == b->count && a->element_bytes == b->element_bytes;
+    for (uint32_t i = 0; alike && i < a->count; i++)
+        alike = a->dimensions[i].length == b->dimensions[i].length;
+    return alike;
+}
+
+const struct loader_array *findings_member(struct loader_symbols *symbols, const struct findings_declared *declared,
+                                           const struct loader_field *field)
+{
+    const struct loader_array *array = loader_array_of(symbols, field->type, false);
+    return array && is_alike(array, declared->array) ? array : NULL;
+}
+
+/* The first of at least two arrays of one type, of one dimension, that are as long as the distance. */
+static bool find_equal_members(struct findings_declared *out, struct loader_symbols *symbols,
+                               const struct loader_struct *of, uint64_t distance)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; of && i < of->field_count; i++) {
+    for (uint32_t i = 0; i < of->field_count; i++) {
         const struct loader_array *array = loader_array_of(symbols, of->fields[i].type, false);
         if (!array || of->fields[i].bytes != distance || array->count != 1 ||
-            (out->array && array->element_bytes != out->array->element_bytes))
+            (out->array && !is_alike(array, out->array)))
             continue;
-        out->array = array;
+        out->array = out->array ? out->array : array;
         count++;
     }
-    if (count < 2)
+    out->row_bytes = distance;
+    out->dimension = 0;
+    return count >= 2;
+}
+
+/* The largest array with rows that are a part of the distance. */
+static bool find_member_rows(struct findings_declared *out, struct loader_symbols *symbols,
+                             const struct loader_struct *of, uint64_t distance, uint32_t line_bytes)
+{
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < of->field_count; i++) {
+        const struct loader_array *array = loader_array_of(symbols, of->fields[i].type, false);
+        if (array && of->fields[i].bytes > largest && find_dimension(out, array, distance, line_bytes))
+            largest = of->fields[i].bytes;
+    }
+    return largest != 0;
+}
+
+static bool find_members(struct findings_declared *out, struct loader_symbols *symbols, const struct loader_struct *of,
+                         uint64_t distance, uint32_t line_bytes)
+{
+    *out = (struct findings_declared){.row_bytes = distance};
+    if (!of ||
+        (!find_equal_members(out, symbols, of, distance) && !find_member_rows(out, symbols, of, distance, line_bytes)))
         return false;
     out->part = FINDINGS_MEMBERS;
     out->members = of;
-    out->row_bytes = distance;
-    out->step = out->array->element_bytes;
+    out->step = loader_array_step(out->array, out->dimension);
     return true;
 }
 
@@ -88,6 +126,6 @@ void findings_declared(struct findings_declared *out, struct loader_symbols *sym
     if (array && array->count == 0 && is_part(array->element_bytes, distance))
         *out = (struct findings_declared){
             .part = FINDINGS_POINTED, .array = array, .row_bytes = distance, .step = array->element_bytes};
-    else if (!array && !find_members(out, symbols, loader_struct_of(symbols, type, pointed), distance))
+    else if (!array && !find_members(out, symbols, loader_struct_of(symbols, type, pointed), distance, line_bytes))
         *out = (struct findings_declared){.row_bytes = distance};
 }

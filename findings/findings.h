@@ -127,7 +127,7 @@ enum findings_part {
     FINDINGS_NO_PART,       /* it is not known */
     FINDINGS_DIMENSION,     /* this dimension of `array` */
     FINDINGS_WHOLE_ELEMENT, /* each element of `array`, a structure */
-    FINDINGS_MEMBERS,       /* the arrays among `members` that have row_bytes, like `array` */
+    FINDINGS_MEMBERS,       /* this dimension of the arrays among `members` that are like `array` */
     FINDINGS_POINTED        /* rows of elements of `array`, a pointer: the program knows how many */
 };
 struct findings_declared {
@@ -138,6 +138,9 @@ struct findings_declared {
     uint64_t row_bytes;
     uint64_t step; /* bytes by which the part may grow; 0: not known */
 };
+/* Whether the field is one of the arrays that are meant: of FINDINGS_MEMBERS. */
+const struct loader_array *findings_member(struct loader_symbols *symbols, const struct findings_declared *declared,
+                                           const struct loader_field *field);
 /* distance: at which lines compete, in bytes. What is lent is the loader's. */
 void findings_declared(struct findings_declared *out, struct loader_symbols *symbols,
                        const struct analyses_object *object, uint64_t distance, uint32_t line_bytes);

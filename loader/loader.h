@@ -260,14 +260,16 @@ uint64_t loader_array_step(const struct loader_array *array, uint32_t dimension)
  * its dimensions. Returns buffer. */
 char *loader_array_text(char *buffer, size_t bytes, const char *name, const struct loader_array *array,
                         uint32_t dimension, uint64_t more);
-/* The structure (or class) that something of this type is, or is an array of; pointed: that it points to, or holds. */
+/* The structure (or class) that something of this type is, or is an array of; pointed: that it points to, or holds. A
+ * common block of Fortran is one as well, and may be larger than others. */
+#define LOADER_STRUCT_BYTES 65536u
 struct loader_field {
     const char *name; /* "pos"; "a, b" where members share bytes */
     uint32_t start, bytes;
     struct loader_type_id type; /* unknown where members share bytes */
 };
 struct loader_struct {
-    const char *name; /* "struct body", of C++ "body" */
+    const char *name; /* "struct body", of C++ "body", a common block "/fields/" */
     uint32_t bytes;
     const struct loader_field *fields; /* ascending, none overlapping */
     uint32_t field_count;              /* at least one */

@@ -8,10 +8,13 @@
  *   in it is not taken apart; a base class is one field; members that share bytes (bit-fields, a union without a name)
  *   are one.
  *   A structure without a tag has the name that a typedef gives it, else {...}.
+ *   A common block of Fortran is one, "/fields/": its fields are its variables, by their addresses, and it ends with
+ *   the last of them.
  * Counting
  *   Each is read once; they are few.
  * Not modelled
- *   Structures above STRUCT_BYTES, or of a size that the program decides; virtual base classes.
+ *   Structures above LOADER_STRUCT_BYTES, common blocks above COMMON_BYTES, or of a size that the program decides;
+ *   virtual base classes.
  * Source
  *   DWARF 5, 5.7 and 2.6.
  */
@@ -21,7 +24,7 @@
 
 #include "loader/symbols_priv.h"
 
-#define STRUCT_BYTES 65536u
+#define COMMON_BYTES UINT32_MAX
 #define TYPE_DEPTH 24u /* of derivations: more is a loop in damaged data */
 
 struct loader_structs {
@@ -59,6 +62,20 @@ static bool place_of(Dwarf_Die *member, uint64_t *start, uint64_t *bytes)
     return true;
 }
 
+/* Of a common block that begins there. */
+static bool place_in(Dwarf_Addr block, Dwarf_Die *variable, uint64_t *start, uint64_t *bytes)
+{
+    Dwarf_Addr address;
+    Dwarf_Word size;
+    Dwarf_Die type;
+    if (!loader_die_address(variable, &address) || !loader_die_type(variable, &type) ||
+        dwarf_aggregate_size(&type, &size) != 0)
+        return false;
+    *start = address - block;
+    *bytes = size;
+    return size != 0;
+}
+
 static const char *name_of(struct loader_names *names, Dwarf_Die *member)
 {
     const char *name = dwarf_diename(member);
@@ -68,12 +85,15 @@ static const char *name_of(struct loader_names *names, Dwarf_Die *member)
     return name ? loader_names_keep(names, name, strlen(name)) : "{...}";
 }
 
-static void add_field(struct loader_structs *to, struct loader_names *names, Dwarf_Die *member)
+/* block: where a common block begins; 0: it is a structure. */
+static void add_field(struct loader_structs *to, struct loader_names *names, Dwarf_Die *member, Dwarf_Addr block)
 {
     uint64_t start, bytes;
     const int tag = dwarf_tag(member);
-    if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !place_of(member, &start, &bytes) ||
-        start + bytes > to->of.bytes ||
+    const bool is_field = block != 0
+                              ? tag == DW_TAG_variable && place_in(block, member, &start, &bytes)
+                              : (tag == DW_TAG_member || tag == DW_TAG_inheritance) && place_of(member, &start, &bytes);
+    if (!is_field || start + bytes > to->of.bytes ||
         !c2_grow((void **)&to->fields, &to->room, to->of.field_count, sizeof *to->fields))
         return;
     to->fields[to->of.field_count++] = (struct loader_field){name_of(names, member), (uint32_t)start, (uint32_t)bytes,
@@ -144,26 +164,51 @@ static bool is_c(Dwarf_Die *die)
     return dwarf_diecu(die, &unit, NULL, NULL) && loader_unit_language(&unit) == LANGUAGE_C;
 }
 
+static void add_fields(struct loader_structs *out, struct loader_names *names, Dwarf_Die *die, Dwarf_Addr block)
+{
+    Dwarf_Die child;
+    for (bool more = dwarf_child(die, &child) == 0; more; more = loader_die_next(&child))
+        add_field(out, names, &child, block);
+    join_shared(out, names);
+    out->of.fields = out->fields;
+    out->known = out->of.name && out->of.field_count != 0;
+}
+
+static void read_common(struct loader_structs *out, struct loader_names *names, Dwarf_Die *die)
+{
+    Dwarf_Addr start, end;
+    const char *name = dwarf_diename(die);
+    char text[256];
+    if (out->pointed || !name || !loader_common_extent(die, &start, &end) || end - start > COMMON_BYTES ||
+        snprintf(text, sizeof text, "/%s/", name) >= (int)sizeof text)
+        return;
+    out->of.name = loader_names_keep(names, text, strlen(text));
+    out->of.bytes = (uint32_t)(end - start);
+    add_fields(out, names, die, start);
+}
+
 static void read_struct(struct loader_structs *out, struct loader_names *names)
 {
     Dwarf *dwarf = loader_module_dwarf(out->from.module);
-    Dwarf_Die die, child;
+    Dwarf_Die die;
     Dwarf_Word bytes;
     const char *alias = NULL;
     char text[256];
-    if (!dwarf || !dwarf_offdie(dwarf, out->from.die, &die) || (out->pointed && !loader_type_pointed(&die)) ||
-        !peel(&die, &alias) || dwarf_aggregate_size(&die, &bytes) != 0 || bytes == 0 || bytes > STRUCT_BYTES)
+    if (!dwarf || !dwarf_offdie(dwarf, out->from.die, &die))
+        return;
+    if (dwarf_tag(&die) == DW_TAG_common_block) {
+        read_common(out, names, &die);
+        return;
+    }
+    if ((out->pointed && !loader_type_pointed(&die)) || !peel(&die, &alias) ||
+        dwarf_aggregate_size(&die, &bytes) != 0 || bytes == 0 || bytes > LOADER_STRUCT_BYTES)
         return;
     const char *tag = dwarf_diename(&die), *name = tag ? tag : alias ? alias : "{...}";
     if (snprintf(text, sizeof text, "%s%s", (tag || !alias) && is_c(&die) ? "struct " : "", name) >= (int)sizeof text)
         return;
     out->of.name = loader_names_keep(names, text, strlen(text));
     out->of.bytes = (uint32_t)bytes;
-    for (bool more = dwarf_child(&die, &child) == 0; more; more = loader_die_next(&child))
-        add_field(out, names, &child);
-    join_shared(out, names);
-    out->of.fields = out->fields;
-    out->known = out->of.name && out->of.field_count != 0;
+    add_fields(out, names, &die, 0);
 }
 
 const struct loader_struct *loader_struct_of(struct loader_symbols *symbols, struct loader_type_id type, bool pointed)

@@ -172,6 +172,9 @@ void loader_capstone_close(struct loader_symbols *symbols);
 bool loader_die_next(Dwarf_Die *die); /* to the next sibling; in damaged data never backwards */
 /* What DW_AT_type refers to; out may be die. False: nothing, as void. */
 bool loader_die_type(Dwarf_Die *die, Dwarf_Die *out);
+bool loader_die_address(Dwarf_Die *die, Dwarf_Addr *out); /* types.c; false: it has no one fixed address */
+/* Where the variables of a common block begin and end; false: it does not say where each is. types.c */
+bool loader_common_extent(Dwarf_Die *block, Dwarf_Addr *start, Dwarf_Addr *end);
 /* Adds the ranges of code of this DIE. What the linker has thrown away still has ranges, at 0 or nowhere: left out. */
 enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
                                   uint64_t value, struct c2_error *err);

@@ -9,14 +9,17 @@
  * Model
  *   The DIEs of units are walked, one unit after the other, for variables that lie at one fixed address, up to the one
  *   that is asked for; at first without what is in functions, a twentieth of the way, and when it was not found so,
- *   with it. A declaration is built from the name outwards: a pointer adds a star before, an array its bounds after,
- *   and a pointer to an array or function needs brackets.
+ *   with it. The symbol of a common block of Fortran has the block's DIE for a type, of the first unit or procedure
+ *   that says what lies in it (structs.c). A declaration is built from the name outwards: a pointer adds a star before,
+ *   an array its bounds after, and a pointer to an array or function needs brackets.
  * Invariants
- *   A type is given only to a variable whose symbol has the same start and the size that the type has.
+ *   A type is given only to a variable whose symbol has the same start and the size that the type has; a common block
+ *   to one that begins where its first member does and holds them all.
  * Not modelled
- *   Declarations of languages other than C and C++: of Fortran and Rust the type is found, not its text. Vector types
- *   without a name, pointers to members; the scope of a C++ type (vector, not std::vector); types that are longer than
- *   TYPE_BYTES on one side of the name.
+ *   Common blocks that only modules declare: gfortran leaves out what lies in them. Declarations of languages other
+ *   than C and C++: of Fortran and Rust the type is found, not its text. Vector types without a name, pointers to
+ *   members; the scope of a C++ type (vector, not std::vector); types that are longer than TYPE_BYTES on one side of
+ *   the name.
  * Source
  *   DWARF 5, chapter 5; C11, 6.7.6.
  */
@@ -224,7 +227,7 @@ struct reader {
     bool texts; /* the language has declarations of this form */
 };
 
-static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *out)
+bool loader_die_address(Dwarf_Die *die, Dwarf_Addr *out)
 {
     Dwarf_Attribute location, address;
     Dwarf_Op *op;
@@ -250,8 +253,9 @@ static bool same_size(Dwarf_Die *die, const struct loader_range *variable)
 static enum c2_status note_type(const struct reader *reader, Dwarf_Die *die, struct c2_error *err)
 {
     Dwarf_Addr address;
-    const struct loader_range *variable = fixed_address(die, &address) ? loader_ranges_find(reader->variables, address)
-                                                                       : NULL;
+    const struct loader_range *variable = loader_die_address(die, &address)
+                                              ? loader_ranges_find(reader->variables, address)
+                                              : NULL;
     if (!variable || variable->start != address)
         return C2_OK;
     struct loader_type *type = &reader->types[variable - reader->variables->items];
@@ -264,6 +268,35 @@ static enum c2_status note_type(const struct reader *reader, Dwarf_Die *die, str
     type->before = loader_names_keep(reader->names, text.before, strlen(text.before));
     type->after = loader_names_keep(reader->names, text.after, strlen(text.after));
     return type->before && type->after ? C2_OK : c2_fail_memory(err, "types of variables");
+}
+
+bool loader_common_extent(Dwarf_Die *block, Dwarf_Addr *start, Dwarf_Addr *end)
+{
+    Dwarf_Die die, type;
+    Dwarf_Addr address;
+    Dwarf_Word bytes;
+    *start = UINT64_MAX;
+    *end = 0;
+    for (bool more = dwarf_child(block, &die) == 0; more; more = loader_die_next(&die)) {
+        if (dwarf_tag(&die) != DW_TAG_variable || !loader_die_address(&die, &address) ||
+            !loader_die_type(&die, &type) || dwarf_aggregate_size(&type, &bytes) != 0 || address + bytes < address)
+            return false;
+        *start = address < *start ? address : *start;
+        *end = address + bytes > *end ? address + bytes : *end;
+    }
+    return *start < *end;
+}
+
+static void note_common(const struct reader *reader, Dwarf_Die *die)
+{
+    Dwarf_Addr start, end;
+    const struct loader_range *variable = loader_common_extent(die, &start, &end)
+                                              ? loader_ranges_find(reader->variables, start)
+                                              : NULL;
+    if (!variable || variable->start != start || end > variable->end)
+        return;
+    struct loader_type *type = &reader->types[variable - reader->variables->items];
+    type->die = type->die == 0 ? dwarf_dieoffset(die) : type->die;
 }
 
 /* Scopes that hold variables with an address of their own. Structures of C hold none. */
@@ -283,6 +316,8 @@ static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsign
         int tag = dwarf_tag(&die);
         if (tag == DW_TAG_variable)
             status = note_type(reader, &die, err);
+        else if (tag == DW_TAG_common_block)
+            note_common(reader, &die);
         else if (is_scope(reader, tag) && depth < SCOPE_DEPTH)
             status = walk(reader, &die, depth + 1, err);
     }

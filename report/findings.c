@@ -43,6 +43,17 @@ static const char *short_name(const struct analyses_object *object)
     return in ? in + strlen("_MOD_") : name;
 }
 
+/* The name as its source writes it: a common block of Fortran is /NAME/ there. */
+static const char *source_name(const struct telling *t, const struct analyses_object *object)
+{
+    bool pointed;
+    const struct loader_type_id type = object->kind == ANALYSES_STATIC && !object->local
+                                           ? findings_type(t->run->symbols, object, &pointed)
+                                           : (struct loader_type_id){.module = NULL};
+    const struct loader_struct *of = type.module ? loader_struct_of(t->run->symbols, type, false) : NULL;
+    return of && of->name[0] == '/' ? of->name : short_name(object);
+}
+
 /* A block without a name by what allocated it, "data of gzip" where nothing has a name. Names of templates, and chains
  * of calls, are cut as in tables. */
 static void name_object(char *buffer, size_t bytes, const struct telling *t, const struct analyses_object *object)
@@ -50,7 +61,7 @@ static void name_object(char *buffer, size_t bytes, const struct telling *t, con
     if (strchr(object->name, '#') || object->kind == ANALYSES_FILE || object->kind == ANALYSES_CODE)
         report_object_text(buffer, bytes, t->run, object);
     else
-        snprintf(buffer, bytes, "%s", short_name(object));
+        snprintf(buffer, bytes, "%s", source_name(t, object));
     char *via = strlen(buffer) > WIDTH ? strstr(buffer, " via ") : NULL;
     if (via)
         *via = '\0';
@@ -558,15 +569,13 @@ static void say_members(struct c2_words *words, const struct telling *t, const s
     c2_say(words, "pad the arrays in %s: ", t->object);
     for (uint32_t i = 0; i < declared->members->field_count; i++) {
         const struct loader_field *field = &declared->members->fields[i];
-        const struct loader_array *array = loader_array_of(t->run->symbols, field->type, false);
-        if (!array || field->bytes != declared->row_bytes || array->element_bytes != declared->array->element_bytes)
-            continue;
-        if (said++ < FIELDS)
+        const struct loader_array *array = findings_member(t->run->symbols, declared, field);
+        if (array && said++ < FIELDS)
             c2_say(words, "%s%s", said == 1 ? "" : ", ",
-                   loader_array_text(then, sizeof then, field->name, array, 0, more));
+                   loader_array_text(then, sizeof then, field->name, array, declared->dimension, more));
     }
     c2_say(words, "%s instead of %" PRIu64 " elements", said > FIELDS ? ", ..." : "",
-           declared->array->dimensions[0].length);
+           declared->array->dimensions[declared->dimension].length);
 }
 
 /* What there is to be longer, in the words of the source as far as it is known. */
@@ -969,7 +978,7 @@ static void add_json(struct document *d, const struct telling *t, const char *pa
         doc_close(d);
     }
     if (t->of->object != FINDINGS_NOBODY)
-        doc_string(d, DOC_JSON, "object", short_name(object_of(t, t->of->object)));
+        doc_string(d, DOC_JSON, "object", source_name(t, object_of(t, t->of->object)));
     doc_count(d, DOC_JSON, "cost", t->of->cost);
     doc_count(d, DOC_JSON, "gain", t->of->gain);
     doc_string(d, DOC_JSON, "gain_by", gained_by(t->of->gained));
