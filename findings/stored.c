@@ -4,9 +4,10 @@
  *
  * Model
  *   An ordinary store that misses fetches its line first. The loop stores, and nothing else, to all bytes that it comes
- *   to, again and again, and the lines come from memory mostly: a store past the caches would fetch none, and spare
- *   what all of these cost. A line that is read from the caches later would then come from memory: as many as there are
- *   reads of the object's lines, by the steps of the instructions, more than misses of the last level among them.
+ *   to, again and again, and half of the cost or more is that of lines that come from memory once more: a store past
+ *   the caches would fetch none, and spare what all of these cost. A line that is read from the caches later would then
+ *   come from memory: as many as there are reads of the object's lines, by the steps of the instructions, or misses of
+ *   the first level among them if these are more, beyond the misses of the last level.
  *   The first time that a program writes its memory its kernel has put zeros there shortly before: what is written
  *   once is not looked at (judge.c: PASSES). Nor are stores of libraries, whose memset and memcpy choose by themselves.
  *
@@ -20,14 +21,7 @@
 #define SHARE 2u              /* of the cost: at least one part in so many is that of misses to memory */
 #define STEP FINDINGS_ELEMENT /* bytes of a round, at most */
 
-static uint64_t last_level(const struct findings_input *input) { return input->profile->level_count - 1; }
-
-/* Cycles of the group's lines from memory in the last level. */
-static uint64_t from_memory(const struct findings_input *input, const struct group *group)
-{
-    const struct caches_costs costs = caches_costs(input->machine);
-    return group->level[last_level(input)] + group->new_lines * costs.miss[last_level(input)];
-}
+static uint32_t last_level(const struct findings_input *input) { return input->profile->level_count - 1; }
 
 /* What a line costs that is in no level. */
 static uint64_t line_cycles(const struct findings_input *input)
@@ -80,22 +74,23 @@ static double lines_read(const struct findings_input *input, uint32_t object)
     return lines;
 }
 
-/* Of these, those that come from memory as it is. */
-static uint64_t lines_missed(const struct findings_input *input, uint32_t object)
+/* Reads of the object that a level has missed. */
+static double reads_missed(const struct findings_input *input, uint32_t object, uint32_t level)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < input->profile->row_count; i++) {
         const struct analyses_row *row = &input->profile->rows[i];
         for (unsigned c = 0; row->object == object && c < ANALYSES_CLASSES; c++)
-            count += row->level[last_level(input)].reads[c] - row->startup[last_level(input)].reads[c];
+            count += row->level[level].reads[c] - row->startup[level].reads[c];
     }
-    return count;
+    return (double)count;
 }
 
-/* What reads would cost more. */
+/* What reads would cost more. Excerpts do not show all of them. */
 static double reads_more(const struct findings_input *input, uint32_t object)
 {
-    const double lines = lines_read(input, object) - (double)lines_missed(input, object);
+    const double shown = lines_read(input, object), missed = reads_missed(input, object, 0);
+    const double lines = (shown > missed ? shown : missed) - reads_missed(input, object, last_level(input));
     return lines > 0 ? lines * (double)line_cycles(input) : 0;
 }
 
@@ -105,7 +100,7 @@ bool findings_is_overwritten(struct finding *out, const struct findings_input *i
     int64_t step;
     if (!group->access || group->loop == ANALYSES_NO_LOOP || out->caller != FINDINGS_NOBODY ||
         !findings_step(group->access, 0, &step) || step == 0 || (uint64_t)llabs(step) > STEP ||
-        from_memory(input, group) * SHARE < out->cost || !stores_all(input, group, (uint64_t)llabs(step)))
+        group->level[last_level(input)] * SHARE < out->cost || !stores_all(input, group, (uint64_t)llabs(step)))
         return false;
     const double more = reads_more(input, group->object);
     if (more * SHARE > (double)out->cost)

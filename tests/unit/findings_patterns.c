@@ -726,6 +726,23 @@ static void stores_of_what_is_read(void **state)
     found_first(&w, FINDINGS_WRITE_ALLOCATE, 19600 - 15 * 196);
     w.insns[1].reads = 60; /* 55 lines are more than half of what is spared */
     found_first(&w, FINDINGS_CAPACITY, 16000);
+    w.insns[1].reads = 20;
+    w.excerpts.access_count = 1; /* not shown: then those that L1D has missed count */
+    w.tallies[1][L1D].reads[ANALYSES_CAPACITY] = 30;
+    found_first(&w, FINDINGS_WRITE_ALLOCATE, 19600 - 25 * 196);
+}
+
+static void stores_of_what_comes_from_memory_once(void **state)
+{
+    struct world w;
+    (void)state;
+    begin_stores(&w);
+    w.tallies[0][L3].writes[ANALYSES_CAPACITY] = 61; /* 61 * 160 of 19,600: less than half */
+    w.tallies[0][L3].writes[ANALYSES_COLD] = 39;
+    found_first(&w, FINDINGS_CAPACITY, 9760);
+    w.tallies[0][L3].writes[ANALYSES_CAPACITY] = 62;
+    w.tallies[0][L3].writes[ANALYSES_COLD] = 38;
+    found_first(&w, FINDINGS_WRITE_ALLOCATE, 19600);
 }
 
 /* ------------------------------------------------------------------ prefetch instructions */
@@ -942,6 +959,7 @@ int main(void)
         cmocka_unit_test(two_loops_read_what_was_stored_past_the_caches),
         cmocka_unit_test(stores_that_overwrite_what_they_fetch),
         cmocka_unit_test(stores_of_what_is_read),
+        cmocka_unit_test(stores_of_what_comes_from_memory_once),
         cmocka_unit_test(prefetches_for_nothing),
         cmocka_unit_test(prefetches_that_come_too_late),
         cmocka_unit_test(pages_that_do_not_fit),
