@@ -276,11 +276,11 @@ static void add_insn(struct decode_block *out, const struct decode_insn *one)
 /* Adds the next instruction, or says why the block ends before it; DECODE_OPEN: it goes on. */
 static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct decode_splits splits)
 {
-    struct decode_insn one;
+    struct decode_insn scratch, *one = out->kept ? &out->kept[out->block.insn_count] : &scratch;
     const struct guest_va here = {out->block.pc.v + out->block.bytes};
     if (out->block.insn_count > 0 && is_split(splits, here))
         return DECODE_WHOLE;
-    switch (decode_one(&one, here, bytes - out->block.bytes)) {
+    switch (decode_one(one, here, bytes - out->block.bytes)) {
     case DECODE_GOOD:
         break;
     case DECODE_CUT:
@@ -288,10 +288,10 @@ static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct d
     default:
         return DECODE_INVALID;
     }
-    if (decode_is_alone(&one, splits.cpu))
+    if (decode_is_alone(one, splits.cpu))
         return DECODE_SPECIAL;
-    add_insn(out, &one);
-    return ends_block(&one.insn) || out->block.insn_count == DECODE_MAX_INSNS ? DECODE_WHOLE : DECODE_OPEN;
+    add_insn(out, one);
+    return ends_block(&one->insn) || out->block.insn_count == DECODE_MAX_INSNS ? DECODE_WHOLE : DECODE_OPEN;
 }
 
 void decode_block(struct decode_block *out, struct guest_va pc, uint64_t bytes, struct decode_splits splits)

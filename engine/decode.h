@@ -45,6 +45,7 @@ struct decode_block {
     bool interpreted[DECODE_MAX_INSNS];   /* interpret.h has it, for engines that cannot execute it rightly */
     uint8_t mmx[DECODE_MAX_INSNS];        /* bit i: the instruction writes MMi */
     uint16_t first_x87;                   /* the first instruction on x87 numbers; DECODE_MAX_INSNS: none */
+    struct decode_insn *kept;             /* the caller's: NULL, or room for DECODE_MAX_INSNS, which get them all */
 };
 
 enum decode_result {

@@ -29,7 +29,10 @@ struct native_blocks {
     struct native_block *front[FRONT];
     struct native_block **all;
     size_t count, capacity;
+    struct c2_pool pool; /* what the blocks lie in */
     struct decode_block decoded;
+    const struct native_block *last; /* which it is of; NULL: none */
+    struct decode_insn kept[DECODE_MAX_INSNS];
 };
 
 enum c2_status native_blocks_create(struct native_blocks **out, const struct engine_config *config,
@@ -39,6 +42,7 @@ enum c2_status native_blocks_create(struct native_blocks **out, const struct eng
     *out = NULL;
     if (!blocks)
         return c2_fail_memory(err, "the table of code blocks");
+    blocks->decoded.kept = blocks->kept;
     enum c2_status status = engine_code_begin(&blocks->guest, config, err);
     if (status == C2_OK)
         status = c2_map_create(&blocks->by_pc, err);
@@ -52,19 +56,12 @@ enum c2_status native_blocks_create(struct native_blocks **out, const struct eng
     return C2_OK;
 }
 
-static void free_block(struct native_block *block)
-{
-    c2_free(block->bytes);
-    c2_free(block);
-}
-
 void native_blocks_destroy(struct native_blocks *blocks)
 {
     if (!blocks)
         return;
     shapes_destroy(blocks->shapes);
-    for (size_t i = 0; i < blocks->count; i++)
-        free_block(blocks->all[i]);
+    c2_pool_release(&blocks->pool);
     engine_code_release(&blocks->guest);
     c2_free(blocks->all);
     c2_map_destroy(blocks->by_pc);
@@ -114,7 +111,9 @@ bool native_block_is_fresh(const struct native_block *block)
 static enum c2_status keep_bytes(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
 {
     block->changes = engine_code_may_change(&blocks->guest, block->pc, block->extent);
-    block->bytes = c2_alloc(block->extent);
+    if (!block->changes)
+        return C2_OK;
+    block->bytes = c2_pool_get(&blocks->pool, block->extent);
     if (!block->bytes)
         return c2_fail_memory(err, "a copy of code");
     memcpy(block->bytes, (const void *)(uintptr_t)block->pc, block->extent);
@@ -157,7 +156,7 @@ static enum c2_status describe(struct native_blocks *blocks, struct native_block
 static enum c2_status add_block(struct native_block **out, struct native_blocks *blocks, struct native_block wanted,
                                 struct c2_error *err)
 {
-    struct native_block *block = c2_alloc(sizeof *block);
+    struct native_block *block = c2_pool_get(&blocks->pool, sizeof *block);
     if (!block)
         return c2_fail_memory(err, "a code block");
     *block = wanted;
@@ -170,11 +169,10 @@ static enum c2_status add_block(struct native_block **out, struct native_blocks 
                          CONTEXT_COUNTERS_MOST);
     if (status == C2_OK)
         status = append((void ***)&blocks->all, &blocks->count, &blocks->capacity, block, err);
-    if (status != C2_OK) {
-        free_block(block);
+    if (status != C2_OK)
         return status;
-    }
     *out = block;
+    blocks->last = block;
     return c2_map_put(blocks->by_pc, block->pc, (uint64_t)(uintptr_t)block, err);
 }
 
@@ -192,6 +190,7 @@ enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *l
     if (status != C2_OK)
         return status;
     const uint64_t readable = engine_code_readable(&blocks->guest, pc);
+    blocks->last = NULL;
     decode_block(&blocks->decoded, (struct guest_va){pc}, readable, engine_code_splits(&blocks->guest));
     if (blocks->decoded.ended == DECODE_OPEN && readable <= C2_PAGE_BYTES) {
         lacks->v = next_page(pc);
@@ -207,9 +206,15 @@ enum c2_status native_blocks_alone(struct native_block **out, struct native_bloc
     *out = NULL;
     if (decode_one(&one, (struct guest_va){pc}, engine_code_readable(&blocks->guest, pc)) != DECODE_GOOD)
         return c2_fail(err, C2_ERR_INTERNAL, "no instruction where one has been decoded");
+    blocks->last = NULL;
     decode_block(&blocks->decoded, (struct guest_va){pc}, one.insn.length,
                  (struct decode_splits){NULL, NULL, blocks->guest.cpu});
     return add_block(out, blocks, (struct native_block){.pc = pc, .alone = true}, err);
+}
+
+const struct decode_insn *native_blocks_decoded(const struct native_blocks *blocks, const struct native_block *block)
+{
+    return block == blocks->last ? blocks->kept : NULL;
 }
 
 struct shapes *native_blocks_shapes(struct native_blocks *blocks) { return blocks->shapes; }

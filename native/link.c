@@ -48,7 +48,7 @@ static void isolate(struct native_codes *codes, struct native_code *code)
         return;
     const unsigned entry = entry_of(code->block->pc);
     if (codes->context->table[code->kind].minus[entry] == 0 - code->block->pc)
-        codes->context->table[code->kind].minus[entry] = 1 - (uint64_t)entry;
+        codes->context->table[code->kind].minus[entry] = NATIVE_NO_TARGET(entry);
 }
 
 void native_isolate(struct native_codes *codes, struct native_block *block)

@@ -56,9 +56,9 @@ struct native_block {
     uint32_t number;                  /* in the stream */
     uint64_t header;                  /* of a whole execution */
     const struct stream_block *block; /* NULL: special */
-    uint8_t *bytes;
-    uint32_t counter;          /* in context.executed */
-    struct native_block *next; /* at the same pc, older */
+    uint8_t *bytes;                   /* where it changes, or may */
+    uint32_t counter;                 /* in context.executed */
+    struct native_block *next;        /* at the same pc, older */
     struct native_code *code[NATIVE_KINDS];
 };
 
@@ -78,6 +78,8 @@ enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *l
 /* The one instruction at pc as a block, which find does not find. */
 enum c2_status native_blocks_alone(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
                                    struct c2_error *err);
+/* The instructions of the block that was made known last; NULL: it is another one. */
+const struct decode_insn *native_blocks_decoded(const struct native_blocks *blocks, const struct native_block *block);
 bool native_block_is_fresh(const struct native_block *block);
 enum c2_status native_blocks_watch(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
                                    struct c2_error *err); /* *out: known there already, or NULL */
@@ -133,6 +135,7 @@ struct native_codes {
     struct native_context *context;
     struct native_site *sites;
     size_t site_count, site_capacity;
+    struct c2_pool pool;      /* what translations are described in */
     struct native_code **all; /* by address */
     size_t count, capacity;
     struct native_workspace *workspace; /* translate.c's */
@@ -142,6 +145,9 @@ struct native_codes {
     bool counting;                      /* count_blocks */
     uint64_t drops;                     /* how often all were */
 };
+
+/* In the table of indirect jumps, what is minus no address of the entry. */
+#define NATIVE_NO_TARGET(entry) ((uint64_t)((entry) == 0))
 
 enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err);
 void native_codes_release(struct native_codes *codes);

@@ -22,7 +22,7 @@ static bool is_memory(const ZydisDecodedOperand *operand)
 
 /* ------------------------------------------------------------------ registers */
 
-static unsigned number_of(ZydisRegister reg)
+static unsigned look_up(ZydisRegister reg)
 {
     if (reg == ZYDIS_REGISTER_NONE || reg == ZYDIS_REGISTER_RIP || reg == ZYDIS_REGISTER_EIP)
         return NATIVE_NO_REGISTER;
@@ -30,6 +30,17 @@ static unsigned number_of(ZydisRegister reg)
     if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64)
         return NATIVE_NO_REGISTER;
     return (unsigned)ZydisRegisterGetId(whole);
+}
+
+/* It is asked ten times an instruction. */
+static unsigned number_of(ZydisRegister reg)
+{
+    static uint8_t numbers[ZYDIS_REGISTER_MAX_VALUE + 1];
+    static bool known;
+    for (unsigned i = 0; !known && i <= ZYDIS_REGISTER_MAX_VALUE; i++)
+        numbers[i] = (uint8_t)look_up((ZydisRegister)i);
+    known = true;
+    return numbers[reg];
 }
 
 static unsigned bit_of(ZydisRegister reg)
@@ -132,8 +143,8 @@ static bool is_relative(const ZydisDecodedInstruction *insn)
 
 static uint64_t relative_target(const struct translated *t)
 {
-    const uint64_t target = t->pc + t->insn.insn.length + (uint64_t)t->insn.insn.raw.disp.value;
-    return t->insn.insn.address_width == 32 ? (uint32_t)target : target;
+    const uint64_t target = t->pc + t->insn->insn.length + (uint64_t)t->insn->insn.raw.disp.value;
+    return t->insn->insn.address_width == 32 ? (uint32_t)target : target;
 }
 
 /* A displacement has it, whose sign is extended. */
@@ -176,13 +187,13 @@ static bool is_constant(const struct translated *t, const ZydisDecodedOperand *o
 {
     const bool no_register = number_of(operand->mem.base) == NATIVE_NO_REGISTER &&
                              number_of(operand->mem.index) == NATIVE_NO_REGISTER;
-    return is_relative(&t->insn.insn) && is_in_modrm(operand) ? true
-                                                              : no_register && !has_no_base(&t->insn.insn, operand);
+    return is_relative(&t->insn->insn) && is_in_modrm(operand) ? true
+                                                               : no_register && !has_no_base(&t->insn->insn, operand);
 }
 
 static uint64_t constant_of(const struct translated *t, const ZydisDecodedOperand *operand)
 {
-    return is_relative(&t->insn.insn) && is_in_modrm(operand) ? relative_target(t) : (uint64_t)operand->mem.disp.value;
+    return is_relative(&t->insn->insn) && is_in_modrm(operand) ? relative_target(t) : (uint64_t)operand->mem.disp.value;
 }
 
 static bool has_base_of_segment(const ZydisDecodedOperand *operand)
@@ -199,7 +210,7 @@ static void emit_segment_base(struct emit *e, const ZydisDecodedOperand *operand
 static void emit_place_address(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand,
                                unsigned to)
 {
-    struct emit_place place = place_of(&t->insn, operand);
+    struct emit_place place = place_of(t->insn, operand);
     if (!has_base_of_segment(operand)) {
         if (is_constant(t, operand))
             emit_constant(e, to, constant_of(t, operand));
@@ -229,18 +240,18 @@ static bool is_near_constant(const struct translated *t, const ZydisDecodedOpera
 /* Whether it is what a register has. */
 static bool is_bare(const struct translated *t, const ZydisDecodedOperand *operand)
 {
-    const struct emit_place place = place_of(&t->insn, operand);
+    const struct emit_place place = place_of(t->insn, operand);
     return !is_constant(t, operand) && place.index == NATIVE_NO_REGISTER && place.displacement == 0 && !place.narrow &&
            place.base != NATIVE_NO_REGISTER && !has_base_of_segment(operand);
 }
 
 void native_emit_address(struct emit *e, const struct translated *t, unsigned slot, unsigned pad, struct emit_place to)
 {
-    const ZydisDecodedOperand *operand = native_operand(&t->insn, slot);
+    const ZydisDecodedOperand *operand = native_operand(t->insn, slot);
     if (is_near_constant(t, operand)) {
         emit_store_constant(e, to, (int32_t)constant_of(t, operand));
     } else if (is_bare(t, operand)) {
-        emit_store(e, to, place_of(&t->insn, operand).base);
+        emit_store(e, to, place_of(t->insn, operand).base);
     } else {
         emit_place_address(e, t, operand, pad);
         emit_store(e, to, pad);
@@ -250,7 +261,7 @@ void native_emit_address(struct emit *e, const struct translated *t, unsigned sl
 static bool address_wants_pad(const struct translated *t)
 {
     const ZydisDecodedOperand *operand;
-    for (unsigned i = 0; i < DECODE_INSN_SLOTS && (operand = native_operand(&t->insn, i)); i++)
+    for (unsigned i = 0; i < DECODE_INSN_SLOTS && (operand = native_operand(t->insn, i)); i++)
         if (!is_near_constant(t, operand) && !is_bare(t, operand))
             return true;
     return false;
@@ -260,7 +271,7 @@ static bool address_wants_pad(const struct translated *t)
 
 static bool is_far(const struct translated *t)
 {
-    const ZydisDecodedInstruction *insn = &t->insn.insn;
+    const ZydisDecodedInstruction *insn = &t->insn->insn;
     return is_relative(insn) && insn->mnemonic != ZYDIS_MNEMONIC_NOP && insn->mnemonic != ZYDIS_MNEMONIC_LEA &&
            ((!is_near(relative_target(t)) && insn->address_width == 64) ||
             insn->length == ZYDIS_MAX_INSTRUCTION_LENGTH);
@@ -268,7 +279,7 @@ static bool is_far(const struct translated *t)
 
 const char *native_refusal(const struct decode_insn *insn, uint64_t pc)
 {
-    const struct translated t = {.insn = *insn, .pc = pc};
+    const struct translated t = {.insn = insn, .pc = pc};
     const bool branch = insn->insn.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE;
     if (is_behind_gs(insn) && (is_far(&t) || (branch && insn->insn.address_width != 64)))
         return "the native engine does not model this form of an address behind GS: use --engine unicorn";
@@ -278,11 +289,11 @@ const char *native_refusal(const struct decode_insn *insn, uint64_t pc)
 void native_examine(struct translated *t, uint64_t pc, bool records)
 {
     t->pc = pc;
-    t->why = native_refusal(&t->insn, pc)           ? NATIVE_REFUSES
-             : pushes_flags(&t->insn.insn)          ? NATIVE_EXECUTES
-             : records && has_odd_address(&t->insn) ? NATIVE_ADDRESSES
-                                                    : NATIVE_GOES;
-    t->gs = is_behind_gs(&t->insn);
+    t->why = native_refusal(t->insn, pc)           ? NATIVE_REFUSES
+             : pushes_flags(&t->insn->insn)        ? NATIVE_EXECUTES
+             : records && has_odd_address(t->insn) ? NATIVE_ADDRESSES
+                                                   : NATIVE_GOES;
+    t->gs = is_behind_gs(t->insn);
     t->far_place = is_far(t);
     t->wants_pad = t->far_place || t->gs || (records && address_wants_pad(t));
 }
@@ -290,7 +301,7 @@ void native_examine(struct translated *t, uint64_t pc, bool records)
 /* Prefixes and opcode, up to ModR/M. The bits for an index and a base are of none, or of one of the first eight. */
 static void emit_front(struct emit *e, const struct translated *t)
 {
-    const ZydisDecodedInstruction *insn = &t->insn.insn;
+    const ZydisDecodedInstruction *insn = &t->insn->insn;
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)t->pc;
     const bool rex = insn->attributes & ZYDIS_ATTRIB_HAS_REX;
     const bool vex = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && insn->raw.vex.size == 3;
@@ -308,7 +319,7 @@ static void emit_front(struct emit *e, const struct translated *t)
 /* What comes behind ModR/M, SIB and displacement. */
 static void emit_back(struct emit *e, const struct translated *t)
 {
-    const ZydisDecodedInstruction *insn = &t->insn.insn;
+    const ZydisDecodedInstruction *insn = &t->insn->insn;
     const unsigned displacement = insn->raw.disp.size / 8;
     const unsigned sib = insn->attributes & ZYDIS_ATTRIB_HAS_SIB ? 1 : 0;
     const unsigned from = insn->raw.modrm.offset + 1u + sib + displacement;
@@ -317,7 +328,7 @@ static void emit_back(struct emit *e, const struct translated *t)
 
 static uint8_t modrm_of(const struct translated *t, unsigned mod, unsigned rm)
 {
-    return (uint8_t)(mod << 6 | t->insn.insn.raw.modrm.reg << 3 | rm);
+    return (uint8_t)(mod << 6 | t->insn->insn.raw.modrm.reg << 3 | rm);
 }
 
 static void emit_absolute(struct emit *e, const struct translated *t)
@@ -341,11 +352,11 @@ static void emit_through(struct emit *e, const struct translated *t, unsigned pa
 /* LEA of what is relative to RIP is a constant. */
 static bool emit_relative_lea(struct emit *e, const struct translated *t)
 {
-    const ZydisDecodedInstruction *insn = &t->insn.insn;
+    const ZydisDecodedInstruction *insn = &t->insn->insn;
     if (insn->mnemonic != ZYDIS_MNEMONIC_LEA || !is_relative(insn) || insn->operand_width == 16)
         return false;
     const uint64_t target = relative_target(t);
-    emit_constant(e, number_of(t->insn.operands[0].reg.value), insn->operand_width == 32 ? (uint32_t)target : target);
+    emit_constant(e, number_of(t->insn->operands[0].reg.value), insn->operand_width == 32 ? (uint32_t)target : target);
     return true;
 }
 
@@ -371,7 +382,7 @@ static void emit_own_gs(struct emit *e, unsigned pad, const struct native_contex
 
 void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, const struct native_context *context)
 {
-    const ZydisDecodedInstruction *insn = &t->insn.insn;
+    const ZydisDecodedInstruction *insn = &t->insn->insn;
     if (does_nothing(insn) || emit_relative_lea(e, t))
         return;
     if (t->gs)
@@ -394,6 +405,6 @@ void native_emit_target(struct emit *e, const struct translated *t, const ZydisD
         emit_place_address(e, t, operand, to);
         emit_load(e, to, emit_at(to, 0));
     } else {
-        emit_load(e, to, place_of(&t->insn, operand));
+        emit_load(e, to, place_of(t->insn, operand));
     }
 }

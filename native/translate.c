@@ -22,6 +22,7 @@
  *   Nothing of a translation changes a flag or a register of the guest, but its instructions and the look at the limit.
  */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "native/translate_priv.h"
 
@@ -44,6 +45,10 @@ struct part {
 struct native_workspace {
     struct translated insn[STREAM_BLOCK_INSNS];
     struct part part[STREAM_BLOCK_INSNS];
+    struct decode_insn decoded[STREAM_BLOCK_INSNS];
+    struct native_code once; /* of a part of a block, with its own: */
+    uint32_t once_at[STREAM_BLOCK_INSNS + 1];
+    struct native_roles once_roles[STREAM_BLOCK_INSNS];
 };
 
 struct translation {
@@ -161,7 +166,7 @@ static void choose_part(struct translation *t, unsigned first)
     while (part->end < t->insns) {
         const struct translated *insn = &t->insn[part->end];
         struct part longer = *part;
-        longer.uses |= native_registers(&insn->insn);
+        longer.uses |= native_registers(insn->insn);
         longer.padded |= insn->wants_pad;
         far_place |= insn->far_place;
         if (!choose(&longer, far_place))
@@ -231,10 +236,10 @@ static struct native_roles roles_of(const struct part *part)
 
 static bool may_fault(const struct translated *insn)
 {
-    const ZydisMnemonic m = insn->insn.insn.mnemonic;
-    return insn->why != NATIVE_GOES || native_operand(&insn->insn, 0) || m == ZYDIS_MNEMONIC_DIV ||
-           m == ZYDIS_MNEMONIC_IDIV || insn->insn.insn.meta.category == ZYDIS_CATEGORY_SYSCALL ||
-           insn->insn.insn.meta.isa_ext != ZYDIS_ISA_EXT_BASE;
+    const ZydisMnemonic m = insn->insn->insn.mnemonic;
+    return insn->why != NATIVE_GOES || native_operand(insn->insn, 0) || m == ZYDIS_MNEMONIC_DIV ||
+           m == ZYDIS_MNEMONIC_IDIV || insn->insn->insn.meta.category == ZYDIS_CATEGORY_SYSCALL ||
+           insn->insn->insn.meta.isa_ext != ZYDIS_ISA_EXT_BASE;
 }
 
 static bool may_leave_flags(const ZydisDecodedInstruction *insn)
@@ -248,7 +253,7 @@ static bool flags_are_dead(const struct translation *t)
 {
     unsigned left = EVERY_FLAG;
     for (unsigned i = 0; i < t->insns; i++) {
-        const ZydisDecodedInstruction *insn = &t->insn[i].insn.insn;
+        const ZydisDecodedInstruction *insn = &t->insn[i].insn->insn;
         const ZydisAccessedFlags *flags = insn->cpu_flags;
         if (may_fault(&t->insn[i]) || (flags && flags->tested & left))
             return false;
@@ -360,7 +365,7 @@ static void emit_indirect(struct translation *t)
     emit_jump_register(e, NATIVE_R14);
 }
 
-static uint64_t behind(const struct translated *insn) { return insn->pc + insn->insn.insn.length; }
+static uint64_t behind(const struct translated *insn) { return insn->pc + insn->insn->insn.length; }
 
 /* All of the block has been executed: registers are given back, and the record is behind us. */
 static void emit_finish(struct translation *t, bool target)
@@ -374,7 +379,7 @@ static void emit_goes_on(struct translation *t, uint64_t target) { emit_exit(t, 
 
 static uint64_t branch_target(const struct translated *insn)
 {
-    return behind(insn) + (uint64_t)insn->insn.operands[0].imm.value.s;
+    return behind(insn) + (uint64_t)insn->insn->operands[0].imm.value.s;
 }
 
 /* JRCXZ, LOOP and their kin have only short forms. */
@@ -382,7 +387,7 @@ static void emit_short_branch(struct translation *t, const struct translated *in
 {
     enum { OVER_JUMP = 5 };
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)insn->pc;
-    emit_bytes(&t->e, bytes, insn->insn.insn.length - 1u);
+    emit_bytes(&t->e, bytes, insn->insn->insn.length - 1u);
     emit_byte(&t->e, OVER_JUMP);
     emit_goes_on(t, behind(insn));
     emit_goes_on(t, branch_target(insn));
@@ -390,14 +395,14 @@ static void emit_short_branch(struct translation *t, const struct translated *in
 
 static void emit_conditional(struct translation *t, const struct translated *insn)
 {
-    const ZydisMnemonic m = insn->insn.insn.mnemonic;
+    const ZydisMnemonic m = insn->insn->insn.mnemonic;
     emit_finish(t, false);
     if (m == ZYDIS_MNEMONIC_JRCXZ || m == ZYDIS_MNEMONIC_JECXZ || m == ZYDIS_MNEMONIC_LOOP ||
         m == ZYDIS_MNEMONIC_LOOPE || m == ZYDIS_MNEMONIC_LOOPNE) {
         emit_short_branch(t, insn);
         return;
     }
-    emit_exit(t, emit_jump_if(&t->e, insn->insn.insn.opcode & 15), branch_target(insn));
+    emit_exit(t, emit_jump_if(&t->e, insn->insn->insn.opcode & 15), branch_target(insn));
     emit_goes_on(t, behind(insn));
 }
 
@@ -412,14 +417,14 @@ static void emit_push(struct translation *t, uint64_t value)
 
 static bool is_relative_branch(const struct translated *insn)
 {
-    return insn->insn.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    return insn->insn->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
 static void emit_call(struct translation *t, const struct translated *insn)
 {
     const bool direct = is_relative_branch(insn);
     if (!direct)
-        native_emit_target(&t->e, insn, &insn->insn.operands[0], t->in->pad);
+        native_emit_target(&t->e, insn, &insn->insn->operands[0], t->in->pad);
     emit_push(t, behind(insn));
     emit_finish(t, !direct);
     if (direct)
@@ -430,15 +435,15 @@ static void emit_call(struct translation *t, const struct translated *insn)
 
 static void emit_far_jump(struct translation *t, const struct translated *insn)
 {
-    native_emit_target(&t->e, insn, &insn->insn.operands[0], t->in->pad);
+    native_emit_target(&t->e, insn, &insn->insn->operands[0], t->in->pad);
     emit_finish(t, true);
     emit_indirect(t);
 }
 
 static void emit_return(struct translation *t, const struct translated *insn)
 {
-    const uint64_t pops = insn->insn.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
-                              ? insn->insn.operands[0].imm.value.u
+    const uint64_t pops = insn->insn->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
+                              ? insn->insn->operands[0].imm.value.u
                               : 0;
     emit_load(&t->e, t->in->pad, emit_at(NATIVE_RSP, 0));
     emit_lea(&t->e, NATIVE_RSP, emit_at(NATIVE_RSP, (int32_t)(8 + pops)));
@@ -448,14 +453,14 @@ static void emit_return(struct translation *t, const struct translated *insn)
 
 static bool is_indirect(const struct translated *insn)
 {
-    const ZydisInstructionCategory c = insn->insn.insn.meta.category;
+    const ZydisInstructionCategory c = insn->insn->insn.meta.category;
     return c == ZYDIS_CATEGORY_RET ||
            ((c == ZYDIS_CATEGORY_CALL || c == ZYDIS_CATEGORY_UNCOND_BR) && !is_relative_branch(insn));
 }
 
 static void emit_branch(struct translation *t, const struct translated *insn)
 {
-    switch (insn->insn.insn.meta.category) {
+    switch (insn->insn->insn.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
         emit_conditional(t, insn);
         return;
@@ -505,10 +510,10 @@ static void emit_addresses(struct translation *t, unsigned index)
 
 static bool writes_memory(const struct translated *insn)
 {
-    for (unsigned i = 0; i < insn->insn.insn.operand_count; i++)
-        if (insn->insn.operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-            insn->insn.operands[i].mem.type == ZYDIS_MEMOP_TYPE_MEM &&
-            (insn->insn.operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+    for (unsigned i = 0; i < insn->insn->insn.operand_count; i++)
+        if (insn->insn->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+            insn->insn->operands[i].mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+            (insn->insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
             return true;
     return false;
 }
@@ -527,7 +532,7 @@ static void emit_insn(struct translation *t, unsigned index)
     } else if (t->records) {
         emit_addresses(t, index);
     }
-    if (!decode_branches(&insn->insn.insn))
+    if (!decode_branches(&insn->insn->insn))
         native_emit_copy(&t->e, insn, t->in->pad, t->codes->context);
     else
         emit_branch(t, insn);
@@ -543,7 +548,7 @@ static void emit_body(struct translation *t)
             emit_insn(t, i);
     }
     t->code->at[t->insns] = (uint32_t)(executed(t) - t->code->start);
-    if (decode_branches(&t->insn[t->insns - 1].insn.insn))
+    if (decode_branches(&t->insn[t->insns - 1].insn->insn))
         return;
     if (t->whole) {
         emit_finish(t, false);
@@ -556,13 +561,20 @@ static void emit_body(struct translation *t)
 
 /* ------------------------------------------------------------------ all of it */
 
-static void examine(struct translation *t)
+static const struct decode_insn *decode(struct translation *t, uint64_t pc, unsigned i)
+{
+    struct decode_insn *insn = &t->codes->workspace->decoded[i];
+    const enum decode_result result = decode_one(insn, (struct guest_va){pc}, t->block->block->insns[i].length);
+    C2_ASSERT(result == DECODE_GOOD);
+    return insn;
+}
+
+/* decoded: its instructions; NULL: that is to be done. */
+static void examine(struct translation *t, const struct decode_insn *decoded)
 {
     for (unsigned i = 0; i < t->insns; i++) {
         const uint64_t pc = t->block->pc + t->block->block->insns[i].offset;
-        const enum decode_result result = decode_one(&t->insn[i].insn, (struct guest_va){pc},
-                                                     t->block->block->insns[i].length);
-        C2_ASSERT(result == DECODE_GOOD);
+        t->insn[i].insn = decoded ? &decoded[i] : decode(t, pc, i);
         native_examine(&t->insn[i], pc, t->records);
         t->insn[i].wants_pad = t->insn[i].wants_pad || is_indirect(&t->insn[i]);
     }
@@ -570,36 +582,29 @@ static void examine(struct translation *t)
         choose_part(t, first);
 }
 
-static struct native_code *new_code(struct native_block *block, unsigned insns)
+static struct native_code *new_code(struct native_codes *codes, struct native_block *block, unsigned insns)
 {
-    struct native_code *code = c2_calloc(1, sizeof *code);
+    struct native_code *code = c2_pool_get(&codes->pool, sizeof *code);
     if (!code)
         return NULL;
     code->block = block;
     code->insns = insns;
-    code->at = c2_calloc(insns + 1, sizeof *code->at);
-    code->roles = c2_calloc(insns, sizeof *code->roles);
-    if (code->at && code->roles)
-        return code;
-    c2_free(code->at);
-    c2_free(code->roles);
-    c2_free(code);
-    return NULL;
+    code->at = c2_pool_get(&codes->pool, (insns + 1) * sizeof *code->at);
+    code->roles = c2_pool_get(&codes->pool, insns * sizeof *code->roles);
+    return code->at && code->roles ? code : NULL;
 }
 
-static void free_code(struct native_code *code)
+static struct native_code *code_for_once(struct native_codes *codes, struct native_block *block, unsigned insns)
 {
-    if (!code)
-        return;
-    c2_free(code->at);
-    c2_free(code->roles);
-    c2_free(code);
+    struct native_workspace *room = codes->workspace;
+    room->once = (struct native_code){.block = block, .insns = insns, .at = room->once_at, .roles = room->once_roles};
+    return &room->once;
 }
 
-static enum c2_status translate(struct translation *t)
+static enum c2_status translate(struct translation *t, const struct decode_insn *decoded)
 {
     t->code->start = executed(t);
-    examine(t);
+    examine(t, decoded);
     if (t->whole)
         emit_begin(t);
     else
@@ -632,7 +637,6 @@ static void note_density(struct native_codes *codes, const struct native_block *
 
 static void forget_part(struct native_codes *codes)
 {
-    free_code(codes->part);
     if (codes->part)
         codes->site_count = codes->sites_before_part;
     codes->part = NULL;
@@ -652,30 +656,41 @@ static struct translation begin_translation(struct native_codes *codes, struct n
                                 .err = err};
 }
 
+/* To blocks that have a translation already it goes by itself from the start. */
+static void link_ahead(const struct translation *t, struct native_blocks *blocks)
+{
+    const enum native_kind kind = t->code->kind;
+    for (unsigned i = 0; i < t->sites && !native_is_loose(kind); i++) {
+        const struct native_block *to = native_blocks_find(blocks, t->codes->sites[t->site[i]].target);
+        if (SHORTCUT(to && !to->rare && to->code[kind]))
+            native_link(t->codes, t->site[i], to->code[kind]);
+    }
+}
+
 enum c2_status native_translate(struct native_code **out, struct native_codes *codes, struct native_block *block,
                                 enum native_kind kind, struct native_blocks *blocks, struct c2_error *err)
 {
     forget_part(codes);
     if (NATIVE_CACHE_BYTES - codes->cache.used < NATIVE_BLOCK_BYTES)
         native_drop(codes, blocks);
-    struct native_code *code = new_code(block, block->insns);
+    struct native_code *code = new_code(codes, block, block->insns);
     if (!code)
         return c2_fail_memory(err, "a translation");
     code->kind = kind;
     struct translation t = begin_translation(codes, code, codes->cache.written + codes->cache.used, err);
     t.whole = true;
     const size_t sites = codes->site_count;
-    enum c2_status status = translate(&t);
+    enum c2_status status = translate(&t, native_blocks_decoded(blocks, block));
     if (status == C2_OK)
         status = keep_code(codes, code, err);
     if (status != C2_OK) {
         codes->site_count = sites;
-        free_code(code);
         return status;
     }
     codes->cache.used = (size_t)(t.e.at - codes->cache.written + 15) & ~(size_t)15;
     block->code[kind] = *out = code;
     note_density(codes, block);
+    link_ahead(&t, blocks);
     return C2_OK;
 }
 
@@ -683,14 +698,12 @@ enum c2_status native_translate_part(struct native_code **out, struct native_cod
                                      unsigned insns, bool records, struct c2_error *err)
 {
     forget_part(codes);
-    struct native_code *code = new_code(block, insns);
-    if (!code)
-        return c2_fail_memory(err, "a translation");
+    struct native_code *code = code_for_once(codes, block, insns);
     code->kind = records ? NATIVE_LOOSE_RECORDING : NATIVE_LOOSE;
     codes->part = *out = code;
     codes->sites_before_part = codes->site_count;
     struct translation t = begin_translation(codes, code, codes->cache.written, err);
-    return translate(&t);
+    return translate(&t, NULL);
 }
 
 static void forget_translations(void *self, struct native_block *block)
@@ -699,18 +712,18 @@ static void forget_translations(void *self, struct native_block *block)
     memset(block->code, 0, sizeof block->code);
 }
 
+/* Zeros, which untouched memory has: entry 0 alone may be asked for address 0. */
 static void empty_tables(struct native_context *context)
 {
+    madvise(context->table, sizeof context->table, MADV_DONTNEED);
     for (unsigned table = 0; table < 2; table++)
-        for (uint64_t i = 0; i < CONTEXT_TABLE_ENTRIES; i++)
-            context->table[table].minus[i] = 1 - i; /* no address of this entry */
+        context->table[table].minus[0] = NATIVE_NO_TARGET(0);
 }
 
 void native_drop(struct native_codes *codes, struct native_blocks *blocks)
 {
     forget_part(codes);
-    for (size_t i = 0; i < codes->count; i++)
-        free_code(codes->all[i]);
+    c2_pool_release(&codes->pool);
     codes->count = codes->site_count = 0;
     codes->cache.used = NATIVE_PART_BYTES;
     codes->drops++;

@@ -10,7 +10,7 @@
 
 /* An instruction while it is translated. */
 struct translated {
-    struct decode_insn insn;
+    const struct decode_insn *insn;
     uint64_t pc;
     uint8_t why;    /* NATIVE_ADDRESSES, NATIVE_EXECUTES, NATIVE_REFUSES; NATIVE_GOES: it needs no C */
     bool far_place; /* relative to RIP, and so far away that only a register reaches it */
