@@ -394,8 +394,6 @@ int cli_load_status(enum c2_status status);
  * for a guest that exited. next: the program that it became, where it did. Writes into buffer. */
 const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *end, int interrupting_signal,
                             struct loader_symbols *symbols, const struct syscalls_program *next);
-/* What was refused, where, and what to do. Returns buffer. */
-char *cli_refusal_text(char *buffer, size_t bytes, const struct emu_end *end, struct loader_symbols *symbols);
 
 /* ------------------------------------------------------------------ progress.c: a line on a terminal, --stats */
 struct cli_progress {

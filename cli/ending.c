@@ -57,6 +57,18 @@ static void say_instruction(struct c2_words *words, const struct emu_end *end, s
         c2_say(words, " in %s", place.object);
 }
 
+static const char *refusal_text(struct c2_words *words, const struct emu_end *end, struct loader_symbols *symbols)
+{
+    c2_say(words, "cannot execute ");
+    say_instruction(words, end, symbols);
+    c2_say(words, ": %s; the run ends here", end->refusal);
+    if (!strstr(end->refusal, "build ") && !strstr(end->refusal, "--engine"))
+        c2_say(words,
+               ". Build the program without this instruction (-march=x86-64-v2 at most), or take a variant of it "
+               "that does without");
+    return words->buffer;
+}
+
 const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *end, int interrupting_signal,
                             struct loader_symbols *symbols, const struct syscalls_program *next)
 {
@@ -76,6 +88,8 @@ const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *en
         c2_say(&words, "became %s (execve)", next->name);
         return buffer;
     }
+    if (end->kind == EMU_REFUSED)
+        return refusal_text(&words, end, symbols);
     if (end->kind != EMU_KILLED)
         return NULL;
     c2_say(&words, "killed by %s", syscalls_signal_name(end->signal));
@@ -83,18 +97,5 @@ const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *en
         c2_say(&words, " at address 0x%" PRIx64, end->address.v);
     c2_say(&words, ": ");
     say_instruction(&words, end, symbols);
-    return buffer;
-}
-
-char *cli_refusal_text(char *buffer, size_t bytes, const struct emu_end *end, struct loader_symbols *symbols)
-{
-    struct c2_words words = {buffer, bytes, 0};
-    c2_say(&words, "cannot execute ");
-    say_instruction(&words, end, symbols);
-    c2_say(&words, ": %s; the run ends here and nothing is reported", end->refusal);
-    if (!strstr(end->refusal, "build the program"))
-        c2_say(&words,
-               ". Build the program without this instruction (-march=x86-64-v2 at most), or take a variant of it "
-               "that does without");
     return buffer;
 }

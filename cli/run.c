@@ -745,6 +745,12 @@ static int write_all(struct run *run, struct report_run *report, struct c2_error
     return status == C2_OK ? tell_unsaved(run, report->exit_status, err) : fail(err, CLI_EXIT_FAILED);
 }
 
+/* How a child ended is its parent's affair, but that c2emu cannot go on with it. */
+static bool is_told(const struct emu_end *end, const struct cli_process *process)
+{
+    return end->kind == EMU_REFUSED || (end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED && !process->forked);
+}
+
 /* The guest has ended; returns the exit status. */
 static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
@@ -753,12 +759,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return tell_failure(end, err);
     if (end->kind == EMU_ABANDONED)
         return CLI_EXIT_FAILED;
-    if (end->kind == EMU_REFUSED) {
-        fprintf(stderr, "c2emu: %s\n", cli_refusal_text(text, sizeof text, end, run->symbols));
-        return CLI_EXIT_FAILED;
-    }
     const char *ending = cli_ending_text(text, sizeof text, end, caught_signal, run->symbols, run->next);
-    if (ending && end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED && !run->process->forked)
+    if (ending && is_told(end, run->process))
         fprintf(stderr, "c2emu: %s\n", ending);
     if (run->unfollowed) {
         struct report_run unseen = describe(run, end, ending);
@@ -782,6 +784,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (found == C2_OK)
         tell_functions(run);
     struct report_run report = describe(run, end, ending), against;
+    if (run->points && end->kind == EMU_REFUSED) /* points of a part stand for no run */
+        return CLI_EXIT_FAILED;
     if (run->points)
         return cli_points_finish(run->points, err) == C2_OK ? report.exit_status : fail(err, CLI_EXIT_FAILED);
     report.exit_status = found == C2_OK ? report.exit_status : CLI_EXIT_FAILED;

@@ -152,7 +152,7 @@ def a_signal_from_outside():
 
 
 def report_of_a_killed_guest():
-    """It is whole, with the status and the end in it; a refused instruction leaves none."""
+    """It is whole, with the status and the end in it; and so it is up to a refused instruction, whatever executes."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "r.json")
         emulate(["-q", "--json", path, CRASH, "null_read"])
@@ -160,8 +160,24 @@ def report_of_a_killed_guest():
             content = file.read()
         contains(content, ['"exit_status": 139', '"ending": "killed by SIGSEGV at address 0x0: mov'], "report.json")
         os.remove(path)
-        emulate(["-q", "--json", path, CRASH, "avx"])
-        equal(os.listdir(directory), [], "files after a refused instruction")
+        reports = []
+        for engine in ("auto", "unicorn"):
+            result = emulate(["--engine", engine, "--json", path, CRASH, "avx"])
+            with open(path) as file:
+                report = json.load(file)
+            reports.append(report)
+            equal((result.returncode, report["exit_status"]), (125, 125), "status of a refused instruction")
+            contains(report["ending"], ["cannot execute vaddps ", " in avx (%s): AVX is beyond " % line_of("avx"),
+                                        ": run it with --engine native --cpu x86-64-v3, "], "its end")
+            contains(text(result), ["c2emu: %s\n" % report["ending"], "\nending      cannot execute ", "\nlevel "],
+                     "what is said of it")
+            check(report["run"]["instructions"] > 1000 and report["levels"], "the report: %r" % report["run"])
+            os.remove(path)
+        equal(reports[0].pop("receipt")["inputs"], reports[1].pop("receipt")["inputs"], "inputs by both engines")
+        equal(reports[0], reports[1], "the reports of both engines")
+        result = emulate(["points", "-q", CRASH, "avx"], cwd=directory)
+        equal((result.returncode, os.listdir(directory)), (125, []), "points of a part of a run")
+        contains(text(result), ["c2emu: cannot execute vaddps "], "points of a part of a run")
 
 
 # ---------------------------------------------------------------------------------------------- loading
