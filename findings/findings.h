@@ -104,7 +104,8 @@ struct finding {
     uint64_t luck_now, luck_least, luck_most; /* what the whole run costs; with these draws at least and at most */
     uint32_t number;                          /* of its wishes (findings_wish) */
     uint32_t layout;                          /* when they were tried: the proposal that the gain is of; else NOBODY */
-    bool in_huge_pages;                       /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
+    bool some_stay;     /* USELESS_PREFETCHES: what they do fetch is useful mostly, so that one a line is to stay */
+    bool in_huge_pages; /* SET_CONFLICTS, when they were tried: the remedy needs pages of 2 MiB */
 };
 
 struct findings_input {
@@ -162,8 +163,6 @@ struct findings {
 };
 enum c2_status findings_create(struct findings **out, const struct findings_input *input, struct c2_error *err);
 void findings_destroy(struct findings *findings); /* takes NULL */
-/* Of useless prefetches: whether what they do fetch is useful mostly, so that one a line is to stay. */
-bool findings_prefetches_stay(const struct finding *of);
 
 /* ------------------------------------------------------------------ remedies tried: remedies.c
  * What is to be simulated for the findings, in their order: at most ANALYSES_PROPOSALS wishes, and walks whose order

@@ -48,8 +48,6 @@ static enum findings_pattern pattern_of(const struct caches_instructed *of)
     return is_useless(of) ? FINDINGS_USELESS_PREFETCHES : is_late(of) ? FINDINGS_LATE_PREFETCHES : FINDINGS_COUNT;
 }
 
-bool findings_prefetches_stay(const struct finding *of) { return of->prefetches.useful * MOST > of->prefetches.issued; }
-
 static uint64_t cheapest_miss(const struct caches_machine *machine)
 {
     const struct caches_costs costs = caches_costs(machine);
@@ -103,8 +101,9 @@ static void settle(struct finding *finding, const struct findings_input *input, 
         finding->beside = of->late_cycles;
         return;
     }
-    const uint64_t pushed = findings_prefetches_stay(finding) ? 0 : of->polluting * cheapest_miss(input->machine);
-    finding->beside = findings_prefetches_stay(finding) ? found_it(of) : of->executed;
+    finding->some_stay = of->useful * MOST > of->issued;
+    const uint64_t pushed = finding->some_stay ? 0 : of->polluting * cheapest_miss(input->machine);
+    finding->beside = finding->some_stay ? found_it(of) : of->executed;
     finding->gain = finding->cost = pushed < cost ? pushed : cost;
     finding->gained = pushed != 0 ? FINDINGS_ESTIMATED : FINDINGS_NO_GAIN;
 }

@@ -696,7 +696,7 @@ static void say_block(struct c2_words *words, const struct telling *t)
 static void say_fewer_prefetches(struct c2_words *words, const struct telling *t)
 {
     const struct caches_instructed *of = &t->of->prefetches;
-    if (findings_prefetches_stay(t->of))
+    if (t->of->some_stay)
         c2_say(words, "prefetch each line once, which is one in %.0f of these",
                (double)of->executed / (double)of->issued);
     else if (of->useless > of->present + of->nowhere)
