@@ -11,17 +11,6 @@
 
 #include "unit/report_profile.h"
 
-/* ------------------------------------------------------------------ names */
-
-bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address)
-{
-    (void)symbols;
-    const bool program = pc.v < 0x40000000;
-    *path = program ? "/bin/app" : "/lib/libc.so.6";
-    *address = pc.v - (program ? 0x400000 : 0x40000000);
-    return true;
-}
-
 /* ------------------------------------------------------------------ the sample */
 
 struct exports_sample {

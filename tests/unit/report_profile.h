@@ -135,6 +135,17 @@ bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, s
     return pc.v == 0x401010 || pc.v == 0x401020;
 }
 
+bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address)
+{
+    (void)symbols;
+    const bool program = pc.v < 0x40000000;
+    *path = program ? "/bin/app" : "/lib/libc.so.6";
+    *address = pc.v - (program ? 0x400000 : 0x40000000);
+    return true;
+}
+
+bool loader_names_file(const char *path, const char *file) { return strcmp(path, file) == 0; }
+
 /* Nothing is known of structures. */
 struct loader_type_id loader_variable_type(struct loader_symbols *symbols, struct loader_variable_id id)
 {
