@@ -248,15 +248,32 @@ static void refuse_lost(const struct mmu *mmu, struct checkpoint *c)
         checkpoint_refuse(c, "a file has lost pages that the program had mapped and touched");
 }
 
+/* One that loader/ may have made. */
+static bool is_layout(const struct mmu *mmu)
+{
+    const struct mmu_layout *layout = &mmu->layout;
+    const bool near = layout->mmap_top == MMU_MMAP_TOP && layout->stack_top == MMU_STACK_TOP;
+    const bool far = layout->mmap_top == MMU_FAR_MMAP_TOP && layout->stack_top == MMU_FAR_STACK_TOP;
+    return (near || far) && layout->heap >= MMU_WINDOW_START &&
+           layout->heap % mmu_page_bytes(mmu->config.heap_page) == 0;
+}
+
+static void visit_layout(struct mmu *mmu, struct checkpoint *c)
+{
+    CHECKPOINT_NUMBER(c, mmu->layout.heap, MMU_TABLES_BASE);
+    CHECKPOINT_NUMBER(c, mmu->layout.mmap_top, MMU_FAR_END);
+    CHECKPOINT_NUMBER(c, mmu->layout.stack_top, MMU_FAR_END);
+    CHECKPOINT_NUMBER(c, mmu->layout.readable_is_code, 1);
+    if (!is_layout(mmu))
+        checkpoint_damaged(c, "a program that lies nowhere");
+}
+
 void mmu_checkpoint(struct mmu *mmu, struct checkpoint *c)
 {
     uint64_t count = areas_count(&mmu->space.areas), from = 0;
     checkpoint_part(c, "the memory");
     refuse_lost(mmu, c);
-    CHECKPOINT_NUMBER(c, mmu->layout.heap, MMU_TABLES_BASE);
-    CHECKPOINT_NUMBER(c, mmu->layout.mmap_top, MMU_FAR_END);
-    CHECKPOINT_NUMBER(c, mmu->layout.stack_top, MMU_FAR_END);
-    CHECKPOINT_NUMBER(c, mmu->layout.readable_is_code, 1);
+    visit_layout(mmu, c);
     CHECKPOINT_NUMBER(c, mmu->brk, MMU_WINDOW_END);
     CHECKPOINT_NUMBER(c, mmu->objects, CHECKPOINT_ANY);
     CHECKPOINT_NUMBER(c, mmu->space.counts.faults, CHECKPOINT_ANY);

@@ -208,7 +208,7 @@ static void test_other_files_and_versions(void **state)
     checkpoint_close(c);
     fclose(to);
     assert_refused(other.at, other.count, C2_ERR_UNSUPPORTED,
-                   "the checkpoint FILE is of c2emu 9.9, format 5, and this is c2emu 1.2.3, format 5: restore it with "
+                   "the checkpoint FILE is of c2emu 9.9, format 6, and this is c2emu 1.2.3, format 6: restore it with "
                    "the c2emu that made it, or make it again with this one");
     assert_refused("\x7f"
                    "ELF and more",
@@ -337,7 +337,7 @@ static struct bytes pack(const struct bytes *state)
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
     memcpy(out.at,
            "\x89\x43\x32"
-           "CKP\r\n\x05\0\0\0",
+           "CKP\r\n\x06\0\0\0",
            START_BYTES);
     out.count = START_BYTES;
     for (size_t at = 0; at < state->count; at += 60000) {
