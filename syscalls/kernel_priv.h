@@ -187,6 +187,8 @@ struct kernel_thread *threads_create(struct syscalls *kernel); /* NULL: no memor
 void threads_destroy(struct syscalls *kernel);
 void threads_keep_current(struct syscalls *kernel); /* it becomes the first, the others are no more: execve */
 struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid); /* NULL: there is none */
+/* Its word of CLONE_CHILD_CLEARTID becomes 0: whoever joins it waits for that. */
+void threads_clear_number(struct call *c, struct kernel_thread *thread);
 /* Nobody but the running thread, and no timer, can make anything happen. */
 bool threads_alone(const struct syscalls *kernel);
 /* A lock of a file may be free now, or the other end of a pipe be open. */

@@ -8,18 +8,19 @@
  *   looks at it. Numbers count up from the first process's and are not used again.
  *   A process that has ended is a zombie until its parent has waited for it; of one whose parent is gone, or does not
  *   care (SIGCHLD ignored, SA_NOCLDWAIT), nothing is left.
- *   vfork, and clone with CLONE_VM and CLONE_VFORK as posix_spawn makes it: the parent waits until the child is another
- *   program or has ended. The child has a copy of the memory, as any other; the pages that it has written are handed
- *   back to the parent then, which is how posix_spawn learns of failures. The host knows them: a private page that no
- *   other process has is one that was written since the fork.
+ *   vfork, and clone with CLONE_VM, with CLONE_VFORK as posix_spawn makes it or without: the parent waits until the
+ *   child is another program or has ended. The child has a copy of the memory, as any other; what it has changed is
+ *   handed back to the parent then (handed.c), which is how posix_spawn learns of failures. Without CLONE_VFORK that is
+ *   one of the schedules that Linux might choose, as long as the child does not wait for its parent.
  *   A signal for another process lies in the list until that gets its turn.
  *
  * Invariants
  *   A process in the list has a parent in it, or IDENTITY_PARENT. Groups and sessions are those of living processes.
  *
  * Not modelled
- *   The file of a core dump; CLONE_VM without CLONE_VFORK and CLONE_THREAD; ptrace; mappings that a child of vfork
- *   changes stay its own.
+ *   The file of a core dump; ptrace. Processes that have descriptors, directories, handlers or undone semaphores in
+ *   common (CLONE_FILES, CLONE_FS, CLONE_SIGHAND, CLONE_SYSVSEM), or the memory of several threads; one that shares its
+ *   parent's memory cannot fork, and waits for its parent without end.
  */
 #include "syscalls/processes_priv.h"
 
@@ -34,6 +35,7 @@
 #include <unistd.h>
 
 #include "syscalls/daemons_priv.h"
+#include "syscalls/handed_priv.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/notices_priv.h"
 #include "syscalls/terminals_priv.h"
@@ -198,15 +200,21 @@ static int64_t check(struct call *c, const struct processes_start *start)
 {
     const uint64_t known = CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
                            CLONE_CHILD_SETTID | CLONE_IO | CLONE_UNTRACED | CLONE_DETACHED | CLONE_PIDFD |
-                           PROCESSES_CLEAR_HANDLERS;
+                           CLONE_PARENT | PROCESSES_CLEAR_HANDLERS;
+    const uint64_t common = CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_SYSVSEM;
     if (!c->kernel->may_fork)
         return call_complain(c, "would start a process, and only this one is run");
-    if (start->flags & CLONE_VM && !(start->flags & CLONE_VFORK))
-        return call_complain(c, "would start a process that shares the memory of this one");
-    if (start->flags & ~known || start->exit_signal < 0 || start->exit_signal > SIGNALS_COUNT)
+    if (start->flags & ~(known | common) || start->exit_signal < 0 || start->exit_signal > SIGNALS_COUNT)
         return -EINVAL;
     if (start->flags & CLONE_PIDFD && start->flags & CLONE_DETACHED)
         return -EINVAL;
+    if (start->flags & common)
+        return call_complain(c, "would start a process that has descriptors, directories or handlers in common with "
+                                "this one");
+    if (start->flags & CLONE_VM && !(start->flags & CLONE_VFORK) && c->kernel->thread_count > 1)
+        return call_complain(c, "would start a process that shares the memory of several threads");
+    if (!(start->flags & CLONE_VM) && c->kernel->self->shares_memory)
+        return call_complain(c, "would copy memory that is shared with another process");
     return 0;
 }
 
@@ -221,14 +229,16 @@ static struct process *add(struct call *c, const struct processes_start *start)
         all->used = i < all->used ? all->used : i + 1;
         all->sent[i].set = all->sent[i].count = 0;
         all->list[i] = (struct process){.pid = ++all->last,
-                                        .parent = self->pid,
+                                        .parent = start->flags & CLONE_PARENT ? self->parent : self->pid,
                                         .group = self->group,
                                         .session = self->session,
                                         .state = PROCESS_RUNS,
-                                        .holds_parent = start->flags & CLONE_VFORK,
+                                        .holds_parent = start->flags & (CLONE_VFORK | CLONE_VM),
+                                        .shares_memory = (start->flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM,
                                         .ignores_children = self->ignores_children,
                                         .detached = self->detached,
-                                        .exit_signal = start->exit_signal};
+                                        .exit_signal = start->flags & CLONE_PARENT ? self->exit_signal
+                                                                                   : start->exit_signal};
         all->running++;
         all->started++;
         priorities_inherit(kernel, all->last, all->last);
@@ -238,46 +248,13 @@ static struct process *add(struct call *c, const struct processes_start *start)
     return NULL;
 }
 
-/* Where the child's pages come back. */
-static int64_t make_way_back(struct syscalls *kernel, const struct processes_start *start)
-{
-    if (!(start->flags & CLONE_VM))
-        return 0;
-    kernel->handed_back = fds_keep(memfd_create("c2emu", MFD_CLOEXEC));
-    return kernel->handed_back < 0 ? -errno : 0;
-}
-
-static void end_way_back(struct syscalls *kernel)
-{
-    if (kernel->handed_back >= 0)
-        close(kernel->handed_back);
-    kernel->handed_back = -1;
-}
-
-enum { PAGEMAP_PAGES = 512 };
-struct handed {
-    uint64_t address;
-    uint8_t bytes[C2_PAGE_BYTES];
-};
-
-static void take_pages_back(struct call *c)
-{
-    struct handed page;
-    if (c->kernel->handed_back < 0)
-        return;
-    lseek(c->kernel->handed_back, 0, SEEK_SET);
-    while (read(c->kernel->handed_back, &page, sizeof page) == sizeof page)
-        (void)guest_write(c, page.address, page.bytes, sizeof page.bytes); /* of what is mapped here, too */
-    end_way_back(c->kernel);
-}
-
 /* The call is made once more when the child has let go. */
 static bool is_over(struct call *c, int64_t *value)
 {
     if (!c->again || c->waited->kind != KERNEL_WAITS_VFORK)
         return false;
     *value = (int64_t)c->waited->word;
-    take_pages_back(c);
+    handed_take(c);
     return true;
 }
 
@@ -309,11 +286,11 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
     if (kernel->processes->last < kernel->last_tid)
         kernel->processes->last = kernel->last_tid;
     if ((status = ipc_ready(kernel)) < 0 || (status = terminals_ready(kernel)) < 0 ||
-        (status = make_way_back(kernel, start)) < 0)
+        (start->flags & CLONE_VM && (status = handed_begin(kernel)) < 0))
         return status;
     const struct process *child = add(c, start);
     if (!child) {
-        end_way_back(kernel);
+        handed_end(kernel);
         return -EAGAIN;
     }
     kernel->start = *start;
@@ -343,18 +320,20 @@ void syscalls_fork_failed(struct syscalls *kernel, uint32_t child)
     priorities_end(kernel, child);
     ipc_fork(kernel, false);
     terminals_fork(kernel, false);
-    end_way_back(kernel);
+    handed_end(kernel);
 }
 
 bool syscalls_fork_waits(struct syscalls *kernel, uint32_t child)
 {
+    const bool vfork = kernel->start.flags & CLONE_VFORK;
     if (!processes_find(kernel, child)->holds_parent)
         return false;
     kernel->current->wait = (struct kernel_wait){.kind = KERNEL_WAITS_VFORK,
                                                  .deadline = KERNEL_NEVER,
                                                  .word = child,
-                                                 .call = 58, /* vfork */
-                                                 .why = "its child goes on as it is"};
+                                                 .call = vfork ? 58 : 56, /* or clone */
+                                                 .why = vfork ? "its child goes on as it is"
+                                                              : "its child, which has its memory, goes on"};
     return true;
 }
 
@@ -399,48 +378,15 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
         exec_reset_signals(&kernel->signals);
 }
 
-/* ------------------------------------------------------------------ pages that a child of vfork hands back */
+/* ------------------------------------------------------------------ leaving the memory */
 
-/* Private memory, present or swapped out, that no other process has. */
-static bool is_own(uint64_t entry)
+/* CLONE_CHILD_CLEARTID is for those who have the memory as well. */
+static void clear_number(struct syscalls *kernel)
 {
-    const uint64_t present = 1ull << 63, swapped = 1ull << 62, of_file = 1ull << 61, exclusive = 1ull << 56;
-    return entry & swapped || (entry & present && !(entry & of_file) && entry & exclusive);
-}
-
-static void hand_back(int to, uint64_t address)
-{
-    struct handed page = {.address = address};
-    memcpy(page.bytes, guest_pointer(address), sizeof page.bytes);
-    ssize_t ignored = write(to, &page, sizeof page);
-    (void)ignored; /* the host has no memory: the parent sees an older page */
-}
-
-static void hand_back_area(int to, int pagemap, const struct mmu_area *area)
-{
-    uint64_t entries[PAGEMAP_PAGES];
-    for (uint64_t done = 0, part; done < area->bytes; done += part) {
-        const uint64_t start = area->start.v + done, left = (area->bytes - done) / C2_PAGE_BYTES;
-        const uint64_t pages = left < PAGEMAP_PAGES ? left : PAGEMAP_PAGES;
-        part = pages * C2_PAGE_BYTES;
-        if (pread(pagemap, entries, pages * sizeof *entries, (off_t)(start / C2_PAGE_BYTES * sizeof *entries)) < 0)
-            return;
-        for (uint64_t i = 0; i < pages; i++)
-            if (is_own(entries[i]))
-                hand_back(to, start + i * C2_PAGE_BYTES);
-    }
-}
-
-static void hand_all_back(const struct syscalls *kernel)
-{
-    const struct mmu_areas *areas = mmu_areas(kernel->mmu);
-    const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    const struct mmu_area *area = mmu_area_at(areas, (struct guest_va){0}, true);
-    for (; pagemap >= 0 && area; area = mmu_area_at(areas, (struct guest_va){area->start.v + area->bytes}, true))
-        if (area->prot & MMU_WRITE && !area->shared)
-            hand_back_area(kernel->handed_back, pagemap, area);
-    if (pagemap >= 0)
-        close(pagemap);
+    struct syscalls_result result = {.action = SYSCALLS_RETURN};
+    struct c2_error err;
+    struct call c = {.kernel = kernel, .result = &result, .err = &err};
+    threads_clear_number(&c, kernel->threads[0]);
 }
 
 static void release_parent(struct syscalls *kernel)
@@ -448,11 +394,13 @@ static void release_parent(struct syscalls *kernel)
     struct process *self = processes_self(kernel);
     if (!self || !self->holds_parent)
         return;
-    if (kernel->handed_back >= 0)
-        hand_all_back(kernel);
-    self->holds_parent = false;
+    if (kernel->handed_back >= 0) {
+        clear_number(kernel);
+        handed_give(kernel);
+    }
+    self->holds_parent = self->shares_memory = false;
     kernel->processes->events++;
-    end_way_back(kernel);
+    handed_end(kernel);
 }
 
 /* What its threads hold in memory that others have as well is given on. */

@@ -49,7 +49,8 @@ struct process {
     enum process_state state;
     pid_t host;            /* of the host */
     bool executed;         /* has become another program since it was made */
-    bool holds_parent;     /* of a vfork: that waits until it becomes another program, or ends */
+    bool holds_parent;     /* of a vfork or CLONE_VM: that waits until it becomes another program, or ends */
+    bool shares_memory;    /* that of its parent, by CLONE_VM without CLONE_VFORK, so far */
     uint32_t waits_for;    /* who holds a lock that it wants by F_SETLKW; 0: nobody. As of when its turn ended */
     bool ignores_children; /* those that end are nobody's: SIGCHLD is ignored, or SA_NOCLDWAIT */
     bool adopts;           /* PR_SET_CHILD_SUBREAPER: orphans below it become its children */

@@ -329,11 +329,8 @@ SYSCALL(60, exit, threads_exit, NO_RESULT, "", INT)
 SYSCALL(231, exit_group, process_exit, NO_RESULT, "", INT)
 SYSCALL(61, wait4, processes_wait4, DECIMAL, "", INT, ADDRESS, HEX, ADDRESS)
 SYSCALL(247, waitid, processes_waitid, DECIMAL, "", INT, INT, ADDRESS, HEX, ADDRESS)
-SYSCALL(56, clone, threads_clone, DECIMAL,
-        "CLONE_VM without CLONE_VFORK or CLONE_THREAD is ENOSYS, with a line that says so", HEX, ADDRESS, ADDRESS,
-        ADDRESS, HEX)
-SYSCALL(435, clone3, threads_clone3, DECIMAL,
-        "CLONE_VM without CLONE_VFORK or CLONE_THREAD is ENOSYS, with a line that says so", ADDRESS, SIZE)
+SYSCALL(56, clone, threads_clone, DECIMAL, "see the notes on processes that share", HEX, ADDRESS, ADDRESS, ADDRESS, HEX)
+SYSCALL(435, clone3, threads_clone3, DECIMAL, "see the notes on processes that share", ADDRESS, SIZE)
 SYSCALL(57, fork, processes_fork, DECIMAL, "", NONE)
 SYSCALL(58, vfork, processes_vfork, DECIMAL, "mappings that the child changes stay its own", NONE)
 SYSCALL(59, execve, exec_execve, DECIMAL, "", PATH, ADDRESS, ADDRESS)

@@ -273,12 +273,12 @@ int64_t threads_clone3(struct call *c)
 
 /* ------------------------------------------------------------------ ending */
 
-/* Whoever joins it waits for this word. */
-static void clear_number(struct call *c, const struct kernel_thread *thread)
+void threads_clear_number(struct call *c, struct kernel_thread *thread)
 {
     const uint32_t none = 0;
     if (thread->clear_tid && guest_write(c, thread->clear_tid, &none, sizeof none) == 0)
         futex_wake_one(c->kernel, thread->clear_tid);
+    thread->clear_tid = 0;
 }
 
 int64_t threads_exit(struct call *c)
@@ -294,7 +294,7 @@ int64_t threads_exit(struct call *c)
         return 0;
     }
     futex_exit(c);
-    clear_number(c, self);
+    threads_clear_number(c, self);
     if (c->result->action == SYSCALLS_FAILED)
         return 0;
     forget(kernel, self);

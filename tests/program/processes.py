@@ -145,6 +145,7 @@ def family(top):
     guest = os.path.join(GUESTS, "family")
     for part in ("basics", "pipes", "spawn", "signals", "shared", "clock"):
         both([guest, part, top], part)
+    both([guest, "memory"], "memory in common")
     both([guest, "locks", top], "locks")
     both([guest, "stops"], "stops")
     both([guest, "looks", top], "looks")

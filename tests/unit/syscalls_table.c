@@ -197,6 +197,14 @@ static const char head[] =
     "sanitizer has shadows where stack and mappings of other programs are: those of a program that has one lie below\n"
     "0x7ef000000000.\n"
     "\n"
+    "**Processes that share**: a child of vfork, or of clone with CLONE_VM, has its parent's memory, and the\n"
+    "parent goes on when the child has ended or is another program: Linux may choose the same order, but where\n"
+    "the child waits for something that the parent is to do the run is a deadlock. Mappings of files (by vfork\n"
+    "all) stay its own, and it cannot fork. CLONE_VM of a program with several threads (but by vfork and\n"
+    "posix_spawn), and CLONE_FILES, CLONE_FS, CLONE_SIGHAND and CLONE_SYSVSEM without CLONE_THREAD are ENOSYS,\n"
+    "with a line that says so: each process of the run is one of the host, whose descriptors and directory are\n"
+    "its own.\n"
+    "\n"
     "**Signals** come from faults, broken pipes, timers and the program itself. Handlers, masks and alternate\n"
     "stacks work, and so does stopping.\n";
 

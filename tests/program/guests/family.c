@@ -5,6 +5,8 @@
  * basics   fork, statuses of children, waitpid and waitid in all forms, groups, orphans, ignored SIGCHLD
  * pipes    a child at each end of pipes, poll, select, more than a pipe holds, its broken end
  * spawn    posix_spawn: failures come back to the parent; vfork writes in the parent's memory
+ * memory   clone with CLONE_VM
+ * daemons  who is left when the first process has ended
  * signals  kill between processes, SIGCHLD with its siginfo, sigsuspend, a child killed while it waits
  * shared   shared memory, file positions, locks of files between processes
  * clock    sleeping children, in virtual time
@@ -566,7 +568,10 @@ static void say_info(const char *what, id_t child, int options)
 {
     siginfo_t info = {.si_pid = 0};
     const int got = waitid(P_PID, child, &info, options);
-    printf("%s: %s code %d status %d\n", what, got < 0 ? strerrorname_np(errno) : info.si_pid ? "a child" : "none yet",
+    printf("%s: %s code %d status %d\n", what,
+           got < 0       ? strerrorname_np(errno)
+           : info.si_pid ? "a child"
+                         : "none yet",
            info.si_code, info.si_status);
 }
 
@@ -745,8 +750,8 @@ static void say_process(const char *what, pid_t process)
     int pid, parent, group, session, threads;
     char name[17], state;
     const char *stat = content_of(process, "stat");
-    const int known = sscanf(stat, "%d (%16[^)]) %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &pid,
-                             name, &state, &parent, &group, &session, &threads);
+    const int known = sscanf(stat, "%d (%16[^)]) %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
+                             &pid, name, &state, &parent, &group, &session, &threads);
     printf("%s: %d %d %s %c %d %d %d threads %d\n", what, known, pid == process, name, state, parent == getpid(),
            group == getpgrp(), session == getsid(0), threads);
     printf("comm %s", content_of(process, "comm"));
@@ -821,7 +826,8 @@ static void looks(const char *directory)
         sigaddset(&block, SIGUSR2);
         sigprocmask(SIG_BLOCK, &block, NULL);
         umask(027);
-        char *words[] = {"a shell", "-c", "read x; kill -STOP $$; exit 3", "", NULL}, *variables[] = {"A=b", "C=", NULL};
+        char *words[] = {"a shell", "-c", "read x; kill -STOP $$; exit 3", "", NULL},
+             *variables[] = {"A=b", "C=", NULL};
         dup2(ends[0], 0);
         close(ends[1]);
         execve("/bin/sh", words, variables);
@@ -1020,6 +1026,59 @@ static void circle(const char *directory)
         flock(second, LOCK_EX);
 }
 
+/* A child with CLONE_VM has its parent's memory, and its descriptors are its own. What it maps is there afterwards,
+ * what it unmaps is gone; its stack is a part of that memory. */
+struct common {
+    char *kept, *made, *gone, *closed;
+    pid_t self, parent;
+    int descriptor;
+    pid_t number, cleared;
+};
+
+static int in_common(void *argument)
+{
+    struct common *common = argument;
+    char on_stack[] = "on the child's stack";
+    common->kept = strcat(strcpy(malloc(1 << 12), "allocated "), on_stack);
+    common->made = mmap(NULL, 3 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    strcpy(common->made + 5000, "mapped");
+    munmap(common->gone, 4096);
+    mprotect(common->closed, 4096, PROT_READ);
+    common->self = getpid();
+    common->parent = getppid();
+    common->descriptor = open("/dev/null", O_RDONLY);
+    shared_word = 77;
+    return 9;
+}
+
+static void common_memory(void)
+{
+    struct common *common = calloc(1, sizeof *common);
+    const int flags = CLONE_VM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+    char *stack = malloc(1 << 16), resident;
+    int status;
+    common->gone = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    common->closed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    common->cleared = 1;
+    shared_word = 1;
+    const pid_t child = clone(in_common, stack + (1 << 16), flags, common, &common->number, NULL, &common->cleared);
+    say_status("of CLONE_VM", waitpid(child, &status, 0), &status);
+    printf("number %d, cleared %d, itself %d, parent %d\n", common->number == child, common->cleared,
+           common->self == child, common->parent == getpid());
+    printf("%s, %s, word %d\n", common->kept, common->made + 5000, shared_word);
+    strcpy(common->made, "to be written here, too");
+    free(common->kept);
+    printf("its descriptor is not here: %d\n", fcntl(common->descriptor, F_GETFD) < 0 && errno == EBADF);
+    printf("gone: %d\n", mincore(common->gone, 4096, (void *)&resident) < 0 && errno == ENOMEM);
+    printf("not gone: %d\n", mincore(common->gone + 4096, 4096, (void *)&resident));
+    printf("closed to pipes: %d\n", read(open("/dev/zero", O_RDONLY), common->closed, 1) < 0 && errno == EFAULT);
+    /* a child of its parent's parent */
+    const pid_t brother = (pid_t)syscall(SYS_clone, CLONE_PARENT, 0, 0, 0, 0);
+    if (brother == 0)
+        _exit(0);
+    printf("a brother is nobody to wait for: %d\n", waitpid(brother, &status, 0) < 0 && errno == ECHILD);
+}
+
 /* Who has a session of its own and waits for ever is ended an hour behind the first process: the third one says so, and
  * goes on waiting. One of the session goes on for as long as it likes. */
 static time_t daemon_began;
@@ -1096,6 +1155,8 @@ int main(int argc, char **argv)
         orphans();
     else if (strcmp(part, "circle") == 0 && argc > 2)
         circle(argv[2]);
+    else if (strcmp(part, "memory") == 0)
+        common_memory();
     else if (strcmp(part, "daemons") == 0)
         daemons();
     else if (strcmp(part, "tree") == 0 && argc > 2)
