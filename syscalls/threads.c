@@ -96,7 +96,8 @@ struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid)
 
 bool threads_alone(const struct syscalls *kernel)
 {
-    return kernel->thread_count == 1 && kernel->timers_armed == 0 && !processes_shared(kernel);
+    return kernel->thread_count == 1 && kernel->timers_armed == 0 && !processes_shared(kernel) &&
+           daemons_next(kernel) == KERNEL_NEVER;
 }
 
 static void forget(struct syscalls *kernel, struct kernel_thread *thread)

@@ -152,6 +152,8 @@ def family(top):
     both([guest, "pidfds"], "pidfds")
     both([guest, "orphans"], "orphans")
     both([guest, "tree", "5"], "31 processes")
+    ours = run([EMULATOR, "-q", "--no-sim", guest, "agent"], stdin=subprocess.DEVNULL)
+    equal((ours.returncode, ours.stdout, ours.stderr), (0, b"", b""), "an agent that is left")
     ours = run([EMULATOR, "-q", "--no-sim", guest, "daemons"], stdin=subprocess.DEVNULL)
     # natively the first three never end; the fourth one is no daemon
     equal((ours.returncode, ours.stdout, ours.stderr), (0, b"started\n" + 2 * b"signal 15 after 60 minutes\n" +

@@ -1112,6 +1112,16 @@ static void daemons(void)
     puts("started");
 }
 
+/* One that is left alone, and looks after something once a minute. */
+static void agent(void)
+{
+    if (fork() != 0)
+        return;
+    setsid();
+    for (;;)
+        sleep(60);
+}
+
 static int tree(int left)
 {
     int status, sum = 1;
@@ -1159,6 +1169,8 @@ int main(int argc, char **argv)
         common_memory();
     else if (strcmp(part, "daemons") == 0)
         daemons();
+    else if (strcmp(part, "agent") == 0)
+        agent();
     else if (strcmp(part, "tree") == 0 && argc > 2)
         printf("%d processes\n", tree(atoi(argv[2])));
     return 0;
