@@ -354,6 +354,11 @@ static void write_limits(const struct content_of *of, int to)
         put_limit(to, rows[i].name, &kernel->identity.limit[i], rows[i].unit);
 }
 
+static void write_personality(const struct content_of *of, int to)
+{
+    put(to, "%08x\n", of->kernel->identity.personality);
+}
+
 /* ------------------------------------------------------------------ the tree */
 
 const struct content_process_node content_process_nodes[] = {
@@ -361,6 +366,7 @@ const struct content_process_node content_process_nodes[] = {
     {{"children", NULL, NULL, write_children}, CONTENT_TASK},
     {{"cmdline", NULL, NULL, write_cmdline}, CONTENT_ANY},
     {{"comm", NULL, NULL, write_comm}, CONTENT_ANY},
+    {{"coredump_filter", NULL, "00000033\n", NULL}, CONTENT_ANY},
     {{"cwd", "", NULL, NULL}, CONTENT_ANY}, /* the text is that of the moment, as that of exe */
     {{"environ", NULL, NULL, write_environ}, CONTENT_ANY},
     {{"exe", "", NULL, NULL}, CONTENT_ANY},
@@ -369,8 +375,10 @@ const struct content_process_node content_process_nodes[] = {
     {{"maps", NULL, NULL, write_maps}, CONTENT_OWN},
     {{"mountinfo", NULL, "1 1 8:1 / / rw - ext4 /dev/root rw\n", NULL}, CONTENT_ANY},
     {{"mounts", NULL, "/dev/root / ext4 rw 0 0\n", NULL}, CONTENT_ANY},
+    {{"oom_score", NULL, "0\n", NULL}, CONTENT_ANY},
     {{"oom_score_adj", NULL, "0\n", NULL}, CONTENT_ANY},
     {{"pagemap", NULL, NULL, write_nothing}, CONTENT_OWN}, /* read by presence.c */
+    {{"personality", NULL, NULL, write_personality}, CONTENT_OWN},
     {{"root", "/", NULL, NULL}, CONTENT_ANY},
     {{"smaps", NULL, NULL, write_smaps}, CONTENT_OWN},
     {{"stat", NULL, NULL, write_stat}, CONTENT_ANY},
@@ -389,6 +397,7 @@ const struct content_node content_nodes[] = {
     {"/proc/mounts", "self/mounts", NULL, NULL},
     {"/proc/self", "", NULL, NULL}, /* the number of who looks, as in thread-self */
     {"/proc/stat", NULL, NULL, write_machine_stat},
+    {"/proc/swaps", NULL, "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n", NULL},
     {"/proc/sys/fs/dir-notify-enable", NULL, "1\n", NULL},
     {"/proc/sys/fs/file-max", NULL, "9223372036854775807\n", NULL},
     {"/proc/sys/fs/lease-break-time", NULL, "45\n", NULL},
@@ -419,9 +428,13 @@ const struct content_node content_nodes[] = {
     {"/proc/sys/kernel/tainted", NULL, "0\n", NULL},
     {"/proc/sys/kernel/threads-max", NULL, "16384\n", NULL},
     {"/proc/sys/kernel/version", NULL, IDENTITY_VERSION "\n", NULL},
+    {"/proc/sys/net/core/somaxconn", NULL, "4096\n", NULL},
+    {"/proc/sys/net/ipv4/ip_local_port_range", NULL, "32768\t60999\n", NULL},
     {"/proc/sys/vm/max_map_count", NULL, "65530\n", NULL},
+    {"/proc/sys/vm/nr_hugepages", NULL, "0\n", NULL},
     {"/proc/sys/vm/overcommit_memory", NULL, "0\n", NULL},
     {"/proc/sys/vm/overcommit_ratio", NULL, "50\n", NULL},
+    {"/proc/sys/vm/swappiness", NULL, "60\n", NULL},
     {"/proc/sysvipc/msg", NULL, NULL, ipc_list_queues},
     {"/proc/sysvipc/sem", NULL, NULL, ipc_list_sets},
     {"/proc/sysvipc/shm", NULL, NULL, ipc_list_segments},

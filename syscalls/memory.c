@@ -216,15 +216,33 @@ int64_t memory_remap(struct call *c)
     return status < 0 ? status : to;
 }
 
+/* PROT_GROWSDOWN means all of the stack below; 0 or -errno. Nothing grows up. */
+static int64_t extend_down(const struct call *c, uint64_t *start)
+{
+    const struct mmu_area *area = mmu_area_at(mmu_areas(c->kernel->mmu), (struct guest_va){*start}, true);
+    if (!area || area->start.v >= *start + c2_align_up(c->arg[1], C2_PAGE_BYTES))
+        return -ENOMEM;
+    *start = area->start.v;
+    return area->kind == MMU_STACK ? 0 : -EINVAL;
+}
+
 int64_t memory_protect(struct call *c)
 {
-    if (!is_page_aligned(c->arg[0]) || c->arg[2] & ~(uint64_t)(PROT_READ | PROT_WRITE | PROT_EXEC | 8 /* PROT_SEM */))
+    const uint64_t grows = c->arg[2] & (PROT_GROWSDOWN | PROT_GROWSUP), end = c->arg[0] + c->arg[1];
+    const uint64_t known = PROT_READ | PROT_WRITE | PROT_EXEC | 8 /* PROT_SEM */ | grows;
+    uint64_t start = c->arg[0];
+    if (!is_page_aligned(start) || grows & PROT_GROWSUP)
         return -EINVAL;
     if (c->arg[1] == 0)
         return 0;
-    if (c->arg[2] & PROT_WRITE && limits_may_write(c->kernel, c->arg[0], c->arg[1]) < 0)
+    if (c->arg[2] & ~known)
+        return -EINVAL;
+    const int64_t status = grows ? extend_down(c, &start) : 0;
+    if (status < 0)
+        return status;
+    if (c->arg[2] & PROT_WRITE && limits_may_write(c->kernel, start, end - start) < 0)
         return -ENOMEM;
-    return mmu_protect(c->kernel->mmu, c->arg[0], c->arg[1], rights_of(c->arg[2]));
+    return mmu_protect(c->kernel->mmu, start, end - start, rights_of(c->arg[2]));
 }
 
 /* Where the break stays, nothing has changed. */

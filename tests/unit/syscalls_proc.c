@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,10 @@ static void fixed_files_have_their_content(void **state)
     assert_string_equal(guest_content("/proc/sys/kernel/osrelease"), "6.1.0-c2emu\n");
     assert_string_equal(guest_content("/proc/self/mounts"), "/dev/root / ext4 rw 0 0\n");
     assert_string_equal(guest_content("/proc/self/comm"), "true\n");
+    assert_string_equal(guest_content("/proc/self/personality"), "00000000\n");
+    assert_call(0, personality, ADDR_NO_RANDOMIZE);
+    assert_string_equal(guest_content("/proc/self/personality"), "00040000\n");
+    assert_string_equal(guest_content("/proc/sys/net/ipv4/ip_local_port_range"), "32768\t60999\n");
     assert_memory_equal(guest_content("/proc/self/cmdline"), "./program\0one\0", 15);
     assert_memory_equal(guest_content("/proc/self/environ"), "HOME=/\0", 8);
     assert_non_null(strstr(guest_content("/proc/meminfo"), "MemTotal:          65536 kB\n"));
@@ -133,16 +138,17 @@ static const char *list(const char *path, size_t room)
 static void directories_can_be_listed(void **state)
 {
     (void)state;
-    static const char top[] =
-        "cpuinfo filesystems loadavg meminfo mounts self stat sys sysvipc thread-self uptime version vmstat 1000 ";
+    static const char top[] = "cpuinfo filesystems loadavg meminfo mounts self stat swaps sys sysvipc thread-self "
+                              "uptime version vmstat 1000 ";
     assert_string_equal(list("/proc", 4096), top);
     assert_string_equal(list("/proc", 32), top); /* a few at a time */
     assert_string_equal(list("/proc/self/task", 4096), "1000 ");
-    assert_string_equal(list("/proc/1000", 4096), "cgroup cmdline comm cwd environ exe fd limits maps mountinfo mounts "
-                                                  "oom_score_adj pagemap root smaps stat statm status task ");
+    assert_string_equal(list("/proc/1000", 4096), "cgroup cmdline comm coredump_filter cwd environ exe fd limits maps "
+                                                  "mountinfo mounts oom_score oom_score_adj pagemap personality root "
+                                                  "smaps stat statm status task ");
     assert_string_equal(list("/proc/self/task/1000", 40),
-                        "cgroup children cmdline comm cwd environ exe fd limits maps "
-                        "mountinfo mounts oom_score_adj pagemap root smaps stat statm status ");
+                        "cgroup children cmdline comm coredump_filter cwd environ exe fd limits maps "
+                        "mountinfo mounts oom_score oom_score_adj pagemap personality root smaps stat statm status ");
     assert_string_equal(list("/proc/self/fd", 4096), "0 1 2 3 ");
     assert_string_equal(list("/sys/devices/system/cpu", 4096), "online possible present ");
     assert_call(3, open, guest_text("/proc"), O_RDONLY);

@@ -134,6 +134,19 @@ void row_mprotect(void **state)
     assert_call(-EINVAL, mprotect, at + 1, PAGE, PROT_READ);
     assert_call(-EINVAL, mprotect, at, PAGE, 0x100);
     assert_call(0, mprotect, at, 0, PROT_READ);
+    const struct mmu_request stack = {.address = MMU_STACK_BASE - 4 * PAGE,
+                                      .bytes = 4 * PAGE,
+                                      .prot = MMU_READ | MMU_WRITE,
+                                      .fixed = true,
+                                      .kind = MMU_STACK,
+                                      .host_fd = -1};
+    const uint64_t low = (uint64_t)mmu_map(g.mmu, &stack);
+    assert_call(-EINVAL, mprotect, at, PAGE, PROT_READ | PROT_GROWSDOWN); /* no stack */
+    assert_call(-EINVAL, mprotect, low, PAGE, PROT_READ | PROT_GROWSUP);
+    assert_call(-ENOMEM, mprotect, low - 4 * PAGE, PAGE, PROT_READ | PROT_GROWSDOWN);
+    assert_call(0, mprotect, low + 2 * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC | PROT_GROWSDOWN);
+    assert_true(mmu_allows(g.mmu, (struct guest_va){low}, 3 * PAGE, MMU_EXEC)); /* all that is below, too */
+    assert_false(mmu_allows(g.mmu, (struct guest_va){low + 3 * PAGE}, PAGE, MMU_EXEC));
 }
 
 void row_pkey_mprotect(void **state)
