@@ -2,9 +2,9 @@
  *
  * Model
  *   Blocks of the stream that the guest has come to, by address. Those on writable or shared pages keep a copy of their
- *   bytes and are compared with it at each execution, whoever changed them: a store, an interpreted instruction, a
- *   system call, a store through another mapping. Code on other pages changes only through mmap, munmap and mprotect,
- *   which say so (native_blocks_forget).
+ *   bytes and are compared with it at each execution, by C or by their translation, whoever changed them: a store, an
+ *   interpreted instruction, a system call, a store through another mapping. Code on other pages changes only through
+ *   mmap, munmap and mprotect, which say so (native_blocks_forget).
  *   An instruction that stores into its own block is executed alone: as a block that no jump ever finds.
  * Invariants
  *   At most one block of an address is neither stale nor alone. Blocks are never freed before the end: the stream, and
@@ -161,7 +161,7 @@ static enum c2_status add_block(struct native_block **out, struct native_blocks 
         return c2_fail_memory(err, "a code block");
     *block = wanted;
     enum c2_status status = describe(blocks, block, err);
-    block->rare = block->special || block->changes || block->watched || block->rest != 0 || block->alone;
+    block->rare = block->special || block->watched || block->rest != 0 || block->alone;
     block->counter = (uint32_t)blocks->count;
     block->next = lookup(blocks->by_pc, block->pc);
     if (status == C2_OK && blocks->count == CONTEXT_COUNTERS_MOST)

@@ -169,6 +169,35 @@ void emit_compare_with(struct emit *e, unsigned what, uint32_t offset)
     emit_with_context(e, 0x3b, what, offset, NATIVE_NO_REGISTER);
 }
 
+void emit_compare_constant(struct emit *e, struct emit_place what, uint32_t value, unsigned bytes)
+{
+    if (bytes == 2)
+        emit_byte(e, 0x66);
+    emit_byte(e, rex_of(0, &what) & (uint8_t)~REX_W);
+    emit_byte(e, bytes == 1 ? 0x80 : 0x81);
+    emit_operand(e, 7, &what);
+    emit_bytes(e, &value, bytes);
+}
+
+void emit_shift_rcx(struct emit *e, unsigned by)
+{
+    const uint8_t shrx[] = {0xc4, 0xe2, (uint8_t)(0x83 | (~by & 15) << 3), 0xf7, 0xc9};
+    emit_bytes(e, shrx, sizeof shrx);
+}
+
+void emit_save_flags(struct emit *e)
+{
+    static const uint8_t save[] = {0x9f, 0x0f, 0x90, 0xc0}; /* lahf; seto %al */
+    emit_bytes(e, save, sizeof save);
+}
+
+/* The sum of 1 and 127 overflows. */
+void emit_restore_flags(struct emit *e)
+{
+    static const uint8_t restore[] = {0x04, 0x7f, 0x9e}; /* add $127,%al; sahf */
+    emit_bytes(e, restore, sizeof restore);
+}
+
 void emit_jump_to(struct emit *e, uint32_t offset) { emit_with_context(e, 0xff, 4, offset, NATIVE_NO_REGISTER); }
 
 void emit_jump_register(struct emit *e, unsigned to)

@@ -94,6 +94,7 @@ enum native_why {
     NATIVE_GOES,      /* to the block at `target` */
     NATIVE_INDIRECT,  /* to that at context.target */
     NATIVE_COLD,      /* the block does not fit below the limit; nothing of it was executed */
+    NATIVE_CHANGED,   /* nor was anything of this one, whose code has changed */
     NATIVE_SYSCALL,   /* behind one */
     NATIVE_ADDRESSES, /* before instruction `insn`, whose addresses are wanted; then on at `resume` */
     NATIVE_STORES,    /* before instruction `insn`, which may store into its own block; likewise */

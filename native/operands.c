@@ -207,8 +207,7 @@ static void emit_segment_base(struct emit *e, const ZydisDecodedOperand *operand
 }
 
 /* to = the address; in two steps where a segment's base comes to base and index. */
-static void emit_place_address(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand,
-                               unsigned to)
+void native_emit_place(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to)
 {
     struct emit_place place = place_of(t->insn, operand);
     if (!has_base_of_segment(operand)) {
@@ -253,9 +252,23 @@ void native_emit_address(struct emit *e, const struct translated *t, unsigned sl
     } else if (is_bare(t, operand)) {
         emit_store(e, to, place_of(t->insn, operand).base);
     } else {
-        emit_place_address(e, t, operand, pad);
+        native_emit_place(e, t, operand, pad);
         emit_store(e, to, pad);
     }
+}
+
+const ZydisDecodedOperand *native_written(const struct translated *t)
+{
+    const ZydisDecodedOperand *found = NULL;
+    for (unsigned i = 0; i < t->insn->insn.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &t->insn->operands[i];
+        if (!is_memory(operand) || only_reads(operand))
+            continue;
+        if (found || is_odd(t->insn, operand))
+            return NULL;
+        found = operand;
+    }
+    return found;
 }
 
 static bool address_wants_pad(const struct translated *t)
@@ -402,7 +415,7 @@ void native_emit_target(struct emit *e, const struct translated *t, const ZydisD
     if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
         emit_move(e, to, number_of(operand->reg.value));
     } else if (is_constant(t, operand) || has_segment(operand, ZYDIS_REGISTER_GS)) {
-        emit_place_address(e, t, operand, to);
+        native_emit_place(e, t, operand, to);
         emit_load(e, to, emit_at(to, 0));
     } else {
         emit_load(e, to, place_of(t->insn, operand));

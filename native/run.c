@@ -278,6 +278,9 @@ static bool after_stay(struct native *n, struct engine_event *event, struct c2_e
     case NATIVE_COLD:
         after_cold(n, &site);
         return true;
+    case NATIVE_CHANGED:
+        after_cold(n, &site);
+        return check(n, native_forget_code(n, n->rip, site.code->block->extent), event, err);
     case NATIVE_SYSCALL:
         return after_syscall(n, &site, event);
     case NATIVE_ADDRESSES:
@@ -490,7 +493,8 @@ static bool begin_block(struct native *n, struct native_block *block, struct eng
 {
     bool goes_on = true;
     const uint64_t left = n->budget_at - n->instructions;
-    if (SHORTCUT(!block->rare && !n->base.config.watch.guards) || admit(n, block, &goes_on, event, err)) {
+    if (SHORTCUT(!block->rare && !block->changes && !n->base.config.watch.guards) ||
+        admit(n, block, &goes_on, event, err)) {
         if (n->flags & FLAG_TF)
             return execute_traced(n, block, event, err);
         return left < block->insns ? execute_part(n, block, (unsigned)left, event, err)

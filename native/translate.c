@@ -16,6 +16,10 @@
  *   fault overwrite all flags before they read any; else by LEA, and a JRCXZ on the upper 16 bits of the difference,
  *   which are zero where it is not negative.
  *   Where an instruction must be done in C, or its address, the translation leaves before it and is entered again.
+ *   Code that may change without a word (code.c) is compared with what was translated, four bytes at a time, behind the
+ *   look at the limit; and before each of its stores stands the question whether it reaches the block itself: only then
+ *   is C asked. Blocks of JITs go on to each other like others: node's and java's loops take a tenth of what they took
+ *   when every block of theirs began in C, and every store left for C.
  * Counting
  *   The pace, not recording, and context.executed; recording, the headers have the count.
  * Invariants
@@ -29,7 +33,7 @@
 #define EVERY_FLAG \
     (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF)
 
-enum { CONDITION_ABOVE = 7, CONDITION_NOT_SIGN = 9 };
+enum { CONDITION_NOT_EQUAL = 5, CONDITION_ABOVE = 7, CONDITION_NOT_SIGN = 9 };
 enum { RECORD_WORD = 8 };
 enum { MOST_EXITS = 2 }; /* to addresses that are known */
 
@@ -306,6 +310,36 @@ static void emit_with_flags(struct translation *t, const uint8_t *cold)
     emit_aim(jump, cold - (jump + 4));
 }
 
+/* Where the code is another one: registers and flags are as the look at the limit has left them. */
+static const uint8_t *emit_changed(struct translation *t)
+{
+    const uint8_t *changed = t->e.at;
+    emit_restore_flags(&t->e);
+    emit_get(&t->e, NATIVE_RAX, CONTEXT_SPILL);
+    emit_leave(t, new_site(t, NATIVE_CHANGED, 0, t->block->pc));
+    return changed;
+}
+
+/* Compares the code with what was translated. */
+static void emit_comparison(struct translation *t, const uint8_t *changed)
+{
+    const struct native_block *block = t->block;
+    emit_put(&t->e, CONTEXT_SPILL, NATIVE_RAX);
+    emit_save_flags(&t->e);
+    emit_constant(&t->e, NATIVE_R14, block->pc);
+    for (unsigned at = 0, bytes; at < block->extent; at += bytes) {
+        const unsigned left = block->extent - at;
+        uint32_t value = 0;
+        bytes = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        memcpy(&value, block->bytes + at, bytes);
+        emit_compare_constant(&t->e, emit_at(NATIVE_R14, (int32_t)at), value, bytes);
+        uint8_t *jump = emit_jump_if(&t->e, CONDITION_NOT_EQUAL);
+        emit_aim(jump, changed - (jump + 4));
+    }
+    emit_restore_flags(&t->e);
+    emit_get(&t->e, NATIVE_RAX, CONTEXT_SPILL);
+}
+
 /* Counts the execution, where that is asked for. */
 static void emit_count(struct translation *t)
 {
@@ -319,8 +353,9 @@ static void emit_count(struct translation *t)
 
 static void emit_begin(struct translation *t)
 {
-    const bool dead = flags_are_dead(t);
-    const uint8_t *cold = t->e.at;
+    const bool compares = t->block->changes;
+    const bool dead = !compares && flags_are_dead(t); /* what the code is now may read them */
+    const uint8_t *changed = compares ? emit_changed(t) : NULL, *cold = t->e.at;
     if (!dead)
         emit_move(&t->e, NATIVE_RCX, NATIVE_R14);
     emit_leave(t, new_site(t, NATIVE_COLD, 0, t->block->pc));
@@ -329,6 +364,8 @@ static void emit_begin(struct translation *t)
         emit_with_flags(t, cold);
     else
         emit_keeping_flags(t, cold);
+    if (compares)
+        emit_comparison(t, changed);
     emit_count(t);
     if (!t->records)
         return;
@@ -518,13 +555,49 @@ static bool writes_memory(const struct translated *insn)
     return false;
 }
 
+static bool may_store_into_block(const struct translation *t, const struct translated *insn)
+{
+    return t->block->changes && !t->block->alone && writes_memory(insn);
+}
+
+static unsigned bits_of(uint64_t number) { return 64u - (unsigned)__builtin_clzll(number); }
+
+/* Help where the store may be into the block; this takes a little more for that than what is. Of the address less the
+ * lowest one that reaches the block, upper bits are zero then: no flag is changed. */
+static void emit_store_check(struct translation *t, unsigned index)
+{
+    static const uint8_t over_jump[] = {0xe3, 5}; /* jrcxz */
+    struct emit *e = &t->e;
+    const unsigned pad = t->in->pad;
+    const ZydisDecodedOperand *operand = native_written(&t->insn[index]);
+    if (!operand || pad == NATIVE_RCX) {
+        emit_help(t, index, NATIVE_STORES);
+        return;
+    }
+    const uint64_t reach = operand->size / 8 - 1u;
+    native_emit_place(e, &t->insn[index], operand, pad);
+    emit_put(e, CONTEXT_SPILL, NATIVE_RCX);
+    emit_constant(e, NATIVE_RCX, reach - t->block->pc);
+    emit_lea(e, NATIVE_RCX, (struct emit_place){.base = NATIVE_RCX, .index = pad, .scale = 1});
+    emit_constant(e, pad, bits_of(reach + t->block->extent));
+    emit_shift_rcx(e, pad);
+    emit_bytes(e, over_jump, sizeof over_jump);
+    uint8_t *const elsewhere = emit_jump(e);
+    emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
+    emit_help(t, index, NATIVE_STORES);
+    uint8_t *const helped = emit_jump(e);
+    emit_aim(elsewhere, e->at - (elsewhere + 4));
+    emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
+    emit_aim(helped, e->at - (helped + 4));
+}
+
 static void emit_insn(struct translation *t, unsigned index)
 {
     const struct translated *insn = &t->insn[index];
     t->code->at[index] = (uint32_t)(executed(t) - t->code->start);
     t->code->roles[index] = roles_of(t->in);
-    if (t->block->changes && !t->block->alone && writes_memory(insn))
-        emit_help(t, index, NATIVE_STORES);
+    if (may_store_into_block(t, insn))
+        emit_store_check(t, index);
     if (insn->why != NATIVE_GOES) {
         emit_help(t, index, insn->why);
         if (insn->why != NATIVE_ADDRESSES)
@@ -576,7 +649,7 @@ static void examine(struct translation *t, const struct decode_insn *decoded)
         const uint64_t pc = t->block->pc + t->block->block->insns[i].offset;
         t->insn[i].insn = decoded ? &decoded[i] : decode(t, pc, i);
         native_examine(&t->insn[i], pc, t->records);
-        t->insn[i].wants_pad = t->insn[i].wants_pad || is_indirect(&t->insn[i]);
+        t->insn[i].wants_pad = t->insn[i].wants_pad || is_indirect(&t->insn[i]) || may_store_into_block(t, &t->insn[i]);
     }
     for (unsigned first = 0; first < t->insns; first = t->part[t->parts - 1].end)
         choose_part(t, first);

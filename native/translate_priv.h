@@ -23,6 +23,10 @@ unsigned native_registers(const struct decode_insn *insn);
 void native_examine(struct translated *t, uint64_t pc, bool records);
 /* Stores the address of the slot's access there; may use the pad. */
 void native_emit_address(struct emit *e, const struct translated *t, unsigned slot, unsigned pad, struct emit_place to);
+/* to = the operand's address, if no register goes into it but those that LEA adds. */
+void native_emit_place(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to);
+/* What it writes of memory, if that is one operand with such an address; else NULL. */
+const ZydisDecodedOperand *native_written(const struct translated *t);
 /* The instruction itself; pad: as far_place wants it, one of the first eight. */
 void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, const struct native_context *context);
 /* to = what the operand is, of 64 bits: register or memory. */
