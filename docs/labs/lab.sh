@@ -39,7 +39,7 @@ lab_report() # REPORT.json [OPTION]... PROGRAM [ARG]...
 {
     local report=$scratch/$1
     shift
-    (cd "$scratch" && "$c2emu" -q --json "$report" "$@" >"$report.out") || lab_fail "the run of $* failed"
+    (cd "$scratch" && "$c2emu" -q --json-full "$report" "$@" >"$report.out") || lab_fail "the run of $* failed"
 }
 
 lab_count() # REPORT.json LEVEL.COUNTER, or object:NAME.LEVEL.COUNTER
