@@ -95,15 +95,26 @@ static enum c2_status check_words(const struct words *words, struct c2_error *er
 
 /* ------------------------------------------------------------------ a trace */
 
-static enum c2_status play(struct teach_csim *sim, FILE *from, const char *name, struct c2_error *err)
+static enum c2_status play(struct teach_csim *sim, FILE *content, const char *name, struct c2_error *err)
 {
     struct stream_trace *trace;
-    enum c2_status status = stream_trace_open(&trace, from, name, "lackey", err);
+    enum c2_status status = stream_trace_open(&trace, content, name, "lackey", err);
     if (status != C2_OK)
         return status;
     teach_csim_blocks(sim, stream_trace_blocks(trace));
     status = stream_trace_play(trace, teach_csim_sink(sim), err);
     stream_trace_close(trace);
+    return status;
+}
+
+static enum c2_status unpack_and_play(struct teach_csim *sim, FILE *from, const char *name, struct c2_error *err)
+{
+    FILE *content;
+    enum c2_status status = c2_unpack(&content, from, err);
+    if (status != C2_OK)
+        return status;
+    status = play(sim, content, name, err);
+    fclose(content);
     return status;
 }
 
@@ -115,7 +126,7 @@ static enum c2_status play_file(struct teach_csim *sim, const char *path, struct
         return c2_fail(err, C2_ERR_NOT_FOUND, "csim: the trace %s cannot be opened: %s", path, strerror(errno));
     enum c2_status status = c2_outfile_spare(standard ? CLI_STANDARD_INPUT : path, err);
     if (status == C2_OK)
-        status = play(sim, from, standard ? "standard input" : path, err);
+        status = unpack_and_play(sim, from, standard ? "standard input" : path, err);
     if (!standard)
         fclose(from);
     return status;

@@ -7,6 +7,7 @@ run      standard streams, exit status, parts of a program, programs that become
 refused  options and traces that are wrong, and a full disk
 """
 
+import gzip
 import os
 import re
 import shutil
@@ -41,6 +42,11 @@ def handout():
         result = csim(["-t", "-"], ways=2, stdin=file)
     equal((result.returncode, result.stdout), (0, b"hits:4 misses:5 evictions:2\n"), "csim of standard input")
     with tempfile.TemporaryDirectory() as directory:
+        packed = os.path.join(directory, "packed")
+        with open(TRACE, "rb") as file, gzip.open(packed, "wb") as to:
+            to.write(file.read())
+        equal(csim(["-t", packed, "-v"]).stdout, LINES, "csim of a compressed trace")
+        os.remove(packed)
         csim(["-t", TRACE], cwd=directory)
         equal(os.listdir(directory), [], "files without --results")
         csim(["-t", TRACE, "--results"], cwd=directory)
