@@ -19,6 +19,8 @@ lab_start() # [DIRECTORY]: of the submission
     submission=$(cd "${1:-$lab}" && pwd) || exit 2
     c2emu=${C2EMU:-$lab/../../../build/c2emu}
     [ -x "$c2emu" ] || c2emu=$(command -v c2emu) || lab_fail "build c2emu first (./run.sh), or set C2EMU"
+    command -v python3 >/dev/null || lab_fail "Python 3 is needed (apt-get install python3)"
+    command -v "${CC:-cc}" >/dev/null || lab_fail "a C compiler is needed, in CC or as cc"
     scratch=$(mktemp -d) || exit 2
     trap 'rm -rf "$scratch"' EXIT
     tenths=0 full=0 # points
