@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * csim: `c2emu csim [-v] -s S -E E -b B [--results] (-t FILE | [--roi FUNCTION]... PROGRAM [ARG]...)`.
+ * csim: `c2emu csim [-v] -s S -E E -b B [--results] (-t FILE | [--roi FUNCTION]... [--cpu LEVEL] [--engine NAME]
+ * PROGRAM [ARG]...)`.
  *
  * Model
  *   A trace is played as a stream, or a program is run that writes one (cli_run); teach/csim.c eats it. What is printed
@@ -16,16 +17,19 @@
 #include "machine/machine.h"
 
 #define RESULTS ".csim_results" /* the name that the lab's driver looks for */
-#define OWN_WORDS 5u            /* of the command line of a run, at most; and two for each function */
+#define OWN_WORDS 5u            /* of the command line of a run, at most; and two for each option of it */
 
 struct words {
     struct machine_geometry geometry;
     bool sets_given, block_given; /* ways are never 0 */
     bool lines, results;
-    const char *trace;          /* NULL: a program is run */
-    const char **functions;     /* --roi */
+    const char *trace; /* NULL: a program is run */
+    struct option_of_run {
+        char word[16]; /* "--roi" */
+        char *value;
+    } * options;
     const char *const *program; /* and its arguments, NULL-terminated; NULL: a trace is read */
-    size_t function_count;
+    size_t option_count;
 };
 
 /* ------------------------------------------------------------------ the words */
@@ -37,6 +41,13 @@ static enum c2_status take_number(uint32_t *out, const struct argp_option *row, 
         return c2_fail(err, C2_ERR_INVALID, "csim: -%c %s: must be a number", row->key, value);
     *out = (uint32_t)number;
     return C2_OK;
+}
+
+static void keep_option(struct words *words, const char *name, char *value)
+{
+    struct option_of_run *option = &words->options[words->option_count++];
+    snprintf(option->word, sizeof option->word, "--%s", name);
+    option->value = value;
 }
 
 static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
@@ -59,7 +70,7 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return C2_OK;
     }
     if (value)
-        words->functions[words->function_count++] = value;
+        keep_option(words, row->name, value);
     else
         words->results = true;
     return C2_OK;
@@ -87,9 +98,9 @@ static enum c2_status check_words(const struct words *words, struct c2_error *er
     if (words->trace && words->program)
         return c2_fail(err, C2_ERR_INVALID, "csim: -t %s or the program %s: one of them", words->trace,
                        words->program[0]);
-    if (words->trace && words->function_count != 0)
-        return c2_fail(err, C2_ERR_INVALID, "csim: --roi %s: a trace has no functions; leave it out",
-                       words->functions[0]);
+    if (words->trace && words->option_count != 0)
+        return c2_fail(err, C2_ERR_INVALID, "csim: %s %s is of a program, and -t %s is a trace; leave it out",
+                       words->options[0].word, words->options[0].value, words->trace);
     return C2_OK;
 }
 
@@ -134,17 +145,25 @@ static enum c2_status play_file(struct teach_csim *sim, const char *path, struct
 
 /* ------------------------------------------------------------------ a program */
 
+static bool has_functions(const struct words *words)
+{
+    for (size_t i = 0; i < words->option_count; i++)
+        if (strcmp(words->options[i].word, "--roi") == 0)
+            return true;
+    return false;
+}
+
 /* The command line of its run: nothing is simulated there, and what is outside of the functions is not in the trace. */
 static void run_words(char **argv, const struct words *words)
 {
     size_t count = 0;
     argv[count++] = "c2emu";
     argv[count++] = "--quiet";
-    if (words->function_count != 0)
+    if (has_functions(words))
         argv[count++] = "--warm=none";
-    for (size_t i = 0; i < words->function_count; i++) {
-        argv[count++] = "--roi";
-        argv[count++] = (char *)words->functions[i];
+    for (size_t i = 0; i < words->option_count; i++) {
+        argv[count++] = words->options[i].word;
+        argv[count++] = words->options[i].value;
     }
     argv[count++] = "--";
     for (size_t i = 0; words->program[i]; i++)
@@ -164,7 +183,7 @@ static enum c2_status run_program(struct cli_csim *csim, const struct words *wor
                                   struct c2_error *err)
 {
     struct cli_options options;
-    const size_t count = OWN_WORDS + 2 * words->function_count + word_count((char *const *)words->program);
+    const size_t count = OWN_WORDS + 2 * words->option_count + word_count((char *const *)words->program);
     char **argv = c2_calloc(count, sizeof *argv);
     if (!argv)
         return c2_fail_memory(err, "the command line of the program");
@@ -234,15 +253,15 @@ static enum c2_status simulate_on(int fd, const struct words *words, int *exit_s
 
 enum c2_status cli_csim(int *exit_status, int argc, char **argv, struct c2_error *err)
 {
-    struct words words = {.functions = c2_calloc((size_t)argc, sizeof *words.functions)};
+    struct words words = {.options = c2_calloc((size_t)argc, sizeof *words.options)};
     const struct cli_taker taker = {&words, take_option, take_program};
-    if (!words.functions)
+    if (!words.options)
         return c2_fail_memory(err, "the words of a command line");
     enum c2_status status = cli_words_take(cli_verb("csim"), argc, argv, &taker, err);
     if (status == C2_OK)
         status = check_words(&words, err);
     if (status == C2_OK)
         status = simulate_on(words.trace ? STDOUT_FILENO : STDERR_FILENO, &words, exit_status, err);
-    c2_free(words.functions);
+    c2_free(words.options);
     return status;
 }

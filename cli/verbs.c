@@ -38,6 +38,8 @@ static const struct argp_option csim_options[] = {
     {"trace", 't', "FILE", 0, "the trace, as lackey of Valgrind writes it; - is standard input", 1},
     {"verbose", 'v', NULL, 0, "a line for each reference: hit, miss, eviction", 1},
     {"roi", KEY_FIRST, "FUNCTION", 0, "of PROGRAM only the calls of a function, from entry to return; repeatable", 1},
+    {"cpu", KEY_THIRD, "LEVEL", 0, "the processor that PROGRAM finds, as of a run", 1},
+    {"engine", KEY_FOURTH, "NAME", 0, "what executes PROGRAM, as of a run", 1},
     {"results", KEY_SECOND, NULL, 0, "write hits, misses and evictions into .csim_results here, too", 1},
     HELP_ROW,
     {0},

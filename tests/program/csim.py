@@ -90,6 +90,10 @@ def run():
     hits, misses, evictions = summary(part)
     equal(accesses, hits + misses, "accesses of the lines")
     equal(misses - evictions, 32, "lines that were filled without an eviction")
+    # whatever executes it
+    for engine in ("unicorn", "native"):
+        result = csim(["-v", "--roi", "main", "--engine", engine, program, "1"], sets=5, block=5)
+        check(result.stderr == part, "the lines under --engine " + engine)
     # exit statuses; a shell that becomes a program goes on, one that starts it does not have its references
     equal(csim(["--", "sh", "-c", "exit 3"]).returncode, 3, "exit status of a program")
     start, becomes = (sum(summary(csim(["--", "sh", "-c", text]).stderr)[:2])
@@ -113,7 +117,9 @@ def refused():
                         (["-s", "4", "-E", "65", "-b", "4", "-t", TRACE], "65 lines in a set"),
                         (["-s", "4", "-E", "x", "-b", "4", "-t", TRACE], "-E x: must be a number"),
                         (["-s", "4", "-E", "1", "-b", "4", "-t", TRACE, "/bin/true"], "one of them"),
-                        (["-s", "4", "-E", "1", "-b", "4", "-t", TRACE, "--roi", "main"], "no functions"),
+                        (["-s", "4", "-E", "1", "-b", "4", "-t", TRACE, "--roi", "main"], "--roi main is of a program"),
+                        (["-s", "4", "-E", "1", "-b", "4", "--engine", "steam", "/bin/true"], "unknown engine \"steam\""),
+                        (["-s", "4", "-E", "1", "-b", "4", "--cpu", "z80", "/bin/true"], "unknown processor \"z80\""),
                         (["-s", "4", "-E", "1", "-b", "4", "-t", "/nowhere"], "/nowhere cannot be opened"),
                         (["-s", "4", "-E", "1", "-b", "4", "--roi", "nowhere", os.path.join(IMAGES, "transpose")],
                          "--roi nowhere: no function")):
