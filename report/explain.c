@@ -490,7 +490,7 @@ const char *report_story_remedy(struct document *d, const struct report_run *run
                                 const struct explain_step *step)
 {
     char size[32];
-    const uint32_t ways = step->set.ways;
+    const uint32_t ways = (uint32_t)__builtin_popcountll(step->set.allowed);
     const uint64_t here = step->set_distance, all = step->distance;
     if (step->class_ == CACHES_COLD)
         return "nothing keeps what never was there; to fetch it ahead hides the wait";
