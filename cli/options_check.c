@@ -151,8 +151,6 @@ static enum c2_status check_explain(const struct cli_options *options, struct c2
             return c2_fail(err, C2_ERR_INVALID,
                            "explain has a report of its own, without what --%s finds; leave it out",
                            analyses_option((enum analysis_number)i));
-    if (options->html)
-        return c2_fail(err, C2_ERR_INVALID, "explain has a report of its own, and no page of it; leave --html out");
     if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "explain has one report; write it with --json FILE and leave --output out");
     if (options->full)

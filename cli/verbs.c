@@ -134,7 +134,7 @@ static const struct cli_command verbs[] = {
      "would have done."
      "\vThe options are those of a run, and --miss, --at, --level, --steps and --step; of a report they are its own, "
      "and with a report or a recording they may stand behind it. --no-sim, --no-attribution, --against, --vary, "
-     "several -m, --output, --html and --full are not for explain; --json FILE writes the story.",
+     "several -m, --output and --full are not for explain; --json FILE and --html FILE write the story.",
      cli_run_options, NULL},
     {"help", CLI_HELP, false, "[VERB]", "print the options of c2emu or of a verb",
      "Print the options of c2emu, or what a verb does and its options.", plain_options, NULL},

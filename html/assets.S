@@ -17,5 +17,6 @@ html_\name\()_end:
         asset   d3, HTML_D3
         asset   licence, HTML_LICENCE
         asset   scripts, HTML_SCRIPTS
+        asset   story, HTML_STORY
 
         .section .note.GNU-stack, "", @progbits

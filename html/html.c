@@ -33,12 +33,43 @@ static enum c2_status check_report(const json_t *report, const char *name, struc
     return C2_OK;
 }
 
+static bool is_story(const json_t *report)
+{
+    const char *format = json_string_value(json_object_get(report, "format"));
+    return format && strcmp(format, "c2emu-explain") == 0;
+}
+
+static enum c2_status check_story(const json_t *story, const char *name, struct c2_error *err)
+{
+    const json_t *steps = json_object_get(story, "steps");
+    if (json_integer_value(json_object_get(story, "version")) != 1)
+        return c2_fail(err, C2_ERR_FORMAT, "html: %s has another version than 1", name);
+    if (json_array_size(steps) == 0 || !json_is_object(json_object_get(story, "miss")) ||
+        !json_is_array(json_object_get(story, "levels")))
+        return c2_fail(err, C2_ERR_FORMAT, "html: %s has no miss and no steps", name);
+    return C2_OK;
+}
+
+/* An explained miss (explain --json) is shown as it is. */
+static enum c2_status add_story(json_t *data, json_t *story, const struct html_request *request, struct c2_error *err)
+{
+    if (request->other)
+        return c2_fail(err, C2_ERR_FORMAT, "html: %s is of one miss, which is compared with nothing", request->name);
+    enum c2_status status = check_story(story, request->name, err);
+    return status == C2_OK && json_object_set(data, "story", story) != 0 ? c2_fail_memory(err, "the page") : status;
+}
+
 /* Under its key, with its sources. */
 static enum c2_status add_report(json_t *data, const char *key, const char *sources_key, const char *text,
                                  const char *name, const struct html_request *request, struct c2_error *err)
 {
     json_t *report;
     enum c2_status status = read_json(&report, text, name, err);
+    if (status == C2_OK && is_story(report)) {
+        status = add_story(data, report, request, err);
+        json_decref(report);
+        return status;
+    }
     if (status == C2_OK)
         status = check_report(report, name, err);
     if (status == C2_OK && (json_object_set_new(data, sources_key, html_sources(report, request)) != 0 ||
@@ -129,6 +160,14 @@ static bool fill_place(FILE *to, const struct place *place, const json_t *data)
     return true;
 }
 
+/* The scripts are those of what is shown. */
+static const struct place *place_of(const char *word, size_t length, const json_t *data)
+{
+    const struct place *place = find_place(word, length);
+    const bool story = place && strcmp(place->word, "scripts") == 0 && json_object_get(data, "story");
+    return story ? find_place("story", strlen("story")) : place;
+}
+
 static enum c2_status write_page(FILE *to, const json_t *data, struct c2_error *err)
 {
     const char *at = html_page_start, *open;
@@ -137,7 +176,7 @@ static enum c2_status write_page(FILE *to, const json_t *data, struct c2_error *
         const char *word = open + 2, *close = strstr(word, "}}");
         C2_ASSERT(close);
         fwrite(at, 1, (size_t)(open - at), to);
-        whole &= fill_place(to, find_place(word, (size_t)(close - word)), data);
+        whole &= fill_place(to, place_of(word, (size_t)(close - word), data), data);
         at = close + 2;
     }
     fwrite(at, 1, (size_t)(html_page_end - at), to);

@@ -18,7 +18,7 @@
 #include "base/base.h"
 
 struct html_request {
-    const char *report; /* report.json, as text */
+    const char *report; /* report.json, or an explained miss (explain --json), as text */
     const char *name;   /* of it, for messages: a path */
     const char *other;  /* the same of the report that it is compared with; NULL: there is one report */
     const char *other_name;

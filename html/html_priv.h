@@ -26,7 +26,8 @@ json_t *html_sources(const json_t *report, const struct html_request *request);
     X(style) /* page.css */ \
     X(d3) \
     X(licence) /* of D3, as Debian has it */ \
-    X(scripts) /* of our own, one behind the other */
+    X(scripts) /* of our own, one behind the other */ \
+    X(story)   /* those of a page of an explained miss, in their place */
 struct html_asset {
     const char *start, *end;
 };

@@ -17,6 +17,8 @@ inclusion what an inclusive level below takes away; exclusive levels; several co
 files     reports and recordings tell the same story; what cannot be made again
 words     what is refused
 step      steps as text, and by keys on a terminal
+page      the page in a headless Chromium: each step's boxes are those of the JSON, by buttons, by keys and as it plays;
+          names that are tags stay text; nothing is wider than a narrow screen
 """
 
 import json
@@ -445,6 +447,93 @@ def by_keys(words):
     _, status = os.waitpid(child, 0)
     equal(os.waitstatus_to_exitcode(status), 0, "the exit status")
     os.close(terminal)
+
+
+# ---------------------------------------------------------------- the page
+
+SHOWN = """({number: document.querySelector("#step-number").textContent,
+    said: document.querySelector(".said").innerText,
+    ways: [...document.querySelectorAll(".way")].map(way => [way.dataset.line, way.className.split(" ")[1] || ""]),
+    comes: [...document.querySelectorAll(".comes .code")].map(line => line.textContent)})"""
+
+
+def shown(told, number):
+    """What the page is to show of a step."""
+    step = told["steps"][number]
+    fate = lambda way: "" if step.get("way") != way["way"] else "hit" if step["result"] == "hit" else \
+        "leaves" if way["holds"] else "filled"
+    return {"number": "step %d of %d" % (number, len(told["steps"]) - 1),
+            "ways": [[way.get("line", ""), fate(way)] for way in step["ways"]],
+            "comes": [step["line"]] if step["result"] != "hit" else []}
+
+
+def compare_shown(seen, told, number, what):
+    contains(seen.pop("said"), ["%(kind)s of %(to)s, line %(line)s, by %(by)s: " % told["steps"][number]], what)
+    equal(seen, shown(told, number), what)
+
+
+def part_page():
+    import browser # here: the other parts need no Chromium
+    with tempfile.TemporaryDirectory() as top:
+        page, saved, again, bad = (os.path.join(top, name) for name in ("a.html", "a.json", "b.html", "bad.html"))
+        explain(["-q", "--html", page, "--json", saved, "--at", "explained.S:9", "--steps", "4"] + TEACH)
+        equal(emulate(["html", saved, "-o", again]).returncode, 0, "a page of the JSON")
+        check(open(page, encoding="utf-8").read() == open(again, encoding="utf-8").read(), "it is another page")
+        told = json.load(open(saved, encoding="utf-8"))
+        seen = browser.ask(page, """(() => {
+            const look = () => %s, player = document.querySelector("#player"), taken = [look()];
+            const click = id => { document.getElementById(id).click(); taken.push(look()); };
+            const press = key => {
+                player.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+                taken.push(look());
+            };
+            ["next", "next", "back", "last", "next", "first"].forEach(click);
+            ["ArrowRight", "ArrowDown", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowUp"].forEach(press);
+            const slider = document.querySelector("#player input");
+            slider.value = 3;
+            slider.dispatchEvent(new Event("input"));
+            taken.push(look());
+            press("Home");
+            const wait = ms => new Promise(done => setTimeout(done, ms));
+            return (async () => {
+                press(" ");
+                await wait(2 * 1400 + 700);
+                const playing = [look(), document.querySelector("#play").textContent];
+                await wait(3 * 1400);
+                return {taken, playing, ended: [look(), document.querySelector("#play").textContent],
+                    drawn: document.documentElement.dataset.drawn, broken: window.broken || null,
+                    loaded: performance.getEntriesByType("resource").map(entry => entry.name),
+                    title: document.title, terms: [...document.querySelectorAll("dl.story dt")].map(t => t.innerText),
+                    text: document.querySelector("dl.story").innerText};
+            })();
+        })()""" % SHOWN)
+        order = [0, 1, 2, 1, 4, 4, 0, 1, 2, 1, 4, 4, 0, 0, 3, 0, 0]
+        equal(len(seen["taken"]), len(order), "looks")
+        for i, (look, number) in enumerate(zip(seen["taken"], order)):
+            compare_shown(look, told, number, "look %d" % i)
+        compare_shown(seen["playing"][0], told, 2, "as it plays")
+        compare_shown(seen["ended"][0], told, 4, "when it has played")
+        equal((seen["playing"][1], seen["ended"][1]), ("Stop", "Play"), "the button")
+        equal((seen["drawn"], seen["broken"], seen["loaded"]), ("yes", None, []), "drawn, errors, files loaded")
+        equal(seen["title"], "A conflict miss of L1D on teach - c2emu", "the title")
+        equal(seen["terms"], ["load", "code", "data", "line", "L1D", "L2", "victim", "the line", "ideal", "kept by"],
+              "what is told")
+        contains(seen["text"], ["2 other lines were asked for since", told["steps"][0]["why"]], "the story")
+        wide = browser.ask(page, "[document.documentElement.scrollWidth, innerWidth]", width=400, dark=True)
+        check(wide[0] <= wide[1], "the page is %d wide on a screen of %d" % tuple(wide))
+        hostile = "</script><script>window.broken=1</script><img src=x onerror=window.broken=2>"
+        for step in told["steps"]:
+            step["to"] = step["by"] = step["why"] = hostile
+        json.dump(told, open(saved, "w", encoding="utf-8"))
+        equal(emulate(["html", saved, "-o", bad]).returncode, 0, "a page of hostile names")
+        seen = browser.ask(bad, "[window.broken || null, document.images.length, "
+                                "document.querySelector('.said').innerText]")
+        equal(seen[:2], [None, 0], "what hostile names did")
+        contains(seen[2], [hostile], "names as text")
+        for text, said in (('{"format": "c2emu-explain", "version": 2}', "has another version than 1"),
+                           ('{"format": "c2emu-explain", "version": 1, "steps": []}', "has no miss and no steps")):
+            open(saved, "w", encoding="utf-8").write(text)
+            contains(emulate(["html", saved, "-o", bad]).stderr.decode(), [said], text)
 
 
 PARTS = {name[5:]: function for name, function in list(globals().items()) if name.startswith("part_")}
