@@ -131,6 +131,12 @@ bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes);
  * was. */
 bool c2_reach(void **table, uint32_t *room, uint32_t index, size_t bytes, uint32_t least);
 
+/* Of the host, in bytes, with its swap space: what there is, and what is left. Both UINT64_MAX: Linux does not say. */
+struct c2_host_memory {
+    uint64_t all, left;
+};
+struct c2_host_memory c2_host_memory(void);
+
 /* Test only: the n-th allocation from now (1 = the next) and every later one fails; 0 switches it off.
  * c2_alloc_count: allocations since the last call of c2_alloc_fail_from. */
 void c2_alloc_fail_from(uint64_t n);

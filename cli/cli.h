@@ -79,6 +79,7 @@ struct cli_options {
     const char **env;     /* --env */
     size_t env_count;
     const char *output_dir, *json, *json_full; /* NULL: not asked for */
+    const char *vary_csv;                      /* likewise */
     const char *html;                          /* likewise */
     const char *mark;                  /* in the names of files in the output directory, before the dot; NULL: none */
     const char *follow;                /* --follow; NULL: not given */
@@ -259,9 +260,9 @@ enum c2_status cli_contexts_check(const struct cli_options *options, struct c2_e
 
 /* ------------------------------------------------------------------ vary.c: the machines of one execution
  * What -m and --vary make; the placement's words are those of --pages and --huge. */
-#define CLI_VARIANTS 256u /* at most */
 struct cli_variant {
-    const char *name; /* what it has that the others have not; NULL: it is the only one */
+    const char *name;    /* what it has that the others have not; NULL: it is the only one */
+    const char **values; /* of the keys below, as on the command line */
     const char *machine;
     const char **overrides; /* of its keys: those of --set, then what is varied */
     size_t override_count;
@@ -270,10 +271,12 @@ struct cli_variant {
 };
 struct cli_variants {
     struct cli_variant *list;
-    unsigned count;      /* at least 1 */
+    unsigned count;    /* at least 1 */
+    const char **keys; /* what is varied: "machine", then those of --vary, in their order */
+    size_t key_count;
     struct c2_pool pool; /* everything is in it, or the options' */
 };
-/* On failure *out is empty. */
+/* On failure *out is empty. So many as the host has memory for: else C2_ERR_NO_MEMORY. */
 enum c2_status cli_variants_make(struct cli_variants *out, const struct cli_options *options, struct c2_error *err);
 void cli_variants_release(struct cli_variants *variants);
 

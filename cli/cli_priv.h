@@ -22,6 +22,7 @@ struct cli_outputs {
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
     struct c2_outfile *pagemap;                           /* --dump-pagemap */
     struct c2_outfile *recording;                         /* --record, which the run writes itself */
+    struct c2_outfile *varied;                            /* --vary-csv */
     const char *of_threads; /* --callgrind's name, where each thread has a file of its own; NULL: it is one */
 };
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, struct c2_error *err);
@@ -64,7 +65,7 @@ void cli_contexts_release(struct cli_contexts *contexts);
 
 /* ------------------------------------------------------------------ plan.c: what is to be simulated */
 struct cli_plan_lane {
-    char *name; /* what it has that the others have not: "L2.ways=4 pages.seed=3"; NULL: it is the only one */
+    const char *name; /* what it has that the others have not: "L2.ways=4 pages.seed=3"; NULL: it is the only one */
     struct caches_machine machine;
     struct mmu_config placement;
     struct cli_rules rules; /* of placement */
@@ -72,9 +73,10 @@ struct cli_plan_lane {
 struct cli_plan {
     struct cli_plan_lane *lanes;
     unsigned count;
-    struct mmu_config against; /* with --against only */
-    uint64_t physical_bytes;   /* that the program sees: the most that a machine has; */
-    uint32_t processors;       /* so of cores */
+    struct cli_variants variants; /* of the lanes, one each */
+    struct mmu_config against;    /* with --against only */
+    uint64_t physical_bytes;      /* that the program sees: the most that a machine has; */
+    uint32_t processors;          /* so of cores */
     struct cli_contexts contexts;
     struct cli_restored *from; /* the checkpoint that the run goes on from; NULL: it has its own start */
 };
@@ -135,6 +137,7 @@ struct cli_simulation {
     struct mmu *mmu; /* the guest's memory; NULL when nothing runs */
     struct stream_blocks *blocks;
     struct lanes *lanes;                /* NULL: nothing listens; the same below */
+    const struct cli_plan *plan;        /* of the lanes */
     const char *beside[ANALYSES_KINDS]; /* analyses of the lanes behind the first */
     struct stream_ring *ring;
     struct stream_writer *writer;

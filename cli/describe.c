@@ -87,10 +87,17 @@ enum c2_status cli_describe_program(struct report_run *report, const char *progr
 }
 
 /* The same run once for each lane. To be freed; NULL: there is one. */
-static enum c2_status describe_lanes(struct report_run **out, struct report_run *report, const struct lanes *lanes,
-                                     struct c2_error *err)
+static enum c2_status describe_lanes(struct report_run **out, struct report_run *report,
+                                     const struct cli_simulation *simulation, struct c2_error *err)
 {
+    const struct lanes *lanes = simulation->lanes;
+    const struct cli_variants *variants = simulation->plan ? &simulation->plan->variants : NULL;
     *out = NULL;
+    if (lanes) {
+        report->varied = variants->keys;
+        report->varied_count = variants->key_count;
+        report->values = variants->list[0].values;
+    }
     if (!lanes || lanes_group_count(lanes) == 1)
         return C2_OK;
     const unsigned count = lanes_count(lanes);
@@ -102,6 +109,7 @@ static enum c2_status describe_lanes(struct report_run **out, struct report_run 
         describe_lane(&runs[i], lanes_at(lanes, i));
         describe_placement(&runs[i], lane_memory(lanes_at(lanes, i)));
         runs[i].lane_name = lanes_name(lanes, i);
+        runs[i].values = variants->list[i].values;
     }
     report->lanes = runs;
     report->lane_count = count;
@@ -158,7 +166,7 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
 {
     struct report_run whole = *report, *lanes;
     struct findings *findings = NULL;
-    enum c2_status status = describe_lanes(&lanes, &whole, simulation->lanes, err);
+    enum c2_status status = describe_lanes(&lanes, &whole, simulation, err);
     const bool read = (shown && !options->quiet) || options->advise || cli_outputs_report(outputs);
     if (status == C2_OK && !whole.findings && read)
         status = cli_find(&findings, &whole, err);

@@ -135,6 +135,7 @@ const struct argp_option cli_run_options[] = {
     {"json", KEY_JSON, "FILE", 0,
      "write the JSON report, of rankings the first rows; of replay, which runs no program, - is standard output", 3},
     {"json-full", KEY_JSON_FULL, "FILE", 0, "write the JSON report with all that was counted, as --output does", 3},
+    {"vary-csv", KEY_VARY_CSV, "FILE", 0, "write a row a machine: what --vary and -m gave it, and its counts", 3},
     {"html", KEY_HTML, "FILE", 0,
      "write the report as one page for a browser, with pictures; the run is one with --sets and --windows auto", 3},
     {"record", KEY_RECORD, "FILE", 0, "keep all that was simulated, for c2emu replay", 3},

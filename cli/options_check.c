@@ -98,11 +98,12 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    enum { OTHERS = 10 };
+    enum { OTHERS = 11 };
     struct named_file files[OTHERS + WITH_FILES + SETTING_FILES] = {
         {"json", options->json},
         {"json-full", options->json_full},
         {"html", options->html},
+        {"vary-csv", options->vary_csv},
         {"checkpoint", options->checkpoint},
         {"dump-pagemap", options->dump_pagemap},
         {"record", options->record},
@@ -185,6 +186,8 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
                            analyses_option((enum analysis_number)i));
     if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
+    if (options->vary_csv)
+        return c2_fail(err, C2_ERR_INVALID, "advise has one machine; leave --vary-csv out");
     if (options->json_full)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report, which --json writes whole; leave --json-full out");
     if (options->full)
@@ -309,6 +312,8 @@ enum c2_status cli_options_check(struct cli_options *options, struct c2_error *e
     if (options->wrapper_count != 0 && (options->no_sim || options->analyses[ANALYSIS_profile]))
         return c2_fail(err, C2_ERR_INVALID, "--alloc-wrapper names blocks, which --no-%s leaves out; leave one out",
                        options->no_sim ? "sim" : "attribution");
+    if (options->no_sim && options->vary_csv)
+        return fail_unrecorded("vary-csv", err);
     if (options->no_sim && options->html)
         return c2_fail(err, C2_ERR_INVALID, "--html shows the caches that --no-sim leaves out; leave one out");
     if (options->no_sim && options->analyses[ANALYSIS_fifo])

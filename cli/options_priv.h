@@ -37,6 +37,7 @@ enum option_key {
     KEY_JSON,
     KEY_JSON_FULL,
     KEY_HTML,
+    KEY_VARY_CSV,
     KEY_EVICTORS,
     KEY_CACHEGRIND,
     KEY_PROGRESS,

@@ -226,6 +226,7 @@ static const struct kept {
     {KEY_JSON, KEPT_TEXT, AT(json), 0, 0},
     {KEY_JSON_FULL, KEPT_TEXT, AT(json_full), 0, 0},
     {KEY_HTML, KEPT_TEXT, AT(html), 0, 0},
+    {KEY_VARY_CSV, KEPT_TEXT, AT(vary_csv), 0, 0},
     {KEY_RECORD, KEPT_TEXT, AT(record), 0, 0},
     {KEY_EVICTORS, KEPT_TEXT, AT(evictors), 0, 0},
     {KEY_CACHEGRIND, KEPT_TEXT, AT(cachegrind), 0, 0},

@@ -89,6 +89,8 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
         status = c2_outfile_open(&outputs->json, options->json, err);
     if (status == C2_OK && options->json_full)
         status = c2_outfile_open(&outputs->json_full, options->json_full, err);
+    if (status == C2_OK && options->vary_csv)
+        status = c2_outfile_open(&outputs->varied, options->vary_csv, err);
     if (status == C2_OK && options->html)
         status = c2_outfile_open(&outputs->html, options->html, err);
     if (status == C2_OK && callgrind)
@@ -193,11 +195,15 @@ static enum c2_status write_page(FILE *to, const struct report *report, struct c
 static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const struct report *report,
                        const struct report_run *run, struct c2_error *err)
 {
-    const struct written files[] = {
-        {&outputs->report_text, report_text, NULL},  {&outputs->report_json, report_json, NULL},
-        {&outputs->json, report_json_slim, NULL},    {&outputs->json_full, report_json, NULL},
-        {&outputs->html, write_page, NULL},          {&outputs->callgrind, NULL, report_callgrind},
-        {&outputs->evictors, NULL, report_evictors}, {&outputs->cachegrind, NULL, report_cachegrind}};
+    const struct written files[] = {{&outputs->report_text, report_text, NULL},
+                                    {&outputs->report_json, report_json, NULL},
+                                    {&outputs->json, report_json_slim, NULL},
+                                    {&outputs->json_full, report_json, NULL},
+                                    {&outputs->html, write_page, NULL},
+                                    {&outputs->varied, NULL, report_varied},
+                                    {&outputs->callgrind, NULL, report_callgrind},
+                                    {&outputs->evictors, NULL, report_evictors},
+                                    {&outputs->cachegrind, NULL, report_cachegrind}};
     struct c2_error mine;
     if (outputs->of_threads && outputs->callgrind)
         keep_first(first, finish_threads(outputs, run, &mine), &mine, err);
@@ -263,6 +269,7 @@ void cli_outputs_abandon(struct cli_outputs *outputs)
     c2_outfile_abandon(outputs->json);
     c2_outfile_abandon(outputs->json_full);
     c2_outfile_abandon(outputs->html);
+    c2_outfile_abandon(outputs->varied);
     c2_outfile_abandon(outputs->callgrind);
     c2_outfile_abandon(outputs->evictors);
     c2_outfile_abandon(outputs->cachegrind);

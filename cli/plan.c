@@ -34,15 +34,15 @@ static enum c2_status read_variant(struct cli_plan_lane *lane, const struct cli_
     enum c2_status status = read_lane(lane, options, variant, &why);
     if (status != C2_OK)
         return c2_fail(err, status, "%s: %s", variant->name, why.text);
-    lane->name = c2_strdup(variant->name);
-    return lane->name ? C2_OK : c2_fail_memory(err, "the machines");
+    lane->name = variant->name;
+    return C2_OK;
 }
 
 static uint64_t more(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *options,
-                               const struct cli_variants *variants, struct c2_error *err)
+static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err)
 {
+    const struct cli_variants *variants = &plan->variants;
     plan->lanes = c2_calloc(variants->count, sizeof *plan->lanes);
     if (!plan->lanes)
         return c2_fail_memory(err, "the machines");
@@ -60,12 +60,9 @@ static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *
 
 enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err)
 {
-    struct cli_variants variants;
-    enum c2_status status = cli_variants_make(&variants, options, err);
-    if (status != C2_OK)
-        return status;
-    status = read_all(plan, options, &variants, err);
-    cli_variants_release(&variants);
+    enum c2_status status = cli_variants_make(&plan->variants, options, err);
+    if (status == C2_OK)
+        status = read_all(plan, options, err);
     return status == C2_OK ? cli_contexts_read(&plan->contexts, &options->separate, err) : status;
 }
 
@@ -96,11 +93,10 @@ enum c2_status cli_plan_place(struct cli_plan *plan, const struct cli_options *o
 
 void cli_plan_release(struct cli_plan *plan)
 {
-    for (unsigned i = 0; i < plan->count; i++) {
+    for (unsigned i = 0; i < plan->count; i++)
         cli_rules_release(&plan->lanes[i].rules);
-        c2_free(plan->lanes[i].name);
-    }
     c2_free(plan->lanes);
+    cli_variants_release(&plan->variants);
     cli_contexts_release(&plan->contexts);
 }
 

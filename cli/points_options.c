@@ -43,6 +43,7 @@ static size_t fill_simulating(struct given rows[SIMULATING], const struct cli_op
                                 {"zero-page", options->zero_page},
                                 {"json", options->json},
                                 {"json-full", options->json_full},
+                                {"vary-csv", options->vary_csv},
                                 {"html", options->html},
                                 {"full", options->full},
                                 {"width", options->width != 0},

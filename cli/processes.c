@@ -86,6 +86,7 @@ static enum c2_status rename_files(struct cli_options *options, const char *mark
 {
     const char **const files[] = {&options->json,
                                   &options->json_full,
+                                  &options->vary_csv,
                                   &options->html,
                                   &options->evictors,
                                   &options->cachegrind,
@@ -141,7 +142,8 @@ static void leave_out(struct cli_options *options)
     options->no_sim = options->quiet = true;
     options->output_dir = options->json = options->json_full = options->html = options->evictors = options->cachegrind =
         NULL;
-    options->record = options->dump_pagemap = options->checkpoint = options->checkpoint_place = NULL;
+    options->vary_csv = options->record = options->dump_pagemap = options->checkpoint = options->checkpoint_place =
+        NULL;
     options->checkpoint_caches = options->checkpoint_stop = options->advise = false;
     options->explain = options->step = false;
     memset(options->analyses, 0, sizeof options->analyses);

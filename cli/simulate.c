@@ -177,6 +177,7 @@ static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan
     const bool against = options->analyses[ANALYSIS_against];
     const unsigned threads = thread_count(options);
     C2_ASSERT(plan->count == 1 || !against);
+    s->plan = plan;
     struct lane_config *configs = c2_calloc(plan->count + 1, sizeof *configs);
     if (!configs)
         return c2_fail_memory(err, "the lanes");

@@ -11,13 +11,15 @@
  *   KEY=A..B  A..B+N  A..B*N   from A to B at most, by steps of 1 or N, or N times as much each. With K, M, G or T
  *                              behind A or B they are sizes.
  *   A value of `pages` may have keys behind commas: what has a '=' belongs to the policy before it.
+ *   Nothing but the host's memory limits how many there are: what their descriptions take is looked at here, before
+ *   they are made, and what they themselves take when the first one is (lanes/memory.c).
  */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/cli_priv.h"
 
 #define PAGES_KEY "pages."
 
@@ -37,13 +39,29 @@ struct maker {
     size_t axis_count;
 };
 
+/* ------------------------------------------------------------------ how many */
+
+/* Of each, whatever it has: what it is to be, and its name. */
+#define DESCRIPTION_BYTES (sizeof(struct cli_variant) + sizeof(struct cli_plan_lane) + 8 * sizeof(char *))
+
+static enum c2_status check_count(const char *what, unsigned __int128 count, struct c2_error *err)
+{
+    const uint64_t left = c2_host_memory().left;
+    char machines[32];
+    if (count <= UINT32_MAX && count * DESCRIPTION_BYTES <= left)
+        return C2_OK;
+    const uint64_t shown = count < UINT64_MAX ? (uint64_t)count : UINT64_MAX;
+    const uint64_t mebibytes = (uint64_t)((unsigned __int128)shown * DESCRIPTION_BYTES >> 20);
+    return c2_fail(err, C2_ERR_NO_MEMORY,
+                   "%s: %s%s machines side by side take %" PRIu64 " MiB or more before anything is simulated, and the "
+                   "host has %" PRIu64 " MiB left: vary fewer at a time",
+                   what, shown == count ? "" : "more than ", c2_group_digits(machines, shown), mebibytes, left >> 20);
+}
+
 /* ------------------------------------------------------------------ values */
 
 static enum c2_status add_value(struct axis *axis, const char *value, struct c2_error *err)
 {
-    if (axis->count == CLI_VARIANTS)
-        return c2_fail(err, C2_ERR_INVALID, "--vary %s: more than %u values; vary fewer at a time", axis->key,
-                       CLI_VARIANTS);
     if (!value || !c2_grow((void **)&axis->values, &axis->room, axis->count, sizeof *axis->values))
         return c2_fail_memory(err, "the machines");
     axis->values[axis->count++] = value;
@@ -84,6 +102,16 @@ static enum c2_status parse_range(struct range *out, const char *key, char *text
     return C2_OK;
 }
 
+static unsigned __int128 count_range(const struct range *range)
+{
+    unsigned __int128 count = 1;
+    if (!range->multiplies)
+        return (unsigned __int128)((range->to - range->from) / range->step) + 1;
+    for (uint64_t n = range->from; n <= range->to / range->step; n *= range->step)
+        count++;
+    return count;
+}
+
 /* In the largest unit that is exact. */
 static const char *number_text(struct c2_pool *pool, uint64_t number, bool size)
 {
@@ -98,7 +126,11 @@ static const char *number_text(struct c2_pool *pool, uint64_t number, bool size)
 static enum c2_status add_range(struct maker *maker, struct axis *axis, char *text, struct c2_error *err)
 {
     struct range range;
+    char what[128];
     enum c2_status status = parse_range(&range, axis->key, text, err);
+    snprintf(what, sizeof what, "--vary %.100s", axis->key);
+    if (status == C2_OK)
+        status = check_count(what, count_range(&range), err);
     for (uint64_t n = range.from; status == C2_OK; n = range.multiplies ? n * range.step : n + range.step) {
         status = add_value(axis, number_text(&maker->out->pool, n, range.sizes), err);
         if (range.multiplies ? n > range.to / range.step : range.to - n < range.step)
@@ -256,7 +288,8 @@ static enum c2_status fill(struct maker *maker, uint32_t number, struct c2_error
     *variant = (struct cli_variant){.pages = options->pages, .huge = options->huge};
     variant->overrides = c2_pool_get(&maker->out->pool,
                                      (options->override_count + options->vary_count + 1) * sizeof(char *));
-    if (!variant->overrides)
+    variant->values = c2_pool_get(&maker->out->pool, maker->axis_count * sizeof(char *));
+    if (!variant->overrides || !variant->values)
         return c2_fail_memory(err, "the machines");
     for (size_t i = 0; i < options->override_count; i++)
         variant->overrides[variant->override_count++] = options->overrides[i];
@@ -266,7 +299,7 @@ static enum c2_status fill(struct maker *maker, uint32_t number, struct c2_error
         for (size_t i = 0; i < maker->axis_count && status == C2_OK; i++) {
             const struct axis *axis = &maker->axes[i];
             rest /= axis->count;
-            const char *value = axis->values[number / rest % axis->count];
+            const char *value = variant->values[i] = axis->values[number / rest % axis->count];
             if (round == 0 && !add_name(maker, variant, axis, value))
                 return c2_fail_memory(err, "the machines");
             if ((axis->kind == KEY_OF_PAGES) == (round == 1))
@@ -278,16 +311,25 @@ static enum c2_status fill(struct maker *maker, uint32_t number, struct c2_error
 
 static enum c2_status count(struct maker *maker, struct c2_error *err)
 {
-    uint64_t product = 1;
-    for (size_t i = 0; i < maker->axis_count; i++) {
+    unsigned __int128 product = 1;
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < maker->axis_count && status == C2_OK; i++) {
         product *= maker->axes[i].count;
-        if (product > CLI_VARIANTS)
-            return c2_fail(err, C2_ERR_INVALID,
-                           "--vary and -m make more than %u machines, which is the most that go side by side; vary "
-                           "fewer at a time",
-                           CLI_VARIANTS);
+        status = check_count("--vary and -m", product, err);
     }
     maker->out->count = (unsigned)product;
+    return status;
+}
+
+static enum c2_status name_keys(struct maker *maker, struct c2_error *err)
+{
+    struct cli_variants *out = maker->out;
+    out->keys = c2_pool_get(&out->pool, maker->axis_count * sizeof *out->keys);
+    if (!out->keys)
+        return c2_fail_memory(err, "the machines");
+    for (size_t i = 0; i < maker->axis_count; i++)
+        out->keys[i] = maker->axes[i].key ? maker->axes[i].key : "machine";
+    out->key_count = maker->axis_count;
     return C2_OK;
 }
 
@@ -298,6 +340,8 @@ enum c2_status cli_variants_make(struct cli_variants *out, const struct cli_opti
     enum c2_status status = read_axes(&maker, err);
     if (status == C2_OK)
         status = count(&maker, err);
+    if (status == C2_OK)
+        status = name_keys(&maker, err);
     if (status == C2_OK) {
         out->list = c2_pool_get(&out->pool, out->count * sizeof *out->list);
         if (!out->list)

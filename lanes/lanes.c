@@ -18,12 +18,15 @@
  */
 #include "lanes/lanes_priv.h"
 
+#define WATCHED 16u /* batches */
+
 struct lanes {
     unsigned count, group_count;
     struct lane **list;
     struct group {
         const struct lanes *lanes;
         unsigned first, count; /* in the list */
+        unsigned batches;      /* that it has got, modulo 2^32 */
     } * groups;
     const char **names; /* NULL: a lane is called by its placement */
 };
@@ -35,7 +38,7 @@ static enum c2_status make_lane(struct lanes *lanes, const struct lane_config *c
     if (config->compared)
         last--;
     else
-        *last = (struct group){lanes, lanes->count, 0};
+        *last = (struct group){lanes, lanes->count, 0, 0};
     mine.first = config->compared ? lane_analyses(lanes->list[last->first]) : NULL;
     enum c2_status status = lane_create(&lanes->list[lanes->count], &mine, err);
     if (status != C2_OK)
@@ -110,8 +113,10 @@ static enum c2_status consume_one(const struct lanes *lanes, unsigned i, const s
 
 static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
-    const struct group *group = self;
+    struct group *group = self;
     enum c2_status status = C2_OK;
+    if (group->batches++ % WATCHED == 0)
+        status = lanes_watch_memory(group->lanes->count, err);
     for (unsigned i = 0; i < group->count && status == C2_OK; i++)
         status = consume_one(group->lanes, group->first + i, batch, err);
     return status;

@@ -20,8 +20,7 @@
 
 #include "report/report_priv.h"
 
-#define MAX_NAMES (2 * CACHES_MAX_LEVELS) /* of levels; there are L1D to L4 and L1I */
-#define TABLE_LEVELS 3u                   /* side by side */
+#define TABLE_LEVELS 3u /* side by side */
 #define MOST_ROWS 16u
 #define ENOUGH 5u /* lanes, for quartiles to say something */
 #define OBJECTS_LISTED 10u
@@ -50,7 +49,7 @@ struct lanes {
     const struct report_run *runs;
     size_t count;
     struct lane_levels *levels; /* one a lane */
-    const char *names[MAX_NAMES];
+    const char *names[REPORT_LEVEL_NAMES];
     size_t name_count;
     struct figure *sorted;
 };
@@ -67,16 +66,28 @@ static const struct report_level *level_of(const struct lanes *lanes, size_t lan
 }
 
 /* Behind the level that is above it in its machine; returns the place of the next one. */
-static size_t add_name(struct lanes *lanes, const char *name, size_t at)
+static size_t add_name(const char *names[REPORT_LEVEL_NAMES], size_t *count, const char *name, size_t at)
 {
-    for (size_t i = 0; i < lanes->name_count; i++)
-        if (strcmp(lanes->names[i], name) == 0)
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(names[i], name) == 0)
             return i + 1;
-    C2_ASSERT(lanes->name_count < MAX_NAMES);
-    memmove(&lanes->names[at + 1], &lanes->names[at], (lanes->name_count - at) * sizeof *lanes->names);
-    lanes->names[at] = name;
-    lanes->name_count++;
+    C2_ASSERT(*count < REPORT_LEVEL_NAMES);
+    memmove(&names[at + 1], &names[at], (*count - at) * sizeof *names);
+    names[at] = name;
+    (*count)++;
     return at + 1;
+}
+
+size_t report_level_names(const char *out[REPORT_LEVEL_NAMES], const struct report_run *runs, size_t count)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    size_t names = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t level_count = report_levels(levels, &runs[i]);
+        for (size_t k = 0, at = 0; k < level_count; k++)
+            at = add_name(out, &names, levels[k].level->name, at);
+    }
+    return names;
 }
 
 static bool prepare(struct lanes *lanes)
@@ -84,11 +95,9 @@ static bool prepare(struct lanes *lanes)
     lanes->levels = c2_calloc(lanes->count, sizeof *lanes->levels);
     lanes->sorted = c2_calloc(lanes->count, sizeof *lanes->sorted);
     lanes->d->failed |= !lanes->levels || !lanes->sorted;
-    for (size_t i = 0; i < lanes->count && !lanes->d->failed; i++) {
+    for (size_t i = 0; i < lanes->count && !lanes->d->failed; i++)
         lanes->levels[i].count = report_levels(lanes->levels[i].list, &lanes->runs[i]);
-        for (size_t k = 0, at = 0; k < lanes->levels[i].count; k++)
-            at = add_name(lanes, lanes->levels[i].list[k].level->name, at);
-    }
+    lanes->name_count = report_level_names(lanes->names, lanes->runs, lanes->count);
     return !lanes->d->failed;
 }
 
@@ -286,7 +295,7 @@ static void add_level_columns(struct columns *to, struct document *d, const char
 static void add_tables(struct lanes *lanes)
 {
     static const struct column cost = {COST, NULL, ""}, walks = {WALKS, NULL, ""};
-    const char *names[MAX_NAMES];
+    const char *names[REPORT_LEVEL_NAMES];
     size_t count = 0, from = 0;
     for (size_t i = 0; i < lanes->name_count; i++)
         if (!same_level(lanes, lanes->names[i]))

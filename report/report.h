@@ -108,7 +108,10 @@ struct report_run {
      * first is this one. NULL: there is one. */
     const struct report_run *lanes;
     size_t lane_count;
-    const char *lane_name;                /* what it has that the others have not; NULL: it is the only one */
+    const char *lane_name; /* what it has that the others have not; NULL: it is the only one */
+    /* What is varied ("machine", "L2.ways"), the same for all lanes, and the lane's value of each. */
+    const char *const *varied, *const *values;
+    size_t varied_count;
     struct loader_symbols *symbols;       /* names for the profile; NULL: addresses only */
     const char *undebugged;               /* the program's name, where it has no debug information; else NULL */
     enum loader_threading threading;      /* of the program */
@@ -129,6 +132,8 @@ enum c2_status report_json(FILE *to, const struct report *report, struct c2_erro
 /* The same with `"slim": true` and the first rows of each ranking alone, behind which the rest is added up. */
 enum c2_status report_json_slim(FILE *to, const struct report *report, struct c2_error *err);
 void report_destroy(struct report *report);
+/* --vary-csv: a row a lane, or of the one machine; columns are what is varied, then counts (varied.c). */
+enum c2_status report_varied(FILE *to, const struct report_run *run, struct c2_error *err);
 
 /* Of a run of several programs, the list of them. */
 /* A finding of one of them, in words; the first ones of each are kept. */

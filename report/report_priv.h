@@ -24,6 +24,10 @@ struct report_level {
 
 /* L1D, L1I (where the machine has one), L2 ...; returns how many. */
 size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run);
+/* The names of all levels of some runs, each once: behind the level that is above it in its machine; returns how many.
+ * (lanes.c) */
+#define REPORT_LEVEL_NAMES (2 * CACHES_MAX_LEVELS) /* there are L1D to L4 and L1I */
+size_t report_level_names(const char *out[REPORT_LEVEL_NAMES], const struct report_run *runs, size_t count);
 /* The figures of a level. */
 void report_add_counts(struct document *d, enum doc_in in, const struct caches_machine *machine, const char *name,
                        const struct caches_counts *counts);

@@ -14,7 +14,7 @@ import re
 import shutil
 import tomllib
 
-LANES = 256  # of one run, at most: what --vary takes
+LANES = 256  # of one run, at most: more go side by side (--vary), but a run that stops begins anew
 
 # What the cells of one run may differ in, in the order in which c2emu makes combinations, and the word of --vary.
 VARIED = ("machine", "set", "pages", "pages_seed", "huge")

@@ -9,9 +9,11 @@ compared  least, quartiles, most, what changes most and where the first lies, wo
           rows the text has
 ends      where memory ends in one of them: the run ends at the same page, with the same words, whatever threads
 seen      what the program sees of memory is the largest of all, and is said
+csv       --vary-csv has the lanes of the report, with their values as they were given; more than 256
 refused   bad values: nothing is run, no file is left
 """
 
+import csv
 import json
 import os
 import sys
@@ -254,6 +256,56 @@ def seen():
     done()
 
 
+# ---------------------------------------------------------------- csv
+
+COUNTERS = ("accesses", "misses", "cold", "capacity", "conflict", "coherence", "writebacks")
+
+
+def table(options, program):
+    """The rows of --vary-csv, and the report."""
+    with tempfile.TemporaryDirectory() as directory:
+        path, to = os.path.join(directory, "v.csv"), os.path.join(directory, "r.json")
+        result = emulate(["-q", "--vary-csv", path, "--json", to] + options + program)
+        equal((result.returncode, result.stderr), (0, b""), "run with " + " ".join(options))
+        with open(path, newline="", encoding="utf-8") as file, open(to, encoding="utf-8") as report:
+            return list(csv.DictReader(file)), json.load(report)
+
+
+def check_row(row, lane, report, what):
+    equal(row["instructions"], str(report["run"]["measured"]["instructions"]), what + ": instructions")
+    equal(row["walks"], str(lane["walks"]["count"]) if "walks" in lane else "", what + ": walks")
+    levels = {level["name"]: level for level in lane["levels"]}
+    for name in {key.split(".")[0] for key in row if key.split(".")[-1] in COUNTERS}:
+        for counter in COUNTERS:
+            wanted = str(levels[name][counter]) if name in levels else ""
+            equal(row["%s.%s" % (name, counter)], wanted, "%s: %s.%s" % (what, name, counter))
+
+
+def as_csv():
+    rows, report = table(["-m", "teach", "-m", "c2sim", "--vary", "L2.ways=2,4", "--vary",
+                          "pages=sequential,buddy,age=0.7"], [STRIDES])
+    equal([(row["machine"], row["L2.ways"], row["pages"]) for row in rows],
+          [(machine, ways, pages) for machine in ("teach", "c2sim") for ways in ("2", "4")
+           for pages in ("sequential", "buddy,age=0.7")], "values")
+    for row, lane in zip(rows, report["lanes"]):
+        check_row(row, lane, report, lane["name"])
+        equal(row["cost"], str(lane["cost"]), lane["name"] + ": cost")
+    check(len({row["L2.misses"] for row in rows}) > 2, "all lanes have the same misses, which shows nothing")
+    rows, report = table(["-m", "teach", "--skip", "100", "--measure", "2000", "--vary", "L2.ways=2"], [MATMUL])
+    equal([(row["machine"], row["L2.ways"], row["cost"]) for row in rows],
+          [("teach", "2", str(report["cost"]["cost"]))], "one machine")
+    check_row(rows[0], report, report, "one machine")
+    # a lane behind the 256th counts what a run of its own counts
+    options = ["-m", "teach", "--pages", "random", "--set", "machine.physical_memory=16M", "--no-attribution"]
+    rows, report = table(options + ["--vary", "pages.seed=1..300"], [MATMUL])
+    equal((len(rows), len(report["lanes"])), (300, 300), "lanes")
+    alone, own = table(options[:2] + ["--pages", "random,seed=299"] + options[4:], [MATMUL])
+    equal({key: rows[298][key] for key in alone[0]}, alone[0], "the lane of seed 299, and its own run")
+    equal(report["lanes"][298]["levels"], own["levels"], "its levels")
+    check(rows[298] != rows[297], "lanes 298 and 299 are the same, which shows nothing")
+    done()
+
+
 # ---------------------------------------------------------------- refused
 
 REFUSED = [
@@ -265,6 +317,8 @@ REFUSED = [
     (["--vary", "seed=1..3"], "--vary seed: the program sees the seed, and runs once"),
     (["--vary", "pages.seed=1..256", "--set", "L3.size=2G", "--set", "L3.ways=16"],
      "256 machines side by side begin with "),
+    (["--vary", "pages.seed=1..18446744073709551615"],
+     "--vary pages.seed: 18,446,744,073,709,551,615 machines side by side take "),
 ]
 
 
@@ -280,5 +334,5 @@ def refused():
 
 
 PARTS = {"alone": alone, "threads": threads, "stages": stages, "replayed": replayed, "compared": compared, "ends": ends,
-         "seen": seen, "refused": refused}
+         "seen": seen, "csv": as_csv, "refused": refused}
 PARTS[sys.argv[1]]()

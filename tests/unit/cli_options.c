@@ -64,6 +64,8 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "output=%s ", o->output_dir);
     if (o->json)
         fprintf(to, "json=%s ", o->json);
+    if (o->vary_csv)
+        fprintf(to, "vary-csv=%s ", o->vary_csv);
     if (o->json_full)
         fprintf(to, "json-full=%s ", o->json_full);
     if (o->html)
@@ -153,6 +155,7 @@ static const struct {
     {"-o dir --json j --trace=x.din ./a", "output=dir json=j trace=x.din run: ./a"},
     {"--html h --json j ./a", "json=j html=h run: ./a"},
     {"--json-full f --json j ./a", "json=j json-full=f run: ./a"},
+    {"--vary-csv f --vary L2.ways=1,2 ./a", "vary=L2.ways=1,2 vary-csv=f run: ./a"},
     {"replay --json - r", "replay json=- recording=r "},
     {"replay --html h r", "replay html=h recording=r "},
     {"--callgrind a --cachegrind=b --evictors c ./a", "callgrind=a evictors=c cachegrind=b run: ./a"},
@@ -364,6 +367,9 @@ static const struct {
      "--html -: the program writes to standard output as well; name a file, or another descriptor, as in "
      "--html /dev/fd/3 3>&1 >/dev/null"},
     {"advise --against random ./a", C2_ERR_INVALID, "advise compares placements by itself; leave --against out"},
+    {"advise --vary-csv d ./a", C2_ERR_INVALID, "advise has one machine; leave --vary-csv out"},
+    {"--no-sim --vary-csv d ./a", C2_ERR_INVALID,
+     "--vary-csv needs the references that --no-sim does not record; leave one out"},
     {"advise --json-full d ./a", C2_ERR_INVALID,
      "advise has one report, which --json writes whole; leave --json-full out"},
     {"advise -o d ./a", C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out"},
