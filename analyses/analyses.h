@@ -44,6 +44,7 @@
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")
 #define ANALYSES_OF_FILES(X) \
     X(trace, "trace", "FILE", "write every reference; in the form .din, .champsim, .memtrace; packed: .zst, .gz, .xz") \
+    X(misses, "misses", "FILE", "write a line for each miss, as perf script prints samples; packed: .zst, .gz, .xz") \
     X(callgraph, "callgrind", "FILE", \
       "write costs and calls in Callgrind's format, for callgrind_annotate and KCachegrind")
 #define ANALYSES(X) ANALYSES_OF_RUN(X) ANALYSES_OF_MEMORY(X) ANALYSES_OF_FILES(X)
@@ -110,6 +111,7 @@ struct analyses_setup {
         *first;   /* of the run's first simulated machine, which outlives these; NULL: that is this one */
     bool samples; /* the misses of each sample are wanted by themselves */
     const struct analyses_separation *separation; /* outlives them; NULL: functions are not told apart by contexts */
+    bool stacks;                                  /* what each stack of calls has cost is wanted */
     uint64_t seed;                                /* master seed of what they draw */
     uint64_t quantum; /* instructions of a thread's turn, where others want one; 0: not known */
 };
@@ -418,10 +420,20 @@ struct analyses_arc {
     const uint64_t *cost;              /* inclusive, by event */
     uint32_t from_context, to_context; /* with contexts; else 0 */
 };
+/* A stack of calls: a function, called from those of its parent, which has a lower number; of a thread's own first code
+ * the parent is UINT32_MAX. What is called beyond the depth is that of the innermost one. */
+#define ANALYSES_STACK_DEPTH 1000u /* functions */
+struct analyses_stack {
+    struct guest_va at; /* the function's entry */
+    uint32_t parent;
+    const uint64_t *cost; /* by event: of the function by itself, there */
+};
 struct analyses_callgraph_result {
     const struct analyses_arc *arcs; /* ascending by from_context, from, to, to_context; each once */
     size_t arc_count;
     const struct analyses_contexts *contexts; /* NULL: functions are not told apart */
+    const struct analyses_stack *stacks;      /* where they are wanted */
+    uint32_t stack_count;
 };
 
 /* A function starts here, beside those that symbols name. resolver: it is one of the dynamic linker's that jumps on to

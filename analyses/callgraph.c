@@ -34,12 +34,18 @@
  *   have no part in that: to each depth of a stack belongs a sum of the misses there. There are notes among them: where
  *   on a stack those that follow are, made when the first one comes; and that a frame is over, so that its sum is added
  *   to its call and to the sum of the frame further out. Frames without misses need none.
+ *   Where stacks are wanted, each frame has a node: one for all frames of a function below the same node, up to a depth
+ *   of ANALYSES_STACK_DEPTH; further in that of the frame further out. A thread's own
+ *   first one is that of the code that it begins with. What is counted goes to the node of the frame on top, and to it
+ *   alone: plain counts when control passes on, misses with the notes of where they are, which name the node. A frame
+ *   that becomes another function's has that one's node from there on.
  *   A block that ends in a jump, and is no function's entry, concerns nobody where no call, return or stub comes before
  *   it: such records are counted and no more (`records`).
  *
  * Invariants (analyses_callgraph_check; the first, of each window, when it is told)
  *   What is counted is what the simulator has counted in what is measured.
  *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
+ *   What nodes have cost is all that was measured, of each event.
  *   Where the last note says that misses are, there is a frame, and its end will be noted.
  *
  * Threads
@@ -63,19 +69,28 @@
 #define NO_WHOLE UINT32_MAX
 /* What is counted at once. */
 enum { PLAIN_IR, PLAIN_DR, PLAIN_DW, PLAIN_DTLB, PLAIN_ITLB, PLAIN_WALKS, PLAIN_WALK_READS, PLAIN_UPGRADES, PLAIN };
-#define HERE UINT64_MAX /* of a note: misses are there now */
-#define NO_ARC (UINT64_MAX - 1)
+#define NOWHERE UINT64_MAX /* misses have not been anywhere yet */
+/* Of a note, in place of a call's number: misses are there now; the frame was no call that counts. */
+#define HERE UINT32_MAX
+#define NO_ARC (UINT32_MAX - 1)
+#define NO_NODE UINT32_MAX
 #define RECENT_ARCS C2_HOST_SIZE(1024u, 2u)
 
 struct frame {
     uint64_t slot;
     uint64_t from, to; /* the calling instruction, the callee */
     uint64_t back;     /* where it should return to */
-    uint8_t stub;      /* blocks that it may go on to be a stub */
-    bool tail;         /* entered by a jump */
-    bool resolving;    /* in the dynamic linker's resolver */
-    bool sudden;       /* a tail call that may be a signal's handler */
-    bool missed;       /* there are misses that its end has to be noted for */
+    uint32_t node;
+    uint8_t stub;   /* blocks that it may go on to be a stub */
+    bool tail;      /* entered by a jump */
+    bool resolving; /* in the dynamic linker's resolver */
+    bool sudden;    /* a tail call that may be a signal's handler */
+    bool missed;    /* there are misses that its end has to be noted for */
+};
+
+struct node {
+    uint64_t at; /* the function's entry; of a thread's first one its first instruction */
+    uint32_t parent, depth;
 };
 
 struct arc {
@@ -87,6 +102,7 @@ struct arc {
 struct stack {
     uint32_t tid;
     uint32_t number; /* among the stacks */
+    uint32_t root;   /* its first node; NO_NODE: none yet, or none is wanted */
     struct frame *frames;
     uint64_t *starts; /* [frame * PLAIN]: `now` when it began */
     size_t depth, room;
@@ -127,6 +143,9 @@ struct heard {
     uint64_t *here;                /* where misses are; NULL: none has been */
     uint64_t *arcs;                /* [arc * events.count] */
     uint32_t arc_room;             /* those behind have cost nothing */
+    uint64_t *self;                /* of the node that misses are in; NULL: there are none */
+    uint64_t *nodes;               /* [node * events.count] */
+    uint32_t node_room;            /* those behind have cost nothing */
     uint64_t now[ANALYSES_EVENTS]; /* all of them */
 };
 
@@ -144,8 +163,9 @@ struct callgraph {
     uint64_t all[ANALYSES_EVENTS];          /* with contexts: the same, misses too: all_now() */
     uint64_t window_start[ANALYSES_EVENTS]; /* what was counted up to the end of the last window */
     struct heard heard;
-    struct sim *sim;     /* that is telling us of records; NULL: what is to be noted happens at once */
-    uint64_t here;       /* the last note, of where misses are; HERE: there was none */
+    struct sim *sim; /* that is telling us of records; NULL: what is to be noted happens at once */
+    uint64_t here;   /* the last note, of where misses are; NOWHERE: there was none */
+    uint32_t here_node;
     struct known *known; /* by number in the stream */
     uint32_t known_room;
     bool stale;  /* functions have come or gone: what is_entry says is old */
@@ -165,7 +185,17 @@ struct callgraph {
     uint64_t *sums;  /* [arc * events.count], of the result */
     uint32_t arc_count, arc_room;
 
+    bool has_nodes;          /* stacks are wanted */
+    uint32_t current;        /* the node of the frame on top; NO_NODE: there is none */
+    uint64_t charged[PLAIN]; /* `now`, when the current node became it */
+    struct node *nodes;
+    uint64_t *node_costs; /* [node * PLAIN] */
+    uint32_t node_count, node_room;
+    struct c2_map *node_of; /* parent and number of the function's address -> node */
+
     struct analyses_arc *sorted;
+    struct analyses_stack *tree;
+    uint64_t *tree_costs;
     struct analyses_callgraph_result result;
 };
 
@@ -177,6 +207,7 @@ static void release_heard(struct heard *heard)
         c2_free(heard->stacks[i].costs);
     c2_free(heard->stacks);
     c2_free(heard->arcs);
+    c2_free(heard->nodes);
 }
 
 static void destroy(struct analysis *analysis)
@@ -200,6 +231,11 @@ static void destroy(struct analysis *analysis)
     c2_free(graph->known);
     release_heard(&graph->heard);
     c2_free(graph->sorted);
+    c2_map_destroy(graph->node_of);
+    c2_free(graph->nodes);
+    c2_free(graph->node_costs);
+    c2_free(graph->tree);
+    c2_free(graph->tree_costs);
     c2_free(graph);
 }
 
@@ -211,6 +247,8 @@ static enum c2_status add_stack(struct callgraph *graph, uint32_t tid, struct c2
         return c2_fail_memory(err, "the call graph");
     }
     stack->tid = tid;
+    stack->root = NO_NODE;
+    stack->attentive = graph->has_nodes; /* where it begins */
     stack->number = graph->stack_count;
     graph->stacks[graph->stack_count++] = stack;
     return C2_OK;
@@ -242,12 +280,15 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     graph->base.kind = &analysis_callgraph;
     graph->machine = setup->machine;
     graph->symbols = setup->symbols;
-    graph->here = HERE;
+    graph->here = NOWHERE;
+    graph->here_node = graph->current = NO_NODE;
+    graph->has_nodes = setup->stacks;
     init_events(graph);
     enum c2_status status = add_stack(graph, FIRST_THREAD, err);
     if (status == C2_OK)
         status = entries_create(&graph->entries, err);
-    struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->context_of, &graph->arc_of};
+    struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->context_of, &graph->arc_of,
+                              &graph->node_of};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0] && status == C2_OK; i++)
         status = c2_map_create(maps[i], err);
     const struct contexts_config contexts = {setup->separation, setup->symbols, graph->events.count};
@@ -503,14 +544,14 @@ static void move(uint64_t *to, const uint64_t *from, uint32_t width)
 }
 
 /* The frame that misses of `costs` are in is over, and was this call, or none that counts. */
-static enum c2_status end_frame(struct heard *heard, uint64_t arc, uint64_t *costs, struct c2_error *err)
+static enum c2_status end_frame(struct heard *heard, uint32_t arc, uint64_t *costs, struct c2_error *err)
 {
     const uint32_t width = heard->events->count;
     if (arc != NO_ARC) {
-        enum c2_status status = reach(&heard->arcs, &heard->arc_room, (uint32_t)arc, width, err);
+        enum c2_status status = reach(&heard->arcs, &heard->arc_room, arc, width, err);
         if (status != C2_OK)
             return status;
-        move(&heard->arcs[arc * width], costs, width);
+        move(&heard->arcs[(size_t)arc * width], costs, width);
     }
     heard->here = costs - width;
     move(heard->here, costs, width);
@@ -518,7 +559,18 @@ static enum c2_status end_frame(struct heard *heard, uint64_t arc, uint64_t *cos
     return C2_OK;
 }
 
-/* words: stack and depth, as place() has them; HERE, or the call that the frame was, or NO_ARC. */
+static enum c2_status reach_node(struct heard *heard, uint32_t node, struct c2_error *err)
+{
+    const uint32_t width = heard->events->count;
+    if (node == NO_NODE)
+        return C2_OK;
+    enum c2_status status = reach(&heard->nodes, &heard->node_room, node, width, err);
+    heard->self = status == C2_OK ? &heard->nodes[(size_t)node * width] : NULL;
+    return status;
+}
+
+/* words: stack and depth, as place() has them; HERE, or the call that the frame was, or NO_ARC, and in the upper half
+ * the node that misses are in then. */
 static enum c2_status noted(void *self, const uint64_t words[2], struct c2_error *err)
 {
     struct heard *heard = &((struct callgraph *)self)->heard;
@@ -526,15 +578,19 @@ static enum c2_status noted(void *self, const uint64_t words[2], struct c2_error
     enum c2_status status = reach_stack(heard, stack, err);
     if (status == C2_OK)
         status = reach(&heard->stacks[stack].costs, &heard->stacks[stack].room, depth, width, err);
+    if (status == C2_OK)
+        status = reach_node(heard, (uint32_t)(words[1] >> 32), err);
     if (status != C2_OK)
         return status;
     heard->here = &heard->stacks[stack].costs[(size_t)depth * width];
-    return words[1] == HERE ? C2_OK : end_frame(heard, words[1], heard->here, err);
+    const uint32_t what = (uint32_t)words[1];
+    return what == HERE ? C2_OK : end_frame(heard, what, heard->here, err);
 }
 
-static enum c2_status note(struct callgraph *graph, uint64_t place, uint64_t what, struct c2_error *err)
+static enum c2_status note(struct callgraph *graph, uint64_t place, uint32_t what, struct c2_error *err)
 {
-    const uint64_t words[2] = {place, what};
+    const uint64_t words[2] = {place, (uint64_t)graph->current << 32 | what};
+    graph->here_node = graph->current;
     return graph->sim ? sim_note(graph->sim, graph, words, err) : noted(graph, words, err);
 }
 
@@ -544,7 +600,7 @@ static uint64_t place(const struct callgraph *graph, size_t depth)
 }
 
 /* The frame on top has been left: whatever it has missed. */
-static enum c2_status note_end(struct callgraph *graph, const struct frame *over, uint64_t arc, struct c2_error *err)
+static enum c2_status note_end(struct callgraph *graph, const struct frame *over, uint32_t arc, struct c2_error *err)
 {
     const size_t depth = graph->on->depth;
     if (!over->missed)
@@ -559,12 +615,89 @@ static enum c2_status note_end(struct callgraph *graph, const struct frame *over
 static enum c2_status note_here(struct callgraph *graph, struct c2_error *err)
 {
     const size_t depth = graph->on->depth;
-    if (graph->here == place(graph, depth))
+    if (graph->here == place(graph, depth) && graph->here_node == graph->current)
         return C2_OK;
     graph->here = place(graph, depth);
     if (depth != 0)
         graph->on->frames[depth - 1].missed = true;
     return note(graph, graph->here, HERE, err);
+}
+
+/* ------------------------------------------------------------------ stacks, as nodes of a tree */
+
+static enum c2_status find_node(struct callgraph *graph, uint32_t parent, uint64_t at, uint32_t *out,
+                                struct c2_error *err)
+{
+    uint64_t number, found;
+    enum c2_status status = number_in(graph->number_of, at, &number, err);
+    const uint64_t key = (uint64_t)parent << 32 | number;
+    if (status == C2_OK && c2_map_get(graph->node_of, key, &found)) {
+        *out = (uint32_t)found;
+        return C2_OK;
+    }
+    const uint32_t node = graph->node_count;
+    if (status == C2_OK && !c2_grow((void **)&graph->nodes, &graph->node_room, node, sizeof *graph->nodes))
+        status = c2_fail_memory(err, "the stacks of calls");
+    if (status != C2_OK)
+        return status;
+    uint64_t *costs = c2_realloc(graph->node_costs, (size_t)graph->node_room * PLAIN * sizeof *costs);
+    if (!costs)
+        return c2_fail_memory(err, "the stacks of calls");
+    graph->node_costs = costs;
+    memset(&costs[(size_t)node * PLAIN], 0, PLAIN * sizeof *costs);
+    graph->nodes[node] = (struct node){at, parent, parent == NO_NODE ? 1 : graph->nodes[parent].depth + 1};
+    graph->node_count++;
+    *out = node;
+    return c2_map_put(graph->node_of, key, node, err);
+}
+
+/* What was counted since the current node became it is its own. */
+static void charge(struct callgraph *graph)
+{
+    for (uint32_t i = 0; i < PLAIN && graph->current != NO_NODE; i++)
+        graph->node_costs[(size_t)graph->current * PLAIN + i] += graph->now[i] - graph->charged[i];
+    memcpy(graph->charged, graph->now, sizeof graph->charged);
+}
+
+static void go_to_node(struct callgraph *graph, uint32_t node)
+{
+    if (!graph->has_nodes || graph->current == node)
+        return;
+    charge(graph);
+    graph->current = node;
+}
+
+/* That of the frame on top, or of the thread itself. */
+static void go_to_top(struct callgraph *graph)
+{
+    const struct stack *on = graph->on;
+    go_to_node(graph, on->depth == 0 ? on->root : on->frames[on->depth - 1].node);
+}
+
+/* The frame of this number has a function, and a node below that of the frame further out. */
+static enum c2_status place_frame(struct callgraph *graph, size_t frame, struct c2_error *err)
+{
+    struct frame *frames = graph->on->frames;
+    const uint32_t parent = frame == 0 ? graph->on->root : frames[frame - 1].node;
+    enum c2_status status = C2_OK;
+    if (!graph->has_nodes)
+        return C2_OK;
+    frames[frame].node = parent;
+    if (graph->nodes[parent].depth < ANALYSES_STACK_DEPTH)
+        status = find_node(graph, parent, frames[frame].to, &frames[frame].node, err);
+    go_to_top(graph);
+    return status;
+}
+
+/* A thread begins with this block. */
+static enum c2_status begin_stack(struct callgraph *graph, const struct stream_block *block, struct c2_error *err)
+{
+    if (!graph->has_nodes || graph->on->root != NO_NODE)
+        return C2_OK;
+    const enum c2_status status = find_node(graph, NO_NODE, block->pc.v, &graph->on->root, err);
+    if (status == C2_OK)
+        go_to_top(graph);
+    return status;
 }
 
 /* ------------------------------------------------------------------ frames */
@@ -603,7 +736,7 @@ static enum c2_status push(struct callgraph *graph, const struct frame *frame, s
     graph->on->frames[graph->on->depth] = *frame;
     memcpy(&graph->on->starts[graph->on->depth * PLAIN], graph->now, sizeof graph->now);
     graph->on->depth++;
-    return C2_OK;
+    return place_frame(graph, graph->on->depth - 1, err);
 }
 
 /* From the frame further out to this one, as it was called. */
@@ -621,7 +754,8 @@ static struct arc arc_of(const struct callgraph *graph, size_t frame)
 static enum c2_status become(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     top_of(graph)->to = to;
-    return graph->contexts ? contexts_become(graph->contexts, to, all_now(graph), err) : C2_OK;
+    const enum c2_status status = place_frame(graph, graph->on->depth - 1, err);
+    return status == C2_OK && graph->contexts ? contexts_become(graph->contexts, to, all_now(graph), err) : status;
 }
 
 /* The frame on top is over. */
@@ -631,6 +765,7 @@ static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
     const struct frame *over = &graph->on->frames[--graph->on->depth];
     const uint64_t *start = &graph->on->starts[graph->on->depth * PLAIN];
     uint32_t arc;
+    go_to_top(graph);
     if (graph->contexts)
         contexts_pop(graph->contexts, all_now(graph));
     if (graph->idle && start[ANALYSES_IR] == graph->now[ANALYSES_IR])
@@ -899,6 +1034,7 @@ static void go_on(struct callgraph *graph, struct stack *stack)
         for (uint32_t event = 0; event < PLAIN; event++)
             stack->starts[i * PLAIN + event] += graph->now[event] - stack->left[event];
     graph->on = stack;
+    go_to_top(graph);
 }
 
 static enum c2_status switch_thread(struct callgraph *graph, uint32_t tid, struct c2_error *err)
@@ -920,8 +1056,8 @@ static void thread(void *self, uint32_t tid) { ((struct callgraph *)self)->told 
 /* Control passes to a block. */
 static enum c2_status arrive(struct callgraph *graph, const struct known *known, struct c2_error *err)
 {
-    enum c2_status status = C2_OK;
-    if (graph->on->last) {
+    enum c2_status status = begin_stack(graph, known->of, err);
+    if (graph->on->last && status == C2_OK) {
         graph->enters = known->is_entry;
         status = pass(graph, known->of->pc.v, err);
         C2_PROMISE(status != C2_OK || top_holds(graph));
@@ -1039,6 +1175,11 @@ static inline void count(struct heard *heard, struct events of)
     }
     heard->now[of.by_class]++;
     heard->here[of.by_class]++;
+    if (!heard->self)
+        return;
+    if (of.by_kind != ANALYSES_NO_EVENT)
+        heard->self[of.by_kind]++;
+    heard->self[of.by_class]++;
 }
 
 static enum c2_status counted_misses(void *self, const struct caches_brief *misses, size_t count_, struct c2_error *err)
@@ -1140,6 +1281,29 @@ static enum c2_status sum_arcs(struct callgraph *graph, struct c2_error *err)
     return C2_OK;
 }
 
+/* What each node has cost by itself. */
+static enum c2_status make_tree(struct callgraph *graph, struct c2_error *err)
+{
+    const uint32_t width = graph->events.count;
+    charge(graph);
+    c2_free(graph->tree);
+    c2_free(graph->tree_costs);
+    graph->tree = c2_calloc(graph->node_count + (size_t)1, sizeof *graph->tree);
+    graph->tree_costs = c2_calloc(graph->node_count + (size_t)1, width * sizeof *graph->tree_costs);
+    if (!graph->tree || !graph->tree_costs)
+        return c2_fail_memory(err, "the stacks of calls");
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        uint64_t *cost = &graph->tree_costs[(size_t)i * width];
+        if (i < graph->heard.node_room)
+            memcpy(cost, &graph->heard.nodes[(size_t)i * width], width * sizeof *cost);
+        for (unsigned k = 0; k < PLAIN; k++)
+            if (graph->plain[k] != ANALYSES_NO_EVENT)
+                cost[graph->plain[k]] = graph->node_costs[(size_t)i * PLAIN + k];
+        graph->tree[i] = (struct analyses_stack){{graph->nodes[i].at}, graph->nodes[i].parent, cost};
+    }
+    return C2_OK;
+}
+
 static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct callgraph *graph = self;
@@ -1152,6 +1316,8 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
         if (status == C2_OK && graph->contexts && contexts_begun(graph->contexts))
             contexts_pop(graph->contexts, all_now(graph));
     }
+    if (status == C2_OK && graph->has_nodes)
+        status = make_tree(graph, err);
     if (status == C2_OK)
         status = sum_arcs(graph, err);
     if (status != C2_OK)
@@ -1166,7 +1332,8 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
             graph->arcs[i].calls,        &graph->sums[(size_t)i * graph->events.count],
             graph->arcs[i].from_context, graph->arcs[i].to_context};
     qsort(graph->sorted, graph->arc_count, sizeof *graph->sorted, by_addresses);
-    graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count, NULL};
+    graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count, NULL, graph->tree,
+                                                       graph->has_nodes ? graph->node_count : 0};
     if (!graph->contexts)
         return C2_OK;
     graph->result.contexts = contexts_result(graph->contexts);
@@ -1231,6 +1398,8 @@ static void drop_heard(struct heard *heard)
             memset(heard->stacks[i].costs, 0, heard->stacks[i].room * bytes);
     if (heard->arc_room != 0)
         memset(heard->arcs, 0, heard->arc_room * bytes);
+    if (heard->node_room != 0)
+        memset(heard->nodes, 0, heard->node_room * bytes);
 }
 
 /* Nothing has been measured so far: calls that go on cost from here on. */
@@ -1246,6 +1415,9 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     if (graph->contexts)
         contexts_dropped(graph->contexts, all_now(graph));
     drop_heard(&graph->heard);
+    memcpy(graph->charged, graph->now, sizeof graph->charged);
+    if (graph->node_count != 0)
+        memset(graph->node_costs, 0, (size_t)graph->node_count * PLAIN * sizeof *graph->node_costs);
     memset(graph->recent, 0, sizeof graph->recent);
     graph->arc_count = 0;
     c2_map_destroy(graph->arc_of);
@@ -1259,7 +1431,7 @@ static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *wo
     return mark == STREAM_ARGUMENTS ? contexts_arguments(graph->contexts, graph->told, words, err) : C2_OK;
 }
 
-static bool separates(const struct analyses_setup *setup) { return setup->separation; }
+static bool is_wanted(const struct analyses_setup *setup) { return setup->separation || setup->stacks; }
 
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
@@ -1293,7 +1465,7 @@ static const void *result(const struct analysis *analysis)
 }
 
 const struct analysis_kind analysis_callgraph = {
-    .wanted = separates, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+    .wanted = is_wanted, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
 
 struct contexts *analyses_callgraph_contexts(struct analysis *callgraph)
 {
@@ -1310,7 +1482,7 @@ static void check_stack(const struct callgraph *graph, const struct stack *stack
             C2_ASSERT(stack->starts[i * PLAIN + event] <= graph->now[event]);
         C2_ASSERT(graph->here != ((uint64_t)stack->number << 32 | (i + 1)) || stack->frames[i].missed);
     }
-    C2_ASSERT(graph->here == HERE || graph->here >> 32 != stack->number || (uint32_t)graph->here <= stack->depth);
+    C2_ASSERT(graph->here == NOWHERE || graph->here >> 32 != stack->number || (uint32_t)graph->here <= stack->depth);
 }
 
 void analyses_callgraph_check(const struct analysis *callgraph)

@@ -84,6 +84,8 @@ struct cli_options {
     const char *mark;                  /* in the names of files in the output directory, before the dot; NULL: none */
     const char *follow;                /* --follow; NULL: not given */
     const char *evictors, *cachegrind; /* likewise */
+    const char *folded, *pprof;        /* likewise */
+    const char *folded_event;          /* --folded-event; NULL: the usual one */
     const char *record;                /* --record; NULL: not asked for */
     const char *recording;             /* what `c2emu replay` plays; else NULL */
     const char *format;                /* --format; NULL: by what the file holds */

@@ -20,6 +20,7 @@ struct cli_outputs {
     struct c2_outfile *report_text, *report_json;         /* --output */
     struct c2_outfile *json, *json_full, *html;           /* --json, --json-full, --html */
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
+    struct c2_outfile *folded, *pprof;                    /* likewise */
     struct c2_outfile *pagemap;                           /* --dump-pagemap */
     struct c2_outfile *recording;                         /* --record, which the run writes itself */
     struct c2_outfile *varied;                            /* --vary-csv */

@@ -57,6 +57,7 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
     const struct lane *lane = lanes ? lanes_at(lanes, 0) : NULL;
     report->simulated = !options->no_sim;
     report->full = options->full;
+    report->folded_event = options->folded_event;
     report->altered = options->override_count != 0;
     report->precision = options->sampling.precision;
     if (lane)

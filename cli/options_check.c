@@ -33,7 +33,11 @@ static enum c2_status check_profiles(const struct cli_options *options, struct c
 {
     const char *const profiles[][2] = {{"callgrind", options->analyses[ANALYSIS_callgraph]},
                                        {"evictors", options->evictors},
-                                       {"cachegrind", options->cachegrind}};
+                                       {"cachegrind", options->cachegrind},
+                                       {"folded", options->folded},
+                                       {"pprof", options->pprof}};
+    if (options->folded_event && !options->folded)
+        return c2_fail(err, C2_ERR_INVALID, "--folded-event belongs to --folded; add that, or leave it out");
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         if (profiles[i][1] && options->no_sim)
             return fail_unrecorded(profiles[i][0], err);
@@ -110,7 +114,9 @@ static enum c2_status check_files(const struct cli_options *options, struct c2_e
         {"bbv", options->points.vectors_to},
         {"callgrind", options->analyses[ANALYSIS_callgraph]},
         {"evictors", options->evictors},
-        {"cachegrind", options->cachegrind}};
+        {"cachegrind", options->cachegrind},
+        {"folded", options->folded},
+        {"pprof", options->pprof}};
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < WITH_FILES; i++)
         files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->analyses[with_files[i]]};

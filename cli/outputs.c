@@ -100,6 +100,10 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
         status = c2_outfile_open(&outputs->evictors, options->evictors, err);
     if (status == C2_OK && options->cachegrind)
         status = c2_outfile_open(&outputs->cachegrind, options->cachegrind, err);
+    if (status == C2_OK && options->folded)
+        status = c2_outfile_open(&outputs->folded, options->folded, err);
+    if (status == C2_OK && options->pprof)
+        status = c2_outfile_open(&outputs->pprof, options->pprof, err);
     if (status == C2_OK && options->dump_pagemap)
         status = c2_outfile_open(&outputs->pagemap, options->dump_pagemap, err);
     if (status == C2_OK && options->record)
@@ -203,7 +207,9 @@ static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const
                                     {&outputs->varied, NULL, report_varied},
                                     {&outputs->callgrind, NULL, report_callgrind},
                                     {&outputs->evictors, NULL, report_evictors},
-                                    {&outputs->cachegrind, NULL, report_cachegrind}};
+                                    {&outputs->cachegrind, NULL, report_cachegrind},
+                                    {&outputs->folded, NULL, report_folded},
+                                    {&outputs->pprof, NULL, report_pprof}};
     struct c2_error mine;
     if (outputs->of_threads && outputs->callgrind)
         keep_first(first, finish_threads(outputs, run, &mine), &mine, err);
@@ -273,6 +279,8 @@ void cli_outputs_abandon(struct cli_outputs *outputs)
     c2_outfile_abandon(outputs->callgrind);
     c2_outfile_abandon(outputs->evictors);
     c2_outfile_abandon(outputs->cachegrind);
+    c2_outfile_abandon(outputs->folded);
+    c2_outfile_abandon(outputs->pprof);
     c2_outfile_abandon(outputs->pagemap);
     c2_outfile_abandon(outputs->recording);
     *outputs = (struct cli_outputs){0};

@@ -63,6 +63,8 @@ enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *op
     enum c2_status status = cli_variants_make(&plan->variants, options, err);
     if (status == C2_OK)
         status = read_all(plan, options, err);
+    if (status == C2_OK && options->folded)
+        status = report_folded_check(&plan->lanes[0].machine, options->folded_event, err);
     return status == C2_OK ? cli_contexts_read(&plan->contexts, &options->separate, err) : status;
 }
 

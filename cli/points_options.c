@@ -50,6 +50,8 @@ static size_t fill_simulating(struct given rows[SIMULATING], const struct cli_op
                                 {"color", options->color != CLI_COLOR_AUTO},
                                 {"evictors", options->evictors},
                                 {"cachegrind", options->cachegrind},
+                                {"folded", options->folded},
+                                {"pprof", options->pprof},
                                 {"dump-pagemap", options->dump_pagemap},
                                 {"alloc-wrapper", options->wrapper_count != 0},
                                 {"points", options->sampling.points},

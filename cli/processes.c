@@ -90,6 +90,8 @@ static enum c2_status rename_files(struct cli_options *options, const char *mark
                                   &options->html,
                                   &options->evictors,
                                   &options->cachegrind,
+                                  &options->folded,
+                                  &options->pprof,
                                   &options->record,
                                   &options->dump_pagemap,
 #define X(name, option, argument, help) &options->analyses[ANALYSIS_##name],
@@ -144,6 +146,7 @@ static void leave_out(struct cli_options *options)
         NULL;
     options->vary_csv = options->record = options->dump_pagemap = options->checkpoint = options->checkpoint_place =
         NULL;
+    options->folded = options->folded_event = options->pprof = NULL;
     options->checkpoint_caches = options->checkpoint_stop = options->advise = false;
     options->explain = options->step = false;
     memset(options->analyses, 0, sizeof options->analyses);

@@ -196,6 +196,8 @@ static enum c2_status check_calls(const struct cli_options *options, struct c2_e
     const bool samples = options->sampling.skip != 0 || options->sampling.period != 0 || options->sampling.points;
     const bool skips = samples ? warm != CLI_WARM_FUNCTIONAL : warm == CLI_WARM_NONE || warm == CLI_WARM_FLUSH;
     const char *option = options->analyses[ANALYSIS_callgraph] ? analyses_option(ANALYSIS_callgraph)
+                         : options->folded                     ? "folded"
+                         : options->pprof                      ? "pprof"
                                                                : cli_contexts_option(&options->separate);
     if (!skips || !option)
         return C2_OK;

@@ -165,6 +165,7 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
                                 .samples = (options->sampling.measure != 0 || options->sampling.points) &&
                                            !cli_regions_asked(&options->regions),
                                 .separation = separates ? &plan->contexts.separation : NULL,
+                                .stacks = first && (options->folded || options->pprof),
                                 .unnamed = !first || !shows_objects(options),
                                 .name = lane->name};
 }

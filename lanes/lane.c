@@ -150,6 +150,7 @@ static enum c2_status make_analyses(struct lane *lane, const struct lane_config 
                                          .first = config->first,
                                          .samples = config->samples,
                                          .separation = config->separation,
+                                         .stacks = config->stacks,
                                          .seed = config->seed,
                                          .quantum = config->quantum,
                                          .unnamed = config->unnamed};

@@ -24,7 +24,7 @@ struct lane_config {
     const char *const *settings;        /* likewise */
     const struct analyses *first;       /* those of the lane that this one is compared with; NULL: with none */
     const struct analyses_separation *separation; /* likewise, lent until destroy */
-    bool unnamed;                                 /* as in struct analyses_setup */
+    bool unnamed, stacks;                         /* as in struct analyses_setup */
     const char *name; /* for messages, where there are several; lent until destroy; NULL: none */
     bool compared;    /* beside others: with the one before it that is not; then `first` is filled in */
     /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and

@@ -64,6 +64,7 @@ struct report_run {
     int exit_status;            /* what c2emu will exit with on behalf of the guest */
     const char *ending;         /* NULL: exited by itself; else "killed by SIGSEGV ..." */
     bool interrupted;           /* from outside, before the guest's own end */
+    const char *folded_event;   /* of report_folded() */
     uint64_t seed;
     const char *clock;                 /* when the run began for the guest, as a date; NULL: when all do */
     uint64_t instructions;             /* of the whole run */
@@ -182,6 +183,12 @@ enum c2_status report_callgrind_of(FILE *to, const struct report_run *run, uint3
 uint32_t report_callgrind_thread_after(const struct report_run *run, uint32_t thread);
 enum c2_status report_evictors(FILE *to, const struct report_run *run, struct c2_error *err);
 enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct c2_error *err);
+/* What each stack of calls has cost, of a run where stacks were wanted: of one event (run->folded_event), a line each
+ * that has cost anything, "main;work;copy 17"; and of all events as pprof reads it. */
+enum c2_status report_folded(FILE *to, const struct report_run *run, struct c2_error *err);
+enum c2_status report_pprof(FILE *to, const struct report_run *run, struct c2_error *err);
+/* Whether the machine has an event of this name, for the former; NULL: the usual one, which each has. */
+enum c2_status report_folded_check(const struct caches_machine *machine, const char *event, struct c2_error *err);
 
 /* ------------------------------------------------------------------ two reports compared
  * Writes what differs between two files of report_json(). conditions: such as "L1D.conflict>+0" (condition.c has the

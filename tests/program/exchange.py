@@ -7,6 +7,10 @@ champsim   Every record of a program with each kind of branch is what its source
 played     Such a trace, played, has the run's accesses and misses of L1D, however it is compressed.
 memtrace   drcachesim's entries: the head, each instruction's kind, size and accesses, threads, the end; their numbers
            are the run's. With physical addresses the markers say where every page lies.
+misses     Lines as perf script prints them: as many of each level, kind and class as the report counts; times rise, and
+           each has its instruction's function.
+stacks     Folded stacks and pprof's profile, read by a decoder of our own, add up to the report's numbers; a function's
+           stacks to the calls of it in Callgrind's format; functions that call each other to what their source says.
 refused    What a form cannot have, and what is none of its files, is named.
 """
 
@@ -14,12 +18,14 @@ import gzip
 import json
 import lzma
 import os
+import re
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 
+import callgrind_file
 from common import check, contains, done, emulate, equal, skip
 
 GUESTS = os.environ["GUESTS"]
@@ -261,6 +267,177 @@ def threads_and_frames():
         equal({v[2] >> 12: p[2] >> 12 for p, v in zip(markers[::2], markers[1::2])}, theirs, "frames")
 
 
+# ---------------------------------------------------------------- misses
+
+LINE = re.compile(r"(\S+) +1/(\d+) +(\d+\.\d{9}): (\w+)-(load|store|fetch|walk)-misses/(\w+)/: "
+                  r"+([0-9a-f]+) +([0-9a-f]+) (.+?)(?:\+0x([0-9a-f]+))? \((.+)\)")
+
+
+def misses():
+    columns = {"load": "read_misses", "store": "write_misses", "fetch": "read_misses", "walk": "read_misses"}
+    for words in (["-m", "teach", guest("strides")], ["-m", "zen3", guest("fetch")], ["/bin/true"],
+                  ["-m", "teach", "--set", "walks.mode=cached", guest("strides")],
+                  ["-m", "teach", "--cores", "2", "--quantum", "500", guest("threads"), "locks", "3"]):
+        with tempfile.TemporaryDirectory() as directory:
+            out, path = os.path.join(directory, "report"), os.path.join(directory, "m.gz")
+            result = emulate(["-q", "--json", out, "--misses", path] + words)
+            what = "misses of " + " ".join(words)
+            equal((result.returncode, result.stderr), (0, b""), what)
+            with open(out) as file, gzip.open(path, "rt") as lines:
+                report, rows = json.load(file), [LINE.fullmatch(line.rstrip("\n")) for line in lines]
+        check(all(rows), what + ": a line that is none")
+        for level in report["levels"]:
+            mine = [row for row in rows if row[4] == level["name"]]
+            equal(len(mine), level["misses"], "%s: %s" % (what, level["name"]))
+            for name in ("cold", "capacity", "conflict", "coherence"):
+                counted = sum(row[6] == name for row in mine)
+                equal(counted, level.get(name, 0), "%s: %s %s" % (what, level["name"], name))
+            for column in ("read_misses", "write_misses"):
+                equal(sum(columns[row[5]] == column for row in mine), level[column], "%s: %s" % (what, column))
+        equal({row[1] for row in rows}, {os.path.basename([w for w in words if w.startswith("/")][0])}, what + ": name")
+        times = [float(row[3]) for row in rows]
+        check(times == sorted(times), what + ": times")
+        check(len({row[2] for row in rows}) > ("--cores" in words), what + ": threads")
+    # Which instruction: all of strides' lies in one function, by its address in the file.
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "m")
+        emulate(["-q", "-m", "teach", "--misses", path, guest("branches")])
+        at = symbols(guest("branches"))
+        with open(path) as file:
+            rows = [LINE.fullmatch(line.rstrip("\n")) for line in file]
+        stores = [row for row in rows if row[5] == "store" and row[4] == "L1D"]
+        equal([(int(row[7], 16), row[9], row[11]) for row in stores[-1:]],
+              [(int(stores[-1][7], 16), "forward", guest("branches"))], "the store of the first call")
+        first = [row for row in rows if row[4] == "L1D" and row[5] == "load"][0]
+        equal([int(first[7], 16), int(first[8], 16), first[9], first[10], first[6]],
+              [at["buffer"], at["again"], "again", "0", "cold"], "the first load")
+
+
+# ---------------------------------------------------------------- stacks
+
+def folded(words, event):
+    """{stack of names: count}, and the report and Callgrind's profile of the run."""
+    with tempfile.TemporaryDirectory() as directory:
+        names = {name: os.path.join(directory, name) for name in ("json", "callgrind", "folded", "pprof")}
+        options = [word for name, path in names.items() for word in ("--" + name, path)]
+        result = emulate(["-q"] + options + (["--folded-event", event] if event else []) + words)
+        equal((result.returncode, result.stderr), (0, b""), "status and messages of " + " ".join(words))
+        lines = {}
+        with open(names["folded"]) as file:
+            for line in file:
+                stack, count = line.rstrip("\n").rsplit(" ", 1)
+                lines[tuple(stack.split(";"))] = lines.get(tuple(stack.split(";")), 0) + int(count)
+        with open(names["json"]) as file, open(names["pprof"], "rb") as packed:
+            pprof = Pprof(gzip.decompress(packed.read()))
+            return lines, json.load(file), callgrind_file.read(names["callgrind"]), pprof
+
+
+class Pprof:
+    """A message Profile, decoded field by field: events, their units, default, and {stack of names: values}."""
+
+    def __init__(self, data):
+        fields = list(self.fields(data))
+        self.strings = [value.decode() for field, value in fields if field == 6]
+        functions, locations, mappings = {}, {}, {}
+        for field, value in fields:
+            if field == 5:
+                one = dict(self.fields(value))
+                functions[one[1]] = self.strings[one[2]]
+            if field == 4:
+                one = dict(self.fields(value))
+                line = dict(self.fields(one[4]))
+                locations[one[1]] = line[1], one.get(3, 0), one.get(2, 0)
+            if field == 3:
+                one = dict(self.fields(value))
+                mappings[one[1]] = self.strings[one[5]]
+        types = [dict(self.fields(value)) for field, value in fields if field == 1]
+        self.events, self.units = [[self.strings[one[key]] for one in types] for key in (1, 2)]
+        self.default = [self.strings[value] for field, value in fields if field == 14]
+        self.stacks, self.files = {}, {}
+        for field, value in fields:
+            if field != 2:
+                continue
+            one = dict(self.fields(value))
+            ids, values = self.packed(one[1]), self.packed(one[2])
+            stack = tuple(functions[locations[i][0]].replace(";", ":") for i in reversed(ids))
+            before = self.stacks.get(stack, [0] * len(values))
+            self.stacks[stack] = [a + b for a, b in zip(before, values)]
+            for i in ids:
+                self.files[functions[locations[i][0]]] = mappings.get(locations[i][2]), locations[i][1]
+
+    @staticmethod
+    def varint(data, at):
+        value = shift = 0
+        while True:
+            value |= (data[at] & 0x7f) << shift
+            shift += 7
+            at += 1
+            if not data[at - 1] & 0x80:
+                return value, at
+
+    def fields(self, data):
+        at = 0
+        while at < len(data):
+            key, at = self.varint(data, at)
+            value, at = self.varint(data, at)
+            check(key & 7 in (0, 2), "a field of another kind")
+            if key & 7 == 2:
+                value, at = data[at:at + value], at + value
+            yield key >> 3, value
+
+    def packed(self, data):
+        at, out = 0, []
+        while at < len(data):
+            value, at = self.varint(data, at)
+            out.append(value)
+        return out
+
+
+def stacks():
+    for words in (["-m", "teach", os.path.join(os.environ["IMAGES"], "transpose")], [guest("calls_static")],
+                  [guest("calls_dynamic")], ["-m", "teach", "--cores", "2", guest("threads"), "locks", "3"]):
+        for event in ("Ir", "conflictL1D", "missDTLB", None):
+            what = "%s, %s" % (words[-1], event)
+            lines, report, calls, pprof = folded(words, event)
+            names = pprof.events[:-1]
+            equal(names, calls.events, what + ": events")
+            equal([pprof.events[-1], pprof.units[-1], pprof.default], ["waitCycles", "cycles", ["waitCycles"]], what)
+            sums = [sum(column) for column in zip(*pprof.stacks.values())]
+            equal(sums[:-1], calls.totals, what + ": sums of pprof's")
+            factors = calls.formulas["waitCycles"]
+            waits = sum(factors.get(name, 0) * n for name, n in zip(names, calls.totals))
+            equal(sums[-1], waits, what + ": waitCycles")
+            equal(sum(lines.values()), sums[pprof.events.index(event or "waitCycles")], what + ": sum of lines")
+            index = pprof.events.index(event or "waitCycles")
+            same = {stack: row[index] for stack, row in pprof.stacks.items() if row[index] != 0}
+            equal(lines, same, what + ": stacks")
+            if event is None:
+                continue
+            # What is below a function that does not call itself is what calls of it have cost.
+            for name in ("main", "transpose"):
+                arcs = [cost for (_, callee), (_, cost) in calls.arcs(event).items() if callee == name]
+                if arcs:
+                    below = sum(count for stack, count in lines.items() if name in stack[1:])
+                    equal(below, sum(arcs), "%s: inclusive of %s" % (what, name))
+    recursive()
+
+
+def by_depth(i, j, depth, out):
+    """Instructions of fib2(i, j) itself: 4, 6, or 25 and three calls, as fib2.S says."""
+    out[depth] = out.get(depth, 0) + (4 if i < 2 else 6 if j < 2 else 25)
+    if i >= 2 and j >= 2:
+        for call in ((i, j - 1), (i - 1, j), (i - 1, j - 1)):
+            by_depth(*call, depth + 1, out)
+    return out
+
+
+def recursive():
+    lines, _, _, pprof = folded(["-m", "teach", guest("fib2")], "Ir")
+    mine = {len(stack) - 1: count for stack, count in lines.items() if stack[-1] == "fib2"}
+    equal(mine, by_depth(4, 4, 1, {}), "fib2(4, 4) by the depth of its recursion")
+    equal(pprof.files["fib2"], (guest("fib2"), symbols(guest("fib2"))["fib2"]), "where fib2 is")
+
+
 # ---------------------------------------------------------------- what is refused
 
 def refused():
@@ -293,7 +470,14 @@ def refused():
                              (["--trace", path, "--trace-addresses", "linear", guest("rmw")],
                               ["known are virtual and physical"]),
                              (["--trace-addresses", "virtual", guest("rmw")], ["--trace-addresses"]),
-                             (["--trace", "/dev/full", guest("rmw")], ["/dev/full"])):
+                             (["--trace", "/dev/full", guest("rmw")], ["/dev/full"]),
+                             (["--misses", "/dev/full", guest("rmw")], ["/dev/full"]),
+                             (["--pprof", "/dev/full", guest("rmw")], ["/dev/full"]),
+                             (["--folded", "/dev/full", guest("rmw")], ["/dev/full"]),
+                             (["--folded", "t", "--folded-event", "I1mx", guest("rmw")],
+                              ['no event "I1mx"', 'did you mean "I1mr"?']),
+                             (["--folded-event", "Ir", guest("rmw")], ["belongs to --folded"]),
+                             (["--pprof", "t", "--no-sim", guest("rmw")], ["--pprof", "--no-sim"])):
             result = emulate(["-q"] + words)
             equal((result.returncode, os.path.exists(path)), (125, False), "status of " + " ".join(words))
             contains(result.stderr.decode(), parts, "message of " + " ".join(words))
@@ -301,5 +485,6 @@ def refused():
 
 if shutil.which("zstd") is None:
     skip("zstd is not installed")
-{"champsim": champsim, "played": played, "memtrace": memtrace, "refused": refused}[sys.argv[1]]()
+{"champsim": champsim, "played": played, "memtrace": memtrace, "misses": misses, "stacks": stacks,
+ "refused": refused}[sys.argv[1]]()
 done()

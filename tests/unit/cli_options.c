@@ -83,10 +83,16 @@ static char *describe(const struct cli_options *o)
     for (unsigned i = 0; i < ANALYSES_SETTING_KINDS; i++)
         if (o->settings[i])
             fprintf(to, "%s=%s ", analyses_setting_option((enum analysis_setting)i), o->settings[i]);
-    const char *const profiles[] = {o->analyses[ANALYSIS_callgraph], o->evictors, o->cachegrind};
-    for (size_t i = 0; i < 3; i++)
-        if (profiles[i])
-            fprintf(to, "%s=%s ", (const char *[]){"callgrind", "evictors", "cachegrind"}[i], profiles[i]);
+    const char *const profiles[][2] = {{"callgrind", o->analyses[ANALYSIS_callgraph]},
+                                       {"evictors", o->evictors},
+                                       {"cachegrind", o->cachegrind},
+                                       {"folded", o->folded},
+                                       {"folded-event", o->folded_event},
+                                       {"pprof", o->pprof},
+                                       {"misses", o->analyses[ANALYSIS_misses]}};
+    for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++)
+        if (profiles[i][1])
+            fprintf(to, "%s=%s ", profiles[i][0], profiles[i][1]);
     fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->analyses[ANALYSIS_fifo] ? "fifo " : "",
             o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "", o->stats ? "stats " : "",
             o->quiet ? "quiet " : "", o->verbose ? "verbose " : "");
@@ -159,6 +165,8 @@ static const struct {
     {"replay --json - r", "replay json=- recording=r "},
     {"replay --html h r", "replay html=h recording=r "},
     {"--callgrind a --cachegrind=b --evictors c ./a", "callgrind=a evictors=c cachegrind=b run: ./a"},
+    {"--folded a --folded-event Ir --pprof=b --misses c ./a", "folded=a folded-event=Ir pprof=b misses=c run: ./a"},
+    {"--trace a.champsim --trace-addresses physical ./a", "trace=a.champsim trace-addresses=physical run: ./a"},
     {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
     {"-q --full ./a", "quiet full run: ./a"},
     {"replay --full f", "replay recording=f full "},
@@ -426,6 +434,15 @@ static const struct {
      "--callgrind needs the references that --no-sim does not record; leave one out"},
     {"--evictors x --no-sim ./a", C2_ERR_INVALID,
      "--evictors needs the references that --no-sim does not record; leave one out"},
+    {"--folded x --no-sim ./a", C2_ERR_INVALID,
+     "--folded needs the references that --no-sim does not record; leave one out"},
+    {"--folded-event Ir ./a", C2_ERR_INVALID, "--folded-event belongs to --folded; add that, or leave it out"},
+    {"--pprof a --folded a ./a", C2_ERR_INVALID,
+     "--folded and --pprof are both to write a; give each a file of its own"},
+    {"--trace-addresses virtual ./a", C2_ERR_INVALID,
+     "--trace-addresses belongs to --trace; add that, or leave it out"},
+    {"--skip 5 --pprof x ./a", C2_ERR_INVALID,
+     "--pprof follows every call, also of what is not measured; add --warm functional"},
     {"--cachegrind x --no-sim ./a", C2_ERR_INVALID,
      "--cachegrind needs the references that --no-sim does not record; leave one out"},
     {"--callgrind x --no-attribution ./a", C2_ERR_INVALID,

@@ -16,10 +16,13 @@
 struct exports_sample {
     struct profile_sample profile;
     struct analyses_arc arcs[2];
+    struct analyses_stack stacks[3];
     struct analyses_callgraph_result calls;
 };
 
 static const uint64_t call_costs[2][ANALYSES_EVENTS] = {{3500, 2400, 1490, 0, 390, 104}, {1}};
+/* Of main, kernel below it, and what that calls, which has cost nothing. */
+static const uint64_t stack_costs[3][ANALYSES_EVENTS] = {{1000, 7}, {2500, 2400, 1490}, {0}};
 static int some_symbols; /* what names are asked from */
 
 static void fill(struct exports_sample *s)
@@ -27,8 +30,12 @@ static void fill(struct exports_sample *s)
     profile_fill(&s->profile);
     s->arcs[0] = (struct analyses_arc){{0x401000}, {0x401010}, 5, call_costs[0], 0, 0};
     s->arcs[1] = (struct analyses_arc){{0x401020}, {0x40010000}, 3, call_costs[1], 0, 0};
-    s->calls = (struct analyses_callgraph_result){s->arcs, 2, NULL};
+    s->stacks[0] = (struct analyses_stack){{0x401000}, UINT32_MAX, stack_costs[0]};
+    s->stacks[1] = (struct analyses_stack){{0x401010}, 0, stack_costs[1]};
+    s->stacks[2] = (struct analyses_stack){{0x40010000}, 1, stack_costs[2]};
+    s->calls = (struct analyses_callgraph_result){s->arcs, 2, NULL, s->stacks, 3};
     s->profile.base.run.found[ANALYSIS_callgraph] = &s->calls;
+    s->profile.base.run.folded_event = "Ir";
     s->profile.base.run.symbols = (struct loader_symbols *)&some_symbols;
 }
 
@@ -233,7 +240,22 @@ static void events_of_small_machines(void **state)
 
 /* ------------------------------------------------------------------ faults */
 
-static writer *const writers[] = {report_callgrind, report_evictors, report_cachegrind};
+static writer *const writers[] = {report_callgrind, report_evictors, report_cachegrind, report_folded, report_pprof};
+enum { WRITERS = sizeof writers / sizeof writers[0] };
+
+/* A stack that has cost nothing has no line. */
+static void folded(void **state)
+{
+    (void)state;
+    struct exports_sample s;
+    fill(&s);
+    s.profile.base.run.folded_event = "Ir";
+    expect_text(report_folded, &s.profile.base.run, "main 1000\nmain;kernel 2500\n");
+    s.profile.base.run.folded_event = "Dw";
+    expect_text(report_folded, &s.profile.base.run, "main;kernel 1490\n");
+    s.profile.base.run.folded_event = NULL;
+    expect_text(report_folded, &s.profile.base.run, "");
+}
 
 static void every_allocation_may_fail(void **state)
 {
@@ -241,7 +263,7 @@ static void every_allocation_may_fail(void **state)
     struct exports_sample s;
     fill(&s);
     FILE *to = fopen("/dev/null", "w");
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < WRITERS; i++) {
         enum c2_status status = C2_ERR_NO_MEMORY;
         uint64_t tries = 0;
         while (status != C2_OK) {
@@ -262,7 +284,7 @@ static void a_full_disk(void **state)
     struct exports_sample s;
     struct c2_error err;
     fill(&s);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < WRITERS; i++) {
         FILE *to = fopen("/dev/full", "w");
         assert_int_equal(C2_ERR_IO, writers[i](to, &s.profile.base.run, &err));
         fclose(to);
@@ -276,6 +298,7 @@ int main(void)
         cmocka_unit_test(evictors),
         cmocka_unit_test(objects_of_one_name),
         cmocka_unit_test(cachegrind),
+        cmocka_unit_test(folded),
         cmocka_unit_test(without_names),
         cmocka_unit_test(events_of_small_machines),
         cmocka_unit_test(every_allocation_may_fail),
