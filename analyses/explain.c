@@ -431,6 +431,12 @@ static enum c2_status settle(struct explain *explain, const struct sim_miss *mis
     return other_first ? C2_OK : settle_level(explain, miss, by, err);
 }
 
+/* All that was asked for is known; what is left is to be counted. */
+static bool is_told(const struct explain *explain)
+{
+    return explain->result.miss != 0 && explain->telling[0].story.step_count > explain->result.steps;
+}
+
 /* Whether what is fetched ahead goes into the level. */
 static bool goes_ahead(const struct explain *explain, const struct caches_prefetched *event)
 {
@@ -448,6 +454,8 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *told, 
 {
     struct explain *explain = self;
     struct copy *copy = copy_of(explain, told->core);
+    if (is_told(explain))
+        return C2_OK;
     struct explain_access by = {.when = copy->asked, .va = told->va, .spot = NO_SPOT, .kind = (uint8_t)told->kind};
     enum c2_status status = where_spot(explain->where, told->code, told->kind, told->va, &by.spot, err);
     by.pc = explain->now.pc;
@@ -506,7 +514,7 @@ static enum c2_status approached(void *self, const struct sim_approach *access, 
     now->pc = access->pc;
     now->looked = false;
     explain->distances &= !caches_were_instructed(access->caches);
-    if (!may_ask(explain, access->kind, access->first))
+    if (is_told(explain) || !may_ask(explain, access->kind, access->first))
         return C2_OK;
     find_places(explain, access);
     if (now->depth != access->first && holds(explain, access, access->first, access->kind))
@@ -519,10 +527,21 @@ static enum c2_status approached(void *self, const struct sim_approach *access, 
     return status == C2_OK ? hit(explain, &step, copy_of(explain, access->core), err) : status;
 }
 
+static enum c2_status only_count(struct explain *explain, const struct sim_miss *miss, struct c2_error *err)
+{
+    const uint32_t depth = explain->now.depth;
+    struct telling *none;
+    if (!may_ask(explain, miss->kind, miss->first) || depth >= miss->outcome->served_by)
+        return C2_OK;
+    return count(&none, explain, miss, miss->outcome->event[depth].class_, err);
+}
+
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct explain *explain = self;
     const uint32_t depth = explain->now.depth;
+    if (is_told(explain))
+        return only_count(explain, miss, err);
     struct copy *copy = copy_of(explain, miss->core);
     struct explain_step step = step_of(explain, miss->kind, miss->va, miss->line, miss->core, miss->number);
     enum c2_status status = where_spot(explain->where, miss->code, miss->kind, miss->va, &step.access.spot, err);

@@ -86,7 +86,10 @@ void caches_look(struct caches_set *out, const struct caches *caches, uint32_t c
 {
     const struct cache_level *of = level_at(caches, core, level);
     C2_ASSERT(set < of->set_count * of->slice_count);
-    *out = (struct caches_set){.policy = of->config->policy, .ways = of->config->ways};
+    memset(out, 0,
+           offsetof(struct caches_set, way) + of->config->ways * sizeof out->way[0]); /* those behind are none */
+    out->policy = of->config->policy;
+    out->ways = of->config->ways;
     out->allowed = of->allowed ? of->allowed[core] : c2_mask(0, out->ways - 1);
     out->by_age = out->policy == CACHES_LRU && !of->allowed;
     if (of->ordered && of->sets.word) {

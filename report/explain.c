@@ -95,8 +95,10 @@ const char *report_story_thing(struct document *d, const struct report_run *run,
     text[0] = '\0';
     if (access->kind == SIM_WALK)
         return doc_keep(d, "a page-table entry for 0x%" PRIx64, va.v);
-    if (!object || object->kind == ANALYSES_CODE)
-        return doc_keep(d, "%s0x%" PRIx64, object ? "code at " : "", va.v);
+    if (!object)
+        return doc_keep(d, "0x%" PRIx64, va.v);
+    if (object->kind == ANALYSES_CODE)
+        return doc_keep(d, "code of %s", object->name);
     c2_say(&words, "%s", object->name);
     if (object->blocks <= 1 && va.v >= object->base && va.v - object->base < object->bytes)
         add_element(&words, run, object, va.v - object->base);

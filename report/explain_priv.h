@@ -9,7 +9,8 @@
 #include "analyses/explain.h"
 #include "report/report_priv.h"
 
-/* What the access is to: "A[3][12]", "malloc#3 + 64 B", an address. */
+/* What the access is to: "A[3][12]", "malloc#3 + 64 B", "code of libc.so.6", "a page-table entry for 0x1000"; where no
+ * object is known an address. */
 const char *report_story_thing(struct document *d, const struct report_run *run, const struct explain_access *access);
 /* "main (matmul.c:41)", and which prefetcher behind that. */
 const char *report_story_who(struct document *d, const struct report_run *run, const struct explain_access *access);

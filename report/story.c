@@ -100,7 +100,10 @@ static void say_access(struct document *d, const struct report_run *run, const s
     const char *core = caches_machine_cores(run->machine) > 1 ? doc_keep(d, ", on core %u", access->core) : "";
     doc_note(d, DOC_KEY, report_story_kind(access->kind), "by %s%s", report_story_who(d, run, access), core);
     doc_note(d, DOC_KEY, "code", "%s0x%" PRIx64, instruction ? doc_keep(d, "%s, at ", instruction) : "", access->pc.v);
-    doc_note(d, DOC_KEY, "data", "%s, at 0x%" PRIx64, report_story_thing(d, run, access), access->va.v);
+    doc_note(d, DOC_KEY, "data", "%s%s", report_story_thing(d, run, access),
+             access->object == EXPLAIN_NOBODY || access->kind == SIM_WALK
+                 ? ""
+                 : doc_keep(d, ", at 0x%" PRIx64, access->va.v));
     doc_note(d, DOC_KEY, "line", "0x%" PRIx64 " of physical memory, in a page of %s", step->line.v,
              c2_size_text(size, UINT64_C(1) << story->page_log2));
 }

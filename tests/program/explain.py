@@ -122,7 +122,7 @@ def part_story():
     # a page's first line of code, of L1I, and the widths of pages
     text = explain(TEACH + ["--level", "L1I", "--miss", "1"])
     contains(text, ["A cold miss of L1I on teach", "fetch       by _start (explained.S:",
-                    "data        code at 0x401000"], "a fetch")
+                    "data        code of explained, at 0x401000"], "a fetch")
     for width in (80, 120, 200):
         lines = explain(at + ["--width", str(width)]).splitlines()
         check(max(map(len, lines)) <= width, "lines of %d columns at --width %d" % (max(map(len, lines)), width))
