@@ -38,6 +38,9 @@
       "tell how much of each line that comes into a level is used there, and how often, by who loaded it") \
     X(sharing, "sharing-estimate", NULL, \
       "estimate how much false sharing there can be between the threads") \
+    X(jumps, "collect-jumps", NULL, "write jumps to the file of --callgrind, and how often each was taken") \
+    X(writebacks, "collect-writebacks", NULL, \
+      "write what levels write back as events of --callgrind and --cachegrind, by who makes them") \
     X(explain, "miss", "N", "explain: the N-th miss of the level, or of --at (a typical one)")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
@@ -377,7 +380,7 @@ struct analyses_against_counts {
 /* ------------------------------------------------------------------ events: what profiles for other tools count
  * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level.
  * A cost is an array of `count` numbers in this order. */
-#define ANALYSES_EVENTS (18 + (ANALYSES_CLASSES + 1) * ANALYSES_LEVELS)
+#define ANALYSES_EVENTS (18 + CACHES_MAX_LEVELS + (ANALYSES_CLASSES + 1) * ANALYSES_LEVELS)
 #define ANALYSES_NO_EVENT UINT8_MAX
 enum { ANALYSES_IR, ANALYSES_DR, ANALYSES_DW }; /* the first three: instructions, reads, writes */
 struct analyses_event {
@@ -412,6 +415,21 @@ static inline uint32_t analyses_copies(const struct caches_machine *machine, uin
  * last, so that instructions may be asked for in ascending order. */
 void analyses_events_of(const struct analyses_events *events, const struct analyses_profile_result *profile,
                         uint32_t insn, size_t *row, uint64_t *cost);
+
+/* ------------------------------------------------------------------ jumps, and what levels write back */
+struct analyses_jump {
+    struct guest_va from, to;
+    bool conditional;
+    uint64_t executed, taken; /* not conditional: the same */
+};
+struct analyses_jumps_result {
+    const struct analyses_jump *list; /* ascending by from, to; each once */
+    size_t count;
+};
+struct analyses_writebacks_result {
+    uint32_t level_count;
+    const uint64_t *counts; /* [instruction of the profile * level_count + level] */
+};
 
 /* ---------------------------------------------------- call graph (--callgrind): callgraph.c has the model */
 struct analyses_arc {

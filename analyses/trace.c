@@ -230,7 +230,7 @@ static void destroy(struct analysis *analysis)
     struct trace *trace = (struct trace *)analysis;
     if (trace->form->forget)
         trace->form->forget(trace);
-    trace_insns_destroy(trace->insns);
+    insns_destroy(trace->insns);
     c2_outfile_abandon(trace->file);
     c2_packer_destroy(trace->packer);
     c2_free(trace);
@@ -259,7 +259,7 @@ static enum c2_status open_all(struct trace *trace, const struct analyses_setup 
     if (status == C2_OK)
         status = c2_packer_create(&trace->packer, c2_packing_of(path), err);
     if (status == C2_OK && trace->form->wants_insns)
-        status = trace_insns_create(&trace->insns, setup->symbols, err);
+        status = insns_create(&trace->insns, setup->symbols, err);
     if (status == C2_OK)
         status = c2_outfile_open(&trace->file, path, err);
     if (status != C2_OK)
@@ -288,13 +288,13 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 
 static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
-    return trace_insns_memory(((struct trace *)self)->insns, appeared, area, err);
+    return insns_memory(((struct trace *)self)->insns, appeared, area, err);
 }
 
 static enum c2_status mark(void *self, enum stream_mark what, const uint64_t *words, struct c2_error *err)
 {
     (void)err;
-    trace_insns_mark(((struct trace *)self)->insns, what, words);
+    insns_mark(((struct trace *)self)->insns, what, words);
     return C2_OK;
 }
 

@@ -3,7 +3,7 @@
  * trace_champsim: a trace in ChampSim's form, a record an instruction (struct stream_champsim).
  *
  * Model
- *   An instruction with its registers (trace_insns.c), whether it is a branch that was taken, and the addresses that it
+ *   An instruction with its registers (insns.c), whether it is a branch that was taken, and the addresses that it
  *   reads and writes. A conditional jump was taken if its target comes next. Addresses are virtual ones, or, where that
  *   is asked for, physical ones, those of instructions too.
  *   The form has no sizes: ChampSim asks for one line with each address. So a reference has an address for each line
@@ -21,7 +21,7 @@
  *
  * Not modelled
  *   Several threads: the form has no room for them, and a run that has them is refused. Code of which nothing is known
- *   (trace_insns.c) likewise. A jump behind which a signal's handler runs is not taken. What an instruction fetches
+ *   (insns.c) likewise. A jump behind which a signal's handler runs is not taken. What an instruction fetches
  *   beyond its first line.
  */
 #include <inttypes.h>
@@ -37,7 +37,7 @@ struct champsim {
     uint32_t references; /* of its element */
     uint32_t tid;        /* of all; 0: none yet */
     uint64_t ip;
-    struct trace_insn insn;
+    struct insns_insn insn;
     uint32_t reads, writes; /* addresses */
     uint64_t read[ADDRESSES], written[ADDRESSES];
     struct sim_reference *held; /* of an instruction that has not been fetched yet */
@@ -46,9 +46,9 @@ struct champsim {
 
 static struct champsim *own(void *trace) { return ((struct trace *)trace)->own; }
 
-static bool was_taken(const struct trace_insn *insn, uint64_t next)
+static bool was_taken(const struct insns_insn *insn, uint64_t next)
 {
-    return insn->branch == TRACE_CONDITIONAL_JUMP ? next == insn->target : insn->branch != TRACE_NO_BRANCH;
+    return insn->branch == INSNS_CONDITIONAL_JUMP ? next == insn->target : insn->branch != INSNS_NO_BRANCH;
 }
 
 static uint32_t some(uint64_t *to, uint32_t room, const uint64_t *from, uint32_t count)
@@ -64,7 +64,7 @@ static enum c2_status write_record(struct trace *trace, bool taken, uint32_t *re
     struct champsim *of = trace->own;
     struct stream_champsim record = {.ip = of->ip};
     if (of->first) {
-        record.is_branch = of->insn.branch != TRACE_NO_BRANCH;
+        record.is_branch = of->insn.branch != INSNS_NO_BRANCH;
         record.branch_taken = taken;
         memcpy(record.source_registers, of->insn.read, sizeof record.source_registers);
         memcpy(record.destination_registers, of->insn.written, sizeof record.destination_registers);
@@ -105,7 +105,7 @@ static enum c2_status open_insn(struct trace *trace, const struct sim_reference 
                        "a trace in ChampSim's form is of one thread, and thread %" PRIu32 " runs, too: trace the "
                        "program as FILE.memtrace",
                        reference->tid);
-    const struct trace_insn *insn = trace_insns_at(trace->insns, reference->pc.v, bytes);
+    const struct insns_insn *insn = insns_at(trace->insns, reference->pc.v, bytes);
     if (insn->bytes == 0)
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "a trace in ChampSim's form has the registers of each instruction, and the code at 0x%" PRIx64

@@ -19,7 +19,7 @@
  *
  * Not modelled
  *   Signals and system calls: no marker says that a handler runs. CLWB, for which there is no type. Code of which
- *   nothing is known (trace_insns.c): none of it is a branch, and elements of its string instructions stand together.
+ *   nothing is known (insns.c): none of it is a branch, and elements of its string instructions stand together.
  *
  * Source: clients/drcachesim/common/trace_entry.h of DynamoRIO, release 11: trace_entry_t, trace_type_t,
  *   trace_marker_type_t, trace_version_t, offline_file_type_t; the order of a file's first entries in
@@ -136,16 +136,16 @@ static enum c2_status say_frames(struct trace *trace, const struct sim_reference
 static enum c2_status take_fetch(struct trace *trace, const struct sim_reference *reference, struct c2_error *err)
 {
     static const uint8_t types[] = {
-        [TRACE_NO_BRANCH] = INSTR,
-        [TRACE_DIRECT_JUMP] = DIRECT_JUMP,
-        [TRACE_INDIRECT_JUMP] = INDIRECT_JUMP,
-        [TRACE_CONDITIONAL_JUMP] = CONDITIONAL_JUMP,
-        [TRACE_DIRECT_CALL] = DIRECT_CALL,
-        [TRACE_INDIRECT_CALL] = INDIRECT_CALL,
-        [TRACE_RETURN] = RETURN,
+        [INSNS_NO_BRANCH] = INSTR,
+        [INSNS_DIRECT_JUMP] = DIRECT_JUMP,
+        [INSNS_INDIRECT_JUMP] = INDIRECT_JUMP,
+        [INSNS_CONDITIONAL_JUMP] = CONDITIONAL_JUMP,
+        [INSNS_DIRECT_CALL] = DIRECT_CALL,
+        [INSNS_INDIRECT_CALL] = INDIRECT_CALL,
+        [INSNS_RETURN] = RETURN,
     };
     struct memtrace *of = trace->own;
-    const struct trace_insn *insn = trace_insns_at(trace->insns, reference->pc.v, reference->size);
+    const struct insns_insn *insn = insns_at(trace->insns, reference->pc.v, reference->size);
     of->pc = reference->pc.v;
     of->bytes = reference->size;
     of->element = insn->element;
@@ -163,7 +163,7 @@ static enum c2_status find_insn(struct trace *trace, const struct sim_reference 
     if (same && (of->element == 0 || of->references < of->element))
         return C2_OK;
     if (!same) {
-        const struct trace_insn *insn = trace_insns_at(trace->insns, reference->pc.v, 0);
+        const struct insns_insn *insn = insns_at(trace->insns, reference->pc.v, 0);
         of->pc = reference->pc.v;
         of->bytes = insn->bytes;
         of->element = insn->element;

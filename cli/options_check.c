@@ -46,6 +46,16 @@ static enum c2_status check_profiles(const struct cli_options *options, struct c
                            "--%s tells which instruction missed, which --no-attribution does not note; leave one out",
                            profiles[i][0]);
     }
+    const char *const callgrind = options->analyses[ANALYSIS_callgraph];
+    const bool jumps = options->analyses[ANALYSIS_jumps], writebacks = options->analyses[ANALYSIS_writebacks];
+    if ((jumps && !callgrind) || (writebacks && !callgrind && !options->cachegrind))
+        return c2_fail(err, C2_ERR_INVALID, "--%s belongs to --%s; add that, or leave it out",
+                       analyses_option(jumps ? ANALYSIS_jumps : ANALYSIS_writebacks),
+                       analyses_option(ANALYSIS_callgraph));
+    if ((jumps || writebacks) && cli_contexts_asked(&options->separate))
+        return c2_fail(err, C2_ERR_INVALID, "--%s does not tell contexts apart, as --%s does; leave one out",
+                       analyses_option(jumps ? ANALYSIS_jumps : ANALYSIS_writebacks),
+                       cli_contexts_option(&options->separate));
     return C2_OK;
 }
 

@@ -49,6 +49,8 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
     const struct analyses_profile_result *profile = run->profile;
     *writer = (struct writer){.run = run};
     analyses_events_init(&writer->events, run->machine);
+    const uint32_t writebacks = writer->events.count;
+    export_writeback_events(&writer->events, run);
     enum c2_status status = export_names_create(&writer->names, run, err);
     if (status == C2_OK)
         status = export_places(&writer->places, &writer->names, err);
@@ -62,6 +64,8 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
     for (size_t i = 0; i < profile->insn_count; i++) {
         const struct export_place *place = &writer->places[i];
         analyses_events_of(&writer->events, profile, (uint32_t)i, &row, &writer->costs[i * writer->events.count]);
+        if (writebacks < writer->events.count)
+            export_writebacks_of(run, i, &writer->costs[i * writer->events.count + writebacks]);
         writer->lines[i] = (struct line){writer->names.texts[place->file - 1].text,
                                          writer->names.functions[place->function - 1].name, place->line, (uint32_t)i};
     }

@@ -7,6 +7,9 @@
  *   then the calls that it made; a function's lines may lie in several places of the file. Where functions are told
  *   apart, each context is a function of its own, and instructions come once for each context. Where threads are told
  *   apart there is a file for each, with the contexts of that thread.
+ *   Jumps within a function, where they are known (--collect-jumps), stand behind the cost of the instruction:
+ *   "jcnd=TAKEN/EXECUTED POSITION" or "jump=TAKEN POSITION", and a line of the instruction's own position. Those to
+ *   another function are calls. What levels write back (--collect-writebacks) are events that calls have none of.
  *   Where the use of lines is known (--line-use) it is there as Callgrind's --cacheuse=yes has it: AcCost1 and SpLoss1
  *   of L1D and L1I, AcCost2 and SpLoss2 of the last level. It belongs to the instructions that loaded the lines; when
  *   it is known which it was, the calls around that are over, so calls have none of it, and contexts neither.
@@ -14,7 +17,8 @@
  * Invariants
  *   The costs of all instructions together are `summary` and `totals`; those of all threads are the run's.
  *
- * Source: "Callgrind Format Specification", version 1, of Valgrind's documentation.
+ * Source: "Callgrind Format Specification", version 1, of Valgrind's documentation; of jumps, which it does not have,
+ *   what callgrind --collect-jumps=yes writes.
  */
 #include <string.h>
 
@@ -33,13 +37,15 @@ struct writer {
     const struct report_run *run;
     uint32_t thread; /* 0: all */
     struct analyses_events events;
-    uint32_t call_width, use_width; /* events of calls; behind them those of the use of lines */
+    /* Events of calls; behind them those of the use of lines; where those of what is written back begin. */
+    uint32_t call_width, use_width, writebacks;
     struct export_names names;
     struct export_place *places; /* of the profile's instructions */
     struct line *lines;          /* by context, then address */
     size_t line_count;
     uint64_t *costs;                        /* of lines, where they are not another's */
     struct export_place *callers, *callees; /* of arcs */
+    struct export_place *targets;           /* of jumps */
     uint64_t totals[ANALYSES_EVENTS];
 };
 
@@ -126,6 +132,8 @@ static enum c2_status add_all(struct writer *writer, struct c2_error *err)
         uint64_t *cost = &writer->costs[writer->line_count * width];
         analyses_events_of(&writer->events, profile, (uint32_t)writer->line_count, &row, cost);
         add_use_of(writer, (uint32_t)writer->line_count, &use_row, cost);
+        if (writer->writebacks < width)
+            export_writebacks_of(writer->run, writer->line_count, cost + writer->writebacks);
         writer->lines[writer->line_count] = (struct line){
             .pc = profile->insns[writer->line_count].pc, .place = writer->places[writer->line_count], .cost = cost};
     }
@@ -188,6 +196,18 @@ static enum c2_status place_calls(struct writer *writer, struct c2_error *err)
     return status;
 }
 
+static enum c2_status place_jumps(struct writer *writer, struct c2_error *err)
+{
+    const struct analyses_jumps_result *jumps = writer->run->found[ANALYSIS_jumps];
+    enum c2_status status = C2_OK;
+    writer->targets = c2_calloc((jumps ? jumps->count : 0) + 1, sizeof *writer->targets);
+    if (!writer->targets)
+        return c2_fail_memory(err, "the names of a profile");
+    for (size_t i = 0; jumps && i < jumps->count && status == C2_OK; i++)
+        status = export_place_of(&writer->names, jumps->list[i].to, &writer->targets[i], err);
+    return status;
+}
+
 static enum c2_status prepare(struct writer *writer, const struct report_run *run, uint32_t thread,
                               struct c2_error *err)
 {
@@ -195,12 +215,17 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
     analyses_events_init(&writer->events, run->machine);
     writer->call_width = writer->events.count;
     add_use_events(writer);
+    writer->writebacks = writer->events.count;
+    if (!calls_of(run)->contexts)
+        export_writeback_events(&writer->events, run);
     enum c2_status status = export_names_create(&writer->names, run, err);
     if (status == C2_OK)
         status = export_places(&writer->places, &writer->names, err);
     if (status == C2_OK)
         status = add_lines(writer, err);
-    return status == C2_OK ? place_calls(writer, err) : status;
+    if (status == C2_OK)
+        status = place_calls(writer, err);
+    return status == C2_OK ? place_jumps(writer, err) : status;
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -222,17 +247,31 @@ static size_t write_calls(struct export_body *body, const struct writer *writer,
     return arc;
 }
 
+/* The jumps of this instruction, from number `jump` on, but for those that leave its function, which are calls. Returns
+ * the number of the next. */
+static size_t write_jumps(struct export_body *body, const struct writer *writer, size_t jump, const struct line *line)
+{
+    const struct analyses_jumps_result *jumps = writer->run->found[ANALYSIS_jumps];
+    while (jumps && jump < jumps->count && jumps->list[jump].from.v < line->pc.v)
+        jump++;
+    for (; jumps && jump < jumps->count && jumps->list[jump].from.v == line->pc.v; jump++)
+        if (writer->targets[jump].function == line->place.function)
+            export_jump(body, &line->place, &writer->targets[jump], &jumps->list[jump]);
+    return jump;
+}
+
 /* Calls are written behind the instruction they come from: both are in one order. One that faulted and never completed
  * has calls (of a signal's handler) and no cost. */
 static void write_body(FILE *to, struct writer *writer)
 {
     const uint32_t width = writer->events.count;
     struct export_body body = {.to = to, .names = &writer->names};
-    size_t arc = 0;
+    size_t arc = 0, jump = 0;
     for (size_t i = 0; i < writer->line_count; i++) {
         const struct line *line = &writer->lines[i];
         arc = write_calls(&body, writer, arc, line->context, line->pc.v);
         export_self(&body, &line->place, line->cost, width);
+        jump = write_jumps(&body, writer, jump, line);
         arc = write_calls(&body, writer, arc, line->context, line->pc.v + 1);
     }
     write_calls(&body, writer, arc, UINT32_MAX, UINT64_MAX);
@@ -254,6 +293,7 @@ enum c2_status report_callgrind_of(FILE *to, const struct report_run *run, uint3
     c2_free(writer.costs);
     c2_free(writer.callers);
     c2_free(writer.callees);
+    c2_free(writer.targets);
     return status;
 }
 

@@ -152,9 +152,9 @@ static enum c2_status take_specification(struct parser *p, const char *line, con
         const char *key;
         enum name_space space;
         bool current;
-    } keys[] = {{"ob", OBJECTS, true}, {"fl", FILES, true},     {"fi", FILES, true},
-                {"fe", FILES, true},   {"fn", FUNCTIONS, true}, {"cob", OBJECTS, false},
-                {"cfi", FILES, false}, {"cfl", FILES, false},   {"cfn", FUNCTIONS, false}};
+    } keys[] = {{"ob", OBJECTS, true},     {"fl", FILES, true},     {"fi", FILES, true},      {"fe", FILES, true},
+                {"fn", FUNCTIONS, true},   {"cob", OBJECTS, false}, {"cfi", FILES, false},    {"cfl", FILES, false},
+                {"cfn", FUNCTIONS, false}, {"jfi", FILES, false},   {"jfn", FUNCTIONS, false}};
     static const char *const associations[] = {"calls", "jump", "jcnd"};
     const size_t length = (size_t)(equals - line);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {

@@ -11,6 +11,7 @@
  * Invariants
  *   Two functions have one number only if object, file and name are the same.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -238,6 +239,31 @@ static void write_loops(FILE *to, const struct report_run *run)
     }
 }
 
+/* ------------------------------------------------------------------ what levels write back */
+
+void export_writeback_events(struct analyses_events *events, const struct report_run *run)
+{
+    const struct analyses_writebacks_result *of = run->found[ANALYSIS_writebacks];
+    for (uint32_t i = 0; of && i < of->level_count; i++) {
+        C2_ASSERT(events->count < ANALYSES_EVENTS);
+        struct analyses_event *event = &events->list[events->count++];
+        const char *level = run->machine->levels[i].name;
+        size_t length = (size_t)snprintf(event->name, sizeof event->name, "writebacks");
+        for (; *level != '\0' && length + 1 < sizeof event->name; level++)
+            if (isalnum((unsigned char)*level))
+                event->name[length++] = *level;
+        event->name[length] = '\0';
+        snprintf(event->help, sizeof event->help, "%.15s Write-Back", run->machine->levels[i].name);
+    }
+}
+
+void export_writebacks_of(const struct report_run *run, size_t insn, uint64_t *cost)
+{
+    const struct analyses_writebacks_result *of = run->found[ANALYSIS_writebacks];
+    for (uint32_t i = 0; of && i < of->level_count; i++)
+        cost[i] += of->counts[insn * of->level_count + i];
+}
+
 void export_cost(FILE *to, const uint64_t *cost, uint32_t count)
 {
     while (count > 1 && cost[count - 1] == 0)
@@ -367,6 +393,22 @@ void export_call(struct export_body *body, const struct export_place *from, cons
     putc('\n', body->to);
     write_at(body, from);
     export_cost(body->to, cost, count);
+}
+
+void export_jump(struct export_body *body, const struct export_place *from, const struct export_place *to,
+                 const struct analyses_jump *jump)
+{
+    go_to(body, from);
+    if (to->file != body->file)
+        write_file(body, "jfi", to->file);
+    if (jump->conditional)
+        fprintf(body->to, "jcnd=%" PRIu64 "/%" PRIu64 " ", jump->taken, jump->executed);
+    else
+        fprintf(body->to, "jump=%" PRIu64 " ", jump->taken);
+    write_at(body, to);
+    putc('\n', body->to);
+    write_at(body, from);
+    putc('\n', body->to);
 }
 
 void export_totals(struct export_body *body, const uint64_t *totals, uint32_t count)

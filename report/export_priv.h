@@ -50,6 +50,11 @@ enum c2_status export_node(struct export_names *names, const char *name, struct 
 /* The places of all instructions of the profile; to be freed. */
 enum c2_status export_places(struct export_place **out, struct export_names *names, struct c2_error *err);
 
+/* Where what levels write back was counted (--collect-writebacks): an event a level, behind those that there are; and
+ * what an instruction of the profile has of them, added to the first of these. */
+void export_writeback_events(struct analyses_events *events, const struct report_run *run);
+void export_writebacks_of(const struct report_run *run, size_t insn, uint64_t *cost);
+
 void export_command(FILE *to, const struct report_run *run); /* "cmd: ./app two words" */
 void export_caches(FILE *to, const struct report_run *run);  /* "desc: ..." lines: machine and levels */
 /* " 12 0 3" without zeros at the end, and the end of the line. */
@@ -71,6 +76,9 @@ void export_self(struct export_body *body, const struct export_place *at, const 
 /* What calls from one place to another have cost, all in all. */
 void export_call(struct export_body *body, const struct export_place *from, const struct export_place *to,
                  uint64_t calls, const uint64_t *cost, uint32_t count);
+/* A jump within a function. */
+void export_jump(struct export_body *body, const struct export_place *from, const struct export_place *to,
+                 const struct analyses_jump *jump);
 void export_totals(struct export_body *body, const uint64_t *totals, uint32_t count);
 
 #endif

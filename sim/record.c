@@ -43,8 +43,14 @@ static enum c2_status tell(struct sim_core *core, enum sim_kind kind, bool past,
                            struct guest_va va, uint32_t size, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    struct sim_reference reference = {
-        .kind = kind, .tid = origin.tid, .size = size, .code = core->code, .pc = origin.pc, .va = va, .past = past};
+    struct sim_reference reference = {.sim = sim,
+                                      .kind = kind,
+                                      .tid = origin.tid,
+                                      .size = size,
+                                      .code = core->code,
+                                      .pc = origin.pc,
+                                      .va = va,
+                                      .past = past};
     uint64_t here = c2_align_down(va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - va.v; /* bytes up to the boundary */
     reference.parts = size > here ? 2 : 1;
     reference.part[0].size = size > here ? (uint32_t)here : size;
@@ -139,8 +145,13 @@ static enum c2_status refer(struct sim_core *core, bool write, struct origin ori
 static enum c2_status name_line(struct sim_core *core, const struct stream_slot *slot, struct origin origin,
                                 struct guest_va va, struct c2_error *err)
 {
-    const struct sim_reference named = {
-        .kind = SIM_READ, .tid = origin.tid, .size = slot->size, .code = core->code, .pc = origin.pc, .va = va};
+    const struct sim_reference named = {.sim = core->sim,
+                                        .kind = SIM_READ,
+                                        .tid = origin.tid,
+                                        .size = slot->size,
+                                        .code = core->code,
+                                        .pc = origin.pc,
+                                        .va = va};
     return sim_instructed_cache(core, slot, &named, err);
 }
 

@@ -33,7 +33,9 @@ struct sim_counts {
 enum sim_kind { SIM_READ, SIM_WRITE, SIM_FETCH, SIM_WALK /* a page walk's read of a table */ };
 
 /* One reference, as subscribers see it. A reference that crosses a page has two parts. */
+struct sim;
 struct sim_reference {
+    const struct sim *sim; /* that simulates it */
     enum sim_kind kind;
     uint32_t tid;
     uint32_t size; /* bytes, of the whole reference */

@@ -8,13 +8,15 @@ class Profile:
     """events; long: names by event; formulas: {computed event: {event: factor}}; summary, totals; self: {(object,
     file, function): cost}; lines: {(file of the line, function, line): cost}; insns: {(object, address): (line's
     file, line, cost)}; calls: {(caller, callee): [count, cost]}, both (object, file, function); sites: {(caller,
-    address): {callee: count}}; addresses: {function's name: {address}}."""
+    address): {callee: count}}; addresses: {function's name: {address}};
+    jumps: {(object, address): {target: (taken, executed)}}, executed None where it is not conditional."""
 
     def __init__(self):
         self.header, self.events, self.long, self.formulas = {}, [], {}, {}
         self.summary = self.totals = None
         self.self, self.lines, self.insns, self.calls, self.sites = {}, {}, {}, {}, {}
         self.addresses = {}
+        self.jumps = {}
 
     def cost(self, words):
         if len(words) > len(self.events):
@@ -45,7 +47,7 @@ class Reader:
         self.names = {"ob": {}, "fl": {}, "fn": {}}
         self.at = {"ob": "", "fl": "", "line_file": "", "fn": ""}
         self.callee = {}
-        self.calls = None
+        self.calls = self.jump = None
         self.last = [0, 0]
         self.positions = ["line"]
 
@@ -87,6 +89,13 @@ class Reader:
         place = self.places(words)
         self.last = place
         cost = p.cost(words[len(self.positions):])
+        if self.jump is not None:
+            to, taken, executed = self.jump
+            jumps = p.jumps.setdefault((self.at["ob"], place[0]), {})
+            before = jumps.get(to[0], (0, 0 if executed is not None else None))
+            jumps[to[0]] = before[0] + taken, executed if executed is None else before[1] + executed
+            self.jump = None
+            return
         if self.calls is not None:
             callee = tuple(self.callee.get(kind, self.at[kind]) for kind in ("ob", "fl", "fn"))
             entry = p.calls.setdefault((self.function(), callee), [0, [0] * len(p.events)])
@@ -129,15 +138,19 @@ class Reader:
     def line(self, line):
         if line == "" or line.startswith("#"):
             return
-        match = re.match(r"(ob|fl|fi|fe|fn|cob|cfi|cfl|cfn)= *(.*)$", line)
-        if match:
+        match = re.match(r"(ob|fl|fi|fe|fn|cob|cfi|cfl|cfn|jfi|jfn)= *(.*)$", line)
+        if match and match.group(1)[0] == "j":
+            self.name("fn" if match.group(1) == "jfn" else "fl", match.group(2))
+        elif match:
             self.position(match.group(1), match.group(2))
         elif re.match(r"calls=", line):
             words = line[6:].split()
             self.calls = int(words[0], 0)
             self.places(words[1:])
         elif re.match(r"(jump|jcnd)=", line):
-            pass
+            counts, *place = line[5:].split()
+            taken, _, executed = counts.partition("/")
+            self.jump = self.places(place), int(taken), int(executed) if executed else None
         elif re.match(r"[0-9+*-]", line):
             self.costs(line.split())
         else:

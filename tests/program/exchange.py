@@ -11,6 +11,8 @@ misses     Lines as perf script prints them: as many of each level, kind and cla
            each has its instruction's function.
 stacks     Folded stacks and pprof's profile, read by a decoder of our own, add up to the report's numbers; a function's
            stacks to the calls of it in Callgrind's format; functions that call each other to what their source says.
+jumps      In Callgrind's format are those that Valgrind's Callgrind has, of programs without libc.
+writebacks Write-backs by line and instruction add up to the report's, with samples, regions and several cores.
 refused    What a form cannot have, and what is none of its files, is named.
 """
 
@@ -269,7 +271,7 @@ def threads_and_frames():
 
 # ---------------------------------------------------------------- misses
 
-LINE = re.compile(r"(\S+) +1/(\d+) +(\d+\.\d{9}): (\w+)-(load|store|fetch|walk)-misses/(\w+)/: "
+MISS = re.compile(r"(\S+) +1/(\d+) +(\d+\.\d{9}): (\w+)-(load|store|fetch|walk)-misses/(\w+)/: "
                   r"+([0-9a-f]+) +([0-9a-f]+) (.+?)(?:\+0x([0-9a-f]+))? \((.+)\)")
 
 
@@ -284,7 +286,7 @@ def misses():
             what = "misses of " + " ".join(words)
             equal((result.returncode, result.stderr), (0, b""), what)
             with open(out) as file, gzip.open(path, "rt") as lines:
-                report, rows = json.load(file), [LINE.fullmatch(line.rstrip("\n")) for line in lines]
+                report, rows = json.load(file), [MISS.fullmatch(line.rstrip("\n")) for line in lines]
         check(all(rows), what + ": a line that is none")
         for level in report["levels"]:
             mine = [row for row in rows if row[4] == level["name"]]
@@ -304,7 +306,7 @@ def misses():
         emulate(["-q", "-m", "teach", "--misses", path, guest("branches")])
         at = symbols(guest("branches"))
         with open(path) as file:
-            rows = [LINE.fullmatch(line.rstrip("\n")) for line in file]
+            rows = [MISS.fullmatch(line.rstrip("\n")) for line in file]
         stores = [row for row in rows if row[5] == "store" and row[4] == "L1D"]
         equal([(int(row[7], 16), row[9], row[11]) for row in stores[-1:]],
               [(int(stores[-1][7], 16), "forward", guest("branches"))], "the store of the first call")
@@ -438,6 +440,62 @@ def recursive():
     equal(pprof.files["fib2"], (guest("fib2"), symbols(guest("fib2"))["fib2"]), "where fib2 is")
 
 
+# ---------------------------------------------------------------- Callgrind's further lines
+
+def profiled(words, *options):
+    with tempfile.TemporaryDirectory() as directory:
+        names = {name: os.path.join(directory, name) for name in ("json", "callgrind", "cachegrind")}
+        files = [word for name, path in names.items() for word in ("--" + name, path)]
+        result = emulate(["-q"] + files + list(options) + words)
+        equal((result.returncode, result.stderr), (0, b""), "status and messages of " + " ".join(words))
+        with open(names["json"]) as file, open(names["cachegrind"]) as lines:
+            summary = [line.split()[1:] for line in lines if line.startswith("summary:")][0]
+            shown = emulate(["annotate", "--asm", names["callgrind"]])
+            equal((shown.returncode, shown.stderr), (0, b""), "annotate of " + " ".join(words))
+            return json.load(file), callgrind_file.read(names["callgrind"]), [int(word) for word in summary]
+
+
+# Of programs without libc, whose functions jump to themselves alone, and without REP, which is a loop to Valgrind.
+def jumps():
+    for name in ("chase", "matmul_small", "strides", "rmw", "odd", "fetch"):
+        _, mine, _ = profiled([guest(name)], "--collect-jumps")
+        check(mine.jumps, name + ": no jumps")
+        for (_, address), targets in mine.jumps.items():
+            executed = sum(cost[0] for (_, at), (_, _, cost) in mine.insns.items() if at == address)
+            for to, (taken, times) in targets.items():
+                check(taken <= executed and times in (None, executed), "%s: %x to %x" % (name, address, to))
+        # Each label of matmul is a function here; odd has instructions that Valgrind does not.
+        if shutil.which("valgrind") is None or name in ("matmul_small", "odd"):
+            continue
+        with tempfile.TemporaryDirectory() as directory:
+            out = os.path.join(directory, "out")
+            subprocess.run(["valgrind", "-q", "--tool=callgrind", "--collect-jumps=yes", "--dump-instr=yes",
+                            "--callgrind-out-file=" + out, guest(name)], capture_output=True)
+            theirs = callgrind_file.read(out)
+            taken = lambda jumps: {at: {to: n for to, n in targets.items() if n[0] != 0}
+                                   for (_, at), targets in jumps.items() if any(n[0] for n in targets.values())}
+            equal(taken(mine.jumps), taken(theirs.jumps), name + ": jumps as Valgrind has them")
+    report, mine, _ = profiled([os.path.join(os.environ["IMAGES"], "transpose")], "--collect-jumps")
+    equal(mine.totals[0], report["run"]["measured"]["instructions"], "totals with jumps")
+
+
+def writebacks():
+    for words in (["-m", "teach", guest("strides")], ["-m", "c2sim", guest("rmw")], ["-m", "zen3", "/bin/true"],
+                  ["-m", "teach", "--set", "walks.mode=cached", guest("strides")], ["-m", "teach", guest("instructed")],
+                  ["-m", "teach", "--roi", "main", os.path.join(os.environ["IMAGES"], "transpose")],
+                  ["-m", "teach", "--cores", "2", guest("threads"), "locks", "3"],
+                  ["-m", "teach", "--skip", "500", "--warmup", "300", "--measure", "900", "--samples", "4", "--warm",
+                   "functional", guest("strides")]):
+        report, mine, summary = profiled(words, "--collect-writebacks")
+        what = "write-backs of " + " ".join(words)
+        levels = [level for level in report["levels"] if level["name"] != "L1I"]
+        names = ["writebacks" + level["name"] for level in levels]
+        equal(mine.events[-len(names):], names, what + ": events")
+        equal(mine.totals[-len(names):], [level["writebacks"] for level in levels], what)
+        equal(summary, mine.totals, what + ": Cachegrind's")
+        equal([sum(column) for column in zip(*mine.lines.values())], mine.totals, what + ": lines")
+
+
 # ---------------------------------------------------------------- what is refused
 
 def refused():
@@ -477,6 +535,10 @@ def refused():
                              (["--folded", "t", "--folded-event", "I1mx", guest("rmw")],
                               ['no event "I1mx"', 'did you mean "I1mr"?']),
                              (["--folded-event", "Ir", guest("rmw")], ["belongs to --folded"]),
+                             (["--collect-jumps", guest("rmw")], ["belongs to --callgrind"]),
+                             (["--collect-writebacks", guest("rmw")], ["belongs to --callgrind"]),
+                             (["--collect-jumps", "--callgrind", "t", "--separate-recs", "2", guest("rmw")],
+                              ["--separate-recs", "leave one out"]),
                              (["--pprof", "t", "--no-sim", guest("rmw")], ["--pprof", "--no-sim"])):
             result = emulate(["-q"] + words)
             equal((result.returncode, os.path.exists(path)), (125, False), "status of " + " ".join(words))
@@ -486,5 +548,5 @@ def refused():
 if shutil.which("zstd") is None:
     skip("zstd is not installed")
 {"champsim": champsim, "played": played, "memtrace": memtrace, "misses": misses, "stacks": stacks,
- "refused": refused}[sys.argv[1]]()
+ "jumps": jumps, "writebacks": writebacks, "refused": refused}[sys.argv[1]]()
 done()

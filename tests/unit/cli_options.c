@@ -436,6 +436,7 @@ static const struct {
      "--evictors needs the references that --no-sim does not record; leave one out"},
     {"--folded x --no-sim ./a", C2_ERR_INVALID,
      "--folded needs the references that --no-sim does not record; leave one out"},
+    {"--collect-jumps ./a", C2_ERR_INVALID, "--collect-jumps belongs to --callgrind; add that, or leave it out"},
     {"--folded-event Ir ./a", C2_ERR_INVALID, "--folded-event belongs to --folded; add that, or leave it out"},
     {"--pprof a --folded a ./a", C2_ERR_INVALID,
      "--folded and --pprof are both to write a; give each a file of its own"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * trace_insns: which instructions are branches, and which registers they read and write, for traces in records.
+ * insns: which instructions are branches, and which registers they read and write.
  *
  * Model
  *   The code of an instruction is read from the file that is mapped where it lies. Registers are whole ones, whatever
@@ -36,7 +36,7 @@
 
 #include <capstone/capstone.h>
 
-#include "analyses/trace_priv.h"
+#include "analyses/insns_priv.h"
 
 #define RECENT C2_HOST_SIZE(4096u, 4u)
 #define GENERAL 16u /* registers */
@@ -47,23 +47,23 @@ struct mapped {
     int fd;
 };
 
-struct trace_insns {
+struct insns {
     csh capstone;
     cs_insn *insn;
     struct mapped *files;
     uint32_t file_count, file_room;
-    struct trace_insn recent[RECENT]; /* by a hash of pc */
+    struct insns_insn recent[RECENT]; /* by a hash of pc */
 };
 
 /* ------------------------------------------------------------------ files that are mapped */
 
-static void drop(struct trace_insns *insns, uint32_t i)
+static void drop(struct insns *insns, uint32_t i)
 {
     close(insns->files[i].fd);
     insns->files[i] = insns->files[--insns->file_count];
 }
 
-static enum c2_status add(struct trace_insns *insns, const struct mapped *file, struct c2_error *err)
+static enum c2_status add(struct insns *insns, const struct mapped *file, struct c2_error *err)
 {
     if (!c2_grow((void **)&insns->files, &insns->file_room, insns->file_count, sizeof *insns->files)) {
         close(file->fd);
@@ -74,7 +74,7 @@ static enum c2_status add(struct trace_insns *insns, const struct mapped *file, 
 }
 
 /* Nothing is known of the range any more. */
-static enum c2_status forget(struct trace_insns *insns, uint64_t start, uint64_t end, struct c2_error *err)
+static enum c2_status forget(struct insns *insns, uint64_t start, uint64_t end, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     memset(insns->recent, 0, sizeof insns->recent);
@@ -101,8 +101,7 @@ static enum c2_status forget(struct trace_insns *insns, uint64_t start, uint64_t
     return status;
 }
 
-enum c2_status trace_insns_memory(struct trace_insns *insns, bool appeared, const struct mmu_area *area,
-                                  struct c2_error *err)
+enum c2_status insns_memory(struct insns *insns, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct mapped file = {area->start.v, area->start.v + area->bytes, 0, -1};
     enum c2_status status = forget(insns, file.start, file.end, err);
@@ -113,7 +112,7 @@ enum c2_status trace_insns_memory(struct trace_insns *insns, bool appeared, cons
     return file.fd < 0 ? C2_OK : add(insns, &file, err);
 }
 
-void trace_insns_mark(struct trace_insns *insns, enum stream_mark mark, const uint64_t *words)
+void insns_mark(struct insns *insns, enum stream_mark mark, const uint64_t *words)
 {
     struct c2_error ignored; /* what cannot be kept is unknown */
     if (mark == STREAM_CODE)
@@ -142,8 +141,8 @@ static uint8_t number_of(unsigned id)
         if (id >= ranges[i].first && id <= ranges[i].last)
             return (uint8_t)(ranges[i].number + id - ranges[i].first);
     if (id == X86_REG_EFLAGS)
-        return TRACE_FLAGS;
-    return id == X86_REG_RIP || id == X86_REG_EIP || id == X86_REG_IP ? TRACE_INSTRUCTION_POINTER : OTHER_REGISTER;
+        return INSNS_FLAGS;
+    return id == X86_REG_RIP || id == X86_REG_EIP || id == X86_REG_IP ? INSNS_INSTRUCTION_POINTER : OTHER_REGISTER;
 }
 
 /* Once each, while there is room. */
@@ -157,10 +156,10 @@ static void put(uint8_t *list, size_t room, uint8_t number)
     }
 }
 
-static void reads(struct trace_insn *to, uint8_t number) { put(to->read, TRACE_READ_REGISTERS, number); }
-static void writes(struct trace_insn *to, uint8_t number) { put(to->written, TRACE_WRITTEN_REGISTERS, number); }
+static void reads(struct insns_insn *to, uint8_t number) { put(to->read, INSNS_READ_REGISTERS, number); }
+static void writes(struct insns_insn *to, uint8_t number) { put(to->written, INSNS_WRITTEN_REGISTERS, number); }
 
-static void take_plain(struct trace_insn *to, const struct trace_insns *insns)
+static void take_plain(struct insns_insn *to, const struct insns *insns)
 {
     cs_regs read, written;
     uint8_t read_count = 0, written_count = 0;
@@ -169,19 +168,19 @@ static void take_plain(struct trace_insn *to, const struct trace_insns *insns)
     for (unsigned i = 0; i < read_count; i++)
         reads(to, number_of(read[i]));
     for (unsigned i = 0; i < written_count; i++)
-        if (number_of(written[i]) != TRACE_INSTRUCTION_POINTER)
+        if (number_of(written[i]) != INSNS_INSTRUCTION_POINTER)
             writes(to, number_of(written[i]));
 }
 
 /* What an indirect target comes from. */
-static void take_operand(struct trace_insn *to, const cs_x86_op *op)
+static void take_operand(struct insns_insn *to, const cs_x86_op *op)
 {
     const unsigned ids[] = {op->type == X86_OP_REG ? op->reg : (unsigned)op->mem.base,
                             op->type == X86_OP_REG ? X86_REG_INVALID : (unsigned)op->mem.index};
     bool any = false;
     for (unsigned i = 0; i < 2; i++) {
         const uint8_t number = ids[i] == X86_REG_INVALID ? 0 : number_of(ids[i]);
-        if (number == 0 || number == TRACE_STACK_POINTER || number == TRACE_INSTRUCTION_POINTER)
+        if (number == 0 || number == INSNS_STACK_POINTER || number == INSNS_INSTRUCTION_POINTER)
             continue;
         reads(to, number);
         any = true;
@@ -196,7 +195,7 @@ static bool counts_rcx(unsigned id)
            id == X86_INS_LOOPNE;
 }
 
-static enum trace_branch branch_of(const cs_insn *insn)
+static enum insns_branch branch_of(const cs_insn *insn)
 {
     const cs_x86 *x86 = &insn->detail->x86;
     const bool direct = x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM;
@@ -207,36 +206,36 @@ static enum trace_branch branch_of(const cs_insn *insn)
         back |= insn->detail->groups[i] == CS_GRP_RET;
     }
     if (back)
-        return TRACE_RETURN;
+        return INSNS_RETURN;
     if (call)
-        return direct ? TRACE_DIRECT_CALL : TRACE_INDIRECT_CALL;
+        return direct ? INSNS_DIRECT_CALL : INSNS_INDIRECT_CALL;
     if (insn->id == X86_INS_JMP || insn->id == X86_INS_LJMP)
-        return direct ? TRACE_DIRECT_JUMP : TRACE_INDIRECT_JUMP;
-    return (jump || counts_rcx(insn->id)) && direct ? TRACE_CONDITIONAL_JUMP : TRACE_NO_BRANCH;
+        return direct ? INSNS_DIRECT_JUMP : INSNS_INDIRECT_JUMP;
+    return (jump || counts_rcx(insn->id)) && direct ? INSNS_CONDITIONAL_JUMP : INSNS_NO_BRANCH;
 }
 
-static void take_branch(struct trace_insn *to, const cs_insn *insn)
+static void take_branch(struct insns_insn *to, const cs_insn *insn)
 {
     const cs_x86_op *op = insn->detail->x86.operands;
-    const bool calls = to->branch == TRACE_DIRECT_CALL || to->branch == TRACE_INDIRECT_CALL;
-    writes(to, TRACE_INSTRUCTION_POINTER);
-    if (to->branch != TRACE_RETURN && to->branch != TRACE_INDIRECT_JUMP)
-        reads(to, TRACE_INSTRUCTION_POINTER);
-    if (calls || to->branch == TRACE_RETURN) {
-        reads(to, TRACE_STACK_POINTER);
-        writes(to, TRACE_STACK_POINTER);
+    const bool calls = to->branch == INSNS_DIRECT_CALL || to->branch == INSNS_INDIRECT_CALL;
+    writes(to, INSNS_INSTRUCTION_POINTER);
+    if (to->branch != INSNS_RETURN && to->branch != INSNS_INDIRECT_JUMP)
+        reads(to, INSNS_INSTRUCTION_POINTER);
+    if (calls || to->branch == INSNS_RETURN) {
+        reads(to, INSNS_STACK_POINTER);
+        writes(to, INSNS_STACK_POINTER);
     }
-    if (to->branch == TRACE_INDIRECT_JUMP || to->branch == TRACE_INDIRECT_CALL)
+    if (to->branch == INSNS_INDIRECT_JUMP || to->branch == INSNS_INDIRECT_CALL)
         take_operand(to, op);
-    else if (to->branch != TRACE_RETURN)
+    else if (to->branch != INSNS_RETURN)
         to->target = (uint64_t)op->imm;
-    if (to->branch != TRACE_CONDITIONAL_JUMP)
+    if (to->branch != INSNS_CONDITIONAL_JUMP)
         return;
     const bool rcx = counts_rcx(insn->id), loops = rcx && insn->id != X86_INS_JRCXZ && insn->id != X86_INS_JECXZ;
     if (rcx)
         reads(to, number_of(X86_REG_RCX));
     if (!rcx || insn->id == X86_INS_LOOPE || insn->id == X86_INS_LOOPNE)
-        reads(to, TRACE_FLAGS);
+        reads(to, INSNS_FLAGS);
     if (loops)
         writes(to, number_of(X86_REG_RCX));
 }
@@ -277,7 +276,7 @@ static uint8_t element_of(const cs_insn *insn)
 
 /* ------------------------------------------------------------------ instructions */
 
-static size_t read_code(const struct trace_insns *insns, uint64_t pc, uint8_t *to, size_t bytes)
+static size_t read_code(const struct insns *insns, uint64_t pc, uint8_t *to, size_t bytes)
 {
     for (uint32_t i = 0; i < insns->file_count; i++) {
         const struct mapped *file = &insns->files[i];
@@ -290,28 +289,28 @@ static size_t read_code(const struct trace_insns *insns, uint64_t pc, uint8_t *t
     return 0;
 }
 
-static void decode(struct trace_insn *to, struct trace_insns *insns, uint64_t pc, uint32_t bytes)
+static void decode(struct insns_insn *to, struct insns *insns, uint64_t pc, uint32_t bytes)
 {
     uint8_t code[LOADER_LONGEST_INSN];
     size_t count = read_code(insns, pc, code, sizeof code);
     const uint8_t *at = code;
     uint64_t address = pc;
-    *to = (struct trace_insn){.pc = pc};
+    *to = (struct insns_insn){.pc = pc};
     if (count == 0 || !cs_disasm_iter(insns->capstone, &at, &count, &address, insns->insn) ||
         (bytes != 0 && insns->insn->size != bytes))
         return;
     to->bytes = insns->insn->size;
     to->branch = (uint8_t)branch_of(insns->insn);
     to->element = element_of(insns->insn);
-    if (to->branch == TRACE_NO_BRANCH)
+    if (to->branch == INSNS_NO_BRANCH)
         take_plain(to, insns);
     else
         take_branch(to, insns->insn);
 }
 
-const struct trace_insn *trace_insns_at(struct trace_insns *insns, uint64_t pc, uint32_t bytes)
+const struct insns_insn *insns_at(struct insns *insns, uint64_t pc, uint32_t bytes)
 {
-    struct trace_insn *insn = &insns->recent[(pc ^ pc >> 12) % RECENT];
+    struct insns_insn *insn = &insns->recent[(pc ^ pc >> 12) % RECENT];
     if (insn->pc != pc || insn->bytes == 0 || (bytes != 0 && insn->bytes != bytes))
         decode(insn, insns, pc, bytes);
     return insn;
@@ -319,10 +318,10 @@ const struct trace_insn *trace_insns_at(struct trace_insns *insns, uint64_t pc, 
 
 /* ------------------------------------------------------------------ life */
 
-enum c2_status trace_insns_create(struct trace_insns **out, struct loader_symbols *symbols, struct c2_error *err)
+enum c2_status insns_create(struct insns **out, struct loader_symbols *symbols, struct c2_error *err)
 {
     *out = NULL;
-    struct trace_insns *insns = c2_calloc(1, sizeof *insns);
+    struct insns *insns = c2_calloc(1, sizeof *insns);
     if (!insns)
         return c2_fail_memory(err, "the code of a trace");
     insns->capstone = loader_capstone(symbols);
@@ -331,11 +330,11 @@ enum c2_status trace_insns_create(struct trace_insns **out, struct loader_symbol
         *out = insns;
         return C2_OK;
     }
-    trace_insns_destroy(insns);
+    insns_destroy(insns);
     return c2_fail_memory(err, "the code of a trace");
 }
 
-void trace_insns_destroy(struct trace_insns *insns)
+void insns_destroy(struct insns *insns)
 {
     if (!insns)
         return;
