@@ -4,8 +4,8 @@
  *
  * Model
  *   Of what the threads of a process share all is the same; two processes share nothing but open files, which are known
- *   by the number of their description. Of another process they are those at the end of its last turn. What differs has
- *   no order (3): Linux's would be that of its addresses.
+ *   by the number of their description, and semaphores to undo if neither has any. Of another process the files are
+ *   those at the end of its last turn. What differs has no order (3): Linux's would be that of its addresses.
  *
  * Not modelled
  *   A file that came over a socket counts as another one than the sender's. Of another process more than
@@ -54,8 +54,12 @@ int64_t compare_processes(struct call *c)
     case KCMP_FS:
     case KCMP_SIGHAND:
     case KCMP_IO:
-    case KCMP_SYSVSEM:
         return process[0] == process[1] ? SAME : NO_ORDER;
+    case KCMP_SYSVSEM: /* nothing is the same as nothing */
+        return process[0] == process[1] ||
+                       !(ipc_undoes(c->kernel, process[0]->pid) || ipc_undoes(c->kernel, process[1]->pid))
+                   ? SAME
+                   : NO_ORDER;
     case KCMP_EPOLL_TFD:
         return call_complain(c, "would compare what a set of descriptors watches");
     default:

@@ -183,6 +183,8 @@ void ipc_list_queues(const struct content_of *of, int to);
 void mqueue_take_notices(struct syscalls *kernel);
 
 bool ipc_has_objects(const struct syscalls *kernel);
+/* Whether the end of the process with this number undoes anything (ipc_semaphores.c). */
+bool ipc_undoes(const struct syscalls *kernel, uint32_t pid);
 
 /* ------------------------------------------------------------------ waiting (ipc.c) */
 /* A place for the running thread, to be filled in; NULL: there are too many. */

@@ -88,6 +88,15 @@ static struct ipc_undo *undo_of(struct ipc *ipc, uint32_t pid, int32_t set, uint
     return free_entry;
 }
 
+bool ipc_undoes(const struct syscalls *kernel, uint32_t pid)
+{
+    const struct ipc *ipc = kernel->ipc.shared;
+    bool any = false;
+    for (uint32_t i = 0; ipc && i < ipc->undos_used; i++)
+        any |= ipc->undos[i].value != 0 && ipc->undos[i].pid == pid;
+    return any;
+}
+
 /* number: that of a semaphore, -1: of all in the set. */
 static void forget_undos(struct ipc *ipc, int32_t set, int32_t number)
 {

@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -619,6 +620,12 @@ static void comparing(void)
         TRY(compare(getpid(), self, KCMP_FILE, other, other));
         TRY(compare(getpid(), self, KCMP_VM, 0, 0) > 0);
         TRY(compare(getpid(), self, KCMP_FILES, 0, 0) > 0);
+        TRY(compare(getpid(), self, KCMP_SYSVSEM, 0, 0));
+        struct sembuf up = {.sem_op = 1, .sem_flg = SEM_UNDO};
+        const int set = semget(IPC_PRIVATE, 1, 0600);
+        TRY(semop(set, &up, 1));
+        TRY(compare(getpid(), self, KCMP_SYSVSEM, 0, 0) > 0);
+        TRY(semctl(set, 0, IPC_RMID));
         _exit(0);
     }
     wait(NULL);
