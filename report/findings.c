@@ -833,6 +833,33 @@ static void name_places(char *buffer, size_t bytes, const struct telling *t, str
     *place = caller;
 }
 
+/* The file of code that has no names; NULL: there is one. */
+static const char *nameless(const struct telling *t)
+{
+    struct loader_place place;
+    place_of(&place, t);
+    return t->of->pattern == FINDINGS_STARTUP || place.function || place.file ? NULL : place.object;
+}
+
+/* Once a file, at the first finding in it. */
+static void add_nameless(struct document *d, const struct telling *t, uint32_t number)
+{
+    const char *file = nameless(t);
+    for (uint32_t i = 0; file && i + 1 < number; i++) {
+        struct telling other;
+        begin(&other, t->run, &t->run->findings->list[i]);
+        const char *before = nameless(&other);
+        if (before && strcmp(before, file) == 0)
+            return;
+    }
+    if (file)
+        doc_note(
+            d, DOC_LINE, NULL,
+            "     %s has no names for its code: its symbols (a -dbgsym package, in Debian) would give function and "
+            "line, and show loops around calls",
+            file);
+}
+
 /* What prefetches are for nothing: instructions, and what they have pushed out. */
 static void add_instructions(struct document *d, const struct report_digest *digest, const struct telling *t)
 {
@@ -858,6 +885,7 @@ static void add_text(struct document *d, const struct report_digest *digest, con
         doc_note(d, DOC_ITEM, NULL, "%u. %s: %s: %s", number, text, pattern, remedy);
     if (t->of->pattern != FINDINGS_STARTUP && read_source(source, sizeof source, &place))
         doc_note(d, DOC_LINE, NULL, "       %d | %s", place.line, source);
+    add_nameless(d, t, number);
     if (t->of->pattern == FINDINGS_USELESS_PREFETCHES)
         add_instructions(d, digest, t);
     else if (t->of->pattern == FINDINGS_LATE_PREFETCHES)

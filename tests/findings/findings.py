@@ -5,6 +5,7 @@
     findings.py found NAME     the first finding is what the truth says; of a tuned program, none is worth anything;
                                the others are those of further.tsv
     findings.py cured NAME     the cured form prints the same and costs less
+    findings.py stripped NAME  what is said of a program without symbols
     findings.py truth          the table fits the sources: marks, kinds of programs, gains
     findings.py judge          the comparison with the truth, tried on findings made up here, right ones and wrong ones
     findings.py table [NAME]   all programs, or one, for people: what was found, foretold and gained
@@ -16,6 +17,8 @@ import fnmatch
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -177,6 +180,26 @@ def cured(name):
           "%s: the cured form costs %d, the sick one %d" % (name, cycles(program, well), cycles(program, sick)))
 
 
+def stripped(name):
+    """Without symbols the first finding is of the same pattern; it has the file's name, and says what is missing."""
+    program = programs()[name]
+    with tempfile.TemporaryDirectory() as directory:
+        bare = os.path.join(directory, name)
+        if not shutil.which("strip"):
+            skip("there is no strip")
+        subprocess.run(["strip", "-o", bare, path(program)], check=True)
+        to = os.path.join(directory, "report.json")
+        result = emulate(["--width", "200", "--json", to] + options(program) + [bare])
+        equal(result.returncode, 0, "exit status of " + name)
+        with open(to, "rb") as file:
+            first = json.load(file)["findings"][0]
+    equal(first["pattern"], program.pattern, "pattern of " + name)
+    equal((first["where"].get("function"), first["where"]["module"]), (None, name), "place of " + name)
+    text = result.stderr.decode()
+    note = "%s has no names for its code: its symbols (a -dbgsym package, in Debian) would give function" % name
+    equal(text.count(note), 1, "how often the report says what is missing")
+
+
 def cycles(program, document):
     """What the cure is to spare: of prefetches also what is no cost, instructions and what late ones keep waiting."""
     sums = document.get("cache_instructions", {}).get("prefetches", {})
@@ -284,5 +307,5 @@ def table(*names):
 
 
 if __name__ == "__main__":
-    {"found": found, "cured": cured, "truth": truth, "judge": judge_tried, "table": table}[sys.argv[1]](*sys.argv[2:])
+    {"found": found, "cured": cured, "stripped": stripped, "truth": truth, "judge": judge_tried, "table": table}[sys.argv[1]](*sys.argv[2:])
     done()
