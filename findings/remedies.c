@@ -9,7 +9,8 @@
  *                     addresses each of these also in pages of 2 MiB.
  *   page placement    Coloured pages; the object in pages of 2 MiB. And drawn frames once more, DRAWS times: that is no
  *                     remedy, but shows how much of the placement is luck.
- *   translations      The object in pages of 2 MiB.
+ *   translations      The object in pages of 2 MiB. Not of a site with many blocks: to have these in large pages is to
+ *                     have all of the heap there, and by themselves they would leave the lines that they share.
  *   false sharing     Each core's part a line.
  *   partial lines     The bytes of elements that the finding's loop uses, in an array of their own.
  *   pointer chasing   Nodes in the order in which the finding's instruction comes to them first: of a site with many
@@ -139,7 +140,8 @@ static void wish_remedies(struct wishes *wishes)
             wish(wishes, &(struct analyses_wish){.means = ANALYSES_REDRAWN, .draw = i});
         break;
     case FINDINGS_TLB:
-        wish_means(wishes, ANALYSES_HUGE);
+        if (wishes->profile->objects[wishes->of->object].blocks <= 1)
+            wish_means(wishes, ANALYSES_HUGE);
         break;
     case FINDINGS_FALSE_SHARING:
         wish_apart(wishes);

@@ -139,6 +139,7 @@ static void of_other_patterns(void **state)
     capacity->level = 1;
     capacity->others = 2;
     capacity->other = OTHER;
+    add(&w, FINDINGS_TLB, NODES, 300); /* many blocks have no layout, either */
     findings_wish(&w.wishes, &w.findings, &w.profile, &w.machine, &w.placement);
     assert_int_equal(w.wishes.count, 6);
     is_wish(&w, 0, 3, ANALYSES_HUGE, ARRAY);
