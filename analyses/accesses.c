@@ -158,14 +158,6 @@ static uint32_t behind(const struct excerpt *excerpt, uint32_t word)
 
 /* ------------------------------------------------------------------ the loops */
 
-static uint64_t completed(const struct sim_executed *record)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < record->insns_run; i++)
-        count += record->block->insns[i].length != 0;
-    return count;
-}
-
 static enum c2_status read_loops_of(struct accesses *accesses, const struct excerpt *excerpt, uint32_t stretch,
                                     struct c2_error *err)
 {
@@ -175,7 +167,7 @@ static enum c2_status read_loops_of(struct accesses *accesses, const struct exce
          word = behind(excerpt, word)) {
         struct sim_executed record;
         record_at(&record, accesses, excerpt, word, excerpt->stretches[stretch].tid);
-        accesses->loops->instructions += completed(&record);
+        accesses->loops->instructions += sim_completed(&record);
         status = loops_record(accesses->loops, &record, err);
     }
     return status;

@@ -269,9 +269,8 @@ static enum c2_status note_block(struct bandwidth *b, uint32_t number, uint64_t 
     return C2_OK;
 }
 
-static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
+static enum c2_status record(struct bandwidth *b, const struct sim_executed *record, struct c2_error *err)
 {
-    struct bandwidth *b = self;
     if (b->idle)
         return C2_OK;
     enum c2_status status = reach(b, record->number, err);
@@ -286,6 +285,17 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
     if (status != C2_OK)
         return status;
     return note_block(b, record->number, b->last.instructions, err);
+}
+
+static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    (void)quiet;
+    for (const uint64_t *at = records->words; at < records->end && status == C2_OK; at = sim_record_behind(at)) {
+        const struct sim_executed executed = sim_executed_at(records, at);
+        status = record(self, &executed, err);
+    }
+    return status;
 }
 
 /* Victims that go to an exclusive level, dirty or not. */
@@ -604,7 +614,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     struct bandwidth *b = (struct bandwidth *)analysis;
     return (struct sim_subscriber){.self = b,
-                                   .record = record,
+                                   .records = records,
                                    .missed = has_exclusive(b->machine) ? missed : NULL,
                                    .interval_instructions = b->window,
                                    .interval = interval,

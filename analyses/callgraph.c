@@ -1073,37 +1073,22 @@ static __attribute__((noinline)) enum c2_status begin(struct callgraph *graph, u
     return tid != graph->on->tid ? switch_thread(graph, tid, err) : C2_OK;
 }
 
-/* With contexts. */
-static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
-{
-    struct callgraph *graph = self;
-    const uint64_t header = stream_header(record->number, record->insns_run, 0);
-    enum c2_status status = begin(graph, record->tid, err);
-    if (status == C2_OK)
-        status = know(graph, record->number, record->block, err);
-    if (status != C2_OK)
-        return status;
-    const struct known *known = &graph->known[record->number];
-    status = arrive(graph, known, err);
-    if (status == C2_OK)
-        status = in_context(graph, record, err);
-    remember(graph, known, header, record->words);
-    count_record(graph, known, header, record->words);
-    return status;
-}
-
-/* Without contexts: a record that may concern us. */
-static enum c2_status take(struct callgraph *graph, const struct stream_blocks *blocks, const uint64_t *words,
+/* A record that may concern us; with contexts any. */
+static enum c2_status take(struct callgraph *graph, const struct sim_records *records, const uint64_t *words,
                            struct c2_error *err)
 {
     const uint32_t number = stream_header_block(words[0]);
     enum c2_status status = C2_OK;
     if (C2_UNLIKELY(number >= graph->known_room || !graph->known[number].of))
-        status = know(graph, number, stream_blocks_at(blocks, number), err);
+        status = know(graph, number, stream_blocks_at(records->blocks, number), err);
     if (status != C2_OK)
         return status;
     const struct known *known = &graph->known[number];
     status = arrive(graph, known, err);
+    if (graph->contexts && status == C2_OK) {
+        const struct sim_executed executed = sim_executed_at(records, words);
+        status = in_context(graph, &executed, err);
+    }
     remember(graph, known, words[0], words + 1);
     count_record(graph, known, words[0], words + 1);
     return status;
@@ -1115,7 +1100,7 @@ static inline const uint64_t *pass_by(struct callgraph *graph, const uint64_t *w
     const struct known *const all = graph->known, *last = NULL;
     const uint32_t room = graph->known_room;
     uint64_t costs = 0;
-    if (graph->on->attentive)
+    if (graph->on->attentive || graph->contexts)
         return words;
     while (words < end) {
         const uint64_t header = *words;
@@ -1139,16 +1124,16 @@ static enum c2_status records(void *self, const struct sim_records *records, boo
     struct callgraph *graph = self;
     const uint64_t *words = records->words;
     enum c2_status status = C2_OK;
-    graph->sim = records->sim;
+    graph->sim = graph->contexts ? NULL : records->sim; /* with contexts misses are told at once */
     if (C2_UNLIKELY(graph->stale || records->tid != graph->on->tid))
         status = begin(graph, records->tid, err);
     while (status == C2_OK && (words = pass_by(graph, words, records->end)) < records->end) {
-        status = take(graph, records->blocks, words, err);
+        status = take(graph, records, words, err);
         words += 1 + stream_header_slots(*words);
     }
-    if (records->missing && status == C2_OK)
+    if (records->missing && !graph->contexts && status == C2_OK)
         status = note_here(graph, err);
-    *quiet = !graph->on->attentive;
+    *quiet = !graph->on->attentive && !graph->contexts;
     graph->sim = NULL;
     return status;
 }
@@ -1440,6 +1425,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
                                 .apart = !graph->contexts,
                                 .memory = memory,
                                 .dropped = dropped,
+                                .records = records,
                                 .missed = missed,
                                 .upgraded = upgraded,
                                 .window = window,
@@ -1447,10 +1433,8 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
     if (graph->contexts) {
         to.mark = mark;
         to.thread = thread;
-        to.record = record;
         to.tlb_missed = tlb_missed;
     } else {
-        to.records = records;
         to.untranslated = untranslated;
         to.noted = noted;
         to.counted = counted_misses;

@@ -214,9 +214,10 @@ static enum c2_status keep(struct excerpts *excerpts, const struct sim_records *
 }
 
 /* Objects may have changed since the last call. */
-static enum c2_status simulated(void *self, const struct sim_records *records, struct c2_error *err)
+static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     struct excerpts *excerpts = self;
+    (void)quiet;
     const uint64_t words = (uint64_t)(records->end - records->words);
     if (!excerpts->measuring)
         return C2_OK;
@@ -263,7 +264,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){
-        .self = analysis, .simulated = simulated, .window = window, .dropped = dropped, .finish = finish};
+        .self = analysis, .records = records, .window = window, .dropped = dropped, .finish = finish};
 }
 
 static const void *result(const struct analysis *analysis)

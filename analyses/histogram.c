@@ -365,9 +365,9 @@ static uint64_t *fetch_line_of(struct histogram *histogram, uint32_t tid)
     return &histogram->fetch_lines[sim_core_of(tid, histogram->core_count)];
 }
 
-static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status reference(struct histogram *histogram, const struct sim_reference *reference,
+                                struct c2_error *err)
 {
-    struct histogram *histogram = self;
     const bool fetch = reference->kind == SIM_FETCH;
     uint64_t *fetch_line = fetch_line_of(histogram, reference->tid);
     const uint64_t first = reference->va.v >> histogram->line_shift;
@@ -382,6 +382,14 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
         status = access_line(histogram, reference->code, reference->kind,
                              fetch || line != first ? start : reference->va, err);
     }
+    return status;
+}
+
+static enum c2_status references(void *self, const struct sim_reference *list, size_t count_, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < count_ && status == C2_OK; i++)
+        status = reference(self, &list[i], err);
     return status;
 }
 
@@ -425,15 +433,25 @@ static void follow_fetches(struct histogram *histogram, const struct sim_execute
     }
 }
 
-static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
+static enum c2_status record(struct histogram *histogram, const struct sim_executed *record, struct c2_error *err)
 {
-    struct histogram *histogram = self;
     enum c2_status status = C2_OK;
     follow_fetches(histogram, record);
     if (!histogram->measures)
         return C2_OK;
     status = arrive(histogram, record->block->pc.v, histogram->instructions + histogram->window_instructions, err);
     histogram->window_instructions += record->insns_run;
+    return status;
+}
+
+static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    (void)quiet;
+    for (const uint64_t *at = records->words; at < records->end && status == C2_OK; at = sim_record_behind(at)) {
+        const struct sim_executed executed = sim_executed_at(records, at);
+        status = record(self, &executed, err);
+    }
     return status;
 }
 
@@ -832,8 +850,8 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
                                    .every_store = true,
                                    .memory = points ? memory : NULL,
                                    .mark = histogram->at_barriers ? mark : NULL,
-                                   .record = record,
-                                   .reference = reference,
+                                   .records = records,
+                                   .references = references,
                                    .missed = missed,
                                    .emptied = emptied,
                                    .dropped = dropped,

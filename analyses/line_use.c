@@ -285,9 +285,8 @@ static enum c2_status failed(const struct line_use *use, struct c2_error *err)
     return use->failed == C2_OK ? C2_OK : c2_fail(err, use->failed, "%s", use->failure.text);
 }
 
-static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status reference(struct line_use *use, const struct sim_reference *reference, struct c2_error *err)
 {
-    struct line_use *use = self;
     catch_up(use, UINT64_MAX);
     if (use->failed != C2_OK)
         return failed(use, err);
@@ -299,6 +298,14 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
     use->done = reference->va.v;
     use->end = use->done + reference->size;
     return C2_OK;
+}
+
+static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = reference(self, &list[i], err);
+    return status;
 }
 
 /* ------------------------------------------------------------------ what comes and goes */
@@ -633,7 +640,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
                                    .every_walk = true,
-                                   .reference = reference,
+                                   .references = references,
                                    .missed = missed,
                                    .prefetched = prefetched,
                                    .emptied = emptied,

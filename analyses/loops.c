@@ -317,9 +317,15 @@ enum c2_status loops_record(struct loops *loops, const struct sim_executed *reco
     return status;
 }
 
-static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
+static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
-    return loops_record(self, record, err);
+    enum c2_status status = C2_OK;
+    (void)quiet;
+    for (const uint64_t *at = records->words; at < records->end && status == C2_OK; at = sim_record_behind(at)) {
+        const struct sim_executed executed = sim_executed_at(records, at);
+        status = loops_record(self, &executed, err);
+    }
+    return status;
 }
 
 /* ------------------------------------------------------------------ windows */
@@ -365,7 +371,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){
-        .self = analysis, .record = record, .dropped = dropped, .window = window, .finish = finish};
+        .self = analysis, .records = records, .dropped = dropped, .window = window, .finish = finish};
 }
 
 static const void *result(const struct analysis *analysis)

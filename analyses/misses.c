@@ -42,8 +42,8 @@ struct misses {
     uint64_t *pcs; /* [code number] */
     char **names;  /* [code number]: "main+0x1f (/path)", NULL: not asked for yet */
     uint32_t code_count, pc_room, name_room;
-    bool short_of_memory; /* in a function that cannot say so */
-    uint64_t instructions;
+    bool short_of_memory;            /* in a function that cannot say so */
+    uint64_t executed, instructions; /* so far; before the record told last */
     uint32_t tid;
     size_t used;
     char buffer[BUFFER_BYTES];
@@ -151,11 +151,16 @@ static enum c2_status mark(void *self, enum stream_mark what, const uint64_t *wo
 
 /* ------------------------------------------------------------------ misses */
 
-static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
+static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     struct misses *misses = self;
-    misses->instructions = record->counts->instructions;
-    misses->tid = record->tid;
+    (void)quiet;
+    misses->tid = records->tid;
+    for (const uint64_t *at = records->words; at < records->end; at = sim_record_behind(at)) {
+        const struct sim_executed executed = sim_executed_at(records, at);
+        misses->instructions = misses->executed;
+        misses->executed += sim_completed(&executed);
+    }
     return misses->short_of_memory ? c2_fail_memory(err, "the names of misses") : C2_OK;
 }
 
@@ -236,7 +241,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){
-        .self = analysis, .memory = memory, .mark = mark, .record = record, .block = block, .missed = missed};
+        .self = analysis, .memory = memory, .mark = mark, .records = records, .block = block, .missed = missed};
 }
 
 static enum c2_status commit(struct analysis *analysis, struct c2_error *err)

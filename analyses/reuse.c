@@ -325,9 +325,8 @@ static bool stays(const struct reuse *reuse, uint32_t core, const struct sim_ref
            last >> reuse->line_shift == reuse->fetch_line[core];
 }
 
-static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status reference(struct reuse *reuse, const struct sim_reference *reference, struct c2_error *err)
 {
-    struct reuse *reuse = self;
     struct pending *pending = &reuse->pending;
     const uint32_t core = reuse->cores > 1 ? sim_core_of(reference->tid, reuse->cores) : 0;
     if (reference->past || SHORTCUT(stays(reuse, core, reference)))
@@ -349,6 +348,14 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
                 status = add_line(reuse, reference, (va + delta) >> reuse->line_shift, (struct guest_va){va}, err);
     }
     return status == C2_OK && !reuse->deferred ? catch_up(reuse, UINT64_MAX, err) : status;
+}
+
+static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = reference(self, &list[i], err);
+    return status;
 }
 
 /* ------------------------------------------------------------------ what levels are asked */
@@ -565,7 +572,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
                                    .every_walk = true,
-                                   .reference = reference,
+                                   .references = references,
                                    .missed = missed,
                                    .emptied = emptied,
                                    .dropped = dropped,

@@ -254,9 +254,8 @@ static enum c2_status access_block(struct sharing *s, const struct sim_reference
     return status == C2_OK ? contact(s, block, reference, (struct guest_va){from}, err) : status;
 }
 
-static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status reference(struct sharing *s, const struct sim_reference *reference, struct c2_error *err)
 {
-    struct sharing *s = self;
     const uint64_t end = reference->va.v + reference->size;
     uint32_t thread = 0;
     if (reference->kind == SIM_FETCH)
@@ -267,6 +266,14 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
         status = access_block(s, reference, thread, at, next < end ? next : end, err);
         at = next;
     }
+    return status;
+}
+
+static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = reference(self, &list[i], err);
     return status;
 }
 
@@ -684,7 +691,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){
-        .self = analysis, .mark = mark, .reference = reference, .dropped = dropped, .finish = finish};
+        .self = analysis, .mark = mark, .references = references, .dropped = dropped, .finish = finish};
 }
 
 static const void *result(const struct analysis *analysis) { return &((const struct sharing *)analysis)->result; }

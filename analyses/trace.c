@@ -298,11 +298,20 @@ static enum c2_status mark(void *self, enum stream_mark what, const uint64_t *wo
     return C2_OK;
 }
 
+static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+{
+    struct trace *trace = self;
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = trace->form->reference(trace, &list[i], err);
+    return status;
+}
+
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     struct trace *trace = (struct trace *)analysis;
     return (struct sim_subscriber){.self = trace,
-                                   .reference = trace->form->reference,
+                                   .references = references,
                                    .instructed = trace->form->instructed,
                                    .memory = trace->insns ? memory : NULL,
                                    .mark = trace->insns ? mark : NULL};

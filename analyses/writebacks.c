@@ -5,7 +5,7 @@
  * Model
  *   A level writes a dirty line back when the line has to leave: the instruction is the one whose access, or whose
  *   request to the caches, has made it leave, not the one that had written the line. What a level has written back
- *   between one reference and the next is the former's; so are lines that leave for a page walk, for a prefetch, or
+ *   between one line access and the next is the former's; so are lines that leave for a page walk, for a prefetch, or
  *   further up and down for the sake of one.
  *
  * Counting
@@ -15,7 +15,8 @@
  *   No counter of a level goes backwards.
  *
  * Not modelled
- *   Whose line it is. Calls have none of it, and contexts neither: an event of instructions and lines.
+ *   Lines that a store past the caches makes leave are those of the access before it. Whose line it is. Calls have
+ *   none of it, and contexts neither: an event of instructions and lines.
  */
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct writebacks {
     struct analysis base;
     struct analysis *profile;
     uint32_t level_count;
-    const struct sim *sim; /* NULL: nothing has been told yet */
+    const struct caches *caches; /* NULL: nothing has been told yet */
     uint64_t before[CACHES_MAX_LEVELS];
     uint32_t code;    /* of the last reference; UINT32_MAX: there was none since the counts were taken */
     bool idle;        /* in a phase that is not measured */
@@ -38,8 +39,8 @@ struct writebacks {
 /* What was written back since the last time goes to the last reference. */
 static void settle(struct writebacks *w)
 {
-    for (uint32_t i = 0; i < w->level_count && w->sim; i++) {
-        const uint64_t now = caches_level_counts(sim_caches(w->sim), i)->writebacks;
+    for (uint32_t i = 0; i < w->level_count && w->caches; i++) {
+        const uint64_t now = caches_level_counts(w->caches, i)->writebacks;
         C2_ASSERT(now >= w->before[i]);
         if (w->code != UINT32_MAX && !w->idle)
             w->counts[(size_t)w->code * w->level_count + i] += now - w->before[i];
@@ -47,16 +48,15 @@ static void settle(struct writebacks *w)
     }
 }
 
-static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+/* From now on it is this instruction's. */
+static enum c2_status turn_to(struct writebacks *w, uint32_t code, struct c2_error *err)
 {
-    struct writebacks *w = self;
     const uint32_t before = w->code_room;
-    w->sim = reference->sim;
     settle(w);
-    w->code = reference->code;
-    if (reference->code < before)
+    w->code = code;
+    if (code < before)
         return C2_OK;
-    if (!c2_reach((void **)&w->counts, &w->code_room, reference->code, w->level_count * sizeof *w->counts,
+    if (!c2_reach((void **)&w->counts, &w->code_room, code, w->level_count * sizeof *w->counts,
                   C2_HOST_SIZE(4096u, 1u)))
         return c2_fail_memory(err, "what instructions make levels write back");
     memset(w->counts + (size_t)before * w->level_count, 0,
@@ -64,11 +64,18 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
     return C2_OK;
 }
 
+static enum c2_status approached(void *self, const struct sim_approach *access, struct c2_error *err)
+{
+    struct writebacks *w = self;
+    w->caches = access->caches;
+    return turn_to(w, access->code, err);
+}
+
 static enum c2_status instructed(void *self, const struct sim_reference *named, enum caches_instruction what,
                                  struct c2_error *err)
 {
     (void)what;
-    return reference(self, named, err);
+    return turn_to(self, named->code, err);
 }
 
 static enum c2_status window(void *self, const struct sim_window *ended, struct c2_error *err)
@@ -136,7 +143,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
-                                   .reference = reference,
+                                   .approached = approached,
                                    .instructed = instructed,
                                    .window = window,
                                    .dropped = dropped,

@@ -338,10 +338,10 @@ static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struc
     if (found && !tells_found(sim, kind, first))
         return C2_OK;
     const struct sim_miss miss = describe(core, kind, va, line, actor, first, outcome);
-    if (found)
-        return sim_tell_found(sim, &miss, err);
-    enum c2_status status = sim->tells_many ? sim_records_missing(sim, err) : C2_OK;
-    return status == C2_OK ? sim_tell_miss(sim, &miss, err) : status;
+    enum c2_status status = sim_records_missing(sim, err);
+    if (status == C2_OK)
+        status = (found ? sim_tell_found : sim_tell_miss)(sim, &miss, err);
+    return status;
 }
 
 /* ------------------------------------------------------------------ prefetches */
@@ -372,7 +372,9 @@ static enum c2_status tell_prefetched(struct sim_core *core, const struct sim_mi
                                         .measured = access->measured};
     prefetched.events = caches_prefetched(sim->caches, &prefetched.count);
     sim_leave_line(core);
-    enum c2_status status = prefetched.count != 0 ? sim_tell_prefetched(sim, &prefetched, err) : C2_OK;
+    enum c2_status status = prefetched.count != 0 || sim->plain ? sim_records_missing(sim, err) : C2_OK;
+    if (status == C2_OK && prefetched.count != 0)
+        status = sim_tell_prefetched(sim, &prefetched, err);
     if (status == C2_OK && sim->plain)
         status = access_plain(core, access, &outcome, err);
     if (status != C2_OK || !sim->plain)
@@ -401,7 +403,7 @@ static enum c2_status tell_upgrade(const struct sim_core *core, uint64_t actor, 
     const struct sim_attribution *to = &sim->attributed.to;
     if (!sim->attributed.measuring)
         return C2_OK;
-    enum c2_status status = sim->tells_many && sim->tells_upgrades ? sim_records_missing(sim, err) : C2_OK;
+    enum c2_status status = sim->tells_upgrades ? sim_records_missing(sim, err) : C2_OK;
     if (status == C2_OK && sim->tells_upgrades)
         sim_tell_upgraded(sim, core->code);
     return status == C2_OK && to->upgraded ? to->upgraded(to->self, actor, err) : status;
@@ -423,7 +425,7 @@ static enum c2_status tell_stores(struct sim_core *core, struct guest_va va, str
 static enum c2_status tell_approach(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
                                     struct c2_error *err)
 {
-    const struct sim *sim = core->sim;
+    struct sim *sim = core->sim;
     const struct sim_approach access = {.number = sim->attributed.number,
                                         .code = core->code,
                                         .kind = kind,
@@ -435,7 +437,8 @@ static enum c2_status tell_approach(struct sim_core *core, enum sim_kind kind, s
                                         .measured = sim->attributed.measuring,
                                         .caches = sim->caches};
     sim_leave_line(core);
-    return sim_tell_approach(sim, &access, err);
+    enum c2_status status = sim_records_missing(sim, err);
+    return status == C2_OK ? sim_tell_approach(sim, &access, err) : status;
 }
 
 /* A line access that the first level may not have. */
@@ -502,8 +505,8 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
 
 static enum c2_status tell_page(struct sim *sim, enum sim_kind kind, unsigned reads, struct c2_error *err)
 {
-    enum c2_status status = sim->tells_many ? sim_records_missing(sim, err) : C2_OK;
-    if (status == C2_OK)
+    enum c2_status status = sim_records_missing(sim, err);
+    if (status == C2_OK && sim->tells_pages)
         sim_tell_untranslated(sim, kind, reads);
     return status;
 }
@@ -518,7 +521,7 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
     struct sim_tlb_miss miss = {.code = core->code, .kind = kind, .va = va, .reads = reads};
     if (!sim->attributed.measuring)
         return C2_OK;
-    enum c2_status status = sim->tells_pages ? tell_page(sim, kind, reads, err) : C2_OK;
+    enum c2_status status = sim->tells_pages || sim->tells_tlb ? tell_page(sim, kind, reads, err) : C2_OK;
     if (status == C2_OK && sim->counts_pages) {
         sim_wait_for_line(core, reads);
         return C2_OK;

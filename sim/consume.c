@@ -5,9 +5,9 @@
  * Model
  *   A batch is records in program order (stream/stream.h). sim_record does any record, one instruction at a time,
  *   and is the definition. There is one loop (consume_rules.h). It does the usual record - all of a block that has a
- *   plan - without looking at instructions at all; everything else it hands to sim_record. Where somebody listens to
- *   references every record goes there. The loop is compiled for any machine, for those with listeners to records or
- *   references, and for usual ones; here are its rarer parts.
+ *   plan - without looking at instructions at all; everything else it hands to sim_record. The loop is compiled for any
+ *   machine, for those of which each access comes by itself (prefetchers, several cores, stores that go on), and for
+ *   usual ones; here are its rarer parts. Who listens to records and references is told of them beside it (records.c).
  *
  * Usual machines
  *   Where L1D and L1I have 64 sets of 64-byte lines, true LRU, 8 ways (L1D: or 12), and loads and stores share their
@@ -39,6 +39,8 @@ static inline void enter_code(struct sim_core *core, uint64_t start, uint32_t co
 {
     core->fetch_line = start >> core->line_shift;
     core->code = code;
+    core->slot = NULL;
+    core->second = false;
     sim_flush_repeats(core);
     sim_leave_line(core);
 }
@@ -83,6 +85,14 @@ static inline uint32_t references_of(const struct sim_slot *slot)
     return (uint32_t)slot->repeated + (uint32_t)(slot->repeated >> 32);
 }
 
+/* The accesses that follow are of this slot. */
+static inline void enter_slot(struct sim_core *core, const struct sim_slot *slot)
+{
+    core->code = slot->code;
+    core->slot = slot;
+    core->second = false;
+}
+
 static inline bool inside(const struct sim_core *core, const struct sim_slot *slot, uint64_t va)
 {
     return (va & core->line_mask) < slot->limit;
@@ -92,19 +102,20 @@ static inline bool inside(const struct sim_core *core, const struct sim_slot *sl
 static enum c2_status refer_any(struct sim_core *core, const struct sim_slot *slot, struct guest_va va,
                                 struct c2_error *err)
 {
-    core->code = slot->code;
+    enter_slot(core, slot);
     if (core->sim->attributed.on)
         sim_attribute_own(core, va, references_of(slot));
     enum c2_status status = sim_data_lines(core, first_kind(slot) == SIM_WRITE, va, slot->size, err);
-    if (status == C2_OK && slot->following != 0)
-        status = sim_data_lines(core, true, va, slot->size, err);
-    return status;
+    if (status != C2_OK || slot->following == 0)
+        return status;
+    core->second = true;
+    return sim_data_lines(core, true, va, slot->size, err);
 }
 
 /* The reference is the first one to its line, whose owner this is. */
 static inline void enter_line(struct sim_core *core, const struct sim_slot *slot, uint64_t start, uint64_t *refs)
 {
-    core->code = slot->code;
+    enter_slot(core, slot);
     core->repeats = slot->following;
     core->line_refs = refs;
     core->data_start = core->line_start = start;
@@ -129,7 +140,7 @@ static enum c2_status refer_parted(struct sim_core *core, const struct sim_slot 
                                    uint64_t *refs, struct c2_error *err)
 {
     C2_PROMISE(sim_attribute_word_holds(core, va, refs));
-    core->code = slot->code;
+    enter_slot(core, slot);
     *refs += references_of(slot);
     if (repeats_line(core, slot, va)) {
         if (core->line_refs)
@@ -194,14 +205,14 @@ enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot 
 
 enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err)
 {
-    core->code = slot->code;
+    enter_slot(core, slot);
     return sim_translated(core, first_kind(slot), (struct guest_va){va}, C2_OK, err);
 }
 
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err)
 {
-    core->code = slot->code;
+    enter_slot(core, slot);
     core->sim->attributed.number++;
     return sim_missed_data(core, slot->write ? SIM_WRITE : SIM_READ, page, (struct guest_va){va}, err);
 }
@@ -213,12 +224,9 @@ static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core,
 {
     struct sim *sim = core->sim;
     const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
-    enum c2_status status = sim->tells_many ? sim_records_mark(sim, words - 1, err) : C2_OK;
-    if (status == C2_OK && sim->tells_simulated)
-        status = sim_records_simulated(sim, words - 1, err);
+    enum c2_status status = sim_records_mark(sim, words - 1, err);
     if (status != C2_OK)
         return status;
-    sim->simulated = words + stream_header_slots(header);
     if (mark == STREAM_PHASE)
         return sim_window_end(sim, (enum stream_phase)words[0], err);
     if (mark == STREAM_KERNEL)
@@ -241,6 +249,7 @@ static __attribute__((noinline)) enum c2_status unusual(struct sim_core *core, u
                                                         const uint64_t *words, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    sim->untold.at = words - 1;
     sim->untold.loud = true;
     enum c2_status status = sim_plan_build(sim, stream_header_block(header), err);
     return status != C2_OK ? status : sim_record(core, tid, header, words, err);
@@ -296,10 +305,10 @@ enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, st
     if (C2_UNLIKELY(again))
         status = C2_OK;
     count_pending(sim);
+    if (status == C2_OK && C2_LIKELY(!sim->is_absent))
+        status = sim_records_until(sim, again ? sim->again : sim->untold.end, err);
     if (status == C2_OK && C2_UNLIKELY(sim->is_absent))
         status = sim_fail_absent(sim, err);
-    if (status == C2_OK && sim->tells_many)
-        status = again ? sim_records_until(sim, sim->again, err) : sim_records_end(sim, err);
     if (status != C2_OK)
         return status;
     sim_settle(sim);
@@ -349,21 +358,13 @@ enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t hea
     enum c2_status status = C2_OK;
     if (C2_UNLIKELY(sim_needs_instructed(sim, stream_header_block(header))))
         status = sim_instructed_begin(sim, err);
-    if (status == C2_OK && sim->tells_records)
-        status = sim_tell_record(sim, tid, header, words, err);
-    sim->untold = (struct sim_untold){words - 1, words + stream_header_slots(header), words - 1, NULL, tid, true};
-    sim->simulated = words - 1;
+    sim_records_begin(sim, words - 1, words + stream_header_slots(header), tid);
     if (status == C2_OK)
         status = unusual(core, tid, header, words, err);
-    if (status == C2_OK && sim->tells_many)
-        status = sim_records_end(sim, err);
-    return status == C2_OK && sim->tells_simulated
-               ? sim_records_simulated(sim, words + stream_header_slots(header), err)
-               : status;
+    return status == C2_OK ? sim_records_until(sim, sim->untold.end, err) : status;
 }
 
-/* Of what there is to be told of a record before it is simulated; *whole: it is a whole run that may go by its plan,
- * where somebody listens to records, nobody to references; and attribution. Else it is done. */
+/* *whole: it is a whole run that may go by its plan, with attribution. Else it is done. */
 enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                                  bool *whole, struct c2_error *err)
 {
@@ -374,13 +375,8 @@ enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t h
         return take_mark(core, header, words, err);
     if (C2_UNLIKELY(sim_needs_instructed(sim, number)))
         return stop_before(sim, words - 1);
-    enum c2_status status = sim->tells_records ? sim_verdicts_before(sim, err) : C2_OK;
-    if (status == C2_OK && sim->tells_records)
-        status = sim_tell_record(sim, tid, header, words, err);
-    if (status != C2_OK)
-        return status;
-    *whole = SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->tells_accesses && !sim->prefetches &&
-                      !sim->writes_on && sim->core_count == 1 && number < sim->plan_capacity &&
+    *whole = SHORTCUT(sim->attributed.on && !sim->tells_accesses && !sim->prefetches && !sim->writes_on &&
+                      sim->core_count == 1 && number < sim->plan_capacity &&
                       sim->plans[number].whole == (uint32_t)header);
     return *whole ? C2_OK : unusual(core, tid, header, words, err);
 }
@@ -420,14 +416,13 @@ static uint32_t usual_ways(const struct sim *sim)
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
 {
     const uint32_t ways = usual_ways(sim);
-    if (sim->tells_records || sim->tells_references || sim->tells_accesses || sim->prefetches || sim->writes_on ||
-        sim->instructed || sim->core_count > 1)
+    if (sim->tells_accesses || sim->prefetches || sim->writes_on || sim->instructed || sim->core_count > 1)
         return sim_consume_observed;
     if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
         return sim_consume_fast;
-    if (sim->tells_many && form >= CACHE_FORM_AVX2)
+    if (sim->announces && form >= CACHE_FORM_AVX2)
         return ways == SIM_USUAL_WAYS ? sim_consume_told_8_avx2 : sim_consume_told_12_avx2;
-    if (sim->tells_many)
+    if (sim->announces)
         return ways == SIM_USUAL_WAYS ? sim_consume_told_8_sse2 : sim_consume_told_12_sse2;
     if (form >= CACHE_FORM_AVX2)
         return ways == SIM_USUAL_WAYS ? sim_consume_8_avx2 : sim_consume_12_avx2;

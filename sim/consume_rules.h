@@ -325,7 +325,7 @@ PART enum c2_status run_plan(struct sim_core *core, struct hot *hot, const struc
     return C2_OK;
 }
 
-/* Where somebody listens to each record, or reference. words: its slots. */
+/* Where each record is done by itself. words: its slots. */
 PART enum c2_status run_observed(struct sim_core *core, struct hot *hot, uint32_t tid, uint64_t header,
                                  const uint64_t *words, const uint32_t ways, struct c2_error *err)
 {
@@ -341,8 +341,8 @@ PART enum c2_status run_observed(struct sim_core *core, struct hot *hot, uint32_
     return status;
 }
 
-/* Any record. *words: it; behind all of it afterwards. told: somebody is told of records, many at a time; observed: of
- * each by itself, or of references. */
+/* Any record. *words: it; behind all of it afterwards. told: somebody is told of records before misses; observed: each
+ * is done by itself. */
 PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const struct stream_batch *batch,
                                const uint64_t **words, const uint32_t ways, const bool told, const bool observed,
                                struct c2_error *err)
@@ -387,8 +387,6 @@ PART enum c2_status consume(struct sim_core *core, const struct stream_batch *ba
     const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
     struct hot hot = hot_load(core, ways);
     enum c2_status status = C2_OK;
-    if (told)
-        sim_records_begin(core->sim, batch);
     while (word < end && status == C2_OK) {
         const uint64_t *const limit = end - word > STRIDE ? word + STRIDE : end;
         if (!observed && C2_UNLIKELY(SHORTCUT(*core->far != 0 && ahead - word < SIM_LOOK_AHEAD)))

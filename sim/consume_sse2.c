@@ -11,7 +11,6 @@ enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch
     return consume(core, batch, 0, true, false, err);
 }
 
-/* sim_counts() is current before each record; repeats may be unknown to the caches still. */
 enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
     return consume(core, batch, 0, true, true, err);

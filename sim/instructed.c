@@ -15,8 +15,8 @@
  *   past_lines are line accesses of the program that no level is asked for.
  * Cost
  *   The first such instruction ends what is fast: caches are those of path.c from then on, verdicts are not put off,
- *   and records are done by the loop that can stop at each (sim_consume_observed). The loop that meets it stops before
- *   its record (SIM_AGAIN), and another one takes the rest of the batch.
+ *   and records are done by the loop that does each by itself (sim_consume_observed). The loop that meets it stops
+ *   before its record (SIM_AGAIN), and another one takes the rest of the batch.
  * Source
  *   Intel 64 and IA-32 Architectures Optimization Reference Manual, "Software Data Prefetch": prefetches since Core do
  *   page walks.
@@ -106,7 +106,7 @@ static enum c2_status prepare(struct sim_core *core, enum sim_kind kind, struct 
 /* What has come and gone. */
 static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
 {
-    const struct sim *sim = core->sim;
+    struct sim *sim = core->sim;
     struct sim_prefetched prefetched = {.code = core->code,
                                         .kind = kind,
                                         .va = va,
@@ -114,7 +114,10 @@ static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct gue
                                         .measured = sim->attributed.measuring,
                                         .instruction = true};
     prefetched.events = caches_prefetched(sim->caches, &prefetched.count);
-    return prefetched.count != 0 ? sim_tell_prefetched(sim, &prefetched, err) : C2_OK;
+    if (prefetched.count == 0)
+        return C2_OK;
+    enum c2_status status = sim_records_missing(sim, err);
+    return status == C2_OK ? sim_tell_prefetched(sim, &prefetched, err) : status;
 }
 
 /* Nothing of the data side is at hand any more. */
@@ -138,13 +141,14 @@ static enum c2_status say(struct sim_core *core, enum caches_instruction what, c
                           struct c2_error *err)
 {
     struct sim_reference whole = *named;
-    if (!core->sim->tells_references)
+    if (!core->sim->references)
         return C2_OK;
     whole.parts = 1;
     whole.part[0].va = named->va;
     whole.part[0].pa = sim_translate(core, named->va);
     whole.part[0].size = named->size;
-    return sim_tell_instructed(core->sim, &whole, what, err);
+    enum c2_status status = sim_records_here(core->sim, err);
+    return status == C2_OK ? sim_tell_instructed(core->sim, &whole, what, err) : status;
 }
 
 static enum c2_status instruct(struct sim_core *core, const struct stream_slot *slot, const struct sim_reference *named,

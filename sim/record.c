@@ -38,33 +38,6 @@ static struct sim_code *code_of(struct sim_core *core)
     return a->measuring ? &a->codes[core->code] : &a->nothing;
 }
 
-/* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells. */
-static enum c2_status tell(struct sim_core *core, enum sim_kind kind, bool past, struct origin origin,
-                           struct guest_va va, uint32_t size, struct c2_error *err)
-{
-    struct sim *sim = core->sim;
-    struct sim_reference reference = {.sim = sim,
-                                      .kind = kind,
-                                      .tid = origin.tid,
-                                      .size = size,
-                                      .code = core->code,
-                                      .pc = origin.pc,
-                                      .va = va,
-                                      .past = past};
-    uint64_t here = c2_align_down(va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - va.v; /* bytes up to the boundary */
-    reference.parts = size > here ? 2 : 1;
-    reference.part[0].size = size > here ? (uint32_t)here : size;
-    reference.part[0].va = va;
-    reference.part[0].pa = sim_translate(core, va);
-    if (reference.parts == 2) {
-        reference.part[1].size = size - (uint32_t)here;
-        reference.part[1].va = (struct guest_va){va.v + here};
-        reference.part[1].pa = sim_translate(core, reference.part[1].va);
-    }
-    enum c2_status status = sim_verdicts_before(sim, err);
-    return status == C2_OK ? sim_tell_reference(sim, &reference, err) : status;
-}
-
 static void count_instruction(struct sim_core *core)
 {
     struct sim *sim = core->sim;
@@ -83,10 +56,9 @@ static void count_owned(struct sim_core *core, bool write, struct guest_va va)
 
 static enum c2_status fetch(struct sim_core *core, struct origin origin, uint32_t length, struct c2_error *err)
 {
-    struct sim *sim = core->sim;
+    const struct sim *sim = core->sim;
     enum c2_status status = C2_OK;
-    if (sim->tells_references)
-        status = tell(core, SIM_FETCH, false, origin, origin.pc, length, err);
+    core->references++;
     if (!sim->has_l1i)
         return status;
     const uint64_t last = (origin.pc.v + length - 1) >> sim->line_shift;
@@ -119,11 +91,11 @@ enum c2_status sim_data_lines(struct sim_core *core, bool write, struct guest_va
 }
 
 /* All of a reference but its lines. */
-static enum c2_status count_reference(struct sim_core *core, bool write, bool past, struct origin origin,
-                                      struct guest_va va, uint32_t size, struct c2_error *err)
+static void count_reference(struct sim_core *core, bool write, struct guest_va va, uint32_t size)
 {
     struct sim *sim = core->sim;
     C2_ASSERT(size >= 1 && size <= SIM_MAX_REFERENCE_BYTES);
+    core->references++;
     sim->counts.refs++;
     sim->counts.line_accesses++;
     if (write)
@@ -132,26 +104,19 @@ static enum c2_status count_reference(struct sim_core *core, bool write, bool pa
         sim->counts.reads++;
     if (sim->attributed.on)
         count_owned(core, write, va);
-    return sim->tells_references ? tell(core, write ? SIM_WRITE : SIM_READ, past, origin, va, size, err) : C2_OK;
 }
 
-static enum c2_status refer(struct sim_core *core, bool write, struct origin origin, struct guest_va va, uint32_t size,
-                            struct c2_error *err)
+static enum c2_status refer(struct sim_core *core, bool write, struct guest_va va, uint32_t size, struct c2_error *err)
 {
-    enum c2_status status = count_reference(core, write, false, origin, va, size, err);
-    return status != C2_OK ? status : sim_data_lines(core, write, va, size, err);
+    count_reference(core, write, va, size);
+    return sim_data_lines(core, write, va, size, err);
 }
 
 static enum c2_status name_line(struct sim_core *core, const struct stream_slot *slot, struct origin origin,
                                 struct guest_va va, struct c2_error *err)
 {
-    const struct sim_reference named = {.sim = core->sim,
-                                        .kind = SIM_READ,
-                                        .tid = origin.tid,
-                                        .size = slot->size,
-                                        .code = core->code,
-                                        .pc = origin.pc,
-                                        .va = va};
+    const struct sim_reference named = {
+        .kind = SIM_READ, .tid = origin.tid, .size = slot->size, .code = core->code, .pc = origin.pc, .va = va};
     return sim_instructed_cache(core, slot, &named, err);
 }
 
@@ -162,21 +127,18 @@ static enum c2_status plain_slot(struct sim_core *core, const struct stream_slot
     if (C2_UNLIKELY(slot->kind == STREAM_CACHE))
         return name_line(core, slot, origin, va, err);
     C2_ASSERT(slot->kind == STREAM_READ || slot->kind == STREAM_WRITE || slot->kind == STREAM_MODIFY);
-    enum c2_status status = count_reference(core, slot->kind == STREAM_WRITE, stream_is_special(slot), origin, va,
-                                            slot->size, err);
-    if (status != C2_OK)
-        return status;
-    status = C2_UNLIKELY(stream_is_special(slot))
-                 ? sim_instructed_store(core, va, slot->size, err)
-                 : sim_data_lines(core, slot->kind == STREAM_WRITE, va, slot->size, err);
+    count_reference(core, slot->kind == STREAM_WRITE, va, slot->size);
+    enum c2_status status = C2_UNLIKELY(stream_is_special(slot))
+                                ? sim_instructed_store(core, va, slot->size, err)
+                                : sim_data_lines(core, slot->kind == STREAM_WRITE, va, slot->size, err);
     if (slot->kind != STREAM_MODIFY || status != C2_OK)
         return status;
     sim->counts.modifies++;
-    return refer(core, true, origin, va, slot->size, err);
+    return refer(core, true, va, slot->size, err);
 }
 
-static enum c2_status string_elements(struct sim_core *core, const struct stream_slot *slots, struct origin origin,
-                                      const uint64_t *words, struct c2_error *err)
+static enum c2_status string_elements(struct sim_core *core, const struct stream_slot *slots, const uint64_t *words,
+                                      struct c2_error *err)
 {
     const uint64_t elements = stream_string_elements(words);
     C2_ASSERT(stream_string_before(words) >= elements);
@@ -186,7 +148,7 @@ static enum c2_status string_elements(struct sim_core *core, const struct stream
             if (slots[side].size == 0)
                 continue;
             const struct guest_va va = {stream_string_address(words, side, i, slots[side].size)};
-            status = refer(core, side == 1 && slots[side].how, origin, va, slots[side].size, err);
+            status = refer(core, side == 1 && slots[side].how, va, slots[side].size, err);
         }
     }
     return status;
@@ -205,9 +167,11 @@ static enum c2_status string_record(struct sim_core *core, const struct stream_b
     core->rep_left = stream_string_remaining(words);
     if (completes)
         count_instruction(core);
-    enum c2_status status = goes_on ? C2_OK : fetch(core, origin, block->insns[0].length, err);
+    enum c2_status status = sim_records_string(core->sim, goes_on, err);
+    if (status == C2_OK && !goes_on)
+        status = fetch(core, origin, block->insns[0].length, err);
     if (status == C2_OK)
-        status = string_elements(core, slots, origin, words, err);
+        status = string_elements(core, slots, words, err);
     return status == C2_OK && core->sim->counts.instructions == core->sim->cut_at ? sim_intervals_end(core->sim, 0, err)
                                                                                   : status;
 }
@@ -218,8 +182,8 @@ static uint32_t first_code(const struct sim *sim, uint64_t header)
     return sim->attributed.on ? sim->plans[stream_header_block(header)].first.code : 0;
 }
 
-enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
-                          struct c2_error *err)
+static enum c2_status record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                             struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
@@ -245,5 +209,15 @@ enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, 
         if (status == C2_OK && sim->counts.instructions == sim->cut_at)
             status = sim_intervals_end(sim, insns_run - i - 1, err);
     }
+    return status;
+}
+
+enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                          struct c2_error *err)
+{
+    core->alone = true;
+    core->references = 0;
+    enum c2_status status = record(core, tid, header, words, err);
+    core->alone = false;
     return status;
 }

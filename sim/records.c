@@ -1,88 +1,124 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * records: whoever listens to records, and can do with many at a time, is told of them.
+ * records: whoever listens to records and references is told of them, many at a time.
  *
  * Model
- *   The loops go on over a batch; which record they are at stands in sim->untold. Only where something happens that has
- *   a place among the records - a miss of the caches or of the TLBs that is measured, a mark, the end of the batch -
- *   all records that have begun and were not told are told, the one that is being simulated among them. Where none of
- *   them matters, as the listener has said of their blocks (sim_quiet), a miss is no reason to tell.
- *   So who listens knows at each miss where in the stream it is, and the loops have a store and a bit more a record.
- *   What he wants to find again among misses, which are told later, he notes (sim_note).
- *
- *   Who wants records without their place among misses is told of them when they have been simulated: of those between
- *   two marks, before what the second one says, or up to the batch's end. The loops have nothing to do with that.
+ *   The loops go on over a batch, whoever listens. All records that have begun are told before a mark, before the end
+ *   of an interval, and when the batch ends; that is all for those who are not told of misses. Those who are, are told
+ *   before each miss as well - of the caches or of the TLBs, a prefetch, an upgrade - of all records that have begun,
+ *   the one that is being simulated among them, and of the references up to the one whose access it is (references.c).
+ *   So they know at each miss where in the stream it is, and the loops have a store and a bit more a record
+ *   (sim->announces). Where none of these records matters to them, as they have said of their blocks
+ *   (sim_quiet), a miss is no reason to tell. What they want to find again among misses, which may be told later, they
+ *   note (sim_note).
+ *   What is on the tape of a simulator with two stages has been missed before, so it is told before, where somebody
+ *   listens to both on one thread (sim_verdicts_before).
  *
  * Invariants
- *   Every record is told once, in order, those before a mark before that mark.
+ *   Every record, and every reference, is told once, in order, those before a mark before that mark.
  */
 #include "sim/sim_priv.h"
 
-void sim_records_begin(struct sim *sim, const struct stream_batch *batch)
+void sim_records_begin(struct sim *sim, const uint64_t *words, const uint64_t *end, uint32_t tid)
 {
-    sim->untold = (struct sim_untold){batch->words, batch->words + batch->used, batch->words, NULL, batch->tid, true};
+    const struct sim_told nothing = {.record = words, .of = words};
+    sim->untold = (struct sim_untold){.told = {nothing, nothing}, .end = end, .at = words, .tid = tid, .loud = true};
 }
 
-static enum c2_status tell_until(struct sim *sim, const uint64_t *end, bool missing, struct c2_error *err)
+static enum c2_status tell_records(struct sim *sim, bool hears, const uint64_t *end, bool missing, struct c2_error *err)
 {
     struct sim_untold *untold = &sim->untold;
-    const struct sim_records records = {sim, sim->blocks, untold->from, end, untold->tid, missing};
+    struct sim_told *told = &untold->told[hears];
+    const struct sim_records records = {sim, sim->blocks, told->record, end, untold->tid, missing};
     bool quiet = false;
-    if (untold->from == end && !missing)
+    if (told->record == end && !missing)
         return C2_OK;
-    untold->from = end;
-    enum c2_status status = sim_tell_records(sim, &records, &quiet, err);
-    untold->loud = !SHORTCUT(quiet && missing);
+    told->record = end;
+    enum c2_status status = sim_tell_records(sim, hears, &records, &quiet, err);
+    if (hears)
+        untold->loud = !SHORTCUT(quiet && missing);
     return status;
 }
 
-static const uint64_t *behind(const uint64_t *header) { return header + 1 + stream_header_slots(*header); }
-
-enum c2_status sim_records_end(struct sim *sim, struct c2_error *err)
+/* Record by record, each before its references; but for the last one. */
+static enum c2_status tell_each(struct sim *sim, bool hears, const uint64_t *end, struct c2_error *err)
 {
-    return tell_until(sim, sim->untold.end, false, err);
+    const struct sim_told *told = &sim->untold.told[hears];
+    enum c2_status status = C2_OK;
+    while (status == C2_OK && told->record != end) {
+        status = sim_references_until(sim, hears, told->record, SIM_ALL_REFERENCES, err);
+        if (sim_record_behind(told->record) == end)
+            return status;
+        if (status == C2_OK)
+            status = tell_records(sim, hears, sim_record_behind(told->record), false, err);
+    }
+    return status;
+}
+
+/* Records before `end`, and their references; of the last one no more than so many. */
+static enum c2_status tell_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t references, bool missing,
+                                 struct c2_error *err)
+{
+    enum c2_status status = sim->tells_both[hears] ? tell_each(sim, hears, end, err) : C2_OK;
+    if (status == C2_OK)
+        status = tell_records(sim, hears, end, missing, err);
+    return status == C2_OK && sim->references ? sim_references_until(sim, hears, end, references, err) : status;
+}
+
+static enum c2_status tell_all_until(struct sim *sim, const uint64_t *end, uint64_t references, struct c2_error *err)
+{
+    enum c2_status status = sim_verdicts_before(sim, err);
+    for (unsigned hears = 0; hears < 2 && status == C2_OK; hears++)
+        status = tell_until(sim, hears, end, references, false, err);
+    return status;
 }
 
 enum c2_status sim_records_until(struct sim *sim, const uint64_t *record, struct c2_error *err)
 {
-    return tell_until(sim, record, false, err);
+    return sim->tells_records ? tell_all_until(sim, record, SIM_ALL_REFERENCES, err) : C2_OK;
 }
 
 enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err)
 {
-    enum c2_status status = tell_until(sim, mark, false, err);
-    sim->untold.from = behind(mark);
+    const struct sim_told next = {.record = sim_record_behind(mark), .of = sim_record_behind(mark)};
+    enum c2_status status = sim_records_until(sim, mark, err);
+    sim->untold.told[0] = sim->untold.told[1] = next;
     sim->untold.loud = true;
     return status;
+}
+
+enum c2_status sim_records_here(struct sim *sim, struct c2_error *err)
+{
+    if (!sim->tells_records)
+        return C2_OK;
+    const uint64_t begun = sim->references ? sim_references_begun(sim) : 0;
+    return tell_all_until(sim, sim_record_behind(sim->untold.at), begun, err);
 }
 
 enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err)
 {
     struct sim_untold *untold = &sim->untold;
-    if (untold->missing == untold->at || !sim->attributed.measuring)
+    const bool measuring = sim->attributed.measuring, first = untold->missing != untold->at && measuring;
+    if ((!first && !sim->references) || (!measuring && !sim->announces_always))
         return C2_OK;
-    untold->missing = untold->at;
-    return tell_until(sim, behind(untold->at), true, err);
+    const uint64_t begun = sim->references ? sim_references_begun(sim) : 0;
+    enum c2_status status = sim_verdicts_before(sim, err);
+    untold->missing = measuring ? untold->at : NULL;
+    return status == C2_OK ? tell_until(sim, true, sim_record_behind(untold->at), begun, first, err) : status;
 }
 
-/* ------------------------------------------------------------------ behind their simulation */
-
-enum c2_status sim_records_simulated(struct sim *sim, const uint64_t *end, struct c2_error *err)
+enum c2_status sim_records_string(struct sim *sim, bool goes_on, struct c2_error *err)
 {
-    const struct sim_records records = {sim, sim->blocks, sim->simulated, end, sim->told_thread, false};
-    return sim->simulated == end ? C2_OK : sim_tell_simulated(sim, &records, err);
+    enum c2_status status = sim->references ? sim_records_until(sim, sim->untold.at, err) : C2_OK;
+    sim->untold.goes_on = goes_on ? sim->untold.at : NULL;
+    return status;
 }
 
 enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
-    sim->simulated = batch->words;
+    sim_records_begin(sim, batch->words, batch->words + batch->used, batch->tid);
     enum c2_status status = sim->consume(sim->now, batch, err);
-    const bool again = status == SIM_AGAIN;
-    if (C2_UNLIKELY(again))
-        status = C2_OK;
-    if (status == C2_OK && sim->tells_simulated)
-        status = sim_records_simulated(sim, again ? sim->again : batch->words + batch->used, err);
-    return status == C2_OK && again ? sim_instructed_rest(sim, batch, sim->again, err) : status;
+    return status == SIM_AGAIN ? sim_instructed_rest(sim, batch, sim->again, err) : status;
 }
 
 void sim_quiet(struct sim *sim, uint32_t block, bool quiet)

@@ -97,6 +97,7 @@ void sim_destroy(struct sim *sim)
     sim_intervals_free(sim);
     sim_attribute_free(sim);
     c2_free(sim->subscribers);
+    c2_free(sim->references);
     c2_free(sim->sample_instructions);
     c2_free(sim->sample_costs);
     c2_free(sim->sampled);
@@ -291,6 +292,7 @@ static void core_forget(struct sim_core *core, struct guest_va start, uint64_t b
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
 {
     sim_attribute_changed(sim, start, bytes);
+    sim_references_forget(sim);
     for (uint32_t i = 0; i < sim->core_count; i++)
         core_forget(sim_core_at(sim, i), start, bytes);
 }

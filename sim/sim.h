@@ -33,9 +33,7 @@ struct sim_counts {
 enum sim_kind { SIM_READ, SIM_WRITE, SIM_FETCH, SIM_WALK /* a page walk's read of a table */ };
 
 /* One reference, as subscribers see it. A reference that crosses a page has two parts. */
-struct sim;
 struct sim_reference {
-    const struct sim *sim; /* that simulates it */
     enum sim_kind kind;
     uint32_t tid;
     uint32_t size; /* bytes, of the whole reference */
@@ -51,7 +49,7 @@ struct sim_reference {
 };
 
 /* Records behind each other, without a mark among them, of one thread; may be none. Where nothing that matters is told
- * of them the next may wait: see sim_quiet(). */
+ * of them the next may wait: see sim_quiet(). A loop over them: sim_record_behind(), sim_executed_at(). */
 struct sim_records {
     struct sim *sim;                    /* for sim_note() */
     const struct stream_blocks *blocks; /* theirs */
@@ -60,15 +58,32 @@ struct sim_records {
     bool missing; /* a miss of the caches or of the TLBs follows, in a phase that is measured */
 };
 
-/* One record of a block, before it is simulated. */
+/* One record of a block. */
 struct sim_executed {
     const struct stream_block *block;
-    uint32_t number;                 /* of the block */
-    uint32_t insns_run;              /* of its instructions, from the first one on */
-    const uint64_t *words;           /* its slots */
-    const struct sim_counts *counts; /* of everything before it */
+    uint32_t number;       /* of the block */
+    uint32_t insns_run;    /* of its instructions, from the first one on */
+    const uint64_t *words; /* its slots */
     uint32_t tid;
 };
+static inline const uint64_t *sim_record_behind(const uint64_t *record)
+{
+    return record + 1 + stream_header_slots(*record);
+}
+/* How many of its instructions were completed: one of no bytes nobody knows. */
+static inline uint64_t sim_completed(const struct sim_executed *record)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < record->insns_run; i++)
+        count += record->block->insns[i].length != 0;
+    return count;
+}
+static inline struct sim_executed sim_executed_at(const struct sim_records *records, const uint64_t *record)
+{
+    const uint32_t number = stream_header_block(*record);
+    return (struct sim_executed){stream_blocks_at(records->blocks, number), number, stream_header_insns(*record),
+                                 record + 1, records->tid};
+}
 
 /* An instruction of a block has a code number, counting from 0 in the order in which blocks were first simulated; where
  * blocks overlap or code changes, an address has several. Kept for those who listen to misses, or attribute. */
@@ -216,19 +231,21 @@ struct sim_window {
 };
 
 /* ------------------------------------------------------------------ subscribers: those who are told
- * Any function may be NULL. What nobody listens to costs nothing: without subscribers to records, references, blocks
- * and misses the loops that simulate are compiled without them. All are called in program order, by one thread at a
+ * Any function may be NULL. What nobody listens to costs nothing. All are called in program order, by one thread at a
  * time; of one event, in the order of the list. A failure ends the run.
  * Misses (missed, tlb_missed) may be told later than what the stream has behind them, and on another thread; but before
  * emptied, dropped, window, batch and finish, and to whoever is told of other things too before those, unless he is
  * apart (verdicts.c).
- * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
- * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed (on machines that
+ * A line access of a reference is told so: tlb_missed, missed for the reads of its page walk, missed (on machines that
  * prefetch, each time followed by prefetched and unaided). In a phase other than MEASURE nobody is told of references,
  * misses and prefetches, but those who want those of every phase.
- * records, untranslated are for those who count misses by where in the stream they are: told by the thread
- * that asks, as late as it may be, where misses may be told later still. What is noted (sim_note) comes back to them
- * between the misses told before and those told behind. */
+ * Records and references are told many at a time, as late as may be: before marks, windows and intervals, and at the
+ * end of a batch, all that have begun. Who is told of misses or accesses, too, is told before each one of the records
+ * up to the one that misses, and of the references up to the one whose access it is; who has both functions, record by
+ * record, each before its references. How many are told at a time means nothing, and depends on the host.
+ * untranslated is for those who count misses by where in the stream they are: told by the thread that asks, where
+ * misses may be told later. What is noted (sim_note) comes back to them between the misses told before and those told
+ * behind. */
 struct sim;
 struct sim_subscriber {
     void *self;
@@ -242,14 +259,10 @@ struct sim_subscriber {
     enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
     /* The marks and records that follow are of another thread, or of the first one that is not of number 1. */
     void (*thread)(void *self, uint32_t tid);
-    enum c2_status (*record)(void *self, const struct sim_executed *record, struct c2_error *err);
-    /* Every record, many at a time: all that have begun, before marks, windows and what comes between batches, and
-     * before a miss, untranslated and upgraded, unless *quiet, which is false, has been set to true when it was told of
-     * such a one, and since then all records were whole runs of blocks that are quiet. Of one subscriber at most. */
+    /* Every record. Of a miss that follows all who are told of misses may say that they know where they are (*quiet,
+     * which is false, is set to true): then they need not be told before the next ones, as long as all records are
+     * whole runs of blocks that are quiet. */
     enum c2_status (*records)(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err);
-    /* Every record, too, behind its simulation: those between two marks, or up to where a batch ends, before what the
-     * mark says has happened. Where batches end depends on the host. It costs nothing but the call. */
-    enum c2_status (*simulated)(void *self, const struct sim_records *records, struct c2_error *err);
     /* The first level of the TLBs does not have a page, in a phase that is measured; reads: of the walk that followed,
      * 0 where there was none. */
     void (*untranslated)(void *self, enum sim_kind kind, unsigned reads);
@@ -257,11 +270,12 @@ struct sim_subscriber {
      * had and might not write. */
     void (*upgraded)(void *self, uint32_t code);
     enum c2_status (*noted)(void *self, const uint64_t words[2], struct c2_error *err);
-    /* A block is simulated for the first time. */
+    /* A block is simulated for the first time, before it is. */
     void (*block)(void *self, const struct stream_block *block);
-    /* Every reference (fetches too), just before the caches get it. */
-    enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
-    /* Instructions made for caches, likewise, of a byte: no references; prefetches of pages that are there. */
+    /* Every reference, fetches too; at least one. */
+    enum c2_status (*references)(void *self, const struct sim_reference *list, size_t count, struct c2_error *err);
+    /* Instructions made for caches, between the references, of a byte: no references; prefetches of pages that are
+     * there. */
     enum c2_status (*instructed)(void *self, const struct sim_reference *named, enum caches_instruction what,
                                  struct c2_error *err);
     /* Every line access, reads of cached walks too, just before the levels are asked; what came before has been told.
@@ -288,7 +302,7 @@ struct sim_subscriber {
     enum c2_status (*window)(void *self, const struct sim_window *window, struct c2_error *err);
     /* Cuts what is measured every interval_instructions, exactly, and tells what was counted in each piece; the last of
      * a phase before `window`. What happened in it - references, misses - has been told by then, and nothing else; but
-     * a record is told whole before its first instruction. 0: no intervals. The intervals add up to sim_measured(). */
+     * of the record that it ends in all. 0: no intervals. The intervals add up to sim_measured(). */
     uint64_t interval_instructions;
     enum c2_status (*interval)(void *self, const struct sim_interval *interval, struct c2_error *err);
     /* All of a batch, or of a piece of it, has been simulated, and all counts are current. */

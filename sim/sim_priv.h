@@ -111,7 +111,11 @@ struct sim_core {
     uint64_t fetch_line;           /* virtual line of the last fetch; stays 0 on a machine without L1I */
     uint32_t rep_block;            /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
     uint64_t rep_left;             /* elements that it has still to do */
-    uint32_t code;                 /* with attribution: of the instruction that makes the accesses */
+    uint32_t code;                 /* with attribution: of the instruction that makes the accesses, */
+    const struct sim_slot *slot;   /* and in a whole run of a plan its slot; NULL: it is its fetch */
+    bool second;                   /* of a slot that reads and writes, the write is on its own */
+    bool alone;                    /* the record is no such run; then: */
+    uint64_t references;           /* of the record, that have begun */
     enum c2_status status;         /* of what has failed: SIM_FAILED */
     uint32_t untranslated;         /* the bits of the access being made that go with its miss: see sim_untranslated() */
 
@@ -147,13 +151,35 @@ struct sim_verdicts {
     bool in_order;            /* everything is said before somebody is told of something else */
 };
 
-/* Records of the batch that are not yet told to those who are told many at a time (records.c). */
+/* Up to where records and references have been told. */
+struct sim_told {
+    const uint64_t *record; /* all before this one, */
+    const uint64_t *of;     /* and the references of all before this one, */
+    uint64_t references;    /* and so many of its own */
+};
+
+/* What of the batch is told, and where it stands (records.c). */
 struct sim_untold {
-    const uint64_t *from, *end; /* the first one; the batch's end */
-    const uint64_t *at;         /* the one that is simulated */
-    const uint64_t *missing;    /* the one that a miss has been announced for; NULL: none */
+    struct sim_told told[2]; /* [whether those who are told of misses, too]: see sim_hears_misses() */
+    const uint64_t *end;     /* the batch's */
+    const uint64_t *at;      /* the record that is simulated; where a miss follows, or references are told */
+    const uint64_t *missing; /* the one that a miss has been announced for; NULL: none */
+    const uint64_t *goes_on; /* the last string record, where it goes on with the one before; else NULL */
     uint32_t tid;
     bool loud; /* before the next miss they are to be told */
+};
+
+/* Pages of which the references that are told last were; apart from sim_core.pages, in which what is told would push
+ * out what is simulated. */
+#define SIM_TOLD_PAGES C2_HOST_SIZE(64u, 2u)
+struct sim_told_page {
+    uint64_t vpn, start; /* SIM_NOWHERE: empty; where it begins in physical memory */
+};
+#define SIM_TOLD_REFERENCES C2_HOST_SIZE(256u, 3u) /* at a time */
+struct sim_references {
+    struct sim_told_page pages[SIM_TOLD_PAGES];
+    size_t count;
+    struct sim_reference list[SIM_TOLD_REFERENCES];
 };
 
 /* The machine: what its cores share. */
@@ -187,22 +213,23 @@ struct sim {
 
     struct sim_subscriber *subscribers; /* up to subscriber_end */
     const struct sim_subscriber *subscriber_end;
-    bool tells_records, tells_references;
-    bool tells_accesses;       /* then no access is taken for a repeat */
-    bool tells_walks;          /* those found at once, too; */
-    bool tells_stores;         /* likewise of those that levels pass on */
-    bool tells_tlb;            /* somebody listens to misses of the TLBs */
-    bool tells_many;           /* records, many at a time, and what comes between them */
-    bool tells_simulated;      /* records behind their simulation; */
-    const uint64_t *simulated; /* the first that is not told */
-    bool tells_upgrades;       /* somebody counts those at once */
-    bool tells_pages;          /* somebody counts misses of the TLBs at once */
-    bool counts_alone;         /* all who are told of misses of the caches count them, and no more; */
-    bool counts_plain;         /* and nobody hears of them before, either */
-    bool counts_pages;         /* and misses of the TLBs with them */
-    bool waits;                /* counts_pages and nothing else */
-    bool tells_misses;         /* or blocks, misses of the TLBs, prefetches */
-    bool compares;             /* with what the machine does without its prefetchers */
+    bool tells_records;                /* records or references; */
+    struct sim_references *references; /* NULL: nobody listens to those */
+    bool announces;                    /* somebody listens to either, and to misses; */
+    bool announces_always;             /* in any phase */
+    bool tells_both[2];                /* somebody listens to both; as sim_untold.told */
+    bool tells_accesses;               /* then no access is taken for a repeat */
+    bool tells_walks;                  /* those found at once, too; */
+    bool tells_stores;                 /* likewise of those that levels pass on */
+    bool tells_tlb;                    /* somebody listens to misses of the TLBs */
+    bool tells_upgrades;               /* somebody counts those at once */
+    bool tells_pages;                  /* somebody counts misses of the TLBs at once */
+    bool counts_alone;                 /* all who are told of misses of the caches count them, and no more; */
+    bool counts_plain;                 /* and nobody is told of records before, either */
+    bool counts_pages;                 /* and misses of the TLBs with them */
+    bool waits;                        /* counts_pages and nothing else */
+    bool tells_misses;                 /* or blocks, misses of the TLBs, prefetches */
+    bool compares;                     /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
     struct sim_verdicts verdicts;
     struct sim_untold untold;
@@ -249,8 +276,8 @@ static inline struct sim_core *sim_core_at(struct sim *sim, uint32_t i)
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
 void sim_plan_free(struct sim *sim);
 
-/* consume.c: batches, on any machine; with subscribers to records or references; and on usual machines, by the ways of
- * L1D and the instructions that sets are searched with. */
+/* consume.c: batches, on any machine; where each record is done by itself; and on usual machines, by the ways of L1D
+ * and the instructions that sets are searched with. */
 #define SIM_USUAL_LINE_SHIFT 6u
 #define SIM_USUAL_LINE_MASK (((uint64_t)1 << SIM_USUAL_LINE_SHIFT) - 1)
 #define SIM_USUAL_SETS 64u /* of L1D and L1I: a page has one line of each */
@@ -260,15 +287,15 @@ typedef enum c2_status sim_consume_function(struct sim_core *core, const struct 
                                             struct c2_error *err);
 sim_consume_function sim_consume_fast, sim_consume_observed;
 sim_consume_function sim_consume_8_sse2, sim_consume_12_sse2, sim_consume_8_avx2, sim_consume_12_avx2;
-/* The same with subscribers to records many at a time. */
+/* The same where records are told before misses. */
 sim_consume_function sim_consume_told_8_sse2, sim_consume_told_12_sse2, sim_consume_told_8_avx2,
     sim_consume_told_12_avx2;
 /* The loop for who listens to what, on the machine that it is; the form is one that the host has. */
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form);
 
-/* The rarer parts of those loops; what is in registers there is stored. A record that they do not do; what is to be
- * told of a record before it is simulated (*whole: its plan does it, between sim_begin_whole() and sim_end_whole();
- * else it is done); the end of a batch; a look at the records ahead (which see). */
+/* The rarer parts of those loops; what is in registers there is stored. A record that they do not do; one where each is
+ * done by itself (*whole: its plan does it, between sim_begin_whole() and sim_end_whole(); else it is done); the end of
+ * a batch; a look at the records ahead (which see). */
 enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                               struct c2_error *err);
 enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
@@ -297,22 +324,38 @@ enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err);
 
-/* records.c; those that are called with tells_many alone. `at` is the loop's to set. */
-void sim_records_begin(struct sim *sim, const struct stream_batch *batch);
-enum c2_status sim_records_end(struct sim *sim, struct c2_error *err);
-enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err);    /* its header */
-enum c2_status sim_records_until(struct sim *sim, const uint64_t *record, struct c2_error *err); /* it is told later */
+/* records.c: these words begin, of which nothing is told yet; all before this record, or mark, is told; and behind it;
+ * all that has begun is, up to the reference that is simulated. */
+void sim_records_begin(struct sim *sim, const uint64_t *words, const uint64_t *end, uint32_t tid);
+enum c2_status sim_records_until(struct sim *sim, const uint64_t *record, struct c2_error *err);
+enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err);
+enum c2_status sim_records_here(struct sim *sim, struct c2_error *err);
 enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err);
-/* A miss follows. */
+/* Something that is told of misses follows; the access that it is about is the one of sim->now. */
 static inline enum c2_status sim_records_missing(struct sim *sim, struct c2_error *err)
 {
-    return sim->untold.loud ? sim_records_missed(sim, err) : C2_OK;
+    return sim->announces && sim->untold.loud ? sim_records_missed(sim, err) : C2_OK;
 }
+/* The string record is simulated next: whether it goes on with the one before is known now, and not later. */
+enum c2_status sim_records_string(struct sim *sim, bool goes_on, struct c2_error *err);
+/* Whether a subscriber is told of records and references before each miss, or access. */
+static inline bool sim_hears_misses(const struct sim_subscriber *s)
+{
+    return s->approached || s->missed || s->counted || s->tlb_missed || s->untranslated || s->upgraded || s->noted ||
+           s->prefetched || s->unaided;
+}
+
+/* references.c: those of the records before `end` are told, but of the last one before it no more than so many. */
+#define SIM_ALL_REFERENCES UINT64_MAX
+enum c2_status sim_references_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t most,
+                                    struct c2_error *err);
+/* So many of the record sim->untold.at have begun, with the one whose access is simulated. */
+uint64_t sim_references_begun(const struct sim *sim);
+enum c2_status sim_references_create(struct sim *sim, struct c2_error *err);
+void sim_references_forget(struct sim *sim); /* translations */
 
 /* All of the batch, by the loop that was chosen. */
 enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
-/* Records from sim->simulated up to `end`, which are none behind, have been simulated. */
-enum c2_status sim_records_simulated(struct sim *sim, const uint64_t *end, struct c2_error *err);
 
 /* One record that is no mark, instruction by instruction; who listens to records is told. */
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
@@ -451,16 +494,16 @@ enum c2_status sim_tell_memory(const struct sim *sim, bool appeared, const struc
 enum c2_status sim_tell_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
 void sim_tell_emptied(const struct sim *sim);
 enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err);
-enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words,
-                               struct c2_error *err);
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 void sim_tell_thread(struct sim *sim, uint32_t tid);
-enum c2_status sim_tell_simulated(const struct sim *sim, const struct sim_records *records, struct c2_error *err);
-enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records *records, bool *quiet,
+/* hears: those who are told of misses, too, or the others. */
+enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records, bool *quiet,
                                 struct c2_error *err);
+bool sim_wants_references(const struct sim *sim, bool hears); /* in this phase */
+enum c2_status sim_tell_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,
+                                   struct c2_error *err);
 void sim_tell_upgraded(const struct sim *sim, uint32_t code);
 void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads);
-enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
 enum c2_status sim_tell_instructed(const struct sim *sim, const struct sim_reference *named,
                                    enum caches_instruction what, struct c2_error *err);
 enum c2_status sim_tell_approach(const struct sim *sim, const struct sim_approach *access, struct c2_error *err);

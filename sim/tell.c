@@ -32,14 +32,16 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         return c2_fail_memory(err, "the list of those who listen to the simulator");
     memcpy(sim->subscribers, config->subscribers, config->subscriber_count * sizeof *sim->subscribers);
     sim->subscriber_end = sim->subscribers + config->subscriber_count;
+    bool references = false;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++) {
-        sim->tells_records |= !!s->record;
-        C2_ASSERT(!s->records || !sim->tells_many);
-        sim->tells_many |= !!s->records;
-        sim->tells_simulated |= !!s->simulated;
+        const bool records = s->records || s->references, hears = sim_hears_misses(s);
+        sim->tells_records |= records;
+        sim->announces |= records && hears;
+        sim->announces_always |= records && hears && s->in_every_phase;
+        sim->tells_both[hears] |= s->records && s->references;
+        references |= !!s->references;
         sim->tells_pages |= !!s->untranslated;
         sim->tells_upgrades |= !!s->upgraded;
-        sim->tells_references |= !!s->reference;
         sim->tells_accesses |= !!s->approached;
         sim->tells_walks |= s->every_walk;
         sim->tells_stores |= s->every_store;
@@ -48,8 +50,8 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         sim->tells_tlb |= !!s->tlb_missed;
     }
     sim->counts_alone = SHORTCUT(counts_alone(sim));
-    sim->counts_plain = sim->counts_alone && !sim->tells_many;
-    return C2_OK;
+    sim->counts_plain = sim->counts_alone && !sim->announces;
+    return references ? sim_references_create(sim, err) : C2_OK;
 }
 
 /* Calls all who have the function and want to hear of it, one after the other, until one fails. */
@@ -80,24 +82,20 @@ void sim_tell_emptied(const struct sim *sim) { TELL_ALL(sim, emptied, s->self); 
 
 enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err) { TELL(sim, dropped, true, err); }
 
-enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words,
-                               struct c2_error *err)
-{
-    const uint32_t number = stream_header_block(header);
-    const struct sim_executed record = {
-        stream_blocks_at(sim->blocks, number), number, stream_header_insns(header), words, &sim->counts, tid};
-    TELL(sim, record, true, &record, err);
-}
-
-enum c2_status sim_tell_records(const struct sim *sim, const struct sim_records *records, bool *quiet,
+enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records, bool *quiet,
                                 struct c2_error *err)
 {
-    TELL(sim, records, true, records, quiet, err);
-}
-
-enum c2_status sim_tell_simulated(const struct sim *sim, const struct sim_records *records, struct c2_error *err)
-{
-    TELL(sim, simulated, true, records, err);
+    enum c2_status status = C2_OK;
+    *quiet = true;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++) {
+        bool is_quiet = false;
+        if (sim_hears_misses(s) != hears || (!s->records && !s->references))
+            continue;
+        if (s->records)
+            status = s->records(s->self, records, &is_quiet, err);
+        *quiet = *quiet && is_quiet && !s->references;
+    }
+    return status;
 }
 
 void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads)
@@ -115,10 +113,23 @@ void sim_tell_thread(struct sim *sim, uint32_t tid)
 
 void sim_tell_block(const struct sim *sim, const struct stream_block *block) { TELL_ALL(sim, block, s->self, block); }
 
-enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err)
+static bool wants_references(const struct sim *sim, const struct sim_subscriber *s, bool hears)
 {
-    const bool measured = sim->phase == STREAM_MEASURE;
-    TELL(sim, reference, measured || s->in_every_phase, reference, err);
+    return s->references && sim_hears_misses(s) == hears && (sim->phase == STREAM_MEASURE || s->in_every_phase);
+}
+
+bool sim_wants_references(const struct sim *sim, bool hears)
+{
+    bool wants = false;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        wants |= wants_references(sim, s, hears);
+    return wants;
+}
+
+enum c2_status sim_tell_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,
+                                   struct c2_error *err)
+{
+    TELL(sim, references, wants_references(sim, s, hears), list, count, err);
 }
 
 enum c2_status sim_tell_instructed(const struct sim *sim, const struct sim_reference *named,

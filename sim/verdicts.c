@@ -55,11 +55,11 @@ static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind k
     return pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, page)), err);
 }
 
-/* Those who are told of records, many at a time, hear that a miss comes, and may note something before it. */
+/* Those who are told of records before misses hear that one comes, and may note something before it. */
 static enum c2_status announce(struct sim *sim, struct c2_error *err)
 {
     struct caches_aside aside;
-    if (!sim->tells_many || !sim->untold.loud)
+    if (!sim->announces || !sim->untold.loud)
         return C2_OK;
     caches_put_aside(sim->caches, &aside);
     enum c2_status status = sim_records_missing(sim, err);
@@ -209,7 +209,8 @@ enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err)
 /* Hears of misses, and of what else is told while the first stage is at it. */
 static bool hears_both(const struct sim_subscriber *s)
 {
-    return (s->missed || s->tlb_missed) && !s->apart && (s->memory || s->mark || s->block || s->record || s->reference);
+    return (s->missed || s->tlb_missed) && !s->apart &&
+           (s->memory || s->mark || s->block || s->records || s->references);
 }
 
 /* Whoever attributes counts misses too, and nobody else wants to hear of the TLBs. */

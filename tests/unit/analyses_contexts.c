@@ -49,6 +49,15 @@ static void make(struct made *made, unsigned function, enum part part)
     made->block.slots = made->slots;
 }
 
+/* Blocks are added in the order of their numbers. */
+static void add(struct stream_blocks *blocks, struct made *made, unsigned function, enum part part)
+{
+    uint32_t number;
+    make(made, function, part);
+    assert_int_equal(C2_OK, stream_blocks_add(&number, blocks, &made->block, NULL));
+    assert_int_equal(number, made->number);
+}
+
 static bool function_entry(void *self, struct guest_va pc, struct guest_va *entry)
 {
     (void)self;
@@ -59,6 +68,7 @@ static bool function_entry(void *self, struct guest_va pc, struct guest_va *entr
 struct bench {
     struct caches_machine machine;
     struct sim_counts counts;
+    struct stream_blocks *blocks; /* by the numbers of what is made */
     struct analysis *graph;
     struct sim_subscriber subscriber;
     struct analyses_events events;
@@ -78,15 +88,20 @@ static void set_up(struct bench *bench, const struct analyses_separation *by)
     contexts_functions(analyses_callgraph_contexts(bench->graph), &functions);
     bench->subscriber = analysis_callgraph.subscriber(bench->graph);
     analyses_events_init(&bench->events, &bench->machine);
+    assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, NULL));
     for (unsigned f = 0; f < FUNCTIONS; f++) {
         for (unsigned part = 0; part < PARTS; part++)
-            make(&bench->made[f][part], f, (enum part)part);
+            add(bench->blocks, &bench->made[f][part], f, (enum part)part);
         assert_int_equal(C2_OK,
                          analyses_callgraph_entry(bench->graph, (struct guest_va){BASE + 0x1000 * f}, false, NULL));
     }
 }
 
-static void tear_down(struct bench *bench) { analysis_callgraph.destroy(bench->graph); }
+static void tear_down(struct bench *bench)
+{
+    analysis_callgraph.destroy(bench->graph);
+    stream_blocks_destroy(bench->blocks);
+}
 
 static void arguments(struct bench *bench, unsigned function, uint64_t number, const uint64_t *values)
 {
@@ -96,23 +111,24 @@ static void arguments(struct bench *bench, unsigned function, uint64_t number, c
     assert_int_equal(C2_OK, bench->subscriber.mark(bench->graph, STREAM_ARGUMENTS, words, NULL));
 }
 
-static struct sim_executed executed(const struct bench *bench, const struct made *made, const uint64_t *slot)
+/* All of the block, whose slot has this address. */
+static enum c2_status tell(const struct bench *bench, const struct made *made, uint64_t slot, struct c2_error *err)
 {
-    return (struct sim_executed){.tid = bench->tid,
-                                 .block = &made->block,
-                                 .number = made->number,
-                                 .insns_run = 2,
-                                 .words = slot,
-                                 .counts = &bench->counts};
+    const uint64_t words[] = {stream_header(made->number, 2, made->block.slot_count), slot};
+    const struct sim_records records = {
+        .blocks = bench->blocks, .words = words, .end = words + 1 + made->block.slot_count, .tid = bench->tid};
+    bool quiet = false;
+    enum c2_status status = bench->subscriber.records(bench->graph, &records, &quiet, err);
+    assert_true(status != C2_OK || !quiet);
+    return status;
 }
 
 /* All of the block, and then its last instruction misses so often. */
 static void execute(struct bench *bench, struct made *made, uint64_t slot, unsigned misses)
 {
-    const struct sim_executed record = executed(bench, made, &slot);
     struct caches_outcome outcome = {.depth = 1, .served_by = 1};
     outcome.event[0].class_ = CACHES_COLD;
-    assert_int_equal(C2_OK, bench->subscriber.record(bench->graph, &record, NULL));
+    assert_int_equal(C2_OK, tell(bench, made, slot, NULL));
     analyses_callgraph_check(bench->graph);
     if (!made->met)
         made->first_code = bench->codes;
@@ -520,22 +536,24 @@ static void without_memory(void **state)
     const struct analyses_setup setup = {.machine = &machine, .separation = &by};
     (void)state;
     enum c2_status status = C2_ERR_NO_MEMORY;
+    struct stream_blocks *blocks;
+    struct made made_of[PARTS];
+    assert_int_equal(C2_OK, stream_blocks_create(&blocks, NULL));
+    for (unsigned part = 0; part < PARTS; part++)
+        add(blocks, &made_of[part], 0, (enum part)part);
     for (uint64_t i = 1; status != C2_OK; i++) {
         struct analysis *graph = NULL;
         struct c2_error err;
         c2_alloc_fail_from(i);
         status = analysis_callgraph.create(&graph, &setup, NULL, &err);
-        struct bench bench = {.graph = graph, .machine = machine};
+        struct bench bench = {.graph = graph, .machine = machine, .blocks = blocks, .tid = 1};
         if (status == C2_OK) {
             const struct contexts_functions functions = {NULL, function_entry};
             contexts_functions(analyses_callgraph_contexts(graph), &functions);
             bench.subscriber = analysis_callgraph.subscriber(graph);
             for (unsigned part = 0; part < PARTS && status == C2_OK; part++) {
-                struct made *made = &bench.made[0][part];
-                make(made, 0, (enum part)part);
-                const uint64_t slot = STACK;
-                const struct sim_executed record = executed(&bench, made, &slot);
-                status = bench.subscriber.record(graph, &record, &err);
+                const struct made *made = &made_of[part];
+                status = tell(&bench, made, STACK, &err);
                 bench.counts.instructions += 2;
                 bench.counts.reads += made->block.slot_count != 0 && made->slots[0].kind != STREAM_WRITE;
                 bench.counts.writes += made->block.slot_count != 0 && made->slots[0].kind != STREAM_READ;

@@ -95,15 +95,22 @@ struct run {
     size_t row_count;
 };
 
-static enum c2_status count_spot(void *self, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status count_spot(struct run *run, const struct sim_reference *reference, struct c2_error *err)
 {
-    struct run *run = self;
     uint32_t spot = 0;
     if (reference->kind == SIM_FETCH)
         return C2_OK;
     enum c2_status status = where_spot(run->where, reference->code, reference->kind, reference->va, &spot, err);
     if (status == C2_OK)
         run->at[spot]++;
+    return status;
+}
+
+static enum c2_status count_spots(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = count_spot(self, &list[i], err);
     return status;
 }
 
@@ -143,7 +150,7 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
                                 .samples = true};
     analyses_subscribe(run->analyses, &config);
     struct sim_subscriber both[2] = {config.subscribers[0],
-                                     {.self = run, .reference = count_spot, .finish = order_spots}};
+                                     {.self = run, .references = count_spots, .finish = order_spots}};
     if (run->spots && where_create(&run->where, run->analyses, err) != C2_OK)
         return C2_ERR_NO_MEMORY;
     if (run->spots) {

@@ -97,7 +97,7 @@ static void a_file_that_cannot_be_finished(void **state)
     struct c2_error err;
     assert_int_equal(C2_OK, analyses_create(&analyses, &setup, &err));
     analyses_subscribe(analyses, &config);
-    assert_int_equal(C2_OK, config.subscribers[0].reference(config.subscribers[0].self, &reference, &err));
+    assert_int_equal(C2_OK, config.subscribers[0].references(config.subscribers[0].self, &reference, 1, &err));
     assert_int_equal(C2_ERR_IO, analyses_commit(analyses, &err));
     assert_non_null(strstr(err.text, "/dev/full"));
     analyses_destroy(analyses);

@@ -62,7 +62,7 @@ static void tell(struct sim_subscriber trace, enum sim_kind kind, uint32_t tid, 
         reference.part[1].pa.v = pa + here - 11 * C2_PAGE_BYTES;
         reference.part[1].size = size - here;
     }
-    assert_int_equal(C2_OK, trace.reference(trace.self, &reference, NULL));
+    assert_int_equal(C2_OK, trace.references(trace.self, &reference, 1, NULL));
 }
 
 static enum c2_status create(struct analysis **out, const char *path, struct c2_error *err)
@@ -225,7 +225,7 @@ static void a_full_disk(void **state)
     enum c2_status status = C2_OK;
     int told = 0;
     for (; told < 1000000 && status == C2_OK; told++)
-        status = subscriber.reference(subscriber.self, &reference, &err);
+        status = subscriber.references(subscriber.self, &reference, 1, &err);
     assert_int_equal(C2_ERR_IO, status);
     assert_string_equal("cannot write the trace \"/dev/full\": No space left on device", err.text);
     analysis_trace.destroy(trace);

@@ -50,7 +50,7 @@ static void set_up(struct world *world)
 struct told {
     struct sim_totals *list;
     size_t count;
-    uint64_t records, instructions; /* instructions of the records told, and of the intervals */
+    uint64_t records, fetches, instructions; /* instructions of the records told, fetches, and those of the intervals */
 };
 
 static void keep(struct told *told, const struct sim_totals *of)
@@ -67,6 +67,7 @@ static enum c2_status interval(void *self, const struct sim_interval *ended, str
     keep(told, &ended->of);
     told->instructions += ended->of.counts.instructions;
     assert_true(told->records == 0 || told->records - ended->rest == told->instructions);
+    assert_true(told->fetches == 0 || told->fetches == told->instructions);
     return C2_OK;
 }
 
@@ -79,16 +80,20 @@ static enum c2_status window(void *self, const struct sim_window *ended, struct 
     return C2_OK;
 }
 
-static enum c2_status record(void *self, const struct sim_executed *executed, struct c2_error *err)
+static enum c2_status records(void *self, const struct sim_records *told, bool *quiet, struct c2_error *err)
 {
-    (void)err;
-    ((struct told *)self)->records += executed->insns_run;
+    (void)quiet, (void)err;
+    for (const uint64_t *at = told->words; at < told->end; at = sim_record_behind(at))
+        ((struct told *)self)->records += stream_header_insns(*at);
     return C2_OK;
 }
 
-static enum c2_status reference(void *self, const struct sim_reference *of, struct c2_error *err)
+/* Fetches are instructions, but of a string instruction that is not over. */
+static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
 {
-    (void)self, (void)of, (void)err;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        ((struct told *)self)->fetches += list[i].kind == SIM_FETCH;
     return C2_OK;
 }
 
@@ -207,12 +212,12 @@ static void cut_alike(struct world *world, uint64_t every, unsigned listener)
     const struct sim_subscriber subscribers[] = {{.self = &intervals,
                                                   .interval_instructions = every,
                                                   .interval = interval,
-                                                  .record = listener >= 2 ? record : NULL},
+                                                  .records = listener >= 2 ? records : NULL},
                                                  {.self = &other,
                                                   .interval_instructions = 77,
                                                   .interval = interval,
                                                   .missed = listener >= 1 ? missed : NULL,
-                                                  .reference = listener == 3 ? reference : NULL}};
+                                                  .references = listener == 3 ? references : NULL}};
     const struct sim_subscriber cut = {.self = &windows, .window = window};
     struct feed *whole = calloc(1, sizeof *whole), *parted = calloc(1, sizeof *parted);
     struct parting at = {.every = every, .left = every};

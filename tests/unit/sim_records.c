@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Records told many at a time, and what is noted among misses that are told later: the same random stream is simulated
- * for one who hears of everything in order, record by record and miss by miss, and for one who is told as late as may
- * be. Both number the records that are not quiet; each miss must have happened in the same one, in the same order.
+ * for one who gets it record by record, so that each miss is that of the record told last, and for one who is told as
+ * late as may be. Both number the records that are not quiet; each miss must have happened in the same one, in the same
+ * order.
+ * References told many at a time, between misses: they come in the order in which a simulator refers that does each
+ * record instruction by instruction, misses in their places.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +26,7 @@ enum shape {
     SMALL,
     USUAL,     /* of the loops that are made for such a one */
     ONE_STAGE, /* misses are told at once */
+    SPLIT,     /* loads and stores have TLBs of their own: the write of a modify may miss where its read did not */
 };
 
 static struct caches_machine machine(enum shape shape)
@@ -45,6 +49,12 @@ static struct caches_machine machine(enum shape shape)
                                            .index = CACHES_PHYSICAL,
                                            .policy = shape == ONE_STAGE ? CACHES_SHIP : CACHES_LRU};
     give_tlbs(&made);
+    if (shape == SPLIT) {
+        made.tlbs[0].sides = CACHES_TLB_LOADS;
+        made.tlbs[made.tlb_count] = made.tlbs[0];
+        strcpy(made.tlbs[made.tlb_count].name, "DTLB of stores");
+        made.tlbs[made.tlb_count++].sides = CACHES_TLB_STORES;
+    }
     return made;
 }
 
@@ -99,24 +109,29 @@ static bool is_quiet(const struct world *world, uint64_t header)
     return number % 3 != 0 && number != world->number[STRING][0] && stream_header_insns(header) == block->insn_count;
 }
 
-static enum c2_status record(void *self, const struct sim_executed *executed, struct c2_error *err)
+/* One at a time. */
+static enum c2_status record(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     struct listener *listener = self;
-    (void)err;
-    const struct stream_block *block = executed->block;
-    const uint32_t run = executed->insns_run;
+    (void)err, (void)quiet;
+    const struct sim_executed executed = sim_executed_at(records, records->words);
+    const struct stream_block *block = executed.block;
+    const uint32_t run = executed.insns_run;
     const uint32_t slots = run < block->insn_count ? block->insns[run].first_slot : block->slot_count;
-    listener->place += !is_quiet(listener->world, stream_header(executed->number, executed->insns_run, 0));
+    if (records->words == records->end)
+        return C2_OK;
+    assert_ptr_equal(records->end, sim_record_behind(records->words));
+    listener->place += !is_quiet(listener->world, stream_header(executed.number, executed.insns_run, 0));
     listener->told++;
-    listener->order = mixed(listener->order, stream_header(executed->number, run, slots), executed->words);
+    listener->order = mixed(listener->order, stream_header(executed.number, run, slots), executed.words);
     return C2_OK;
 }
 
 /* Told of records alone, whatever marks are between them. */
-static enum c2_status simulated(void *self, const struct sim_records *records, struct c2_error *err)
+static enum c2_status only_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     struct listener *listener = self;
-    (void)err;
+    (void)err, (void)quiet;
     assert_true(records->tid == 1);
     for (const uint64_t *word = records->words; word < records->end; word += 1 + stream_header_slots(*word)) {
         assert_true(stream_header_block(*word) != STREAM_MARK);
@@ -206,14 +221,27 @@ static enum c2_status interval(void *self, const struct sim_interval *ended, str
 /* ------------------------------------------------------------------ the stream */
 
 struct feed {
-    struct sim *sims[2];
-    struct stream_batch batch;
+    struct sim *sims[2]; /* the first gets each record by itself; */
+    bool plans;          /* and does not go by plans where it need not */
+    struct stream_batch batch, one;
 };
+
+static void consume_alone(struct feed *feed, const uint64_t *word)
+{
+    struct sim *sim = feed->sims[0];
+    feed->one.tid = feed->batch.tid;
+    feed->one.used = 1 + stream_header_slots(*word);
+    memcpy(feed->one.words, word, feed->one.used * sizeof *word);
+    const bool mark = stream_header_block(*word) == STREAM_MARK;
+    assert_int_equal(C2_OK, mark || feed->plans ? sim_consume(sim, &feed->one, NULL)
+                                                : sim_consume_one(sim->now, 1, *word, feed->one.words + 1, NULL));
+}
 
 static void flush(struct feed *feed)
 {
-    for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(C2_OK, sim_consume(feed->sims[i], &feed->batch, NULL));
+    for (const uint64_t *at = feed->batch.words; at < feed->batch.words + feed->batch.used; at = sim_record_behind(at))
+        consume_alone(feed, at);
+    assert_int_equal(C2_OK, sim_consume(feed->sims[1], &feed->batch, NULL));
     feed->batch.used = 0;
 }
 
@@ -278,21 +306,22 @@ static bool heard_alike(struct world *world, enum shape shape, bool apart, bool 
 {
     struct listener in_order = {.world = world}, late = {.world = world, .forgets = forgets};
     const struct sim_subscriber first = {
-        .self = &in_order, .record = record, .missed = missed, .tlb_missed = tlb_missed};
+        .self = &in_order, .records = record, .missed = missed, .tlb_missed = tlb_missed};
     const struct sim_subscriber second[] = {{.self = NULL, .interval_instructions = cut ? 50 : 0, .interval = interval},
                                             {.self = &late,
                                              .apart = true,
                                              .records = records,
-                                             .simulated = simulated,
                                              .untranslated = untranslated,
                                              .noted = noted,
                                              .counted = counted,
-                                             .missed = missed_late}};
+                                             .missed = missed_late},
+                                            {.self = &late, .records = only_records}};
     struct feed *feed = calloc(1, sizeof *feed);
     assert_non_null(feed);
     feed->batch.tid = 1;
+    feed->plans = true;
     feed->sims[0] = create(world, shape, false, &first, 1);
-    feed->sims[1] = create(world, shape, apart, second, 2);
+    feed->sims[1] = create(world, shape, apart, second, 3);
     for (uint32_t i = 0; i < RECORDS; i++) {
         if (below(world, 200) == 0)
             phase(world, feed);
@@ -334,6 +363,127 @@ static void not_where_nothing_is_noted(void **state)
     free(world);
 }
 
+/* ------------------------------------------------------------------ references */
+
+/* All that is told, in its order. */
+struct order {
+    uint64_t digest, references, misses, pages, records;
+    enum sim_kind kind;
+    uint64_t start, end; /* of the last reference */
+    bool is_forgetful;
+};
+
+static void mix(struct order *order, uint64_t word) { order->digest = (order->digest ^ word) * 0x9e3779b97f4a7c15; }
+
+static enum c2_status order_references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+{
+    struct order *order = self;
+    (void)err;
+    assert_true(count != 0);
+    for (const struct sim_reference *of = list; of < list + count; of++) {
+        struct guest_pa pa;
+        mix(order, (uint64_t)of->kind << 32 | of->size);
+        mix(order, (uint64_t)of->parts << 32 | of->code);
+        mix(order, of->pc.v), mix(order, of->va.v), mix(order, of->part[of->parts - 1].pa.v);
+        translate(NULL, of->va, &pa);
+        assert_true(of->part[0].pa.v == pa.v);
+        order->kind = of->kind, order->start = of->va.v, order->end = of->va.v + of->size;
+        order->references++;
+    }
+    return C2_OK;
+}
+
+/* What misses has been told last. */
+static void is_of_last(const struct order *order, enum sim_kind kind, uint64_t va)
+{
+    assert_true(kind == SIM_WALK || (kind == order->kind && va < order->end && va + 64 > order->start));
+}
+
+static enum c2_status order_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct order *order = self;
+    (void)err;
+    is_of_last(order, miss->kind, miss->va.v);
+    mix(order, miss->va.v), mix(order, (uint64_t)miss->kind << 32 | miss->code), mix(order, miss->outcome->served_by);
+    order->misses++;
+    return C2_OK;
+}
+
+static enum c2_status order_page(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
+{
+    struct order *order = self;
+    (void)err;
+    assert_true((miss->kind == SIM_FETCH) == (order->kind == SIM_FETCH));
+    assert_true(miss->va.v < order->end && miss->va.v + 64 > order->start);
+    mix(order, miss->va.v), mix(order, miss->reads);
+    order->pages++;
+    return C2_OK;
+}
+
+static enum c2_status order_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+{
+    struct order *order = self;
+    (void)quiet, (void)err;
+    for (const uint64_t *at = records->words; at < records->end; at = sim_record_behind(at)) {
+        mix(order, order->is_forgetful ? 0 : *at);
+        order->records++;
+    }
+    return C2_OK;
+}
+
+/* What is listened to, as bits; the digest of all has its place in the order. */
+enum { MISSES = 1, PAGES = 2, WITH_RECORDS = 4, ALWAYS = 8, CUT = 16, LISTENERS = 32 };
+
+static bool ordered_alike(struct world *world, enum shape shape, unsigned to, bool forgetful)
+{
+    struct order orders[2] = {{.is_forgetful = forgetful}, {.digest = 0}};
+    struct sim_subscriber who[2][2];
+    struct feed *feed = calloc(1, sizeof *feed);
+    assert_non_null(feed);
+    feed->batch.tid = 1;
+    for (unsigned i = 0; i < 2; i++) {
+        who[i][0] = (struct sim_subscriber){.self = &orders[i],
+                                            .in_every_phase = to & ALWAYS,
+                                            .references = order_references,
+                                            .missed = to & MISSES ? order_missed : NULL,
+                                            .tlb_missed = to & PAGES ? order_page : NULL,
+                                            .records = to & WITH_RECORDS ? order_records : NULL};
+        who[i][1] = (struct sim_subscriber){.interval_instructions = to & CUT ? 50 : 0, .interval = interval};
+        feed->sims[i] = create(world, shape, i == 1, who[i], 2);
+    }
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        if (below(world, 200) == 0)
+            phase(world, feed);
+        (below(world, 20) == 0 ? string : plain)(world, feed);
+    }
+    flush(feed);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(C2_OK, sim_finish(feed->sims[i], NULL));
+        assert_true(orders[i].references > RECORDS && (orders[i].records == RECORDS) == !!(to & WITH_RECORDS));
+        assert_true((orders[i].misses > 100) == !!(to & MISSES) && (orders[i].pages > 100) == !!(to & PAGES));
+    }
+    const bool all = sim_counts(feed->sims[0])->refs + sim_counts(feed->sims[0])->fetches == orders[1].references;
+    assert_true(!(to & ALWAYS) || all);
+    sim_destroy(feed->sims[0]), sim_destroy(feed->sims[1]);
+    free(feed);
+    return orders[0].digest == orders[1].digest && orders[0].references == orders[1].references;
+}
+
+static void references_come_before_their_misses(void **state)
+{
+    struct world *world = malloc(sizeof *world);
+    (void)state;
+    assert_non_null(world);
+    set_up(world);
+    for (unsigned i = 0; i < 4 * LISTENERS; i += 1 + 2 * (i % 3 == 0))
+        assert_true(ordered_alike(world, (enum shape)(i / LISTENERS), i % LISTENERS, false));
+    assert_false(ordered_alike(world, USUAL, MISSES | WITH_RECORDS, true));
+    stream_blocks_destroy(world->blocks);
+    free(world);
+}
+
+/* ------------------------------------------------------------------ threads */
+
 /* Where the two stages would wait for each other all the time they are on one thread. */
 static void short_intervals_need_no_thread(void **state)
 {
@@ -357,6 +507,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misses_are_where_they_were),
         cmocka_unit_test(not_where_nothing_is_noted),
+        cmocka_unit_test(references_come_before_their_misses),
         cmocka_unit_test(short_intervals_need_no_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

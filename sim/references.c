@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * references: those of records, put together for whoever listens to them.
+ *
+ * Model
+ *   What a record refers to, in which order, is said in record.c: of each instruction its fetch, then its slots. Here
+ *   it is read from the record again when it is told (records.c), many records at a time; so the loops that simulate do
+ *   not depend on whether anybody listens. Of a record that is being simulated the references are told up to the one
+ *   whose access it is. Memory does not change between two marks, so a page lies where it did.
+ *   Of a string record the words do not say whether it is fetched; record.c does, before it is simulated
+ *   (sim_records_string), and all before it is told then.
+ *
+ * Invariants
+ *   The references told are those that sim_record counts, and as many.
+ */
+#include "sim/sim_priv.h"
+
+enum c2_status sim_references_create(struct sim *sim, struct c2_error *err)
+{
+    sim->references = c2_calloc(1, sizeof *sim->references);
+    if (!sim->references)
+        return c2_fail_memory(err, "the references that are told");
+    sim_references_forget(sim);
+    return C2_OK;
+}
+
+void sim_references_forget(struct sim *sim)
+{
+    for (size_t i = 0; sim->references && i < SIM_TOLD_PAGES; i++)
+        sim->references->pages[i].vpn = SIM_NOWHERE;
+}
+
+/* ------------------------------------------------------------------ one reference */
+
+/* To whom, of which record, and which of its references. */
+struct telling {
+    struct sim *sim;
+    bool hears;
+    const struct stream_block *block;
+    const uint64_t *words;
+    uint32_t code;       /* of its first instruction; 0: nobody keeps them */
+    uint64_t next;       /* the number of the next one, in the record; */
+    uint64_t from, stop; /* those from here on are told, those before here */
+};
+
+static struct guest_pa translate(struct sim *sim, struct guest_va va)
+{
+    struct sim_told_page *page = &sim->references->pages[va.v >> C2_PAGE_SHIFT & (SIM_TOLD_PAGES - 1)];
+    if (!SHORTCUT(page->vpn == va.v >> C2_PAGE_SHIFT)) {
+        struct guest_pa pa;
+        if (!sim->translation.translate(sim->translation.self, va, &pa))
+            sim_note_absent(sim, va, &pa);
+        *page = (struct sim_told_page){va.v >> C2_PAGE_SHIFT, c2_align_down(pa.v, C2_PAGE_BYTES)};
+    }
+    return (struct guest_pa){page->start + (va.v & (C2_PAGE_BYTES - 1))};
+}
+
+static enum c2_status flush(struct sim *sim, bool hears, struct c2_error *err)
+{
+    const size_t count = sim->references->count;
+    sim->references->count = 0;
+    return count != 0 ? sim_tell_references(sim, hears, sim->references->list, count, err) : C2_OK;
+}
+
+/* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates. */
+static void put(struct sim *sim, const struct sim_reference *named)
+{
+    struct sim_reference *reference = &sim->references->list[sim->references->count++];
+    const uint64_t here = c2_align_down(named->va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - named->va.v; /* to the boundary */
+    *reference = *named;
+    reference->parts = named->size > here ? 2 : 1;
+    reference->part[0].size = named->size > here ? (uint32_t)here : named->size;
+    reference->part[0].va = named->va;
+    reference->part[0].pa = translate(sim, named->va);
+    if (reference->parts == 1)
+        return;
+    reference->part[1].size = named->size - (uint32_t)here;
+    reference->part[1].va = (struct guest_va){named->va.v + here};
+    reference->part[1].pa = translate(sim, reference->part[1].va);
+}
+
+/* The next one of the record. insn: of the block. */
+static enum c2_status refer(struct telling *telling, uint32_t insn, enum sim_kind kind, bool past, struct guest_va va,
+                            uint32_t size, struct c2_error *err)
+{
+    struct sim *sim = telling->sim;
+    const uint64_t number = telling->next++;
+    if (number < telling->from || number >= telling->stop)
+        return C2_OK;
+    const struct sim_reference named = {.kind = kind,
+                                        .tid = sim->untold.tid,
+                                        .size = size,
+                                        .code = sim->attributed.on ? telling->code + insn : 0,
+                                        .pc = {telling->block->pc.v + telling->block->insns[insn].offset},
+                                        .va = va,
+                                        .past = past};
+    put(sim, &named);
+    return sim->references->count == SIM_TOLD_REFERENCES ? flush(sim, telling->hears, err) : C2_OK;
+}
+
+/* ------------------------------------------------------------------ one record */
+
+static uint32_t references_of(const struct stream_slot *slot)
+{
+    return slot->kind == STREAM_CACHE ? 0 : slot->kind == STREAM_MODIFY ? 2 : 1;
+}
+
+static enum c2_status refer_slot(struct telling *telling, uint32_t i, struct c2_error *err)
+{
+    const struct stream_slot *slot = &telling->block->slots[i];
+    const struct guest_va va = {telling->words[i]};
+    const enum sim_kind kind = slot->kind == STREAM_WRITE ? SIM_WRITE : SIM_READ;
+    enum c2_status status = C2_OK;
+    if (slot->kind != STREAM_CACHE)
+        status = refer(telling, slot->insn, kind, stream_is_special(slot), va, slot->size, err);
+    return status == C2_OK && slot->kind == STREAM_MODIFY
+               ? refer(telling, slot->insn, SIM_WRITE, false, va, slot->size, err)
+               : status;
+}
+
+static enum c2_status refer_plain(struct telling *telling, uint32_t insns_run, struct c2_error *err)
+{
+    const struct stream_block *block = telling->block;
+    enum c2_status status = C2_OK;
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < insns_run && telling->next < telling->stop && status == C2_OK; i++) {
+        const struct stream_insn *insn = &block->insns[i];
+        const uint32_t end = i + 1 == block->insn_count ? block->slot_count : insn[1].first_slot;
+        if (insn->length != 0)
+            status = refer(telling, i, SIM_FETCH, false, (struct guest_va){block->pc.v + insn->offset}, insn->length,
+                           err);
+        for (; slot < end && status == C2_OK; slot++)
+            status = refer_slot(telling, slot, err);
+    }
+    return status;
+}
+
+/* Elements may be very many: those that are told already are stepped over. */
+static enum c2_status refer_string(struct telling *telling, bool goes_on, struct c2_error *err)
+{
+    const struct stream_block *block = telling->block;
+    const struct stream_slot *slots = block->slots;
+    const unsigned first = slots[0].size == 0, sides = !first + (slots[1].size != 0);
+    const uint64_t count = stream_string_elements(telling->words) * sides;
+    enum c2_status status = C2_OK;
+    if (!goes_on)
+        status = refer(telling, 0, SIM_FETCH, false, block->pc, block->insns[0].length, err);
+    const uint64_t fetches = telling->next, told = telling->from > fetches ? telling->from - fetches : 0;
+    for (uint64_t i = told; i < count && telling->next < telling->stop && status == C2_OK; i++) {
+        const unsigned side = sides == 2 ? i & 1 : first;
+        const struct guest_va va = {stream_string_address(telling->words, side, i / sides, slots[side].size)};
+        telling->next = fetches + i;
+        status = refer(telling, 0, side == 1 && slots[side].how ? SIM_WRITE : SIM_READ, false, va, slots[side].size,
+                       err);
+    }
+    return status;
+}
+
+static enum c2_status refer_record(struct telling *telling, const uint64_t *record, struct c2_error *err)
+{
+    const struct sim *sim = telling->sim;
+    const uint32_t number = stream_header_block(*record);
+    telling->block = stream_blocks_at(sim->blocks, number);
+    telling->words = record + 1;
+    telling->code = sim->plans[number].first.code;
+    telling->next = 0;
+    return stream_is_string(telling->block) ? refer_string(telling, sim->untold.goes_on == record, err)
+                                            : refer_plain(telling, stream_header_insns(*record), err);
+}
+
+/* ------------------------------------------------------------------ many */
+
+enum c2_status sim_references_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t most,
+                                    struct c2_error *err)
+{
+    struct sim_told *told = &sim->untold.told[hears];
+    const bool wanted = sim_wants_references(sim, hears);
+    struct telling telling = {.sim = sim, .hears = hears};
+    enum c2_status status = C2_OK;
+    while (told->of != end && status == C2_OK) {
+        const uint64_t *behind = sim_record_behind(told->of);
+        telling.from = told->references;
+        telling.stop = behind == end ? most : SIM_ALL_REFERENCES;
+        if (wanted && telling.from < telling.stop)
+            status = refer_record(&telling, told->of, err);
+        if (telling.stop != SIM_ALL_REFERENCES) {
+            told->references = telling.stop > telling.from ? telling.stop : telling.from;
+            break;
+        }
+        told->of = behind;
+        told->references = 0;
+    }
+    return status == C2_OK ? flush(sim, hears, err) : status;
+}
+
+/* In a whole run of a plan: it stands at a fetch, or in a slot. */
+static uint64_t begun_in_plan(const struct sim_core *core, const struct sim_plan *plan,
+                              const struct stream_block *block)
+{
+    const uint32_t insn = core->slot ? block->slots[core->slot - plan->first.slots].insn
+                                     : core->code - plan->first.code;
+    const uint32_t slots = core->slot ? (uint32_t)(core->slot - plan->first.slots) : block->insns[insn].first_slot;
+    uint64_t begun = insn + 1;
+    for (uint32_t i = 0; i < slots; i++)
+        begun += references_of(&block->slots[i]);
+    return begun + !!core->slot + core->second;
+}
+
+uint64_t sim_references_begun(const struct sim *sim)
+{
+    const struct sim_core *core = sim->now;
+    const uint32_t number = stream_header_block(*sim->untold.at);
+    return core->alone ? core->references
+                       : begun_in_plan(core, &sim->plans[number], stream_blocks_at(sim->blocks, number));
+}
