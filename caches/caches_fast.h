@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * caches_fast: accesses in steps, for sim/, whose loop makes many; of others tests and benchmarks alone include it. A
- * front is what the loop has in its hands of a level that is asked first: its tape is the loop's to write on, all else
- * of it is looked at by the functions here and in front_simd.h.
+ * caches_fast: what sim/, whose loop makes many accesses, needs besides caches.h: accesses in steps and in two
+ * stages, what follows an access, instructions made for caches, phases. Of others tests and benchmarks alone include
+ * it. A front is what the loop has in its hands of a level that is asked first: its tape is the loop's to write on,
+ * all else of it is looked at by the functions here and in front_simd.h.
  */
 #ifndef C2_CACHES_FAST_H
 #define C2_CACHES_FAST_H
 
 #include "caches/caches.h"
+#include "caches/caches_tlb.h"
 
 /* ------------------------------------------------------------------ steps */
 
@@ -202,8 +204,68 @@ static inline bool caches_repeats(struct caches_front *front, uint64_t reads, ui
  * there is no host memory. */
 enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by);
 
+/* ------------------------------------------------------------------ what follows an access */
+
+/* Of a machine that writes on (caches_machine_writes_on): the stores that the last access has passed on from a level
+ * that has or has taken its line. Each is an access of the next level, and so on down, with an outcome that begins at
+ * the level `first`, as that of a page walk does. In order, `first` ascending; lent until the next access. */
+struct caches_stored {
+    uint32_t first;
+    struct caches_outcome outcome;
+};
+const struct caches_stored *caches_stored(const struct caches *caches, size_t *count);
+
+/* What happened behind the last access, walk or instruction and in it, in order; lent until the next one. None on
+ * machines that do not prefetch, while there was no instruction. */
+const struct caches_prefetched *caches_prefetched(const struct caches *caches, size_t *count);
+
+/* ------------------------------------------------------------------ instructions made for caches
+ * instructed.c has the model; what they have done is read in caches.h. */
+/* Before the first one: a usual machine becomes one like all others, to the same counts; what is on a tape of the
+ * caller's has been heard. Verdicts cannot be deferred any more, and fronts are of no usual machine. Done by itself
+ * where there is no such tape. Again: nothing. */
+enum c2_status caches_instructed_begin(struct caches *caches, struct c2_error *err);
+/* When the accesses and instructions that follow are made: instructions that the core has begun. After the former. */
+void caches_set_clock(struct caches *caches, uint64_t now);
+/* No access, and none of its counts; a repeat may not follow before the next data access. Where there are several cores
+ * it is the current one's. tag: small, it is an index. Both names of the line as in caches_access(). */
+enum c2_status caches_instruct(struct caches *caches, enum caches_instruction what, struct line_no virtual_line,
+                               struct line_no physical_line, uint32_t tag, struct c2_error *err);
+/* The same of a prefetch whose page is not there. */
+enum c2_status caches_instruct_nowhere(struct caches *caches, enum caches_instruction what, uint32_t tag,
+                                       struct c2_error *err);
+/* A non-temporal store of bytes of one line, from `first` on. */
+struct caches_past {
+    struct line_no line; /* physical */
+    uint32_t first, bytes;
+};
+enum c2_status caches_store_past(struct caches *caches, const struct caches_past *store, uint32_t tag,
+                                 struct c2_error *err);
+/* What waits in buffers is written out; at the end. */
+void caches_settle_instructed(struct caches *caches);
+/* Whether instructions count; they do at first. And their counts so far begin anew. */
+void caches_instructed_measure(struct caches *caches, bool on);
+void caches_drop_instructed(struct caches *caches);
+/* What they have moved so far, measured or not. */
+struct caches_instructed_flows caches_instructed_flows(const struct caches *caches);
+/* Counts of instructions, but nothing else, go on where another hierarchy has stopped. */
+void caches_instructed_inherit(struct caches *caches, struct caches *from);
+
+/* ------------------------------------------------------------------ several cores */
+
+/* Whether cores' counts and what is known of shared lines go on; they do at first. */
+void caches_measure(struct caches *caches, bool on);
+uint64_t caches_upgrades(const struct caches *caches); /* so far, measured or not; of one core 0 */
+void caches_drop_shared(struct caches *caches);        /* they begin anew */
+/* After the last access: misses of which it is not known are false sharing. C2_ERR_NO_MEMORY. */
+enum c2_status caches_settle_shared(struct caches *caches, struct c2_error *err);
+/* Of data-path level i, or L1I, one core's; of a shared level those of all. Lent until destroy. */
+const struct caches_counts *caches_level_counts_of(const struct caches *caches, uint32_t core, uint32_t level);
+
 /* ------------------------------------------------------------------ TLBs */
 
+/* Whether loads and stores have first levels of their own. */
+bool caches_tlbs_split(const struct caches_tlbs *tlbs);
 /* The key of a page of 4K in the first level of a side is its number or-ed with this; 0 of loads, and without TLBs. */
 uint64_t caches_tlbs_tag(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
 

@@ -6,7 +6,7 @@
 #ifndef C2_MACHINE_H
 #define C2_MACHINE_H
 
-#include "caches/caches.h"
+#include "caches/caches_machine.h"
 
 /* name_or_path: a preset's name (looked up as machines_dir/NAME.ini) or a path to an INI file (has a '/' or ends
  * in .ini). overrides: "L2.ways=4" ..., applied after the file, the last one of a key wins. Every rule is checked;

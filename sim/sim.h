@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "caches/caches.h"
+#include "caches/caches_tlb.h"
 #include "mmu/replica.h"
 #include "stream/stream.h"
 

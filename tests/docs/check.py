@@ -441,7 +441,7 @@ def check_machine_words():
     check_words(page, "### Sections", ["[%s]" % name for name in re.findall(
         r'^ +(?:\[SECTION_\w+\] = )?\{(?:\.name = )?"([\w-]+)", (?:\.kind = )?KIND_', source("machine/keys.c"), re.M)],
         "sections")
-    policies = re.findall(r'^ +X\([A-Z_0-9]+, "([\w-]+)", CACHES_OF_LEVELS', source("caches/caches.h"), re.M)
+    policies = re.findall(r'^ +X\([A-Z_0-9]+, "([\w-]+)", CACHES_OF_LEVELS', source("caches/caches_machine.h"), re.M)
     check_words(page, "### Policies", policies, "policies")
     found = re.search(r"caches_inclusion_names\[[^\]]*\] = *\{([^}]*)\}", names)
     check_words(page, "### Inclusion", re.findall(r'"([^"]+)"', found.group(1)) if found else [], "inclusion")

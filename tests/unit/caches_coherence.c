@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 #define assert_ok(call) assert_int_equal(call, C2_OK)
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "caches/caches.h"
+#include "caches/caches_fast.h"
 
 static struct caches *two_levels(bool through, bool around, bool second_through, bool second_around)
 {
