@@ -146,13 +146,14 @@ static enum c2_status thread_of(struct jumps *jumps, uint32_t tid, struct pendin
     return C2_OK;
 }
 
-static enum c2_status simulated(void *self, const struct sim_records *records, struct c2_error *err)
+static enum c2_status take_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     struct jumps *jumps = self;
-    struct pending *thread;
+    (void)quiet;
+    struct pending *thread = NULL;
     enum c2_status status = thread_of(jumps, records->tid, &thread, err);
     for (const uint64_t *words = records->words; words < records->end && status == C2_OK;
-         words += 1 + stream_header_slots(*words)) {
+         words = sim_record_behind(words)) {
         const uint32_t number = stream_header_block(*words);
         if (number == STREAM_MARK)
             continue;
@@ -257,7 +258,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
-                                   .simulated = simulated,
+                                   .records = take_records,
                                    .memory = memory,
                                    .mark = mark,
                                    .window = window,
