@@ -149,8 +149,8 @@ static enum c2_status thread_of(struct jumps *jumps, uint32_t tid, struct pendin
 static enum c2_status take_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     struct jumps *jumps = self;
-    (void)quiet;
     struct pending *thread = NULL;
+    (void)quiet;
     enum c2_status status = thread_of(jumps, records->tid, &thread, err);
     for (const uint64_t *words = records->words; words < records->end && status == C2_OK;
          words = sim_record_behind(words)) {

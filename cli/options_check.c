@@ -36,6 +36,9 @@ static enum c2_status check_profiles(const struct cli_options *options, struct c
                                        {"cachegrind", options->cachegrind},
                                        {"folded", options->folded},
                                        {"pprof", options->pprof}};
+    if (options->perf_map && options->no_sim)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--perf-map names what is counted, and --no-sim counts nothing; leave one out");
     if (options->folded_event && !options->folded)
         return c2_fail(err, C2_ERR_INVALID, "--folded-event belongs to --folded; add that, or leave it out");
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
@@ -112,22 +115,23 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    enum { OTHERS = 11 };
-    struct named_file files[OTHERS + WITH_FILES + SETTING_FILES] = {
-        {"json", options->json},
-        {"json-full", options->json_full},
-        {"html", options->html},
-        {"vary-csv", options->vary_csv},
-        {"checkpoint", options->checkpoint},
-        {"dump-pagemap", options->dump_pagemap},
-        {"record", options->record},
-        {"bbv", options->points.vectors_to},
-        {"callgrind", options->analyses[ANALYSIS_callgraph]},
-        {"evictors", options->evictors},
-        {"cachegrind", options->cachegrind},
-        {"folded", options->folded},
-        {"pprof", options->pprof}};
+    const struct named_file others[] = {{"json", options->json},
+                                        {"json-full", options->json_full},
+                                        {"html", options->html},
+                                        {"vary-csv", options->vary_csv},
+                                        {"checkpoint", options->checkpoint},
+                                        {"dump-pagemap", options->dump_pagemap},
+                                        {"record", options->record},
+                                        {"bbv", options->points.vectors_to},
+                                        {"callgrind", options->analyses[ANALYSIS_callgraph]},
+                                        {"evictors", options->evictors},
+                                        {"cachegrind", options->cachegrind},
+                                        {"folded", options->folded},
+                                        {"pprof", options->pprof}};
+    enum { OTHERS = sizeof others / sizeof others[0] };
+    struct named_file files[OTHERS + WITH_FILES + SETTING_FILES];
     enum c2_status status = C2_OK;
+    memcpy(files, others, sizeof others);
     for (size_t i = 0; i < WITH_FILES; i++)
         files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->analyses[with_files[i]]};
     for (size_t i = 0; files_of_settings[i] != ANALYSES_SETTING_KINDS; i++)
