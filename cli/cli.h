@@ -86,6 +86,7 @@ struct cli_options {
     const char *evictors, *cachegrind; /* likewise */
     const char *folded, *pprof;        /* likewise */
     const char *folded_event;          /* --folded-event; NULL: the usual one */
+    const char *perf_map;              /* --perf-map; NULL: not given */
     const char *record;                /* --record; NULL: not asked for */
     const char *recording;             /* what `c2emu replay` plays; else NULL */
     const char *format;                /* --format; NULL: by what the file holds */

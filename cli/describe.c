@@ -51,6 +51,14 @@ static void describe_against(struct report_run *report, struct report_run *again
     report->against_text = text;
 }
 
+/* The file is the program's own, and whole when that has ended. Without it there are fewer names, and all counts. */
+static void name_jit(const struct cli_options *options, struct loader_symbols *symbols)
+{
+    struct c2_error err;
+    if (options->perf_map && symbols && loader_symbols_jit(symbols, options->perf_map, &err) != C2_OK)
+        fprintf(stderr, "c2emu: --perf-map: %s; code in no file has no names\n", err.text);
+}
+
 void cli_describe(struct report_run *report, struct report_run *against, const struct cli_options *options,
                   const struct lanes *lanes)
 {
@@ -65,6 +73,7 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
     if (!report->simulated)
         return;
     describe_lane(report, lane);
+    name_jit(options, lane_symbols(lane));
     if (options->analyses[ANALYSIS_against])
         describe_against(report, against, lanes, options->analyses[ANALYSIS_against]);
 }

@@ -120,6 +120,8 @@ const struct argp_option cli_run_options[] = {
     {"no-net", KEY_NO_NET, NULL, 0, "refuse the program sockets of its own loopback; others it never has", 2},
     {"alloc-wrapper", KEY_ALLOC_WRAPPER, "FUNCTION", 0,
      "a function whose callers are told for the blocks that it allocates, whatever it returns; repeatable", 2},
+    {"perf-map", KEY_PERF_MAP, "FILE", 0,
+     "names of code that a compiler makes while the program runs: its /tmp/perf-PID.map or jit-PID.dump", 2},
     {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0,
      "advise: the length of the rows of an object, named as reports do; repeatable", 2},
     {"format", KEY_FORMAT, "FORMAT", 0,

@@ -43,6 +43,7 @@ enum option_key {
     KEY_FOLDED,
     KEY_FOLDED_EVENT,
     KEY_PPROF,
+    KEY_PERF_MAP,
     KEY_PROGRESS,
     KEY_FULL,
     KEY_WIDTH,

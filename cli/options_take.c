@@ -233,6 +233,7 @@ static const struct kept {
     {KEY_FOLDED, KEPT_TEXT, AT(folded), 0, 0},
     {KEY_FOLDED_EVENT, KEPT_TEXT, AT(folded_event), 0, 0},
     {KEY_PPROF, KEPT_TEXT, AT(pprof), 0, 0},
+    {KEY_PERF_MAP, KEPT_TEXT, AT(perf_map), 0, 0},
     {KEY_SEPARATE_THREADS, KEPT_SWITCH, AT(separate.threads), 0, 0},
     {KEY_ZERO_PAGE, KEPT_SWITCH, AT(zero_page), 0, 0},
     {KEY_CHECKPOINT_STOP, KEPT_SWITCH, AT(checkpoint_stop), 0, 0},

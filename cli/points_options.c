@@ -52,6 +52,7 @@ static size_t fill_simulating(struct given rows[SIMULATING], const struct cli_op
                                 {"cachegrind", options->cachegrind},
                                 {"folded", options->folded},
                                 {"pprof", options->pprof},
+                                {"perf-map", options->perf_map},
                                 {"dump-pagemap", options->dump_pagemap},
                                 {"alloc-wrapper", options->wrapper_count != 0},
                                 {"points", options->sampling.points},

@@ -294,6 +294,12 @@ size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, stru
     if (loader_spot_of(symbols, pc, &spot) && spot.linked)
         return loader_module_frames(symbols, spot.module, spot.address, frames, room);
     memset(frames, 0, room * sizeof *frames);
+    struct loader_jit_place place;
+    if (loader_jit_find(symbols, pc, &place))
+        frames[0] = (struct loader_frame){
+            loader_names_keep(symbols->names, place.function, strlen(place.function)),
+            place.file ? loader_names_keep(symbols->names, place.file, strlen(place.file)) : NULL,
+            place.base ? loader_names_keep(symbols->names, place.base, strlen(place.base)) : NULL, place.line, 0};
     return 1;
 }
 

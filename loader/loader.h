@@ -81,6 +81,11 @@ struct loader_symbols;
 enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu_areas *areas, struct c2_error *err);
 void loader_symbols_destroy(struct loader_symbols *symbols);
 
+/* Names of code that lies in no file: of a perf map (START SIZE NAME, a line each) or a jitdump, as compilers write
+ * them that make code while the program runs. From here on, for what is asked then. C2_ERR_NOT_FOUND, C2_ERR_FORMAT:
+ * the file cannot be read, or is neither, and there are none. */
+enum c2_status loader_symbols_jit(struct loader_symbols *symbols, const char *path, struct c2_error *err);
+
 struct loader_place {
     const char *object;   /* basename of the mapped file, or NULL */
     const char *function; /* demangled; NULL when unknown (stripped): then object and offset are all there is */

@@ -54,6 +54,7 @@ void loader_symbols_destroy(struct loader_symbols *symbols)
     c2_map_destroy(symbols->shown);
     loader_names_destroy(symbols->names);
     loader_capstone_close(symbols);
+    loader_jit_release(symbols->jit);
     c2_free(symbols);
 }
 
@@ -128,12 +129,26 @@ static void name_line(struct loader_symbols *symbols, const struct loader_spot *
     out->line = out->file ? line.line : 0;
 }
 
+/* Code that lies in no file, and its line. */
+static void name_jit(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+{
+    struct loader_jit_place place;
+    if (!loader_jit_find(symbols, pc, &place))
+        return;
+    *out = (struct loader_place){keep(symbols, place.object), keep(symbols, place.function), pc.v - place.start,
+                                 place.base ? keep(symbols, place.base) : NULL, place.line};
+}
+
 /* All but the line; whether the spot may have one. */
 static bool name_spot(struct loader_symbols *symbols, struct guest_va pc, struct loader_spot *spot,
                       struct loader_place *out)
 {
     *out = (struct loader_place){.offset = pc.v};
-    if (!loader_spot_of(symbols, pc, spot) || !(out->object = keep(symbols, spot->module->object)))
+    if (!loader_spot_of(symbols, pc, spot)) {
+        name_jit(symbols, pc, out);
+        return false;
+    }
+    if (!(out->object = keep(symbols, spot->module->object)))
         return false;
     out->offset = spot->address;
     if (spot->linked)
@@ -183,10 +198,15 @@ const char *loader_shown_name(struct loader_symbols *symbols, const char *symbol
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out)
 {
     struct loader_spot spot;
+    struct loader_jit_place place;
     const char *name;
     uint64_t start;
-    if (!loader_spot_of(symbols, pc, &spot) || !spot.linked ||
-        !loader_functions_find(&spot.module->functions, spot.address, &name, &start))
+    if (!loader_spot_of(symbols, pc, &spot)) {
+        const bool named = loader_jit_find(symbols, pc, &place);
+        out->v = named ? place.start : out->v;
+        return named;
+    }
+    if (!spot.linked || !loader_functions_find(&spot.module->functions, spot.address, &name, &start))
         return false;
     out->v = pc.v - (spot.address - start);
     return true;

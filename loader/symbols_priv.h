@@ -268,8 +268,18 @@ struct loader_symbols {
     struct loader_arrays *arrays;   /* arrays.c */
     struct loader_layout **layouts; /* locals.c */
     uint32_t layout_count, layout_room;
-    size_t capstone; /* loader_capstone; 0 before a question */
+    size_t capstone;        /* loader_capstone; 0 before a question */
+    struct loader_jit *jit; /* jit.c; NULL: there are no such names */
 };
+/* Of code that lies in no file; false: it has no name. */
+struct loader_jit_place {
+    const char *object, *function;
+    uint64_t start;          /* of the function */
+    const char *file, *base; /* NULL: not known */
+    int line;
+};
+bool loader_jit_find(const struct loader_symbols *symbols, struct guest_va pc, struct loader_jit_place *out);
+void loader_jit_release(struct loader_jit *jit); /* takes NULL */
 /* The module of a file mapping; NULL without memory, or if the area is none. */
 struct loader_module *loader_symbols_module(struct loader_symbols *symbols, const struct mmu_area *area);
 /* Where an address lies: false if in no file mapping. */

@@ -13,6 +13,7 @@ stacks     Folded stacks and pprof's profile, read by a decoder of our own, add 
            stacks to the calls of it in Callgrind's format; functions that call each other to what their source says.
 jumps      In Callgrind's format are those that Valgrind's Callgrind has, of programs without libc.
 writebacks Write-backs by line and instruction add up to the report's, with samples, regions and several cores.
+jit        Code in no file has the names and lines of a perf map or a jitdump, written here by their specification.
 refused    What a form cannot have, and what is none of its files, is named.
 """
 
@@ -496,6 +497,66 @@ def writebacks():
         equal([sum(column) for column in zip(*mine.lines.values())], mine.totals, what + ": lines")
 
 
+# ---------------------------------------------------------------- code in no file
+
+WALK, IDLE = 0x20000000, 0x20000100
+TIMES = {"walk": 2 + 4 * 1000, "idle": 2} # of jitted.S
+
+
+def jitdump(*records):
+    """Records are (kind, content); the head is Linux's, of an x86-64 process."""
+    head = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 62, 0, 1000, 0, 0)
+    return head + b"".join(struct.pack("<IIQ", kind, 16 + len(data), 1) + data for kind, data in records)
+
+
+def load(address, size, name):
+    return 0, struct.pack("<IIQQQQ", 1000, 1000, address, address, size, 1) + name.encode() + b"\0" + b"\xc3" * size
+
+
+def lines_of(address, *rows):
+    """(offset, line, file); \xff: the file of the row before."""
+    rows = [struct.pack("<QII", address + offset, line, 0) + file + b"\0" for offset, line, file in rows]
+    return 2, struct.pack("<QQ", address, len(rows)) + b"".join(rows)
+
+
+def jit():
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "perf-1000.map")
+        words = ["-m", "teach", "--perf-map", path, guest("jitted")]
+
+        def run_with(data):
+            with open(path, "wb") as file:
+                file.write(data)
+            report, profile, _ = profiled(words)
+            named = {one.get("name"): one for one in report["functions"] if one.get("module") == "perf-1000.map"}
+            return {name: one["executed"] for name, one in named.items()}, profile
+
+        # The last that lay there has its name; names go to the end of the line.
+        names, profile = run_with(b"20000000 200 gone\n0x20000100 0x40 idle\n20000000 40 LazyCompile:*walk a b.js:3\n")
+        equal(names, {"LazyCompile:*walk a b.js:3": TIMES["walk"], "idle": TIMES["idle"]}, "a perf map")
+        equal(profile.by_name("LazyCompile:*walk a b.js:3"), TIMES["walk"], "in Callgrind's format")
+        # A jitdump: code that has moved there, and lines, which come before it.
+        data = jitdump(lines_of(0x1000, (0, 7, b"/src/a.js"), (5, 8, b"\xff"), (14, 9, b"/src/b.js")),
+                       load(0x1000, 64, "walk"), load(IDLE, 16, "old"), load(IDLE, 16, "idle"), (4, b"12345678"),
+                       (1, struct.pack("<IIQQQQQ", 1, 1, WALK, 0x1000, WALK, 64, 1)), (3, b""))
+        names, profile = run_with(data)
+        equal(names, TIMES, "a jitdump")
+        mine = {(file, line): cost[0] for (file, _, line), cost in profile.lines.items() if file.startswith("/src/")}
+        # mov; then four instructions a round of 3, 4, 2 and 2 bytes, from 5 on; ret at 16.
+        equal(mine, {("/src/a.js", 7): 1, ("/src/a.js", 8): 3000, ("/src/b.js", 9): 1001}, "lines of a jitdump")
+        # What is none gives no names, and all counts.
+        for bad, part in ((b"20000000 40\n", "line 1"), (b"20000000 40 a\nhello\n", "line 2"), (data[:-30], "damaged"),
+                          (data[:4] + b"\7" + data[5:], "version"), (None, "cannot be read")):
+            if bad is None:
+                os.remove(path)
+            else:
+                with open(path, "wb") as file:
+                    file.write(bad)
+            result = emulate(["-q"] + words)
+            equal(result.returncode, 0, "status with %r" % (bad or b"")[:20])
+            contains(result.stderr.decode(), ["--perf-map", part, "has no names"], "message of %r" % (bad or b"")[:20])
+
+
 # ---------------------------------------------------------------- what is refused
 
 def refused():
@@ -548,5 +609,5 @@ def refused():
 if shutil.which("zstd") is None:
     skip("zstd is not installed")
 {"champsim": champsim, "played": played, "memtrace": memtrace, "misses": misses, "stacks": stacks,
- "jumps": jumps, "writebacks": writebacks, "refused": refused}[sys.argv[1]]()
+ "jumps": jumps, "writebacks": writebacks, "jit": jit, "refused": refused}[sys.argv[1]]()
 done()

@@ -96,6 +96,8 @@ static char *describe(const struct cli_options *o)
     fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->analyses[ANALYSIS_fifo] ? "fifo " : "",
             o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "", o->stats ? "stats " : "",
             o->quiet ? "quiet " : "", o->verbose ? "verbose " : "");
+    if (o->perf_map)
+        fprintf(to, "perf-map=%s ", o->perf_map);
     if (o->full)
         fprintf(to, "full ");
     if (o->width != 0)
@@ -166,6 +168,7 @@ static const struct {
     {"replay --html h r", "replay html=h recording=r "},
     {"--callgrind a --cachegrind=b --evictors c ./a", "callgrind=a evictors=c cachegrind=b run: ./a"},
     {"--folded a --folded-event Ir --pprof=b --misses c ./a", "folded=a folded-event=Ir pprof=b misses=c run: ./a"},
+    {"--perf-map a ./a", "perf-map=a run: ./a"},
     {"--trace a.champsim --trace-addresses physical ./a", "trace=a.champsim trace-addresses=physical run: ./a"},
     {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
     {"-q --full ./a", "quiet full run: ./a"},
@@ -436,6 +439,8 @@ static const struct {
      "--evictors needs the references that --no-sim does not record; leave one out"},
     {"--folded x --no-sim ./a", C2_ERR_INVALID,
      "--folded needs the references that --no-sim does not record; leave one out"},
+    {"--perf-map a --no-sim ./a", C2_ERR_INVALID,
+     "--perf-map names what is counted, and --no-sim counts nothing; leave one out"},
     {"--collect-jumps ./a", C2_ERR_INVALID, "--collect-jumps belongs to --callgrind; add that, or leave it out"},
     {"--folded-event Ir ./a", C2_ERR_INVALID, "--folded-event belongs to --folded; add that, or leave it out"},
     {"--pprof a --folded a ./a", C2_ERR_INVALID,

@@ -109,4 +109,5 @@ list(JOIN loader_inline_guests " " loader_inline_guests)
 list(JOIN loader_clang_guests " " loader_clang_guests)
 target_compile_definitions(test_loader_frames PRIVATE INLINE_GUESTS="${loader_inline_guests}"
   CLANG_GUESTS="${loader_clang_guests}")
+c2_unit_test(loader_jit c2_loader)
 c2_unit_test(loader_assigned c2_loader)
