@@ -19,8 +19,8 @@
 const struct argp_option cli_run_options[] = {
     {NULL, 0, NULL, 0, "Machine and memory:", 1},
     {"machine", KEY_MACHINE, "NAME|FILE", 0,
-     "machine: a preset's name, an INI file, or host, which is this processor (" CLI_DEFAULT_MACHINE "); several times: the run "
-     "on each, compared",
+     "machine: a preset's name, an INI file, or host, which is this processor (" CLI_DEFAULT_MACHINE
+     "); several times: the run on each, compared",
      1},
     {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},
     {"cores", KEY_CORES, "N", 0, "how many cores the machine has, short for --set cores=N; threads run on all of them",

@@ -307,5 +307,6 @@ def table(*names):
 
 
 if __name__ == "__main__":
-    {"found": found, "cured": cured, "stripped": stripped, "truth": truth, "judge": judge_tried, "table": table}[sys.argv[1]](*sys.argv[2:])
+    {"found": found, "cured": cured, "stripped": stripped, "truth": truth, "judge": judge_tried,
+     "table": table}[sys.argv[1]](*sys.argv[2:])
     done()

@@ -12,7 +12,10 @@ expect() # WHAT IS WANTED
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 ! command -v gcc cmake c2emu || { echo "this Debian is not clean"; exit 1; }
-apt-get install -y -qq --no-install-recommends /tmp/c2emu_*.deb >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; exit 1; }
+apt-get install -y -qq --no-install-recommends /tmp/c2emu_*.deb >/tmp/apt.log 2>&1 || {
+  tail -n 20 /tmp/apt.log
+  exit 1
+}
 expect "state" "$(dpkg-query -W -f '${db:Status-Abbrev}' c2emu)" "ii "
 expect "version" "$(c2emu --version | cut -d ' ' -f 2)" "$(dpkg-query -W -f '${Version}' c2emu)"
 cd /root

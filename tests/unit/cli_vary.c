@@ -63,11 +63,10 @@ static const struct {
      "pages=file=x: skylake  file=x off\n"
      "pages=same-color,color=1,level=L3: skylake  same-color,color=1,level=L3 off"},
     /* keys of policies, whatever the order */
-    {"--vary pages.seed=3..4 --vary pages=random,buddy",
-     "pages.seed=3 pages=random: skylake  random,seed=3 off\n"
-     "pages.seed=3 pages=buddy: skylake  buddy,seed=3 off\n"
-     "pages.seed=4 pages=random: skylake  random,seed=4 off\n"
-     "pages.seed=4 pages=buddy: skylake  buddy,seed=4 off"},
+    {"--vary pages.seed=3..4 --vary pages=random,buddy", "pages.seed=3 pages=random: skylake  random,seed=3 off\n"
+                                                         "pages.seed=3 pages=buddy: skylake  buddy,seed=3 off\n"
+                                                         "pages.seed=4 pages=random: skylake  random,seed=4 off\n"
+                                                         "pages.seed=4 pages=buddy: skylake  buddy,seed=4 off"},
     {"--pages buddy --vary pages.age=0,0.5", "pages.age=0: skylake  buddy,age=0 off\n"
                                              "pages.age=0.5: skylake  buddy,age=0.5 off"},
     /* ranges */
