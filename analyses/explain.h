@@ -43,8 +43,8 @@ struct explain_line {
     bool brought_once, here;
     uint32_t set;                 /* through all slices, as it was asked for last */
     struct line_no line;          /* physical */
-    uint64_t asked;               /* when last; 0: never */
-    struct explain_access asking; /* it; this one included */
+    uint64_t asked;               /* when last; 0: never. In `lines` of a step the step counts, in `own` not */
+    struct explain_access asking; /* who did; this step included */
     /* The last times: who brought it, touched it - a fill is a touch -, made it leave. */
     struct explain_access brought, touched, left;
     enum explain_left how;
