@@ -7,7 +7,8 @@
  *   perf map  A line a function: START SIZE NAME, the numbers in hex, the name up to the end of the line.
  *   jitdump   A head of its own length, whose first number is 0x4a695444, then records: 0 code is loaded, with its
  *             address, size and name; 1 it moves, from one address to another; 2 its lines, ahead of it: address, line
- *             and file each, where the file ff says "the one before"; 3 the end; others are passed over.
+ *             and file each, where the file ff says "the one before"; 3 the end; others are passed over. V8 adds the
+ *             length of an ELF file's head to the addresses of lines; its dumps are known by deadbeef in the head.
  *   Later code takes the place of earlier code that it overlaps. What lies in a file of the program is not asked here.
  *
  * Invariants
@@ -18,7 +19,8 @@
  *   all that was executed there. Inlined functions: a line is that of the innermost. Jitdumps in the order of bytes of
  *   other processors.
  *
- * Source: tools/perf/Documentation/jit-interface.txt and jitdump-specification.txt of Linux.
+ * Source: tools/perf/Documentation/jit-interface.txt and jitdump-specification.txt of Linux; V8's
+ *   src/diagnostics/perf-jit.cc for what is its own.
  */
 #include "loader/symbols_priv.h"
 
@@ -29,6 +31,8 @@
 
 #define MAGIC 0x4a695444u
 #define VERSION 1u
+#define V8 0xdeadbeefu               /* where others have 0 */
+#define V8_SKEW 64u                  /* bytes */
 #define MOST_BYTES ((size_t)1 << 30) /* of a file */
 enum { HEAD_BYTES = 40, RECORD_BYTES = 16, LOAD_BYTES = 40, MOVE_BYTES = 48, DEBUG_BYTES = 16, ENTRY_BYTES = 16 };
 enum { LOADED = 0, MOVED = 1, DEBUG = 2, CLOSED = 3 };
@@ -55,6 +59,7 @@ struct loader_jit {
     struct line *lines;
     size_t line_count;
     uint64_t lines_of;
+    uint64_t skew; /* of the addresses of lines */
 };
 
 /* ------------------------------------------------------------------ code */
@@ -202,7 +207,7 @@ static bool take_lines(struct loader_jit *jit, const uint8_t *at, const uint8_t 
             return false;
         if (!file)
             *status = c2_fail_memory(err, "the names of code");
-        jit->lines[jit->line_count++] = (struct line){u64(at) - code, file, (int)(u32(at + 8) & INT32_MAX)};
+        jit->lines[jit->line_count++] = (struct line){u64(at) - code - jit->skew, file, (int)(u32(at + 8) & INT32_MAX)};
         at += ENTRY_BYTES + length + 1;
     }
     if (*status == C2_OK)
@@ -242,6 +247,7 @@ static enum c2_status read_dump(struct loader_jit *jit, const char *path, const 
     if (head < HEAD_BYTES || head > count || u32(at + 4) != VERSION)
         return c2_fail(err, C2_ERR_FORMAT, "%s: the head of a jitdump is damaged, or of another version than %u", path,
                        VERSION);
+    jit->skew = u32(at + 16) == V8 ? V8_SKEW : 0;
     for (at += head; at < end && status == C2_OK;) {
         const uint32_t bytes_of = end - at < RECORD_BYTES ? 0 : u32(at + 4);
         if (bytes_of < RECORD_BYTES || bytes_of > (size_t)(end - at) ||

@@ -503,9 +503,9 @@ WALK, IDLE = 0x20000000, 0x20000100
 TIMES = {"walk": 2 + 4 * 1000, "idle": 2} # of jitted.S
 
 
-def jitdump(*records):
+def jitdump(*records, pad=0):
     """Records are (kind, content); the head is Linux's, of an x86-64 process."""
-    head = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 62, 0, 1000, 0, 0)
+    head = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 62, pad, 1000, 0, 0)
     return head + b"".join(struct.pack("<IIQ", kind, 16 + len(data), 1) + data for kind, data in records)
 
 
@@ -544,6 +544,11 @@ def jit():
         mine = {(file, line): cost[0] for (file, _, line), cost in profile.lines.items() if file.startswith("/src/")}
         # mov; then four instructions a round of 3, 4, 2 and 2 bytes, from 5 on; ret at 16.
         equal(mine, {("/src/a.js", 7): 1, ("/src/a.js", 8): 3000, ("/src/b.js", 9): 1001}, "lines of a jitdump")
+        # V8's lines are 64 bytes off.
+        _, profile = run_with(jitdump(lines_of(WALK, (64, 7, b"/src/a.js"), (69, 8, b"\xff"), (78, 9, b"/src/b.js")),
+                                      load(WALK, 64, "walk"), pad=0xdeadbeef))
+        same = {(file, line): cost[0] for (file, _, line), cost in profile.lines.items() if file.startswith("/src/")}
+        equal(same, mine, "lines of V8's")
         # What is none gives no names, and all counts.
         for bad, part in ((b"20000000 40\n", "line 1"), (b"20000000 40 a\nhello\n", "line 2"), (data[:-30], "damaged"),
                           (data[:4] + b"\7" + data[5:], "version"), (None, "cannot be read")):
