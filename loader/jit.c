@@ -35,6 +35,7 @@
 #define V8_SKEW 64u                  /* bytes */
 #define MOST_BYTES ((size_t)1 << 30) /* of a file */
 enum { HEAD_BYTES = 40, RECORD_BYTES = 16, LOAD_BYTES = 40, MOVE_BYTES = 48, DEBUG_BYTES = 16, ENTRY_BYTES = 16 };
+enum { PADDING_BYTES = 8 }; /* behind a record there are fewer */
 enum { LOADED = 0, MOVED = 1, DEBUG = 2, CLOSED = 3 };
 
 struct line {
@@ -180,37 +181,53 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* at: behind the record's own head. False: it does not hold what it says; *status: no memory. */
+/* A file's name: nothing that no text has. */
+static bool is_name(const char *text)
+{
+    bool sound = *text != '\0';
+    for (; *text != '\0'; text++)
+        sound &= (unsigned char)*text >= ' ' && *text != 0x7f;
+    return sound;
+}
+
+/* One line, and the file of the one before where it says so. NULL: this is none; *status: no memory. */
+static const uint8_t *take_line(struct loader_jit *jit, const uint8_t *at, const uint8_t *end, const char **file,
+                                enum c2_status *status, struct c2_error *err)
+{
+    const size_t length = end - at < ENTRY_BYTES ? SIZE_MAX : text_length(at + ENTRY_BYTES, end);
+    const char *name = (const char *)at + ENTRY_BYTES;
+    const bool again = length == 1 && name[0] == '\xff';
+    if (length == SIZE_MAX || (again ? !*file : !is_name(name)))
+        return NULL;
+    if (!again && !(*file = c2_pool_format(&jit->pool, "%s", name)))
+        *status = c2_fail_memory(err, "the names of code");
+    jit->lines[jit->line_count++] = (struct line){u64(at) - jit->lines_of - jit->skew, *file,
+                                                  (int)(u32(at + 8) & INT32_MAX)};
+    return at + ENTRY_BYTES + length + 1;
+}
+
+/* at: behind the record's own head. False: it does not hold what it says. Lines that are not what they should be are
+ * left out, all of that code: some V8 writes names of files from memory that it has freed. *status: no memory. */
 static bool take_lines(struct loader_jit *jit, const uint8_t *at, const uint8_t *end, enum c2_status *status,
                        struct c2_error *err)
 {
     if (end - at < DEBUG_BYTES)
         return false;
-    const uint64_t code = u64(at), count = u64(at + 8);
+    const uint64_t count = u64(at + 8);
     const char *file = NULL;
+    jit->lines_of = u64(at);
+    jit->line_count = 0;
     at += DEBUG_BYTES;
     if (count > (uint64_t)(end - at) / (ENTRY_BYTES + 1))
         return false;
     jit->lines = c2_pool_get(&jit->pool, (size_t)(count + 1) * sizeof *jit->lines);
-    jit->line_count = 0;
-    jit->lines_of = code;
     if (!jit->lines)
         *status = c2_fail_memory(err, "the names of code");
-    for (uint64_t i = 0; i < count && *status == C2_OK; i++) {
-        const size_t length = end - at < ENTRY_BYTES ? SIZE_MAX : text_length(at + ENTRY_BYTES, end);
-        if (length == SIZE_MAX)
-            return false;
-        const char *name = (const char *)at + ENTRY_BYTES;
-        if (strcmp(name, "\xff") != 0)
-            file = c2_pool_format(&jit->pool, "%s", name);
-        if (!file && strcmp(name, "\xff") == 0)
-            return false;
-        if (!file)
-            *status = c2_fail_memory(err, "the names of code");
-        jit->lines[jit->line_count++] = (struct line){u64(at) - code - jit->skew, file, (int)(u32(at + 8) & INT32_MAX)};
-        at += ENTRY_BYTES + length + 1;
-    }
-    if (*status == C2_OK)
+    for (uint64_t i = 0; i < count && at && *status == C2_OK; i++)
+        at = take_line(jit, at, end, &file, status, err);
+    if (!at || end - at >= PADDING_BYTES)
+        jit->line_count = 0;
+    if (*status == C2_OK && jit->line_count != 0)
         qsort(jit->lines, jit->line_count, sizeof *jit->lines, by_offset);
     return true;
 }

@@ -549,6 +549,11 @@ def jit():
                                       load(WALK, 64, "walk"), pad=0xdeadbeef))
         same = {(file, line): cost[0] for (file, _, line), cost in profile.lines.items() if file.startswith("/src/")}
         equal(same, mine, "lines of V8's")
+        # Names of files that are none: no lines at all, and the functions all the same.
+        for rows in (((64, 7, b"\xdc\x8a\1"), (69, 8, b"\xff")), ((64, 7, b"\xff"),), ((64, 7, b""),)):
+            names, profile = run_with(jitdump(lines_of(WALK, *rows), load(WALK, 64, "walk"), pad=0xdeadbeef))
+            equal(names, {"walk": TIMES["walk"]}, "a name of a file that is none")
+            check(not any(line for file, function, line in profile.lines if function == "walk"), "lines of such a one")
         # What is none gives no names, and all counts.
         for bad, part in ((b"20000000 40\n", "line 1"), (b"20000000 40 a\nhello\n", "line 2"), (data[:-30], "damaged"),
                           (data[:4] + b"\7" + data[5:], "version"), (None, "cannot be read")):
