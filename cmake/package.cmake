@@ -25,6 +25,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/completions/c2emu.bash RENAME c2emu
 install(FILES ${PROJECT_SOURCE_DIR}/completions/_c2emu DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES ${PROJECT_SOURCE_DIR}/completions/c2emu.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# Where Debian's python3 finds modules below /usr; below another prefix that directory goes into PYTHONPATH.
+set(C2_MODULE_DIR lib/python3/dist-packages CACHE STRING "where c2emu.py is installed, below the prefix")
+install(FILES ${PROJECT_SOURCE_DIR}/python/c2emu.py DESTINATION ${C2_MODULE_DIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS)
@@ -44,5 +48,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, snakemake")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "valgrind, kcachegrind, slurm-client")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-pandas, valgrind, kcachegrind, slurm-client")
 include(CPack)

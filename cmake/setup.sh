@@ -7,8 +7,8 @@ c2_build_packages="cmake gcc g++ make pkg-config libunicorn-dev libcapstone-dev 
     libjansson-dev libzstd-dev zlib1g-dev liblzma-dev libzydis-dev libmpfr-dev libgcrypt20-dev libseccomp-dev
     libiberty-dev node-d3"
 c2_test_packages="libcmocka-dev openssl clang-format valgrind musl-tools clang python3 perl gawk mawk grep sed coreutils
-    gzip bzip2 xz-utils zstd bc file python3-numpy git gfortran rustc groff zsh fish snakemake python3-jsonschema
-    slurmctld slurmd slurm-client chromium"
+    gzip bzip2 xz-utils zstd bc file python3-numpy python3-jsonschema python3-pandas git gfortran rustc groff zsh fish
+    snakemake slurmctld slurmd slurm-client chromium"
 
 # ---------------------------------------------------------------- stages
 

@@ -167,6 +167,9 @@ def install():
                    if name != "__pycache__"]
         wanted += [f"share/doc/c2emu/{name}" for name in ("README.md", "CHANGELOG.md", "CITATION.cff", "copyright")]
         wanted += [f"share/doc/c2emu/{name}" for name in docs]
+        wanted += ["lib/python3/dist-packages/c2emu.py"]
+        wanted += [f"share/doc/c2emu/examples/{name}" for name in os.listdir(os.path.join(ROOT, "python", "examples"))
+                   if name != "__pycache__"]
         expect("files installed", found, sorted(wanted))
         program = os.path.join(place, "bin", "c2emu")
         expect("machines", run([program, "machines", "zen4"]).stdout, run([C2EMU, "machines", "zen4"]).stdout)

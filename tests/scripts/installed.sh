@@ -34,6 +34,7 @@ for page in c2emu $(sed 's/^/c2emu-/' /tmp/verbs); do
     expect "the head of $page.1" "$(zcat "/usr/share/man/man1/$page.1.gz" | grep -c '^\.TH ')" 1
 done
 expect "pages" "$(find /usr/share/man/man1 -name 'c2emu*.1.gz' | wc -l)" "$(($(wc -l </tmp/verbs) + 1))"
+[ -s /usr/lib/python3/dist-packages/c2emu.py ] || { echo "c2emu.py is missing"; exit 1; }
 for file in bash-completion/completions/c2emu zsh/vendor-completions/_c2emu fish/vendor_completions.d/c2emu.fish \
     doc/c2emu/docs/report.schema.json doc/c2emu/copyright; do
     [ -s "/usr/share/$file" ] || { echo "/usr/share/$file is missing"; exit 1; }
