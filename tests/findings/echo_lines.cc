@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Lesson: what is read long after it was written is fetched twice, once to be overwritten and once to be read.
-// Truth: three times 3 million numbers, 23 MiB, are made and then summed up. L3 has 20 MiB: a sum finds nothing of what
+// Truth: three times 3 million numbers, 23 MiB, are made and then summed up. L3 has 8 MiB: a sum finds nothing of what
 // was made. So stores past the caches take nothing from it; they spare the 3 * 375,000 fetches of the lines made.
 #include <cstdint>
 #include <cstdio>
