@@ -92,7 +92,7 @@ static void end(struct run *run)
     c2_free(run->batch);
 }
 
-/* ------------------------------------------------------------------ the list, searched; times count from 1, 0: never */
+/* ---------------------------------------------------------------- the list, searched; times count from 1, 0: never */
 
 static uint64_t asked_before(const struct run *run, uint64_t line, uint32_t at)
 {
