@@ -206,6 +206,8 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
 enum c2_status cli_explain_report(int argc, char **argv, int *exit_status, struct c2_error *err);
 /* C2_ERR_NOT_FOUND: the run has no such miss; C2_ERR_INVALID: it is another run than that of the report. */
 enum c2_status cli_explain_check(const struct cli_options *options, const struct report_run *run, struct c2_error *err);
+/* The program is one of several that none was chosen of; nothing is told. */
+void cli_explain_leave_out(const struct report_run *run);
 /* The steps of the miss: by keys where standard input and standard error are terminals, else all as text. */
 enum c2_status cli_step(const struct cli_options *options, const struct report_run *run, struct c2_error *err);
 

@@ -160,7 +160,7 @@ static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_op
         outputs->json = NULL;
         status = cli_advise(options, simulation, report, findings, json, err);
     }
-    if (options->explain && shown)
+    if (options->explain)
         status = cli_explain_check(options, report, err);
     if (status == C2_OK)
         status = cli_outputs_commit(outputs, options, lane ? lane_analyses(lane) : NULL, report,
@@ -174,6 +174,11 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
                                  const struct cli_simulation *simulation, const struct report_run *report, bool shown,
                                  struct c2_error *err)
 {
+    if (options->explain && !shown) {
+        cli_explain_leave_out(report);
+        cli_outputs_abandon(outputs);
+        return C2_OK;
+    }
     struct report_run whole = *report, *lanes;
     struct findings *findings = NULL;
     enum c2_status status = describe_lanes(&lanes, &whole, simulation, err);

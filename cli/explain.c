@@ -77,6 +77,12 @@ enum c2_status cli_explain_check(const struct cli_options *options, const struct
     return status == C2_OK && !result->story ? fail_none(run, result, err) : status;
 }
 
+void cli_explain_leave_out(const struct report_run *run)
+{
+    const char *slash = strrchr(run->command[0], '/'), *name = slash ? slash + 1 : run->command[0];
+    fprintf(stderr, "c2emu: explain: the run has several programs; --follow %s tells of this one\n", name);
+}
+
 /* ------------------------------------------------------------------ the run of a report */
 
 struct again {

@@ -406,6 +406,10 @@ def part_words():
             (["--set", "L1D.write=through"], "explain does not follow stores that go on from a level"),
             (["--no-attribution"], "--no-attribution"), (["--output", "d"], "leave --output out")):
         contains(explain(TEACH + words, status=125), [said], " ".join(words))
+    contains(explain(["-q", "--json", "/dev/null", "--miss", "77"] + TEACH, status=125), ["L1D had 76 misses"], "-q")
+    shell = ["/bin/sh", "-c", GUEST[0] + "; exit 3"]
+    contains(explain(TEACH, shell, 3), ["the run has several programs; --follow explained tells of this one"], "two")
+    contains(explain(TEACH + ["--follow", "explained"], shell, 3), ["A cold miss of L1D", "Miss 41 of the 76,"], "one")
     contains(emulate(["--miss", "3"] + GUEST).stderr.decode(), ["--miss belongs to `c2emu explain`"], "no verb")
 
 
