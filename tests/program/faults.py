@@ -302,7 +302,7 @@ def options():
 
 # ---------------------------------------------------------------------------------------------- outputs
 
-PROFILES = ("--callgrind", "--evictors", "--cachegrind")
+PROFILES = ("--callgrind", "--evictors", "--cachegrind", "--folded", "--pprof", "--misses")
 
 
 def outputs():

@@ -30,7 +30,7 @@ def contents(directory):
     return files
 
 
-FILES = ("callgrind", "evictors", "cachegrind", "trace", "dump-pagemap")
+FILES = ("callgrind", "evictors", "cachegrind", "folded", "pprof", "misses", "trace", "dump-pagemap")
 
 
 def outcome(words, files):
