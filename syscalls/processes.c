@@ -96,27 +96,32 @@ static void take_back(struct processes_sent *sent, uint64_t signals)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < sent->count; i++)
-        if (!(signals & signals_bit(sent->list[i].signal)))
+        if (!(signals & signals_bit(sent->list[i].info.signal)))
             sent->list[kept++] = sent->list[i];
     sent->count = kept;
     sent->set &= ~signals;
 }
 
-/* As pending_add: of the first 31 one of a kind. */
-bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info)
+/* As pending_add: of the first 31 one of a kind to the process; to a thread it sees to that itself. */
+static bool tell(struct syscalls *kernel, struct process *process, uint32_t thread, const struct signals_info *info)
 {
     struct processes_sent *sent = sent_to(kernel, process);
-    const uint64_t bit = signals_bit(info->signal);
+    const uint64_t bit = thread == 0 ? signals_bit(info->signal) : 0;
     take_back(sent, stops_taken_back(info->signal));
     stops_end(kernel, process, info->signal);
     if (sent->set & bit && info->signal < SIGNALS_REAL_TIME)
         return true;
     if (sent->count == PROCESSES_SENT)
         return false;
-    sent->list[sent->count++] = *info;
+    sent->list[sent->count++] = (struct process_signal){*info, thread};
     kernel->processes->events++;
     sent->set |= bit;
     return true;
+}
+
+bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info)
+{
+    return tell(kernel, process, 0, info);
 }
 
 bool processes_has_ended(const struct syscalls *kernel, uint32_t pid)
@@ -767,8 +772,11 @@ void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t
     struct processes_sent *sent = sent_to(kernel, processes_self(kernel));
     const uint64_t mine = syscalls_time_ns(kernel, instructions);
     kernel->slept_ns += now > mine ? now - mine : 0;
-    for (uint32_t i = 0; i < sent->count; i++)
-        signals_raise(kernel, NULL, &sent->list[i]);
+    for (uint32_t i = 0; i < sent->count; i++) {
+        struct kernel_thread *thread = threads_find(kernel, sent->list[i].thread);
+        if (thread || sent->list[i].thread == 0) /* else it has ended meanwhile */
+            signals_raise(kernel, thread, &sent->list[i].info);
+    }
     sent->set = sent->count = 0;
     notices_collect(kernel);
     mqueue_take_notices(kernel);
@@ -822,6 +830,21 @@ int64_t processes_send(struct call *c, int to, const struct signals_info *info)
             any = true;
         }
     return full ? -EAGAIN : any ? 0 : -ESRCH;
+}
+
+int64_t processes_send_thread(struct call *c, uint32_t group, uint32_t thread, const struct signals_info *info)
+{
+    struct syscalls *kernel = c->kernel;
+    const struct process *of = processes_of_thread(kernel, thread);
+    if (info->signal < 0 || info->signal > SIGNALS_COUNT)
+        return -EINVAL;
+    if (thread == IDENTITY_PARENT && (group == 0 || group == thread))
+        return -EPERM;
+    if (!of || (group != 0 && of->pid != group))
+        return -ESRCH;
+    if (info->signal == 0 || of->state == PROCESS_ZOMBIE)
+        return 0;
+    return tell(kernel, processes_find(kernel, of->pid), thread, info) ? 0 : -EAGAIN;
 }
 
 int64_t signals_kill(struct call *c)

@@ -85,9 +85,12 @@ struct processes {
     uint32_t used;     /* of the list: nothing lies behind */
     struct process list[PROCESSES_MOST];
     struct processes_sent {
-        uint64_t set; /* bit signal-1 */
+        uint64_t set; /* bit signal-1: to the process */
         uint32_t count;
-        struct signals_info list[PROCESSES_SENT];
+        struct process_signal {
+            struct signals_info info;
+            uint32_t thread; /* 0: to the process */
+        } list[PROCESSES_SENT];
     } sent[PROCESSES_MOST]; /* to each by others, and not seen yet */
     struct process_view views[PROCESSES_MOST];
     char texts[PROCESSES_MOST][PROCESSES_TEXT];
@@ -116,6 +119,8 @@ int64_t processes_start(struct call *c, const struct processes_start *start);
 int64_t processes_send(struct call *c, int to, const struct signals_info *info);
 /* To another process that is not at its end, which sees it when it is its turn. False: too many. */
 bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info);
+/* To a thread of another process; group: whose it has to be, 0: anybody's. 0 or -errno. */
+int64_t processes_send_thread(struct call *c, uint32_t group, uint32_t thread, const struct signals_info *info);
 /* Whoever has this number, at its end or not; NULL: nobody. */
 struct process *processes_find(const struct syscalls *kernel, uint32_t pid);
 /* To a process, which may be this one. False: too many. */

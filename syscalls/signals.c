@@ -441,32 +441,27 @@ static int64_t send(struct call *c, struct kernel_thread *thread, int signal, in
     return 0;
 }
 
-/* To the first thread of another process, which is as good as to the process. */
-static int64_t send_elsewhere(struct call *c, int process, int signal, int code)
+/* group: the process whose thread it has to be; 0: anybody's. */
+static int64_t send_to_thread(struct call *c, int group, int thread, int signal)
 {
-    struct signals_info info = {.signal = signal, .code = code};
+    struct signals_info info = {.signal = signal, .code = SI_TKILL};
     info.sender.pid = (int32_t)c->kernel->pid;
     info.sender.uid = IDENTITY_USER;
-    return processes_send(c, process, &info);
-}
-
-static int64_t send_to_thread(struct call *c, int thread, int signal)
-{
     if (thread <= 0)
         return -EINVAL;
     struct kernel_thread *to = threads_find(c->kernel, (uint32_t)thread);
-    return to ? send(c, to, signal, SI_TKILL) : send_elsewhere(c, thread, signal, SI_TKILL);
+    if (to && (group == 0 || (uint32_t)group == c->kernel->pid))
+        return send(c, to, signal, SI_TKILL);
+    return processes_send_thread(c, (uint32_t)group, (uint32_t)thread, &info);
 }
 
-int64_t signals_tkill(struct call *c) { return send_to_thread(c, (int)c->arg[0], (int)c->arg[1]); }
+int64_t signals_tkill(struct call *c) { return send_to_thread(c, 0, (int)c->arg[0], (int)c->arg[1]); }
 
 int64_t signals_tgkill(struct call *c)
 {
     if ((int)c->arg[0] <= 0)
         return -EINVAL;
-    if (c->arg[0] == c->kernel->pid)
-        return send_to_thread(c, (int)c->arg[1], (int)c->arg[2]);
-    return c->arg[0] == c->arg[1] ? send_elsewhere(c, (int)c->arg[0], (int)c->arg[2], SI_TKILL) : -ESRCH;
+    return send_to_thread(c, (int)c->arg[0], (int)c->arg[1], (int)c->arg[2]);
 }
 
 static int64_t queue(struct call *c, struct kernel_thread *thread, int signal, const void *said)
@@ -505,11 +500,16 @@ int64_t signals_queue(struct call *c)
 int64_t signals_queue_thread(struct call *c)
 {
     struct kernel_thread *thread = threads_find(c->kernel, (uint32_t)c->arg[1]);
+    struct signals_info info;
     if ((int)c->arg[0] <= 0 || (int)c->arg[1] <= 0)
         return -EINVAL;
     if (is_pretended(c, c->arg[1], c->ptr[3]))
         return -EPERM;
-    return c->arg[0] == c->kernel->pid && thread ? queue(c, thread, (int)c->arg[2], c->ptr[3]) : -ESRCH;
+    if (c->arg[0] == c->kernel->pid && thread)
+        return queue(c, thread, (int)c->arg[2], c->ptr[3]);
+    memcpy(&info, c->ptr[3], sizeof info);
+    info.signal = (int)c->arg[2];
+    return processes_send_thread(c, (uint32_t)c->arg[0], (uint32_t)c->arg[1], &info);
 }
 
 /* What is interrupted by a handler is never begun again by this call here. */

@@ -317,10 +317,10 @@ SYSCALL(128, rt_sigtimedwait, signals_timedwait, DECIMAL, "a timeout passes at o
         OUT_OR_NULL(128), TIME_IN_OR_NULL, SIZE)
 SYSCALL(131, sigaltstack, signals_altstack, DECIMAL, "", IN_OR_NULL(24), OUT_OR_NULL(24))
 SYSCALL(62, kill, signals_kill, DECIMAL, "", INT, SIGNAL)
-SYSCALL(200, tkill, signals_tkill, DECIMAL, "of other processes the first thread only", INT, SIGNAL)
-SYSCALL(234, tgkill, signals_tgkill, DECIMAL, "of other processes the first thread only", INT, INT, SIGNAL)
+SYSCALL(200, tkill, signals_tkill, DECIMAL, "", INT, SIGNAL)
+SYSCALL(234, tgkill, signals_tgkill, DECIMAL, "", INT, INT, SIGNAL)
 SYSCALL(129, rt_sigqueueinfo, signals_queue, DECIMAL, "", INT, SIGNAL, IN(128))
-SYSCALL(297, rt_tgsigqueueinfo, signals_queue_thread, DECIMAL, "to its own threads only", INT, INT, SIGNAL, IN(128))
+SYSCALL(297, rt_tgsigqueueinfo, signals_queue_thread, DECIMAL, "", INT, INT, SIGNAL, IN(128))
 SYSCALL(219, restart_syscall, signals_restart_call, DECIMAL, "EINTR", NONE)
 SYSCALL(15, rt_sigreturn, signals_return, NO_RESULT, "", NONE)
 

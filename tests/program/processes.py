@@ -146,6 +146,7 @@ def family(top):
     for part in ("basics", "pipes", "spawn", "signals", "shared", "clock"):
         both([guest, part, top], part)
     both([guest, "memory"], "memory in common")
+    both([guest, "thread"], "signals for a thread")
     both([guest, "locks", top], "locks")
     both([guest, "stops"], "stops")
     both([guest, "looks", top], "looks")

@@ -6,6 +6,7 @@
  * pipes    a child at each end of pipes, poll, select, more than a pipe holds, its broken end
  * spawn    posix_spawn: failures come back to the parent; vfork writes in the parent's memory
  * memory   clone with CLONE_VM
+ * thread   signals for a thread of another process
  * daemons  who is left when the first process has ended
  * signals  kill between processes, SIGCHLD with its siginfo, sigsuspend, a child killed while it waits
  * shared   shared memory, file positions, locks of files between processes
@@ -1026,6 +1027,57 @@ static void circle(const char *directory)
         flock(second, LOCK_EX);
 }
 
+/* Signals for the second thread of another process are taken by that one, though the first one would take them, too. */
+static volatile sig_atomic_t heard, heard_elsewhere, heard_value;
+static pid_t second_thread;
+static void on_thread_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    heard += number == SIGUSR1 || number == SIGRTMIN;
+    heard_elsewhere += gettid() != second_thread;
+    heard_value += number == SIGRTMIN ? info->si_value.sival_int : info->si_code == SI_TKILL;
+}
+
+static void *second(void *told)
+{
+    second_thread = gettid();
+    if (write(*(int *)told, &second_thread, sizeof second_thread) != sizeof second_thread)
+        _exit(1);
+    while (heard < 3)
+        usleep(1000);
+    return NULL;
+}
+
+static void told_by_thread(void)
+{
+    const struct sigaction action = {.sa_sigaction = on_thread_signal, .sa_flags = SA_SIGINFO};
+    int told[2], status;
+    pid_t thread;
+    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGRTMIN, &action, NULL);
+    if (pipe(told) != 0)
+        _exit(1);
+    const pid_t child = fork();
+    if (child == 0) {
+        pthread_t of;
+        pthread_create(&of, NULL, second, &told[1]);
+        pthread_join(of, NULL);
+        printf("elsewhere: %d, value %d\n", heard_elsewhere, heard_value);
+        exit(0);
+    }
+    siginfo_t info = {.si_signo = SIGRTMIN, .si_code = SI_QUEUE, .si_pid = getpid(), .si_uid = getuid()};
+    info.si_value.sival_int = 40;
+    if (read(told[0], &thread, sizeof thread) != sizeof thread)
+        _exit(1);
+    const long one = syscall(SYS_tgkill, child, thread, SIGUSR1);
+    const bool others = syscall(SYS_tgkill, getpid(), thread, SIGUSR1) < 0 && errno == ESRCH;
+    const bool its_own = syscall(SYS_tgkill, thread, thread, SIGUSR1) < 0 && errno == ESRCH;
+    const long two = syscall(SYS_rt_tgsigqueueinfo, child, thread, SIGRTMIN, &info);
+    const long three = syscall(SYS_rt_tgsigqueueinfo, child, thread, SIGRTMIN, &info);
+    say_status("told by its thread", waitpid(child, &status, 0), &status);
+    printf("%ld %ld %ld, not this one's: %d, nor its own: %d\n", one, two, three, others, its_own);
+}
+
 /* A child with CLONE_VM has its parent's memory, and its descriptors are its own. What it maps is there afterwards,
  * what it unmaps is gone; its stack is a part of that memory. */
 struct common {
@@ -1165,6 +1217,8 @@ int main(int argc, char **argv)
         orphans();
     else if (strcmp(part, "circle") == 0 && argc > 2)
         circle(argv[2]);
+    else if (strcmp(part, "thread") == 0)
+        told_by_thread();
     else if (strcmp(part, "memory") == 0)
         common_memory();
     else if (strcmp(part, "daemons") == 0)
