@@ -364,7 +364,7 @@ const struct interpret_form *interpret_form_of(ZydisMnemonic mnemonic)
          "build the program with -march=x86-64-v2, or let it choose its code by CPUID"
 /* Of features that another processor of cpu/ has. */
 #define BEYOND_FOR(name, cpu) \
-    name " is beyond the processor that the guest finds: run it with --engine native --cpu " cpu \
+    name " is beyond the processor that the guest finds: run it with --cpu " cpu \
          ", build it with -march=x86-64-v2, or let it choose its code by CPUID"
 #define EXT(e, name) [ZYDIS_ISA_EXT_##e] = BEYOND(name)
 #define EXT_FOR(e, name, cpu) [ZYDIS_ISA_EXT_##e] = BEYOND_FOR(name, cpu)

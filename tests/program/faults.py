@@ -168,7 +168,7 @@ def report_of_a_killed_guest():
             reports.append(report)
             equal((result.returncode, report["exit_status"]), (125, 125), "status of a refused instruction")
             contains(report["ending"], ["cannot execute vaddps ", " in avx (%s): AVX is beyond " % line_of("avx"),
-                                        ": run it with --engine native --cpu x86-64-v3, "], "its end")
+                                        ": run it with --cpu x86-64-v3, "], "its end")
             contains(text(result), ["c2emu: %s\n" % report["ending"], "\nending      cannot execute ", "\nlevel "],
                      "what is said of it")
             check(report["run"]["instructions"] > 1000 and report["levels"], "the report: %r" % report["run"])
