@@ -258,7 +258,7 @@ INVALID = [  # words, what is said
     (["-E", "C2EMU_NOT_SET_HERE"], "not set"), (["-m", "/nonexistent/file.ini"], "/nonexistent/file.ini"),
     (["--no-sim", "--trace", "t.txt"], "--trace"), (["--no-sim", "--callgrind", "t.txt"], "--callgrind"),
     (["--no-attribution", "--evictors", "t.txt"], "--no-attribution"), (["--pages", "random,color=1"], "random"),
-    (["--pages", "same-color,color=8"], "0 to 7"),
+    (["--pages", "same-color,color=16"], "0 to 15"),
 ]
 VERBS = ["report"]
 

@@ -230,7 +230,7 @@ REFUSED = [  # words, what is said
     (["--place", "heep=random"], ['did you mean "heap"?', "/heep"]),
     (["--place", "smal=random"], ['did you mean "small"?', "a symbol of regions"]),
     (["--place", "heap=rondom"], ['did you mean "random"?']),
-    (["--place", "A=same-color,color=8"], ["--place A: color=8", "8 colours, 0 to 7"]),
+    (["--place", "A=same-color,color=16"], ["--place A: color=16", "16 colours, 0 to 15"]),
     (["--place", "A=colored,level=L9"], ["--place A:", "L9"]),
     (["--place", "A=random,color=1"], ['"random" has no key "color"']),
     (["--place", "local=random"], ["local of regions is thread-local"]),
