@@ -162,7 +162,7 @@ def refused():
         said(["replay", "--zero-page", path], "record the run with --zero-page", "--zero-page")
         said(["replay", path + "s"], "cannot read the recording %ss: No such file or directory" % path, "no file")
         said(["replay", "--place", "nosuch=random", path], "neither a region nor a symbol of program", "no symbol")
-        said(["replay", program], "is no recording of c2emu, and no trace of a known form", "a program")
+        said(["replay", program], "a zero byte, so this is no trace in lines", "a program")
         # What names come from has changed, or has gone.
         with open(program, "ab") as file:
             file.write(b"x")

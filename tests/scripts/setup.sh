@@ -104,7 +104,7 @@ try 'c2_patience=1; c2_stage slow log bash -c "echo first >log; echo last >>log;
 is 'a slow stage' "$status/$out/$err" $'0//slow ...\nslow: ? s so far: last*\nslow: done in ? s'
 
 try 'c2_patience=0; c2_stage bad /dev/null bash -c "exit 7" || echo $?'
-is 'a stage that fails' "$status/$out/$err" $'0/7/*bad: failed in 0 s'
+is 'a stage that fails' "$status/$out/$err" $'0/7/*bad: failed in ? s'
 
 # ---------------------------------------------------------------- one directory for run.sh and test.sh
 
