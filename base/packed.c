@@ -192,10 +192,10 @@ enum c2_status c2_pack(struct c2_packer *packer, FILE *to, const void *bytes, si
 {
     struct rest rest = {bytes, count, end};
     bool more = true, failed = false;
+    if (count == 0 && (packer->packing == C2_PLAIN || !end)) /* bytes may be NULL */
+        return C2_OK;
     if (packer->packing == C2_PLAIN)
         return fwrite(bytes, 1, count, to) == count ? C2_OK : c2_fail(err, C2_ERR_IO, "%s", strerror(errno));
-    if (count == 0 && !end)
-        return C2_OK;
     while (more) {
         size_t made = 0;
         more = step(packer, &rest, &made, &failed);

@@ -566,6 +566,7 @@ static void without_memory(void **state)
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
     }
+    stream_blocks_destroy(blocks);
 }
 
 int main(void)
