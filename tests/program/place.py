@@ -269,7 +269,7 @@ def errors():
     small = ["--set", "machine.physical_memory=4M", "--set", "L3.hash=modulo"]
     result = emulate(["-q", "--place", "heap=same-color,color=3"] + small + [DYNAMIC, "200", "1"])
     equal((result.returncode, result.stdout), (125, b""), "the heap has no more frames")
-    contains(result.stderr.decode(), ["the frames of colour 3 of 8 in physical memory (4 MiB) are exhausted",
+    contains(result.stderr.decode(), ["the frames of colour 3 of 16 in physical memory (4 MiB) are exhausted",
                                       ", by the rule for heap; give the machine more"], "a colour that runs out")
     # all 1024 frames, from rules of any policy
     result = emulate(["-q", "--place", "heap=buddy", "--place", "mmap=random"] + small + [DYNAMIC, "600", "600"])
