@@ -916,12 +916,7 @@ static void add_prefetches(struct document *d, const struct finding *of)
     doc_count(d, DOC_JSON, "nowhere", n->nowhere);
     doc_count(d, DOC_JSON, "present", n->present);
     doc_count(d, DOC_JSON, "issued", n->issued);
-    doc_count(d, DOC_JSON, "useful", n->useful);
-    doc_count(d, DOC_JSON, "late", n->late);
-    doc_count(d, DOC_JSON, "late_ahead", n->late_ahead);
-    doc_count(d, DOC_JSON, "late_cycles", n->late_cycles);
-    doc_count(d, DOC_JSON, "useless", n->useless);
-    doc_count(d, DOC_JSON, "polluting", n->polluting);
+    report_add_prefetched(d, n);
 }
 
 static void add_evidence(struct document *d, const struct telling *t)

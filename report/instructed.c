@@ -34,6 +34,16 @@ static void add(struct caches_instructed *to, const struct caches_instructed *of
 
 /* ------------------------------------------------------------------ JSON */
 
+void report_add_prefetched(struct document *d, const struct caches_instructed *n)
+{
+    doc_count(d, DOC_JSON, "useful", n->useful);
+    doc_count(d, DOC_JSON, "late", n->late);
+    doc_count(d, DOC_JSON, "late_ahead", n->late_ahead);
+    doc_count(d, DOC_JSON, "late_cycles", n->late_cycles);
+    doc_count(d, DOC_JSON, "useless", n->useless);
+    doc_count(d, DOC_JSON, "polluting", n->polluting);
+}
+
 static void add_counters(struct document *d, const struct caches_instructed *n, enum of of)
 {
     doc_count(d, DOC_JSON, "executed", n->executed);
@@ -42,12 +52,7 @@ static void add_counters(struct document *d, const struct caches_instructed *n, 
         doc_count(d, DOC_JSON, "present", n->present);
         doc_count(d, DOC_JSON, "issued", n->issued);
         doc_count(d, DOC_JSON, "from_memory", n->from_memory);
-        doc_count(d, DOC_JSON, "useful", n->useful);
-        doc_count(d, DOC_JSON, "late", n->late);
-        doc_count(d, DOC_JSON, "late_ahead", n->late_ahead);
-        doc_count(d, DOC_JSON, "late_cycles", n->late_cycles);
-        doc_count(d, DOC_JSON, "useless", n->useless);
-        doc_count(d, DOC_JSON, "polluting", n->polluting);
+        report_add_prefetched(d, n);
         return;
     }
     doc_count(d, DOC_JSON, "cached", n->cached);

@@ -55,7 +55,7 @@ static void add_program(struct document *d, enum doc_in in, const struct report_
     doc_close(d);
 }
 
-static void add_command(struct document *d, const char *const *command)
+void report_add_command(struct document *d, const char *const *command)
 {
     doc_table(d, DOC_JSON, "command");
     for (size_t i = 0; command[i]; i++)
@@ -170,7 +170,7 @@ void report_add_programs(struct document *d, const struct report_programs *progr
 {
     doc_section(d, DOC_BOTH, 0);
     doc_string(d, DOC_JSON, "format", "c2emu-programs");
-    add_command(d, programs->command);
+    report_add_command(d, programs->command);
     add_found(d, programs);
     doc_section(d, DOC_BOTH, 0);
     doc_note(d, DOC_HEADING, NULL, "processes: %zu programs%s", programs->count,

@@ -331,10 +331,7 @@ static void add_head(struct document *d, const struct report_proposals *of)
     const struct report_run *run = of->run;
     doc_string(d, DOC_JSON, "format", "c2emu-advice");
     doc_count(d, DOC_JSON, "version", 1);
-    doc_table(d, DOC_JSON, "command");
-    for (size_t i = 0; run->command[i]; i++)
-        doc_string(d, DOC_JSON, NULL, run->command[i]);
-    doc_close(d);
+    report_add_command(d, run->command);
     doc_note(d, DOC_KEY, "advice",
              "%" PRIu32 " layout%s simulated on the references of the run, machine %s; best first", of->count,
              of->count == 1 ? "" : "s", run->machine->name);

@@ -33,6 +33,7 @@ void report_add_counts(struct document *d, enum doc_in in, const struct caches_m
                        const struct caches_counts *counts);
 
 void report_add_programs(struct document *d, const struct report_programs *programs);
+void report_add_command(struct document *d, const char *const *command); /* in JSON; the last word is NULL */
 
 /* ------------------------------------------------------------------ what accesses have cost */
 
@@ -193,8 +194,9 @@ uint64_t report_coherence_cost(const struct report_digest *digest);
 void report_add_bandwidth(struct document *d, struct report_digest *digest); /* bandwidth.c */
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);
-void report_add_instructed(struct document *d, struct report_digest *digest); /* instructed.c */
-void report_add_prefetch(struct document *d, struct report_digest *digest);   /* prefetch.c */
+void report_add_instructed(struct document *d, struct report_digest *digest);      /* instructed.c */
+void report_add_prefetched(struct document *d, const struct caches_instructed *n); /* what became of prefetches */
+void report_add_prefetch(struct document *d, struct report_digest *digest);        /* prefetch.c */
 void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_histogram(struct document *d, struct report_digest *digest);
 void report_add_sets(struct document *d, struct report_digest *digest);     /* sets.c */

@@ -266,10 +266,7 @@ void report_add_story(struct document *d, const struct report_run *run)
     doc_section(d, DOC_JSON, 0);
     doc_string(d, DOC_JSON, "format", "c2emu-explain");
     doc_count(d, DOC_JSON, "version", 1);
-    doc_table(d, DOC_JSON, "command");
-    for (size_t i = 0; run->command[i]; i++)
-        doc_string(d, DOC_JSON, NULL, run->command[i]);
-    doc_close(d);
+    report_add_command(d, run->command);
     doc_string(d, DOC_JSON, "machine", run->machine->name);
     doc_section(d, DOC_BOTH, 1);
     add_which(d, run);
