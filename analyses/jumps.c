@@ -155,8 +155,6 @@ static enum c2_status take_records(void *self, const struct sim_records *records
     for (const uint64_t *words = records->words; words < records->end && status == C2_OK;
          words = sim_record_behind(words)) {
         const uint32_t number = stream_header_block(*words);
-        if (number == STREAM_MARK)
-            continue;
         status = know(jumps, number, stream_blocks_at(records->blocks, number), err);
         if (status == C2_OK)
             status = arrive(jumps, thread, jumps->known[number].of->pc.v, err);

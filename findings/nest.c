@@ -54,15 +54,11 @@ struct nest {
 
 /* ------------------------------------------------------------------ the nest as it is */
 
-static uint64_t executed(const struct findings_input *input, struct guest_va pc)
-{
-    return input->profile->insns[analyses_profile_insn(input->profile, pc)].executed;
-}
-
 /* How often the loop's first instruction ran. */
 static uint64_t runs_of(const struct findings_input *input, uint32_t loop)
 {
-    const uint64_t times = executed(input, input->excerpts->loops.loops[loop].header);
+    const struct guest_va header = input->excerpts->loops.loops[loop].header;
+    const uint64_t times = input->profile->insns[analyses_profile_insn(input->profile, header)].executed;
     return times == 0 ? 1 : times;
 }
 
