@@ -34,18 +34,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/stream.h"
+#include "stream/trace_lines_priv.h"
 
 #define ADDRESSES ((uint64_t)1 << 47) /* of a program */
 /* A replica keeps no pages there: mmu.h, MMU_TABLES_BASE and _END. */
 #define WITHOUT_START 0x8000000000ull
 #define WITHOUT_END 0x9000000000ull
 #define OWN_SLOTS 8u
-#define LINE_BYTES 256u /* a line that says something is shorter */
 #define REFERENCE_BYTES 512u
 #define INSN_BYTES 64u
 #define TOUCHED 1u
 #define WRITTEN 2u
+/* Pages and blocks looked up of late, each in the place that its number or address chooses. */
+#define LATE_PAGES C2_HOST_SIZE(1024u, 2u)
+#define LATE_BLOCKS C2_HOST_SIZE(4096u, 2u)
+#define SHAPE_SLOTS 4u /* a shape has 16 bits for each */
 
 static const char *const names[STREAM_TRACE_FORMS] = {"din", "lackey", "text", "champsim"};
 
@@ -55,25 +58,39 @@ struct item {
     uint64_t pc, tid; /* of the text form; else the thread is 1 */
 };
 
+/* A page, and what was told of it; a block of up to SHAPE_SLOTS slots. */
+struct late_page {
+    uint64_t page, state; /* a state of 0: none */
+};
+struct late_block {
+    uint64_t pc, shape;
+    uint32_t number;
+    uint8_t length, slot_count;
+    bool known;
+};
+
 struct stream_trace {
     FILE *from;
     char *name;
     enum stream_trace_form form;
-    char text[LINE_BYTES];
+    struct trace_lines lines; /* of forms in lines */
+    char text[TRACE_LINE_BYTES];
     bool peeked; /* text is a line that was read ahead */
     uint64_t line, instructions;
     struct stream_blocks *blocks;
-    struct c2_map *numbers;    /* hash of what a block is -> number */
-    struct c2_map *pages;      /* number -> TOUCHED, WRITTEN */
-    struct c2_map *threads;    /* those that have started */
-    uint64_t page, page_state; /* the one asked about last */
+    struct c2_map *numbers; /* hash of what a block is -> number */
+    struct c2_map *pages;   /* number -> TOUCHED, WRITTEN */
+    struct c2_map *threads; /* those that have started */
     struct stream_writer *writer;
     struct stream_insn insn; /* under way: its length, 0: it has none */
     uint64_t pc;
     bool open; /* an instruction is under way, or slots without one */
     uint32_t slot_count;
+    uint64_t shape; /* of the last slots: all that is_block() compares */
     struct stream_slot slots[OWN_SLOTS];
     uint64_t addresses[OWN_SLOTS];
+    struct late_page late_pages[LATE_PAGES];
+    struct late_block late_blocks[LATE_BLOCKS];
 };
 
 /* ------------------------------------------------------------------ lines */
@@ -85,23 +102,6 @@ static enum c2_status fail_line(const struct stream_trace *t, struct c2_error *e
     return c2_fail(err, C2_ERR_FORMAT, "%s, line %" PRIu64 ": %s: \"%.60s\"", t->name, t->line, what, t->text);
 }
 
-/* A line, without its end and what is too much of it; false: there is none. *zero: it has a byte that no text has. */
-static bool read_line(struct stream_trace *t, bool *zero)
-{
-    size_t length = 0;
-    int c = getc_unlocked(t->from);
-    const bool any = c != EOF;
-    for (*zero = false; c != EOF && c != '\n'; c = getc_unlocked(t->from)) {
-        *zero |= c == '\0';
-        if (length + 1 < sizeof t->text)
-            t->text[length++] = (char)c;
-    }
-    if (length != 0 && t->text[length - 1] == '\r')
-        length--;
-    t->text[length] = '\0';
-    return any;
-}
-
 /* The next line. *more: there was one. */
 static enum c2_status next_line(struct stream_trace *t, bool *more, struct c2_error *err)
 {
@@ -111,9 +111,9 @@ static enum c2_status next_line(struct stream_trace *t, bool *more, struct c2_er
         t->peeked = false;
         return C2_OK;
     }
-    *more = read_line(t, &zero);
-    if (ferror(t->from))
-        return c2_fail(err, C2_ERR_IO, "cannot read %s: %s", t->name, c2_unpack_reason(errno));
+    *more = trace_lines_next(&t->lines, t->text, &zero);
+    if (t->lines.reason != 0 && t->lines.at == t->lines.end)
+        return c2_fail(err, C2_ERR_IO, "cannot read %s: %s", t->name, c2_unpack_reason(t->lines.reason));
     t->line += *more;
     if (*more && zero)
         return c2_fail(err, C2_ERR_FORMAT,
@@ -211,16 +211,20 @@ static bool read_item(const struct stream_trace *t, struct item *item)
 
 /* ------------------------------------------------------------------ memory */
 
+static inline struct late_page *late_page_of(struct stream_trace *t, uint64_t page)
+{
+    return &t->late_pages[page & (LATE_PAGES - 1)];
+}
+
+static inline uint64_t wanted_state(unsigned access) { return access == 1 ? TOUCHED | WRITTEN : TOUCHED; }
+
 /* A page is there from its first reference on; its first write is told as well. */
 static enum c2_status touch_page(struct stream_trace *t, uint64_t page, unsigned access, struct c2_error *err)
 {
-    const uint64_t wanted = access == 1 ? TOUCHED | WRITTEN : TOUCHED;
-    if (page == t->page && (t->page_state & wanted) == wanted)
-        return C2_OK;
+    const uint64_t wanted = wanted_state(access);
     uint64_t state = 0;
     c2_map_get(t->pages, page, &state);
-    t->page = page;
-    t->page_state = state | wanted;
+    *late_page_of(t, page) = (struct late_page){page, state | wanted};
     if ((state & wanted) == wanted)
         return C2_OK;
     enum c2_status status = c2_map_put(t->pages, page, state | wanted, err);
@@ -229,14 +233,24 @@ static enum c2_status touch_page(struct stream_trace *t, uint64_t page, unsigned
                            : status;
 }
 
-static enum c2_status touch(struct stream_trace *t, uint64_t address, uint64_t size, unsigned access,
-                            struct c2_error *err)
+static __attribute__((noinline)) enum c2_status touch_trace_pages(struct stream_trace *t, uint64_t page, uint64_t last,
+                                                                  unsigned access, struct c2_error *err)
 {
-    const uint64_t last = (address + size - 1) >> C2_PAGE_SHIFT;
     enum c2_status status = C2_OK;
-    for (uint64_t page = address >> C2_PAGE_SHIFT; page <= last && status == C2_OK; page++)
+    for (; page <= last && status == C2_OK; page++)
         status = touch_page(t, page, access, err);
     return status;
+}
+
+static inline enum c2_status touch(struct stream_trace *t, uint64_t address, uint64_t size, unsigned access,
+                                   struct c2_error *err)
+{
+    const uint64_t page = address >> C2_PAGE_SHIFT, last = (address + size - 1) >> C2_PAGE_SHIFT;
+    const uint64_t wanted = wanted_state(access);
+    const struct late_page *const late = late_page_of(t, page);
+    if (SHORTCUT(page == last && late->page == page && (late->state & wanted) == wanted))
+        return C2_OK;
+    return touch_trace_pages(t, page, last, access, err);
 }
 
 static enum c2_status map(struct stream_trace *t, uint64_t start, uint64_t end, struct c2_error *err)
@@ -295,7 +309,8 @@ static uint64_t hash_of(const struct stream_trace *t)
 }
 
 /* Those of one hash have it and the numbers behind it for keys. */
-static enum c2_status block_number(struct stream_trace *t, uint32_t *out, struct c2_error *err)
+static __attribute__((noinline)) enum c2_status look_up_block(struct stream_trace *t, uint32_t *out,
+                                                              struct c2_error *err)
 {
     uint64_t key = hash_of(t), number;
     for (; c2_map_get(t->numbers, key, &number); key++) {
@@ -311,6 +326,27 @@ static enum c2_status block_number(struct stream_trace *t, uint32_t *out, struct
                                        .slots = t->slots};
     enum c2_status status = stream_blocks_add(out, t->blocks, &block, err);
     return status == C2_OK ? c2_map_put(t->numbers, key, *out, err) : status;
+}
+
+static inline uint64_t slot_shape(const struct stream_slot *slot)
+{
+    _Static_assert(REFERENCE_BYTES < 1u << 10 && STREAM_CACHE < 8 && STREAM_WRITE_BACK < 8, "a slot has 16 bits");
+    return (uint64_t)slot->kind << 13 | (uint64_t)slot->how << 10 | slot->size;
+}
+
+static inline enum c2_status block_number(struct stream_trace *t, uint32_t *out, struct c2_error *err)
+{
+    struct late_block *const late = &t->late_blocks[(t->pc ^ t->pc >> 12) & (LATE_BLOCKS - 1)];
+    if (SHORTCUT(late->pc == t->pc && late->shape == t->shape && late->slot_count == t->slot_count &&
+                 late->length == t->insn.length && late->known)) {
+        *out = late->number;
+        C2_PROMISE(is_block(t, stream_blocks_at(t->blocks, *out)));
+        return C2_OK;
+    }
+    const enum c2_status status = look_up_block(t, out, err);
+    if (status == C2_OK && t->slot_count <= SHAPE_SLOTS)
+        *late = (struct late_block){t->pc, t->shape, *out, t->insn.length, (uint8_t)t->slot_count, true};
+    return status;
 }
 
 static enum c2_status touch_all(struct stream_trace *t, struct c2_error *err)
@@ -337,11 +373,13 @@ static enum c2_status close_record(struct stream_trace *t, struct c2_error *err)
     struct stream_batch *batch = t->writer->batch;
     uint64_t *to = &batch->words[batch->used];
     *to = stream_header(number, 1, t->slot_count);
-    memcpy(to + 1, t->addresses, t->slot_count * sizeof *to);
+    for (uint32_t i = 0; i < t->slot_count; i++)
+        to[1 + i] = t->addresses[i];
     batch->used += t->slot_count + 1;
     t->instructions += t->insn.length != 0;
     t->open = false;
     t->slot_count = 0;
+    t->shape = 0;
     t->insn.length = 0;
     return C2_OK;
 }
@@ -382,6 +420,7 @@ static enum c2_status take_reference(struct stream_trace *t, const struct item *
         .kind = kinds[(unsigned char)item->kind], .size = (uint16_t)item->size, .how = how_of(item)};
     if (t->slots[t->slot_count].kind == STREAM_CACHE)
         t->slots[t->slot_count].size = 1;
+    t->shape = t->shape << 16 | slot_shape(&t->slots[t->slot_count]);
     t->addresses[t->slot_count++] = item->address;
     return status;
 }
@@ -402,6 +441,7 @@ static enum c2_status take_part(struct stream_trace *t, const struct item *item,
         t->slots[last].how != (item->kind == 'n'))
         return fail_line(t, err, "this part of an access does not follow its first one");
     t->slots[last].size = (uint16_t)(t->slots[last].size + item->size);
+    t->shape = (t->shape & ~(uint64_t)UINT16_MAX) | slot_shape(&t->slots[last]);
     return C2_OK;
 }
 
@@ -469,12 +509,60 @@ static enum c2_status take_line(struct stream_trace *t, struct c2_error *err)
     return islower((unsigned char)item.kind) ? take_part(t, &item, err) : take_reference(t, &item, err);
 }
 
+/* What check_address() lets pass. */
+static inline bool is_plain(const struct trace_usual *usual)
+{
+    const uint64_t most = usual->kind == 'F' ? INSN_BYTES : REFERENCE_BYTES, end = usual->address + usual->size;
+    return usual->size - 1 < most && (end <= WITHOUT_START || (usual->address >= WITHOUT_END && end <= ADDRESSES));
+}
+
+static inline __attribute__((always_inline)) enum c2_status take_usual(struct stream_trace *t,
+                                                                       const struct trace_usual *usual,
+                                                                       struct c2_error *err)
+{
+    const struct item item = {.kind = usual->kind, .address = usual->address, .size = usual->size, .tid = 1};
+    return item.kind == 'F' ? take_fetch(t, &item, err) : take_reference(t, &item, err);
+}
+
+/* Lines from here on, up to one that is not of a usual shape, or is not to be taken as it is. */
+static inline __attribute__((always_inline)) enum c2_status take_usual_lines(
+    struct stream_trace *t, size_t (*usual_line)(const char *at, struct trace_usual *out), struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const char *at = trace_lines_look(&t->lines); at && status == C2_OK; at = trace_lines_look(&t->lines)) {
+        struct trace_usual usual;
+        const size_t bytes = usual_line(at, &usual);
+        if (C2_UNLIKELY(bytes == 0) || !is_plain(&usual))
+            break;
+        t->lines.at += bytes;
+        t->line++;
+        status = take_usual(t, &usual, err);
+    }
+    return status;
+}
+
+static enum c2_status take_all_usual(struct stream_trace *t, struct c2_error *err)
+{
+    if (!SHORTCUT(!t->peeked))
+        return C2_OK;
+    switch (t->form) {
+    case STREAM_TRACE_DIN:
+        return take_usual_lines(t, trace_usual_din, err);
+    case STREAM_TRACE_LACKEY:
+        return take_usual_lines(t, trace_usual_lackey, err);
+    default:
+        return C2_OK;
+    }
+}
+
 static enum c2_status take_lines(struct stream_trace *t, struct c2_error *err)
 {
     bool more = true;
     enum c2_status status = C2_OK;
     while (status == C2_OK) {
-        status = next_line(t, &more, err);
+        status = take_all_usual(t, err);
+        if (status == C2_OK)
+            status = next_line(t, &more, err);
         if (status != C2_OK || !more)
             break;
         status = take_line(t, err);
@@ -586,7 +674,9 @@ static enum c2_status find_form(struct stream_trace *t, struct c2_error *err)
 static enum c2_status make(struct stream_trace *t, const char *name, const char *form, struct c2_error *err)
 {
     t->name = c2_strdup(name);
-    enum c2_status status = t->name ? stream_blocks_create(&t->blocks, err) : c2_fail_memory(err, "a trace's name");
+    enum c2_status status = trace_lines_create(&t->lines, t->from, err);
+    if (status == C2_OK)
+        status = t->name ? stream_blocks_create(&t->blocks, err) : c2_fail_memory(err, "a trace's name");
     if (status == C2_OK)
         status = c2_map_create(&t->numbers, err);
     if (status == C2_OK)
@@ -607,7 +697,6 @@ enum c2_status stream_trace_open(struct stream_trace **out, FILE *from, const ch
     if (!t)
         return c2_fail_memory(err, "a trace");
     t->from = from;
-    t->page = UINT64_MAX;
     enum c2_status status = make(t, name, form, err);
     if (status == C2_OK)
         *out = t;
@@ -624,6 +713,7 @@ void stream_trace_close(struct stream_trace *trace)
     c2_map_destroy(trace->pages);
     c2_map_destroy(trace->threads);
     c2_map_destroy(trace->numbers);
+    trace_lines_end(&trace->lines);
     stream_blocks_destroy(trace->blocks);
     c2_free(trace->name);
     c2_free(trace);
