@@ -47,11 +47,11 @@ enum c2_status emu_engine_version(char out[EMU_VERSION_BYTES], const char *name,
     const struct engine_ops *ops;
     enum c2_status status = emu_engine(&ops, name, err);
     char version[ENGINE_VERSION_BYTES];
-    if (status != C2_OK)
-        return status;
-    ops->version(version);
-    snprintf(out, EMU_VERSION_BYTES, "%s %s", ops->name, version);
-    return C2_OK;
+    if (status == C2_OK)
+        status = ops->version(version, err);
+    if (status == C2_OK)
+        snprintf(out, EMU_VERSION_BYTES, "%s %s", ops->name, version);
+    return status;
 }
 
 bool emu_engine_is_on_host(const char *name)

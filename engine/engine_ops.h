@@ -11,7 +11,8 @@
 
 struct engine_ops {
     const char *name;
-    void (*version)(char out[ENGINE_VERSION_BYTES]); /* of what it executes with, "2.0.1" */
+    /* Of what it executes with, "2.0.1"; fails where the host does not have that. */
+    enum c2_status (*version)(char out[ENGINE_VERSION_BYTES], struct c2_error *err);
     bool on_host; /* the host's processor makes the guest's loads and stores: its rights have to be enforced (mmu.h) */
     enum c2_status (*create)(struct engine **out, const struct engine_config *config, struct c2_error *err);
     void (*destroy)(struct engine *engine);

@@ -64,7 +64,12 @@ const char *native_lacks(void)
     return lacks;
 }
 
-static void native_version(char out[ENGINE_VERSION_BYTES]) { snprintf(out, ENGINE_VERSION_BYTES, "1"); }
+static enum c2_status native_version(char out[ENGINE_VERSION_BYTES], struct c2_error *err)
+{
+    (void)err;
+    snprintf(out, ENGINE_VERSION_BYTES, "1");
+    return C2_OK;
+}
 
 /* ------------------------------------------------------------------ registers */
 

@@ -1274,7 +1274,9 @@ static enum c2_status begin_program(struct unicorn *u, const struct engine_confi
 
 static enum c2_status prepare(struct unicorn *u, const struct engine_config *config, struct c2_error *err)
 {
-    enum c2_status status = open_unicorn(u, config->mmu, err);
+    enum c2_status status = unicorn_library_load(err);
+    if (status == C2_OK)
+        status = open_unicorn(u, config->mmu, err);
     if (status == C2_OK)
         status = unicorn_code_create(&u->code, u->state.uc, err);
     if (status == C2_OK && !add_hooks(u, config->watch.guards))
@@ -1324,10 +1326,14 @@ static enum c2_status unicorn_reuse(struct engine *engine, const struct engine_c
     return begin_program(u, config, err);
 }
 
-static void unicorn_version(char out[ENGINE_VERSION_BYTES])
+static enum c2_status unicorn_version(char out[ENGINE_VERSION_BYTES], struct c2_error *err)
 {
+    enum c2_status status = unicorn_library_load(err);
+    if (status != C2_OK)
+        return status;
     const unsigned version = uc_version(NULL, NULL);
     snprintf(out, ENGINE_VERSION_BYTES, "%u.%u.%u", version >> 24, version >> 16 & 0xff, version >> 8 & 0xff);
+    return C2_OK;
 }
 
 const struct engine_ops engine_unicorn_ops = {

@@ -17,7 +17,11 @@ static const char *withheld;
 
 void unicorn_gate_withhold(const char *symbol) { withheld = symbol; }
 
-void *unicorn_find(const char *name) { return withheld && strcmp(withheld, name) == 0 ? NULL : dlsym(RTLD_NEXT, name); }
+void *unicorn_find(const char *name)
+{
+    C2_ASSERT(unicorn_library.handle);
+    return withheld && strcmp(withheld, name) == 0 ? NULL : dlsym(unicorn_library.handle, name);
+}
 
 static const char *look(void)
 {

@@ -5,12 +5,11 @@
 #ifndef C2_UNICORN_PRIV_H
 #define C2_UNICORN_PRIV_H
 
-#include <unicorn/unicorn.h>
-
 #include "engine/code.h"
 #include "engine/decode.h"
 #include "engine/engine_ops.h"
 #include "interpret/interpret.h"
+#include "unicorn/library.h"
 
 struct CPUState; /* Unicorn's */
 

@@ -5,7 +5,6 @@
  * does not know the flag of a denormal operand, and takes another one of two NaNs than the processor, which takes the
  * first.
  */
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -176,8 +175,12 @@ static unsigned compare(const struct operation *operation, void *unicorns, unsig
 int main(int argc, char **argv)
 {
     const unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 100000;
-    void *library = dlopen("libunicorn.so.2", RTLD_NOW);
+    struct c2_error err;
     unsigned wrong = 0;
+    if (unicorn_library_load(&err) != C2_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return EXIT_FAILURE;
+    }
     unicorn_float_trust(true);
     if (!find_status()) {
         fprintf(stderr, "an inexact quotient does not show in Unicorn's CPU\n");
@@ -185,7 +188,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         unsigned exact[2] = {0, 0};
-        void *unicorns = library ? dlsym(library, operations[i].name) : NULL;
+        void *unicorns = unicorn_find(operations[i].name);
         if (!unicorns || unicorns == operations[i].host) {
             fprintf(stderr, "%s is not Unicorn's\n", operations[i].name);
             return EXIT_FAILURE;

@@ -4,6 +4,7 @@
 same    the report of a program, its profile and its trace are those of the other engine, byte for byte
 chosen  without --engine the host's processor where it can, in a sandbox Unicorn
 across  a checkpoint that one engine has made is restored by the other
+loaded  Unicorn's library is loaded for its own engine only
 """
 
 import json
@@ -11,7 +12,7 @@ import os
 import sys
 import tempfile
 
-from common import EMULATOR, contains, done, emulate, equal, run, skip
+from common import EMULATOR, contains, done, emulate, equal, need, run, skip
 
 GUESTS = os.environ["GUESTS"]
 BOTH = ("unicorn", "native")
@@ -82,7 +83,25 @@ def across(directory):
         equal(other, reports[0], "a run that another engine goes on with")
 
 
+def loaded(directory):
+    """A library of the name that has nothing, found first: a native run does without."""
+    need("gcc")
+    fake = os.path.join(directory, "libunicorn.so.2")
+    equal(run(["gcc", "-shared", "-o", fake, "-xc", "/dev/null"]).returncode, 0, "the library without functions")
+    with_fake = {**os.environ, "LD_LIBRARY_PATH": directory}
+    result = emulate(["-q", *of("native"), "/bin/echo", "hello"], env=with_fake)
+    equal((result.returncode, result.stdout, result.stderr), (0, b"hello\n", b""), "natively")
+    result = emulate(["-q", *of("unicorn"), "/bin/echo", "hello"], env=with_fake)
+    equal((result.returncode, result.stdout, result.stderr),
+          (125, b"", b"c2emu: the engine's library libunicorn.so.2 has no uc_close\n"), "by Unicorn")
+    with open(fake, "w") as file:
+        file.write("no library")
+    result = emulate(["-q", *of("unicorn"), "/bin/echo", "hello"], env=with_fake)
+    equal((result.returncode, result.stdout), (125, b""), "a file that is no library")
+    contains(result.stderr.decode(), ["c2emu: the engine's library cannot be loaded: ", fake], "no library")
+
+
 needs_native()
 with tempfile.TemporaryDirectory() as top:
-    {"same": same, "chosen": chosen, "across": across}[sys.argv[1]](top)
+    {"same": same, "chosen": chosen, "across": across, "loaded": loaded}[sys.argv[1]](top)
 done()
