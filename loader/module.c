@@ -63,9 +63,13 @@ static Elf *open_elf(int fd)
 }
 
 /* DWARF with at least one unit: a stripped file may keep a .debug_* section of no use. */
-static Dwarf *open_dwarf(Elf *elf)
+static Dwarf *open_dwarf(Elf *elf, struct loader_unpack **unpack)
 {
     Dwarf_CU *unit = NULL;
+    if (elf && !*unpack)
+        *unpack = loader_unpack_begin(elf);
+    if (*unpack)
+        loader_unpack_end(*unpack);
     Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
     if (dwarf && dwarf_get_units(dwarf, NULL, &unit, NULL, NULL, NULL, NULL) != 0) {
         dwarf_end(dwarf);
@@ -90,11 +94,11 @@ Dwarf *loader_module_dwarf(struct loader_module *module)
     if (module->dwarf_sought || !module->file)
         return module->dwarf;
     module->dwarf_sought = true;
-    module->dwarf = open_dwarf(module->file);
+    module->dwarf = open_dwarf(module->file, &module->unpack_file);
     if (module->dwarf)
         return module->dwarf;
     open_debug(module);
-    return module->dwarf = open_dwarf(module->debug);
+    return module->dwarf = open_dwarf(module->debug, &module->unpack_debug);
 }
 
 /* ------------------------------------------------------------------ the index of units */
@@ -207,6 +211,8 @@ void loader_module_close(struct loader_module *module)
     if (module->cfi)
         dwarf_cfi_end(module->cfi);
     dwarf_end(module->dwarf);
+    loader_unpack_destroy(module->unpack_debug);
+    loader_unpack_destroy(module->unpack_file);
     elf_end(module->debug);
     elf_end(module->file);
     if (module->debug_fd >= 0)

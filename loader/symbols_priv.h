@@ -119,6 +119,14 @@ enum language loader_unit_language(Dwarf_Die *unit);
 int loader_debugfile_open(Elf *elf, const char *path, const char *root);
 uint32_t loader_crc32(uint32_t crc, const void *bytes, size_t count); /* of .gnu_debuglink; start with 0 */
 
+/* ------------------------------------------------------------------ compressed sections (unpack.c) */
+struct loader_unpack;
+/* Compressed debug sections of the Elf are unpacked from now on, by other threads; the Elf must not be asked for them
+ * until they are. NULL: no memory, and nothing happens. */
+struct loader_unpack *loader_unpack_begin(Elf *elf);
+void loader_unpack_end(struct loader_unpack *unpack);     /* they are; once */
+void loader_unpack_destroy(struct loader_unpack *unpack); /* takes NULL; behind all uses of the sections */
+
 /* ------------------------------------------------------------------ modules (module.c) */
 
 /* One mapped file, opened at the first question about it. */
@@ -131,6 +139,7 @@ struct loader_module {
     struct loader_elf elf;
     int fd, debug_fd;
     Elf *file, *debug;
+    struct loader_unpack *unpack_file, *unpack_debug; /* of these; NULL before a question */
     Elf *table;   /* the one of both whose symbols are read */
     Dwarf *dwarf; /* of file or of debug; loader_module_dwarf() opens it */
     bool debug_sought, dwarf_sought, read_variables, indexed_units; /* what is made at the first question */

@@ -91,12 +91,14 @@ loader_guest_of(linked dynamic
 loader_guest_of(by_id dynamic
   COMMAND ${CMAKE_OBJCOPY} --strip-all dynamic by_id
   COMMAND ${CMAKE_OBJCOPY} --only-keep-debug dynamic by_id.debug)
+loader_guest_of(packed dynamic COMMAND ${CMAKE_OBJCOPY} --compress-debug-sections=zlib-gabi dynamic packed)
+loader_guest_of(packed_old dynamic COMMAND ${CMAKE_OBJCOPY} --compress-debug-sections=zlib-gnu dynamic packed_old)
 add_custom_target(loader_guests DEPENDS ${guest_files})
 
-foreach(topic elf script stack ranges module variables frames libraries)
+foreach(topic elf script stack ranges module variables frames libraries unpack)
   c2_unit_test(loader_${topic} c2_loader)
 endforeach()
-set(loader_with_guests module variables frames libraries)
+set(loader_with_guests module variables frames libraries unpack)
 if(NOT C2_SANITIZE) # the sanitizer's shadow lies in the guest's window
   c2_unit_test(loader_load c2_loader)
   list(APPEND loader_with_guests load)

@@ -293,6 +293,7 @@ static void test_lines_agree_with_addr2line(void **state)
     assert_true(compare_lines("static", "static", 7) > 10);
     assert_true(compare_lines("static_pie", "static_pie", 7) > 10);
     assert_true(compare_lines("linked", "dynamic", 1) > 100);
+    assert_true(compare_lines("packed", "dynamic", 1) > 100);
     assert_int_equal(compare_lines("no_lines", "no_lines", 1), 0);
     assert_int_equal(compare_lines("stripped", "stripped", 101), 0);
 }
