@@ -36,14 +36,14 @@
 #include <stdint.h>
 
 struct native_context {
-    uint64_t gpr[16]; /* the guest's; those of R14 and R15 always, but where a translation has them */
+    uint64_t gpr[16]; /* the guest's; those of R10 and R11 always, but where a translation has them */
     uint64_t target;  /* of the indirect jump that has left */
     uint64_t flags;   /* those that instructions work on (NATIVE_FLAGS) */
     uint64_t fs_base, gs_base;
     uint64_t host_fs, host_rsp, host_mxcsr;
     uint64_t exit;   /* the number of the site that has left */
     uint64_t leave;  /* address of native_leave_code */
-    uint64_t pace;   /* R15 between translations: instructions, or where the next record goes */
+    uint64_t pace;   /* R10 between translations: instructions, or where the next record goes */
     uint64_t limit;  /* recording: no record begins behind it */
     uint64_t beyond; /* -(limit + 1) */
     uint64_t spill, entry;
@@ -85,7 +85,7 @@ CONTEXT_AGREES(executed, CONTEXT_COUNTERS);
 void native_execute_masked(struct native_context *context, const void *host, uint64_t address);
 /* Executes translated code at `host` until it leaves. */
 void native_enter_code(struct native_context *context, const void *host);
-/* Where translations leave to: all registers are the guest's but R14, the target, and R15, the pace. */
+/* Where translations leave to: all registers are the guest's but R11, the target, and R10, the pace. */
 void native_leave_code(void);
 /* The same where a signal handler has kept the registers. */
 void native_left_code(void);

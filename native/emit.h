@@ -18,8 +18,8 @@ enum native_register {
     NATIVE_RBP,
     NATIVE_RSI,
     NATIVE_RDI,
-    NATIVE_R14 = 14,
-    NATIVE_R15 = 15,
+    NATIVE_R10 = 10,
+    NATIVE_R11 = 11,
     NATIVE_NO_REGISTER = 16,
 };
 

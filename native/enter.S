@@ -49,11 +49,11 @@ native_enter_code:
         mov GPR(7), %rdi
         mov GPR(8), %r8
         mov GPR(9), %r9
-        mov GPR(10), %r10
-        mov GPR(11), %r11
         mov GPR(12), %r12
         mov GPR(13), %r13
-        mov OF(CONTEXT_PACE), %r15
+        mov GPR(14), %r14
+        mov GPR(15), %r15
+        mov OF(CONTEXT_PACE), %r10
         jmp *OF(CONTEXT_ENTRY)
         .size native_enter_code, . - native_enter_code
 
@@ -74,12 +74,12 @@ native_leave_code:
         mov %rdi, GPR(7)
         mov %r8, GPR(8)
         mov %r9, GPR(9)
-        mov %r10, GPR(10)
-        mov %r11, GPR(11)
         mov %r12, GPR(12)
         mov %r13, GPR(13)
-        mov %r14, OF(CONTEXT_TARGET)
-        mov %r15, OF(CONTEXT_PACE)
+        mov %r14, GPR(14)
+        mov %r15, GPR(15)
+        mov %r11, OF(CONTEXT_TARGET)
+        mov %r10, OF(CONTEXT_PACE)
         .size native_leave_code, . - native_leave_code
 
         .globl native_left_code

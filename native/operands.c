@@ -49,14 +49,17 @@ static unsigned bit_of(ZydisRegister reg)
     return number < NATIVE_NO_REGISTER ? 1u << number : 0;
 }
 
-unsigned native_registers(const struct decode_insn *insn)
+unsigned native_registers(const struct decode_insn *insn, unsigned *written)
 {
     unsigned registers = 0;
+    *written = 0;
     for (unsigned i = 0; i < insn->insn.operand_count; i++) {
         const ZydisDecodedOperand *o = &insn->operands[i];
-        if (o->type == ZYDIS_OPERAND_TYPE_REGISTER)
-            registers |= bit_of(o->reg.value);
-        else if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
+        const unsigned bit = o->type == ZYDIS_OPERAND_TYPE_REGISTER ? bit_of(o->reg.value) : 0;
+        registers |= bit;
+        if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+            *written |= bit;
+        if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
             registers |= bit_of(o->mem.base) | bit_of(o->mem.index);
     }
     if (insn->insn.mnemonic == ZYDIS_MNEMONIC_XLAT)

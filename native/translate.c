@@ -3,13 +3,13 @@
  * Model
  *   A block of the stream becomes one piece of host code:
  *
- *       look whether it fits below the limit; if not, leave      (R15, R14: pace, free register)
+ *       look whether it fits below the limit; if not, leave      (R10, R11: pace, free register)
  *       recording: the header
  *       for each instruction: its addresses into the record; itself
- *       R15 on by the record; on to the next block, or leave
+ *       R10 on by the record; on to the next block, or leave
  *
- *   Between blocks R15 is the pace - minus the instructions that are left, less one; recording, where the next record
- *   goes - and R14 is free; the guest's are in the context. Where instructions use R14 or R15 themselves, others that
+ *   Between blocks R10 is the pace - minus the instructions that are left, less one; recording, where the next record
+ *   goes - and R11 is free; the guest's are in the context. Where instructions use R10 or R11 themselves, others that
  *   they do not use take their parts, and those are in the context meanwhile: from one instruction to another, if a
  *   block uses too many for one choice (struct part). No instruction is made another one for that.
  *   The look at the limit must change no flag that the guest may see: an ADD or CMP where instructions that cannot
@@ -40,7 +40,7 @@ enum { MOST_EXITS = 2 }; /* to addresses that are known */
 /* Instructions for which one choice of registers is good. */
 struct part {
     unsigned first, end;
-    unsigned uses; /* registers of the guest, a bit each */
+    unsigned uses, writes; /* registers of the guest, a bit each */
     unsigned pace, pad;
     bool padded;
 };
@@ -65,7 +65,7 @@ struct translation {
     struct translated *insn;
     struct part *part;
     unsigned parts;
-    const struct part *in; /* the part whose choice holds; NULL: R14 and R15 */
+    const struct part *in; /* the part whose choice holds; NULL: R10 and R11 */
     uint32_t site[MOST_EXITS];
     unsigned sites;
     struct c2_error *err;
@@ -150,14 +150,14 @@ static unsigned free_register(unsigned used, unsigned allowed)
 /* False: there are not enough. */
 static bool choose(struct part *part, bool far_place)
 {
-    const unsigned own = 1u << NATIVE_R14 | 1u << NATIVE_R15;
-    const bool uses_14 = part->uses >> NATIVE_R14 & 1, uses_15 = part->uses >> NATIVE_R15 & 1;
+    const unsigned own = 1u << NATIVE_R11 | 1u << NATIVE_R10;
+    const bool uses_11 = part->uses >> NATIVE_R11 & 1, uses_10 = part->uses >> NATIVE_R10 & 1;
     unsigned used = part->uses | own;
-    part->pad = uses_14 ? NATIVE_NO_REGISTER : NATIVE_R14;
-    if (part->padded && (uses_14 || far_place))
+    part->pad = uses_11 ? NATIVE_NO_REGISTER : NATIVE_R11;
+    if (part->padded && (uses_11 || far_place))
         part->pad = free_register(used, far_place ? LOW : 0xffff);
     used |= part->pad < NATIVE_NO_REGISTER ? 1u << part->pad : 0;
-    part->pace = uses_15 ? free_register(used, 0xffff) : NATIVE_R15;
+    part->pace = uses_10 ? free_register(used, 0xffff) : NATIVE_R10;
     return (!part->padded || part->pad != NATIVE_NO_REGISTER) && part->pace != NATIVE_NO_REGISTER;
 }
 
@@ -170,7 +170,9 @@ static void choose_part(struct translation *t, unsigned first)
     while (part->end < t->insns) {
         const struct translated *insn = &t->insn[part->end];
         struct part longer = *part;
-        longer.uses |= native_registers(insn->insn);
+        unsigned written;
+        longer.uses |= native_registers(insn->insn, &written);
+        longer.writes |= written;
         longer.padded |= insn->wants_pad;
         far_place |= insn->far_place;
         if (!choose(&longer, far_place))
@@ -181,10 +183,10 @@ static void choose_part(struct translation *t, unsigned first)
     C2_ASSERT(part->end > first);
 }
 
-/* Whether another register than R14 is the pad. */
+/* Whether another register than R11 is the pad. */
 static bool has_other_pad(const struct part *part)
 {
-    return part->pad != NATIVE_R14 && part->pad != NATIVE_NO_REGISTER;
+    return part->pad != NATIVE_R11 && part->pad != NATIVE_NO_REGISTER;
 }
 
 static bool takes(const struct part *part, unsigned number) { return part->uses >> number & 1; }
@@ -195,32 +197,32 @@ static void emit_take_registers(struct translation *t, const struct part *part)
     t->in = part;
     if (has_other_pad(part))
         emit_put(e, of_gpr(part->pad), part->pad);
-    if (part->pace != NATIVE_R15) {
+    if (part->pace != NATIVE_R10) {
         emit_put(e, of_gpr(part->pace), part->pace);
-        emit_move(e, part->pace, NATIVE_R15);
+        emit_move(e, part->pace, NATIVE_R10);
     }
-    if (takes(part, NATIVE_R14))
-        emit_get(e, NATIVE_R14, of_gpr(NATIVE_R14));
-    if (takes(part, NATIVE_R15))
-        emit_get(e, NATIVE_R15, of_gpr(NATIVE_R15));
+    if (takes(part, NATIVE_R11))
+        emit_get(e, NATIVE_R11, of_gpr(NATIVE_R11));
+    if (takes(part, NATIVE_R10))
+        emit_get(e, NATIVE_R10, of_gpr(NATIVE_R10));
 }
 
-/* target: the pad has one, which R14 then has. */
+/* target: the pad has one, which R11 then has. */
 static void emit_give_registers(struct translation *t, bool target)
 {
     struct emit *e = &t->e;
     const struct part *part = t->in;
-    if (takes(part, NATIVE_R15))
-        emit_put(e, of_gpr(NATIVE_R15), NATIVE_R15);
-    if (takes(part, NATIVE_R14))
-        emit_put(e, of_gpr(NATIVE_R14), NATIVE_R14);
-    if (part->pace != NATIVE_R15) {
-        emit_move(e, NATIVE_R15, part->pace);
+    if (part->writes >> NATIVE_R10 & 1)
+        emit_put(e, of_gpr(NATIVE_R10), NATIVE_R10);
+    if (part->writes >> NATIVE_R11 & 1)
+        emit_put(e, of_gpr(NATIVE_R11), NATIVE_R11);
+    if (part->pace != NATIVE_R10) {
+        emit_move(e, NATIVE_R10, part->pace);
         emit_get(e, part->pace, of_gpr(part->pace));
     }
     if (has_other_pad(part)) {
         if (target)
-            emit_move(e, NATIVE_R14, part->pad);
+            emit_move(e, NATIVE_R11, part->pad);
         emit_get(e, part->pad, of_gpr(part->pad));
     }
     t->in = NULL;
@@ -229,10 +231,10 @@ static void emit_give_registers(struct translation *t, bool target)
 static struct native_roles roles_of(const struct part *part)
 {
     unsigned held = 0xffff & ~(1u << part->pad | 1u << part->pace);
-    if (!takes(part, NATIVE_R14))
-        held &= ~(1u << NATIVE_R14);
-    if (!takes(part, NATIVE_R15))
-        held &= ~(1u << NATIVE_R15);
+    if (!takes(part, NATIVE_R11))
+        held &= ~(1u << NATIVE_R11);
+    if (!takes(part, NATIVE_R10))
+        held &= ~(1u << NATIVE_R10);
     return (struct native_roles){.held = (uint16_t)held, .pace = (uint8_t)part->pace};
 }
 
@@ -269,42 +271,42 @@ static bool flags_are_dead(const struct translation *t)
     return false;
 }
 
-/* Recording: what the pace goes beyond the limit by, less one, in R14. */
+/* Recording: what the pace goes beyond the limit by, less one, in R11. */
 static void emit_difference(struct translation *t)
 {
-    emit_get(&t->e, NATIVE_R14, CONTEXT_BEYOND);
-    emit_lea(&t->e, NATIVE_R14, (struct emit_place){.base = NATIVE_R14, .index = NATIVE_R15, .scale = 1});
+    emit_get(&t->e, NATIVE_R11, CONTEXT_BEYOND);
+    emit_lea(&t->e, NATIVE_R11, (struct emit_place){.base = NATIVE_R11, .index = NATIVE_R10, .scale = 1});
 }
 
-/* RCX goes to R14, and the difference to RCX: then jumps back to `cold`, where R14 goes to RCX, unless its upper 16
+/* RCX goes to R11, and the difference to RCX: then jumps back to `cold`, where R11 goes to RCX, unless its upper 16
  * bits are set. */
 static void emit_keeping_flags(struct translation *t, const uint8_t *cold)
 {
-    static const uint8_t exchange[] = {0x49, 0x87, 0xce};                      /* xchg %rcx,%r14 */
+    static const uint8_t exchange[] = {0x49, 0x87, 0xcb};                      /* xchg %rcx,%r11 */
     static const uint8_t upper[] = {0x48, 0x0f, 0xc9, 0x0f, 0xb7, 0xc9, 0xe3}; /* bswap %rcx; movzwl %cx,%ecx; jrcxz */
     if (t->records) {
         emit_difference(t);
         emit_bytes(&t->e, exchange, sizeof exchange);
     } else {
-        emit_lea(&t->e, NATIVE_R15, emit_at(NATIVE_R15, t->block->insns));
-        emit_move(&t->e, NATIVE_R14, NATIVE_RCX);
-        emit_move(&t->e, NATIVE_RCX, NATIVE_R15);
+        emit_lea(&t->e, NATIVE_R10, emit_at(NATIVE_R10, t->block->insns));
+        emit_move(&t->e, NATIVE_R11, NATIVE_RCX);
+        emit_move(&t->e, NATIVE_RCX, NATIVE_R10);
     }
     emit_bytes(&t->e, upper, sizeof upper);
     const ptrdiff_t back = cold - (t->e.at + 1);
     C2_ASSERT(back >= -128);
     emit_byte(&t->e, (uint8_t)back);
-    emit_move(&t->e, NATIVE_RCX, NATIVE_R14);
+    emit_move(&t->e, NATIVE_RCX, NATIVE_R11);
 }
 
 static void emit_with_flags(struct translation *t, const uint8_t *cold)
 {
     uint8_t *jump;
     if (t->records) {
-        emit_compare_with(&t->e, NATIVE_R15, CONTEXT_LIMIT);
+        emit_compare_with(&t->e, NATIVE_R10, CONTEXT_LIMIT);
         jump = emit_jump_if(&t->e, CONDITION_ABOVE);
     } else {
-        emit_add(&t->e, NATIVE_R15, t->block->insns);
+        emit_add(&t->e, NATIVE_R10, t->block->insns);
         jump = emit_jump_if(&t->e, CONDITION_NOT_SIGN);
     }
     emit_aim(jump, cold - (jump + 4));
@@ -326,13 +328,13 @@ static void emit_comparison(struct translation *t, const uint8_t *changed)
     const struct native_block *block = t->block;
     emit_put(&t->e, CONTEXT_SPILL, NATIVE_RAX);
     emit_save_flags(&t->e);
-    emit_constant(&t->e, NATIVE_R14, block->pc);
+    emit_constant(&t->e, NATIVE_R11, block->pc);
     for (unsigned at = 0, bytes; at < block->extent; at += bytes) {
         const unsigned left = block->extent - at;
         uint32_t value = 0;
         bytes = left >= 4 ? 4 : left >= 2 ? 2 : 1;
         memcpy(&value, block->bytes + at, bytes);
-        emit_compare_constant(&t->e, emit_at(NATIVE_R14, (int32_t)at), value, bytes);
+        emit_compare_constant(&t->e, emit_at(NATIVE_R11, (int32_t)at), value, bytes);
         uint8_t *jump = emit_jump_if(&t->e, CONDITION_NOT_EQUAL);
         emit_aim(jump, changed - (jump + 4));
     }
@@ -346,9 +348,9 @@ static void emit_count(struct translation *t)
     if (!t->codes->counting || t->records)
         return;
     const uint32_t counter = CONTEXT_COUNTERS + 8 * t->block->counter;
-    emit_get(&t->e, NATIVE_R14, counter);
-    emit_lea(&t->e, NATIVE_R14, emit_at(NATIVE_R14, t->block->insns));
-    emit_put(&t->e, counter, NATIVE_R14);
+    emit_get(&t->e, NATIVE_R11, counter);
+    emit_lea(&t->e, NATIVE_R11, emit_at(NATIVE_R11, t->block->insns));
+    emit_put(&t->e, counter, NATIVE_R11);
 }
 
 static void emit_begin(struct translation *t)
@@ -357,7 +359,7 @@ static void emit_begin(struct translation *t)
     const bool dead = !compares && flags_are_dead(t); /* what the code is now may read them */
     const uint8_t *changed = compares ? emit_changed(t) : NULL, *cold = t->e.at;
     if (!dead)
-        emit_move(&t->e, NATIVE_RCX, NATIVE_R14);
+        emit_move(&t->e, NATIVE_RCX, NATIVE_R11);
     emit_leave(t, new_site(t, NATIVE_COLD, 0, t->block->pc));
     t->code->entry = executed(t);
     if (dead)
@@ -369,16 +371,16 @@ static void emit_begin(struct translation *t)
     emit_count(t);
     if (!t->records)
         return;
-    emit_constant(&t->e, NATIVE_R14, t->block->header);
-    emit_store(&t->e, emit_at(NATIVE_R15, 0), NATIVE_R14);
+    emit_constant(&t->e, NATIVE_R11, t->block->header);
+    emit_store(&t->e, emit_at(NATIVE_R10, 0), NATIVE_R11);
 }
 
 /* ------------------------------------------------------------------ the end of a block */
 
-/* On to what R14 has: RCX is put aside. The table has minus the address, or what no address has there. */
+/* On to what R11 has: RCX is put aside. The table has minus the address, or what no address has there. */
 static void emit_indirect(struct translation *t)
 {
-    static const uint8_t index[] = {0x41, 0x0f, 0xb7, 0xce}; /* movzwl %r14w,%ecx */
+    static const uint8_t index[] = {0x41, 0x0f, 0xb7, 0xcb}; /* movzwl %r11w,%ecx */
     static const uint8_t hit[] = {0xe3, 0};                  /* jrcxz */
     struct emit *e = &t->e;
     const uint32_t table = CONTEXT_TABLES + 2 * CONTEXT_TABLE_BYTES * (t->records ? 1 : 0);
@@ -390,16 +392,16 @@ static void emit_indirect(struct translation *t)
     emit_put(e, CONTEXT_SPILL, NATIVE_RCX);
     emit_bytes(e, index, sizeof index);
     emit_get_indexed(e, NATIVE_RCX, table, NATIVE_RCX);
-    emit_lea(e, NATIVE_RCX, (struct emit_place){.base = NATIVE_RCX, .index = NATIVE_R14, .scale = 1});
+    emit_lea(e, NATIVE_RCX, (struct emit_place){.base = NATIVE_RCX, .index = NATIVE_R11, .scale = 1});
     emit_bytes(e, hit, sizeof hit);
     uint8_t *const behind = e->at;
     emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
     emit_leave(t, site);
     behind[-1] = (uint8_t)(e->at - behind);
     emit_bytes(e, index, sizeof index);
-    emit_get_indexed(e, NATIVE_R14, table + CONTEXT_TABLE_BYTES, NATIVE_RCX);
+    emit_get_indexed(e, NATIVE_R11, table + CONTEXT_TABLE_BYTES, NATIVE_RCX);
     emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
-    emit_jump_register(e, NATIVE_R14);
+    emit_jump_register(e, NATIVE_R11);
 }
 
 static uint64_t behind(const struct translated *insn) { return insn->pc + insn->insn->insn.length; }
@@ -409,7 +411,7 @@ static void emit_finish(struct translation *t, bool target)
 {
     emit_give_registers(t, target);
     if (t->records)
-        emit_lea(&t->e, NATIVE_R15, emit_at(NATIVE_R15, RECORD_WORD * (1 + t->block->slots)));
+        emit_lea(&t->e, NATIVE_R10, emit_at(NATIVE_R10, RECORD_WORD * (1 + t->block->slots)));
 }
 
 static void emit_goes_on(struct translation *t, uint64_t target) { emit_exit(t, emit_jump(&t->e), target); }

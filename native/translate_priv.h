@@ -18,8 +18,8 @@ struct translated {
     bool wants_pad; /* a free register is needed to execute or record it */
 };
 
-/* The general registers that it reads, writes or addresses by, a bit each. */
-unsigned native_registers(const struct decode_insn *insn);
+/* The general registers that it reads, writes or addresses by, a bit each; of these *written may be other ones then. */
+unsigned native_registers(const struct decode_insn *insn, unsigned *written);
 void native_examine(struct translated *t, uint64_t pc, bool records);
 /* Stores the address of the slot's access there; may use the pad. */
 void native_emit_address(struct emit *e, const struct translated *t, unsigned slot, unsigned pad, struct emit_place to);
