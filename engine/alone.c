@@ -63,5 +63,5 @@ bool decode_is_alone(const struct decode_insn *insn, const struct cpu_model *cpu
 {
     return alone[insn->insn.mnemonic] || shifts_two_words(&insn->insn) || moves_system_register(insn) ||
            interpret_is_rep_string(&insn->insn) || interpret_is_masked(&insn->insn, insn->operands) ||
-           interpret_refused(cpu, &insn->insn, insn->operands);
+           interpret_is_foreign(&insn->insn) || interpret_refused(cpu, &insn->insn, insn->operands);
 }

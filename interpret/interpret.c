@@ -146,9 +146,14 @@ static struct judgement judge_extension(const struct cpu_model *model, const Zyd
     return (struct judgement){.verdict = run ? VERDICT_RUN : VERDICT_NATIVE, .run = run};
 }
 
+/* POPCNT, LZCNT and TZCNT of VEX, and others, were those of the first Xeon Phi, which was no x86-64 processor. */
+bool interpret_is_foreign(const ZydisDecodedInstruction *insn) { return insn->meta.isa_ext == ZYDIS_ISA_EXT_KNC; }
+
 static struct judgement judge(const struct cpu_model *model, const ZydisDecodedInstruction *insn,
                               const ZydisDecodedOperand *operands)
 {
+    if (interpret_is_foreign(insn))
+        return (struct judgement){.verdict = VERDICT_RUN, .run = interpret_undefined};
     const char *reason = refused_shape(insn, operands);
     if (reason)
         return (struct judgement){.verdict = VERDICT_REFUSED, .reason = reason};

@@ -69,6 +69,9 @@ struct interpret_effect {
  * block and has the four slots of stream.h. (A REP prefix on anything else is a hint or part of the opcode.) */
 bool interpret_is_rep_string(const ZydisDecodedInstruction *insn);
 
+/* Whether the decoder knows it and no x86-64 processor does: it raises SIGILL, and is alone in its block. */
+bool interpret_is_foreign(const ZydisDecodedInstruction *insn);
+
 /* The effective address of a memory operand of insn, which lies at pc; registers have their values from before it.
  * Knows RIP-relative operands, FS and GS, 32-bit addresses (67h), the bit offset of BT and its kin, and where an
  * implicit push writes. False: the operand is not memory, or an address that is only computed (LEA, NOP). */

@@ -32,7 +32,8 @@ static bool repeats(const ZydisDecodedInstruction *insn)
 }
 
 /* Of what may stand in a program. */
-static bool is_alone(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+static bool is_alone(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
+                     const struct cpu_model *model)
 {
     static const char *const names[] = {
         "cpuid",   "rdtsc", "rdtscp", "popf",  "popfq", "rcpps",  "rcpss",   "rsqrtps", "fsin",   "rsqrtss", "fcos",
@@ -42,10 +43,11 @@ static bool is_alone(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
     const bool selector = strcmp(name, "mov") == 0 && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                           ZydisRegisterGetClass(operands[1].reg.value) == ZYDIS_REGCLASS_SEGMENT;
     return selector || repeats(insn) || is_one_of(name, names) || strncmp(name, "fxsave", 6) == 0 ||
-           strncmp(name, "fxrstor", 7) == 0 || interpret_refused(NULL, insn, operands);
+           strncmp(name, "fxrstor", 7) == 0 || interpret_is_masked(insn, operands) || interpret_is_foreign(insn) ||
+           interpret_refused(model, insn, operands);
 }
 
-static enum insn_kind kind_at(uint64_t pc, unsigned *length)
+static enum insn_kind kind_at(uint64_t pc, const struct cpu_model *model, unsigned *length)
 {
     static ZydisDecoder decoder;
     ZydisDecodedInstruction insn;
@@ -55,19 +57,19 @@ static enum insn_kind kind_at(uint64_t pc, unsigned *length)
                                              operands)))
         return NO_INSN;
     *length = insn.length;
-    if (is_alone(&insn, operands))
+    if (is_alone(&insn, operands, model))
         return ALONE;
     return leaves(insn.mnemonic) ? LEAVES : ORDINARY;
 }
 
-bool blocks_cut_by_rule(const struct stream_block *block, const struct c2_map *starts)
+bool blocks_cut_by_rule(const struct stream_block *block, const struct c2_map *starts, const struct cpu_model *model)
 {
     uint64_t pc = block->pc.v;
     unsigned insns = 0, length = 0;
     enum insn_kind kind;
     uint64_t ignored;
     do {
-        kind = kind_at(pc, &length);
+        kind = kind_at(pc, model, &length);
         if (kind == NO_INSN || (kind == ALONE && insns > 0))
             break;
         if (insns >= block->insn_count || pc - block->pc.v != block->insns[insns].offset ||

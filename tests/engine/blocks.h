@@ -5,10 +5,11 @@
 #ifndef C2_TEST_ENGINE_BLOCKS_H
 #define C2_TEST_ENGINE_BLOCKS_H
 
+#include "cpu/cpu.h"
 #include "stream/stream.h"
 
 /* Whether the block ends where the rule says, and its instructions are those in memory. starts: where other blocks may
- * have to start (keys), or NULL. */
-bool blocks_cut_by_rule(const struct stream_block *block, const struct c2_map *starts);
+ * have to start (keys), or NULL. model: what executes it; NULL: x86-64-v2. */
+bool blocks_cut_by_rule(const struct stream_block *block, const struct c2_map *starts, const struct cpu_model *model);
 
 #endif

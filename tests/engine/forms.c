@@ -5,6 +5,8 @@
 
 #include "interpret/interpret_priv.h"
 
+static const struct cpu_model *the_model; /* NULL: x86-64-v2 */
+
 bool forms_decode(ZydisDecodedInstruction *insn, ZydisDecodedOperand *operands, const uint8_t *bytes, uint64_t length)
 {
     ZydisDecoder decoder;
@@ -28,7 +30,7 @@ void forms_text(char *out, size_t bytes, const uint8_t *code, uint64_t at)
 static bool tested_elsewhere(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
     const struct interpret_form *form = interpret_form_of(insn->mnemonic);
-    if (insn->mnemonic == ZYDIS_MNEMONIC_SYSCALL)
+    if (insn->mnemonic == ZYDIS_MNEMONIC_SYSCALL || interpret_is_foreign(insn))
         return true;
     if (!form->run || (form->only && !form->only(insn, operands)))
         return false;
@@ -52,7 +54,7 @@ static bool is_short_environment(const ZydisDecodedInstruction *insn)
 
 bool forms_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
-    return is_short_environment(insn) || interpret_refused(NULL, insn, operands);
+    return is_short_environment(insn) || interpret_refused(the_model, insn, operands);
 }
 
 /* ------------------------------------------------------------------ enumeration */
@@ -84,6 +86,8 @@ static uint64_t identity(const struct form *form, const ZydisDecodedInstruction 
                          const ZydisDecodedOperand *operands)
 {
     uint64_t hash = mix(mix(0, insn->mnemonic), (uint64_t)form->map << 8 | form->opcode);
+    if (form->evex)
+        hash = mix(hash, 1);
     hash = mix(hash, insn->operand_width);
     hash = mix(hash, form->has_modrm ? 64 : insn->address_width);
     hash = mix(hash, insn->attributes & (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
@@ -97,16 +101,28 @@ static uint64_t identity(const struct form *form, const ZydisDecodedInstruction 
     return hash;
 }
 
-static unsigned skeleton(uint8_t out[15], const struct form *form, uint8_t modrm)
+/* Under K1 it may be one that has to be under a mask. */
+static unsigned evex_skeleton(uint8_t out[15], const struct form *form, bool masked)
+{
+    out[0] = 0x62;
+    out[1] = (uint8_t)(0xf0 | form->map);
+    out[2] = (uint8_t)(form->wide << 7 | 0x7c | form->vex_pp);
+    out[3] = (uint8_t)(form->vector << 5 | 8 | masked);
+    return 4;
+}
+
+static unsigned skeleton(uint8_t out[15], const struct form *form, bool masked, uint8_t modrm)
 {
     unsigned n = 0;
     memset(out, 0, 15);
     for (unsigned i = 0; i < form->prefix_count; i++)
         out[n++] = form->prefixes[i];
-    if (form->vex) {
+    if (form->evex) {
+        n = evex_skeleton(out, form, masked);
+    } else if (form->vex) {
         out[n++] = 0xc4;
         out[n++] = (uint8_t)(0xe0 | form->map);
-        out[n++] = (uint8_t)(form->wide << 7 | 0x78 | form->vex_pp);
+        out[n++] = (uint8_t)(form->wide << 7 | 0x78 | form->vector << 2 | form->vex_pp);
     } else {
         if (form->wide)
             out[n++] = 0x48;
@@ -119,6 +135,8 @@ static unsigned skeleton(uint8_t out[15], const struct form *form, uint8_t modrm
     }
     out[n++] = form->opcode;
     out[n++] = modrm;
+    if (form->vex || form->evex)
+        out[n] = 0x2b; /* where a SIB comes: [rbx + rbp], or a vector of indices */
     return n;
 }
 
@@ -152,13 +170,21 @@ static bool is_x87(const ZydisDecodedInstruction *insn)
     return insn->meta.category == ZYDIS_CATEGORY_X87_ALU || insn->meta.category == ZYDIS_CATEGORY_FCMOV;
 }
 
+static bool has_vector_index(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = 0; i < insn->operand_count_visible; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB)
+            return true;
+    return false;
+}
+
 /* Considers the encoding with this ModR/M byte. */
-static void consider(struct collection *c, struct form form, uint8_t modrm)
+static void consider(struct collection *c, struct form form, bool masked, uint8_t modrm)
 {
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     uint8_t bytes[15];
-    skeleton(bytes, &form, modrm);
+    skeleton(bytes, &form, masked, modrm);
     if (!forms_decode(&insn, operands, bytes, sizeof bytes))
         return;
     if (forms_refused(&insn, operands) || tested_elsewhere(&insn, operands))
@@ -169,6 +195,7 @@ static void consider(struct collection *c, struct form form, uint8_t modrm)
     form.interpreted = interpret_wants(&insn, operands);
     form.has_modrm = insn.attributes & ZYDIS_ATTRIB_HAS_MODRM;
     form.memory = form.has_modrm && modrm >> 6 != 3;
+    form.indexed = has_vector_index(&insn, operands);
     form.reg = form.has_modrm && !operand_is_reg_field(&insn, operands) ? modrm >> 3 & 7 : -1;
     bool fixed_rm = form.has_modrm && !form.memory && (is_x87(&insn) || !operand_is_rm_field(&insn, operands));
     form.rm = fixed_rm ? modrm & 7 : -1;
@@ -187,7 +214,7 @@ static void consider_opcode(struct collection *c, const struct form *form)
         bool memory = mod == 0 && rm == 3; /* [rbx] */
         bool registers = mod == 3;
         if (memory || registers)
-            consider(c, *form, (uint8_t)modrm);
+            consider(c, *form, false, (uint8_t)modrm);
     }
 }
 
@@ -231,6 +258,43 @@ static void consider_vex(struct collection *c)
                 }
 }
 
+/* Of one encoding: with a register, with memory, and with a vector of indices, where ModR/M has a SIB behind it. */
+static void consider_operands(struct collection *c, const struct form *form)
+{
+    for (unsigned reg = 0; reg < 8; reg++)
+        for (unsigned masked = 0; masked <= form->evex; masked++) {
+            consider(c, *form, masked, (uint8_t)(0xc1 | reg << 3));
+            consider(c, *form, masked, (uint8_t)(0x04 | reg << 3));
+        }
+}
+
+static void consider_vectors(struct collection *c, struct form form)
+{
+    for (form.vex_pp = 0; form.vex_pp < 4; form.vex_pp++)
+        for (unsigned wide = 0; wide < 2; wide++)
+            for (form.vector = 0; form.vector < (form.evex ? 3u : 2u); form.vector++) {
+                form.wide = wide;
+                consider_operands(c, &form);
+            }
+}
+
+struct form *forms_of(const struct cpu_model *model, size_t *count)
+{
+    struct collection c = {0};
+    the_model = model;
+    c.forms = forms_all(&c.count);
+    c.capacity = c.count;
+    enum c2_status status = c2_map_create(&c.seen, NULL);
+    C2_ASSERT(status == C2_OK);
+    for (unsigned map = MAP_0F; map <= MAP_0F3A; map++)
+        for (unsigned opcode = 0; opcode < 256; opcode++)
+            for (unsigned evex = 0; evex < 2; evex++)
+                consider_vectors(&c, (struct form){.vex = !evex, .evex = evex, .map = map, .opcode = (uint8_t)opcode});
+    c2_map_destroy(c.seen);
+    *count = c.count;
+    return c.forms;
+}
+
 struct form *forms_all(size_t *count)
 {
     struct collection c = {0};
@@ -262,5 +326,20 @@ bool forms_unaligned(const ZydisDecodedInstruction *insn)
         return true;
     default:
         return false;
+    }
+}
+
+unsigned forms_alignment(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
+{
+    switch (insn->encoding) {
+    case ZYDIS_INSTRUCTION_ENCODING_VEX:
+        return insn->meta.exception_class == ZYDIS_EXCEPTION_CLASS_AVX1 ? operand->size / 8u : 1;
+    case ZYDIS_INSTRUCTION_ENCODING_EVEX:
+        return insn->meta.exception_class == ZYDIS_EXCEPTION_CLASS_E1 ||
+                       insn->meta.exception_class == ZYDIS_EXCEPTION_CLASS_E1NF
+                   ? operand->size / 8u
+                   : 1;
+    default:
+        return operand->size == 128 && !forms_unaligned(insn) ? 16 : 1;
     }
 }

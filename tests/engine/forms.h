@@ -3,7 +3,8 @@
  * The differential test of the engine: every instruction form that c2emu executes, on the CPU that runs the test and in
  * the engine, from the same random states in the same memory.
  *
- *   forms.c    the forms: all opcodes of all maps, with every prefix that makes another instruction of them
+ *   forms.c    the forms: all opcodes of all maps, with every prefix that makes another instruction of them, and of
+ *              VEX and EVEX those that a processor beyond x86-64-v2 has
  *   trial.c    one execution to come: registers and address chosen at random, memory and registers prepared
  *   expect.c   what may be compared, and the references that must be recorded
  *   compare.c  runs both sides and compares
@@ -23,28 +24,35 @@
 enum form_map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 
 struct form {
-    bool vex;
+    bool vex, evex;
     enum form_map map;
     uint8_t opcode;
     uint8_t prefixes[3]; /* 66 F2 F3 F0; VEX: none */
     unsigned prefix_count;
     unsigned vex_pp;
-    bool wide; /* REX.W, VEX.W */
+    unsigned vector; /* VEX.L, EVEX.LL */
+    bool wide;       /* REX.W, VEX.W, EVEX.W */
     bool has_modrm;
     bool memory;         /* ModR/M names memory */
+    bool indexed;        /* by a vector */
     int reg, rm;         /* fixed fields of ModR/M; -1: a register that is free to choose */
     bool byte_registers; /* AH..BH may be met */
     ZydisMnemonic mnemonic;
     bool interpreted; /* by interpret/interpret.h */
 };
 
-/* All forms that are executed at all (not refused, no signal). Freed with c2_free. */
+/* All forms that are executed at all (not refused, no signal), but for most of VEX. Freed with c2_free. */
 struct form *forms_all(size_t *count);
+/* The same of a processor, which forms_refused() goes by from now on: with VEX and EVEX. Whether a form is under a
+ * mask, sets elements to zero, or repeats one from memory (EVEX.aaa, z, b), it leaves open. */
+struct form *forms_of(const struct cpu_model *model, size_t *count);
 bool forms_decode(ZydisDecodedInstruction *insn, ZydisDecodedOperand *operands, const uint8_t *bytes, uint64_t length);
 /* Whether c2emu executes it not at all. */
 bool forms_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 /* Its 16 bytes in memory may lie anywhere; those of other SSE instructions are aligned. */
 bool forms_unaligned(const ZydisDecodedInstruction *insn);
+/* What the address of the operand must be a multiple of. */
+unsigned forms_alignment(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand);
 void forms_text(char *out, size_t bytes, const uint8_t *code, uint64_t at);
 
 /* ------------------------------------------------------------------ one trial */

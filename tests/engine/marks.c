@@ -209,7 +209,7 @@ static void check_blocks(struct test *test)
         must(c2_map_put(starts, stream_blocks_at(test->blocks, i)->pc.v, 1, &err), &err);
     for (uint32_t i = 0; i < count; i++) {
         const struct stream_block *block = stream_blocks_at(test->blocks, i);
-        CHECK(test, !mmu_ready(test->mmu, block->pc, MMU_ACCESS_EXEC) || blocks_cut_by_rule(block, starts),
+        CHECK(test, !mmu_ready(test->mmu, block->pc, MMU_ACCESS_EXEC) || blocks_cut_by_rule(block, starts, NULL),
               "the block at 0x%" PRIx64 " is not cut by the rule", block->pc.v);
     }
     c2_map_destroy(starts);

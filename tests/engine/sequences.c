@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * usage: engine_sequences [mutant | explain | brief | explain-brief] [FIRST [LAST]]
+ * usage: engine_sequences [mutant | explain | brief | explain-brief] [x86-64-v3 | x86-64-v4 | host] [FIRST [LAST]]
  *
  * Runs the random programs of the seeds FIRST to LAST (sequences.h) on the CPU and in the engine, where each runs
  * several times: on pages met for the first time and again on known ones, recording references and not, in one go, in
@@ -10,7 +10,9 @@
  * ends, or the references of the runs among themselves, instruction by instruction; and if a block is not cut by the
  * rule of stream.h (blocks.h). With "mutant" the engine's copy of the code has one bit of an instruction turned, in
  * every program; then half of them must differ, or the test cannot fail. With "explain" a program that differs is run
- * again up to each of its instructions, to find the first that makes the difference. "brief": brief programs.
+ * again up to each of its instructions, to find the first that makes the difference. "brief": brief programs. With
+ * a processor beyond x86-64-v2, which the native engine alone executes, programs have its instructions of VEX and EVEX
+ * as well.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -120,7 +122,8 @@ struct bench {
     /* Instructions of this run at which recording was switched: on, off, on ... */
     uint64_t *switches;
     size_t switch_count, switch_room;
-    char missed[120]; /* which budget was not kept to the instruction, or which registers; "": none */
+    char missed[120];              /* which budget was not kept to the instruction, or which registers; "": none */
+    const struct cpu_model *model; /* NULL: x86-64-v2 */
     struct form *forms;
     size_t form_count;
     uint64_t faulted; /* where the program ends by a signal on the CPU; 0: it does not */
@@ -154,7 +157,7 @@ static void put_program(const struct program *p)
 static void open_engine(struct bench *b, int i)
 {
     struct c2_error err;
-    struct engine_config config = {.mmu = b->mmu};
+    struct engine_config config = {.mmu = b->mmu, .cpu = b->model};
     if (stream_blocks_create(&b->blocks[i], &err) != C2_OK)
         die("stream_blocks_create", &err);
     config.blocks = b->blocks[i];
@@ -201,6 +204,7 @@ static void close_bench(struct bench *b)
 
 struct outcome {
     struct native_state state;
+    struct cpu_wide wide;
     int signal;
     bool writes;           /* the page fault is one of writing */
     bool ended_early;      /* by the jump that explain() has put in */
@@ -219,13 +223,15 @@ static void keep_memory(struct outcome *out)
 
 enum { PAGE_FAULT = 14, FAULT_OF_WRITE = 2 };
 
-static void run_natively(struct outcome *out, const struct program *p)
+static void run_natively(struct outcome *out, const struct program *p, uint64_t components)
 {
     struct native_end end;
     put_program(p);
     native_write_tail((uint8_t *)(uintptr_t)p->end, native_leave);
     native_write_tail((uint8_t *)(uintptr_t)p->end + EARLY_END, native_leave_taken);
     out->state = p->state;
+    out->wide = p->wide;
+    native_use_wide(&out->wide, components);
     native_run(&out->state, (const void *)(uintptr_t)p->entry, &end);
     out->signal = end.signal;
     out->ended_early = end.taken;
@@ -288,7 +294,7 @@ static void maybe_exchange(struct bench *b, int which)
     other.rflags = kept.rflags ^ FLAGS_STATUS;
     engine_set_cpu(engine, &other);
     engine_read_kept(engine, b->kept[which], &other);
-    const size_t bytes = kept.xcr0 == 0 ? offsetof(struct syscalls_cpu, wide) : sizeof kept;
+    const size_t bytes = offsetof(struct syscalls_cpu, wide) + (kept.xcr0 == 0 ? 0 : sizeof kept.wide);
     if (memcmp(&other, &kept, bytes) != 0 && b->missed[0] == '\0')
         snprintf(b->missed, sizeof b->missed, "kept registers are others, from byte %u on",
                  first_difference((const uint8_t *)&kept, (const uint8_t *)&other, bytes));
@@ -346,6 +352,8 @@ static void run_in_engine(struct outcome *out, struct bench *b, int which, const
     struct c2_error err = {0};
     memcpy(cpu.gpr, p->state.gpr, sizeof cpu.gpr);
     memcpy(cpu.fxsave, p->state.fxsave, sizeof cpu.fxsave);
+    cpu.xcr0 = b->model ? b->model->xcr0 : 0;
+    cpu.wide = p->wide;
     put_jump((uint8_t *)(uintptr_t)p->end, p->end, STOP_ADDRESS);
     put_jump((uint8_t *)(uintptr_t)p->end + EARLY_END, p->end + EARLY_END, STOP_ADDRESS);
     memset(out, 0, sizeof *out);
@@ -367,6 +375,7 @@ static void run_in_engine(struct outcome *out, struct bench *b, int which, const
     memcpy(out->state.gpr, cpu.gpr, sizeof cpu.gpr);
     out->state.flags = cpu.rflags;
     memcpy(out->state.fxsave, cpu.fxsave, sizeof cpu.fxsave);
+    out->wide = cpu.wide;
     keep_memory(out);
 }
 
@@ -399,6 +408,14 @@ static void compare_state(char *out, size_t bytes, const struct native_state *n,
     compare_bytes(out, bytes, "x87 control", 0, n->fxsave, e->fxsave, 2);
 }
 
+static void compare_wide(char *out, size_t bytes, const struct cpu_wide *n, const struct cpu_wide *e)
+{
+    static const char *const names[CPU_COMPONENTS] = {"upper half of ymm", "k", "upper half of zmm", "zmm16 and on"};
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++)
+        compare_bytes(out, bytes, names[i], 0, (const uint8_t *)n + cpu_components[i].at,
+                      (const uint8_t *)e + cpu_components[i].at, cpu_components[i].bytes);
+}
+
 /* CPUs of different makers show the handler of its fault different flags (unit/interpret_makers.c). */
 static bool compares_repeatedly(const struct program *p, uint64_t at)
 {
@@ -424,6 +441,7 @@ static void compare_outcomes(char *out, size_t bytes, const struct program *p, c
                  (unsigned long long)e->rip, (unsigned long long)e->address, e->writes ? ", writing" : "");
     else
         compare_state(out, bytes, &n->state, &e->state, FLAGS_COMPARED & ~(uint64_t)undefined);
+    compare_wide(out, bytes, &n->wide, &e->wide);
     compare_bytes(out, bytes, "code", PROGRAM_CODE, n->code, e->code, PROGRAM_CODE_BYTES);
     compare_bytes(out, bytes, "data", PROGRAM_DATA, n->data, e->data, PROGRAM_DATA_BYTES);
 }
@@ -517,7 +535,7 @@ static const struct recording *expected_part(const struct bench *b)
 static void check_blocks(char *difference, size_t bytes, const struct bench *b, uint32_t from)
 {
     for (; from < stream_blocks_count(b->blocks[0]) && !the_program.writable; from++)
-        if (!blocks_cut_by_rule(stream_blocks_at(b->blocks[0], from), NULL) && difference[0] == '\0')
+        if (!blocks_cut_by_rule(stream_blocks_at(b->blocks[0], from), NULL, b->model) && difference[0] == '\0')
             snprintf(difference, bytes, "the block at %llx is not cut by the rule",
                      (unsigned long long)stream_blocks_at(b->blocks[0], from)->pc.v);
 }
@@ -562,7 +580,7 @@ static bool agrees(struct bench *b, char *difference, size_t bytes, unsigned *ru
     uint64_t insns = 0;
     c2_rng_init(&b->rng, the_program.seed, "slices");
     map_program(b, &the_program);
-    run_natively(&native, &the_program);
+    run_natively(&native, &the_program, b->model ? b->model->xcr0 : 0);
     b->ended_early = native.ended_early;
     b->faulted = native.signal ? native.rip : 0;
     for (unsigned i = 0; i < RUNS; i++) {
@@ -643,7 +661,7 @@ static bool run_seed(struct bench *b, uint64_t seed)
 {
     char difference[400];
     unsigned run;
-    program_make(&the_program, seed, b->brief, b->forms, b->form_count);
+    program_make(&the_program, seed, b->brief, b->model, b->forms, b->form_count);
     if (agrees(b, difference, sizeof difference, &run))
         return false;
     if (!b->mutant)
@@ -655,6 +673,23 @@ static bool run_seed(struct bench *b, uint64_t seed)
     return true;
 }
 
+/* The processor of that name, if it is one. One that this host is not ends the test. */
+static const struct cpu_model *model_of(const char *name)
+{
+    static struct cpu_model host;
+    struct c2_error err;
+    const bool is_host = name && strcmp(name, "host") == 0;
+    const struct cpu_model *model = is_host ? &host : name ? cpu_by_name(name) : NULL;
+    if (!model)
+        return NULL;
+    if (!is_host && cpu_host_has(model, &err) == C2_OK)
+        return model;
+    if (is_host && cpu_of_host(&host, &err) == C2_OK)
+        return model;
+    printf("%s\n", err.text);
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     static struct bench b;
@@ -662,11 +697,13 @@ int main(int argc, char **argv)
     b.brief = argc > 1 && (strcmp(argv[1], "brief") == 0 || strcmp(argv[1], "explain-brief") == 0);
     b.explain = argc > 1 && strncmp(argv[1], "explain", 7) == 0;
     char **numbers = argv + 1 + (b.mutant || b.explain || b.brief);
+    b.model = model_of(*numbers);
+    numbers += b.model ? 1 : 0;
     uint64_t first = numbers[0] ? strtoull(numbers[0], NULL, 10) : 1;
     uint64_t last = numbers[0] && numbers[1] ? strtoull(numbers[1], NULL, 10) : numbers[0] ? first : 100;
     uint64_t different = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    b.forms = forms_all(&b.form_count);
+    b.forms = b.model ? forms_of(b.model, &b.form_count) : forms_all(&b.form_count);
     native_start(PROGRAM_GS_BASE);
     open_bench(&b);
     c2_assert_context(print_program, NULL);

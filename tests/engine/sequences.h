@@ -36,6 +36,7 @@ struct program {
     bool brief;
     unsigned insns; /* in the text */
     struct native_state state;
+    struct cpu_wide wide; /* what its processor has of it; else 0 */
     uint8_t code[PROGRAM_CODE_BYTES];
     uint8_t data[PROGRAM_DATA_BYTES];
     /* By offset in the code: RFLAGS bits that the manuals leave undefined when the program comes to the instruction
@@ -43,6 +44,8 @@ struct program {
     uint16_t undefined[PROGRAM_CODE_BYTES];
 };
 
-void program_make(struct program *program, uint64_t seed, bool brief, const struct form *forms, size_t form_count);
+/* Programs for the model have its forms (forms_of); NULL: x86-64-v2. */
+void program_make(struct program *program, uint64_t seed, bool brief, const struct cpu_model *model,
+                  const struct form *forms, size_t form_count);
 
 #endif

@@ -19,6 +19,7 @@ enum { R12 = 12, R13, R14, R15 };
 
 struct maker {
     struct program *p;
+    const struct cpu_model *model; /* NULL: x86-64-v2 */
     const struct form *forms;
     size_t form_count;
     struct c2_rng rng;
@@ -116,21 +117,25 @@ static bool is_left_out(const ZydisDecodedInstruction *insn)
     case ZYDIS_MNEMONIC_RDSSPD:
     case ZYDIS_MNEMONIC_RDSSPQ:
     case ZYDIS_MNEMONIC_SYSCALL:
+    case ZYDIS_MNEMONIC_VLDMXCSR:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU: /* refused */
+    case ZYDIS_MNEMONIC_XGETBV:
         return true;
     default:
-        return insn->meta.branch_type != ZYDIS_BRANCH_TYPE_NONE || insn->meta.isa_set == ZYDIS_ISA_SET_SSSE3MMX;
+        return interpret_is_xsave(insn) || insn->meta.branch_type != ZYDIS_BRANCH_TYPE_NONE ||
+               insn->meta.isa_set == ZYDIS_ISA_SET_SSSE3MMX;
     }
 }
 
 /* What c2emu refuses where floating-point exceptions trap. */
-static bool must_not_trap(const ZydisDecodedInstruction *insn)
+static bool must_not_trap(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
     switch (insn->mnemonic) {
     case ZYDIS_MNEMONIC_DPPS:
     case ZYDIS_MNEMONIC_DPPD:
         return true;
     default:
-        return false;
+        return interpret_is_masked(insn, operands);
     }
 }
 
@@ -190,11 +195,6 @@ static bool place_of(uint64_t *out, const struct maker *m, const ZydisDecodedIns
     return true;
 }
 
-static bool wants_alignment(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
-{
-    return operand->size == 128 && !forms_unaligned(insn);
-}
-
 static bool is_bit_string(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
     bool is_test = insn->mnemonic == ZYDIS_MNEMONIC_BT || insn->mnemonic == ZYDIS_MNEMONIC_BTS ||
@@ -209,14 +209,29 @@ static bool splits_lock(const ZydisDecodedInstruction *insn, uint64_t place, uns
     return locks && place % 64 + bytes > 64;
 }
 
+static bool has_indices(const ZydisDecodedOperand *operand)
+{
+    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB;
+}
+
+/* What prepare_indices() leaves of them is small. Refused: 32-bit addresses. */
+static bool good_indices(const struct maker *m, const ZydisDecodedInstruction *insn, ZydisDecodedOperand operand)
+{
+    uint64_t place;
+    operand.mem.index = ZYDIS_REGISTER_NONE;
+    return insn->address_width == 64 && place_of(&place, m, insn, &operand) && is_near(place);
+}
+
 /* A memory operand that is computed and not accessed may lie anywhere. */
 static bool good_memory(const struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
 {
     uint64_t place;
+    if (has_indices(operand))
+        return good_indices(m, insn, *operand);
     if (!interpret_is_memory(operand))
         return true;
-    return place_of(&place, m, insn, operand) && is_near(place) &&
-           !(wants_alignment(insn, operand) && place % 16 != 0) && !splits_lock(insn, place, operand->size / 8);
+    return place_of(&place, m, insn, operand) && is_near(place) && place % forms_alignment(insn, operand) == 0 &&
+           !splits_lock(insn, place, operand->size / 8);
 }
 
 static bool good_operands(const struct maker *m, const ZydisDecodedInstruction *insn,
@@ -245,7 +260,7 @@ static bool moves_stack(const ZydisDecodedInstruction *insn, const ZydisDecodedO
 static bool may_be_met(const struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
     return !forms_refused(insn, operands) && !is_left_out(insn) && !has_free_result(insn) &&
-           !(m->traps && must_not_trap(insn)) && (flags_read(insn) & m->undefined) == 0;
+           !(m->traps && must_not_trap(insn, operands)) && (flags_read(insn) & m->undefined) == 0;
 }
 
 static bool may_stand(const struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
@@ -301,7 +316,7 @@ static uint64_t any_place(struct maker *m)
     if (one_in(m, 3))
         place = c2_align_down(place, C2_PAGE_BYTES) - below(m, 20);
     if (one_in(m, 2))
-        place = c2_align_down(place, 16);
+        place = c2_align_down(place, m->model && one_in(m, 2) ? 64 : 16);
     return place < MIDDLE - NEAR_BYTES ? MIDDLE : place;
 }
 
@@ -323,15 +338,45 @@ enum addressing { BY_BASE, BY_INDEX, BY_RIP, ABSOLUTE, BY_GS };
 
 struct choice {
     enum addressing addressing;
-    unsigned reg, rm, vvvv; /* 4 bits each */
+    unsigned reg, rm, vvvv; /* 4 bits each, 5 of EVEX */
     bool memory, short_address;
-    unsigned rex; /* W R X B */
+    bool indices; /* a vector register is the index: */
+    unsigned index;
+    bool short_displacement; /* of a byte */
+    unsigned rex;            /* W R X B */
 };
 
 static unsigned any_register(struct maker *m)
 {
     static const uint8_t usual[] = {RAX, RCX, RDX, RBX, RSI, RDI};
     return one_in(m, 2) ? usual[below(m, sizeof usual)] : (unsigned)below(m, 16);
+}
+
+/* Any of EVEX's 32; often none where a field must name none. */
+static unsigned any_vector(struct maker *m, const struct form *form)
+{
+    return one_in(m, 3) ? 0 : (unsigned)below(m, form->evex ? 32 : 16);
+}
+
+/* Where vectors may be: registers of all numbers, a vector of indices in memory, displacements of a byte. */
+static void choose_vectors(struct maker *m, struct choice *c, const struct form *form)
+{
+    if (!form->vex && !form->evex)
+        return;
+    c->vvvv = any_vector(m, form);
+    c->short_address = false;
+    c->short_displacement = one_in(m, 3);
+    c->indices = form->memory && form->indexed;
+    if (c->indices) {
+        c->addressing = BY_BASE;
+        c->index = (unsigned)below(m, form->evex ? 32 : 16);
+    }
+    if (!form->evex || one_in(m, 2))
+        return;
+    if (form->reg < 0)
+        c->reg = (unsigned)below(m, 32);
+    if (!c->memory && form->rm < 0)
+        c->rm = (unsigned)below(m, 32);
 }
 
 static struct choice choose(struct maker *m, const struct form *form)
@@ -342,10 +387,11 @@ static struct choice choose(struct maker *m, const struct form *form)
                        .reg = form->reg >= 0 ? (unsigned)form->reg : any_register(m),
                        .rm = form->rm >= 0 ? (unsigned)form->rm : any_register(m),
                        .vvvv = any_register(m)};
+    choose_vectors(m, &c, form);
     if (c.memory)
         c.rm = c.addressing == BY_BASE || c.addressing == BY_INDEX ? R12 : 4;
     c.rex = (form->wide ? 8u : 0) | (c.reg >> 3 & 1) << 2 | (c.rm >> 3 & 1);
-    if (c.memory && c.addressing == BY_INDEX)
+    if (c.memory && (c.addressing == BY_INDEX || (c.indices && c.index >> 3 & 1)))
         c.rex |= 2;
     return c;
 }
@@ -354,6 +400,18 @@ static void add_memory(struct maker *m, struct draft *d, const struct choice *c)
 {
     unsigned reg = (c->reg & 7) << 3, scale = (unsigned)below(m, 4);
     uint64_t r13 = m->p->state.gpr[R13];
+    if (c->indices) {
+        add_byte(d, 0x80 | reg | 4);
+        add_byte(d, scale << 6 | (c->index & 7) << 3 | 4);
+        add_number(d, d->place - MIDDLE, 4);
+        return;
+    }
+    if (c->short_displacement && c->addressing == BY_BASE) {
+        add_byte(d, 0x40 | reg | 4);
+        add_byte(d, 0x24);
+        add_byte(d, (unsigned)below(m, 256));
+        return;
+    }
     switch (c->addressing) {
     case BY_BASE:
         add_byte(d, 0x80 | reg | 4);
@@ -402,8 +460,39 @@ static void add_vex_head(struct draft *d, const struct form *form, const struct 
         add_byte(d, 0x65);
     add_byte(d, 0xc4);
     add_byte(d, (~(c->rex << 5) & 0xe0) | (unsigned)form->map);
-    add_byte(d, (form->wide ? 0x80u : 0) | (~c->vvvv & 15) << 3 | form->vex_pp);
+    add_byte(d, (form->wide ? 0x80u : 0) | (~c->vvvv & 15) << 3 | form->vector << 2 | form->vex_pp);
     add_byte(d, form->opcode);
+}
+
+/* EVEX.aaa, z and b: any, but for most without. */
+static unsigned any_mask(struct maker *m)
+{
+    const unsigned aaa = one_in(m, 3) ? 0 : (unsigned)below(m, 8);
+    return aaa | (one_in(m, 3) ? 0x80u : 0) | (one_in(m, 4) ? 0x10u : 0);
+}
+
+static void add_evex_head(struct maker *m, struct draft *d, const struct form *form, const struct choice *c)
+{
+    const unsigned x = c->indices ? c->index >> 3 & 1 : c->memory ? c->rex >> 1 & 1 : c->rm >> 4 & 1;
+    const unsigned v = c->indices ? c->index >> 4 & 1 : c->vvvv >> 4 & 1;
+    const unsigned upside_down = (c->reg >> 3 & 1) << 7 | x << 6 | (c->rm >> 3 & 1) << 5 | (c->reg >> 4 & 1) << 4;
+    if (c->memory && c->addressing == BY_GS)
+        add_byte(d, 0x65);
+    add_byte(d, 0x62);
+    add_byte(d, (~upside_down & 0xf0) | (unsigned)form->map);
+    add_byte(d, (form->wide ? 0x80u : 0) | (~c->vvvv & 15) << 3 | 4 | form->vex_pp);
+    add_byte(d, any_mask(m) | form->vector << 5 | (~v & 1) << 3);
+    add_byte(d, form->opcode);
+}
+
+static void add_head(struct maker *m, struct draft *d, const struct form *form, const struct choice *c)
+{
+    if (form->evex)
+        add_evex_head(m, d, form, c);
+    else if (form->vex)
+        add_vex_head(d, form, c);
+    else
+        add_legacy_head(d, form, c);
 }
 
 static void add_superfluous(struct maker *m, struct draft *d)
@@ -423,10 +512,7 @@ static struct draft draft_of(struct maker *m, const struct form *form)
 {
     struct draft d = {.place = any_place(m)};
     struct choice c = choose(m, form);
-    if (form->vex)
-        add_vex_head(&d, form, &c);
-    else
-        add_legacy_head(&d, form, &c);
+    add_head(m, &d, form, &c);
     if (form->has_modrm && c.memory)
         add_memory(m, &d, &c);
     else if (form->has_modrm)
@@ -455,6 +541,32 @@ static void prepare_hidden(struct maker *m, const ZydisDecodedInstruction *insn,
         insn->operand_width == 8 ? EMIT(m, "\x0f\xb6\xc0") : EMIT32(m, "\xba", 0); /* movzx %al,%eax; mov $0,%edx */
 }
 
+/* A gather's or scatter's indices become small: their upper bits alone remain. */
+static void prepare_indices(struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = 0; i < insn->operand_count_visible; i++) {
+        if (!has_indices(&operands[i]))
+            continue;
+        const unsigned reg = (unsigned)ZydisRegisterGetId(operands[i].mem.index);
+        const char *name = ZydisMnemonicGetString(insn->mnemonic);
+        const bool of_32 = strstr(name, "gatherd") || strstr(name, "scatterd");
+        const unsigned modrm = 0xc0 | (of_32 || insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ? 4u : 2u) << 3 |
+                               (reg & 7),
+                       b = reg >> 3 & 1, x = reg >> 4;
+        char vex[] = {
+            (char)0xc4,  (char)(b ? 0xc1 : 0xe1), (char)(0x05 | (~reg & 15) << 3), (char)(of_32 ? 0x72 : 0x73),
+            (char)modrm, (char)(of_32 ? 22 : 55)};
+        char evex[] = {0x62,
+                       (char)(0xf1 & ~(x << 6 | b << 5)),
+                       (char)((of_32 ? 0 : 0x80) | 0x05 | (~reg & 15) << 3),
+                       (char)(0x40 | (x ? 0 : 8)),
+                       0x72,
+                       (char)modrm,
+                       (char)(of_32 ? 22 : 54)};
+        insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ? emit(m, evex, sizeof evex) : emit(m, vex, sizeof vex);
+    }
+}
+
 /* Pointers and counts, so that the instruction needs them before it; then itself. */
 static bool try_form(struct maker *m, const struct form *form, bool x87)
 {
@@ -474,6 +586,7 @@ static bool try_form(struct maker *m, const struct form *form, bool x87)
     uint16_t undefined = m->undefined;
     unsigned insns = m->p->insns;
     prepare_hidden(m, &insn, operands);
+    prepare_indices(m, &insn, operands);
     if (d.relative)
         put(d.bytes + d.relative, d.place - (m->at + insn.length), 4);
     if (forms_decode(&insn, operands, d.bytes, insn.length) && may_stand(m, &insn, operands, x87)) {
@@ -487,10 +600,27 @@ static bool try_form(struct maker *m, const struct form *form, bool x87)
     return false;
 }
 
+/* Half of a processor's beyond x86-64-v2 are of VEX and EVEX; of these one in eight gathers or scatters. */
+static const struct form *any_form(struct maker *m)
+{
+    const bool vectors = m->model && one_in(m, 2), indexed = vectors && one_in(m, 8);
+    const struct form *form;
+    do
+        form = &m->forms[below(m, m->form_count)];
+    while ((vectors && !form->vex && !form->evex) || (indexed && !form->indexed));
+    return form;
+}
+
+/* Few choices are good for a gather: its registers are three, under a mask. */
 static void any_insn(struct maker *m)
 {
-    while (!try_form(m, &m->forms[below(m, m->form_count)], false))
-        ;
+    enum { TRIES = 40 };
+    for (;;) {
+        const struct form *form = any_form(m);
+        for (unsigned tries = form->indexed ? TRIES : 1; tries > 0; tries--)
+            if (try_form(m, form, false))
+                return;
+    }
 }
 
 static void some_insns(struct maker *m, unsigned least, unsigned most)
@@ -756,10 +886,10 @@ static void mxcsr(struct maker *m)
 
 /* Where `bytes` bytes may be in the way: across the end of what may be written or read, before the data, not there, not
  * canonical; seldom where they may be. */
-static uint64_t bad_place(struct maker *m, unsigned bytes)
+static uint64_t bad_place(struct maker *m, unsigned bytes, bool masked)
 {
     const uint64_t across = bytes ? below(m, bytes) : 0;
-    const bool in_pieces = bytes > 16 || bytes == 10; /* which of them is first is the CPU's own business */
+    const bool in_pieces = bytes > 16 || bytes == 10 || masked; /* which is first is the CPU's own business */
     switch (below(m, 10)) {
     case 0:
         return PROGRAM_CONSTANTS - across;
@@ -804,13 +934,13 @@ static bool uses_register(const ZydisDecodedInstruction *insn, const ZydisDecode
 static void misplace_hidden(struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
     if (uses_register(insn, operands, ZYDIS_REGISTER_RSI))
-        set_register(m, RSI, bad_place(m, 8));
+        set_register(m, RSI, bad_place(m, 8, false));
     if (uses_register(insn, operands, ZYDIS_REGISTER_RDI))
-        set_register(m, RDI, bad_place(m, 8));
+        set_register(m, RDI, bad_place(m, 8, false));
     if (uses_register(insn, operands, ZYDIS_REGISTER_RBX))
-        set_register(m, RBX, bad_place(m, 1));
+        set_register(m, RBX, bad_place(m, 1, false));
     if (uses_register(insn, operands, ZYDIS_REGISTER_RSP) && one_in(m, 2))
-        set_register(m, RSP, bad_place(m, 8) + (one_in(m, 2) ? 8 : 0));
+        set_register(m, RSP, bad_place(m, 8, false) + (one_in(m, 2) ? 8 : 0));
     if (interpret_is_rep_string(insn))
         EMIT32(m, "\xb9", below(m, 3) ? 1 + below(m, 20) : below(m, 600)); /* mov $count,%ecx */
     if (insn->mnemonic == ZYDIS_MNEMONIC_DIV || insn->mnemonic == ZYDIS_MNEMONIC_IDIV)
@@ -838,10 +968,7 @@ static void draft_misplaced(struct maker *m, struct draft *d, const struct form 
     }
     if (gs)
         add_byte(d, 0x65);
-    if (form->vex)
-        add_vex_head(d, form, &c);
-    else
-        add_legacy_head(d, form, &c);
+    add_head(m, d, form, &c);
     if (form->has_modrm && c.memory) {
         add_byte(d, 0x80 | (c.reg & 7) << 3 | (base & 7));
         add_number(d, (uint64_t)(uint32_t)offset, 4);
@@ -858,12 +985,12 @@ static unsigned explicit_bytes(const ZydisDecodedInstruction *insn, const ZydisD
     return 0;
 }
 
-static bool asks_alignment(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+static unsigned alignment_of(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
     for (unsigned i = 0; i < insn->operand_count_visible; i++)
-        if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && wants_alignment(insn, &operands[i]))
-            return true;
-    return false;
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && forms_alignment(insn, &operands[i]) > 1)
+            return forms_alignment(insn, &operands[i]);
+    return 1;
 }
 
 static bool try_misplaced(struct maker *m, const struct form *form)
@@ -885,11 +1012,10 @@ static bool try_misplaced(struct maker *m, const struct form *form)
         (!form->has_modrm && insn.operand_count == insn.operand_count_visible) || is_bit_string(&insn, operands) ||
         insn.attributes & ZYDIS_ATTRIB_HAS_LOCK || insn.mnemonic == ZYDIS_MNEMONIC_XCHG)
         return false;
-    uint64_t place = bad_place(m, explicit_bytes(&insn, operands));
+    uint64_t place = bad_place(m, explicit_bytes(&insn, operands), interpret_is_masked(&insn, operands));
     if (gs && place >> 46 != 0) /* CPUs may look at an address before they add the segment's base */
         return false;
-    if (asks_alignment(&insn, operands))
-        place = c2_align_down(place, 16);
+    place = c2_align_down(place, alignment_of(&insn, operands));
     if (is_x87(&insn)) {
         EMIT(m, "\xdb\xe3"); /* fninit */
         EMIT(m, "\xd9\xe8"); /* fld1 */
@@ -968,6 +1094,21 @@ static uint64_t segment_start(struct maker *m, unsigned segment)
     return PROGRAM_CODE + segment * SEGMENT_BYTES + C2_PAGE_BYTES - 1 - below(m, one_in(m, 2) ? 40 : 400);
 }
 
+/* Masks of no element and of all are met often. */
+static void random_wide(struct maker *m)
+{
+    struct cpu_wide wide;
+    if (!m->model)
+        return;
+    c2_rng_fill(&m->rng, &wide, sizeof wide);
+    for (unsigned i = 0; i < 8; i++)
+        wide.opmask[i] = one_in(m, 5) ? 0 - below(m, 2) : wide.opmask[i];
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++)
+        if (m->model->xcr0 & cpu_components[i].bit)
+            memcpy((uint8_t *)&m->p->wide + cpu_components[i].at, (const uint8_t *)&wide + cpu_components[i].at,
+                   cpu_components[i].bytes);
+}
+
 static void random_state(struct maker *m)
 {
     struct native_state *s = &m->p->state;
@@ -984,6 +1125,7 @@ static void random_state(struct maker *m)
     put(s->fxsave + 28, 0xffff, 4);
     c2_rng_fill(&m->rng, s->fxsave + 160, 256);
     c2_rng_fill(&m->rng, m->p->data, PROGRAM_DATA_BYTES);
+    random_wide(m);
 }
 
 static void make_brief(struct maker *m)
@@ -997,9 +1139,10 @@ static void make_brief(struct maker *m)
     some_insns(m, 0, 2);
 }
 
-void program_make(struct program *program, uint64_t seed, bool brief, const struct form *forms, size_t form_count)
+void program_make(struct program *program, uint64_t seed, bool brief, const struct cpu_model *model,
+                  const struct form *forms, size_t form_count)
 {
-    struct maker m = {.p = program, .forms = forms, .form_count = form_count};
+    struct maker m = {.p = program, .model = model, .forms = forms, .form_count = form_count};
     memset(program, 0, sizeof *program);
     memset(program->code, 0xcc, sizeof program->code);
     c2_rng_init(&m.rng, seed, "sequences");

@@ -18,6 +18,8 @@ struct native_state *native_current;
 const void *native_target;
 uint64_t native_host_stack, native_scratch;
 uint8_t native_taken_flag;
+uint32_t native_components; /* of registers beyond SSE's that are loaded from native_area and stored there */
+uint8_t native_area[8192] __attribute__((aligned(64)));
 void native_enter(void);
 void native_abandon(void);
 
@@ -28,6 +30,11 @@ __asm__(".text\n"
         "  sub $16, %rsp\n"
         "  stmxcsr (%rsp); fnstcw 8(%rsp)\n"
         "  mov %rsp, native_host_stack(%rip)\n"
+        "  mov native_components(%rip), %eax\n"
+        "  xor %edx, %edx\n"
+        "  test %eax, %eax; jz 1f\n"
+        "  xrstor64 native_area(%rip)\n"
+        "1:\n"
         "  mov native_current(%rip), %rax\n"
         "  fxrstor64 144(%rax)\n"
         "  pushq 128(%rax); popfq\n"
@@ -49,6 +56,11 @@ __asm__(".text\n"
         "  mov native_host_stack(%rip), %rsp\n"
         "  pushfq; popq 128(%rax)\n"
         "  fxsave64 144(%rax)\n"
+        "  mov native_components(%rip), %eax\n"
+        "  xor %edx, %edx\n"
+        "  test %eax, %eax; jz native_abandon\n"
+        "  xsave64 native_area(%rip)\n"
+        "  vzeroupper\n"
         "native_abandon:\n"
         "  mov native_host_stack(%rip), %rsp\n"
         "  cld\n"
@@ -69,6 +81,59 @@ void native_write_tail(uint8_t *at, const char *leave)
 
 static struct native_end *native_end_now;
 
+/* ------------------------------------------------------------------ registers beyond SSE's */
+
+static struct cpu_wide *native_wide;
+
+static uint8_t *place_of(const struct cpu_component *c)
+{
+    unsigned bytes, offset, ecx, edx;
+    __cpuid_count(0xd, (unsigned)__builtin_ctz(c->bit), bytes, offset, ecx, edx);
+    return native_area + offset;
+}
+
+/* The area's header has the components that are not as after a reset. */
+static uint64_t *in_use(void) { return (uint64_t *)(void *)(native_area + CPU_FXSAVE_BYTES); }
+
+void native_use_wide(struct cpu_wide *wide, uint64_t components)
+{
+    native_wide = wide;
+    native_components = wide ? (uint32_t)components & ~CPU_LEGACY : 0;
+}
+
+static void put_wide(void)
+{
+    memset(native_area, 0, CPU_FXSAVE_BYTES + CPU_XSAVE_HEADER_BYTES);
+    *in_use() = native_components;
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++)
+        if (native_components & cpu_components[i].bit)
+            memcpy(place_of(&cpu_components[i]), (const uint8_t *)native_wide + cpu_components[i].at,
+                   cpu_components[i].bytes);
+}
+
+static void take_wide(void)
+{
+    for (unsigned i = 0; i < CPU_COMPONENTS; i++) {
+        const struct cpu_component *c = &cpu_components[i];
+        uint8_t *to = (uint8_t *)native_wide + c->at;
+        if (native_components & *in_use() & c->bit)
+            memcpy(to, place_of(c), c->bytes);
+        else if (native_components & c->bit)
+            memset(to, 0, c->bytes);
+    }
+}
+
+/* Of a signal's frame, which has the format of XSAVE where Linux says so. */
+static void keep_frame(const uint8_t *frame)
+{
+    enum { MAGIC = 0x46505853, AT_MAGIC = 464, AT_BYTES = 480 };
+    uint32_t magic, bytes;
+    memcpy(&magic, frame + AT_MAGIC, sizeof magic);
+    memcpy(&bytes, frame + AT_BYTES, sizeof bytes);
+    if (native_components && magic == MAGIC && bytes <= sizeof native_area)
+        memcpy(native_area, frame, bytes);
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
@@ -84,6 +149,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         native_current->gpr[i] = (uint64_t)uc->uc_mcontext.gregs[order[i]];
     native_current->flags = (uint64_t)uc->uc_mcontext.gregs[REG_EFL];
     memcpy(native_current->fxsave, uc->uc_mcontext.fpregs, 416);
+    keep_frame((const uint8_t *)uc->uc_mcontext.fpregs);
     *native_end_now = (struct native_end){.signal = signal,
                                           .code = info->si_code,
                                           .rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
@@ -127,8 +193,12 @@ void native_run(struct native_state *state, const void *code, struct native_end 
     native_target = code;
     native_taken_flag = 0;
     native_end_now = end;
+    if (native_components)
+        put_wide();
     native_enter();
     native_end_now = NULL;
+    if (native_components)
+        take_wide();
     give_signals_back();
     end->taken = native_taken_flag;
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cpu/cpu.h"
+
 struct native_state {
     uint64_t gpr[16]; /* rax rcx rdx rbx rsp rbp rsi rdi r8..r15 */
     uint64_t flags;
@@ -30,6 +32,9 @@ void native_write_tail(uint8_t *at, const char *leave);
 
 /* Prepares a stack for signal handlers; the GS base of the process becomes gs_base. Call once. */
 void native_start(uint64_t gs_base);
+/* Registers beyond SSE's, which native_run begins with and leaves as they are at the end: `components` of XSAVE, which
+ * the processor has. NULL: what it begins with is left open. */
+void native_use_wide(struct cpu_wide *wide, uint64_t components);
 /* Enters code with *state and returns with the state at its end, or at the signal. */
 void native_run(struct native_state *state, const void *code, struct native_end *end);
 

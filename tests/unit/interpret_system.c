@@ -185,6 +185,8 @@ static const struct trap traps[] = {
     {"int1", {0xf1}, 1, SIGTRAP, TRAP_BRKPT, true, true},
     {"int 13", {0xcd, 13}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
     {"ud2", {0x0f, 0x0b}, 2, SIGILL, ILL_ILLOPN, false, true},
+    {"popcnt of VEX", {0xc4, 0xe1, 0x7a, 0xb8, 0xd2}, 5, SIGILL, ILL_ILLOPN, false, true},
+    {"lzcnt of VEX", {0xc4, 0xe1, 0xfa, 0xbd, 0xc3}, 5, SIGILL, ILL_ILLOPN, false, true},
     {"ud1", {0x0f, 0xb9, 0xc0}, 3, SIGILL, ILL_ILLOPN, false, true},
     {"ud0", {0x0f, 0xff, 0xc0}, 3, SIGILL, ILL_ILLOPN, false, true},
     {"hlt", {0xf4}, 1, SIGSEGV, SI_BY_KERNEL, false, true},
