@@ -117,7 +117,7 @@ void report_put_counts(FILE *to, const struct report_shown *shown, const uint64_
             fprintf(to, "%*s           ", shown->width[i], "");
         else
             fprintf(to, "%*s  %7s  ", shown->width[i], c2_group_digits(count, sums[i]),
-                    report_percent(share, sums[i], total(shown, i)));
+                    doc_percent(share, sums[i], total(shown, i)));
     }
 }
 
@@ -166,7 +166,7 @@ void report_put_sums(FILE *to, const struct report_shown *shown, const uint64_t 
     char count[32], share[32];
     for (size_t i = 0; i < shown->count; i++)
         fprintf(to, "%s%s %s (%s)", i == 0 ? "" : ", ", c2_group_digits(count, sums[i]),
-                shown->file->events[shown->events[i]], report_percent(share, sums[i], total(shown, i)));
+                shown->file->events[shown->events[i]], doc_percent(share, sums[i], total(shown, i)));
 }
 
 /* ------------------------------------------------------------------ by place */

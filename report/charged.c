@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "report/report_priv.h"
-#include "report/shorten.h"
+#include "document/shorten.h"
 
 /* The number of the user's frame; 0: the innermost one, or there is none. */
 static size_t user_frame(const struct loader_frame *frames, size_t count)
@@ -50,7 +50,7 @@ char *report_charged_text(char *buffer, size_t bytes, const struct report_run *r
     if (user == 0 || !frames[0].file || !frames[user - 1].function)
         return buffer;
     snprintf(called, sizeof called, "%s", frames[user - 1].function);
-    snprintf(buffer + used, bytes - used, " < %s < %s:%d", report_bare_name(called), frames[0].base, frames[0].line);
+    snprintf(buffer + used, bytes - used, " < %s < %s:%d", doc_bare_name(called), frames[0].base, frames[0].line);
     return buffer;
 }
 

@@ -196,7 +196,7 @@ static void note_victim(struct document *d, struct report_digest *digest, const 
     char text[REPORT_NAME_BYTES], size[32];
     doc_note(d, DOC_ITEM, NULL, "%s", report_object_text(text, sizeof text, digest->run, object));
     if (object->bytes != 0)
-        doc_say(d, " (%s)", report_size(size, object->bytes));
+        doc_say(d, " (%s)", doc_size(size, object->bytes));
     doc_say(d, ": %s conflict miss%s in %s at %s;", doc_digits(d, misses), misses == 1 ? "" : "es",
             digest->levels[victim->level].level->name,
             report_charged_text(text, sizeof text, digest->run, digest->profile->insns[row->insn].pc));

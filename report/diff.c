@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "report/diff_priv.h"
-#include "report/document.h"
+#include "document/document.h"
 
 char *report_change_text(char *buffer, uint64_t a, uint64_t b)
 {
@@ -104,7 +104,7 @@ static void add_entry(struct document *d, const struct report_entry *entry)
     }
     doc_string(d, DOC_TEXT, "change", report_change_text(text, a, b));
     if (a != 0)
-        doc_words(d, DOC_TEXT, "share", "%s%s", b < a ? "-" : "+", report_percent(text, b < a ? a - b : b - a, a));
+        doc_words(d, DOC_TEXT, "share", "%s%s", b < a ? "-" : "+", doc_percent(text, b < a ? a - b : b - a, a));
     doc_close(d);
 }
 

@@ -513,6 +513,6 @@ const char *report_story_remedy(struct document *d, const struct report_run *run
     if (all == EXPLAIN_UNKNOWN)
         return "to use the line again sooner, or a larger level";
     return doc_keep(d, "a level of %s lines (%s) instead of %s, or to use the line again before so many others",
-                    doc_digits(d, all + 1), report_size(size, (all + 1) * run->machine->line_bytes),
+                    doc_digits(d, all + 1), doc_size(size, (all + 1) * run->machine->line_bytes),
                     doc_digits(d, lines_of(run, level)));
 }

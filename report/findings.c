@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "report/report_priv.h"
-#include "report/shorten.h"
+#include "document/shorten.h"
 
 #define TEXT_FINDINGS 5u
 #define NAME_BYTES ((size_t)REPORT_NAME_BYTES)
@@ -65,7 +65,7 @@ static void name_object(char *buffer, size_t bytes, const struct telling *t, con
     char *via = strlen(buffer) > WIDTH ? strstr(buffer, " via ") : NULL;
     if (via)
         *via = '\0';
-    report_shorten(buffer, WIDTH);
+    doc_shorten(buffer, WIDTH);
 }
 
 static void begin(struct telling *t, const struct report_run *run, const struct finding *of)
@@ -128,9 +128,9 @@ static void name_place(char *buffer, size_t bytes, struct guest_va pc, struct lo
     char bare[NAME_BYTES];
     if (place.function && place.file) {
         snprintf(bare, sizeof bare, "%s", place.function);
-        place.function = report_bare_name(bare);
+        place.function = doc_bare_name(bare);
     }
-    report_shorten(loader_place_text(buffer, bytes, pc, &place), WIDTH);
+    doc_shorten(loader_place_text(buffer, bytes, pc, &place), WIDTH);
 }
 
 /* ------------------------------------------------------------------ the pattern, with its evidence */
@@ -182,16 +182,16 @@ static void say_too_late(struct c2_words *words, const struct telling *t)
 {
     char size[32], level[32];
     const uint64_t bytes = bytes_of_objects(t);
-    report_size(level, level_bytes(t));
+    doc_size(level, level_bytes(t));
     if (t->of->fits_bytes != 0)
-        c2_say(words, "as they come back after %s of lines, and %s holds %s", report_size(size, t->of->fits_bytes),
+        c2_say(words, "as they come back after %s of lines, and %s holds %s", doc_size(size, t->of->fits_bytes),
                level_name(t), level);
     else if (bytes <= level_bytes(t))
         c2_say(words, "as more than %s (%s) holds is accessed before they come back", level_name(t), level);
     else if (t->of->others == 0 || bytes == UINT64_MAX)
         c2_say(words, "as it does not fit %s (%s)", level_name(t), level);
     else
-        c2_say(words, "as all that these loops go through, %s, does not fit %s (%s)", report_size(size, bytes),
+        c2_say(words, "as all that these loops go through, %s, does not fit %s (%s)", doc_size(size, bytes),
                level_name(t), level);
 }
 
@@ -201,7 +201,7 @@ static void say_capacity(struct c2_words *words, const struct telling *t)
     const struct analyses_object *object = object_of(t, t->of->object);
     c2_say(words, "lines of %s", t->object);
     if (object)
-        c2_say(words, " (%s)", report_size(size, object->bytes));
+        c2_say(words, " (%s)", doc_size(size, object->bytes));
     c2_say(words, " are fetched %.0f times each, ", t->of->passes);
     say_too_late(words, t);
 }
@@ -269,7 +269,7 @@ static void say_function(struct c2_words *words, const struct telling *t)
         return;
     snprintf(name, sizeof name, "%s", place.function);
     c2_say(words, "; %.0f %% of that is %s", 100.0 * (double)t->of->function_cost / (double)t->of->cost,
-           report_shorten(name, WIDTH));
+           doc_shorten(name, WIDTH));
     if (lines_of_code(&first, &last, t))
         c2_say(words, first == last ? ", line %d" : ", lines %d to %d", first, last);
     if (t->of->functions > 1)
@@ -388,7 +388,7 @@ static void say_overwritten(struct c2_words *words, const struct telling *t)
     const struct analyses_object *object = object_of(t, t->of->object);
     c2_say(words, "lines of %s", t->object);
     if (object)
-        c2_say(words, " (%s)", report_size(size, object->bytes));
+        c2_say(words, " (%s)", doc_size(size, object->bytes));
     c2_say(words, " are fetched from memory %.0f times each, and overwritten whole before anybody reads them",
            t->of->passes);
 }
@@ -526,7 +526,7 @@ static const char *caller_with_loop(char *buffer, size_t bytes, const struct tel
         return NULL;
     loader_symbol_of(t->run->symbols, header, &place);
     snprintf(buffer, bytes, "%s", !place.function ? "another function" : place.function);
-    return report_shorten(buffer, WIDTH);
+    return doc_shorten(buffer, WIDTH);
 }
 
 static void say_swap(struct c2_words *words, const struct telling *t)
@@ -678,7 +678,7 @@ static void say_block(struct c2_words *words, const struct telling *t)
     char size[DIGITS], count[DIGITS];
     const int line = loop_line(t, t->of->block_loop);
     const uint64_t element = declared_element(t), bytes = t->of->block_bytes;
-    report_size(size, level_bytes(t));
+    doc_size(size, level_bytes(t));
     if (t->of->block_rounds == 0 || line == 0)
         c2_say(words, "work in blocks of %s that fit", size);
     else if (bytes == 0)
@@ -688,7 +688,7 @@ static void say_block(struct c2_words *words, const struct telling *t)
         c2_say(words, "block the loop of line %d to %s elements of %s, which fit %s (%s)", line,
                c2_group_digits(count, bytes / element), t->object, level_name(t), size);
     else
-        c2_say(words, "block the loop of line %d to %s of %s, which fit %s (%s)", line, report_size(count, bytes),
+        c2_say(words, "block the loop of line %d to %s of %s, which fit %s (%s)", line, doc_size(count, bytes),
                t->object, level_name(t), size);
     c2_say(words, ", or fuse the passes");
 }

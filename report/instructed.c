@@ -196,7 +196,7 @@ static void say_stores(struct document *d, const struct caches_instructed *n)
 {
     char bytes[32];
     doc_note(d, DOC_FLOW, "past caches", "%s by non-temporal stores: %s lines written whole, %s in pieces",
-             report_size(bytes, n->bytes), doc_digits(d, n->full), doc_digits(d, n->partial));
+             doc_size(bytes, n->bytes), doc_digits(d, n->full), doc_digits(d, n->partial));
     if (n->cached != 0)
         doc_say(d, "; %s stores were to lines in the caches, which lost them", doc_digits(d, n->cached));
     if (n->refetched != 0)

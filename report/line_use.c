@@ -551,7 +551,7 @@ static void note_finding(struct document *d, const struct report_digest *digest,
     for (size_t i = 0; i < count; i++) {
         const struct analyses_line_use *use = &of->levels[levels[i]->number].of;
         const uint64_t loaded = loaded_bytes(digest, use);
-        doc_say(d, "%s %s (%s) %s%s", i == 0 ? "" : ",", levels[i]->level->name, report_size(size, loaded),
+        doc_say(d, "%s %s (%s) %s%s", i == 0 ? "" : ",", levels[i]->level->name, doc_size(size, loaded),
                 loaded == 0 ? "nothing" : doc_share(d, use->used_bytes, loaded),
                 i == 0 ? " was used before it left" : "");
     }

@@ -116,7 +116,7 @@ static void say_room(struct c2_words *words, const struct report_proposals *of,
     char size[32];
     say_name(words, of, proposal->object, true);
     c2_say(words, " worked on in blocks, as if %s had %s", of->run->machine->levels[proposal->level].name,
-           report_size(size, proposal->room_bytes));
+           doc_size(size, proposal->room_bytes));
 }
 
 /* What to write in the source. Returns buffer. */

@@ -7,7 +7,7 @@
 #define C2_REPORT_PRIV_H
 
 #include "analyses/loops.h"
-#include "report/document.h"
+#include "document/document.h"
 #include "report/report.h"
 
 #define REPORT_MAX_LEVELS (CACHES_MAX_LEVELS + 1)

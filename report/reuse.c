@@ -299,7 +299,7 @@ static void note_finding(struct document *d, const struct analyses_reuse_stack *
              of->name, doc_share(d, of->by_size.count[0], of->accesses));
     doc_say(d, count == 0 ? " the miss curve falls nowhere by much" : " the miss curve falls");
     for (size_t i = 0; i < count; i++)
-        doc_say(d, "%s at %s by %s%s", i == 0 ? "" : ",", report_size(size, knees[i].lines * line_bytes),
+        doc_say(d, "%s at %s by %s%s", i == 0 ? "" : ",", doc_size(size, knees[i].lines * line_bytes),
                 doc_share(d, knees[i].accesses, of->accesses), i == 0 ? " of the accesses" : "");
     doc_say(d, "; %s are cold", doc_share(d, of->by_size.count[ANALYSES_REUSE_COLD], of->accesses));
     if (of->by_size.count[ANALYSES_REUSE_TAKEN] != 0)

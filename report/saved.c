@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-#include "report/document.h"
+#include "document/document.h"
 #include "report/report_priv.h"
 
 struct report_saved {

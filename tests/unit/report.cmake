@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-c2_unit_test(report_document c2_report)
-c2_unit_test(report_shorten c2_report)
 c2_unit_test(report_estimate c2_report)
 c2_unit_test(report_samples c2_report)
 c2_unit_test(report_text c2_report)

@@ -219,7 +219,7 @@ static void sizes_are_rounded(void **state)
                 {UINT64_MAX, "16777216.0 TiB"}};
     char buffer[32];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_string_equal(rows[i].text, report_size(buffer, rows[i].bytes));
+        assert_string_equal(rows[i].text, doc_size(buffer, rows[i].bytes));
 }
 
 /* ------------------------------------------------------------------ JSON */

@@ -306,7 +306,7 @@ static void shares_are_exact(void **state)
     };
     char buffer[32];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_string_equal(rows[i].text, report_percent(buffer, rows[i].part, rows[i].whole));
+        assert_string_equal(rows[i].text, doc_percent(buffer, rows[i].part, rows[i].whole));
 }
 
 static void one_level_without_l1i(void **state)

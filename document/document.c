@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "report/document.h"
+#include "document/document.h"
 
 /* ------------------------------------------------------------------ what the document keeps */
 
@@ -33,7 +33,7 @@ const char *doc_digits(struct document *d, uint64_t n)
 const char *doc_share(struct document *d, uint64_t part, uint64_t whole)
 {
     char text[32];
-    return doc_keep(d, "%s", report_percent(text, part, whole));
+    return doc_keep(d, "%s", doc_percent(text, part, whole));
 }
 
 void doc_begin(struct document *d, unsigned wanted)

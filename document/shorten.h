@@ -2,20 +2,20 @@
  *
  * shorten: a name in fewer characters, without its place in the source.
  */
-#ifndef C2_REPORT_SHORTEN_H
-#define C2_REPORT_SHORTEN_H
+#ifndef C2_DOCUMENT_SHORTEN_H
+#define C2_DOCUMENT_SHORTEN_H
 
 #include "base/base.h"
 
-#define REPORT_SHORTEST 8u
+#define DOC_SHORTEST 8u
 
 /* Shortens a text - a name of C, C++ or Rust, with places ("matmul.c:15") and words around it - to at most `width`
- * bytes, at least REPORT_SHORTEST, in place; what was left out is "...". A text that fits is not changed. Returns the
+ * bytes, at least DOC_SHORTEST, in place; what was left out is "...". A text that fits is not changed. Returns the
  * text. */
-char *report_shorten(char *text, size_t width);
+char *doc_shorten(char *text, size_t width);
 
 /* A function's name without arguments, template arguments and return type, and of its scopes the last: "map::find". In
  * place; returns it. */
-char *report_bare_name(char *name);
+char *doc_bare_name(char *name);
 
 #endif

@@ -14,8 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/document.h"
-#include "report/shorten.h"
+#include "document/document.h"
+#include "document/shorten.h"
 
 #define CELL_BYTES 64 /* of a number */
 #define MOST_COLUMNS 32
@@ -135,9 +135,9 @@ static const char *cell(char *buffer, const struct doc_item *row, const struct d
     if (figure->kind == DOC_STRING)
         return figure->text;
     if (whole)
-        return report_percent(buffer, figure->number, whole->number);
+        return doc_percent(buffer, figure->number, whole->number);
     if (column->form == DOC_BYTES)
-        return figure->number == 0 ? "-" : report_size(buffer, figure->number);
+        return figure->number == 0 ? "-" : doc_size(buffer, figure->number);
     return c2_group_digits(buffer, figure->number);
 }
 
@@ -191,11 +191,11 @@ static void narrow_texts(struct layout *of, size_t excess)
 {
     size_t most = of->table->column_count;
     for (size_t i = 0; i < of->table->column_count; i++)
-        if (of->table->columns[i].form == DOC_LEFT && !of->left_out[i] && of->widths[i] > REPORT_SHORTEST &&
+        if (of->table->columns[i].form == DOC_LEFT && !of->left_out[i] && of->widths[i] > DOC_SHORTEST &&
             (most == of->table->column_count || of->widths[i] > of->widths[most]))
             most = i;
     if (most != of->table->column_count)
-        of->widths[most] = of->widths[most] > excess + REPORT_SHORTEST ? of->widths[most] - excess : REPORT_SHORTEST;
+        of->widths[most] = of->widths[most] > excess + DOC_SHORTEST ? of->widths[most] - excess : DOC_SHORTEST;
 }
 
 static bool leave_out_last(struct layout *of)
@@ -216,7 +216,7 @@ static void lay_out(struct layout *out, const struct doc_item *table, size_t wid
         ;
     if (needed(out, DOC_LEAST_NAME) > width)
         narrow_texts(out, needed(out, DOC_LEAST_NAME) - width);
-    while (needed(out, REPORT_SHORTEST) > width && leave_out_last(out))
+    while (needed(out, DOC_SHORTEST) > width && leave_out_last(out))
         ;
     const size_t last = table->column_count - 1, whole = needed(out, SIZE_MAX);
     if (is_name(out, last) && whole > width)
@@ -230,7 +230,7 @@ static void put_text(struct page *page, const char *text, size_t width, bool las
 {
     char *shortened = strlen(text) > width ? c2_strdup(text) : NULL;
     page->failed |= strlen(text) > width && !shortened;
-    fprintf(page->to, "%-*s", last ? 0 : (int)width, shortened ? report_shorten(shortened, width) : text);
+    fprintf(page->to, "%-*s", last ? 0 : (int)width, shortened ? doc_shorten(shortened, width) : text);
     c2_free(shortened);
 }
 

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "report/shorten.h"
+#include "document/shorten.h"
 
 static void assert_shortens(const char *name, size_t width, const char *expected)
 {
     char text[512];
     snprintf(text, sizeof text, "%s", name);
-    assert_ptr_equal(text, report_shorten(text, width));
+    assert_ptr_equal(text, doc_shorten(text, width));
     assert_string_equal(expected, text);
     assert_true(strlen(text) <= width);
 }
@@ -112,7 +112,7 @@ static void bare_names(void **state)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char text[128];
         snprintf(text, sizeof text, "%s", names[i][0]);
-        assert_string_equal(names[i][1], report_bare_name(text));
+        assert_string_equal(names[i][1], doc_bare_name(text));
     }
 }
 
@@ -139,11 +139,11 @@ static void everything_fits(void **state)
         char text[512] = "";
         for (unsigned i = 0; i < 24; i++)
             strcat(text, pieces[c2_rng_below(&rng, sizeof pieces / sizeof pieces[0])]);
-        const size_t width = REPORT_SHORTEST + round % 80, before = strlen(text);
+        const size_t width = DOC_SHORTEST + round % 80, before = strlen(text);
         char bare[512];
         memcpy(bare, text, sizeof bare);
-        assert_true(strlen(report_bare_name(bare)) <= before);
-        report_shorten(text, width);
+        assert_true(strlen(doc_bare_name(bare)) <= before);
+        doc_shorten(text, width);
         assert_true(strlen(text) <= width && (before <= width) == (before == strlen(text)));
     }
 }

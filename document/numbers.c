@@ -4,9 +4,9 @@
  */
 #include <inttypes.h>
 
-#include "report/document.h"
+#include "document/document.h"
 
-char *report_percent(char *buffer, uint64_t part, uint64_t whole)
+char *doc_percent(char *buffer, uint64_t part, uint64_t whole)
 {
     if (whole == 0) {
         snprintf(buffer, 32, "-");
@@ -24,7 +24,7 @@ char *report_percent(char *buffer, uint64_t part, uint64_t whole)
     return buffer;
 }
 
-char *report_size(char *buffer, uint64_t bytes)
+char *doc_size(char *buffer, uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
     if (bytes < 1024) {

@@ -15,8 +15,8 @@
  *   What the renderers write depends on the document alone. Want of memory makes a document that fails to be rendered,
  *   never one with holes, so builders just add. Texts are copied; keys, labels and headings are not.
  */
-#ifndef C2_REPORT_DOCUMENT_H
-#define C2_REPORT_DOCUMENT_H
+#ifndef C2_DOCUMENT_H
+#define C2_DOCUMENT_H
 
 #include "base/base.h"
 
@@ -130,8 +130,8 @@ enum c2_status doc_render_json(FILE *to, const struct document *d, enum doc_in f
 
 /* "12.3 %", rounded half up from the exact quotient; "<0.1 %" and ">99.9 %" where that would say none or all of them;
  * "-" when whole is 0. */
-char *report_percent(char *buffer, uint64_t part, uint64_t whole);
+char *doc_percent(char *buffer, uint64_t part, uint64_t whole);
 /* "18.0 MiB", rounded half up to a tenth; "640 B" below 1 KiB. */
-char *report_size(char *buffer, uint64_t bytes);
+char *doc_size(char *buffer, uint64_t bytes);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "report/document.h"
+#include "document/document.h"
 
 typedef enum c2_status render(FILE *to, const struct document *d, const char *what, struct c2_error *err);
 

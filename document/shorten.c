@@ -21,7 +21,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "report/shorten.h"
+#include "document/shorten.h"
 
 #define DOTS "..."
 #define DOTS_BYTES 3u
@@ -295,11 +295,11 @@ static bool cut_front(char *text, size_t width)
 
 static bool cut_all(char *text, size_t width) { return cut_middle(text, (struct part){0, strlen(text)}, width); }
 
-char *report_shorten(char *text, size_t width)
+char *doc_shorten(char *text, size_t width)
 {
     static bool (*const steps[])(char *text, size_t width) = {
         drop_clone, drop_template, drop_argument, drop_scope, cut_word, drop_word, drop_rest, cut_front, cut_all};
-    C2_ASSERT(width >= REPORT_SHORTEST);
+    C2_ASSERT(width >= DOC_SHORTEST);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
         while (strlen(text) > width && steps[i](text, width))
             ;
@@ -363,7 +363,7 @@ static char *last_scopes(char *name)
     return at;
 }
 
-char *report_bare_name(char *name)
+char *doc_bare_name(char *name)
 {
     drop_clone(name, 0);
     drop_brackets(name);

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "report/document.h"
+#include "document/document.h"
 
 #define DIGITS 15 /* of a number that is no count: all that a double surely has */
 
