@@ -98,12 +98,12 @@ static enum c2_status take_dim(struct advising *advising, const char *text, stru
 
 static void take_paddings(struct advising *advising, const struct report_run *run)
 {
-    const struct analyses_coherence_result *result = run->found[ANALYSIS_coherence];
+    const struct analyses_coherence_result *result = run->sim.found[ANALYSIS_coherence];
     for (size_t i = 0; result && i < result->object_count && advising->padding_count < PADDINGS; i++) {
         const struct coherence_object *object = &result->objects[i];
         if (object->padding != 0 && object->object != COHERENCE_NOBODY)
             advising->paddings[advising->padding_count++] = (struct analyses_padding){
-                object->object, run->machine->line_bytes - object->padding, object->padding};
+                object->object, run->sim.machine->line_bytes - object->padding, object->padding};
     }
 }
 
@@ -222,12 +222,12 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
         c2_outfile_abandon(file);
         return c2_fail_memory(err, "the advice");
     }
-    advising->profile = run->profile;
+    advising->profile = run->sim.profile;
     advising->findings = findings;
-    advising->replay = (struct lanes_replay){.machine = run->machine,
-                                             .placement = run->placement,
+    advising->replay = (struct lanes_replay){.machine = run->sim.machine,
+                                             .placement = run->sim.placement,
                                              .recording = simulation->recording,
-                                             .profile = run->profile,
+                                             .profile = run->sim.profile,
                                              .seed = options->seed};
     advising->shows_progress = cli_progress_wanted(options);
     advising->instructions = run->instructions;

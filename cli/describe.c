@@ -14,28 +14,28 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     const struct sim *sim = lane_sim(lane);
     const struct caches *caches = sim_caches(sim);
     const struct sim_totals *measured = sim_measured(sim);
-    report->measured = measured;
+    report->sim.measured = measured;
     report->samples = sim_samples(sim);
     report->dumps = sim_dumps(sim, &report->dump_count);
-    report->counts = &measured->counts;
-    report->machine = caches_machine(caches);
-    report->l1i = report->machine->has_l1i ? &measured->l1i : NULL;
-    for (uint32_t i = 0; i < report->machine->level_count; i++)
-        report->levels[i] = &measured->levels[i];
-    report->tlb = sim_tlb(sim);
-    report->instructed = sim_instructed(sim, &report->instructed_count);
-    report->walk_reads = measured->walk_reads;
+    report->sim.counts = &measured->counts;
+    report->sim.machine = caches_machine(caches);
+    report->sim.l1i = report->sim.machine->has_l1i ? &measured->l1i : NULL;
+    for (uint32_t i = 0; i < report->sim.machine->level_count; i++)
+        report->sim.levels[i] = &measured->levels[i];
+    report->sim.tlb = sim_tlb(sim);
+    report->sim.instructed = sim_instructed(sim, &report->sim.instructed_count);
+    report->sim.walk_reads = measured->walk_reads;
     report->pages = mmu_replica_counts(lane_memory(lane));
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)
-        report->found[i] = analyses_result(lane_analyses(lane), (enum analysis_number)i);
-    report->profile = report->found[ANALYSIS_profile];
-    report->symbols = lane_symbols(lane);
+        report->sim.found[i] = analyses_result(lane_analyses(lane), (enum analysis_number)i);
+    report->sim.profile = report->sim.found[ANALYSIS_profile];
+    report->sim.symbols = lane_symbols(lane);
 }
 
 static void describe_placement(struct report_run *report, const struct mmu_replica *memory)
 {
-    report->placement = mmu_replica_config(memory);
-    report->seed = report->placement->seed;
+    report->sim.placement = mmu_replica_config(memory);
+    report->seed = report->sim.placement->seed;
     report->rules = mmu_replica_rule_counts(memory, 0);
     report->huge_regions = mmu_replica_region_counts(memory, 0);
 }
@@ -64,7 +64,7 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
 {
     const struct lane *lane = lanes ? lanes_at(lanes, 0) : NULL;
     report->simulated = !options->no_sim;
-    report->full = options->full;
+    report->sim.full = options->full;
     report->folded_event = options->folded_event;
     report->altered = options->override_count != 0;
     report->precision = options->sampling.precision;
@@ -130,18 +130,18 @@ static enum c2_status describe_lanes(struct report_run **out, struct report_run 
 enum c2_status cli_find(struct findings **out, struct report_run *report, struct c2_error *err)
 {
     *out = NULL;
-    if (!report->profile || !report->found[ANALYSIS_excerpts])
+    if (!report->sim.profile || !report->sim.found[ANALYSIS_excerpts])
         return C2_OK;
-    const struct findings_input input = {.profile = report->profile,
-                                         .excerpts = report->found[ANALYSIS_excerpts],
-                                         .coherence = report->found[ANALYSIS_coherence],
-                                         .reuse = report->found[ANALYSIS_reuse],
-                                         .machine = report->machine,
-                                         .placement = report->placement,
-                                         .symbols = report->symbols,
-                                         .instructed = report->instructed,
-                                         .instructed_count = report->instructed_count,
-                                         .instructions = report->counts->instructions};
+    const struct findings_input input = {.profile = report->sim.profile,
+                                         .excerpts = report->sim.found[ANALYSIS_excerpts],
+                                         .coherence = report->sim.found[ANALYSIS_coherence],
+                                         .reuse = report->sim.found[ANALYSIS_reuse],
+                                         .machine = report->sim.machine,
+                                         .placement = report->sim.placement,
+                                         .symbols = report->sim.symbols,
+                                         .instructed = report->sim.instructed,
+                                         .instructed_count = report->sim.instructed_count,
+                                         .instructions = report->sim.counts->instructions};
     enum c2_status status = findings_create(out, &input, err);
     report->findings = *out;
     return status;

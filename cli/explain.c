@@ -21,8 +21,8 @@
 
 static const char *level_name(const struct report_run *run, const struct analyses_explain_result *result)
 {
-    return result->level < run->machine->level_count ? run->machine->levels[result->level].name
-                                                     : run->machine->l1i.name;
+    return result->level < run->sim.machine->level_count ? run->sim.machine->levels[result->level].name
+                                                         : run->sim.machine->l1i.name;
 }
 
 /* ------------------------------------------------------------------ is it there? */
@@ -65,7 +65,7 @@ static enum c2_status check_saved(const struct report_saved *saved, const char *
 
 enum c2_status cli_explain_check(const struct cli_options *options, const struct report_run *run, struct c2_error *err)
 {
-    const struct analyses_explain_result *result = run->found[ANALYSIS_explain];
+    const struct analyses_explain_result *result = run->sim.found[ANALYSIS_explain];
     struct report_saved *saved;
     enum c2_status status = C2_OK;
     if (options->explained) {

@@ -226,8 +226,8 @@ void cli_board_add(const struct cli_process *process, const struct report_run *r
                                       .instructions = run->instructions,
                                       .followed = run->simulated};
     if (run->simulated) {
-        row->is.first_misses = run->levels[0]->misses;
-        row->is.last_misses = run->levels[run->machine->level_count - 1]->misses;
+        row->is.first_misses = run->sim.levels[0]->misses;
+        row->is.last_misses = run->sim.levels[run->sim.machine->level_count - 1]->misses;
         row->is.cost = report_cost(run);
         board->cost += row->is.cost;
         add_found(row, run, board->cost);

@@ -226,7 +226,7 @@ static enum c2_status report(struct replay *replay, struct c2_error *err)
                                          .ending = told->ending,
                                          .clock = told->clock,
                                          .instructions = told->instructions,
-                                         .turn = told->quantum,
+                                         .sim.turn = told->quantum,
                                          .phases = told->phases,
                                          .phase_count = told->phase_count,
                                          .start = told->start,

@@ -620,7 +620,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                .interrupted = end->kind == EMU_INTERRUPTED,
                                .clock = run->options->clock_set ? run->clock : NULL,
                                .instructions = emu_instructions(run->emu) - run->forked_at,
-                               .turn = emu_turn(run->emu),
+                               .sim.turn = emu_turn(run->emu),
                                .phases = run->division.phases,
                                .phase_count = run->division.phase_count,
                                .start = run->division.start,
@@ -628,7 +628,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                .regions = run->division.regions,
                                .region_count = run->division.region_count,
                                .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
-                               .placement = &run->plan.lanes[0].placement};
+                               .sim.placement = &run->plan.lanes[0].placement};
 }
 
 /* Of the instructions that were run, those that were to be simulated. */

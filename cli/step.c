@@ -130,7 +130,7 @@ static enum c2_status walk_by_keys(const struct cli_options *options, const stru
 
 enum c2_status cli_step(const struct cli_options *options, const struct report_run *run, struct c2_error *err)
 {
-    const struct analyses_explain_result *result = run->found[ANALYSIS_explain];
+    const struct analyses_explain_result *result = run->sim.found[ANALYSIS_explain];
     const uint32_t count = result->story->step_count;
     enum c2_status status = C2_OK;
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))

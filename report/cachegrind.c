@@ -46,9 +46,9 @@ static int by_line(const void *a, const void *b)
 
 static enum c2_status prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
 {
-    const struct analyses_profile_result *profile = run->profile;
+    const struct analyses_profile_result *profile = run->sim.profile;
     *writer = (struct writer){.run = run};
-    analyses_events_init(&writer->events, run->machine);
+    analyses_events_init(&writer->events, run->sim.machine);
     const uint32_t writebacks = writer->events.count;
     export_writeback_events(&writer->events, run);
     enum c2_status status = export_names_create(&writer->names, run, err);
@@ -108,7 +108,7 @@ static void write_cost(FILE *to, const uint64_t *cost, uint32_t count)
 static void write_lines(FILE *to, const struct writer *writer)
 {
     const uint32_t width = writer->events.count;
-    const size_t count = writer->run->profile->insn_count;
+    const size_t count = writer->run->sim.profile->insn_count;
     uint64_t totals[ANALYSES_EVENTS] = {0};
     for (size_t i = 0; i < count;) {
         const struct line *line = &writer->lines[i];

@@ -51,7 +51,7 @@ struct writer {
 
 static const struct analyses_callgraph_result *calls_of(const struct report_run *run)
 {
-    return run->found[ANALYSIS_callgraph];
+    return run->sim.found[ANALYSIS_callgraph];
 }
 
 static bool is_wanted(const struct writer *writer, uint32_t context)
@@ -82,11 +82,11 @@ static void add_event(struct analyses_events *events, const char *name, const ch
 
 static void add_use_events(struct writer *writer)
 {
-    if (!writer->run->found[ANALYSIS_line_use] || calls_of(writer->run)->contexts)
+    if (!writer->run->sim.found[ANALYSIS_line_use] || calls_of(writer->run)->contexts)
         return;
     add_event(&writer->events, "AcCost1", "L1 Access Cost: 1000 / accesses of each line loaded");
     add_event(&writer->events, "SpLoss1", "L1 Spatial Loss: bytes loaded and not used");
-    if (writer->run->machine->level_count > 1) {
+    if (writer->run->sim.machine->level_count > 1) {
         add_event(&writer->events, "AcCost2", "LL Access Cost: 1000 / accesses of each line loaded");
         add_event(&writer->events, "SpLoss2", "LL Spatial Loss: bytes loaded and not used");
     }
@@ -96,8 +96,8 @@ static void add_use_events(struct writer *writer)
 /* L1I, where there is one, counts with L1D; of the last level behind them. */
 static void add_use(const struct writer *writer, const struct analyses_line_use *level, uint64_t *cost)
 {
-    const struct caches_machine *machine = writer->run->machine;
-    const struct analyses_line_use_result *of = writer->run->found[ANALYSIS_line_use];
+    const struct caches_machine *machine = writer->run->sim.machine;
+    const struct analyses_line_use_result *of = writer->run->sim.found[ANALYSIS_line_use];
     for (uint32_t i = 0; i < of->level_count; i++) {
         const bool first = i == 0 || i == machine->level_count;
         if (!first && i + 1 != machine->level_count)
@@ -110,7 +110,7 @@ static void add_use(const struct writer *writer, const struct analyses_line_use 
 /* Adds what the instruction has loaded. *row: as analyses_events_of() has it. */
 static void add_use_of(const struct writer *writer, uint32_t insn, size_t *row, uint64_t *cost)
 {
-    const struct analyses_line_use_result *of = writer->run->found[ANALYSIS_line_use];
+    const struct analyses_line_use_result *of = writer->run->sim.found[ANALYSIS_line_use];
     while (writer->use_width != 0 && *row < of->row_count && of->rows[*row].insn < insn)
         ++*row;
     for (; writer->use_width != 0 && *row < of->row_count && of->rows[*row].insn == insn; ++*row)
@@ -121,7 +121,7 @@ static void add_use_of(const struct writer *writer, uint32_t insn, size_t *row, 
 
 static enum c2_status add_all(struct writer *writer, struct c2_error *err)
 {
-    const struct analyses_profile_result *profile = writer->run->profile;
+    const struct analyses_profile_result *profile = writer->run->sim.profile;
     const uint32_t width = writer->events.count;
     size_t row = 0, use_row = 0;
     writer->lines = c2_calloc(profile->insn_count + 1, sizeof *writer->lines);
@@ -154,7 +154,7 @@ static enum c2_status add_contexts(struct writer *writer, const struct analyses_
             continue;
         struct line *line = &writer->lines[writer->line_count++];
         *line = (struct line){row->context, row->pc,
-                              writer->places[analyses_profile_insn(writer->run->profile, row->pc)], row->cost};
+                              writer->places[analyses_profile_insn(writer->run->sim.profile, row->pc)], row->cost};
         status = export_in_context(&writer->names, row->context, &line->place, err);
     }
     return status;
@@ -198,7 +198,7 @@ static enum c2_status place_calls(struct writer *writer, struct c2_error *err)
 
 static enum c2_status place_jumps(struct writer *writer, struct c2_error *err)
 {
-    const struct analyses_jumps_result *jumps = writer->run->found[ANALYSIS_jumps];
+    const struct analyses_jumps_result *jumps = writer->run->sim.found[ANALYSIS_jumps];
     enum c2_status status = C2_OK;
     writer->targets = c2_calloc((jumps ? jumps->count : 0) + 1, sizeof *writer->targets);
     if (!writer->targets)
@@ -212,7 +212,7 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
                               struct c2_error *err)
 {
     *writer = (struct writer){.run = run, .thread = thread};
-    analyses_events_init(&writer->events, run->machine);
+    analyses_events_init(&writer->events, run->sim.machine);
     writer->call_width = writer->events.count;
     add_use_events(writer);
     writer->writebacks = writer->events.count;
@@ -251,7 +251,7 @@ static size_t write_calls(struct export_body *body, const struct writer *writer,
  * the number of the next. */
 static size_t write_jumps(struct export_body *body, const struct writer *writer, size_t jump, const struct line *line)
 {
-    const struct analyses_jumps_result *jumps = writer->run->found[ANALYSIS_jumps];
+    const struct analyses_jumps_result *jumps = writer->run->sim.found[ANALYSIS_jumps];
     while (jumps && jump < jumps->count && jumps->list[jump].from.v < line->pc.v)
         jump++;
     for (; jumps && jump < jumps->count && jumps->list[jump].from.v == line->pc.v; jump++)

@@ -21,25 +21,25 @@
 /* ------------------------------------------------------------------ threads and cores */
 
 /* "L1D": those that missed there, and those of them for coherence. */
-static void add_misses(struct document *d, const struct report_digest *digest, const struct sim_totals *of)
+static void add_misses(struct document *d, const struct digest *digest, const struct sim_totals *of)
 {
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         doc_group(d, DOC_JSON, NULL);
-        report_add_counts(d, DOC_JSON, digest->run->machine, level->level->name,
-                          level->code ? &of->l1i : &of->levels[level->depth]);
+        chapter_add_counts(d, DOC_JSON, digest->run->machine, level->level->name,
+                           level->code ? &of->l1i : &of->levels[level->depth]);
         doc_close(d);
     }
     doc_close(d);
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         const struct caches_counts *n = level->code ? &of->l1i : &of->levels[level->depth];
         doc_count(d, DOC_TEXT, level->level->name, n->misses);
     }
 }
 
-static void add_thread(struct document *d, const struct report_digest *digest, const struct sim_thread *thread)
+static void add_thread(struct document *d, const struct digest *digest, const struct sim_thread *thread)
 {
     doc_group(d, DOC_BOTH, NULL);
     doc_count(d, DOC_BOTH, "thread", thread->tid);
@@ -54,13 +54,12 @@ static void add_thread(struct document *d, const struct report_digest *digest, c
     doc_close(d);
 }
 
-static void add_threads(struct document *d, const struct report_digest *digest,
-                        const struct analyses_coherence_result *result)
+static void add_threads(struct document *d, const struct digest *digest, const struct analyses_coherence_result *result)
 {
-    struct doc_column columns[5 + REPORT_MAX_LEVELS] = {{.heading = "thread", .key = "thread"},
-                                                        {.heading = "core", .key = "core"},
-                                                        {.heading = "instructions", .key = "instructions"},
-                                                        {.heading = "refs", .key = "refs", .spare = 2}};
+    struct doc_column columns[5 + DIGEST_LEVELS] = {{.heading = "thread", .key = "thread"},
+                                                    {.heading = "core", .key = "core"},
+                                                    {.heading = "instructions", .key = "instructions"},
+                                                    {.heading = "refs", .key = "refs", .spare = 2}};
     size_t count = 4;
     for (size_t i = 0; i < digest->level_count; i++) {
         const char *name = digest->levels[i].level->name;
@@ -76,12 +75,12 @@ static void add_threads(struct document *d, const struct report_digest *digest,
 }
 
 /* What was taken from each level of its own. */
-static void add_own_levels(struct document *d, const struct report_digest *digest, const struct coherence_core *core)
+static void add_own_levels(struct document *d, const struct digest *digest, const struct coherence_core *core)
 {
     const uint32_t own = caches_machine_private(digest->run->machine);
     doc_table(d, DOC_JSON, "own_levels");
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         if (!level->code && level->depth >= own)
             continue;
         doc_group(d, DOC_JSON, NULL);
@@ -95,7 +94,7 @@ static void add_own_levels(struct document *d, const struct report_digest *diges
     doc_close(d);
 }
 
-static void add_core(struct document *d, const struct report_digest *digest, const struct coherence_core *core,
+static void add_core(struct document *d, const struct digest *digest, const struct coherence_core *core,
                      uint32_t number)
 {
     doc_group(d, core->of.counts.instructions + core->counts.invalidations_received != 0 ? DOC_BOTH : DOC_JSON, NULL);
@@ -110,8 +109,7 @@ static void add_core(struct document *d, const struct report_digest *digest, con
     doc_close(d);
 }
 
-static void add_cores(struct document *d, const struct report_digest *digest,
-                      const struct analyses_coherence_result *result)
+static void add_cores(struct document *d, const struct digest *digest, const struct analyses_coherence_result *result)
 {
     static const struct doc_column columns[] = {
         {.heading = "core", .key = "core"},
@@ -155,18 +153,19 @@ static void add_sharing(struct document *d, uint64_t true_sharing, uint64_t fals
 static void add_object(struct document *d, const struct report_run *run, uint32_t object)
 {
     char text[512];
-    if (object == COHERENCE_NOBODY || !run->profile)
+    if (object == COHERENCE_NOBODY || !run->sim.profile)
         return;
-    doc_string(d, DOC_JSON, "object", run->profile->objects[object].name);
-    doc_string(d, DOC_TEXT, "object", report_object_text(text, sizeof text, run, &run->profile->objects[object]));
+    doc_string(d, DOC_JSON, "object", run->sim.profile->objects[object].name);
+    doc_string(d, DOC_TEXT, "object",
+               names_object_text(text, sizeof text, &run->sim, &run->sim.profile->objects[object]));
 }
 
 /* Where the line begins in its object, of one block. */
 static void add_offset(struct document *d, const struct report_run *run, const struct coherence_line *line)
 {
-    if (line->object == COHERENCE_NOBODY || !run->profile)
+    if (line->object == COHERENCE_NOBODY || !run->sim.profile)
         return;
-    const struct analyses_object *object = &run->profile->objects[line->object];
+    const struct analyses_object *object = &run->sim.profile->objects[line->object];
     if (object->blocks > 1 || line->va.v < object->base || line->va.v - object->base >= object->bytes)
         return;
     doc_count(d, DOC_JSON, "offset", line->va.v - object->base);
@@ -186,10 +185,10 @@ static void add_user(struct document *d, const struct coherence_user *user)
 static void add_side(struct document *d, const struct report_run *run, const char *key, struct guest_va pc)
 {
     struct loader_place place;
-    report_place(&place, run, pc);
+    names_place(&place, &run->sim, pc);
     doc_group(d, DOC_JSON, key);
-    report_add_address(d, "pc", pc.v);
-    report_add_place(d, &place);
+    chapter_add_address(d, "pc", pc.v);
+    chapter_add_place(d, &place);
     doc_close(d);
 }
 
@@ -213,7 +212,7 @@ static void add_line(struct document *d, const struct report_run *run, const str
                      enum doc_in in)
 {
     doc_group(d, in, NULL);
-    report_add_address(d, "address", line->va.v);
+    chapter_add_address(d, "address", line->va.v);
     doc_words(d, DOC_TEXT, "address", "0x%llx", (unsigned long long)line->va.v);
     add_object(d, run, line->object);
     add_offset(d, run, line);
@@ -226,9 +225,9 @@ static void add_line(struct document *d, const struct report_run *run, const str
         add_user(d, &line->users[i]);
     doc_close(d);
     doc_table(d, DOC_JSON, "pairs");
-    for (uint32_t i = 0; i < line->pair_count && i < REPORT_LISTED; i++)
+    for (uint32_t i = 0; i < line->pair_count && i < CHAPTER_LISTED; i++)
         add_pair(d, run, &line->pairs[i], true);
-    report_add_rest(d, line->pair_count);
+    chapter_add_rest(d, line->pair_count);
     doc_close(d);
     doc_close(d);
 }
@@ -243,9 +242,9 @@ static void add_lines(struct document *d, const struct report_run *run, const st
                                                 {.heading = "object", .key = "object", .form = DOC_NAME}};
     doc_table(d, DOC_BOTH, "lines");
     doc_columns(d, columns, COUNT_OF(columns), 0);
-    for (size_t i = 0; i < result->line_count && i < REPORT_LISTED; i++)
+    for (size_t i = 0; i < result->line_count && i < CHAPTER_LISTED; i++)
         add_line(d, run, &result->lines[i], i < SHOWN ? DOC_BOTH : DOC_JSON);
-    report_add_rest(d, result->line_count);
+    chapter_add_rest(d, result->line_count);
     doc_close(d);
 }
 
@@ -260,8 +259,8 @@ static void note_line(struct document *d, const struct report_run *run, const st
     if (line->padding != 0)
         doc_say(d, "; %u bytes more behind each give each a line", line->padding);
     doc_say(d, ". Most often %s on core %u misses what %s on core %u has taken",
-            report_place_text(misser, sizeof misser, run, pair->misser), pair->misser_core,
-            report_place_text(taker, sizeof taker, run, pair->taker), pair->taker_core);
+            names_place_text(misser, sizeof misser, &run->sim, pair->misser), pair->misser_core,
+            names_place_text(taker, sizeof taker, &run->sim, pair->taker), pair->taker_core);
 }
 
 /* ------------------------------------------------------------------ objects, instructions */
@@ -270,7 +269,7 @@ static void add_objects(struct document *d, const struct report_run *run,
                         const struct analyses_coherence_result *result)
 {
     doc_table(d, DOC_JSON, "objects");
-    for (size_t i = 0; i < result->object_count && i < REPORT_LISTED; i++) {
+    for (size_t i = 0; i < result->object_count && i < CHAPTER_LISTED; i++) {
         const struct coherence_object *object = &result->objects[i];
         doc_group(d, DOC_JSON, NULL);
         add_object(d, run, object->object);
@@ -280,28 +279,28 @@ static void add_objects(struct document *d, const struct report_run *run,
             doc_count(d, DOC_JSON, "padding", object->padding);
         doc_close(d);
     }
-    report_add_rest(d, result->object_count);
+    chapter_add_rest(d, result->object_count);
     doc_close(d);
 }
 
 static void add_sites(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
 {
     doc_table(d, DOC_JSON, "pairs");
-    for (size_t i = 0; i < result->site_count && i < REPORT_LISTED; i++)
+    for (size_t i = 0; i < result->site_count && i < CHAPTER_LISTED; i++)
         add_pair(d, run, &result->sites[i], false);
-    report_add_rest(d, result->site_count);
+    chapter_add_rest(d, result->site_count);
     doc_close(d);
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-uint64_t report_coherence_cost(const struct report_digest *digest) { return report_run_cost(digest->run).coherence; }
+uint64_t report_coherence_cost(const struct digest *digest) { return digest_run_cost(digest->run).coherence; }
 
 /* How fine threads are interleaved, and what the number of misses would be where they are less so. */
 static void say_turns(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
 {
-    if (run->turn != 0)
-        doc_say(d, ". Threads take turns of at most %s instructions (--quantum)", doc_digits(d, run->turn));
+    if (run->sim.turn != 0)
+        doc_say(d, ". Threads take turns of at most %s instructions (--quantum)", doc_digits(d, run->sim.turn));
     else
         doc_say(d, ". Threads take turns");
     for (unsigned i = 0; i < COHERENCE_LONGER; i++)
@@ -312,8 +311,8 @@ static void say_turns(struct document *d, const struct report_run *run, const st
 
 static void add_turns(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
 {
-    if (run->turn != 0)
-        doc_count(d, DOC_JSON, "turn", run->turn);
+    if (run->sim.turn != 0)
+        doc_count(d, DOC_JSON, "turn", run->sim.turn);
     doc_table(d, DOC_JSON, "longer_turns");
     for (unsigned i = 0; i < COHERENCE_LONGER; i++) {
         doc_group(d, DOC_JSON, NULL);
@@ -324,7 +323,7 @@ static void add_turns(struct document *d, const struct report_run *run, const st
     doc_close(d);
 }
 
-static void note_finding(struct document *d, const struct report_digest *digest,
+static void note_finding(struct document *d, const struct digest *digest,
                          const struct analyses_coherence_result *result)
 {
     uint64_t true_sharing = 0, false_sharing = 0;
@@ -343,17 +342,17 @@ static void note_finding(struct document *d, const struct report_digest *digest,
                 doc_digits(d, true_sharing + false_sharing), doc_digits(d, true_sharing), doc_digits(d, false_sharing),
                 doc_digits(d, report_coherence_cost(digest)));
     if (true_sharing + false_sharing != 0)
-        say_turns(d, digest->run, result);
+        say_turns(d, report_of(digest), result);
 }
 
-void report_add_coherence(struct document *d, struct report_digest *digest)
+void report_add_coherence(struct document *d, struct digest *digest)
 {
-    const struct report_run *run = digest->run;
-    const struct analyses_coherence_result *result = run->found[ANALYSIS_coherence];
+    const struct report_run *run = report_of(digest);
+    const struct analyses_coherence_result *result = run->sim.found[ANALYSIS_coherence];
     if (!result)
         return;
     note_finding(d, digest, result);
-    doc_group(d, report_shows(digest, report_coherence_cost(digest), 1) ? DOC_BOTH : DOC_JSON, "coherence");
+    doc_group(d, digest_shows(digest, report_coherence_cost(digest), 1) ? DOC_BOTH : DOC_JSON, "coherence");
     add_turns(d, run, result);
     add_threads(d, digest, result);
     add_cores(d, digest, result);

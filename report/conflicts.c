@@ -29,14 +29,14 @@
 
 static void add_insn(struct document *d, const struct report_run *run, uint32_t row_number)
 {
-    const struct analyses_row *row = &run->profile->rows[row_number];
-    const struct guest_va pc = run->profile->insns[row->insn].pc;
+    const struct analyses_row *row = &run->sim.profile->rows[row_number];
+    const struct guest_va pc = run->sim.profile->insns[row->insn].pc;
     struct loader_place place;
-    report_place(&place, run, pc);
-    report_add_address(d, "pc", pc.v);
-    report_add_place(d, &place);
-    report_add_inlined(d, run, pc);
-    doc_string(d, DOC_JSON, "object", run->profile->objects[row->object].name);
+    names_place(&place, &run->sim, pc);
+    chapter_add_address(d, "pc", pc.v);
+    chapter_add_place(d, &place);
+    chapter_add_inlined(d, &run->sim, pc);
+    doc_string(d, DOC_JSON, "object", run->sim.profile->objects[row->object].name);
 }
 
 static void add_originator(struct document *d, enum doc_in in, const struct report_run *run,
@@ -51,7 +51,7 @@ static void add_originator(struct document *d, enum doc_in in, const struct repo
 }
 
 /* What a form lists no more: all from `first` on. */
-static void add_other_originators(struct document *d, enum doc_in form, const struct report_victim *victim,
+static void add_other_originators(struct document *d, enum doc_in form, const struct digest_victim *victim,
                                   size_t first)
 {
     uint64_t rest = 0;
@@ -67,7 +67,7 @@ static void add_other_originators(struct document *d, enum doc_in form, const st
     doc_close(d);
 }
 
-static void add_originators(struct document *d, const struct report_run *run, const struct report_victim *victim)
+static void add_originators(struct document *d, const struct report_run *run, const struct digest_victim *victim)
 {
     doc_table(d, DOC_JSON, "originators");
     for (size_t i = 0; i < victim->pair_count && i < ORIGINATORS; i++)
@@ -77,10 +77,10 @@ static void add_originators(struct document *d, const struct report_run *run, co
     doc_close(d);
 }
 
-static void add_victim(struct document *d, enum doc_in in, const struct report_digest *digest,
-                       const struct report_victim *victim)
+static void add_victim(struct document *d, enum doc_in in, const struct digest *digest,
+                       const struct digest_victim *victim)
 {
-    const struct report_level *level = &digest->levels[victim->level];
+    const struct digest_level *level = &digest->levels[victim->level];
     if (!doc_group(d, in, NULL)) {
         doc_close(d);
         return;
@@ -90,14 +90,14 @@ static void add_victim(struct document *d, enum doc_in in, const struct report_d
     if (digest->profile->compared)
         doc_count(d, DOC_JSON, "placement", digest->profile->rows[victim->row].level[level->number].placement);
     doc_group(d, DOC_JSON, "miss");
-    add_insn(d, digest->run, victim->row);
+    add_insn(d, report_of(digest), victim->row);
     doc_close(d);
-    add_originators(d, digest->run, victim);
+    add_originators(d, report_of(digest), victim);
     doc_close(d);
 }
 
 static void add_other_victims(struct document *d, enum doc_in form, const char *level,
-                              const struct report_victim *victims, size_t count)
+                              const struct digest_victim *victims, size_t count)
 {
     uint64_t misses = 0, pairs = 0;
     if (count == 0)
@@ -116,10 +116,10 @@ static void add_other_victims(struct document *d, enum doc_in form, const char *
     doc_close(d);
 }
 
-static void add_victims(struct document *d, const struct report_digest *digest)
+static void add_victims(struct document *d, const struct digest *digest)
 {
     for (size_t i = 0, end; i < digest->victim_count; i = end) {
-        const struct report_victim *first = &digest->victims[i];
+        const struct digest_victim *first = &digest->victims[i];
         const char *level = digest->levels[first->level].level->name;
         for (end = i; end < digest->victim_count && digest->victims[end].level == first->level; end++) {
             if (end - i < VICTIMS)
@@ -132,7 +132,7 @@ static void add_victims(struct document *d, const struct report_digest *digest)
     }
 }
 
-static void add_reasons(struct document *d, const struct report_digest *digest)
+static void add_reasons(struct document *d, const struct digest *digest)
 {
     doc_table(d, DOC_JSON, "reasons");
     for (size_t i = 0; i < digest->level_count; i++) {
@@ -146,7 +146,7 @@ static void add_reasons(struct document *d, const struct report_digest *digest)
     doc_close(d);
 }
 
-void report_add_conflicts(struct document *d, struct report_digest *digest)
+void report_add_conflicts(struct document *d, struct digest *digest)
 {
     doc_table(d, DOC_JSON, "conflicts");
     add_victims(d, digest);
@@ -157,20 +157,20 @@ void report_add_conflicts(struct document *d, struct report_digest *digest)
 /* ------------------------------------------------------------------ the dearest, in sentences */
 
 /* Conflict misses but for those of start-up. */
-static uint64_t own_conflicts(const struct report_digest *digest, const struct report_victim *victim)
+static uint64_t own_conflicts(const struct digest *digest, const struct digest_victim *victim)
 {
     const struct analyses_tally *startup =
         &digest->profile->rows[victim->row].startup[digest->levels[victim->level].number];
     return victim->count - startup->reads[ANALYSES_CONFLICT] - startup->writes[ANALYSES_CONFLICT];
 }
 
-static uint64_t cost_of(const struct report_digest *digest, const struct report_victim *victim)
+static uint64_t cost_of(const struct digest *digest, const struct digest_victim *victim)
 {
     return own_conflicts(digest, victim) * digest->levels[victim->level].miss_cycles;
 }
 
 /* The dearest ones worth a line, of equal ones the nearest to the core, into *out; returns how many. */
-static size_t dearest(const struct report_victim *out[SHOWN], const struct report_digest *digest)
+static size_t dearest(const struct digest_victim *out[SHOWN], const struct digest *digest)
 {
     size_t count = 0;
     for (size_t i = 0; i < digest->victim_count; i++) {
@@ -178,7 +178,7 @@ static size_t dearest(const struct report_victim *out[SHOWN], const struct repor
         size_t at = count;
         while (at > 0 && cost_of(digest, out[at - 1]) < cost)
             at--;
-        if (at == SHOWN || !report_noticeable(digest, cost))
+        if (at == SHOWN || !digest_noticeable(digest, cost))
             continue;
         count += count < SHOWN;
         memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof out[0]);
@@ -187,33 +187,33 @@ static size_t dearest(const struct report_victim *out[SHOWN], const struct repor
     return count;
 }
 
-static void note_victim(struct document *d, struct report_digest *digest, const struct report_victim *victim)
+static void note_victim(struct document *d, struct digest *digest, const struct digest_victim *victim)
 {
     const struct analyses_row *row = &digest->profile->rows[victim->row];
     const struct analyses_object *object = &digest->profile->objects[row->object];
-    const struct report_share evictor = report_main_evictor(digest, victim);
+    const struct digest_share evictor = digest_main_evictor(digest, victim);
     const uint64_t misses = own_conflicts(digest, victim);
-    char text[REPORT_NAME_BYTES], size[32];
-    doc_note(d, DOC_ITEM, NULL, "%s", report_object_text(text, sizeof text, digest->run, object));
+    char text[NAMES_BYTES], size[32];
+    doc_note(d, DOC_ITEM, NULL, "%s", names_object_text(text, sizeof text, digest->run, object));
     if (object->bytes != 0)
         doc_say(d, " (%s)", doc_size(size, object->bytes));
     doc_say(d, ": %s conflict miss%s in %s at %s;", doc_digits(d, misses), misses == 1 ? "" : "es",
             digest->levels[victim->level].level->name,
-            report_charged_text(text, sizeof text, digest->run, digest->profile->insns[row->insn].pc));
+            names_charged_text(text, sizeof text, digest->run, digest->profile->insns[row->insn].pc));
     doc_say(d, " %s evicted by %s (%s)", doc_share(d, evictor.count, victim->count),
-            report_evictor_text(text, sizeof text, digest->run, row->object, &evictor),
+            names_evictor_text(text, sizeof text, digest->run, row->object, &evictor),
             analyses_reason_name(evictor.reason));
 }
 
-static void note_none(struct document *d, const struct report_digest *digest, uint64_t misses)
+static void note_none(struct document *d, const struct digest *digest, uint64_t misses)
 {
     doc_note(d, DOC_LINE, NULL, "conflict misses: %s, %s of the cost", misses == 0 ? "none" : doc_digits(d, misses),
-             doc_share(d, digest->missed.conflict, report_whole_cost(digest)));
+             doc_share(d, digest->missed.conflict, digest_whole_cost(digest)));
 }
 
-void report_add_dearest(struct document *d, struct report_digest *digest)
+void report_add_dearest(struct document *d, struct digest *digest)
 {
-    const struct report_victim *shown[SHOWN];
+    const struct digest_victim *shown[SHOWN];
     const size_t count = dearest(shown, digest);
     uint64_t misses = 0;
     size_t places = 0;
@@ -222,7 +222,7 @@ void report_add_dearest(struct document *d, struct report_digest *digest)
         misses += own;
         places += own != 0;
     }
-    if (!report_shows(digest, digest->missed.conflict, WORTH))
+    if (!digest_shows(digest, digest->missed.conflict, WORTH))
         return;
     if (count == 0) {
         note_none(d, digest, misses);
@@ -241,18 +241,18 @@ void report_add_dearest(struct document *d, struct report_digest *digest)
 /* ------------------------------------------------------------------ what another placement could change */
 
 /* Conflict misses in sets that the frames of pages have chosen, but for those of start-up. */
-static uint64_t framed(const struct report_digest *digest, size_t level)
+static uint64_t framed(const struct digest *digest, size_t level)
 {
     return digest->missed.levels[level].framed - digest->missed.startup[level].framed;
 }
 
-void report_add_framed(struct document *d, struct report_digest *digest)
+void report_add_framed(struct document *d, struct digest *digest)
 {
     const char *between = " ";
     uint64_t cost = 0;
     for (size_t i = 0; i < digest->level_count; i++)
         cost += framed(digest, i) * digest->levels[i].miss_cycles;
-    if (digest->run->against || !report_noticeable(digest, cost) || !report_shows(digest, cost, WORTH))
+    if (report_of(digest)->against || !digest_noticeable(digest, cost) || !digest_shows(digest, cost, WORTH))
         return;
     doc_note(d, DOC_KEY, "placement", "conflict misses in sets that the frames of pages chose:");
     for (size_t i = 0; i < digest->level_count; i++) {

@@ -21,7 +21,7 @@
 
 static const struct analyses_contexts *contexts_of(const struct report_run *run)
 {
-    const struct analyses_callgraph_result *calls = run->found[ANALYSIS_callgraph];
+    const struct analyses_callgraph_result *calls = run->sim.found[ANALYSIS_callgraph];
     return calls ? calls->contexts : NULL;
 }
 
@@ -31,8 +31,8 @@ static const char *function_text(struct c2_pool *pool, const struct report_run *
 {
     struct loader_place place = {.function = NULL};
     const struct guest_va entry = contexts_of(run)->symbols[symbol].entry;
-    if (run->symbols && entry.v != 0)
-        loader_symbol_of(run->symbols, entry, &place);
+    if (run->sim.symbols && entry.v != 0)
+        loader_symbol_of(run->sim.symbols, entry, &place);
     if (place.function)
         return c2_pool_format(pool, "%s", place.function);
     return place.object ? c2_pool_format(pool, "unnamed in %s", place.object) : "unnamed code";
@@ -167,14 +167,14 @@ static size_t sum_parts(struct part *parts, size_t count, uint64_t *sums, const 
 static void add_parts(struct document *d, const struct report_run *run, const struct analyses_events *events,
                       const struct part *parts, size_t count)
 {
-    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
+    const struct analyses_loops_result *loops = run->sim.found[ANALYSIS_loops];
     for (size_t i = 0; i < count; i++) {
         const struct analyses_loop *loop = parts[i].loop == ANALYSES_NO_LOOP ? NULL : &loops->loops[parts[i].loop];
         struct loader_place place;
         if (loop)
-            report_loop_place(&place, run, loop);
+            names_loop_place(&place, &run->sim, loop);
         doc_group(d, DOC_JSON, NULL);
-        report_add_loop_name(d, &place, loop);
+        chapter_add_loop_name(d, &place, loop);
         add_events(d, "self", events, parts[i].sum);
         doc_close(d);
     }
@@ -196,8 +196,8 @@ static size_t first_row(const struct analyses_contexts *of, uint32_t context)
 
 static struct part part_of(const struct report_run *run, const struct analyses_context_row *row)
 {
-    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
-    return (struct part){.loop = loops->loop_of[analyses_profile_insn(run->profile, row->pc)], .cost = row->cost};
+    const struct analyses_loops_result *loops = run->sim.found[ANALYSIS_loops];
+    return (struct part){.loop = loops->loop_of[analyses_profile_insn(run->sim.profile, row->pc)], .cost = row->cost};
 }
 
 static void add_loops(struct document *d, const struct report_run *run, const struct analyses_events *events,
@@ -240,7 +240,7 @@ static void add_context(struct document *d, const struct report_run *run, const 
     doc_count(d, DOC_BOTH, "calls", context->calls);
     add_events(d, "self", events, context->self);
     add_events(d, "inclusive", events, context->inclusive);
-    if (run->found[ANALYSIS_loops])
+    if (run->sim.found[ANALYSIS_loops])
         add_loops(d, run, events, (uint32_t)(context - contexts_of(run)->contexts));
 }
 
@@ -351,9 +351,9 @@ static void add_table(struct document *d, const struct report_run *run, const st
         doc_note(d, DOC_LINE, NULL, "and %s other%s", doc_digits(d, others), others == 1 ? "" : "s");
 }
 
-void report_add_contexts(struct document *d, struct report_digest *digest)
+void report_add_contexts(struct document *d, struct digest *digest)
 {
-    const struct analyses_contexts *of = contexts_of(digest->run);
+    const struct analyses_contexts *of = contexts_of(report_of(digest));
     struct analyses_events events;
     uint32_t count;
     if (!of)
@@ -365,7 +365,7 @@ void report_add_contexts(struct document *d, struct report_digest *digest)
         return;
     }
     note_contexts(d, of, count);
-    add_table(d, digest->run, &events, list, count);
+    add_table(d, report_of(digest), &events, list, count);
     if (count > LISTED)
         doc_count(d, DOC_JSON, "contexts_left_out", count - LISTED);
     add_cycles(d, of, &events);

@@ -15,6 +15,6 @@ const char *report_context_suffix(struct c2_pool *pool, const struct report_run 
                                   const struct analyses_context *context);
 
 /* contexts.c: a chapter. */
-void report_add_contexts(struct document *d, struct report_digest *digest);
+void report_add_contexts(struct document *d, struct digest *digest);
 
 #endif

@@ -46,12 +46,12 @@ struct writer {
 
 static void choose_events(struct writer *writer)
 {
-    struct report_level levels[REPORT_MAX_LEVELS];
+    struct digest_level levels[DIGEST_LEVELS];
     struct analyses_events all;
-    analyses_events_init(&all, writer->run->machine);
-    writer->width = (uint32_t)report_levels(levels, writer->run);
+    analyses_events_init(&all, writer->run->sim.machine);
+    writer->width = (uint32_t)digest_levels(levels, &writer->run->sim);
     for (uint32_t i = 0; i < writer->width; i++) {
-        const uint32_t number = levels[i].code ? writer->run->machine->level_count : levels[i].depth;
+        const uint32_t number = levels[i].code ? writer->run->sim.machine->level_count : levels[i].depth;
         writer->event_of[number] = i;
         writer->events[i] = all.list[all.by_class[number][ANALYSES_CONFLICT]];
     }
@@ -76,7 +76,7 @@ static int by_objects(const void *left, const void *right)
 
 static enum c2_status list_pairs(struct writer *writer, struct c2_error *err)
 {
-    const struct analyses_profile_result *profile = writer->run->profile;
+    const struct analyses_profile_result *profile = writer->run->sim.profile;
     writer->pairs = c2_calloc(profile->pair_count + 1, sizeof *writer->pairs);
     if (!writer->pairs)
         return c2_fail_memory(err, "who evicted whom");
@@ -98,13 +98,13 @@ static enum c2_status list_pairs(struct writer *writer, struct c2_error *err)
 
 static enum c2_status name_node(struct writer *writer, uint32_t number, struct c2_error *err)
 {
-    const struct analyses_object *object = &writer->run->profile->objects[number];
+    const struct analyses_object *object = &writer->run->sim.profile->objects[number];
     struct export_place *node = &writer->nodes[number];
     char text[512];
     bool taken;
     if (node->function != 0)
         return C2_OK;
-    report_object_text(text, sizeof text, writer->run, object);
+    names_object_text(text, sizeof text, &writer->run->sim, object);
     enum c2_status status = export_node(&writer->names, text, node, &taken, err);
     if (status != C2_OK || !taken)
         return status;
@@ -116,7 +116,7 @@ static enum c2_status name_node(struct writer *writer, uint32_t number, struct c
 /* The objects that are in a pair. */
 static enum c2_status name_nodes(struct writer *writer, struct c2_error *err)
 {
-    const size_t nobody = writer->run->profile->object_count;
+    const size_t nobody = writer->run->sim.profile->object_count;
     bool taken;
     writer->nodes = c2_calloc(nobody + 1, sizeof *writer->nodes);
     if (!writer->nodes)
@@ -172,7 +172,7 @@ static struct export_place victim_at(const struct writer *writer, size_t at)
 static void write_evictors(struct export_body *body, const struct writer *writer, size_t at, size_t end)
 {
     const struct export_place victim = victim_at(writer, at);
-    const size_t nobody = writer->run->profile->object_count;
+    const size_t nobody = writer->run->sim.profile->object_count;
     while (at < end) {
         const uint32_t evictor = writer->pairs[at].evictor;
         uint64_t calls = 0, cost[ANALYSES_LEVELS] = {0};

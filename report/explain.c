@@ -25,7 +25,7 @@
 
 static const struct caches_level *level_at(const struct report_run *run, uint32_t level)
 {
-    return level < run->machine->level_count ? &run->machine->levels[level] : &run->machine->l1i;
+    return level < run->sim.machine->level_count ? &run->sim.machine->levels[level] : &run->sim.machine->l1i;
 }
 
 const char *report_story_class(enum caches_class class_)
@@ -73,9 +73,9 @@ static void add_element(struct c2_words *words, const struct report_run *run, co
                         uint64_t offset)
 {
     bool pointed;
-    const struct loader_type_id type = findings_type(run->symbols, object, &pointed);
-    const struct loader_array *array = type.module ? loader_array_of(run->symbols, type, pointed) : NULL;
-    const struct loader_struct *of = type.module ? loader_struct_of(run->symbols, type, pointed) : NULL;
+    const struct loader_type_id type = findings_type(run->sim.symbols, object, &pointed);
+    const struct loader_array *array = type.module ? loader_array_of(run->sim.symbols, type, pointed) : NULL;
+    const struct loader_struct *of = type.module ? loader_struct_of(run->sim.symbols, type, pointed) : NULL;
     const uint64_t element = array && array->element_bytes != 0 ? array->element_bytes : of ? of->bytes : 0;
     if (array && element != 0 && (array->count != 0 || array->pointed))
         add_indices(words, array, offset);
@@ -89,7 +89,7 @@ const char *report_story_thing(struct document *d, const struct report_run *run,
 {
     char text[TEXT];
     struct c2_words words = {.buffer = text, .bytes = sizeof text};
-    const struct analyses_object *object = access->object != EXPLAIN_NOBODY ? &run->profile->objects[access->object]
+    const struct analyses_object *object = access->object != EXPLAIN_NOBODY ? &run->sim.profile->objects[access->object]
                                                                             : NULL;
     const struct guest_va va = access->va;
     text[0] = '\0';
@@ -109,8 +109,8 @@ const char *report_story_thing(struct document *d, const struct report_run *run,
 
 const char *report_story_who(struct document *d, const struct report_run *run, const struct explain_access *access)
 {
-    char text[REPORT_NAME_BYTES];
-    const char *place = report_place_text(text, sizeof text, run, access->pc);
+    char text[NAMES_BYTES];
+    const char *place = names_place_text(text, sizeof text, &run->sim, access->pc);
     if (access->pc.v == 0)
         return "nobody known";
     if (access->prefetcher == CACHES_PREFETCH_SOFTWARE)
@@ -125,12 +125,12 @@ const char *report_story_who(struct document *d, const struct report_run *run, c
 /* "address bits 6 to 11"; "the line's number modulo 12". */
 static void say_index(struct c2_words *words, const struct report_run *run, const struct caches_level *level)
 {
-    const uint32_t sets = caches_level_sets(run->machine, level), shift = c2_log2(run->machine->line_bytes);
+    const uint32_t sets = caches_level_sets(run->sim.machine, level), shift = c2_log2(run->sim.machine->line_bytes);
     const char *address = level->index == CACHES_VIRTUAL ? "virtual" : "physical";
     struct caches_hash *hash = NULL;
     uint32_t divisor = 1;
     if (level->slices > 1 &&
-        caches_hash_create(&hash, level->hash, level->slices, run->machine->directory, NULL) == C2_OK)
+        caches_hash_create(&hash, level->hash, level->slices, run->sim.machine->directory, NULL) == C2_OK)
         divisor = caches_hash_index_divisor(hash);
     caches_hash_destroy(hash);
     if (sets == 1)
@@ -154,7 +154,7 @@ static const char *place_text(struct document *d, const struct report_run *run, 
     if (level->slices > 1)
         snprintf(slice, sizeof slice, "slice %" PRIu32 ", ", at->place.slice);
     c2_say(&words, "%sset %" PRIu32 " of %" PRIu32 ", ", slice, at->place.index,
-           caches_level_sets(run->machine, level));
+           caches_level_sets(run->sim.machine, level));
     say_index(&words, run, level);
     if (level->slices > 1)
         c2_say(&words, "; the slice by the hash %s of the physical address", level->hash);
@@ -177,7 +177,7 @@ static void add_level(struct document *d, const struct report_run *run, const st
     doc_string(d, DOC_JSON, "result", report_story_class(at->class_));
     doc_count(d, DOC_JSON, "slice", at->place.slice);
     doc_count(d, DOC_JSON, "set", at->place.index);
-    doc_count(d, DOC_JSON, "sets", caches_level_sets(run->machine, level));
+    doc_count(d, DOC_JSON, "sets", caches_level_sets(run->sim.machine, level));
     doc_string(d, DOC_JSON, "by", place_text(d, run, at));
     if (at->evicted)
         doc_words(d, DOC_JSON, "victim", "0x%" PRIx64, at->victim.v);
@@ -192,7 +192,7 @@ void report_story_levels(struct document *d, const struct report_run *run, const
     doc_close(d);
     for (uint32_t i = 0; i < story->level_count; i++)
         say_level(d, run, &story->levels[i]);
-    if (story->served_by == run->machine->level_count)
+    if (story->served_by == run->sim.machine->level_count)
         doc_note(d, DOC_KEY, "memory", "has the line");
 }
 
@@ -421,7 +421,7 @@ const char *report_story_why(struct document *d, const struct explain_step *step
 
 static uint64_t lines_of(const struct report_run *run, uint32_t level)
 {
-    return level_at(run, level)->size_bytes / run->machine->line_bytes;
+    return level_at(run, level)->size_bytes / run->sim.machine->line_bytes;
 }
 
 const char *report_story_full(struct document *d, const struct report_run *run, uint32_t level,
@@ -513,6 +513,6 @@ const char *report_story_remedy(struct document *d, const struct report_run *run
     if (all == EXPLAIN_UNKNOWN)
         return "to use the line again sooner, or a larger level";
     return doc_keep(d, "a level of %s lines (%s) instead of %s, or to use the line again before so many others",
-                    doc_digits(d, all + 1), doc_size(size, (all + 1) * run->machine->line_bytes),
+                    doc_digits(d, all + 1), doc_size(size, (all + 1) * run->sim.machine->line_bytes),
                     doc_digits(d, lines_of(run, level)));
 }

@@ -129,7 +129,7 @@ static enum c2_status number_place(struct export_names *names, const char *path,
 enum c2_status export_place_of(struct export_names *names, struct guest_va pc, struct export_place *out,
                                struct c2_error *err)
 {
-    struct loader_symbols *symbols = names->run->symbols;
+    struct loader_symbols *symbols = names->run->sim.symbols;
     struct loader_place place = {.offset = pc.v};
     struct loader_frame inner = {.function = NULL};
     const char *path = NULL, *file = NULL;
@@ -146,7 +146,7 @@ enum c2_status export_place_of(struct export_names *names, struct guest_va pc, s
 enum c2_status export_in_context(struct export_names *names, uint32_t context, struct export_place *place,
                                  struct c2_error *err)
 {
-    const struct analyses_callgraph_result *calls = names->run->found[ANALYSIS_callgraph];
+    const struct analyses_callgraph_result *calls = names->run->sim.found[ANALYSIS_callgraph];
     const uint64_t key = (uint64_t)place->function << 32 | context;
     uint64_t found;
     if (c2_map_get(names->in_context, key, &found)) {
@@ -178,7 +178,7 @@ enum c2_status export_node(struct export_names *names, const char *name, struct 
 
 enum c2_status export_places(struct export_place **out, struct export_names *names, struct c2_error *err)
 {
-    const struct analyses_profile_result *profile = names->run->profile;
+    const struct analyses_profile_result *profile = names->run->sim.profile;
     *out = c2_calloc(profile->insn_count + 1, sizeof **out);
     if (!*out)
         return no_memory(err);
@@ -209,27 +209,28 @@ void export_command(FILE *to, const struct report_run *run)
 
 void export_caches(FILE *to, const struct report_run *run)
 {
-    struct report_level levels[REPORT_MAX_LEVELS];
-    const size_t count = report_levels(levels, run);
+    struct digest_level levels[DIGEST_LEVELS];
+    const size_t count = digest_levels(levels, &run->sim);
     fputs("desc: Machine: ", to);
-    write_text(to, run->machine->name);
+    write_text(to, run->sim.machine->name);
     putc('\n', to);
-    if (caches_machine_cores(run->machine) > 1)
-        fprintf(to, "desc: Cores: %" PRIu32 "; counts are sums over them\n", run->machine->cores);
+    if (caches_machine_cores(run->sim.machine) > 1)
+        fprintf(to, "desc: Cores: %" PRIu32 "; counts are sums over them\n", run->sim.machine->cores);
     for (size_t i = 0; i < count; i++)
         fprintf(to, "desc: %s cache: %" PRIu64 " B, %" PRIu32 " B, %" PRIu32 "-way associative\n",
-                levels[i].level->name, levels[i].level->size_bytes, run->machine->line_bytes, levels[i].level->ways);
+                levels[i].level->name, levels[i].level->size_bytes, run->sim.machine->line_bytes,
+                levels[i].level->ways);
 }
 
 /* The format has no loops, but lines that describe: "desc: Loop: line 189, entered 65536, rounds 16777216, depth 2,
  * file /src/needle.c". */
 static void write_loops(FILE *to, const struct report_run *run)
 {
-    const struct analyses_loops_result *found = run->found[ANALYSIS_loops];
+    const struct analyses_loops_result *found = run->sim.found[ANALYSIS_loops];
     for (uint32_t i = 0; found && i < found->count; i++) {
         const struct analyses_loop *loop = &found->loops[i];
         struct loader_place place;
-        report_loop_place(&place, run, loop);
+        names_loop_place(&place, &run->sim, loop);
         if (!place.file || loop->iterations == 0)
             continue;
         fprintf(to, "desc: Loop: line %d, entered %" PRIu64 ", rounds %" PRIu64 ", depth %" PRIu32 ", file ",
@@ -243,23 +244,23 @@ static void write_loops(FILE *to, const struct report_run *run)
 
 void export_writeback_events(struct analyses_events *events, const struct report_run *run)
 {
-    const struct analyses_writebacks_result *of = run->found[ANALYSIS_writebacks];
+    const struct analyses_writebacks_result *of = run->sim.found[ANALYSIS_writebacks];
     for (uint32_t i = 0; of && i < of->level_count; i++) {
         C2_ASSERT(events->count < ANALYSES_EVENTS);
         struct analyses_event *event = &events->list[events->count++];
-        const char *level = run->machine->levels[i].name;
+        const char *level = run->sim.machine->levels[i].name;
         size_t length = (size_t)snprintf(event->name, sizeof event->name, "writebacks");
         for (; *level != '\0' && length + 1 < sizeof event->name; level++)
             if (isalnum((unsigned char)*level))
                 event->name[length++] = *level;
         event->name[length] = '\0';
-        snprintf(event->help, sizeof event->help, "%.15s Write-Back", run->machine->levels[i].name);
+        snprintf(event->help, sizeof event->help, "%.15s Write-Back", run->sim.machine->levels[i].name);
     }
 }
 
 void export_writebacks_of(const struct report_run *run, size_t insn, uint64_t *cost)
 {
-    const struct analyses_writebacks_result *of = run->found[ANALYSIS_writebacks];
+    const struct analyses_writebacks_result *of = run->sim.found[ANALYSIS_writebacks];
     for (uint32_t i = 0; of && i < of->level_count; i++)
         cost[i] += of->counts[insn * of->level_count + i];
 }

@@ -18,7 +18,7 @@
 #include "document/shorten.h"
 
 #define TEXT_FINDINGS 5u
-#define NAME_BYTES ((size_t)REPORT_NAME_BYTES)
+#define NAME_BYTES ((size_t)NAMES_BYTES)
 #define SENTENCE_BYTES 1024u
 #define DIGITS 32 /* of c2_group_digits */
 #define FIELDS 6u /* of an element that are named */
@@ -32,7 +32,7 @@ struct telling {
 
 static const struct analyses_object *object_of(const struct telling *t, uint32_t number)
 {
-    return number == FINDINGS_NOBODY ? NULL : &t->run->profile->objects[number];
+    return number == FINDINGS_NOBODY ? NULL : &t->run->sim.profile->objects[number];
 }
 
 /* The name that the source has: of a variable of a Fortran module without what its compiler adds. */
@@ -48,9 +48,9 @@ static const char *source_name(const struct telling *t, const struct analyses_ob
 {
     bool pointed;
     const struct loader_type_id type = object->kind == ANALYSES_STATIC && !object->local
-                                           ? findings_type(t->run->symbols, object, &pointed)
+                                           ? findings_type(t->run->sim.symbols, object, &pointed)
                                            : (struct loader_type_id){.module = NULL};
-    const struct loader_struct *of = type.module ? loader_struct_of(t->run->symbols, type, false) : NULL;
+    const struct loader_struct *of = type.module ? loader_struct_of(t->run->sim.symbols, type, false) : NULL;
     return of && of->name[0] == '/' ? of->name : short_name(object);
 }
 
@@ -59,7 +59,7 @@ static const char *source_name(const struct telling *t, const struct analyses_ob
 static void name_object(char *buffer, size_t bytes, const struct telling *t, const struct analyses_object *object)
 {
     if (strchr(object->name, '#') || object->kind == ANALYSES_FILE || object->kind == ANALYSES_CODE)
-        report_object_text(buffer, bytes, t->run, object);
+        names_object_text(buffer, bytes, &t->run->sim, object);
     else
         snprintf(buffer, bytes, "%s", source_name(t, object));
     char *via = strlen(buffer) > WIDTH ? strstr(buffer, " via ") : NULL;
@@ -90,11 +90,11 @@ static void begin(struct telling *t, const struct report_run *run, const struct 
 /* The line of a loop's head, which compilers give to the jump back. 0: not known. */
 static int loop_line(const struct telling *t, uint32_t loop)
 {
-    const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
+    const struct analyses_excerpts_result *excerpts = t->run->sim.found[ANALYSIS_excerpts];
     struct loader_place place;
     if (loop == ANALYSES_NO_LOOP || !excerpts)
         return 0;
-    report_charge(&place, t->run, excerpts->loops.loops[loop].latch);
+    names_charge(&place, &t->run->sim, excerpts->loops.loops[loop].latch);
     return place.file ? place.line : 0;
 }
 
@@ -102,10 +102,10 @@ static int loop_line(const struct telling *t, uint32_t loop)
  * together - has that of the nearest one of its loop. */
 static void place_of(struct loader_place *out, const struct telling *t)
 {
-    const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
-    const struct analyses_profile_result *profile = t->run->profile;
+    const struct analyses_excerpts_result *excerpts = t->run->sim.found[ANALYSIS_excerpts];
+    const struct analyses_profile_result *profile = t->run->sim.profile;
     uint64_t nearest = UINT64_MAX;
-    report_charge(out, t->run, t->of->pc);
+    names_charge(out, &t->run->sim, t->of->pc);
     if (out->file || t->of->loop == ANALYSES_NO_LOOP || !excerpts)
         return;
     for (size_t i = 0; i < profile->insn_count; i++) {
@@ -114,7 +114,7 @@ static void place_of(struct loader_place *out, const struct telling *t)
         struct loader_place place;
         if (excerpts->loops.loop_of[i] != t->of->loop || distance >= nearest)
             continue;
-        report_charge(&place, t->run, profile->insns[i].pc);
+        names_charge(&place, &t->run->sim, profile->insns[i].pc);
         if (!place.file || place.line == 0)
             continue;
         *out = place;
@@ -145,13 +145,13 @@ static void say_steps(struct c2_words *words, const struct telling *t)
 
 static const char *level_name(const struct telling *t)
 {
-    const struct caches_machine *machine = t->run->machine;
+    const struct caches_machine *machine = t->run->sim.machine;
     return t->of->level >= machine->level_count ? machine->l1i.name : machine->levels[t->of->level].name;
 }
 
 static uint64_t level_bytes(const struct telling *t)
 {
-    const struct caches_machine *machine = t->run->machine;
+    const struct caches_machine *machine = t->run->sim.machine;
     return t->of->level >= machine->level_count ? machine->l1i.size_bytes : machine->levels[t->of->level].size_bytes;
 }
 
@@ -241,15 +241,15 @@ static void say_scattered(struct c2_words *words, const struct telling *t)
 /* The lines of the function's code that is fetched, in the file of the finding's own. */
 static bool lines_of_code(int *first, int *last, const struct telling *t)
 {
-    const struct analyses_profile_result *profile = t->run->profile;
+    const struct analyses_profile_result *profile = t->run->sim.profile;
     struct loader_place own, place;
     struct guest_va entry;
     place_of(&own, t);
     *first = *last = own.line;
     for (size_t i = 0; own.file && i < profile->insn_count; i++) {
-        if (!loader_function_entry(t->run->symbols, profile->insns[i].pc, &entry) || entry.v != t->of->function.v)
+        if (!loader_function_entry(t->run->sim.symbols, profile->insns[i].pc, &entry) || entry.v != t->of->function.v)
             continue;
-        report_charge(&place, t->run, profile->insns[i].pc);
+        names_charge(&place, &t->run->sim, profile->insns[i].pc);
         if (!place.file || place.line == 0 || strcmp(place.file, own.file) != 0)
             continue;
         *first = place.line < *first ? place.line : *first;
@@ -264,7 +264,7 @@ static void say_function(struct c2_words *words, const struct telling *t)
     struct loader_place place;
     char name[NAME_BYTES];
     int first, last;
-    loader_symbol_of(t->run->symbols, t->of->function, &place);
+    loader_symbol_of(t->run->sim.symbols, t->of->function, &place);
     if (!place.function)
         return;
     snprintf(name, sizeof name, "%s", place.function);
@@ -281,7 +281,7 @@ static bool is_new_code(const struct finding *of) { return of->parts.capacity + 
 
 static void say_code(struct c2_words *words, const struct telling *t)
 {
-    const char *level = t->run->machine->l1i.name;
+    const char *level = t->run->sim.machine->l1i.name;
     if (is_new_code(t->of))
         c2_say(words, "lines of code are fetched for the first time");
     else if (t->of->parts.conflict > t->of->parts.capacity)
@@ -333,7 +333,7 @@ static void say_frames(struct c2_words *words, const struct telling *t)
 /* The stores, by where they are in the user's code. */
 static void place_of_store(struct loader_place *out, const struct telling *t)
 {
-    report_charge(out, t->run, t->run->profile->insns[t->of->store].pc);
+    names_charge(out, &t->run->sim, t->run->sim.profile->insns[t->of->store].pc);
 }
 
 static void say_past(struct c2_words *words, const struct telling *t)
@@ -341,7 +341,7 @@ static void say_past(struct c2_words *words, const struct telling *t)
     struct loader_place place;
     char count[DIGITS], text[NAME_BYTES];
     place_of_store(&place, t);
-    name_place(text, sizeof text, t->run->profile->insns[t->of->store].pc, place);
+    name_place(text, sizeof text, t->run->sim.profile->insns[t->of->store].pc, place);
     c2_say(words,
            "%s lines of %s are fetched from memory shortly after non-temporal stores took them out of the caches, "
            "in %s",
@@ -475,11 +475,11 @@ static bool is_used(const struct finding *of, uint32_t start, uint32_t bytes)
 static const struct loader_struct *struct_of(const struct telling *t)
 {
     const struct analyses_object *object = object_of(t, t->of->object);
-    if (!object || !t->run->symbols)
+    if (!object || !t->run->sim.symbols)
         return NULL;
     bool pointed;
-    const struct loader_type_id type = findings_type(t->run->symbols, object, &pointed);
-    const struct loader_struct *of = type.module ? loader_struct_of(t->run->symbols, type, pointed) : NULL;
+    const struct loader_type_id type = findings_type(t->run->sim.symbols, object, &pointed);
+    const struct loader_struct *of = type.module ? loader_struct_of(t->run->sim.symbols, type, pointed) : NULL;
     return of && of->bytes == t->of->element_bytes ? of : NULL;
 }
 
@@ -516,15 +516,15 @@ static void say_split(struct c2_words *words, const struct telling *t)
 /* The function that the outer loop is in, where that is a caller of the inner one's; else NULL. */
 static const char *caller_with_loop(char *buffer, size_t bytes, const struct telling *t)
 {
-    const struct analyses_excerpts_result *excerpts = t->run->found[ANALYSIS_excerpts];
+    const struct analyses_excerpts_result *excerpts = t->run->sim.found[ANALYSIS_excerpts];
     struct loader_place place;
     struct guest_va inner, outer, header;
-    if (!excerpts || !loader_function_entry(t->run->symbols, excerpts->loops.loops[t->of->loop].header, &inner))
+    if (!excerpts || !loader_function_entry(t->run->sim.symbols, excerpts->loops.loops[t->of->loop].header, &inner))
         return NULL;
     header = excerpts->loops.loops[t->of->with].header;
-    if (!loader_function_entry(t->run->symbols, header, &outer) || inner.v == outer.v)
+    if (!loader_function_entry(t->run->sim.symbols, header, &outer) || inner.v == outer.v)
         return NULL;
-    loader_symbol_of(t->run->symbols, header, &place);
+    loader_symbol_of(t->run->sim.symbols, header, &place);
     snprintf(buffer, bytes, "%s", !place.function ? "another function" : place.function);
     return doc_shorten(buffer, WIDTH);
 }
@@ -569,7 +569,7 @@ static void say_members(struct c2_words *words, const struct telling *t, const s
     c2_say(words, "pad the arrays in %s: ", t->object);
     for (uint32_t i = 0; i < declared->members->field_count; i++) {
         const struct loader_field *field = &declared->members->fields[i];
-        const struct loader_array *array = findings_member(t->run->symbols, declared, field);
+        const struct loader_array *array = findings_member(t->run->sim.symbols, declared, field);
         if (array && said++ < FIELDS)
             c2_say(words, "%s%s", said == 1 ? "" : ", ",
                    loader_array_text(then, sizeof then, field->name, array, declared->dimension, more));
@@ -586,15 +586,15 @@ static void say_longer(struct c2_words *words, const struct telling *t)
     const struct analyses_object *object = object_of(t, of->object);
     struct findings_declared declared = {.part = FINDINGS_NO_PART};
     if (object && of->row_bytes != 0 && of->padding != 0)
-        findings_declared(&declared, t->run->symbols, object, of->row_bytes, t->run->machine->line_bytes);
+        findings_declared(&declared, t->run->sim.symbols, object, of->row_bytes, t->run->sim.machine->line_bytes);
     if (declared.row_bytes != of->row_bytes || (declared.step != 0 && of->padding % declared.step != 0))
         declared.part = FINDINGS_NO_PART;
     c2_group_digits(row, of->row_bytes);
     c2_group_digits(padded, of->row_bytes + of->padding);
     if (has_blocks(t))
-        c2_say(words, "pad each block of %s by a line (%" PRIu32 " B)", t->object, t->run->machine->line_bytes);
+        c2_say(words, "pad each block of %s by a line (%" PRIu32 " B)", t->object, t->run->sim.machine->line_bytes);
     else if (of->row_bytes == 0 || of->padding == 0)
-        c2_say(words, "pad the rows of %s by a line (%" PRIu32 " B)", t->object, t->run->machine->line_bytes);
+        c2_say(words, "pad the rows of %s by a line (%" PRIu32 " B)", t->object, t->run->sim.machine->line_bytes);
     else if (declared.part == FINDINGS_DIMENSION)
         say_dimension(words, t, &declared);
     else if (declared.part == FINDINGS_MEMBERS)
@@ -665,10 +665,10 @@ static uint64_t declared_element(const struct telling *t)
 {
     const struct analyses_object *object = object_of(t, t->of->object);
     bool pointed;
-    if (!object || !t->run->symbols || object->blocks > 1)
+    if (!object || !t->run->sim.symbols || object->blocks > 1)
         return 0;
-    const struct loader_type_id type = findings_type(t->run->symbols, object, &pointed);
-    const struct loader_array *array = type.module ? loader_array_of(t->run->symbols, type, pointed) : NULL;
+    const struct loader_type_id type = findings_type(t->run->sim.symbols, object, &pointed);
+    const struct loader_array *array = type.module ? loader_array_of(t->run->sim.symbols, type, pointed) : NULL;
     return array ? array->element_bytes : 0;
 }
 
@@ -708,7 +708,7 @@ static void say_fewer_prefetches(struct c2_words *words, const struct telling *t
 /* The level that most of the lines come from is not known beyond memory: else it is the last one at most. */
 static void say_earlier(struct c2_words *words, const struct telling *t)
 {
-    const struct caches_machine *machine = t->run->machine;
+    const struct caches_machine *machine = t->run->sim.machine;
     const bool memory = t->of->prefetches.from_memory * 2 >= t->of->prefetches.issued;
     const uint32_t depth = memory ? machine->level_count : machine->level_count - 1;
     c2_say(words, "prefetch earlier: %" PRIu32 " instructions ahead or more, as %s takes %" PRIu32 " cycles",
@@ -809,8 +809,8 @@ static bool caller_of(struct loader_place *out, struct guest_va *pc, const struc
     struct loader_place own;
     if (t->of->caller == FINDINGS_NOBODY)
         return false;
-    *pc = t->run->profile->insns[t->of->caller].pc;
-    report_charge(out, t->run, *pc);
+    *pc = t->run->sim.profile->insns[t->of->caller].pc;
+    names_charge(out, &t->run->sim, *pc);
     place_of(&own, t);
     const bool same = own.object && out->object && strcmp(own.object, out->object) == 0;
     return out->file && !(same && own.file && !loader_is_system_file(own.file));
@@ -861,20 +861,21 @@ static void add_nameless(struct document *d, const struct telling *t, uint32_t n
 }
 
 /* What prefetches are for nothing: instructions, and what they have pushed out. */
-static void add_instructions(struct document *d, const struct report_digest *digest, const struct telling *t)
+static void add_instructions(struct document *d, const struct digest *digest, const struct telling *t)
 {
-    doc_note(d, DOC_ITEM, NULL, "   %s of the instructions", doc_share(d, t->of->beside, t->run->counts->instructions));
+    doc_note(d, DOC_ITEM, NULL, "   %s of the instructions",
+             doc_share(d, t->of->beside, t->run->sim.counts->instructions));
     if (t->of->gain != 0)
         doc_say(d, "; the remedy would spare these, and about %s of the cost",
-                doc_share(d, t->of->gain, report_whole_cost(digest)));
+                doc_share(d, t->of->gain, digest_whole_cost(digest)));
     else
         doc_say(d, "; the remedy would spare these, and none of the cost");
 }
 
-static void add_text(struct document *d, const struct report_digest *digest, const struct telling *t, uint32_t number,
+static void add_text(struct document *d, const struct digest *digest, const struct telling *t, uint32_t number,
                      const char *pattern, const char *remedy)
 {
-    const uint64_t whole = report_whole_cost(digest);
+    const uint64_t whole = digest_whole_cost(digest);
     struct loader_place place;
     char text[NAME_BYTES], source[NAME_BYTES];
     place_of(&place, t);
@@ -993,11 +994,11 @@ static void add_json(struct document *d, const struct telling *t, const char *pa
     const bool called = caller_of(&caller, &pc, t);
     doc_group(d, DOC_JSON, "where");
     if (t->of->pattern != FINDINGS_STARTUP)
-        report_add_place(d, called ? &caller : &place);
+        chapter_add_place(d, called ? &caller : &place);
     doc_close(d);
     if (called) {
         doc_group(d, DOC_JSON, "within");
-        report_add_place(d, &place);
+        chapter_add_place(d, &place);
         doc_close(d);
     }
     if (t->of->object != FINDINGS_NOBODY)
@@ -1011,11 +1012,11 @@ static void add_json(struct document *d, const struct telling *t, const char *pa
     doc_close(d);
 }
 
-static void add_finding(struct document *d, const struct report_digest *digest, uint32_t number)
+static void add_finding(struct document *d, const struct digest *digest, uint32_t number)
 {
     char pattern[SENTENCE_BYTES], remedy[SENTENCE_BYTES];
     struct telling t;
-    begin(&t, digest->run, &digest->run->findings->list[number]);
+    begin(&t, report_of(digest), &report_of(digest)->findings->list[number]);
     struct c2_words to = {pattern, sizeof pattern, 0};
     say_pattern(&to, &t);
     say_others(&to, &t);
@@ -1044,9 +1045,9 @@ char *report_finding_text(char *buffer, size_t bytes, const struct report_run *r
     return buffer;
 }
 
-void report_add_findings(struct document *d, struct report_digest *digest)
+void report_add_findings(struct document *d, struct digest *digest)
 {
-    const struct findings *findings = digest->run->findings;
+    const struct findings *findings = report_of(digest)->findings;
     if (!findings)
         return;
     doc_note(d, DOC_LINE, NULL,

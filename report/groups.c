@@ -121,7 +121,7 @@ static uint64_t price(const struct samples_groups *groups, const struct analyses
 
 static void add_entry(const struct samples_groups *groups, struct kind *kind, const struct analyses_sampled *entry)
 {
-    const uint32_t group = group_of(kind, &groups->run->profile->rows[entry->row]);
+    const uint32_t group = group_of(kind, &groups->run->sim.profile->rows[entry->row]);
     struct whole *whole = &kind->wholes[group];
     C2_ASSERT(group < kind->count);
     if (!whole->touched)
@@ -134,7 +134,7 @@ static void add_entry(const struct samples_groups *groups, struct kind *kind, co
 
 static void add_entries(const struct samples_groups *groups, struct kind *kind, size_t sample)
 {
-    const struct analyses_profile_result *profile = groups->run->profile;
+    const struct analyses_profile_result *profile = groups->run->sim.profile;
     for (uint32_t i = sample == 0 ? 0 : profile->sample_ends[sample - 1]; i < profile->sample_ends[sample]; i++)
         add_entry(groups, kind, &profile->sampled[i]);
 }
@@ -296,8 +296,7 @@ static void add_samples(struct samples_groups *groups)
         add_start(groups);
 }
 
-static enum c2_status make_kinds(struct samples_groups *groups, const struct report_digest *digest,
-                                 struct c2_error *err)
+static enum c2_status make_kinds(struct samples_groups *groups, const struct digest *digest, struct c2_error *err)
 {
     const uint32_t levels = groups->level_count, objects = (uint32_t)digest->profile->object_count;
     enum c2_status status = make_kind(&groups->kinds[SAMPLES_OBJECTS], NULL, objects, levels, err);
@@ -312,17 +311,16 @@ static enum c2_status make_kinds(struct samples_groups *groups, const struct rep
     return status;
 }
 
-enum c2_status samples_groups_make(struct samples_groups **out, const struct report_digest *digest,
-                                   struct c2_error *err)
+enum c2_status samples_groups_make(struct samples_groups **out, const struct digest *digest, struct c2_error *err)
 {
     struct samples_groups *groups = *out = c2_calloc(1, sizeof *groups);
     if (!groups)
         return c2_fail_memory(err, "the estimates of a report");
-    groups->run = digest->run;
-    groups->level_count = digest->run->samples.level_count;
+    groups->run = report_of(digest);
+    groups->level_count = report_of(digest)->samples.level_count;
     groups->prices = digest->costs;
-    groups->costs = digest->run->samples.costs;
-    C2_ASSERT(digest->profile->sample_count == digest->run->samples.count);
+    groups->costs = report_of(digest)->samples.costs;
+    C2_ASSERT(digest->profile->sample_count == report_of(digest)->samples.count);
     for (uint32_t i = 0; i < groups->level_count; i++) {
         const struct samples_doubt doubt = samples_doubt(groups->run, i);
         groups->unsure[i] = doubt.why != SAMPLES_SURE;
@@ -331,7 +329,7 @@ enum c2_status samples_groups_make(struct samples_groups **out, const struct rep
     add_samples(groups);
     enum c2_status status = make_kinds(groups, digest, err);
     for (unsigned i = 0; i < SAMPLES_KINDS && status == C2_OK; i++)
-        for (unsigned compare = 0; compare <= !digest->run->weights; compare++)
+        for (unsigned compare = 0; compare <= !report_of(digest)->weights; compare++)
             pass(groups, &groups->kinds[i], compare);
     return status;
 }

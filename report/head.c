@@ -36,7 +36,7 @@ static void say_run(struct document *d, const struct report_run *run)
         doc_say(d, ":");
     doc_say(d, " %s instructions", doc_digits(d, run->instructions));
     if (run->simulated)
-        doc_say(d, " on %s", run->machine->name);
+        doc_say(d, " on %s", run->sim.machine->name);
     else
         doc_say(d, ", nothing simulated");
 }
@@ -53,7 +53,7 @@ static void add_program(struct document *d, const struct report_run *run)
     doc_close(d);
     if (run->trace)
         doc_say(d, ", in the form \"%s\"; memory as it is referred to, without names", run->trace);
-    if (!run->full)
+    if (!run->sim.full)
         say_run(d, run);
     doc_count(d, DOC_JSON, "exit_status", (uint64_t)run->exit_status);
     doc_string(d, DOC_JSON, "ending", run->ending);
@@ -62,7 +62,7 @@ static void add_program(struct document *d, const struct report_run *run)
     doc_string(d, DOC_JSON, "clock", run->clock);
     if (run->trace)
         doc_string(d, DOC_JSON, "trace", run->trace);
-    else if (run->full || run->ending)
+    else if (run->sim.full || run->ending)
         add_ending(d, run);
     if (run->clock)
         doc_note(d, DOC_KEY, "clock", "%s at the start", run->clock);
@@ -167,9 +167,9 @@ static void add_filter(struct document *d, const struct caches_machine *machine)
 
 void report_add_machine(struct document *d, const struct report_run *run)
 {
-    const struct caches_machine *machine = run->machine;
-    struct report_level levels[REPORT_MAX_LEVELS];
-    const size_t count = report_levels(levels, run);
+    const struct caches_machine *machine = run->sim.machine;
+    struct digest_level levels[DIGEST_LEVELS];
+    const size_t count = digest_levels(levels, &run->sim);
     doc_group(d, DOC_JSON, "machine");
     doc_string(d, DOC_JSON, "name", machine->name);
     doc_count(d, DOC_JSON, "line", machine->line_bytes);
@@ -184,7 +184,7 @@ void report_add_machine(struct document *d, const struct report_run *run)
     doc_close(d);
 }
 
-static void note_machine(struct document *d, const struct report_digest *digest)
+static void note_machine(struct document *d, const struct digest *digest)
 {
     const struct caches_machine *machine = digest->run->machine;
     if (digest->run->full)
@@ -240,14 +240,15 @@ static void add_placement(struct document *d, const struct report_run *run)
 {
     char size[32];
     doc_note(d, DOC_KEY, "pages", "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched,",
-             mmu_placement_name(run->placement->placement), run->seed, doc_digits(d, run->pages->small_pages));
-    doc_string(d, DOC_JSON, "policy", mmu_placement_name(run->placement->placement));
+             mmu_placement_name(run->sim.placement->placement), run->seed, doc_digits(d, run->pages->small_pages));
+    doc_string(d, DOC_JSON, "policy", mmu_placement_name(run->sim.placement->placement));
     doc_count(d, DOC_JSON, "seed", run->seed);
-    doc_string(d, DOC_JSON, "huge", mmu_huge_name(run->placement->huge));
+    doc_string(d, DOC_JSON, "huge", mmu_huge_name(run->sim.placement->huge));
     doc_count(d, DOC_JSON, "small", run->pages->small_pages);
     add_huge_pages(d, run->pages);
-    doc_say(d, " %s of memory%s", c2_size_text(size, run->placement->physical_bytes), !run->tlb ? "; no TLBs" : "");
-    if (run->placement->zero_page)
+    doc_say(d, " %s of memory%s", c2_size_text(size, run->sim.placement->physical_bytes),
+            !run->sim.tlb ? "; no TLBs" : "");
+    if (run->sim.placement->zero_page)
         add_zero_page(d, run->pages);
     warn_of_lost_pages(d, run->lost_pages);
 }
@@ -311,7 +312,7 @@ static void add_huge_region(struct document *d, const struct mmu_region *region,
 
 static void add_rules(struct document *d, const struct report_run *run)
 {
-    const struct mmu_config *placement = run->placement;
+    const struct mmu_config *placement = run->sim.placement;
     doc_table(d, DOC_BOTH, "rules");
     for (size_t i = 0; i < placement->rule_count; i++)
         add_rule(d, &placement->rules[i], &run->rules[i], placement->zero_page);
@@ -321,29 +322,29 @@ static void add_rules(struct document *d, const struct report_run *run)
 static void add_huge_regions(struct document *d, const struct report_run *run)
 {
     doc_table(d, DOC_BOTH, "huge_regions");
-    for (size_t i = 0; i < run->placement->huge_region_count; i++)
-        add_huge_region(d, &run->placement->huge_regions[i], &run->huge_regions[i]);
+    for (size_t i = 0; i < run->sim.placement->huge_region_count; i++)
+        add_huge_region(d, &run->sim.placement->huge_regions[i], &run->huge_regions[i]);
     doc_close(d);
 }
 
 /* Whether the text has the pages: they are not as they are when nobody says otherwise. */
 static bool shows_pages(const struct report_run *run)
 {
-    const struct mmu_config *placement = run->placement;
+    const struct mmu_config *placement = run->sim.placement;
     const struct mmu_counts *pages = run->pages;
-    return run->full || run->lost_pages != 0 || placement->placement != MMU_SEQUENTIAL || placement->rule_count != 0 ||
-           placement->huge != MMU_HUGE_ASKED || placement->huge_region_count != 0 || placement->zero_page ||
-           (pages && pages->huge_2m + pages->huge_1g + pages->huge_fallbacks != 0);
+    return run->sim.full || run->lost_pages != 0 || placement->placement != MMU_SEQUENTIAL ||
+           placement->rule_count != 0 || placement->huge != MMU_HUGE_ASKED || placement->huge_region_count != 0 ||
+           placement->zero_page || (pages && pages->huge_2m + pages->huge_1g + pages->huge_fallbacks != 0);
 }
 
 void report_add_pages(struct document *d, enum doc_in in, const struct report_run *run)
 {
-    doc_group(d, run->placement && shows_pages(run) ? in : in & DOC_JSON, "pages");
+    doc_group(d, run->sim.placement && shows_pages(run) ? in : in & DOC_JSON, "pages");
     if (run->pages)
         add_placement(d, run);
-    if (run->placement && run->placement->rule_count != 0)
+    if (run->sim.placement && run->sim.placement->rule_count != 0)
         add_rules(d, run);
-    if (run->placement && run->placement->huge_region_count != 0)
+    if (run->sim.placement && run->sim.placement->huge_region_count != 0)
         add_huge_regions(d, run);
     doc_close(d);
 }
@@ -436,7 +437,7 @@ static void add_phases(struct document *d, const struct report_run *run)
     const struct report_phase whole = {run->simulated ? STREAM_MEASURE : STREAM_SKIP, run->instructions, 0};
     if (run->phases)
         note_samples(d, run);
-    else if (run->full)
+    else if (run->sim.full)
         doc_note(d, DOC_KEY, "phases", "%s: %s instructions",
                  run->simulated ? "everything measured" : "run only, nothing simulated",
                  doc_digits(d, run->instructions));
@@ -460,38 +461,12 @@ static void note_references(struct document *d, const struct sim_counts *n)
              doc_digits(d, n->line_accesses), doc_digits(d, n->straddles));
 }
 
-static void add_measured(struct document *d, const struct sim_counts *n)
-{
-    doc_group(d, DOC_JSON, "measured");
-#define X(field, help) doc_count(d, DOC_JSON, #field, n->field);
-    SIM_COUNTERS(X)
-#undef X
-    doc_close(d);
-}
-
-void report_add_totals(struct document *d, const struct report_run *run, const struct sim_totals *of)
-{
-    add_measured(d, &of->counts);
-    doc_table(d, DOC_JSON, "levels");
-    for (uint32_t i = 0; i < run->machine->level_count; i++) {
-        doc_group(d, DOC_JSON, NULL);
-        report_add_counts(d, DOC_JSON, run->machine, run->machine->levels[i].name, &of->levels[i]);
-        doc_close(d);
-        if (i != 0 || !run->machine->has_l1i)
-            continue;
-        doc_group(d, DOC_JSON, NULL);
-        report_add_counts(d, DOC_JSON, run->machine, run->machine->l1i.name, &of->l1i);
-        doc_close(d);
-    }
-    doc_close(d);
-}
-
 static void add_dump(struct document *d, const struct report_run *run, const struct sim_dumped *dump)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_count(d, DOC_JSON, "at", dump->instructions);
     doc_string(d, DOC_JSON, "text", dump->text);
-    report_add_totals(d, run, &dump->of);
+    chapter_add_totals(d, run->sim.machine, &dump->of);
     doc_close(d);
 }
 
@@ -510,25 +485,25 @@ static void add_run(struct document *d, const struct report_run *run)
     doc_group(d, DOC_BOTH, "run");
     doc_count(d, DOC_JSON, "instructions", run->instructions);
     if (run->simulated)
-        add_measured(d, run->counts);
+        chapter_add_measured(d, run->sim.counts);
     add_phases(d, run);
     if (run->dump_count != 0)
         add_dumps(d, run);
-    if (run->simulated && run->full)
-        note_references(d, run->counts);
+    if (run->simulated && run->sim.full)
+        note_references(d, run->sim.counts);
     doc_close(d);
 }
 
-void report_add_head(struct document *d, struct report_digest *digest)
+void report_add_head(struct document *d, struct digest *digest)
 {
-    const struct report_run *run = digest->run;
+    const struct report_run *run = report_of(digest);
     doc_string(d, DOC_JSON, "format", "c2emu-report");
     doc_count(d, DOC_JSON, "version", 1);
     doc_flag(d, DOC_SLIM, "slim", true);
     add_program(d, run);
-    if (digest->profile && !run->full && !run->lanes)
+    if (digest->profile && !run->sim.full && !run->lanes)
         report_note_cost(d, digest);
-    if (run->simulated && (run->full || run->altered))
+    if (run->simulated && (run->sim.full || run->altered))
         note_machine(d, digest);
     if (run->simulated)
         report_add_machine(d, run);

@@ -10,16 +10,16 @@
 
 static void hint_at_names(struct document *d, const struct report_run *run)
 {
-    if (run->undebugged && run->profile && !run->lanes)
+    if (run->undebugged && run->sim.profile && !run->lanes)
         doc_note(d, DOC_FLOW, "-g:", "%s has no debug information, which names lines, and blocks by their variables",
                  run->undebugged);
 }
 
 static bool has_one_core(const struct report_run *run)
 {
-    bool one = caches_machine_cores(run->machine) == 1;
+    bool one = caches_machine_cores(run->sim.machine) == 1;
     for (size_t i = 0; i < run->lane_count; i++)
-        one &= caches_machine_cores(run->lanes[i].machine) == 1;
+        one &= caches_machine_cores(run->lanes[i].sim.machine) == 1;
     return one;
 }
 
@@ -31,8 +31,8 @@ static void hint_at_cores(struct document *d, const struct report_run *run)
              run->threading == LOADER_OPENMP ? "uses OpenMP and" : "asks how many threads to start, and");
 }
 
-void report_add_hints(struct document *d, struct report_digest *digest)
+void report_add_hints(struct document *d, struct digest *digest)
 {
-    hint_at_names(d, digest->run);
-    hint_at_cores(d, digest->run);
+    hint_at_names(d, report_of(digest));
+    hint_at_cores(d, report_of(digest));
 }

@@ -21,8 +21,7 @@ static const char *const victims[] = {[ANALYSES_FIFO] = "fifo", [ANALYSES_LRU] =
 /* ------------------------------------------------------------------ the JSON */
 
 /* counts: by number of the level. */
-static void add_levels(struct document *d, const struct report_digest *digest,
-                       const struct analyses_level_count *counts)
+static void add_levels(struct document *d, const struct digest *digest, const struct analyses_level_count *counts)
 {
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
@@ -37,7 +36,7 @@ static void add_levels(struct document *d, const struct report_digest *digest,
     doc_close(d);
 }
 
-static const char *level_named(const struct report_digest *digest, uint32_t number)
+static const char *level_named(const struct digest *digest, uint32_t number)
 {
     size_t i = 0;
     while (digest->levels[i].number != number)
@@ -45,7 +44,7 @@ static const char *level_named(const struct report_digest *digest, uint32_t numb
     return digest->levels[i].level->name;
 }
 
-static void add_monitor(struct document *d, const struct report_digest *digest, const struct analyses_monitor *monitor)
+static void add_monitor(struct document *d, const struct digest *digest, const struct analyses_monitor *monitor)
 {
     doc_string(d, DOC_BOTH, "level", level_named(digest, monitor->level));
     doc_count(d, DOC_BOTH, "counters", monitor->counters);
@@ -65,8 +64,7 @@ static void add_monitor(struct document *d, const struct report_digest *digest, 
 
 /* ------------------------------------------------------------------ tables */
 
-static void add_phases(struct document *d, const struct report_digest *digest,
-                       const struct analyses_histogram_result *of)
+static void add_phases(struct document *d, const struct digest *digest, const struct analyses_histogram_result *of)
 {
     const char *first = digest->levels[0].level->name;
     const struct doc_column columns[] = {{.heading = "phase", .key = "number"},
@@ -96,8 +94,7 @@ static void add_phases(struct document *d, const struct report_digest *digest,
                  of->phase_count == ROWS + 1 ? "" : "s");
 }
 
-static void add_monitors(struct document *d, const struct report_digest *digest,
-                         const struct analyses_histogram_result *of)
+static void add_monitors(struct document *d, const struct digest *digest, const struct analyses_histogram_result *of)
 {
     static const struct doc_column columns[] = {{.heading = "monitor of", .key = "level", .form = DOC_LEFT},
                                                 {.heading = "counters", .key = "counters"},
@@ -128,10 +125,10 @@ struct group {
     struct analyses_level_count levels[ANALYSES_LEVELS]; /* [number of the level] */
 };
 
-static void add_counts(struct group *to, const struct report_digest *digest, const struct analyses_level_count *counts)
+static void add_counts(struct group *to, const struct digest *digest, const struct analyses_level_count *counts)
 {
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         const struct analyses_level_count *count = &counts[level->number];
         to->levels[level->number].accesses += count->accesses;
         to->levels[level->number].misses += count->misses;
@@ -151,8 +148,7 @@ static int by_cost(const void *left, const void *right)
 }
 
 /* Those with accesses. The caller frees them; NULL: no memory. */
-static struct group *make_groups(const struct report_digest *digest, const struct report_ranking *ranking,
-                                 size_t *count)
+static struct group *make_groups(const struct digest *digest, const struct digest_ranking *ranking, size_t *count)
 {
     const struct analyses_histogram_result *of = digest->run->found[ANALYSIS_histogram];
     struct group *sums = c2_calloc(ranking->numbers + (size_t)1, sizeof *sums);
@@ -172,7 +168,7 @@ static struct group *make_groups(const struct report_digest *digest, const struc
     return list;
 }
 
-static void add_rest(struct document *d, const struct report_digest *digest, const char *key, const struct group *list,
+static void add_rest(struct document *d, const struct digest *digest, const char *key, const struct group *list,
                      size_t count)
 {
     struct group rest = {.place = 0};
@@ -186,8 +182,8 @@ static void add_rest(struct document *d, const struct report_digest *digest, con
     doc_close(d);
 }
 
-static void add_ranking(struct document *d, const struct report_digest *digest, const char *key,
-                        const struct report_ranking *ranking)
+static void add_ranking(struct document *d, const struct digest *digest, const char *key,
+                        const struct digest_ranking *ranking)
 {
     size_t count;
     struct group *list = make_groups(digest, ranking, &count);
@@ -195,7 +191,7 @@ static void add_ranking(struct document *d, const struct report_digest *digest, 
     doc_table(d, DOC_JSON, key);
     for (size_t i = 0; list && i < count && i < LISTED; i++) {
         doc_group(d, DOC_JSON, NULL);
-        report_add_ranked(d, digest, ranking, &ranking->list[list[i].place]);
+        chapter_add_ranked(d, digest, ranking, &ranking->list[list[i].place]);
         add_levels(d, digest, list[i].levels);
         doc_close(d);
     }
@@ -205,7 +201,7 @@ static void add_ranking(struct document *d, const struct report_digest *digest, 
     c2_free(list);
 }
 
-static void add_places(struct document *d, const struct report_digest *digest)
+static void add_places(struct document *d, const struct digest *digest)
 {
     add_ranking(d, digest, "functions", &digest->functions);
     add_ranking(d, digest, "lines", &digest->lines);
@@ -223,8 +219,7 @@ static const char *pieces_of(struct document *d, const struct analyses_histogram
     return doc_keep(d, "pieces of %s", c2_size_text(text, of->bytes));
 }
 
-static void note_histogram(struct document *d, const struct report_digest *digest,
-                           const struct analyses_histogram_result *of)
+static void note_histogram(struct document *d, const struct digest *digest, const struct analyses_histogram_result *of)
 {
     uint64_t misses = 0;
     for (uint32_t i = 0; i < of->phase_count; i++)
@@ -237,7 +232,7 @@ static void note_histogram(struct document *d, const struct report_digest *diges
         doc_say(d, "; the program never came to %s", *name);
 }
 
-void report_add_histogram(struct document *d, struct report_digest *digest)
+void report_add_histogram(struct document *d, struct digest *digest)
 {
     const struct analyses_histogram_result *of = digest->run->found[ANALYSIS_histogram];
     if (!of)

@@ -72,9 +72,9 @@ static void add_instruction(struct document *d, const struct report_run *run, co
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "instruction", caches_instruction_names[insn->of.what]);
     if (insn->pc.v != 0) {
-        report_place(&place, run, insn->pc);
-        report_add_address(d, "pc", insn->pc.v);
-        report_add_place(d, &place);
+        names_place(&place, &run->sim, insn->pc);
+        chapter_add_address(d, "pc", insn->pc.v);
+        chapter_add_place(d, &place);
     }
     add_counters(d, &insn->of, kind_of(insn));
     doc_close(d);
@@ -92,8 +92,8 @@ static void add_json(struct document *d, const struct report_run *run, const str
         doc_close(d);
     }
     doc_table(d, DOC_JSON, "instructions");
-    for (size_t i = 0; i < run->instructed_count; i++)
-        add_instruction(d, run, &run->instructed[i]);
+    for (size_t i = 0; i < run->sim.instructed_count; i++)
+        add_instruction(d, run, &run->sim.instructed[i]);
     doc_close(d);
     doc_close(d);
 }
@@ -112,11 +112,11 @@ static int by_executed(const void *left, const void *right)
 /* Those of a kind, those executed most first; NULL: no memory. */
 static const struct sim_instructed **rank(const struct report_run *run, enum of of, size_t *count)
 {
-    const struct sim_instructed **list = c2_calloc(run->instructed_count, sizeof(void *));
+    const struct sim_instructed **list = c2_calloc(run->sim.instructed_count, sizeof(void *));
     *count = 0;
-    for (size_t i = 0; list && i < run->instructed_count; i++)
-        if (kind_of(&run->instructed[i]) == of)
-            list[(*count)++] = &run->instructed[i];
+    for (size_t i = 0; list && i < run->sim.instructed_count; i++)
+        if (kind_of(&run->sim.instructed[i]) == of)
+            list[(*count)++] = &run->sim.instructed[i];
     if (list)
         qsort(list, *count, sizeof(void *), by_executed);
     return list;
@@ -132,7 +132,7 @@ static void show_instruction(struct document *d, const struct report_run *run, c
 #undef X
     doc_string(d, DOC_TEXT, "instruction", caches_instruction_names[insn->of.what]);
     if (insn->pc.v != 0) {
-        report_place(&place, run, insn->pc);
+        names_place(&place, &run->sim, insn->pc);
         loader_place_text(text, sizeof text, insn->pc, &place);
     }
     doc_words(d, DOC_TEXT, "line", "%s", text);
@@ -175,10 +175,10 @@ static void show_list(struct document *d, const struct report_run *run, enum of 
     d->failed |= !list;
     doc_table(d, DOC_TEXT, NULL);
     doc_columns(d, columns[of].list, columns[of].count, 0);
-    for (size_t i = 0; list && i < count && (i < SHOWN || run->full); i++)
+    for (size_t i = 0; list && i < count && (i < SHOWN || run->sim.full); i++)
         show_instruction(d, run, list[i]);
     doc_close(d);
-    if (list && count > SHOWN && !run->full)
+    if (list && count > SHOWN && !run->sim.full)
         doc_note(d, DOC_LINE, NULL, "and %zu others", count - SHOWN);
     c2_free(list);
 }
@@ -209,16 +209,16 @@ static void say_flushes(struct document *d, const struct caches_instructed *n)
              doc_digits(d, n->executed), doc_digits(d, n->cached), doc_digits(d, n->written_back));
 }
 
-void report_add_instructed(struct document *d, struct report_digest *digest)
+void report_add_instructed(struct document *d, struct digest *digest)
 {
     static void (*const say[OFS])(struct document * d, const struct caches_instructed *n) = {say_prefetches, say_stores,
                                                                                              say_flushes};
-    const struct report_run *run = digest->run;
+    const struct report_run *run = report_of(digest);
     struct caches_instructed sums[OFS] = {{.executed = 0}};
-    if (run->instructed_count == 0)
+    if (run->sim.instructed_count == 0)
         return;
-    for (size_t i = 0; i < run->instructed_count; i++)
-        add(&sums[kind_of(&run->instructed[i])], &run->instructed[i].of);
+    for (size_t i = 0; i < run->sim.instructed_count; i++)
+        add(&sums[kind_of(&run->sim.instructed[i])], &run->sim.instructed[i].of);
     add_json(d, run, sums);
     for (enum of of = OF_PREFETCHES; of < OFS; of++) {
         if (sums[of].executed == 0)

@@ -40,7 +40,7 @@ struct figure {
 };
 
 struct lane_levels {
-    struct report_level list[REPORT_MAX_LEVELS];
+    struct digest_level list[DIGEST_LEVELS];
     size_t count;
 };
 
@@ -56,7 +56,7 @@ struct lanes {
 
 /* ------------------------------------------------------------------ levels by name */
 
-static const struct report_level *level_of(const struct lanes *lanes, size_t lane, const char *name)
+static const struct digest_level *level_of(const struct lanes *lanes, size_t lane, const char *name)
 {
     const struct lane_levels *levels = &lanes->levels[lane];
     for (size_t i = 0; i < levels->count; i++)
@@ -80,10 +80,10 @@ static size_t add_name(const char *names[REPORT_LEVEL_NAMES], size_t *count, con
 
 size_t report_level_names(const char *out[REPORT_LEVEL_NAMES], const struct report_run *runs, size_t count)
 {
-    struct report_level levels[REPORT_MAX_LEVELS];
+    struct digest_level levels[DIGEST_LEVELS];
     size_t names = 0;
     for (size_t i = 0; i < count; i++) {
-        const size_t level_count = report_levels(levels, &runs[i]);
+        const size_t level_count = digest_levels(levels, &runs[i].sim);
         for (size_t k = 0, at = 0; k < level_count; k++)
             at = add_name(out, &names, levels[k].level->name, at);
     }
@@ -96,7 +96,7 @@ static bool prepare(struct lanes *lanes)
     lanes->sorted = c2_calloc(lanes->count, sizeof *lanes->sorted);
     lanes->d->failed |= !lanes->levels || !lanes->sorted;
     for (size_t i = 0; i < lanes->count && !lanes->d->failed; i++)
-        lanes->levels[i].count = report_levels(lanes->levels[i].list, &lanes->runs[i]);
+        lanes->levels[i].count = digest_levels(lanes->levels[i].list, &lanes->runs[i].sim);
     lanes->name_count = report_level_names(lanes->names, lanes->runs, lanes->count);
     return !lanes->d->failed;
 }
@@ -111,7 +111,7 @@ static void release(struct lanes *lanes)
 
 static uint64_t cost_of(const struct lanes *lanes, size_t lane)
 {
-    const struct caches_cost cost = report_run_cost(&lanes->runs[lane]);
+    const struct caches_cost cost = digest_run_cost(&lanes->runs[lane].sim);
     return caches_cost_sum(&cost);
 }
 
@@ -121,8 +121,8 @@ static struct figure figure_of(const struct lanes *lanes, size_t lane, const str
     if (column->what == COST)
         return (struct figure){cost_of(lanes, lane), 1, lane};
     if (column->what == WALKS)
-        return (struct figure){run->measured->walks.count, run->tlb ? 1 : 0, lane};
-    const struct report_level *level = level_of(lanes, lane, column->level);
+        return (struct figure){run->sim.measured->walks.count, run->sim.tlb ? 1 : 0, lane};
+    const struct digest_level *level = level_of(lanes, lane, column->level);
     if (!level)
         return (struct figure){0, 0, lane};
     const struct caches_counts *n = level->counts;
@@ -184,10 +184,10 @@ static bool same_counts(const struct caches_counts *a, const struct caches_count
 
 static bool same_level(const struct lanes *lanes, const char *name)
 {
-    const struct report_level *first = level_of(lanes, 0, name);
+    const struct digest_level *first = level_of(lanes, 0, name);
     bool same = first;
     for (size_t i = 1; i < lanes->count && same; i++) {
-        const struct report_level *other = level_of(lanes, i, name);
+        const struct digest_level *other = level_of(lanes, i, name);
         same = other && same_counts(first->counts, other->counts);
     }
     return same;
@@ -348,8 +348,8 @@ static void widen(struct spread *spread, uint64_t misses)
 static void widen_by_lane(struct spread *spreads, size_t count, const struct lanes *lanes, size_t lane,
                           const char *level)
 {
-    const struct analyses_profile_result *profile = lanes->runs[lane].profile;
-    const struct report_level *mine = level_of(lanes, lane, level);
+    const struct analyses_profile_result *profile = lanes->runs[lane].sim.profile;
+    const struct digest_level *mine = level_of(lanes, lane, level);
     size_t at = 0;
     for (size_t i = 0; i < count && mine; i++) {
         size_t found = at;
@@ -374,7 +374,7 @@ static int by_spread(const void *a_pointer, const void *b_pointer)
 /* NULL: the lanes have no profiles, or memory is short. To be freed. */
 static struct spread *spread_objects(size_t *count, const struct lanes *lanes, const char *level)
 {
-    const struct analyses_profile_result *first = lanes->runs[0].profile;
+    const struct analyses_profile_result *first = lanes->runs[0].sim.profile;
     *count = first && level_of(lanes, 0, level) ? first->object_count : 0;
     struct spread *spreads = *count == 0 ? NULL : c2_calloc(*count, sizeof *spreads);
     lanes->d->failed |= *count != 0 && !spreads;
@@ -399,7 +399,7 @@ static void add_objects(const struct lanes *lanes, const char *level)
     struct spread *spreads = spread_objects(&count, lanes, level);
     doc_table(d, DOC_JSON, "objects");
     for (size_t i = 0; i < count && spreads && i < OBJECTS_LISTED && spreads[i].most != spreads[i].least; i++) {
-        report_object_text(name, sizeof name, &lanes->runs[0], spreads[i].object);
+        names_object_text(name, sizeof name, &lanes->runs[0].sim, spreads[i].object);
         if (i == 0)
             doc_say(d, "; most of it in %s: %s to %s", name, doc_digits(d, spreads[i].least),
                     doc_digits(d, spreads[i].most));
@@ -425,7 +425,7 @@ static size_t sort_counter(struct lanes *lanes, const char *level, counter *of)
 {
     size_t count = 0;
     for (size_t i = 0; i < lanes->count; i++) {
-        const struct report_level *mine = level_of(lanes, i, level);
+        const struct digest_level *mine = level_of(lanes, i, level);
         if (mine)
             count = add_figure(lanes, count, (struct figure){of(mine->counts), 1, i});
     }
@@ -439,7 +439,7 @@ static const char *most_changed(struct lanes *lanes)
     const char *found = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < lanes->name_count; i++) {
-        const struct report_level *first = level_of(lanes, 0, lanes->names[i]);
+        const struct digest_level *first = level_of(lanes, 0, lanes->names[i]);
         const struct column misses = {MISSES, lanes->names[i], ""};
         const size_t count = sort_column(lanes, &misses);
         const uint64_t apart = (ranked(lanes, count, 4)->part - ranked(lanes, count, 0)->part) *
@@ -599,10 +599,10 @@ static void note_seen(const struct lanes *lanes)
     char size[32];
     bool differ = false;
     for (size_t i = 0; i < lanes->count; i++)
-        mmu_config_suit(&all, lanes->runs[i].placement);
+        mmu_config_suit(&all, lanes->runs[i].sim.placement);
     for (size_t i = 0; i < lanes->count; i++) {
         struct mmu_guest_config own = {0};
-        mmu_config_suit(&own, lanes->runs[i].placement);
+        mmu_config_suit(&own, lanes->runs[i].sim.placement);
         differ |= own.guest_bytes != all.guest_bytes || own.heap_page != all.heap_page;
     }
     if (!differ)
@@ -618,9 +618,9 @@ static void note_seen(const struct lanes *lanes)
 
 /* ------------------------------------------------------------------ the chapter */
 
-void report_add_lanes(struct document *d, struct report_digest *digest)
+void report_add_lanes(struct document *d, struct digest *digest)
 {
-    const struct report_run *run = digest->run;
+    const struct report_run *run = report_of(digest);
     struct lanes lanes = {.d = d, .runs = run->lanes, .count = run->lane_count};
     if (!run->lanes)
         return;

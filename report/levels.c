@@ -15,47 +15,6 @@
 
 #define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
 
-/* ------------------------------------------------------------------ their order */
-
-static struct report_level level_of(const struct report_run *run, const struct caches_costs *costs, uint32_t depth,
-                                    bool code)
-{
-    const struct caches_machine *machine = run->machine;
-    const uint32_t number = code ? machine->level_count : depth;
-    const struct analyses_fifo_counts *fifo = run->found[ANALYSIS_fifo];
-    return (struct report_level){.level = code ? &machine->l1i : &machine->levels[depth],
-                                 .counts = code ? run->l1i : run->levels[depth],
-                                 .fifo = fifo ? &fifo[number] : NULL,
-                                 .depth = depth,
-                                 .number = number,
-                                 .miss_cycles = costs->miss[number],
-                                 .code = code};
-}
-
-size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run)
-{
-    const struct caches_costs costs = caches_costs(run->machine);
-    size_t count = 0;
-    for (uint32_t depth = 0; depth < run->machine->level_count; depth++) {
-        out[count++] = level_of(run, &costs, depth, false);
-        if (depth == 0 && run->machine->has_l1i)
-            out[count++] = level_of(run, &costs, depth, true);
-    }
-    return count;
-}
-
-void report_add_counts(struct document *d, enum doc_in in, const struct caches_machine *machine, const char *name,
-                       const struct caches_counts *counts)
-{
-    doc_string(d, in, "name", name);
-#define X(field, help) doc_count(d, in, #field, counts->field);
-    CACHES_COUNTERS(X)
-    if (caches_machine_writes_on(machine)) {
-        CACHES_STORE_COUNTERS(X)
-    }
-#undef X
-}
-
 /* ------------------------------------------------------------------ caches */
 
 static void add_fifo_counts(struct document *d, enum doc_in in, const struct analyses_fifo_counts *n)
@@ -66,10 +25,10 @@ static void add_fifo_counts(struct document *d, enum doc_in in, const struct ana
 }
 
 static void add_level(struct document *d, enum doc_in in, const struct caches_machine *machine,
-                      const struct report_level *level)
+                      const struct digest_level *level)
 {
     doc_group(d, in, NULL);
-    report_add_counts(d, DOC_BOTH, machine, level->level->name, level->counts);
+    chapter_add_counts(d, DOC_BOTH, machine, level->level->name, level->counts);
     if (level->fifo) {
         doc_group(d, DOC_JSON, "fifo");
         add_fifo_counts(d, DOC_JSON, level->fifo);
@@ -79,9 +38,9 @@ static void add_level(struct document *d, enum doc_in in, const struct caches_ma
 }
 
 /* In the text L1I has a row where it matters, and a level that somebody has asked for something. */
-static enum doc_in level_is_in(const struct report_digest *digest, const struct report_level *level)
+static enum doc_in level_is_in(const struct digest *digest, const struct digest_level *level)
 {
-    const bool shown = level->code ? report_shows_code(digest) : digest->run->full || level->counts->accesses != 0;
+    const bool shown = level->code ? digest_shows_code(digest) : digest->run->full || level->counts->accesses != 0;
     return shown ? DOC_BOTH : DOC_JSON;
 }
 
@@ -102,23 +61,23 @@ static void open_level_table(struct document *d, enum doc_in in, const struct re
     struct doc_column shown[COUNT_OF(columns)];
     size_t count = COHERENCE;
     memcpy(shown, columns, sizeof shown);
-    if (run->machine->cores > 1)
+    if (run->sim.machine->cores > 1)
         count++;
-    for (size_t i = COHERENCE + 1; i < COUNT_OF(columns) && caches_machine_writes_on(run->machine); i++)
+    for (size_t i = COHERENCE + 1; i < COUNT_OF(columns) && caches_machine_writes_on(run->sim.machine); i++)
         shown[count++] = columns[i];
     doc_table(d, in, "levels");
     doc_columns(d, shown, count, 0);
 }
 
-void report_add_levels(struct document *d, struct report_digest *digest)
+void report_add_levels(struct document *d, struct digest *digest)
 {
-    open_level_table(d, DOC_BOTH, digest->run);
+    open_level_table(d, DOC_BOTH, report_of(digest));
     for (size_t i = 0; i < digest->level_count; i++)
         add_level(d, level_is_in(digest, &digest->levels[i]), digest->run->machine, &digest->levels[i]);
     doc_close(d);
 }
 
-static void add_fifo_row(struct document *d, const struct report_level *level)
+static void add_fifo_row(struct document *d, const struct digest_level *level)
 {
     doc_group(d, DOC_TEXT, NULL);
     doc_string(d, DOC_TEXT, "name", level->level->name);
@@ -129,7 +88,7 @@ static void add_fifo_row(struct document *d, const struct report_level *level)
 }
 
 /* In the JSON the detector's counts are with those of the levels. */
-void report_add_fifo(struct document *d, struct report_digest *digest)
+void report_add_fifo(struct document *d, struct digest *digest)
 {
     static const struct doc_column columns[] = {
         {.heading = "FIFO detector", .key = "name", .form = DOC_LEFT},
@@ -183,15 +142,15 @@ static void add_tlb(struct document *d, bool full, const struct caches_tlb *tlb,
 
 static void add_served(struct document *d, const struct report_run *run)
 {
-    const struct caches_machine *machine = run->machine;
+    const struct caches_machine *machine = run->sim.machine;
     doc_say(d, ", served by");
     doc_table(d, DOC_JSON, "served_by");
     for (uint32_t i = machine->walks_from; i <= machine->level_count; i++) {
         const char *level = i < machine->level_count ? machine->levels[i].name : "memory";
-        doc_say(d, "%s %s %s", i == machine->walks_from ? "" : ",", level, doc_digits(d, run->walk_reads[i]));
+        doc_say(d, "%s %s %s", i == machine->walks_from ? "" : ",", level, doc_digits(d, run->sim.walk_reads[i]));
         doc_group(d, DOC_JSON, NULL);
         doc_string(d, DOC_JSON, "level", level);
-        doc_count(d, DOC_JSON, "reads", run->walk_reads[i]);
+        doc_count(d, DOC_JSON, "reads", run->sim.walk_reads[i]);
         doc_close(d);
     }
     doc_close(d);
@@ -200,14 +159,14 @@ static void add_served(struct document *d, const struct report_run *run)
 
 static void add_walks(struct document *d, enum doc_in in, const struct report_run *run)
 {
-    const struct caches_walk_counts *walks = &run->measured->walks;
+    const struct caches_walk_counts *walks = &run->sim.measured->walks;
     doc_group(d, in, "walks");
     doc_note(d, DOC_LINE, NULL, "page walks: %s; %s reads of page-table entries", doc_digits(d, walks->count),
              doc_digits(d, walks->reads));
     doc_count(d, DOC_JSON, "count", walks->count);
     doc_count(d, DOC_JSON, "reads", walks->reads);
-    doc_string(d, DOC_JSON, "mode", run->machine->walks_cached ? "cached" : "counted");
-    if (run->machine->walks_cached)
+    doc_string(d, DOC_JSON, "mode", run->sim.machine->walks_cached ? "cached" : "counted");
+    if (run->sim.machine->walks_cached)
         add_served(d, run);
     else
         doc_say(d, ", not sent through the caches");
@@ -224,21 +183,21 @@ static void add_tlbs(struct document *d, enum doc_in in, const struct report_run
                                                 {.heading = "miss rate", .key = "misses", .of = "accesses"}};
     doc_table(d, in, "tlb");
     doc_columns(d, columns, COUNT_OF(columns), 0);
-    for (uint32_t i = 0; run->tlb && i < caches_tlbs_count(run->tlb); i++)
-        add_tlb(d, run->full, caches_tlbs_at(run->tlb, i), &run->measured->tlbs[i]);
+    for (uint32_t i = 0; run->sim.tlb && i < caches_tlbs_count(run->sim.tlb); i++)
+        add_tlb(d, run->sim.full, caches_tlbs_at(run->sim.tlb, i), &run->sim.measured->tlbs[i]);
     doc_close(d);
-    if (run->tlb)
+    if (run->sim.tlb)
         add_walks(d, in, run);
 }
 
-void report_add_tlbs(struct document *d, struct report_digest *digest)
+void report_add_tlbs(struct document *d, struct digest *digest)
 {
-    add_tlbs(d, report_shows_tlbs(digest) ? DOC_BOTH : DOC_JSON, digest->run);
+    add_tlbs(d, digest_shows_tlbs(digest) ? DOC_BOTH : DOC_JSON, report_of(digest));
 }
 
 /* ------------------------------------------------------------------ against another placement */
 
-static void add_label(struct document *d, const struct report_level *here, const struct report_level *there,
+static void add_label(struct document *d, const struct digest_level *here, const struct digest_level *there,
                       const struct analyses_against_counts *labels)
 {
     doc_group(d, DOC_BOTH, NULL);
@@ -253,7 +212,7 @@ static void add_label(struct document *d, const struct report_level *here, const
     doc_close(d);
 }
 
-static void add_labels(struct document *d, const struct report_digest *digest, const struct report_level *there)
+static void add_labels(struct document *d, const struct digest *digest, const struct digest_level *there)
 {
     static const struct doc_column columns[] = {{.heading = "level", .key = "level", .form = DOC_LEFT},
                                                 {.heading = "conflict misses", .key = "conflict"},
@@ -279,12 +238,12 @@ static void add_labels(struct document *d, const struct report_digest *digest, c
 
 static void note_tlbs(struct document *d, const struct report_run *run)
 {
-    const struct sim_totals *here = run->measured, *there = run->against->measured;
+    const struct sim_totals *here = run->sim.measured, *there = run->against->sim.measured;
     doc_note(d, DOC_LINE, NULL, "TLB misses, here and there:");
-    for (uint32_t i = 0; i < caches_tlbs_count(run->tlb); i++) {
+    for (uint32_t i = 0; i < caches_tlbs_count(run->sim.tlb); i++) {
         const uint64_t counts[2] = {here->tlbs[i].misses, there->tlbs[i].misses};
         if (counts[0] + counts[1] != 0)
-            doc_say(d, " %s %s and %s,", caches_tlbs_at(run->tlb, i)->name, doc_digits(d, counts[0]),
+            doc_say(d, " %s %s and %s,", caches_tlbs_at(run->sim.tlb, i)->name, doc_digits(d, counts[0]),
                     doc_digits(d, counts[1]));
     }
     doc_say(d, " page walks %s and %s", doc_digits(d, here->walks.count), doc_digits(d, there->walks.count));
@@ -293,34 +252,34 @@ static void note_tlbs(struct document *d, const struct report_run *run)
 static void note_pages(struct document *d, const struct report_run *there)
 {
     doc_note(d, DOC_LINE, NULL, "pages there: %s placement; %s of 4 KiB, %s of 2 MiB, %s of 1 GiB",
-             mmu_placement_name(there->placement->placement), doc_digits(d, there->pages->small_pages),
+             mmu_placement_name(there->sim.placement->placement), doc_digits(d, there->pages->small_pages),
              doc_digits(d, there->pages->huge_2m), doc_digits(d, there->pages->huge_1g));
 }
 
 void report_add_counted(struct document *d, const struct report_run *run)
 {
-    struct report_level levels[REPORT_MAX_LEVELS];
-    const size_t count = report_levels(levels, run);
+    struct digest_level levels[DIGEST_LEVELS];
+    const size_t count = digest_levels(levels, &run->sim);
     report_add_pages(d, DOC_JSON, run);
     open_level_table(d, DOC_JSON, run);
     for (size_t i = 0; i < count; i++)
-        add_level(d, DOC_JSON, run->machine, &levels[i]);
+        add_level(d, DOC_JSON, run->sim.machine, &levels[i]);
     doc_close(d);
     add_tlbs(d, DOC_JSON, run);
 }
 
-void report_add_against(struct document *d, struct report_digest *digest)
+void report_add_against(struct document *d, struct digest *digest)
 {
-    const struct report_run *run = digest->run, *there = run->against;
-    struct report_level levels[REPORT_MAX_LEVELS];
+    const struct report_run *run = report_of(digest), *there = run->against;
+    struct digest_level levels[DIGEST_LEVELS];
     if (!there)
         return;
-    report_levels(levels, there);
+    digest_levels(levels, &there->sim);
     doc_group(d, DOC_BOTH, "against");
     doc_note(d, DOC_LINE, NULL, "against %s:", run->against_text);
     doc_string(d, DOC_JSON, "with", run->against_text);
     add_labels(d, digest, levels);
-    if (run->tlb)
+    if (run->sim.tlb)
         note_tlbs(d, run);
     note_pages(d, there);
     report_add_counted(d, there);

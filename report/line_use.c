@@ -25,14 +25,14 @@
 struct group {
     uint32_t number; /* of what is listed */
     uint64_t lost;   /* cycles, as above */
-    struct analyses_line_use of[REPORT_MAX_LEVELS];
+    struct analyses_line_use of[DIGEST_LEVELS];
 };
 struct groups {
     struct group *list;
     size_t count;
 };
 
-static const struct analyses_line_use_result *result_of(const struct report_digest *digest)
+static const struct analyses_line_use_result *result_of(const struct digest *digest)
 {
     return digest->run->found[ANALYSIS_line_use];
 }
@@ -51,7 +51,7 @@ static bool is_empty(const struct group *group, uint32_t levels)
     return loads == 0;
 }
 
-static void weigh(struct group *group, const struct report_digest *digest)
+static void weigh(struct group *group, const struct digest *digest)
 {
     const uint32_t line_bytes = result_of(digest)->line_bytes;
     uint64_t lost = 0;
@@ -70,33 +70,33 @@ static int by_lost(const void *left, const void *right)
 }
 
 /* Which of a list a row belongs to; UINT32_MAX: none. */
-typedef uint32_t numbering(const struct report_digest *digest, const struct report_ranking *ranking, size_t row);
+typedef uint32_t numbering(const struct digest *digest, const struct digest_ranking *ranking, size_t row);
 
-static bool is_code(const struct report_digest *digest, size_t row)
+static bool is_code(const struct digest *digest, size_t row)
 {
     return digest->profile->objects[result_of(digest)->rows[row].object].kind == ANALYSES_CODE;
 }
 
-static uint32_t object_of(const struct report_digest *digest, const struct report_ranking *ranking, size_t row)
+static uint32_t object_of(const struct digest *digest, const struct digest_ranking *ranking, size_t row)
 {
     (void)ranking;
     return result_of(digest)->rows[row].object;
 }
 
-static uint32_t ranked_of(const struct report_digest *digest, const struct report_ranking *ranking, size_t row)
+static uint32_t ranked_of(const struct digest *digest, const struct digest_ranking *ranking, size_t row)
 {
     return is_code(digest, row) ? UINT32_MAX : ranking->number_of[result_of(digest)->rows[row].insn];
 }
 
-static uint32_t row_itself(const struct report_digest *digest, const struct report_ranking *ranking, size_t row)
+static uint32_t row_itself(const struct digest *digest, const struct digest_ranking *ranking, size_t row)
 {
     (void)ranking;
     return is_code(digest, row) ? UINT32_MAX : (uint32_t)row;
 }
 
 /* numbers: all are below. */
-static struct groups make_groups(struct document *d, const struct report_digest *digest,
-                                 const struct report_ranking *ranking, size_t numbers, numbering *number_of)
+static struct groups make_groups(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
+                                 size_t numbers, numbering *number_of)
 {
     const struct analyses_line_use_result *of = result_of(digest);
     struct groups groups = {.list = c2_calloc(numbers + 1, sizeof *groups.list)};
@@ -118,8 +118,7 @@ static struct groups make_groups(struct document *d, const struct report_digest 
     return groups;
 }
 
-static struct groups make_ranked(struct document *d, const struct report_digest *digest,
-                                 const struct report_ranking *ranking)
+static struct groups make_ranked(struct document *d, const struct digest *digest, const struct digest_ranking *ranking)
 {
     return make_groups(d, digest, ranking, ranking->numbers, ranked_of);
 }
@@ -134,12 +133,12 @@ static void add_counters(struct document *d, const struct analyses_line_use *of,
     doc_count(d, DOC_JSON, "unused_bytes", analyses_line_use_loss(of, line_bytes));
 }
 
-static void add_group_levels(struct document *d, const struct report_digest *digest, const struct group *group)
+static void add_group_levels(struct document *d, const struct digest *digest, const struct group *group)
 {
     doc_count(d, DOC_JSON, "cost", group->lost);
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         if (group->of[level->number].loads == 0)
             continue;
         doc_group(d, DOC_JSON, NULL);
@@ -150,12 +149,12 @@ static void add_group_levels(struct document *d, const struct report_digest *dig
     doc_close(d);
 }
 
-typedef void naming(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+typedef void naming(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
                     uint32_t number);
 
 /* At most `limit`, and what the others have together. */
-static void add_groups(struct document *d, const struct report_digest *digest, const char *key,
-                       const struct groups *groups, size_t limit, const struct report_ranking *ranking, naming *name)
+static void add_groups(struct document *d, const struct digest *digest, const char *key, const struct groups *groups,
+                       size_t limit, const struct digest_ranking *ranking, naming *name)
 {
     struct group rest = {.number = 0};
     doc_table(d, DOC_JSON, key);
@@ -179,17 +178,17 @@ static void add_groups(struct document *d, const struct report_digest *digest, c
     doc_close(d);
 }
 
-static void name_object(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+static void name_object(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
                         uint32_t number)
 {
     const struct analyses_object *object = &digest->profile->objects[number];
     (void)ranking;
     doc_string(d, DOC_JSON, "name", object->name);
     doc_string(d, DOC_JSON, "kind", analyses_kind_name(object->kind));
-    report_add_address(d, "base", object->base);
+    chapter_add_address(d, "base", object->base);
 }
 
-static const struct report_ranked *ranked_at(const struct report_ranking *ranking, uint32_t number)
+static const struct digest_ranked *ranked_at(const struct digest_ranking *ranking, uint32_t number)
 {
     for (uint32_t i = 0; i < ranking->count; i++)
         if (ranking->list[i].number == number)
@@ -197,32 +196,32 @@ static const struct report_ranked *ranked_at(const struct report_ranking *rankin
     return NULL;
 }
 
-static void name_ranked(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+static void name_ranked(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
                         uint32_t number)
 {
-    report_add_ranked(d, digest, ranking, ranked_at(ranking, number));
+    chapter_add_ranked(d, digest, ranking, ranked_at(ranking, number));
 }
 
-static void add_insn(struct document *d, const struct report_digest *digest, uint32_t row)
+static void add_insn(struct document *d, const struct digest *digest, uint32_t row)
 {
     const struct analyses_line_use_row *of = &result_of(digest)->rows[row];
     const struct guest_va pc = digest->profile->insns[of->insn].pc;
     struct loader_place place;
-    report_place(&place, digest->run, pc);
-    report_add_address(d, "pc", pc.v);
-    report_add_place(d, &place);
+    names_place(&place, digest->run, pc);
+    chapter_add_address(d, "pc", pc.v);
+    chapter_add_place(d, &place);
     doc_string(d, DOC_JSON, "object", digest->profile->objects[of->object].name);
     doc_string(d, DOC_JSON, "kind", analyses_kind_name(digest->profile->objects[of->object].kind));
 }
 
-static void name_row(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+static void name_row(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
                      uint32_t number)
 {
     (void)ranking;
     add_insn(d, digest, number);
 }
 
-static void add_level(struct document *d, const struct report_digest *digest, const struct report_level *level)
+static void add_level(struct document *d, const struct digest *digest, const struct digest_level *level)
 {
     const struct analyses_line_use_result *of = result_of(digest);
     const struct analyses_line_use_level *use = &of->levels[level->number];
@@ -245,7 +244,7 @@ static void add_level(struct document *d, const struct report_digest *digest, co
     doc_close(d);
 }
 
-static const struct report_level *level_of(const struct report_digest *digest, uint32_t number)
+static const struct digest_level *level_of(const struct digest *digest, uint32_t number)
 {
     size_t i = 0;
     while (digest->levels[i].number != number)
@@ -253,7 +252,7 @@ static const struct report_level *level_of(const struct report_digest *digest, u
     return &digest->levels[i];
 }
 
-static void add_pair(struct document *d, const struct report_digest *digest, const struct analyses_line_use_pair *pair)
+static void add_pair(struct document *d, const struct digest *digest, const struct analyses_line_use_pair *pair)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "level", level_of(digest, pair->level)->level->name);
@@ -271,7 +270,7 @@ static void add_pair(struct document *d, const struct report_digest *digest, con
 }
 
 /* At most so many of each level; the others' sums behind them. */
-static void add_pairs(struct document *d, const struct report_digest *digest)
+static void add_pairs(struct document *d, const struct digest *digest)
 {
     enum { PAIRS = 200 };
     const struct analyses_line_use_result *of = result_of(digest);
@@ -307,13 +306,13 @@ static bool is_cold(const struct analyses_line_use_field *field, uint32_t number
 }
 
 /* The level of the data where its unused bytes cost most. */
-static const struct report_level *dearest_level(const struct report_digest *digest,
-                                                const struct analyses_line_use_struct *of, uint64_t *cost)
+static const struct digest_level *dearest_level(const struct digest *digest, const struct analyses_line_use_struct *of,
+                                                uint64_t *cost)
 {
-    const struct report_level *dearest = &digest->levels[0];
+    const struct digest_level *dearest = &digest->levels[0];
     *cost = 0;
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         uint64_t unused = 0;
         for (uint32_t k = 0; k < of->field_count && !level->code; k++)
             unused += of->fields[k].level[level->number].loaded - of->fields[k].level[level->number].used;
@@ -349,8 +348,7 @@ static void add_part(struct document *d, const struct analyses_line_use_struct *
     doc_close(d);
 }
 
-static void add_field(struct document *d, const struct report_digest *digest,
-                      const struct analyses_line_use_field *field)
+static void add_field(struct document *d, const struct digest *digest, const struct analyses_line_use_field *field)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", field->name);
@@ -371,11 +369,10 @@ static void add_field(struct document *d, const struct report_digest *digest,
     doc_close(d);
 }
 
-static void add_struct(struct document *d, const struct report_digest *digest,
-                       const struct analyses_line_use_struct *of)
+static void add_struct(struct document *d, const struct digest *digest, const struct analyses_line_use_struct *of)
 {
     uint64_t cost;
-    const struct report_level *level = dearest_level(digest, of, &cost);
+    const struct digest_level *level = dearest_level(digest, of, &cost);
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", of->name);
     doc_count(d, DOC_JSON, "bytes", of->bytes);
@@ -398,7 +395,7 @@ static void add_struct(struct document *d, const struct report_digest *digest,
     doc_close(d);
 }
 
-static void add_structs(struct document *d, const struct report_digest *digest)
+static void add_structs(struct document *d, const struct digest *digest)
 {
     enum { STRUCTS = 200 };
     const struct analyses_line_use_result *of = result_of(digest);
@@ -439,15 +436,15 @@ static void say_part(struct document *d, const struct analyses_line_use_struct *
 /* A structure that is worth to be split, and where. */
 struct split {
     const struct analyses_line_use_struct *of; /* NULL: none is */
-    const struct report_level *level;
+    const struct digest_level *level;
 };
 
 /* What all that came into the levels of the data has cost for nothing, as dearest_level() has it of a structure's. */
-static uint64_t whole_cost(const struct report_digest *digest)
+static uint64_t whole_cost(const struct digest *digest)
 {
     uint64_t cost = 0;
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         if (!level->code)
             cost += analyses_line_use_loss(&result_of(digest)->levels[level->number].of,
                                            result_of(digest)->line_bytes) *
@@ -457,14 +454,14 @@ static uint64_t whole_cost(const struct report_digest *digest)
 }
 
 /* The one that would gain most, if that is a part of the whole. */
-static struct split find_split(const struct report_digest *digest)
+static struct split find_split(const struct digest *digest)
 {
     const struct analyses_line_use_result *of = result_of(digest);
     struct split split = {.of = NULL};
     uint64_t most = whole_cost(digest) / SPLIT_SHARE;
     for (size_t i = 0; i < of->struct_count; i++) {
         uint64_t cost;
-        const struct report_level *at = dearest_level(digest, &of->structs[i], &cost);
+        const struct digest_level *at = dearest_level(digest, &of->structs[i], &cost);
         if (cost <= most || !is_split(&of->structs[i], at->number))
             continue;
         most = cost;
@@ -473,7 +470,7 @@ static struct split find_split(const struct report_digest *digest)
     return split;
 }
 
-static void note_split(struct document *d, const struct report_digest *digest, const struct split *split)
+static void note_split(struct document *d, const struct digest *digest, const struct split *split)
 {
     const struct analyses_line_use_struct *of = split->of;
     char text[TEXT];
@@ -482,7 +479,7 @@ static void note_split(struct document *d, const struct report_digest *digest, c
     doc_note(d, DOC_FLOW, "fields:",
              "%u of %u bytes of %s (%s%s) were used in most of their loads into %s: split hot and cold fields: ",
              bytes_of(of, split->level->number, false), of->bytes, of->name,
-             report_object_text(text, sizeof text, digest->run, &digest->profile->objects[of->object]),
+             names_object_text(text, sizeof text, digest->run, &digest->profile->objects[of->object]),
              of->object_count > 1 ? " ..." : "", split->level->level->name);
     say_part(d, of, split->level->number, false);
     doc_say(d, " and ");
@@ -491,7 +488,7 @@ static void note_split(struct document *d, const struct report_digest *digest, c
 
 /* ------------------------------------------------------------------ all of the JSON */
 
-static void add_json(struct document *d, const struct report_digest *digest, const struct groups *objects,
+static void add_json(struct document *d, const struct digest *digest, const struct groups *objects,
                      const struct groups *lines, const struct groups *loops)
 {
     enum { OBJECTS = 500, LINES = 1000, LOOPS = 1000, FUNCTIONS = 1000, ROWS = 1000 };
@@ -519,7 +516,7 @@ static void add_json(struct document *d, const struct report_digest *digest, con
 
 /* ------------------------------------------------------------------ the text */
 
-static uint64_t loaded_bytes(const struct report_digest *digest, const struct analyses_line_use *of)
+static uint64_t loaded_bytes(const struct digest *digest, const struct analyses_line_use *of)
 {
     return of->loads * result_of(digest)->line_bytes;
 }
@@ -534,17 +531,17 @@ static const char *mean_text(struct document *d, uint64_t accesses, uint64_t loa
 }
 
 /* The data's levels that are shown: the first, and the last where that is another. */
-static size_t shown_levels(const struct report_digest *digest, const struct report_level *out[2])
+static size_t shown_levels(const struct digest *digest, const struct digest_level *out[2])
 {
     out[0] = &digest->levels[0];
     out[1] = &digest->levels[digest->level_count - 1];
     return out[1]->code || out[1] == out[0] ? 1 : 2;
 }
 
-static void note_finding(struct document *d, const struct report_digest *digest, const char *worst)
+static void note_finding(struct document *d, const struct digest *digest, const char *worst)
 {
     const struct analyses_line_use_result *of = result_of(digest);
-    const struct report_level *levels[2];
+    const struct digest_level *levels[2];
     char size[32];
     const size_t count = shown_levels(digest, levels);
     doc_note(d, DOC_FLOW, "line use:", "of what came into");
@@ -562,10 +559,10 @@ static void note_finding(struct document *d, const struct report_digest *digest,
 static const char *const loads_keys[2] = {"first", "last"}, *const used_keys[2] = {"first used", "last used"},
                          *const mean_keys[2] = {"first mean", "last mean"};
 
-static void add_use(struct document *d, const struct report_digest *digest, const char *name,
+static void add_use(struct document *d, const struct digest *digest, const char *name,
                     const struct analyses_line_use *of)
 {
-    const struct report_level *levels[2];
+    const struct digest_level *levels[2];
     const size_t count = shown_levels(digest, levels);
     doc_group(d, DOC_TEXT, NULL);
     for (size_t i = 0; i < count; i++) {
@@ -578,10 +575,10 @@ static void add_use(struct document *d, const struct report_digest *digest, cons
     doc_close(d);
 }
 
-static void add_columns(struct document *d, const struct report_digest *digest)
+static void add_columns(struct document *d, const struct digest *digest)
 {
     struct doc_column columns[7];
-    const struct report_level *levels[2];
+    const struct digest_level *levels[2];
     const size_t count = shown_levels(digest, levels);
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -594,18 +591,18 @@ static void add_columns(struct document *d, const struct report_digest *digest)
     doc_columns(d, columns, n, 0);
 }
 
-static const char *place_text(struct document *d, const struct report_ranking *ranking, uint32_t number, bool loops)
+static const char *place_text(struct document *d, const struct digest_ranking *ranking, uint32_t number, bool loops)
 {
     char text[TEXT];
-    const struct report_ranked *place = ranked_at(ranking, number);
+    const struct digest_ranked *place = ranked_at(ranking, number);
     if (loops && !place->loop)
         return "outside of loops";
     return doc_keep(d, "%s%s", loops ? "loop " : "", loader_place_text(text, sizeof text, place->pc, &place->place));
 }
 
 /* most: objects, and as many places. */
-static void add_tables(struct document *d, const struct report_digest *digest, const struct groups *objects,
-                       const struct groups *places, const struct report_ranking *ranking, size_t most)
+static void add_tables(struct document *d, const struct digest *digest, const struct groups *objects,
+                       const struct groups *places, const struct digest_ranking *ranking, size_t most)
 {
     struct group all = {.number = 0};
     char text[TEXT];
@@ -618,7 +615,7 @@ static void add_tables(struct document *d, const struct report_digest *digest, c
         const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
         if (object->kind == ANALYSES_CODE)
             continue;
-        add_use(d, digest, report_object_text(text, sizeof text, digest->run, object), objects->list[i].of);
+        add_use(d, digest, names_object_text(text, sizeof text, digest->run, object), objects->list[i].of);
         shown++;
     }
     for (size_t i = 0; i < places->count && i < most; i++)
@@ -628,13 +625,13 @@ static void add_tables(struct document *d, const struct report_digest *digest, c
 }
 
 /* Who lets the most unused bytes go, at the level of the data where that costs most. */
-static const struct analyses_line_use_pair *worst_pair(const struct report_digest *digest)
+static const struct analyses_line_use_pair *worst_pair(const struct digest *digest)
 {
     const struct analyses_line_use_result *of = result_of(digest);
     const struct analyses_line_use_pair *worst = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < of->pair_count; i++) {
-        const struct report_level *level = level_of(digest, of->pairs[i].level);
+        const struct digest_level *level = level_of(digest, of->pairs[i].level);
         const uint64_t lost = of->pairs[i].unused_bytes * level->miss_cycles;
         if (level->code || of->pairs[i].evictor == ANALYSES_NOBODY || lost <= most)
             continue;
@@ -644,7 +641,7 @@ static const struct analyses_line_use_pair *worst_pair(const struct report_diges
     return worst;
 }
 
-static void note_pair(struct document *d, const struct report_digest *digest)
+static void note_pair(struct document *d, const struct digest *digest)
 {
     const struct analyses_line_use_pair *pair = worst_pair(digest);
     char loader[TEXT], evictor[TEXT];
@@ -653,15 +650,15 @@ static void note_pair(struct document *d, const struct report_digest *digest)
     const struct analyses_line_use_result *of = result_of(digest);
     const struct analyses_insn *insns = digest->profile->insns;
     const char *name = level_of(digest, pair->level)->level->name;
-    report_place_text(loader, sizeof loader, digest->run, insns[of->rows[pair->loader].insn].pc);
-    report_place_text(evictor, sizeof evictor, digest->run, insns[of->rows[pair->evictor].insn].pc);
+    names_place_text(loader, sizeof loader, digest->run, insns[of->rows[pair->loader].insn].pc);
+    names_place_text(evictor, sizeof evictor, digest->run, insns[of->rows[pair->evictor].insn].pc);
     doc_note(d, DOC_FLOW, "evicted:", "of what %s loads into %s, %s lets %s lines go with %s of their bytes unused",
              loader, name, pair->loader == pair->evictor ? "its own next access" : evictor, doc_digits(d, pair->stays),
              doc_share(d, pair->unused_bytes, pair->stays * of->line_bytes));
 }
 
-static void add_text(struct document *d, const struct report_digest *digest, const struct groups *objects,
-                     const struct groups *places, const struct report_ranking *ranking)
+static void add_text(struct document *d, const struct digest *digest, const struct groups *objects,
+                     const struct groups *places, const struct digest_ranking *ranking)
 {
     char text[TEXT];
     const char *worst = NULL;
@@ -669,7 +666,7 @@ static void add_text(struct document *d, const struct report_digest *digest, con
     for (size_t i = 0; i < objects->count && !worst; i++) {
         const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
         if (object->kind != ANALYSES_CODE && objects->list[i].lost != 0)
-            worst = report_object_text(text, sizeof text, digest->run, object);
+            worst = names_object_text(text, sizeof text, digest->run, object);
     }
     note_finding(d, digest, worst);
     add_tables(d, digest, objects, places, ranking, split.of ? 1 : SHOWN);
@@ -677,7 +674,7 @@ static void add_text(struct document *d, const struct report_digest *digest, con
     note_split(d, digest, &split);
 }
 
-void report_add_line_use(struct document *d, struct report_digest *digest)
+void report_add_line_use(struct document *d, struct digest *digest)
 {
     if (!result_of(digest))
         return;

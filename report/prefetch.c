@@ -31,8 +31,8 @@ struct group {
     const struct analyses_insn *insn;
     const struct analyses_loop *loop;
     const struct analyses_object *of;
-    struct loader_place place;                              /* but of objects */
-    struct analyses_prefetch_cell level[REPORT_MAX_LEVELS]; /* [number of the level] */
+    struct loader_place place;                          /* but of objects */
+    struct analyses_prefetch_cell level[DIGEST_LEVELS]; /* [number of the level] */
 };
 
 struct groups {
@@ -65,11 +65,11 @@ struct costs {
     uint64_t with, without;
 };
 
-static struct costs cost_of(const struct report_digest *digest, const struct analyses_prefetch_cell *cells)
+static struct costs cost_of(const struct digest *digest, const struct analyses_prefetch_cell *cells)
 {
     struct costs costs = {0};
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         costs.with += cells[level->number].misses * level->miss_cycles;
         costs.without += cells[level->number].unaided * level->miss_cycles;
     }
@@ -77,7 +77,7 @@ static struct costs cost_of(const struct report_digest *digest, const struct ana
 }
 
 /* How much prefetching has changed, for better or worse. */
-static uint64_t change_of(const struct report_digest *digest, const struct group *group)
+static uint64_t change_of(const struct digest *digest, const struct group *group)
 {
     const struct costs costs = cost_of(digest, group->level);
     return costs.with > costs.without ? costs.with - costs.without : costs.without - costs.with;
@@ -88,11 +88,11 @@ static uint64_t change_of(const struct report_digest *digest, const struct group
 static int by_place(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
-    const int order = report_by_place(&a->place, &b->place);
+    const int order = digest_by_place(&a->place, &b->place);
     return order != 0 ? order : a->insn < b->insn ? -1 : a->insn > b->insn;
 }
 
-static struct group group_of(const struct report_digest *digest, const struct analyses_prefetch_row *row, enum by by)
+static struct group group_of(const struct digest *digest, const struct analyses_prefetch_row *row, enum by by)
 {
     struct group group = {.insn = NULL};
     if (by == BY_OBJECT) {
@@ -104,17 +104,17 @@ static struct group group_of(const struct report_digest *digest, const struct an
         const uint32_t loop = found->loop_of[row->insn];
         group.loop = loop == ANALYSES_NO_LOOP ? NULL : &found->loops[loop];
         if (group.loop)
-            report_loop_place(&group.place, digest->run, group.loop);
+            names_loop_place(&group.place, digest->run, group.loop);
         return group;
     }
     group.insn = &digest->profile->insns[row->insn];
-    report_place(&group.place, digest->run, group.insn->pc);
+    names_place(&group.place, digest->run, group.insn->pc);
     return group;
 }
 
 static bool is_same(const struct group *a, const struct group *b, enum by by)
 {
-    return by == BY_LINE ? report_by_place(&a->place, &b->place) == 0
+    return by == BY_LINE ? digest_by_place(&a->place, &b->place) == 0
                          : a->insn == b->insn && a->of == b->of && a->loop == b->loop;
 }
 
@@ -160,7 +160,7 @@ static void merge(struct groups *groups, size_t levels, enum by by)
 }
 
 /* False: no memory. */
-static bool rank(struct groups *groups, const struct report_digest *digest)
+static bool rank(struct groups *groups, const struct digest *digest)
 {
     struct ranked *order = c2_alloc((groups->count + 1) * sizeof *order);
     struct group *list = c2_alloc((groups->count + 1) * sizeof *list);
@@ -180,7 +180,7 @@ static bool rank(struct groups *groups, const struct report_digest *digest)
 }
 
 /* *out is the caller's to free, whatever it returned. */
-static bool make_groups(struct groups *out, const struct report_digest *digest, enum by by)
+static bool make_groups(struct groups *out, const struct digest *digest, enum by by)
 {
     const struct analyses_prefetch_result *result = digest->run->found[ANALYSIS_prefetch];
     *out = (struct groups){.list = c2_calloc(result->row_count + 1, sizeof *out->list)};
@@ -210,7 +210,7 @@ static bool is_nothing(const struct analyses_prefetch_cell *cell)
     return memcmp(cell, &nothing, sizeof nothing) == 0;
 }
 
-static void add_levels_of(struct document *d, const struct report_digest *digest, const struct group *group)
+static void add_levels_of(struct document *d, const struct digest *digest, const struct group *group)
 {
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
@@ -228,25 +228,25 @@ static void add_levels_of(struct document *d, const struct report_digest *digest
     doc_close(d);
 }
 
-static void add_group(struct document *d, const struct report_digest *digest, const struct group *group, enum by by)
+static void add_group(struct document *d, const struct digest *digest, const struct group *group, enum by by)
 {
     if (by == BY_OBJECT) {
         char text[256];
         doc_words(d, DOC_JSON, "name", "%s", group->of->name);
-        doc_words(d, DOC_JSON, "text", "%s", report_object_text(text, sizeof text, digest->run, group->of));
-        report_add_address(d, "base", group->of->base);
+        doc_words(d, DOC_JSON, "text", "%s", names_object_text(text, sizeof text, digest->run, group->of));
+        chapter_add_address(d, "base", group->of->base);
         return;
     }
     if (by == BY_LOOP) {
-        report_add_loop_name(d, &group->place, group->loop);
+        chapter_add_loop_name(d, &group->place, group->loop);
         return;
     }
     if (by == BY_INSTRUCTION || !group->place.file)
-        report_add_address(d, "pc", group->insn->pc.v);
-    report_add_place(d, &group->place);
+        chapter_add_address(d, "pc", group->insn->pc.v);
+    chapter_add_place(d, &group->place);
 }
 
-static void add_rest(struct document *d, const struct report_digest *digest, const struct groups *groups)
+static void add_rest(struct document *d, const struct digest *digest, const struct groups *groups)
 {
     struct group rest = {.insn = NULL};
     if (groups->count <= LISTED)
@@ -259,7 +259,7 @@ static void add_rest(struct document *d, const struct report_digest *digest, con
     doc_close(d);
 }
 
-static void add_list(struct document *d, const struct report_digest *digest, const struct groups *groups, enum by by)
+static void add_list(struct document *d, const struct digest *digest, const struct groups *groups, enum by by)
 {
     static const char *const keys[] = {"instructions", "lines", "loops", "objects"};
     doc_table(d, DOC_JSON, keys[by]);
@@ -288,7 +288,7 @@ static void add_prefetcher(struct document *d, bool shown, const struct caches_l
     doc_close(d);
 }
 
-static void add_prefetchers(struct document *d, const struct report_digest *digest)
+static void add_prefetchers(struct document *d, const struct digest *digest)
 {
     static const struct doc_column columns[] = {
         {.heading = "prefetcher", .key = "level", .form = DOC_LEFT},
@@ -317,7 +317,7 @@ static void add_prefetchers(struct document *d, const struct report_digest *dige
     doc_close(d);
 }
 
-static void add_level(struct document *d, const struct report_level *level,
+static void add_level(struct document *d, const struct digest_level *level,
                       const struct analyses_prefetch_result *result, uint32_t cores)
 {
     const struct analyses_unaided *unaided = &result->unaided[level->number];
@@ -337,12 +337,12 @@ static void add_level(struct document *d, const struct report_level *level,
     doc_close(d);
 }
 
-static void note_finding(struct document *d, const struct report_digest *digest)
+static void note_finding(struct document *d, const struct digest *digest)
 {
     const struct analyses_prefetch_result *result = digest->run->found[ANALYSIS_prefetch];
-    struct analyses_prefetch_cell cells[REPORT_MAX_LEVELS] = {{.misses = 0}};
+    struct analyses_prefetch_cell cells[DIGEST_LEVELS] = {{.misses = 0}};
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         cells[level->number].misses = level->counts->misses;
         cells[level->number].unaided = result->unaided[level->number].misses;
         cells[level->number].caused = result->unaided[level->number].caused;
@@ -368,7 +368,7 @@ static void note_finding(struct document *d, const struct report_digest *digest)
 
 /* ------------------------------------------------------------------ lines in the text */
 
-static void show_line(struct document *d, const struct report_digest *digest, const struct group *group)
+static void show_line(struct document *d, const struct digest *digest, const struct group *group)
 {
     const struct costs costs = cost_of(digest, group->level);
     char text[256];
@@ -385,7 +385,7 @@ static void show_line(struct document *d, const struct report_digest *digest, co
     doc_close(d);
 }
 
-static void show_lines(struct document *d, const struct report_digest *digest, const struct groups *lines)
+static void show_lines(struct document *d, const struct digest *digest, const struct groups *lines)
 {
     static const struct doc_column columns[] = {{.heading = "cost", .key = "with"},
                                                 {.heading = "without", .key = "without"},
@@ -403,7 +403,7 @@ static void show_lines(struct document *d, const struct report_digest *digest, c
 
 /* ------------------------------------------------------------------ the chapter */
 
-static void add_lists(struct document *d, const struct report_digest *digest)
+static void add_lists(struct document *d, const struct digest *digest)
 {
     for (enum by by = BY_INSTRUCTION; by <= BY_OBJECT; by++) {
         struct groups groups;
@@ -419,7 +419,7 @@ static void add_lists(struct document *d, const struct report_digest *digest)
     }
 }
 
-void report_add_prefetch(struct document *d, struct report_digest *digest)
+void report_add_prefetch(struct document *d, struct digest *digest)
 {
     const struct analyses_prefetch_result *result = digest->run->found[ANALYSIS_prefetch];
     if (!result)

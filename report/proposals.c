@@ -59,9 +59,9 @@ static bool alike(const struct analyses_change *a, const struct analyses_change 
 static void say_name(struct c2_words *words, const struct report_proposals *of, uint32_t object, bool alone)
 {
     char text[512];
-    const struct analyses_object *named = &of->run->profile->objects[object];
+    const struct analyses_object *named = &of->run->sim.profile->objects[object];
     const bool by_name = named->kind == ANALYSES_STATIC || !alone;
-    c2_say(words, "%s", by_name ? named->name : report_object_text(text, sizeof text, of->run, named));
+    c2_say(words, "%s", by_name ? named->name : names_object_text(text, sizeof text, &of->run->sim, named));
 }
 
 /* Those of the changes that stretch alike; like NULL: all of them. */
@@ -107,7 +107,7 @@ static void say_stagger(struct c2_words *words, const struct report_proposals *o
 {
     say_names(words, of, proposal, NULL);
     c2_say(words, " start %" PRIu64 " B apart (mod %" PRIu64 " B, the sets of %s)", proposal->step_bytes,
-           proposal->changes[0].align, of->run->machine->levels[proposal->level].name);
+           proposal->changes[0].align, of->run->sim.machine->levels[proposal->level].name);
 }
 
 static void say_room(struct c2_words *words, const struct report_proposals *of,
@@ -115,7 +115,7 @@ static void say_room(struct c2_words *words, const struct report_proposals *of,
 {
     char size[32];
     say_name(words, of, proposal->object, true);
-    c2_say(words, " worked on in blocks, as if %s had %s", of->run->machine->levels[proposal->level].name,
+    c2_say(words, " worked on in blocks, as if %s had %s", of->run->sim.machine->levels[proposal->level].name,
            doc_size(size, proposal->room_bytes));
 }
 
@@ -151,9 +151,9 @@ static char *in_words(char *buffer, size_t bytes, const struct report_proposals 
     }
     if (proposal->means & ANALYSES_COLORED)
         c2_say(&words, "pages placed by colour (--pages colored,level=%s: %" PRIu32 " colours)",
-               of->run->machine->levels[proposal->level].name, proposal->colors);
+               of->run->sim.machine->levels[proposal->level].name, proposal->colors);
     if (proposal->means & ANALYSES_REDRAWN)
-        c2_say(&words, "other frames (seed %" PRIu64 ")", of->run->placement->seed + proposal->draw);
+        c2_say(&words, "other frames (seed %" PRIu64 ")", of->run->sim.placement->seed + proposal->draw);
     return buffer;
 }
 
@@ -163,14 +163,14 @@ static void add_level(struct document *d, const struct caches_machine *machine, 
                       const struct caches_counts *counts)
 {
     doc_group(d, DOC_JSON, NULL);
-    report_add_counts(d, DOC_JSON, machine, name, counts);
+    chapter_add_counts(d, DOC_JSON, machine, name, counts);
     doc_close(d);
 }
 
 static void add_outcome(struct document *d, const struct caches_machine *machine,
                         const struct analyses_outcome *outcome)
 {
-    report_add_parts(d, machine, &outcome->cost);
+    chapter_add_parts(d, machine, &outcome->cost);
     doc_table(d, DOC_JSON, "levels");
     for (uint32_t i = 0; i < machine->level_count; i++) {
         add_level(d, machine, machine->levels[i].name, &outcome->levels[i]);
@@ -185,7 +185,7 @@ static void add_outcome(struct document *d, const struct caches_machine *machine
 static void add_row(struct document *d, const struct report_proposals *of, const struct analyses_outcome *outcome,
                     const char *name)
 {
-    const struct caches_machine *machine = of->run->machine;
+    const struct caches_machine *machine = of->run->sim.machine;
     const uint64_t before = cost_of(of->before), after = cost_of(outcome);
     doc_group(d, DOC_TEXT, NULL);
     doc_string(d, DOC_TEXT, "layout", name);
@@ -221,7 +221,7 @@ static void add_columns(struct document *d, const struct caches_machine *machine
 static void add_table(struct document *d, const struct report_proposals *of, const uint32_t *order)
 {
     doc_table(d, DOC_TEXT, NULL);
-    add_columns(d, of->run->machine);
+    add_columns(d, of->run->sim.machine);
     add_row(d, of, of->before, "as it is");
     for (uint32_t i = 0; i < of->count; i++) {
         if (of->outcomes[order[i]].status == C2_OK)
@@ -249,7 +249,7 @@ static void add_objects(struct document *d, const struct report_proposals *of, c
     for (uint32_t i = 0; i < proposal->change_count; i++) {
         const struct analyses_change *change = &proposal->changes[i];
         doc_group(d, DOC_JSON, NULL);
-        doc_string(d, DOC_JSON, "name", of->run->profile->objects[change->object].name);
+        doc_string(d, DOC_JSON, "name", of->run->sim.profile->objects[change->object].name);
         if (change->pad_bytes != 0) {
             doc_count(d, DOC_JSON, "row", change->row_bytes);
             doc_count(d, DOC_JSON, "pad", change->pad_bytes);
@@ -301,7 +301,7 @@ static void add_layout(struct document *d, const struct report_proposals *of, ui
         return;
     }
     doc_flag(d, DOC_JSON, "helps", helps(of, number));
-    add_outcome(d, of->run->machine, outcome);
+    add_outcome(d, of->run->sim.machine, outcome);
 }
 
 static void add_layouts(struct document *d, const struct report_proposals *of, const uint32_t *order)
@@ -320,9 +320,9 @@ static void add_layouts(struct document *d, const struct report_proposals *of, c
 static bool is_same(const struct report_proposals *of)
 {
     const struct report_run *run = of->run;
-    bool same = !run->l1i || memcmp(run->l1i, &of->before->l1i, sizeof *run->l1i) == 0;
-    for (uint32_t i = 0; i < run->machine->level_count; i++)
-        same &= memcmp(run->levels[i], &of->before->levels[i], sizeof *run->levels[i]) == 0;
+    bool same = !run->sim.l1i || memcmp(run->sim.l1i, &of->before->l1i, sizeof *run->sim.l1i) == 0;
+    for (uint32_t i = 0; i < run->sim.machine->level_count; i++)
+        same &= memcmp(run->sim.levels[i], &of->before->levels[i], sizeof *run->sim.levels[i]) == 0;
     return same;
 }
 
@@ -334,11 +334,11 @@ static void add_head(struct document *d, const struct report_proposals *of)
     report_add_command(d, run->command);
     doc_note(d, DOC_KEY, "advice",
              "%" PRIu32 " layout%s simulated on the references of the run, machine %s; best first", of->count,
-             of->count == 1 ? "" : "s", run->machine->name);
-    doc_string(d, DOC_JSON, "machine", run->machine->name);
+             of->count == 1 ? "" : "s", run->sim.machine->name);
+    doc_string(d, DOC_JSON, "machine", run->sim.machine->name);
     doc_flag(d, DOC_JSON, "same_as_run", is_same(of));
     doc_group(d, DOC_JSON, "before");
-    add_outcome(d, run->machine, of->before);
+    add_outcome(d, run->sim.machine, of->before);
     doc_close(d);
 }
 
@@ -366,7 +366,7 @@ static void add_verdict(struct document *d, const struct report_proposals *of, c
 }
 
 /* Played back, the run must be what it was; should it not be, figures are for comparing with each other only. */
-void report_add_proposals(struct document *d, struct report_digest *digest, const struct report_proposals *of)
+void report_add_proposals(struct document *d, struct digest *digest, const struct report_proposals *of)
 {
     uint32_t order[ANALYSES_PROPOSALS];
     put_in_order(order, of);

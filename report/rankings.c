@@ -20,15 +20,7 @@
 
 #define ROWS 10u
 #define COVERED 95u
-#define NOTICEABLE 100u
 #define STRONG 20u /* per cent of the cost */
-
-uint64_t report_whole_cost(const struct report_digest *digest) { return digest->missed.own + digest->missed.loading; }
-
-bool report_noticeable(const struct report_digest *digest, uint64_t cost)
-{
-    return cost != 0 && cost >= (digest->missed.own + NOTICEABLE - 1) / NOTICEABLE;
-}
 
 /* ------------------------------------------------------------------ what something missed */
 
@@ -38,12 +30,11 @@ struct sampled {
     uint32_t number;
 };
 
-static bool has_coherence(const struct report_digest *digest) { return caches_machine_cores(digest->run->machine) > 1; }
+static bool has_coherence(const struct digest *digest) { return caches_machine_cores(digest->run->machine) > 1; }
 
-static void add_sums(struct document *d, const struct report_digest *digest, const struct report_missed *missed,
-                     size_t level)
+static void add_sums(struct document *d, const struct digest *digest, const struct digest_missed *missed, size_t level)
 {
-    const struct report_sums *sums = &missed->levels[level];
+    const struct digest_sums *sums = &missed->levels[level];
     doc_string(d, DOC_JSON, "name", digest->levels[level].level->name);
     doc_count(d, DOC_JSON, "misses", sums->misses);
     doc_count(d, DOC_JSON, "cold", sums->cold);
@@ -57,7 +48,7 @@ static void add_sums(struct document *d, const struct report_digest *digest, con
 }
 
 /* sampled: what they are of, where there are estimates by samples; else NULL. */
-static void add_missed(struct document *d, const struct report_digest *digest, const struct report_missed *missed,
+static void add_missed(struct document *d, const struct digest *digest, const struct digest_missed *missed,
                        const struct sampled *sampled)
 {
     doc_count(d, DOC_JSON, "cost", missed->own + missed->loading);
@@ -84,10 +75,10 @@ static void add_missed(struct document *d, const struct report_digest *digest, c
 
 /* ------------------------------------------------------------------ the whole cost */
 
-static void note_classes(struct document *d, const struct report_digest *digest)
+static void note_classes(struct document *d, const struct digest *digest)
 {
-    const struct report_missed *all = &digest->missed;
-    const uint64_t whole = report_whole_cost(digest);
+    const struct digest_missed *all = &digest->missed;
+    const uint64_t whole = digest_whole_cost(digest);
     doc_note(d, DOC_KEY, "classes", ". cold %s, = capacity %s, # conflict %s", doc_share(d, all->cold, whole),
              doc_share(d, all->capacity, whole), doc_share(d, all->conflict, whole));
     if (digest->translated)
@@ -97,10 +88,10 @@ static void note_classes(struct document *d, const struct report_digest *digest)
     doc_say(d, "; a mark is a tenth");
 }
 
-void report_note_cost(struct document *d, const struct report_digest *digest)
+void report_note_cost(struct document *d, const struct digest *digest)
 {
-    const struct report_missed *all = &digest->missed;
-    const uint64_t whole = report_whole_cost(digest), instructions = digest->run->counts->instructions;
+    const struct digest_missed *all = &digest->missed;
+    const uint64_t whole = digest_whole_cost(digest), instructions = digest->run->counts->instructions;
     const uint64_t hundredths = instructions == 0 ? 0 : whole * 100 / instructions;
     doc_note(d, DOC_KEY, "cost",
              "%s cycles that accesses would wait one after the other, %" PRIu64 ".%02u an instruction; it is not time",
@@ -113,20 +104,8 @@ void report_note_cost(struct document *d, const struct report_digest *digest)
     note_classes(d, digest);
 }
 
-void report_add_parts(struct document *d, const struct caches_machine *machine, const struct caches_cost *cost)
-{
-    doc_count(d, DOC_JSON, "cost", caches_cost_sum(cost));
-    doc_count(d, DOC_JSON, "caches", cost->caches);
-    if (machine->tlb_count != 0) {
-        doc_count(d, DOC_JSON, "translations", cost->translations);
-        doc_count(d, DOC_JSON, "walks", cost->walks);
-    }
-    if (caches_machine_cores(machine) > 1)
-        doc_count(d, DOC_JSON, "coherence", cost->coherence);
-}
-
 /* What one of each costs. */
-static void add_prices(struct document *d, const struct report_digest *digest)
+static void add_prices(struct document *d, const struct digest *digest)
 {
     if (digest->translated) {
         doc_count(d, DOC_JSON, "tlb_cycles", digest->costs.second_tlb);
@@ -136,12 +115,12 @@ static void add_prices(struct document *d, const struct report_digest *digest)
         doc_count(d, DOC_JSON, "upgrade_cycles", digest->costs.upgrade);
 }
 
-void report_add_cost(struct document *d, struct report_digest *digest)
+void report_add_cost(struct document *d, struct digest *digest)
 {
     if (digest->run->full)
         report_note_cost(d, digest);
     doc_group(d, DOC_JSON, "cost");
-    report_add_parts(d, digest->run->machine, &digest->missed.parts);
+    chapter_add_parts(d, digest->run->machine, &digest->missed.parts);
     doc_count(d, DOC_JSON, "startup", digest->missed.loading);
     add_prices(d, digest);
     doc_table(d, DOC_JSON, "levels");
@@ -164,10 +143,10 @@ static void add_site(struct document *d, const struct report_run *run, const str
                      uint32_t number)
 {
     struct loader_place place;
-    report_add_address(d, "pc", of->sites[number].v);
-    if (report_site(&place, run, of, number))
-        report_add_place(d, &place);
-    report_add_inlined(d, run, (struct guest_va){of->sites[number].v - 1});
+    chapter_add_address(d, "pc", of->sites[number].v);
+    if (names_site(&place, &run->sim, of, number))
+        chapter_add_place(d, &place);
+    chapter_add_inlined(d, &run->sim, (struct guest_va){of->sites[number].v - 1});
 }
 
 /* The site to be shown; where there are several, all of them from the call of the allocator outwards. */
@@ -200,23 +179,23 @@ static void add_local(struct document *d, const struct loader_local *local)
         doc_count(d, DOC_JSON, "line", (uint64_t)local->line);
 }
 
-static void add_object(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
+static void add_object(struct document *d, const struct digest *digest, const struct digest_ranked *from)
 {
     const struct analyses_object *of = from->of;
     doc_string(d, DOC_JSON, "name", of->name);
     doc_string(d, DOC_JSON, "kind", analyses_kind_name(of->kind));
-    doc_string(d, DOC_JSON, "type", report_type(digest->run, of));
+    doc_string(d, DOC_JSON, "type", names_type(digest->run, of));
     doc_string(d, DOC_JSON, "module", of->module);
-    report_add_address(d, "base", of->base);
+    chapter_add_address(d, "base", of->base);
     doc_count(d, DOC_BOTH, "size", of->bytes);
     doc_count(d, DOC_JSON, "blocks", of->blocks);
-    add_sites(d, digest->run, of);
+    add_sites(d, report_of(digest), of);
     if (of->local)
         add_local(d, of->local);
     doc_count(d, DOC_JSON, "refs", of->refs);
 }
 
-static void add_objects_rest(struct document *d, const struct report_ranked *from, size_t count)
+static void add_objects_rest(struct document *d, const struct digest_ranked *from, size_t count)
 {
     uint64_t refs = 0, bytes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -227,7 +206,7 @@ static void add_objects_rest(struct document *d, const struct report_ranked *fro
     doc_count(d, DOC_JSON, "refs", refs);
 }
 
-static void add_functions_rest(struct document *d, const struct report_ranked *from, size_t count)
+static void add_functions_rest(struct document *d, const struct digest_ranked *from, size_t count)
 {
     uint64_t executed = 0, reads = 0, writes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -240,7 +219,7 @@ static void add_functions_rest(struct document *d, const struct report_ranked *f
     doc_count(d, DOC_JSON, "writes", writes);
 }
 
-static void add_function(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
+static void add_function(struct document *d, const struct digest *digest, const struct digest_ranked *from)
 {
     (void)digest;
     doc_string(d, DOC_JSON, "name", from->place.function);
@@ -248,12 +227,12 @@ static void add_function(struct document *d, const struct report_digest *digest,
     add_functions_rest(d, from, 1);
 }
 
-static void add_line(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
+static void add_line(struct document *d, const struct digest *digest, const struct digest_ranked *from)
 {
-    report_add_place(d, &from->place);
+    chapter_add_place(d, &from->place);
     if (!from->place.file)
-        report_add_address(d, "pc", from->pc.v);
-    report_add_charged(d, digest, from);
+        chapter_add_address(d, "pc", from->pc.v);
+    chapter_add_charged(d, digest, from);
 }
 
 /* A loop's rounds for each time it was entered. */
@@ -262,17 +241,17 @@ static double rounds(const struct analyses_loop *loop)
     return loop->entries == 0 ? 0 : (double)loop->iterations / (double)loop->entries;
 }
 
-static void add_loop(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
+static void add_loop(struct document *d, const struct digest *digest, const struct digest_ranked *from)
 {
     const struct analyses_loops_result *found = digest->run->found[ANALYSIS_loops];
     const struct analyses_loop *loop = from->loop;
-    report_add_loop_name(d, &from->place, loop);
+    chapter_add_loop_name(d, &from->place, loop);
     if (!loop) {
         add_functions_rest(d, from, 1);
         return;
     }
     if (loop->parent != ANALYSES_NO_LOOP)
-        report_add_address(d, "within", found->loops[loop->parent].header.v);
+        chapter_add_address(d, "within", found->loops[loop->parent].header.v);
     doc_count(d, DOC_JSON, "depth", loop->depth);
     if (loop->irreducible)
         doc_flag(d, DOC_JSON, "irreducible", true);
@@ -287,19 +266,19 @@ static void add_loop(struct document *d, const struct report_digest *digest, con
 
 /* ------------------------------------------------------------------ their names in the text */
 
-static void name_object(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+static void name_object(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of)
 {
-    report_object_text(buffer, bytes, run, of->of);
+    names_object_text(buffer, bytes, &run->sim, of->of);
 }
 
-static void name_charged(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+static void name_charged(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of)
 {
-    report_charged_text(buffer, bytes, run, of->dearest);
+    names_charged_text(buffer, bytes, &run->sim, of->dearest);
 }
 
-static void name_loop(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+static void name_loop(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of)
 {
-    char place[REPORT_NAME_BYTES];
+    char place[NAMES_BYTES];
     (void)run;
     if (!of->loop) {
         snprintf(buffer, bytes, "outside of loops");
@@ -309,7 +288,7 @@ static void name_loop(char *buffer, size_t bytes, const struct report_run *run, 
     snprintf(buffer, bytes, "%s%s", place, of->loop->irreducible ? ", irreducible" : "");
 }
 
-static void name_function(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+static void name_function(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of)
 {
     const char *name = of->place.function, *module = of->place.object;
     (void)run;
@@ -323,9 +302,9 @@ struct kind {
     size_t limit;              /* of the full JSON, at least what the text shows */
     enum samples_kind sampled; /* SAMPLES_KINDS: nothing is told by samples */
     /* in the JSON; NULL: nothing */
-    void (*add)(struct document *d, const struct report_digest *digest, const struct report_ranked *from);
-    void (*add_rest)(struct document *d, const struct report_ranked *from, size_t count); /* NULL: nothing but misses */
-    void (*name)(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of);
+    void (*add)(struct document *d, const struct digest *digest, const struct digest_ranked *from);
+    void (*add_rest)(struct document *d, const struct digest_ranked *from, size_t count); /* NULL: nothing but misses */
+    void (*name)(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of);
     enum doc_in in;
 };
 static const struct kind objects = {"objects",  "object",         500,         SAMPLES_OBJECTS,
@@ -338,16 +317,16 @@ static const struct kind loops = {"loops",   "loop",  1000, SAMPLES_KINDS, add_l
                                   name_loop, DOC_BOTH};
 
 /* What a form lists no more: all from `first` on. */
-static void add_rest(struct document *d, const struct report_digest *digest, const struct kind *kind, enum doc_in form,
-                     const struct report_ranking *ranking, size_t first)
+static void add_rest(struct document *d, const struct digest *digest, const struct kind *kind, enum doc_in form,
+                     const struct digest_ranking *ranking, size_t first)
 {
     if (ranking->count <= first)
         return;
-    const struct report_ranked *from = &ranking->list[first];
+    const struct digest_ranked *from = &ranking->list[first];
     const size_t count = ranking->count - first;
-    struct report_missed missed = {.own = 0};
+    struct digest_missed missed = {.own = 0};
     for (size_t i = 0; i < count; i++)
-        report_add_missed(&missed, &from[i].missed);
+        digest_add_missed(&missed, &from[i].missed);
     doc_group(d, form, NULL);
     doc_group(d, DOC_JSON, "rest");
     doc_count(d, DOC_JSON, kind->key, count);
@@ -359,36 +338,36 @@ static void add_rest(struct document *d, const struct report_digest *digest, con
 }
 
 /* Several samples say how sure a share of the cost is. */
-static bool has_margins(const struct report_digest *digest, const struct kind *kind)
+static bool has_margins(const struct digest *digest, const struct kind *kind)
 {
-    return kind->sampled != SAMPLES_KINDS && samples_count(digest->run) > 1 && !digest->run->weights;
+    return kind->sampled != SAMPLES_KINDS && samples_count(report_of(digest)) > 1 && !report_of(digest)->weights;
 }
 
 /* Which columns go where the page is narrow, the last of these first. */
 enum { SPARE_FIRST = 1, SPARE_LAST, SPARE_SIZE, SPARE_ENTRIES, SPARE_TLB, SPARE_WALKS, SPARE_MIDDLE, SPARE_CODE };
 
-static unsigned spare_level(const struct report_digest *digest, size_t level)
+static unsigned spare_level(const struct digest *digest, size_t level)
 {
     if (digest->levels[level].code)
         return SPARE_CODE;
     return level == 0 ? SPARE_FIRST : level + 1 == digest->level_count ? SPARE_LAST : SPARE_MIDDLE;
 }
 
-static void add_columns(struct document *d, const struct report_digest *digest, const struct kind *kind)
+static void add_columns(struct document *d, const struct digest *digest, const struct kind *kind)
 {
-    struct doc_column columns[9 + REPORT_MAX_LEVELS] = {
-        {.heading = "cost", .key = "own", .of = "whole", .strong = STRONG}};
+    struct doc_column columns[9 + DIGEST_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole", .strong = STRONG}};
     size_t count = 1;
     if (has_margins(digest, kind))
-        columns[count++] = (struct doc_column){.heading = digest->run->start ? "of the run" : "+-", .key = "margin"};
+        columns[count++] = (struct doc_column){.heading = report_of(digest)->start ? "of the run" : "+-",
+                                               .key = "margin"};
     columns[count++] = (struct doc_column){.heading = "classes", .key = "classes", .form = DOC_BAR};
     for (size_t i = 0; i < digest->level_count; i++) {
         const char *words = doc_keep(d, "%s misses", digest->levels[i].level->name);
-        if (digest->levels[i].code && !report_shows_code(digest))
+        if (digest->levels[i].code && !digest_shows_code(digest))
             continue;
         columns[count++] = (struct doc_column){.heading = words, .key = words, .spare = spare_level(digest, i)};
     }
-    if (report_tlbs_matter(digest)) {
+    if (digest_tlbs_matter(digest)) {
         columns[count++] = (struct doc_column){.heading = "TLB misses", .key = "TLB misses", .spare = SPARE_TLB};
         columns[count++] = (struct doc_column){.heading = "walks", .key = "TLB walks", .spare = SPARE_WALKS};
     }
@@ -404,47 +383,47 @@ static void add_columns(struct document *d, const struct report_digest *digest, 
 }
 
 /* Of the share of the cost. With a start, which the share itself has once, the samples tell another one of the run. */
-static void add_margin(struct document *d, const struct report_digest *digest, const struct kind *kind,
-                       const struct report_ranked *from)
+static void add_margin(struct document *d, const struct digest *digest, const struct kind *kind,
+                       const struct digest_ranked *from)
 {
-    const struct estimate cost = samples_groups_cost(digest->samples, kind->sampled, from->number);
+    const struct estimate cost = samples_groups_cost(samples_of(digest), kind->sampled, from->number);
     if (!estimate_has_margin(&cost))
         return;
-    const double margin = 100 * estimate_margin(&cost, samples_left(digest->run));
-    if (digest->run->start)
+    const double margin = 100 * estimate_margin(&cost, samples_left(report_of(digest)));
+    if (report_of(digest)->start)
         doc_words(d, DOC_TEXT, "margin", "%.1f +- %.1f %%", 100 * estimate_mean(&cost), margin);
     else
         doc_words(d, DOC_TEXT, "margin", "%.1f %%", margin);
 }
 
 /* What the columns show, without start-up. */
-static void add_row(struct document *d, const struct report_digest *digest, const struct kind *kind,
-                    const struct report_ranked *from)
+static void add_row(struct document *d, const struct digest *digest, const struct kind *kind,
+                    const struct digest_ranked *from)
 {
-    const struct report_missed *missed = &from->missed;
-    char text[REPORT_NAME_BYTES];
+    const struct digest_missed *missed = &from->missed;
+    char text[NAMES_BYTES];
     doc_count(d, DOC_TEXT, "own", missed->own);
-    doc_count(d, DOC_TEXT, "whole", report_whole_cost(digest));
+    doc_count(d, DOC_TEXT, "whole", digest_whole_cost(digest));
     if (has_margins(digest, kind))
         add_margin(d, digest, kind, from);
-    doc_string(d, DOC_TEXT, "classes", report_class_bar(text, missed));
+    doc_string(d, DOC_TEXT, "classes", digest_class_bar(text, missed));
     for (size_t i = 0; i < digest->level_count; i++)
         doc_count(d, DOC_TEXT, doc_keep(d, "%s misses", digest->levels[i].level->name),
                   missed->levels[i].misses - missed->startup[i].misses);
     doc_count(d, DOC_TEXT, "TLB misses", missed->tlb.misses - missed->tlb_startup.misses);
     doc_count(d, DOC_TEXT, "TLB walks", missed->tlb.walks - missed->tlb_startup.walks);
-    kind->name(text, sizeof text, digest->run, from);
+    kind->name(text, sizeof text, report_of(digest), from);
     doc_string(d, DOC_TEXT, "words", text);
 }
 
 /* How many the text shows; *cost: theirs. */
-static size_t count_shown(const struct report_digest *digest, const struct report_ranking *ranking, uint64_t *cost)
+static size_t count_shown(const struct digest *digest, const struct digest_ranking *ranking, uint64_t *cost)
 {
     size_t count = 0;
     for (*cost = 0; count < ranking->count && count < ROWS; count++) {
         const uint64_t own = ranking->list[count].missed.own;
         const bool covered = (unsigned __int128)*cost * 100 >= (unsigned __int128)digest->missed.own * COVERED;
-        if (own == 0 || (count != 0 && (covered || !report_noticeable(digest, own))))
+        if (own == 0 || (count != 0 && (covered || !digest_noticeable(digest, own))))
             break;
         *cost += own;
     }
@@ -452,7 +431,7 @@ static size_t count_shown(const struct report_digest *digest, const struct repor
 }
 
 /* Those that cost something, and are not in the text. */
-static void note_others(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+static void note_others(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
                         size_t shown, uint64_t cost)
 {
     size_t others = 0;
@@ -460,10 +439,10 @@ static void note_others(struct document *d, const struct report_digest *digest, 
         others++;
     if (shown != 0 && others != 0)
         doc_note(d, DOC_LINE, NULL, "and %s other%s: %s of the cost", doc_digits(d, others), others == 1 ? "" : "s",
-                 doc_share(d, digest->missed.own - cost, report_whole_cost(digest)));
+                 doc_share(d, digest->missed.own - cost, digest_whole_cost(digest)));
 }
 
-static void add_list(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+static void add_list(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
                      const struct kind *kind)
 {
     uint64_t cost;
@@ -490,24 +469,21 @@ static void add_list(struct document *d, const struct report_digest *digest, con
         note_others(d, digest, ranking, shown, cost);
 }
 
-void report_add_objects(struct document *d, struct report_digest *digest)
-{
-    add_list(d, digest, &digest->objects, &objects);
-}
+void report_add_objects(struct document *d, struct digest *digest) { add_list(d, digest, &digest->objects, &objects); }
 
-void report_add_functions(struct document *d, struct report_digest *digest)
+void report_add_functions(struct document *d, struct digest *digest)
 {
     add_list(d, digest, &digest->functions, &functions);
 }
 
 /* The JSON has lines where the code lies, and where they are charged to; the text where they are charged to alone. */
-void report_add_lines(struct document *d, struct report_digest *digest)
+void report_add_lines(struct document *d, struct digest *digest)
 {
     add_list(d, digest, &digest->lines, &lines);
     add_list(d, digest, &digest->charged, &charged);
 }
 
-void report_add_loops(struct document *d, struct report_digest *digest)
+void report_add_loops(struct document *d, struct digest *digest)
 {
     if (digest->run->found[ANALYSIS_loops])
         add_list(d, digest, &digest->loops, &loops);

@@ -19,7 +19,7 @@
 static const char *const kind_names[ANALYSES_RCD_KINDS] = {"single", "deep"};
 
 struct chapter {
-    const struct report_digest *digest;
+    const struct digest *digest;
     const struct analyses_rcd_result *of;
     const struct analyses_loops_result *loops;
     uint32_t *order; /* loops with misses, those with most first; the one behind all is what is in none */
@@ -119,8 +119,8 @@ static void add_loop_name(struct document *d, const struct chapter *c, uint32_t 
     const struct analyses_loop *of = loop == c->loops->count ? NULL : &c->loops->loops[loop];
     struct loader_place place;
     if (of)
-        report_loop_place(&place, c->digest->run, of);
-    report_add_loop_name(d, &place, of);
+        names_loop_place(&place, c->digest->run, of);
+    chapter_add_loop_name(d, &place, of);
 }
 
 static void add_sampled(struct document *d, const struct chapter *c, uint32_t loop)
@@ -165,7 +165,7 @@ static void add_loops(struct document *d, const struct chapter *c)
 
 static void add_objects(struct document *d, const struct chapter *c)
 {
-    const struct report_ranking *objects = &c->digest->objects;
+    const struct digest_ranking *objects = &c->digest->objects;
     doc_table(d, DOC_JSON, "objects");
     for (uint32_t i = 0; i < objects->count; i++) {
         const struct analyses_rcd_sum *sum = &c->of->objects[objects->list[i].number];
@@ -173,7 +173,7 @@ static void add_objects(struct document *d, const struct chapter *c)
             continue;
         doc_group(d, DOC_JSON, NULL);
         doc_string(d, DOC_JSON, "name", objects->list[i].of->name);
-        report_add_address(d, "base", objects->list[i].of->base);
+        chapter_add_address(d, "base", objects->list[i].of->base);
         add_sum(d, sum);
         doc_close(d);
     }
@@ -197,7 +197,7 @@ static void add_row(struct document *d, const struct chapter *c, uint32_t loop)
     doc_count(d, DOC_TEXT, "sets", sum->sets);
     if (c->of->judged)
         doc_string(d, DOC_TEXT, "verdict", is_named(c, &exact, loop) ? "conflict" : "-");
-    report_loop_place(&place, c->digest->run, &c->loops->loops[loop]);
+    names_loop_place(&place, c->digest->run, &c->loops->loops[loop]);
     doc_string(d, DOC_TEXT, "words", loader_place_text(text, sizeof text, c->loops->loops[loop].header, &place));
     doc_close(d);
 }
@@ -341,7 +341,7 @@ static void add_all(struct document *d, const struct chapter *c)
     doc_close(d);
 }
 
-void report_add_rcd(struct document *d, struct report_digest *digest)
+void report_add_rcd(struct document *d, struct digest *digest)
 {
     const struct analyses_rcd_result *of = digest->run->found[ANALYSIS_rcd];
     struct chapter c = {.digest = digest, .of = of, .loops = digest->run->found[ANALYSIS_loops]};

@@ -87,7 +87,7 @@ void report_add_receipt_of(struct document *d, const struct report_receipt *rece
     doc_close(d);
 }
 
-void report_add_receipt(struct document *d, struct report_digest *digest)
+void report_add_receipt(struct document *d, struct digest *digest)
 {
-    report_add_receipt_of(d, digest->run->receipt);
+    report_add_receipt_of(d, report_of(digest)->receipt);
 }

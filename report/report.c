@@ -15,6 +15,7 @@
  */
 #include "report/contexts_priv.h"
 #include "report/explain_priv.h"
+#include "report/samples.h"
 
 /* What a run must have for a chapter to be about something. */
 enum needs { ALWAYS, SIMULATED, PROFILED };
@@ -22,7 +23,7 @@ enum needs { ALWAYS, SIMULATED, PROFILED };
 /* In the order of report.json, each with where it appears and its place in the text. One a line, however short. */
 /* clang-format off */
 static const struct chapter {
-    void (*add)(struct document *d, struct report_digest *digest);
+    void (*add)(struct document *d, struct digest *digest);
     enum needs needs;
     enum doc_in in;
     unsigned place;
@@ -60,13 +61,13 @@ static const struct chapter {
 };
 /* clang-format on */
 
-static void add_chapters(struct document *d, struct report_digest *digest)
+static void add_chapters(struct document *d, struct digest *digest)
 {
-    const enum needs has = !digest->run->simulated ? ALWAYS : !digest->profile ? SIMULATED : PROFILED;
+    const enum needs has = !report_of(digest)->simulated ? ALWAYS : !digest->profile ? SIMULATED : PROFILED;
     for (size_t i = 0; i < sizeof chapters / sizeof chapters[0]; i++) {
         const bool compares = chapters[i].add == report_add_head || chapters[i].add == report_add_lanes ||
                               chapters[i].add == report_add_hints;
-        const enum doc_in in = !digest->run->lanes || compares ? chapters[i].in : chapters[i].in & DOC_JSON;
+        const enum doc_in in = !report_of(digest)->lanes || compares ? chapters[i].in : chapters[i].in & DOC_JSON;
         if (chapters[i].needs <= has && doc_section(d, in, chapters[i].place))
             chapters[i].add(d, digest);
     }
@@ -102,16 +103,38 @@ static enum c2_status finish(struct report **out, enum c2_status status, struct 
     return status;
 }
 
+/* To be released, whatever it returned. */
+static enum c2_status make_digest(struct report_digest *out, const struct report_run *run, struct c2_error *err)
+{
+    out->samples = NULL;
+    enum c2_status status = digest_make(&out->by, &run->sim, err);
+    return status == C2_OK && out->by.profile && run->samples.count != 0
+               ? samples_groups_make(&out->samples, &out->by, err)
+               : status;
+}
+
+static void release_digest(struct report_digest *digest)
+{
+    samples_groups_release(digest->samples);
+    digest_release(&digest->by);
+}
+
+uint64_t report_cost(const struct report_run *run)
+{
+    const struct caches_cost cost = digest_run_cost(&run->sim);
+    return caches_cost_sum(&cost);
+}
+
 enum c2_status report_create(struct report **out, const struct report_run *run, unsigned forms, struct c2_error *err)
 {
     struct report_digest digest;
     enum c2_status status = begin(out, forms, err);
     if (status != C2_OK)
         return status;
-    status = report_digest_make(&digest, run, err);
+    status = make_digest(&digest, run, err);
     if (status == C2_OK)
-        add_chapters(&(*out)->document, &digest);
-    report_digest_release(&digest);
+        add_chapters(&(*out)->document, &digest.by);
+    release_digest(&digest);
     return finish(out, status, err);
 }
 
@@ -122,10 +145,10 @@ enum c2_status report_create_advice(struct report **out, const struct report_pro
     enum c2_status status = begin(out, forms, err);
     if (status != C2_OK)
         return status;
-    status = report_digest_make(&digest, of->run, err);
+    status = make_digest(&digest, of->run, err);
     if (status == C2_OK)
-        report_add_proposals(&(*out)->document, &digest, of);
-    report_digest_release(&digest);
+        report_add_proposals(&(*out)->document, &digest.by, of);
+    release_digest(&digest);
     doc_section(&(*out)->document, DOC_JSON, 0);
     report_add_receipt_of(&(*out)->document, of->run->receipt);
     return finish(out, status, err);

@@ -7,6 +7,7 @@
 #define C2_REPORT_H
 
 #include "analyses/analyses.h"
+#include "analyses/digest.h"
 #include "base/base.h"
 #include "caches/caches.h"
 #include "findings/findings.h"
@@ -58,6 +59,7 @@ struct report_region {
     uint64_t instructions, measured; /* within; of those */
 };
 struct report_run {
+    struct analyses_run sim;    /* the first member: a chapter that has this has the rest by report_of() */
     const char *const *command; /* NULL-terminated: program and its arguments */
     const char *trace;          /* "lackey": the command is a trace of that form, and no program; NULL: a program ran */
     uint32_t process, number;   /* of a run of several programs, and which of its process this is; else 0 */
@@ -68,7 +70,6 @@ struct report_run {
     uint64_t seed;
     const char *clock;                 /* when the run began for the guest, as a date; NULL: when all do */
     uint64_t instructions;             /* of the whole run */
-    uint64_t turn;                     /* of them, of a thread's turn, at most; 0: not known */
     const struct report_phase *phases; /* in order; NULL: there is one, of all of it */
     size_t phase_count;
     struct sim_samples samples; /* count 0: it is not known by samples */
@@ -80,27 +81,13 @@ struct report_run {
     size_t region_count;
     const struct sim_dumped *dumps; /* that the program has asked for */
     size_t dump_count;
-    bool full;      /* the text has all that there is, not only what says something */
     bool altered;   /* the machine is not as its file says: --set */
-    bool simulated; /* false: --no-sim, then the following are NULL */
-    const struct sim_counts *counts;
-    const struct caches_machine *machine;
-    const struct caches_counts *l1i;                       /* NULL on a machine without L1I */
-    const struct caches_counts *levels[CACHES_MAX_LEVELS]; /* machine->level_count of them */
-    const struct caches_tlbs *tlb;                         /* NULL on a machine without TLBs */
-    const struct sim_totals *measured;                     /* where the counts are, those of the TLBs as well */
-    const uint64_t *walk_reads; /* of cached walks, by the level that served them: level_count + 1 of them */
-    const struct sim_instructed *instructed; /* instructions made for caches, by address */
-    size_t instructed_count;
+    bool simulated; /* false: --no-sim, then the pointers of `sim` are NULL but for placement */
     const struct mmu_counts *pages;
     uint64_t lost_pages;                        /* of mapped files: as in mmu.h */
-    const struct mmu_config *placement;         /* known without simulation too */
     const struct mmu_rule_counts *rules;        /* of placement->rules, one each */
     const struct mmu_rule_counts *huge_regions; /* of placement->huge_regions */
-    /* [enum analysis_number]: what the analysis has found out, as said in analyses.h; NULL: not asked for. */
-    const void *found[ANALYSES_KINDS];
-    const struct analyses_profile_result *profile; /* of these; NULL: misses were not attributed */
-    const struct findings *findings;               /* what is wrong; NULL: nobody has looked for it */
+    const struct findings *findings;            /* what is wrong; NULL: nobody has looked for it */
     const struct report_run
         *against;             /* the same run under another placement: counts, levels, tlb, walk_reads, pages and
                                          * placement of it; NULL: one placement */
@@ -113,7 +100,6 @@ struct report_run {
     /* What is varied ("machine", "L2.ways"), the same for all lanes, and the lane's value of each. */
     const char *const *varied, *const *values;
     size_t varied_count;
-    struct loader_symbols *symbols;       /* names for the profile; NULL: addresses only */
     const char *undebugged;               /* the program's name, where it has no debug information; else NULL */
     enum loader_threading threading;      /* of the program */
     const struct report_receipt *receipt; /* NULL: none is wanted */

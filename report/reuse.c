@@ -49,7 +49,7 @@ static void add_distances(struct document *d, const struct report_run *run, cons
         count--;
     doc_count(d, DOC_JSON, "accesses", accesses_of(of));
     doc_count(d, DOC_JSON, "cold", of->count[ANALYSES_REUSE_COLD]);
-    if (caches_machine_cores(run->machine) > 1)
+    if (caches_machine_cores(run->sim.machine) > 1)
         doc_count(d, DOC_JSON, "taken", of->count[ANALYSES_REUSE_TAKEN]);
     doc_table(d, DOC_JSON, "distances");
     for (uint32_t i = 0; i < count; i++)
@@ -182,7 +182,7 @@ static struct groups sorted(struct document *d, struct group *list, size_t count
 }
 
 /* Objects, by their number in the profile; with their code, which is in no other list. */
-static struct groups make_objects(struct document *d, const struct report_digest *digest)
+static struct groups make_objects(struct document *d, const struct digest *digest)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     const size_t objects = digest->profile->object_count;
@@ -197,8 +197,7 @@ static struct groups make_objects(struct document *d, const struct report_digest
 }
 
 /* Functions, loops or lines, by their place in the ranking. */
-static struct groups make_ranked(struct document *d, const struct report_digest *digest,
-                                 const struct report_ranking *ranking)
+static struct groups make_ranked(struct document *d, const struct digest *digest, const struct digest_ranking *ranking)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     struct analyses_reuse *sums = c2_calloc(ranking->numbers + 1, sizeof *sums);
@@ -217,7 +216,7 @@ static struct groups make_ranked(struct document *d, const struct report_digest 
 }
 
 /* The rows themselves, but those of code: an instruction in an object. */
-static struct groups make_rows(struct document *d, const struct report_digest *digest)
+static struct groups make_rows(struct document *d, const struct digest *digest)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     struct group *list = c2_calloc(of->row_count + 1, sizeof *list);
@@ -229,16 +228,15 @@ static struct groups make_rows(struct document *d, const struct report_digest *d
 }
 
 /* In the JSON: at most `limit`, and what the others have together. */
-static void add_groups(struct document *d, const struct report_digest *digest, const char *key,
-                       const struct groups *groups, size_t limit,
-                       void (*name)(struct document *d, const struct report_digest *digest, uint32_t number))
+static void add_groups(struct document *d, const struct digest *digest, const char *key, const struct groups *groups,
+                       size_t limit, void (*name)(struct document *d, const struct digest *digest, uint32_t number))
 {
     struct analyses_reuse rest = {{0}};
     doc_table(d, DOC_JSON, key);
     for (size_t i = 0; i < groups->count && i < limit; i++) {
         doc_group(d, DOC_JSON, NULL);
         name(d, digest, groups->list[i].number);
-        add_distances(d, digest->run, &groups->list[i].of);
+        add_distances(d, report_of(digest), &groups->list[i].of);
         doc_close(d);
     }
     for (size_t i = limit; i < groups->count; i++)
@@ -248,43 +246,43 @@ static void add_groups(struct document *d, const struct report_digest *digest, c
         doc_group(d, DOC_JSON, "rest");
         doc_count(d, DOC_JSON, key, groups->count - limit);
         doc_close(d);
-        add_distances(d, digest->run, &rest);
+        add_distances(d, report_of(digest), &rest);
         doc_close(d);
     }
     doc_close(d);
 }
 
-static void name_object(struct document *d, const struct report_digest *digest, uint32_t number)
+static void name_object(struct document *d, const struct digest *digest, uint32_t number)
 {
     const struct analyses_object *object = &digest->profile->objects[number];
     doc_string(d, DOC_JSON, "name", object->name);
     doc_string(d, DOC_JSON, "kind", analyses_kind_name(object->kind));
-    report_add_address(d, "base", object->base);
+    chapter_add_address(d, "base", object->base);
 }
 
-static void name_line(struct document *d, const struct report_digest *digest, uint32_t number)
+static void name_line(struct document *d, const struct digest *digest, uint32_t number)
 {
-    report_add_ranked(d, digest, &digest->lines, &digest->lines.list[number]);
+    chapter_add_ranked(d, digest, &digest->lines, &digest->lines.list[number]);
 }
 
-static void name_function(struct document *d, const struct report_digest *digest, uint32_t number)
+static void name_function(struct document *d, const struct digest *digest, uint32_t number)
 {
-    report_add_ranked(d, digest, &digest->functions, &digest->functions.list[number]);
+    chapter_add_ranked(d, digest, &digest->functions, &digest->functions.list[number]);
 }
 
-static void name_loop(struct document *d, const struct report_digest *digest, uint32_t number)
+static void name_loop(struct document *d, const struct digest *digest, uint32_t number)
 {
-    report_add_ranked(d, digest, &digest->loops, &digest->loops.list[number]);
+    chapter_add_ranked(d, digest, &digest->loops, &digest->loops.list[number]);
 }
 
-static void name_row(struct document *d, const struct report_digest *digest, uint32_t number)
+static void name_row(struct document *d, const struct digest *digest, uint32_t number)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     const struct guest_va pc = digest->profile->insns[of->rows[number].insn].pc;
     struct loader_place place;
-    report_place(&place, digest->run, pc);
-    report_add_address(d, "pc", pc.v);
-    report_add_place(d, &place);
+    names_place(&place, digest->run, pc);
+    chapter_add_address(d, "pc", pc.v);
+    chapter_add_place(d, &place);
     doc_string(d, DOC_JSON, "object", digest->profile->objects[of->rows[number].object].name);
 }
 
@@ -339,8 +337,8 @@ static void add_columns(struct document *d, uint32_t line_bytes)
 }
 
 /* places: lines, or loops where they are known, of that ranking. */
-static void add_text(struct document *d, const struct report_digest *digest, const struct groups *objects,
-                     const struct groups *places, const struct report_ranking *ranking)
+static void add_text(struct document *d, const struct digest *digest, const struct groups *objects,
+                     const struct groups *places, const struct digest_ranking *ranking)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     char text[TEXT];
@@ -353,11 +351,11 @@ static void add_text(struct document *d, const struct report_digest *digest, con
         const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
         if (object->kind == ANALYSES_CODE)
             continue;
-        add_rates(d, report_object_text(text, sizeof text, digest->run, object), &objects->list[i].of);
+        add_rates(d, names_object_text(text, sizeof text, digest->run, object), &objects->list[i].of);
         shown++;
     }
     for (size_t i = 0; i < places->count && i < SHOWN_PLACES; i++) {
-        const struct report_ranked *place = &ranking->list[places->list[i].number];
+        const struct digest_ranked *place = &ranking->list[places->list[i].number];
         const bool outside = ranking == &digest->loops && !place->loop;
         loader_place_text(text, sizeof text, place->pc, &place->place);
         add_rates(d, outside ? "outside of loops" : text, &places->list[i].of);
@@ -367,7 +365,7 @@ static void add_text(struct document *d, const struct report_digest *digest, con
 
 /* ------------------------------------------------------------------ all of it */
 
-static void add_json(struct document *d, const struct report_digest *digest, const struct groups *objects,
+static void add_json(struct document *d, const struct digest *digest, const struct groups *objects,
                      const struct groups *lines, const struct groups *loops)
 {
     enum { OBJECTS = 500, LINES = 1000, LOOPS = 1000, FUNCTIONS = 1000, ROWS = 1000 };
@@ -378,7 +376,7 @@ static void add_json(struct document *d, const struct report_digest *digest, con
     doc_count(d, DOC_JSON, "line", of->line_bytes);
     doc_table(d, DOC_JSON, "stacks");
     for (uint32_t i = 0; i < of->stack_count; i++)
-        add_stack(d, digest->run, &of->stacks[i], of->line_bytes);
+        add_stack(d, report_of(digest), &of->stacks[i], of->line_bytes);
     doc_close(d);
     add_groups(d, digest, "objects", objects, OBJECTS, name_object);
     add_groups(d, digest, "functions", &functions, FUNCTIONS, name_function);
@@ -391,7 +389,7 @@ static void add_json(struct document *d, const struct report_digest *digest, con
     c2_free(rows.list);
 }
 
-void report_add_reuse(struct document *d, struct report_digest *digest)
+void report_add_reuse(struct document *d, struct digest *digest)
 {
     if (!digest->run->found[ANALYSIS_reuse])
         return;

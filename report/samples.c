@@ -132,13 +132,12 @@ static void add_classes(struct document *d, const struct estimate classes[ANALYS
         add_estimate(d, class_keys[i], &classes[i], left, PER_CENT);
 }
 
-void report_add_sampled(struct document *d, const struct report_digest *digest, unsigned kind, uint32_t number,
-                        uint32_t level)
+void report_add_sampled(struct document *d, const struct digest *digest, unsigned kind, uint32_t number, uint32_t level)
 {
-    if (!digest->samples)
+    if (!samples_of(digest))
         return;
-    const struct samples_rates rates = samples_groups_rates(digest->samples, (enum samples_kind)kind, number, level);
-    const double left = samples_left(digest->run);
+    const struct samples_rates rates = samples_groups_rates(samples_of(digest), (enum samples_kind)kind, number, level);
+    const double left = samples_left(report_of(digest));
     doc_group(d, DOC_JSON, "sampled");
     add_estimate(d, "misses_per_1000", &rates.misses, left, PER_1000);
     add_classes(d, rates.classes, left);
@@ -166,7 +165,7 @@ static void add_totals(struct document *d, const struct report_run *run, uint32_
         add_total(d, run, class_keys[i], &of);
     }
     of = samples_level(run, number, SAMPLES_COHERENCE, SAMPLES_INSTRUCTIONS);
-    if (caches_machine_cores(run->machine) > 1)
+    if (caches_machine_cores(run->sim.machine) > 1)
         add_total(d, run, "coherence", &of);
     doc_close(d);
 }
@@ -212,7 +211,7 @@ static void add_total_words(struct document *d, const struct report_run *run, co
 #define COMPLAINT_BYTES 384
 
 /* Why a level has no interval, and what helps. In buffer, of COMPLAINT_BYTES. */
-static const char *say_doubt(char *buffer, const struct report_level *level, const struct samples_doubt *doubt)
+static const char *say_doubt(char *buffer, const struct digest_level *level, const struct samples_doubt *doubt)
 {
     char some[32], lines[32];
     const char *name = level->level->name;
@@ -232,7 +231,7 @@ static const char *say_doubt(char *buffer, const struct report_level *level, con
 }
 
 /* What is less sure than asked for; NULL: nothing. In buffer, of COMPLAINT_BYTES. */
-static const char *complaint(char *buffer, const struct report_run *run, const struct report_level *level)
+static const char *complaint(char *buffer, const struct report_run *run, const struct digest_level *level)
 {
     const struct estimate rate = samples_level(run, level->number, SAMPLES_MISSES, SAMPLES_ACCESSES);
     const char *name = level->level->name;
@@ -264,10 +263,10 @@ static const char *complaint(char *buffer, const struct report_run *run, const s
 /* to: may be NULL. */
 static bool warn(FILE *to, const struct report_run *run)
 {
-    struct report_level levels[REPORT_MAX_LEVELS];
+    struct digest_level levels[DIGEST_LEVELS];
     char text[COMPLAINT_BYTES];
     bool any = false;
-    const size_t count = run->samples.count == 0 ? 0 : report_levels(levels, run);
+    const size_t count = run->samples.count == 0 ? 0 : digest_levels(levels, &run->sim);
     for (size_t i = 0; i < count; i++) {
         const char *words = complaint(text, run, &levels[i]);
         if (words && to)
@@ -286,9 +285,9 @@ void report_warn_of_precision(FILE *to, const struct report_run *run)
         warn(to, run);
 }
 
-static void add_precision(struct document *d, const struct report_digest *digest)
+static void add_precision(struct document *d, const struct digest *digest)
 {
-    const struct report_run *run = digest->run;
+    const struct report_run *run = report_of(digest);
     char text[COMPLAINT_BYTES];
     if (run->precision == 0)
         return;
@@ -351,11 +350,11 @@ static void warn_of_coverage(struct document *d, const struct report_run *run)
 }
 
 /* Whatever the precision asked for. */
-static void warn_of_doubts(struct document *d, const struct report_digest *digest)
+static void warn_of_doubts(struct document *d, const struct digest *digest)
 {
     char text[COMPLAINT_BYTES];
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct samples_doubt doubt = samples_doubt(digest->run, digest->levels[i].number);
+        const struct samples_doubt doubt = samples_doubt(report_of(digest), digest->levels[i].number);
         if (doubt.why != SAMPLES_SURE)
             doc_note(d, DOC_LINE, NULL, "WARNING: %s", say_doubt(text, &digest->levels[i], &doubt));
     }
@@ -414,16 +413,16 @@ static void note_samples(struct document *d, const struct report_run *run)
     note_start(d, run);
 }
 
-static void add_coherence(struct document *d, const struct report_run *run, const struct report_level *level)
+static void add_coherence(struct document *d, const struct report_run *run, const struct digest_level *level)
 {
     const struct estimate of = samples_level(run, level->number, SAMPLES_COHERENCE, SAMPLES_MISSES);
-    if (caches_machine_cores(run->machine) == 1)
+    if (caches_machine_cores(run->sim.machine) == 1)
         return;
     add_words(d, "coherence", &of, samples_left(run), PER_CENT);
     add_estimate(d, "coherence", &of, samples_left(run), PER_CENT);
 }
 
-static void add_level(struct document *d, const struct report_run *run, const struct report_level *level)
+static void add_level(struct document *d, const struct report_run *run, const struct digest_level *level)
 {
     const double left = samples_left(run);
     const struct estimate rate = samples_level(run, level->number, SAMPLES_MISSES, SAMPLES_ACCESSES);
@@ -452,7 +451,7 @@ static void add_level(struct document *d, const struct report_run *run, const st
     doc_close(d);
 }
 
-static void add_levels(struct document *d, const struct report_digest *digest)
+static void add_levels(struct document *d, const struct digest *digest)
 {
     static const struct doc_column columns[] = {{.heading = "sampled", .key = "name", .form = DOC_LEFT},
                                                 {.heading = "miss rate, %", .key = "miss rate"},
@@ -465,13 +464,13 @@ static void add_levels(struct document *d, const struct report_digest *digest)
     doc_table(d, DOC_BOTH, "levels");
     doc_columns(d, columns, COUNT_OF(columns) - (digest->run->machine->cores <= 1), 0);
     for (size_t i = 0; i < digest->level_count; i++)
-        add_level(d, digest->run, &digest->levels[i]);
+        add_level(d, report_of(digest), &digest->levels[i]);
     doc_close(d);
 }
 
-void report_add_samples(struct document *d, struct report_digest *digest)
+void report_add_samples(struct document *d, struct digest *digest)
 {
-    const struct report_run *run = digest->run;
+    const struct report_run *run = report_of(digest);
     if (run->samples.count == 0)
         return;
     doc_group(d, DOC_BOTH, "samples");

@@ -46,8 +46,8 @@ struct samples_doubt {
 /* Of the level of this number. Of fewer than two samples all are SURE: they have no interval anyway. */
 struct samples_doubt samples_doubt(const struct report_run *run, uint32_t number);
 
-/* Adds what is known of one of a list (struct report_ranked) at a level, by its number in a profile. */
-void report_add_sampled(struct document *d, const struct report_digest *digest, unsigned kind, uint32_t number,
+/* Adds what is known of one of a list (struct digest_ranked) at a level, by its number in a profile. */
+void report_add_sampled(struct document *d, const struct digest *digest, unsigned kind, uint32_t number,
                         uint32_t level);
 
 /* ------------------------------------------------------------------ groups.c: by object, function and line */
@@ -58,11 +58,19 @@ struct samples_rates {
     struct estimate misses, classes[ANALYSES_CLASSES];
 };
 struct samples_groups;
+/* The digest of a report's run, with its samples. */
+struct report_digest {
+    struct digest by;               /* the first member */
+    struct samples_groups *samples; /* NULL: the run is not known by samples */
+};
+static inline const struct samples_groups *samples_of(const struct digest *digest)
+{
+    return ((const struct report_digest *)digest)->samples;
+}
 /* Counts all samples, of a run with samples and a profile. */
-enum c2_status samples_groups_make(struct samples_groups **out, const struct report_digest *digest,
-                                   struct c2_error *err);
+enum c2_status samples_groups_make(struct samples_groups **out, const struct digest *digest, struct c2_error *err);
 void samples_groups_release(struct samples_groups *groups); /* takes NULL */
-/* Of the one of this number (struct report_ranked), at the level of this number in a profile. */
+/* Of the one of this number (struct digest_ranked), at the level of this number in a profile. */
 struct samples_rates samples_groups_rates(const struct samples_groups *groups, enum samples_kind kind, uint32_t number,
                                           uint32_t level);
 /* Its share of the whole cost, without start-up. */

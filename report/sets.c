@@ -39,9 +39,9 @@ static bool tenth(uint64_t *out, const struct analyses_set_level *level)
     return list;
 }
 
-static void note_sets(struct document *d, const struct report_digest *digest, const struct analyses_sets_result *of)
+static void note_sets(struct document *d, const struct digest *digest, const struct analyses_sets_result *of)
 {
-    const struct report_level *most = &digest->levels[0];
+    const struct digest_level *most = &digest->levels[0];
     for (size_t i = 1; i < digest->level_count; i++)
         most = digest->levels[i].counts->conflict > most->counts->conflict ? &digest->levels[i] : most;
     const struct analyses_set_level *level = &of->levels[most->number];
@@ -72,7 +72,7 @@ static uint32_t number_of(struct numbering *numbering, uint32_t object)
     return numbering->number[object] - 1;
 }
 
-static void add_objects(struct document *d, const struct report_digest *digest, const struct numbering *numbering)
+static void add_objects(struct document *d, const struct digest *digest, const struct numbering *numbering)
 {
     doc_table(d, DOC_JSON, "objects");
     for (uint32_t i = 0; i < numbering->count; i++) {
@@ -82,9 +82,9 @@ static void add_objects(struct document *d, const struct report_digest *digest, 
         doc_string(d, DOC_JSON, "name", object->name);
         doc_string(d, DOC_JSON, "kind", analyses_kind_name(object->kind));
         doc_string(d, DOC_JSON, "module", object->module);
-        if (report_site(&place, digest->run, object, object->site_shown)) {
+        if (names_site(&place, digest->run, object, object->site_shown)) {
             doc_group(d, DOC_JSON, "site");
-            report_add_place(d, &place);
+            chapter_add_place(d, &place);
             doc_close(d);
         }
         doc_close(d);
@@ -128,7 +128,7 @@ static void add_level(struct document *d, struct numbering *numbering, const cha
     doc_close(d);
 }
 
-static void add_levels(struct document *d, const struct report_digest *digest, const struct analyses_sets_result *of)
+static void add_levels(struct document *d, const struct digest *digest, const struct analyses_sets_result *of)
 {
     const size_t objects = digest->profile->object_count;
     struct numbering numbering = {c2_calloc(objects + 1, sizeof(uint32_t)), c2_calloc(objects + 1, sizeof(uint32_t)),
@@ -160,7 +160,7 @@ static void add_column(struct document *d, const char *key, const struct analyse
     doc_close(d);
 }
 
-static void add_pages_of(struct document *d, const struct report_digest *digest, const struct report_level *level,
+static void add_pages_of(struct document *d, const struct digest *digest, const struct digest_level *level,
                          const struct analyses_sets_result *of)
 {
     doc_group(d, DOC_JSON, NULL);
@@ -180,7 +180,7 @@ static void add_pages_of(struct document *d, const struct report_digest *digest,
     doc_close(d);
 }
 
-static void add_pages(struct document *d, const struct report_digest *digest, const struct analyses_sets_result *of)
+static void add_pages(struct document *d, const struct digest *digest, const struct analyses_sets_result *of)
 {
     doc_group(d, DOC_JSON, "pages");
     doc_count(d, DOC_JSON, "listed", of->page_count);
@@ -197,7 +197,7 @@ static void add_pages(struct document *d, const struct report_digest *digest, co
     doc_close(d);
 }
 
-void report_add_sets(struct document *d, struct report_digest *digest)
+void report_add_sets(struct document *d, struct digest *digest)
 {
     const struct analyses_sets_result *of = digest->run->found[ANALYSIS_sets];
     if (!of)

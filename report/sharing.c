@@ -22,26 +22,27 @@ static void add_events(struct document *d, const struct report_run *run, const s
     doc_count(d, DOC_BOTH, "exchanged", events->exchanged);
     doc_count(d, DOC_BOTH, "false_sharing", events->false_ones);
     doc_count(d, DOC_JSON, "carried", events->carried);
-    if (run->machine->sharing_cycles != 0)
-        doc_count(d, DOC_BOTH, "cycles", events->false_ones * run->machine->sharing_cycles);
+    if (run->sim.machine->sharing_cycles != 0)
+        doc_count(d, DOC_BOTH, "cycles", events->false_ones * run->sim.machine->sharing_cycles);
 }
 
 static void add_object(struct document *d, const struct report_run *run, uint32_t object)
 {
     char text[512];
-    if (object == SHARING_NOBODY || !run->profile)
+    if (object == SHARING_NOBODY || !run->sim.profile)
         return;
-    doc_string(d, DOC_JSON, "object", run->profile->objects[object].name);
-    doc_string(d, DOC_TEXT, "object", report_object_text(text, sizeof text, run, &run->profile->objects[object]));
+    doc_string(d, DOC_JSON, "object", run->sim.profile->objects[object].name);
+    doc_string(d, DOC_TEXT, "object",
+               names_object_text(text, sizeof text, &run->sim, &run->sim.profile->objects[object]));
 }
 
 static void add_blocks(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "blocks");
-    for (size_t i = 0; i < result->block_count && i < REPORT_LISTED; i++) {
+    for (size_t i = 0; i < result->block_count && i < CHAPTER_LISTED; i++) {
         const struct sharing_block *block = &result->blocks[i];
         doc_group(d, DOC_JSON, NULL);
-        report_add_address(d, "address", block->address.v);
+        chapter_add_address(d, "address", block->address.v);
         add_object(d, run, block->object);
         doc_count(d, DOC_JSON, "threads", block->threads);
         doc_count(d, DOC_JSON, "sections", block->sections);
@@ -50,14 +51,14 @@ static void add_blocks(struct document *d, const struct report_run *run, const s
         add_events(d, run, &block->events);
         doc_close(d);
     }
-    report_add_rest(d, result->block_count);
+    chapter_add_rest(d, result->block_count);
     doc_close(d);
 }
 
 static void add_sections(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "parallel_sections");
-    for (size_t i = 0; i < result->sections_listed && i < REPORT_LISTED; i++) {
+    for (size_t i = 0; i < result->sections_listed && i < CHAPTER_LISTED; i++) {
         const struct sharing_section *section = &result->sections[i];
         doc_group(d, DOC_JSON, NULL);
         doc_count(d, DOC_JSON, "number", section->number);
@@ -67,7 +68,7 @@ static void add_sections(struct document *d, const struct report_run *run, const
         add_events(d, run, &section->events);
         doc_close(d);
     }
-    report_add_rest(d, result->sections_listed);
+    chapter_add_rest(d, result->sections_listed);
     doc_close(d);
 }
 
@@ -80,15 +81,15 @@ static void add_accesses(struct document *d, const struct sharing_accesses *acce
 static void add_lines(struct document *d, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "lines");
-    for (size_t i = 0; i < result->line_count && i < REPORT_LISTED; i++) {
+    for (size_t i = 0; i < result->line_count && i < CHAPTER_LISTED; i++) {
         const struct sharing_line *line = &result->lines[i];
         doc_group(d, DOC_JSON, NULL);
-        report_add_address(d, "pc", line->pc.v);
-        report_add_place(d, &line->place);
+        chapter_add_address(d, "pc", line->pc.v);
+        chapter_add_place(d, &line->place);
         add_accesses(d, &line->accesses);
         doc_close(d);
     }
-    report_add_rest(d, result->line_count);
+    chapter_add_rest(d, result->line_count);
     doc_close(d);
 }
 
@@ -110,17 +111,17 @@ static void add_insns(struct document *d, const struct report_run *run, const st
     if (list)
         qsort(list, result->insn_count, sizeof *list, by_accesses);
     doc_table(d, DOC_JSON, "instructions");
-    for (size_t i = 0; list && i < result->insn_count && i < REPORT_LISTED; i++) {
+    for (size_t i = 0; list && i < result->insn_count && i < CHAPTER_LISTED; i++) {
         struct loader_place place;
-        const struct guest_va pc = run->profile->insns[list[i].insn].pc;
-        report_place(&place, run, pc);
+        const struct guest_va pc = run->sim.profile->insns[list[i].insn].pc;
+        names_place(&place, &run->sim, pc);
         doc_group(d, DOC_JSON, NULL);
-        report_add_address(d, "pc", pc.v);
-        report_add_place(d, &place);
+        chapter_add_address(d, "pc", pc.v);
+        chapter_add_place(d, &place);
         add_accesses(d, &list[i].accesses);
         doc_close(d);
     }
-    report_add_rest(d, result->insn_count);
+    chapter_add_rest(d, result->insn_count);
     doc_close(d);
     c2_free(list);
 }
@@ -146,24 +147,24 @@ static size_t sum_loops(struct sharing_insn *sums, const struct analyses_loops_r
 
 static void add_loops(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
 {
-    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
+    const struct analyses_loops_result *loops = run->sim.found[ANALYSIS_loops];
     if (!loops)
         return;
     struct sharing_insn *sums = c2_calloc(loops->count + (size_t)1, sizeof *sums);
     const size_t count = sums ? sum_loops(sums, loops, result) : 0;
     d->failed |= !sums;
     doc_table(d, DOC_JSON, "loops");
-    for (size_t i = 0; i < count && i < REPORT_LISTED; i++) {
+    for (size_t i = 0; i < count && i < CHAPTER_LISTED; i++) {
         const struct analyses_loop *loop = sums[i].insn == loops->count ? NULL : &loops->loops[sums[i].insn];
         struct loader_place place;
         if (loop)
-            report_loop_place(&place, run, loop);
+            names_loop_place(&place, &run->sim, loop);
         doc_group(d, DOC_JSON, NULL);
-        report_add_loop_name(d, &place, loop);
+        chapter_add_loop_name(d, &place, loop);
         add_accesses(d, &sums[i].accesses);
         doc_close(d);
     }
-    report_add_rest(d, count);
+    chapter_add_rest(d, count);
     doc_close(d);
     c2_free(sums);
 }
@@ -179,7 +180,7 @@ static void add_objects(struct document *d, const struct report_run *run, const 
                                                 {.heading = "object", .key = "object", .form = DOC_NAME}};
     doc_table(d, DOC_BOTH, "objects");
     doc_columns(d, columns, sizeof columns / sizeof columns[0], 0);
-    for (size_t i = 0; i < result->object_count && i < REPORT_LISTED; i++) {
+    for (size_t i = 0; i < result->object_count && i < CHAPTER_LISTED; i++) {
         const struct sharing_object *object = &result->objects[i];
         doc_group(d, i < SHOWN && object->events.false_ones != 0 ? DOC_BOTH : DOC_JSON, NULL);
         add_object(d, run, object->object);
@@ -187,14 +188,14 @@ static void add_objects(struct document *d, const struct report_run *run, const 
         add_events(d, run, &object->events);
         doc_close(d);
     }
-    report_add_rest(d, result->object_count);
+    chapter_add_rest(d, result->object_count);
     doc_close(d);
 }
 
 static void note_finding(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
 {
     const struct sharing_events *all = &result->all;
-    const uint64_t cycles = all->false_ones * run->machine->sharing_cycles;
+    const uint64_t cycles = all->false_ones * run->sim.machine->sharing_cycles;
     if (result->threads < 2) {
         doc_note(d, DOC_KEY, "sharing", "the run has one thread: nothing is shared");
         return;
@@ -205,15 +206,15 @@ static void note_finding(struct document *d, const struct report_run *run, const
              doc_digits(d, all->false_ones), result->threads, doc_digits(d, result->section_count),
              doc_digits(d, all->worst), doc_digits(d, all->exchanged));
     if (cycles != 0)
-        doc_say(d, "; %s cycles of %u each", doc_digits(d, cycles), run->machine->sharing_cycles);
-    if (cycles != 0 && run->machine->clock_mhz != 0)
-        doc_say(d, ", %.3f ms", (double)cycles / (run->machine->clock_mhz * 1e3));
+        doc_say(d, "; %s cycles of %u each", doc_digits(d, cycles), run->sim.machine->sharing_cycles);
+    if (cycles != 0 && run->sim.machine->clock_mhz != 0)
+        doc_say(d, ", %.3f ms", (double)cycles / (run->sim.machine->clock_mhz * 1e3));
 }
 
-void report_add_sharing(struct document *d, struct report_digest *digest)
+void report_add_sharing(struct document *d, struct digest *digest)
 {
-    const struct report_run *run = digest->run;
-    const struct analyses_sharing_result *result = run->found[ANALYSIS_sharing];
+    const struct report_run *run = report_of(digest);
+    const struct analyses_sharing_result *result = run->sim.found[ANALYSIS_sharing];
     if (!result || !result->blocks)
         return;
     note_finding(d, run, result);
@@ -221,9 +222,10 @@ void report_add_sharing(struct document *d, struct report_digest *digest)
     doc_count(d, DOC_JSON, "threads", result->threads);
     doc_count(d, DOC_JSON, "section_count", result->section_count);
     add_events(d, run, &result->all);
-    if (run->machine->sharing_cycles != 0 && run->machine->clock_mhz != 0)
+    if (run->sim.machine->sharing_cycles != 0 && run->sim.machine->clock_mhz != 0)
         doc_decimal(d, DOC_JSON, "seconds",
-                    (double)(result->all.false_ones * run->machine->sharing_cycles) / (run->machine->clock_mhz * 1e6));
+                    (double)(result->all.false_ones * run->sim.machine->sharing_cycles) /
+                        (run->sim.machine->clock_mhz * 1e6));
     add_objects(d, run, result);
     add_blocks(d, run, result);
     add_sections(d, run, result);

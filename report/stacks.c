@@ -62,9 +62,9 @@ enum c2_status report_folded_check(const struct caches_machine *machine, const c
 
 enum c2_status report_stacks_create(struct report_stacks *out, const struct report_run *run, struct c2_error *err)
 {
-    const struct analyses_callgraph_result *calls = run->found[ANALYSIS_callgraph];
+    const struct analyses_callgraph_result *calls = run->sim.found[ANALYSIS_callgraph];
     *out = (struct report_stacks){.list = calls->stacks, .count = calls->stack_count};
-    analyses_events_init(&out->events, run->machine);
+    analyses_events_init(&out->events, run->sim.machine);
     enum c2_status status = export_names_create(&out->names, run, err);
     out->places = c2_calloc(out->count + (size_t)1, sizeof *out->places);
     if (status == C2_OK && !out->places)

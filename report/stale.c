@@ -31,7 +31,7 @@
 
 static uint64_t lines_of(const struct report_run *run, uint32_t number)
 {
-    const struct caches_machine *machine = run->machine;
+    const struct caches_machine *machine = run->sim.machine;
     const struct caches_level *level = number < machine->level_count ? &machine->levels[number] : &machine->l1i;
     return level->size_bytes / machine->line_bytes * (level->shared ? 1 : caches_machine_cores(machine));
 }

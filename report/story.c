@@ -14,13 +14,13 @@
 
 static const struct analyses_explain_result *result_of(const struct report_run *run)
 {
-    return run->found[ANALYSIS_explain];
+    return run->sim.found[ANALYSIS_explain];
 }
 
 static const char *level_name(const struct report_run *run)
 {
     const uint32_t level = result_of(run)->level;
-    return level < run->machine->level_count ? run->machine->levels[level].name : run->machine->l1i.name;
+    return level < run->sim.machine->level_count ? run->sim.machine->levels[level].name : run->sim.machine->l1i.name;
 }
 
 /* ------------------------------------------------------------------ which miss */
@@ -53,7 +53,7 @@ static void add_which(struct document *d, const struct report_run *run)
     const struct explain_story *story = result->story;
     const enum caches_class class_ = story->steps[0].class_;
     doc_note(d, DOC_HEADING, NULL, "A %s miss of %s on %s", report_story_class(class_), level_name(run),
-             run->machine->name);
+             run->sim.machine->name);
     doc_note(d, DOC_LINE, NULL, "%s; the level has %s misses.", ordinal_text(d, run), doc_digits(d, result->all));
     if (result->miss == 0)
         doc_say(d, " --miss %" PRIu64 " is this one again, others are told in the same way.", story->of_asked);
@@ -80,7 +80,7 @@ static const char *instruction_text(struct document *d, const struct report_run 
     char buffer[256];
     struct loader_code *code;
     struct c2_error ignored;
-    if (!run->symbols || !loader_linked_of(run->symbols, pc, &path, &address) ||
+    if (!run->sim.symbols || !loader_linked_of(run->sim.symbols, pc, &path, &address) ||
         loader_code_open(&code, path, &ignored) != C2_OK)
         return NULL;
     const size_t count = loader_code_read(code, address, insn, sizeof insn);
@@ -97,7 +97,7 @@ static void say_access(struct document *d, const struct report_run *run, const s
     const struct explain_step *step = &story->steps[0];
     const struct explain_access *access = &step->access;
     const char *instruction = instruction_text(d, run, access->pc);
-    const char *core = caches_machine_cores(run->machine) > 1 ? doc_keep(d, ", on core %u", access->core) : "";
+    const char *core = caches_machine_cores(run->sim.machine) > 1 ? doc_keep(d, ", on core %u", access->core) : "";
     doc_note(d, DOC_KEY, report_story_kind(access->kind), "by %s%s", report_story_who(d, run, access), core);
     doc_note(d, DOC_KEY, "code", "%s0x%" PRIx64, instruction ? doc_keep(d, "%s, at ", instruction) : "", access->pc.v);
     doc_note(d, DOC_KEY, "data", "%s%s", report_story_thing(d, run, access),
@@ -161,11 +161,11 @@ static const char *set_text(struct document *d, const struct report_run *run)
     const struct explain_level *at = story->levels;
     while (at->level != result_of(run)->level)
         at++;
-    const uint32_t slices = at->level < run->machine->level_count ? run->machine->levels[at->level].slices
-                                                                  : run->machine->l1i.slices;
+    const uint32_t slices = at->level < run->sim.machine->level_count ? run->sim.machine->levels[at->level].slices
+                                                                      : run->sim.machine->l1i.slices;
     const char *slice = slices > 1 ? doc_keep(d, " of slice %" PRIu32, at->place.slice) : "";
-    const char *core = analyses_copies(run->machine, at->level) > 1 ? doc_keep(d, " of core %" PRIu32, story->copy)
-                                                                    : "";
+    const char *core = analyses_copies(run->sim.machine, at->level) > 1 ? doc_keep(d, " of core %" PRIu32, story->copy)
+                                                                        : "";
     return doc_keep(d, "set %" PRIu32 "%s of %s%s", at->place.index, slice, level_name(run), core);
 }
 
@@ -267,7 +267,7 @@ void report_add_story(struct document *d, const struct report_run *run)
     doc_string(d, DOC_JSON, "format", "c2emu-explain");
     doc_count(d, DOC_JSON, "version", 1);
     report_add_command(d, run->command);
-    doc_string(d, DOC_JSON, "machine", run->machine->name);
+    doc_string(d, DOC_JSON, "machine", run->sim.machine->name);
     doc_section(d, DOC_BOTH, 1);
     add_which(d, run);
     doc_section(d, DOC_BOTH, 2);
@@ -323,13 +323,13 @@ char *report_missing_lines(char *buffer, size_t bytes, const struct report_run *
     struct c2_words words = {.buffer = buffer, .bytes = bytes};
     uint32_t count = 0;
     buffer[0] = '\0';
-    for (size_t i = 0; i < run->profile->row_count; i++) {
-        const struct analyses_row *row = &run->profile->rows[i];
+    for (size_t i = 0; i < run->sim.profile->row_count; i++) {
+        const struct analyses_row *row = &run->sim.profile->rows[i];
         const uint64_t misses = misses_of(row, level);
         struct loader_frame frame;
         if (misses == 0)
             continue;
-        loader_frames_of(run->symbols, run->profile->insns[row->insn].pc, &frame, 1);
+        loader_frames_of(run->sim.symbols, run->sim.profile->insns[row->insn].pc, &frame, 1);
         if (frame.file && loader_names_file(frame.file, file))
             count_line(lines, &count, frame.line, misses);
     }

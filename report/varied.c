@@ -49,8 +49,8 @@ static void write_level(FILE *to, const struct caches_counts *counts)
 
 static const struct caches_counts *counts_of(const struct report_run *run, const char *name)
 {
-    struct report_level levels[REPORT_MAX_LEVELS];
-    const size_t count = report_levels(levels, run);
+    struct digest_level levels[DIGEST_LEVELS];
+    const size_t count = digest_levels(levels, &run->sim);
     for (size_t i = 0; i < count; i++)
         if (strcmp(levels[i].level->name, name) == 0)
             return levels[i].counts;
@@ -59,14 +59,14 @@ static const struct caches_counts *counts_of(const struct report_run *run, const
 
 static void write_row(FILE *to, const struct table *table, const struct report_run *run)
 {
-    const struct caches_cost cost = report_run_cost(run);
+    const struct caches_cost cost = digest_run_cost(&run->sim);
     for (size_t i = 0; i < run->varied_count; i++) {
         analyses_write_quoted(to, run->values[i]);
         fputc(',', to);
     }
-    fprintf(to, "%" PRIu64 ",%" PRIu64 ",", run->counts->instructions, caches_cost_sum(&cost));
-    if (run->tlb)
-        fprintf(to, "%" PRIu64, run->measured->walks.count);
+    fprintf(to, "%" PRIu64 ",%" PRIu64 ",", run->sim.counts->instructions, caches_cost_sum(&cost));
+    if (run->sim.tlb)
+        fprintf(to, "%" PRIu64, run->sim.measured->walks.count);
     for (size_t i = 0; i < table->name_count; i++)
         write_level(to, counts_of(run, table->names[i]));
     fputc('\n', to);

@@ -35,9 +35,9 @@ static void add_served(struct document *d, const struct caches_machine *machine,
 static void add_tlbs(struct document *d, const struct report_run *run, const struct sim_totals *of)
 {
     doc_table(d, DOC_JSON, "tlb");
-    for (uint32_t i = 0; i < run->machine->tlb_count; i++) {
+    for (uint32_t i = 0; i < run->sim.machine->tlb_count; i++) {
         doc_group(d, DOC_JSON, NULL);
-        doc_string(d, DOC_JSON, "name", run->machine->tlbs[i].name);
+        doc_string(d, DOC_JSON, "name", run->sim.machine->tlbs[i].name);
         doc_count(d, DOC_JSON, "accesses", of->tlbs[i].accesses);
         doc_count(d, DOC_JSON, "misses", of->tlbs[i].misses);
         doc_close(d);
@@ -46,8 +46,8 @@ static void add_tlbs(struct document *d, const struct report_run *run, const str
     doc_group(d, DOC_JSON, "walks");
     doc_count(d, DOC_JSON, "count", of->walks.count);
     doc_count(d, DOC_JSON, "reads", of->walks.reads);
-    if (run->machine->walks_cached)
-        add_served(d, run->machine, of);
+    if (run->sim.machine->walks_cached)
+        add_served(d, run->sim.machine, of);
     doc_close(d);
 }
 
@@ -56,8 +56,8 @@ static void add_window(struct document *d, const struct report_run *run, const s
     doc_group(d, DOC_JSON, NULL);
     doc_count(d, DOC_JSON, "phase", window->phase);
     doc_count(d, DOC_JSON, "start", window->start);
-    report_add_totals(d, run, &window->of);
-    if (run->tlb)
+    chapter_add_totals(d, run->sim.machine, &window->of);
+    if (run->sim.tlb)
         add_tlbs(d, run, &window->of);
     doc_close(d);
 }
@@ -77,13 +77,13 @@ static void add_list(struct document *d, const struct report_run *run, const str
 
 /* ------------------------------------------------------------------ in the text */
 
-static uint64_t misses_of(const struct sim_totals *of, const struct report_level *level)
+static uint64_t misses_of(const struct sim_totals *of, const struct digest_level *level)
 {
     return (level->code ? &of->l1i : &of->levels[level->depth])->misses;
 }
 
 /* Of the windows from one to before another. */
-static double rate(const struct analyses_windows_result *of, size_t from, size_t to, const struct report_level *level)
+static double rate(const struct analyses_windows_result *of, size_t from, size_t to, const struct digest_level *level)
 {
     uint64_t misses = 0, instructions = 0;
     for (size_t i = from; i < to; i++) {
@@ -93,7 +93,7 @@ static double rate(const struct analyses_windows_result *of, size_t from, size_t
     return instructions == 0 ? 0 : PER_1000 * (double)misses / (double)instructions;
 }
 
-static void draw_strip(char out[STRIP + 3], const struct analyses_windows_result *of, const struct report_level *level)
+static void draw_strip(char out[STRIP + 3], const struct analyses_windows_result *of, const struct digest_level *level)
 {
     static const char signs[] = " .:-=+*#%@";
     const size_t columns = of->listed < STRIP ? of->listed : STRIP;
@@ -124,7 +124,7 @@ static int by_rate(const void *a, const void *b)
 }
 
 /* Windows of full length; all, if there are none. */
-static size_t rank(struct ranked *out, const struct analyses_windows_result *of, const struct report_level *level)
+static size_t rank(struct ranked *out, const struct analyses_windows_result *of, const struct digest_level *level)
 {
     size_t count = 0;
     for (int any = 0; any < 2 && count == 0; any++)
@@ -136,7 +136,7 @@ static size_t rank(struct ranked *out, const struct analyses_windows_result *of,
 }
 
 static void add_row(struct document *d, const struct analyses_windows_result *of, struct ranked *list,
-                    const struct report_level *level)
+                    const struct digest_level *level)
 {
     char strip[STRIP + 3];
     const size_t count = rank(list, of, level);
@@ -154,7 +154,7 @@ static void add_row(struct document *d, const struct analyses_windows_result *of
     doc_close(d);
 }
 
-static void add_table(struct document *d, const struct report_digest *digest, const struct analyses_windows_result *of)
+static void add_table(struct document *d, const struct digest *digest, const struct analyses_windows_result *of)
 {
     static const struct doc_column columns[] = {{.heading = "misses a 1000", .key = "name", .form = DOC_LEFT},
                                                 {.heading = "least", .key = "least", .spare = 2},
@@ -172,7 +172,7 @@ static void add_table(struct document *d, const struct report_digest *digest, co
     c2_free(list);
 }
 
-void report_add_windows(struct document *d, struct report_digest *digest)
+void report_add_windows(struct document *d, struct digest *digest)
 {
     const struct analyses_windows_result *of = digest->run->found[ANALYSIS_windows];
     if (!of)
@@ -181,5 +181,5 @@ void report_add_windows(struct document *d, struct report_digest *digest)
     if (of->listed < of->count)
         doc_say(d, ", of which the first %s are listed:", doc_digits(d, of->listed));
     add_table(d, digest, of);
-    add_list(d, digest->run, of);
+    add_list(d, report_of(digest), of);
 }

@@ -34,9 +34,9 @@ static void fill(struct exports_sample *s)
     s->stacks[1] = (struct analyses_stack){{0x401010}, 0, stack_costs[1]};
     s->stacks[2] = (struct analyses_stack){{0x40010000}, 1, stack_costs[2]};
     s->calls = (struct analyses_callgraph_result){s->arcs, 2, NULL, s->stacks, 3};
-    s->profile.base.run.found[ANALYSIS_callgraph] = &s->calls;
+    s->profile.base.run.sim.found[ANALYSIS_callgraph] = &s->calls;
     s->profile.base.run.folded_event = "Ir";
-    s->profile.base.run.symbols = (struct loader_symbols *)&some_symbols;
+    s->profile.base.run.sim.symbols = (struct loader_symbols *)&some_symbols;
 }
 
 typedef enum c2_status writer(FILE *to, const struct report_run *run, struct c2_error *err);
@@ -184,7 +184,7 @@ static void without_names(void **state)
     char *text = NULL;
     size_t bytes;
     fill(&s);
-    s.profile.base.run.symbols = NULL;
+    s.profile.base.run.sim.symbols = NULL;
     s.profile.base.command[1] = "a\nb";
     s.arcs[1].from.v = 0x500000;
     FILE *to = open_memstream(&text, &bytes);

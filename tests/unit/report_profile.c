@@ -84,7 +84,7 @@ static void what_says_nothing_is_left_out(void **state)
     (void)state;
     struct profile_sample s;
     profile_fill(&s);
-    s.base.run.full = false;
+    s.base.run.sim.full = false;
     s.object_tallies[1][L2].framed = 20;
     char *text = written_report(&s.base.run, REPORT_TEXT);
     assert_non_null(strstr(
@@ -193,7 +193,7 @@ static void without_symbols(void **state)
     (void)state;
     struct profile_sample s;
     profile_fill(&s);
-    s.base.run.symbols = NULL;
+    s.base.run.sim.symbols = NULL;
     char *text = profile_text(&s);
     assert_non_null(strstr(text, "200 conflict misses in L1D at 0x401010; 75.0 %"));
     assert_non_null(strstr(text, "malloc#1 by 0x401103 (4.4 KiB): 60 "));
@@ -349,8 +349,8 @@ static void waiting_fill(struct waiting_sample *w)
     machine->levels[2].shared = true;
     machine->sharing_cycles = 100;
     assert_int_equal(caches_tlbs_create(&w->tlbs, machine->tlbs, 2, NULL), C2_OK);
-    s->base.run.tlb = w->tlbs;
-    s->base.run.measured = &w->measured;
+    s->base.run.sim.tlb = w->tlbs;
+    s->base.run.sim.measured = &w->measured;
     w->measured = (struct sim_totals){.tlb_misses = 115, .walks = {45, 70}, .upgrades = 4};
     w->taken[L1D] = (struct analyses_taken){3, 2, 4};
     w->taken[L2].reads = 3;
@@ -436,7 +436,7 @@ static void without_a_profile_no_keys(void **state)
     (void)state;
     struct profile_sample s;
     profile_fill(&s);
-    s.base.run.profile = NULL;
+    s.base.run.sim.profile = NULL;
     json_t *root = json_of(&s.base.run);
     static const char *const keys[] = {"conflicts", "reasons", "cost", "objects", "functions", "lines"};
     for (size_t i = 0; i < 6; i++)
@@ -492,7 +492,7 @@ static struct many *many_fill(void)
                                                  .row_count = MANY,
                                                  .pairs = m->pairs,
                                                  .pair_count = MANY * EVICTORS};
-    m->base.run.profile = &m->result;
+    m->base.run.sim.profile = &m->result;
     m->base.l1d.misses = (uint64_t)EVICTORS * MANY * (MANY + 1) / 2;
     m->base.l1i.misses = m->base.l2.misses = m->base.l3.misses = 0;
     return m;

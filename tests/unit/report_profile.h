@@ -281,8 +281,8 @@ static inline void profile_fill(struct profile_sample *s)
     s->result.objects = s->objects;
     s->result.rows = s->rows;
     s->result.pairs = s->pairs;
-    s->base.run.profile = &s->result;
-    s->base.run.symbols = (struct loader_symbols *)s; /* only handed on to loader_place_of() above */
+    s->base.run.sim.profile = &s->result;
+    s->base.run.sim.symbols = (struct loader_symbols *)s; /* only handed on to loader_place_of() above */
 }
 
 /* The report as JSON, for json_decref(). */

@@ -101,14 +101,14 @@ static inline void sample_fill(struct report_sample *s)
                                  .exit_status = 3,
                                  .seed = 7,
                                  .instructions = 10000,
-                                 .full = true,
+                                 .sim.full = true,
                                  .simulated = true,
-                                 .counts = &s->counts,
-                                 .machine = &s->machine,
-                                 .l1i = &s->l1i,
-                                 .levels = {&s->l1d, &s->l2, &s->l3},
+                                 .sim.counts = &s->counts,
+                                 .sim.machine = &s->machine,
+                                 .sim.l1i = &s->l1i,
+                                 .sim.levels = {&s->l1d, &s->l2, &s->l3},
                                  .pages = &s->pages,
-                                 .placement = &s->placement};
+                                 .sim.placement = &s->placement};
 }
 
 /* Of L1D's 384 misses that are not cold the shadow has 320 conflicts and the FIFO 288: they share 256, so the FIFO has
@@ -120,7 +120,7 @@ static inline void sample_detect_fifo(struct report_sample *s)
         .fifo_conflict = 288, .fifo_capacity = 96, .both_conflict = 256, .only_fifo = 32, .only_fa = 64};
     s->fifo[3] = (struct analyses_fifo_counts){.fifo_conflict = 1, .only_fifo = 1};
     s->fifo[1] = (struct analyses_fifo_counts){.fifo_capacity = 30, .only_fa = 10};
-    s->run.found[ANALYSIS_fifo] = s->fifo;
+    s->run.sim.found[ANALYSIS_fifo] = s->fifo;
 }
 
 /* form: REPORT_TEXT, REPORT_SLIM or REPORT_JSON */

@@ -152,7 +152,7 @@ static void without_simulation_and_killed(void **state)
                         "clock       2024-02-29T12:30:00Z at the start\n",
                         text);
     free(text);
-    run.full = true;
+    run.sim.full = true;
     text = written_report(&run, REPORT_TEXT);
     assert_string_equal("program     ./app two words\n"
                         "ending      killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main\n"
@@ -168,7 +168,7 @@ static void what_says_nothing_is_left_out(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    sample.run.full = false;
+    sample.run.sim.full = false;
     char *text = written_report(&sample.run, REPORT_TEXT);
     assert_string_equal("program     ./app two words: exit status 3; 10,000 instructions on sample\n"
                         "\n"
@@ -186,7 +186,7 @@ static void the_head_has_what_was_asked_for(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    sample.run.full = false;
+    sample.run.sim.full = false;
     sample.run.altered = true;
     sample.placement.placement = MMU_RANDOM;
     sample.l2.accesses = 0;
@@ -316,7 +316,7 @@ static void one_level_without_l1i(void **state)
     sample_fill(&sample);
     sample.machine.has_l1i = false;
     sample.machine.level_count = 1;
-    sample.run.l1i = NULL;
+    sample.run.sim.l1i = NULL;
     char *text = written_report(&sample.run, REPORT_TEXT);
     assert_non_null(strstr(text, "\ncaches      L1D 32 KiB 8-way lru; lines of 64 bytes\n"));
     assert_non_null(strstr(text, "\nL1D       4,096     512     12.5 %  25.0 %    12.5 %    62.5 %        200\n"));

@@ -17,9 +17,9 @@
  * Invariants (asserted when a report is made)
  *   The costs of all objects, of all functions, of all lines and of all loops each add up to the run's by its counts.
  */
-#include "report/report_priv.h"
+#include "analyses/digest.h"
 
-static void add_tally(struct report_sums *to, const struct analyses_tally *tally)
+static void add_tally(struct digest_sums *to, const struct analyses_tally *tally)
 {
     const uint64_t cold = tally->reads[ANALYSES_COLD] + tally->writes[ANALYSES_COLD];
     const uint64_t capacity = tally->reads[ANALYSES_CAPACITY] + tally->writes[ANALYSES_CAPACITY];
@@ -32,14 +32,14 @@ static void add_tally(struct report_sums *to, const struct analyses_tally *tally
     to->framed += tally->framed;
 }
 
-static void add_taken(struct report_sums *to, const struct analyses_taken *taken)
+static void add_taken(struct digest_sums *to, const struct analyses_taken *taken)
 {
     to->coherence += taken->reads + taken->writes;
     to->misses += taken->reads + taken->writes;
     to->upgrades += taken->upgrades;
 }
 
-static void add_sums(struct report_sums *to, const struct report_sums *from)
+static void add_sums(struct digest_sums *to, const struct digest_sums *from)
 {
     to->misses += from->misses;
     to->cold += from->cold;
@@ -53,12 +53,12 @@ static void add_sums(struct report_sums *to, const struct report_sums *from)
 
 /* ------------------------------------------------------------------ in cycles */
 
-static uint64_t coherence_cycles(const struct caches_costs *costs, uint32_t number, const struct report_sums *sums)
+static uint64_t coherence_cycles(const struct caches_costs *costs, uint32_t number, const struct digest_sums *sums)
 {
     return sums->coherence * costs->taken[number] + sums->upgrades * costs->upgrade;
 }
 
-static void add_parts(struct caches_cost *to, const struct report_digest *digest, const struct report_sums *levels,
+static void add_parts(struct caches_cost *to, const struct digest *digest, const struct digest_sums *levels,
                       const struct analyses_translations *tlb)
 {
     const struct caches_costs *costs = &digest->costs;
@@ -71,7 +71,7 @@ static void add_parts(struct caches_cost *to, const struct report_digest *digest
     to->walks += tlb->reads * costs->walk_read;
 }
 
-static void weigh(struct report_missed *missed, const struct report_digest *digest)
+static void weigh(struct digest_missed *missed, const struct digest *digest)
 {
     struct caches_cost loading = {.caches = 0};
     missed->parts = (struct caches_cost){.caches = 0};
@@ -79,7 +79,7 @@ static void weigh(struct report_missed *missed, const struct report_digest *dige
     add_parts(&loading, digest, missed->startup, &missed->tlb_startup);
     missed->cold = missed->capacity = missed->conflict = 0;
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_sums *all = &missed->levels[i], *startup = &missed->startup[i];
+        const struct digest_sums *all = &missed->levels[i], *startup = &missed->startup[i];
         const uint64_t cycles = digest->levels[i].miss_cycles;
         missed->cold += (all->cold - startup->cold) * cycles;
         missed->capacity += (all->capacity - startup->capacity) * cycles;
@@ -93,8 +93,8 @@ static void weigh(struct report_missed *missed, const struct report_digest *dige
 
 /* ------------------------------------------------------------------ sums */
 
-static void add_tallies(struct report_missed *to, const struct report_digest *digest,
-                        const struct analyses_tally *tallies, const struct analyses_tally *startup)
+static void add_tallies(struct digest_missed *to, const struct digest *digest, const struct analyses_tally *tallies,
+                        const struct analyses_tally *startup)
 {
     for (size_t i = 0; i < digest->level_count; i++) {
         add_tally(&to->levels[i], &tallies[digest->levels[i].number]);
@@ -103,7 +103,7 @@ static void add_tallies(struct report_missed *to, const struct report_digest *di
 }
 
 /* NULL: the machine has one core. */
-static void add_takens(struct report_missed *to, const struct report_digest *digest, const struct analyses_taken *taken,
+static void add_takens(struct digest_missed *to, const struct digest *digest, const struct analyses_taken *taken,
                        const struct analyses_taken *startup)
 {
     for (size_t i = 0; i < digest->level_count && taken; i++) {
@@ -119,8 +119,7 @@ static void add_translations(struct analyses_translations *to, const struct anal
     to->reads += from->reads;
 }
 
-void report_add_object(struct report_missed *to, const struct report_digest *digest,
-                       const struct analyses_object *object)
+void digest_add_object(struct digest_missed *to, const struct digest *digest, const struct analyses_object *object)
 {
     add_tallies(to, digest, object->level, object->startup);
     add_takens(to, digest, object->taken, object->taken_startup);
@@ -129,7 +128,7 @@ void report_add_object(struct report_missed *to, const struct report_digest *dig
     weigh(to, digest);
 }
 
-void report_add_row(struct report_missed *to, const struct report_digest *digest, const struct analyses_row *row)
+void digest_add_row(struct digest_missed *to, const struct digest *digest, const struct analyses_row *row)
 {
     add_tallies(to, digest, row->level, row->startup);
     add_takens(to, digest, row->taken, row->taken_startup);
@@ -138,9 +137,9 @@ void report_add_row(struct report_missed *to, const struct report_digest *digest
     weigh(to, digest);
 }
 
-void report_add_missed(struct report_missed *to, const struct report_missed *from)
+void digest_add_missed(struct digest_missed *to, const struct digest_missed *from)
 {
-    for (size_t i = 0; i < REPORT_MAX_LEVELS; i++) {
+    for (size_t i = 0; i < DIGEST_LEVELS; i++) {
         add_sums(&to->levels[i], &from->levels[i]);
         add_sums(&to->startup[i], &from->startup[i]);
     }
@@ -158,12 +157,12 @@ void report_add_missed(struct report_missed *to, const struct report_missed *fro
 
 /* ------------------------------------------------------------------ of a run */
 
-struct caches_cost report_run_cost(const struct report_run *run)
+struct caches_cost digest_run_cost(const struct analyses_run *run)
 {
     const struct caches_costs costs = caches_costs(run->machine);
-    struct report_level levels[REPORT_MAX_LEVELS];
+    struct digest_level levels[DIGEST_LEVELS];
     struct caches_cost cost = {.caches = 0};
-    const size_t count = report_levels(levels, run);
+    const size_t count = digest_levels(levels, run);
     for (size_t i = 0; i < count; i++)
         caches_cost_level(&cost, &costs, levels[i].number, levels[i].counts);
     if (run->tlb) {
@@ -181,20 +180,20 @@ static bool same_cost(const struct caches_cost *a, const struct caches_cost *b)
            a->coherence == b->coherence;
 }
 
-static void check_ranking(const struct report_ranking *ranking, const struct caches_cost *whole)
+static void check_ranking(const struct digest_ranking *ranking, const struct caches_cost *whole)
 {
     struct caches_cost sum = {.caches = 0};
     for (uint32_t i = 0; i < ranking->count; i++) {
-        const struct report_missed *missed = &ranking->list[i].missed;
+        const struct digest_missed *missed = &ranking->list[i].missed;
         C2_ASSERT(caches_cost_sum(&missed->parts) == missed->own + missed->loading);
         caches_cost_add(&sum, &missed->parts);
     }
     C2_ASSERT(same_cost(&sum, whole));
 }
 
-void report_check_cost(const struct report_digest *digest)
+void digest_check_cost(const struct digest *digest)
 {
-    const struct caches_cost whole = report_run_cost(digest->run);
+    const struct caches_cost whole = digest_run_cost(digest->run);
     check_ranking(&digest->objects, &whole);
     check_ranking(&digest->functions, &whole);
     check_ranking(&digest->lines, &whole);
@@ -204,7 +203,7 @@ void report_check_cost(const struct report_digest *digest)
 
 /* ------------------------------------------------------------------ order, and marks */
 
-int report_by_cost(const struct report_missed *a, const struct report_missed *b)
+int digest_by_cost(const struct digest_missed *a, const struct digest_missed *b)
 {
     if (a->own != b->own)
         return a->own > b->own ? -1 : 1;
@@ -214,10 +213,10 @@ int report_by_cost(const struct report_missed *a, const struct report_missed *b)
 /* How many of BAR marks the first `part` of `whole` have, rounded half up. */
 static unsigned marks(uint64_t part, uint64_t whole)
 {
-    return (unsigned)(((unsigned __int128)part * 2 * REPORT_BAR + whole) / ((unsigned __int128)whole * 2));
+    return (unsigned)(((unsigned __int128)part * 2 * DIGEST_BAR + whole) / ((unsigned __int128)whole * 2));
 }
 
-char *report_class_bar(char *buffer, const struct report_missed *missed)
+char *digest_class_bar(char *buffer, const struct digest_missed *missed)
 {
     const uint64_t parts[] = {missed->cold, missed->capacity, missed->conflict, missed->translation, missed->coherence};
     unsigned length = 0;
@@ -225,50 +224,53 @@ char *report_class_bar(char *buffer, const struct report_missed *missed)
     for (unsigned i = 0; i < sizeof parts / sizeof parts[0] && missed->own != 0; i++) {
         sum += parts[i];
         for (const unsigned end = marks(sum, missed->own); length < end; length++)
-            buffer[length] = REPORT_MARKS[i];
+            buffer[length] = DIGEST_MARKS[i];
     }
     buffer[length] = '\0';
     return buffer;
 }
 
-uint64_t report_cost(const struct report_run *run)
-{
-    const struct caches_cost cost = report_run_cost(run);
-    return caches_cost_sum(&cost);
-}
-
 /* ------------------------------------------------------------------ what the text leaves out */
 
+#define NOTICEABLE 100u
 #define RARE 200u /* instructions to a translation that is missed */
 
-/* What the user's code has cost; without a profile nothing is known of start-up. */
-static uint64_t own_cost(const struct report_digest *digest)
+uint64_t digest_whole_cost(const struct digest *digest) { return digest->missed.own + digest->missed.loading; }
+
+bool digest_noticeable(const struct digest *digest, uint64_t cost)
 {
-    return digest->profile ? digest->missed.own : report_cost(digest->run);
+    return cost != 0 && cost >= (digest->missed.own + NOTICEABLE - 1) / NOTICEABLE;
 }
 
-bool report_shows(const struct report_digest *digest, uint64_t cost, unsigned per_cent)
+/* What the user's code has cost; without a profile nothing is known of start-up. */
+static uint64_t own_cost(const struct digest *digest)
+{
+    const struct caches_cost cost = digest_run_cost(digest->run);
+    return digest->profile ? digest->missed.own : caches_cost_sum(&cost);
+}
+
+bool digest_shows(const struct digest *digest, uint64_t cost, unsigned per_cent)
 {
     return digest->run->full ||
            (cost != 0 && (unsigned __int128)cost * 100 >= (unsigned __int128)own_cost(digest) * per_cent);
 }
 
-bool report_shows_code(const struct report_digest *digest)
+bool digest_shows_code(const struct digest *digest)
 {
     uint64_t cost = 0;
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_level *level = &digest->levels[i];
+        const struct digest_level *level = &digest->levels[i];
         const uint64_t misses = digest->profile ? digest->missed.levels[i].misses - digest->missed.startup[i].misses
                                                 : level->counts->misses;
         cost += level->code ? misses * level->miss_cycles : 0;
     }
-    return report_shows(digest, cost, 1);
+    return digest_shows(digest, cost, 1);
 }
 
-bool report_tlbs_matter(const struct report_digest *digest)
+bool digest_tlbs_matter(const struct digest *digest)
 {
-    const struct report_run *run = digest->run;
-    const struct report_missed *all = &digest->missed;
+    const struct analyses_run *run = digest->run;
+    const struct digest_missed *all = &digest->missed;
     if (!run->tlb)
         return false;
     const uint64_t misses = digest->profile ? all->tlb.misses - all->tlb_startup.misses : run->measured->walks.count;
@@ -276,9 +278,9 @@ bool report_tlbs_matter(const struct report_digest *digest)
 }
 
 /* Huge pages are there for the TLBs. */
-bool report_shows_tlbs(const struct report_digest *digest)
+bool digest_shows_tlbs(const struct digest *digest)
 {
     const struct mmu_config *placement = digest->run->placement;
     return digest->run->full || placement->huge != MMU_HUGE_ASKED || placement->huge_region_count != 0 ||
-           report_tlbs_matter(digest);
+           digest_tlbs_matter(digest);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * names: instructions and objects in words, and where they lie, in the JSON.
+ * names: instructions and objects in words.
  *
  * Invariants
  *   A name is the loader's or the analysis's; what neither knows is shown as an address in its file, never guessed.
@@ -8,24 +8,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/report_priv.h"
+#include "analyses/names.h"
 
-void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc)
+void names_place(struct loader_place *out, const struct analyses_run *run, struct guest_va pc)
 {
     *out = (struct loader_place){.offset = pc.v};
     if (run->symbols)
         loader_place_of(run->symbols, pc, out);
 }
 
-void report_loop_place(struct loader_place *out, const struct report_run *run, const struct analyses_loop *loop)
+void names_loop_place(struct loader_place *out, const struct analyses_run *run, const struct analyses_loop *loop)
 {
     *out = (struct loader_place){.offset = loop->header.v};
     if (run->symbols)
         analyses_loop_place(out, run->symbols, loop);
 }
 
-bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object,
-                 uint32_t site)
+bool names_site(struct loader_place *out, const struct analyses_run *run, const struct analyses_object *object,
+                uint32_t site)
 {
     if (site >= object->site_count)
         return false;
@@ -35,20 +35,20 @@ bool report_site(struct loader_place *out, const struct report_run *run, const s
     return true;
 }
 
-char *report_place_text(char *buffer, size_t bytes, const struct report_run *run, struct guest_va pc)
+char *names_place_text(char *buffer, size_t bytes, const struct analyses_run *run, struct guest_va pc)
 {
     struct loader_place place;
-    report_place(&place, run, pc);
+    names_place(&place, run, pc);
     return loader_place_text(buffer, bytes, pc, &place);
 }
 
 /* " at doitgen.c:41"; " by 0x1234 in libc.so.6" where there is no line. A name with an @ says its site itself. */
-static void add_site(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
+static void add_site(char *buffer, size_t bytes, const struct analyses_run *run, const struct analyses_object *object)
 {
     struct loader_place place;
-    char text[REPORT_NAME_BYTES];
+    char text[NAMES_BYTES];
     const size_t used = strlen(buffer);
-    if (strchr(object->name, '@') || !report_site(&place, run, object, object->site_shown))
+    if (strchr(object->name, '@') || !names_site(&place, run, object, object->site_shown))
         return;
     if (place.file)
         snprintf(buffer + used, bytes - used, " at %s:%d", basename(place.file), place.line);
@@ -59,33 +59,35 @@ static void add_site(char *buffer, size_t bytes, const struct report_run *run, c
 
 /* " via alloc_data (polybench.c:568), xmalloc (polybench.c:90)": who passed the block on, from the outside in;
  * functions of the library of C++ or Rust are left out. */
-static void add_wrappers(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
+static void add_wrappers(char *buffer, size_t bytes, const struct analyses_run *run,
+                         const struct analyses_object *object)
 {
     const char *before = " via ";
     for (uint32_t i = object->site_shown; i-- > 0;) {
         struct loader_place place;
-        char text[REPORT_NAME_BYTES];
+        char text[NAMES_BYTES];
         const struct guest_va call = {object->sites[i].v - 1};
         const char *symbol = run->symbols ? loader_symbol_name_of(run->symbols, call) : NULL;
         const size_t used = strlen(buffer);
-        if (!report_site(&place, run, object, i) || (symbol && loader_is_library(symbol)))
+        if (!names_site(&place, run, object, i) || (symbol && loader_is_library(symbol)))
             continue;
         snprintf(buffer + used, bytes - used, "%s%s", before, loader_place_text(text, sizeof text, call, &place));
         before = ", ";
     }
 }
 
-const char *report_type(const struct report_run *run, const struct analyses_object *object)
+const char *names_type(const struct analyses_run *run, const struct analyses_object *object)
 {
     if (object->local)
         return object->local->declaration;
     return run->symbols ? loader_variable_declaration(run->symbols, object->variable) : NULL;
 }
 
-static void name_static(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
+static void name_static(char *buffer, size_t bytes, const struct analyses_run *run,
+                        const struct analyses_object *object)
 {
     const bool in = object->module;
-    const char *type = report_type(run, object); /* a declaration, which has the name in it */
+    const char *type = names_type(run, object); /* a declaration, which has the name in it */
     snprintf(buffer, bytes, "%s%s%s", type ? type : object->name, in ? " in " : "", in ? object->module : "");
 }
 
@@ -105,7 +107,7 @@ static void name_local(char *buffer, size_t bytes, const struct analyses_object 
         snprintf(buffer, bytes, file ? "%s (%s)" : "%s", name, file);
 }
 
-static void name_allocated(char *buffer, size_t bytes, const struct report_run *run,
+static void name_allocated(char *buffer, size_t bytes, const struct analyses_run *run,
                            const struct analyses_object *object)
 {
     snprintf(buffer, bytes, "%s", object->name);
@@ -113,7 +115,8 @@ static void name_allocated(char *buffer, size_t bytes, const struct report_run *
     add_wrappers(buffer, bytes, run, object);
 }
 
-char *report_object_text(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
+char *names_object_text(char *buffer, size_t bytes, const struct analyses_run *run,
+                        const struct analyses_object *object)
 {
     if (object->local) {
         name_local(buffer, bytes, object);
@@ -143,86 +146,14 @@ static const char *same_object(const struct analyses_object *object, enum analys
     return reason == ANALYSES_REASON_INTER && object->blocks > 1 ? "other blocks of the same site" : "the same object";
 }
 
-char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t victim,
-                          const struct report_share *evictor)
+char *names_evictor_text(char *buffer, size_t bytes, const struct analyses_run *run, uint32_t victim,
+                         const struct digest_share *evictor)
 {
     if (evictor->object == ANALYSES_NOBODY)
         snprintf(buffer, bytes, "nobody known");
     else if (evictor->object == victim)
         snprintf(buffer, bytes, "%s", same_object(&run->profile->objects[victim], evictor->reason));
     else
-        report_object_text(buffer, bytes, run, &run->profile->objects[evictor->object]);
+        names_object_text(buffer, bytes, run, &run->profile->objects[evictor->object]);
     return buffer;
-}
-
-/* ------------------------------------------------------------------ in the JSON */
-
-void report_add_address(struct document *d, const char *key, uint64_t address)
-{
-    doc_words(d, DOC_JSON, key, "0x%" PRIx64, address);
-}
-
-static void add_source(struct document *d, const char *function, const char *file, int line)
-{
-    doc_string(d, DOC_JSON, "function", function);
-    doc_string(d, DOC_JSON, "file", file);
-    if (file)
-        doc_count(d, DOC_JSON, "line", (uint64_t)line);
-}
-
-/* Without a function `address` is where it lies in the file as linked. */
-void report_add_place(struct document *d, const struct loader_place *place)
-{
-    add_source(d, place->function, place->file, place->line);
-    doc_string(d, DOC_JSON, "module", place->object);
-    if (place->object && !place->function)
-        report_add_address(d, "address", place->offset);
-}
-
-void report_add_loop_name(struct document *d, const struct loader_place *place, const struct analyses_loop *loop)
-{
-    if (!loop) {
-        doc_flag(d, DOC_JSON, "outside", true);
-        return;
-    }
-    report_add_place(d, place);
-    report_add_address(d, "header", loop->header.v);
-}
-
-void report_add_rest(struct document *d, size_t count)
-{
-    if (count <= REPORT_LISTED)
-        return;
-    doc_group(d, DOC_JSON, NULL);
-    doc_count(d, DOC_JSON, "rest", count - REPORT_LISTED);
-    doc_close(d);
-}
-
-void report_add_ranked(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
-                       const struct report_ranked *of)
-{
-    if (ranking == &digest->functions) {
-        doc_string(d, DOC_JSON, "name", of->place.function);
-        doc_string(d, DOC_JSON, "module", of->place.object);
-    } else if (ranking == &digest->loops) {
-        report_add_loop_name(d, &of->place, of->loop);
-    } else {
-        report_add_place(d, &of->place);
-        report_add_address(d, "pc", of->pc.v);
-    }
-}
-
-void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc)
-{
-    struct loader_frame frames[REPORT_FRAMES];
-    size_t count = run->symbols ? loader_frames_of(run->symbols, pc, frames, REPORT_FRAMES) : 1;
-    if (count < 2)
-        return;
-    doc_table(d, DOC_JSON, "inlined");
-    for (size_t i = 0; i < count && i < REPORT_FRAMES; i++) {
-        doc_group(d, DOC_JSON, NULL);
-        add_source(d, frames[i].function, frames[i].file, frames[i].line);
-        doc_close(d);
-    }
-    doc_close(d);
 }

@@ -13,40 +13,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report_priv.h"
+#include "analyses/chapter.h"
 #include "document/shorten.h"
 
 /* The number of the user's frame; 0: the innermost one, or there is none. */
 static size_t user_frame(const struct loader_frame *frames, size_t count)
 {
-    for (size_t i = 0; i < count && i < REPORT_FRAMES; i++)
+    for (size_t i = 0; i < count && i < NAMES_FRAMES; i++)
         if (frames[i].file && !loader_is_system_file(frames[i].file))
             return i;
     return 0;
 }
 
-void report_charge(struct loader_place *out, const struct report_run *run, struct guest_va pc)
+void names_charge(struct loader_place *out, const struct analyses_run *run, struct guest_va pc)
 {
-    struct loader_frame frames[REPORT_FRAMES];
-    report_place(out, run, pc);
+    struct loader_frame frames[NAMES_FRAMES];
+    names_place(out, run, pc);
     if (!run->symbols || (out->file && !loader_is_system_file(out->file)))
         return;
-    const size_t user = user_frame(frames, loader_frames_of(run->symbols, pc, frames, REPORT_FRAMES));
+    const size_t user = user_frame(frames, loader_frames_of(run->symbols, pc, frames, NAMES_FRAMES));
     if (user == 0)
         return;
     out->file = frames[user].file;
     out->line = frames[user].line;
 }
 
-char *report_charged_text(char *buffer, size_t bytes, const struct report_run *run, struct guest_va pc)
+char *names_charged_text(char *buffer, size_t bytes, const struct analyses_run *run, struct guest_va pc)
 {
-    struct loader_frame frames[REPORT_FRAMES];
+    struct loader_frame frames[NAMES_FRAMES];
     struct loader_place place;
-    report_charge(&place, run, pc);
+    names_charge(&place, run, pc);
     loader_place_text(buffer, bytes, pc, &place);
-    const size_t count = run->symbols ? loader_frames_of(run->symbols, pc, frames, REPORT_FRAMES) : 0;
+    const size_t count = run->symbols ? loader_frames_of(run->symbols, pc, frames, NAMES_FRAMES) : 0;
     const size_t user = user_frame(frames, count), used = strlen(buffer);
-    char called[REPORT_NAME_BYTES];
+    char called[NAMES_BYTES];
     if (user == 0 || !frames[0].file || !frames[user - 1].function)
         return buffer;
     snprintf(called, sizeof called, "%s", frames[user - 1].function);
@@ -75,7 +75,7 @@ struct charges {
     uint32_t count, room;
 };
 
-static bool add_charge(struct charges *to, const struct report_digest *digest, size_t insn)
+static bool add_charge(struct charges *to, const struct digest *digest, size_t insn)
 {
     const uint32_t number = digest->charged.number_of[insn];
     uint32_t at = 0;
@@ -90,22 +90,22 @@ static bool add_charge(struct charges *to, const struct report_digest *digest, s
     return true;
 }
 
-static void add_places(struct document *d, const struct report_run *run, const struct charges *charges)
+static void add_places(struct document *d, const struct analyses_run *run, const struct charges *charges)
 {
     doc_table(d, DOC_JSON, "charged");
-    for (uint32_t i = 0; i < charges->count && i < REPORT_LISTED; i++) {
+    for (uint32_t i = 0; i < charges->count && i < CHAPTER_LISTED; i++) {
         struct loader_place place;
-        report_charge(&place, run, charges->list[i].pc);
+        names_charge(&place, run, charges->list[i].pc);
         doc_group(d, DOC_JSON, NULL);
-        report_add_place(d, &place);
+        chapter_add_place(d, &place);
         doc_count(d, DOC_JSON, "cost", charges->list[i].cost);
         doc_close(d);
     }
-    report_add_rest(d, charges->count);
+    chapter_add_rest(d, charges->count);
     doc_close(d);
 }
 
-void report_add_charged(struct document *d, const struct report_digest *digest, const struct report_ranked *line)
+void chapter_add_charged(struct document *d, const struct digest *digest, const struct digest_ranked *line)
 {
     struct charges charges = {NULL, 0, 0};
     struct loader_place place;
@@ -116,8 +116,8 @@ void report_add_charged(struct document *d, const struct report_digest *digest, 
             d->failed = true;
     if (charges.count != 0) {
         qsort(charges.list, charges.count, sizeof *charges.list, by_cost);
-        report_charge(&place, digest->run, charges.list[0].pc);
-        if (charges.count > 1 || report_by_place(&place, &line->place) != 0)
+        names_charge(&place, digest->run, charges.list[0].pc);
+        if (charges.count > 1 || digest_by_place(&place, &line->place) != 0)
             add_places(d, digest->run, &charges);
     }
     c2_free(charges.list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * profile: what the analysis found, summed and sorted for the reports.
+ * digest: what was counted and what the profile has found, summed and sorted for the chapters of a report.
  *
  * Model
  *   The profile has rows (instruction, object) with a tally a level, and pairs of rows (victim, evictor). Objects,
@@ -19,18 +19,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/samples.h"
+#include "analyses/digest.h"
+#include "analyses/names.h"
 
 /* Ascending and descending order of two values of any arithmetic type. */
 #define UP(a, b) (((a) > (b)) - ((a) < (b)))
 #define DOWN(a, b) UP(b, a)
+
+/* ------------------------------------------------------------------ levels, in their order */
+
+static struct digest_level level_of(const struct analyses_run *run, const struct caches_costs *costs, uint32_t depth,
+                                    bool code)
+{
+    const struct caches_machine *machine = run->machine;
+    const uint32_t number = code ? machine->level_count : depth;
+    const struct analyses_fifo_counts *fifo = run->found[ANALYSIS_fifo];
+    return (struct digest_level){.level = code ? &machine->l1i : &machine->levels[depth],
+                                 .counts = code ? run->l1i : run->levels[depth],
+                                 .fifo = fifo ? &fifo[number] : NULL,
+                                 .depth = depth,
+                                 .number = number,
+                                 .miss_cycles = costs->miss[number],
+                                 .code = code};
+}
+
+size_t digest_levels(struct digest_level out[DIGEST_LEVELS], const struct analyses_run *run)
+{
+    const struct caches_costs costs = caches_costs(run->machine);
+    size_t count = 0;
+    for (uint32_t depth = 0; depth < run->machine->level_count; depth++) {
+        out[count++] = level_of(run, &costs, depth, false);
+        if (depth == 0 && run->machine->has_l1i)
+            out[count++] = level_of(run, &costs, depth, true);
+    }
+    return count;
+}
 
 /* ------------------------------------------------------------------ order */
 
 /* NULL goes before every text. */
 static int by_text(const char *a, const char *b) { return !a || !b ? UP(!!a, !!b) : strcmp(a, b); }
 
-int report_by_place(const struct loader_place *a, const struct loader_place *b)
+int digest_by_place(const struct loader_place *a, const struct loader_place *b)
 {
     int order = by_text(a->object, b->object);
     if (order == 0)
@@ -44,15 +74,15 @@ int report_by_place(const struct loader_place *a, const struct loader_place *b)
 
 static int by_place(const void *left, const void *right)
 {
-    const struct report_ranked *a = left, *b = right;
-    const int order = report_by_place(&a->place, &b->place);
+    const struct digest_ranked *a = left, *b = right;
+    const int order = digest_by_place(&a->place, &b->place);
     return order != 0 ? order : UP(a->pc.v, b->pc.v);
 }
 
 static int by_cost(const void *left, const void *right)
 {
-    const struct report_ranked *a = left, *b = right;
-    int order = report_by_cost(&a->missed, &b->missed);
+    const struct digest_ranked *a = left, *b = right;
+    int order = digest_by_cost(&a->missed, &b->missed);
     if (order == 0)
         order = DOWN(a->executed, b->executed);
     if (order == 0)
@@ -60,7 +90,7 @@ static int by_cost(const void *left, const void *right)
     return order != 0 ? order : UP(a->number, b->number);
 }
 
-static void rank(struct report_ranking *ranking)
+static void rank(struct digest_ranking *ranking)
 {
     if (ranking->count != 0)
         qsort(ranking->list, ranking->count, sizeof *ranking->list, by_cost);
@@ -68,19 +98,19 @@ static void rank(struct report_ranking *ranking)
 
 /* ------------------------------------------------------------------ objects */
 
-static enum c2_status make_objects(struct report_digest *digest, struct c2_error *err)
+static enum c2_status make_objects(struct digest *digest, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
-    struct report_ranking *objects = &digest->objects;
+    struct digest_ranking *objects = &digest->objects;
     objects->list = c2_calloc(profile->object_count + 1, sizeof *objects->list);
     if (!objects->list)
         return c2_fail_memory(err, "the objects of a report");
     for (size_t i = 0; i < profile->object_count; i++) {
-        struct report_ranked *object = &objects->list[objects->count++];
+        struct digest_ranked *object = &objects->list[objects->count++];
         object->of = &profile->objects[i];
         object->number = (uint32_t)i;
-        report_add_object(&object->missed, digest, object->of);
-        report_add_missed(&digest->missed, &object->missed);
+        digest_add_object(&object->missed, digest, object->of);
+        digest_add_missed(&digest->missed, &object->missed);
     }
     rank(objects);
     return C2_OK;
@@ -88,7 +118,7 @@ static enum c2_status make_objects(struct report_digest *digest, struct c2_error
 
 /* ------------------------------------------------------------------ functions and lines */
 
-static void add_ranked(struct report_ranked *to, const struct report_ranked *from)
+static void add_ranked(struct digest_ranked *to, const struct digest_ranked *from)
 {
     if (from->dearest_cost > to->dearest_cost) {
         to->dearest = from->dearest;
@@ -97,11 +127,11 @@ static void add_ranked(struct report_ranked *to, const struct report_ranked *fro
     to->executed += from->executed;
     to->reads += from->reads;
     to->writes += from->writes;
-    report_add_missed(&to->missed, &from->missed);
+    digest_add_missed(&to->missed, &from->missed);
 }
 
 /* The function of an instruction, of which only its names are known. */
-static void function_of(struct report_ranked *out, const struct report_run *run, const struct analyses_insn *insn)
+static void function_of(struct digest_ranked *out, const struct analyses_run *run, const struct analyses_insn *insn)
 {
     struct loader_place place = {.function = NULL};
     if (run->symbols)
@@ -113,15 +143,15 @@ static void function_of(struct report_ranked *out, const struct report_run *run,
 }
 
 /* An access that asked the first level and found the line is a row without a miss. Translations are missed too. */
-static bool has_missed(const struct report_missed *missed)
+static bool has_missed(const struct digest_missed *missed)
 {
     return missed->own + missed->loading + missed->tlb.misses != 0;
 }
 
 /* Neighbours of one place are one. */
-static bool append(struct report_ranking *to, const struct report_ranked *own, uint32_t insn)
+static bool append(struct digest_ranking *to, const struct digest_ranked *own, uint32_t insn)
 {
-    const bool another = to->count == 0 || report_by_place(&to->list[to->count - 1].place, &own->place) != 0;
+    const bool another = to->count == 0 || digest_by_place(&to->list[to->count - 1].place, &own->place) != 0;
     if (another && !c2_grow((void **)&to->list, &to->room, to->count, sizeof *to->list))
         return false;
     if (another) {
@@ -134,10 +164,10 @@ static bool append(struct report_ranking *to, const struct report_ranked *own, u
     return true;
 }
 
-static bool add_insn(struct report_digest *digest, uint32_t number, const struct report_missed *missed)
+static bool add_insn(struct digest *digest, uint32_t number, const struct digest_missed *missed)
 {
     const struct analyses_insn *insn = &digest->profile->insns[number];
-    struct report_ranked function = {.missed = *missed}, line = {.missed = *missed, .pc = insn->pc};
+    struct digest_ranked function = {.missed = *missed}, line = {.missed = *missed, .pc = insn->pc};
     function_of(&function, digest->run, insn);
     if (!append(&digest->functions, &function, number))
         return false;
@@ -147,21 +177,21 @@ static bool add_insn(struct report_digest *digest, uint32_t number, const struct
         return true;
     line.dearest = insn->pc;
     line.dearest_cost = missed->own;
-    report_place(&line.place, digest->run, insn->pc);
+    names_place(&line.place, digest->run, insn->pc);
     if (!append(&digest->lines, &line, number))
         return false;
-    report_charge(&line.place, digest->run, insn->pc);
+    names_charge(&line.place, digest->run, insn->pc);
     return append(&digest->charged, &line, number);
 }
 
-static enum c2_status collect(struct report_digest *digest, struct c2_error *err)
+static enum c2_status collect(struct digest *digest, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
     size_t row = 0;
     for (size_t i = 0; i < profile->insn_count; i++) {
-        struct report_missed missed = {.own = 0};
+        struct digest_missed missed = {.own = 0};
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
-            report_add_row(&missed, digest, &profile->rows[row]);
+            digest_add_row(&missed, digest, &profile->rows[row]);
         if (!add_insn(digest, (uint32_t)i, &missed))
             return c2_fail_memory(err, "the functions and lines of a report");
     }
@@ -169,13 +199,13 @@ static enum c2_status collect(struct report_digest *digest, struct c2_error *err
 }
 
 /* Those of one place become one; joined: room for the number that each then has. */
-static void join(struct report_ranking *ranking, uint32_t *joined, size_t insn_count)
+static void join(struct digest_ranking *ranking, uint32_t *joined, size_t insn_count)
 {
     uint32_t kept = 0;
     if (ranking->count != 0)
         qsort(ranking->list, ranking->count, sizeof *ranking->list, by_place);
     for (uint32_t i = 0; i < ranking->count; i++) {
-        if (kept > 0 && report_by_place(&ranking->list[kept - 1].place, &ranking->list[i].place) == 0)
+        if (kept > 0 && digest_by_place(&ranking->list[kept - 1].place, &ranking->list[i].place) == 0)
             add_ranked(&ranking->list[kept - 1], &ranking->list[i]);
         else
             ranking->list[kept++] = ranking->list[i];
@@ -188,10 +218,10 @@ static void join(struct report_ranking *ranking, uint32_t *joined, size_t insn_c
     rank(ranking);
 }
 
-static enum c2_status make_functions_and_lines(struct report_digest *digest, struct c2_error *err)
+static enum c2_status make_functions_and_lines(struct digest *digest, struct c2_error *err)
 {
     const size_t count = digest->profile->insn_count;
-    struct report_ranking *const rankings[] = {&digest->functions, &digest->lines, &digest->charged};
+    struct digest_ranking *const rankings[] = {&digest->functions, &digest->lines, &digest->charged};
     uint32_t *joined = c2_alloc((count + 1) * sizeof *joined);
     digest->cost_of = c2_alloc((count + 1) * sizeof *digest->cost_of);
     bool full = !joined || !digest->cost_of;
@@ -209,21 +239,21 @@ static enum c2_status make_functions_and_lines(struct report_digest *digest, str
 /* ------------------------------------------------------------------ loops */
 
 /* One for each that ran, by its number, and one behind them for what is in none. */
-static void name_loops(struct report_digest *digest, const struct analyses_loops_result *found)
+static void name_loops(struct digest *digest, const struct analyses_loops_result *found)
 {
-    struct report_ranking *loops = &digest->loops;
+    struct digest_ranking *loops = &digest->loops;
     for (uint32_t i = 0; i <= found->count; i++) {
-        struct report_ranked *loop = &loops->list[loops->count++];
+        struct digest_ranked *loop = &loops->list[loops->count++];
         loop->number = i;
         if (i == found->count)
             continue;
         loop->loop = &found->loops[i];
         loop->pc = loop->loop->header;
-        report_loop_place(&loop->place, digest->run, loop->loop);
+        names_loop_place(&loop->place, digest->run, loop->loop);
     }
 }
 
-static void sum_loops(struct report_digest *digest, const struct analyses_loops_result *found)
+static void sum_loops(struct digest *digest, const struct analyses_loops_result *found)
 {
     const struct analyses_profile_result *profile = digest->profile;
     size_t row = 0;
@@ -231,14 +261,14 @@ static void sum_loops(struct report_digest *digest, const struct analyses_loops_
         const struct analyses_insn *insn = &profile->insns[i];
         const uint32_t number = found->loop_of[i] == ANALYSES_NO_LOOP ? found->count : found->loop_of[i];
         digest->loops.number_of[i] = number;
-        struct report_ranked one = {.executed = insn->executed, .reads = insn->reads, .writes = insn->writes};
+        struct digest_ranked one = {.executed = insn->executed, .reads = insn->reads, .writes = insn->writes};
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
-            report_add_row(&one.missed, digest, &profile->rows[row]);
+            digest_add_row(&one.missed, digest, &profile->rows[row]);
         add_ranked(&digest->loops.list[number], &one);
     }
 }
 
-static enum c2_status make_loops(struct report_digest *digest, struct c2_error *err)
+static enum c2_status make_loops(struct digest *digest, struct c2_error *err)
 {
     const struct analyses_loops_result *found = digest->run->found[ANALYSIS_loops];
     if (!found)
@@ -277,14 +307,14 @@ static int by_victim(const void *left, const void *right)
 
 static int by_count(const void *left, const void *right)
 {
-    const struct report_victim *a = left, *b = right;
+    const struct digest_victim *a = left, *b = right;
     int order = UP(a->level, b->level);
     if (order == 0)
         order = DOWN(a->count, b->count);
     return order != 0 ? order : UP(a->row, b->row);
 }
 
-static size_t reported_level(const struct report_digest *digest, uint32_t number)
+static size_t reported_level(const struct digest *digest, uint32_t number)
 {
     size_t level = 0;
     while (digest->levels[level].number != number)
@@ -292,20 +322,20 @@ static size_t reported_level(const struct report_digest *digest, uint32_t number
     return level;
 }
 
-static void group_pairs(struct report_digest *digest)
+static void group_pairs(struct digest *digest)
 {
     for (size_t i = 0; i < digest->profile->pair_count; i++) {
         const struct analyses_pair *pair = digest->pairs[i], *before = i > 0 ? digest->pairs[i - 1] : NULL;
         if (!before || before->level != pair->level || before->victim != pair->victim)
-            digest->victims[digest->victim_count++] = (struct report_victim){
+            digest->victims[digest->victim_count++] = (struct digest_victim){
                 .level = reported_level(digest, pair->level), .row = pair->victim, .pairs = &digest->pairs[i]};
-        struct report_victim *victim = &digest->victims[digest->victim_count - 1];
+        struct digest_victim *victim = &digest->victims[digest->victim_count - 1];
         victim->count += pair->count;
         victim->pair_count++;
     }
 }
 
-static enum c2_status make_victims(struct report_digest *digest, struct c2_error *err)
+static enum c2_status make_victims(struct digest *digest, struct c2_error *err)
 {
     const size_t count = digest->profile->pair_count;
     digest->pairs = c2_calloc(count + 1, sizeof(const struct analyses_pair *));
@@ -322,12 +352,12 @@ static enum c2_status make_victims(struct report_digest *digest, struct c2_error
 }
 
 /* The place of the evicting object in `evicted`: behind all objects stands nobody. */
-static size_t evicting_object(const struct report_digest *digest, const struct analyses_pair *pair)
+static size_t evicting_object(const struct digest *digest, const struct analyses_pair *pair)
 {
     return pair->evictor == ANALYSES_NOBODY ? digest->objects.count : digest->profile->rows[pair->evictor].object;
 }
 
-struct report_share report_main_evictor(struct report_digest *digest, const struct report_victim *victim)
+struct digest_share digest_main_evictor(struct digest *digest, const struct digest_victim *victim)
 {
     const struct analyses_pair *most = NULL;
     uint64_t count = 0;
@@ -343,16 +373,16 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
     for (size_t i = 0; i < victim->pair_count; i++)
         digest->evicted[evicting_object(digest, victim->pairs[i])] = 0;
     const size_t object = evicting_object(digest, most);
-    return (struct report_share){object == digest->objects.count ? ANALYSES_NOBODY : (uint32_t)object, most->reason,
+    return (struct digest_share){object == digest->objects.count ? ANALYSES_NOBODY : (uint32_t)object, most->reason,
                                  count};
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-enum c2_status report_digest_make(struct report_digest *out, const struct report_run *run, struct c2_error *err)
+enum c2_status digest_make(struct digest *out, const struct analyses_run *run, struct c2_error *err)
 {
-    *out = (struct report_digest){.run = run, .profile = run->profile, .translated = run->tlb};
-    out->level_count = run->machine ? report_levels(out->levels, run) : 0;
+    *out = (struct digest){.run = run, .profile = run->profile, .translated = run->tlb};
+    out->level_count = run->machine ? digest_levels(out->levels, run) : 0;
     if (run->machine)
         out->costs = caches_costs(run->machine);
     if (!run->profile)
@@ -365,13 +395,12 @@ enum c2_status report_digest_make(struct report_digest *out, const struct report
     if (status == C2_OK)
         status = make_victims(out, err);
     if (status == C2_OK)
-        report_check_cost(out);
-    return status == C2_OK && run->samples.count != 0 ? samples_groups_make(&out->samples, out, err) : status;
+        digest_check_cost(out);
+    return status;
 }
 
-void report_digest_release(struct report_digest *digest)
+void digest_release(struct digest *digest)
 {
-    samples_groups_release(digest->samples);
     c2_free(digest->functions.number_of);
     c2_free(digest->lines.number_of);
     c2_free(digest->charged.number_of);
@@ -385,5 +414,5 @@ void report_digest_release(struct report_digest *digest)
     c2_free(digest->victims);
     c2_free(digest->pairs);
     c2_free(digest->evicted);
-    *digest = (struct report_digest){0};
+    *digest = (struct digest){0};
 }
