@@ -8,6 +8,7 @@
 
 #include "analyses/contexts.h"
 #include "base/base.h"
+#include "document/document.h"
 #include "loader/loader.h"
 #include "sim/sim.h"
 
@@ -141,6 +142,18 @@ void analyses_write_quoted(FILE *to, const char *text);
 struct analysis { /* the first member of an analysis's own */
     const struct analysis_kind *kind;
 };
+struct digest;
+/* What reports show of an analysis. It is called for every run that was simulated, in the order of the JSON; what the
+ * analysis has found is in digest->run->found, where it was asked for, else the chapter adds nothing. */
+struct analysis_chapter {
+    /* Adds figures and notes to the open section; want of memory is the document's. */
+    void (*add)(struct document *d, struct digest *digest);
+    bool profiled;  /* only where misses were attributed */
+    enum doc_in in; /* where it appears */
+    unsigned place; /* in the text */
+    unsigned order; /* in the JSON, between the chapters of report/report.c, which have multiples of 10 as well */
+};
+
 struct analysis_kind {
     bool on_without_option; /* and off with it */
     bool every_machine;     /* of those that are compared access by access (--against); else the first only */
@@ -159,6 +172,7 @@ struct analysis_kind {
     struct sim_subscriber (*subscriber)(struct analysis *analysis);
     struct sim_attribution (*attribution)(struct analysis *analysis); /* NULL: it does not attribute, as all but one */
     const void *(*result)(const struct analysis *analysis); /* lent until destroy; type: see below. NULL: it has none */
+    const struct analysis_chapter *chapter;                 /* NULL: reports show nothing of it */
     /* Writes what is left of its file and makes that appear under its name; once. NULL: it writes none. */
     enum c2_status (*commit)(struct analysis *analysis, struct c2_error *err);
     /* In the child of a fork, whose file is a new one: what was for it is the parent's. NULL: nothing is, before

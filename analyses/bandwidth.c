@@ -625,5 +625,9 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return &((const struct bandwidth *)analysis)->result; }
 
-const struct analysis_kind analysis_bandwidth = {
-    .create = create, .subscriber = subscriber, .result = result, .commit = commit, .destroy = destroy};
+const struct analysis_kind analysis_bandwidth = {.chapter = &analyses_bandwidth_chapter,
+                                                 .create = create,
+                                                 .subscriber = subscriber,
+                                                 .result = result,
+                                                 .commit = commit,
+                                                 .destroy = destroy};

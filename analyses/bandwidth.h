@@ -107,4 +107,7 @@ struct analyses_bandwidth_result {
 /* The flow that dominated most windows; flow_count: none did. */
 uint32_t bandwidth_main(const struct analyses_bandwidth_result *result, const struct bandwidth_windows *windows);
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_bandwidth_chapter;
+
 #endif

@@ -1448,8 +1448,12 @@ static const void *result(const struct analysis *analysis)
     return graph->sorted ? &graph->result : NULL;
 }
 
-const struct analysis_kind analysis_callgraph = {
-    .wanted = is_wanted, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_callgraph = {.wanted = is_wanted,
+                                                 .chapter = &analyses_contexts_chapter,
+                                                 .create = create,
+                                                 .subscriber = subscriber,
+                                                 .result = result,
+                                                 .destroy = destroy};
 
 struct contexts *analyses_callgraph_contexts(struct analysis *callgraph)
 {

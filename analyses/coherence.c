@@ -242,6 +242,7 @@ static const void *result_of(const struct analysis *analysis) { return &((const 
 const struct analysis_kind analysis_coherence = {.on_without_option = true,
                                                  .beside = true,
                                                  .applies = applies,
+                                                 .chapter = &analyses_coherence_chapter,
                                                  .create = create,
                                                  .subscriber = subscriber,
                                                  .result = result_of,

@@ -84,4 +84,7 @@ void coherence_found_free(struct coherence_found *found);
  * overlap, or there is none. */
 uint32_t coherence_padding(const struct coherence_pair *pairs, uint32_t count, uint32_t line_bytes);
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_coherence_chapter;
+
 #endif

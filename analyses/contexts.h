@@ -68,4 +68,8 @@ struct analyses_contexts {
     uint32_t cycle_count;
 };
 
+/* What reports show of it. */
+struct analysis_chapter; /* analyses.h */
+extern const struct analysis_chapter analyses_contexts_chapter;
+
 #endif

@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "analyses/analyses.h"
+#include "analyses/digest.h"
 
 #define FIFO_A_WAY 2u       /* entries of a set, by way */
 #define FIFO_MOST_A_WAY 16u /* that may be asked for */
@@ -260,8 +261,44 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }
 
+/* ------------------------------------------------------------------ its chapter */
+
+static void add_fifo_row(struct document *d, const struct digest_level *level)
+{
+    doc_group(d, DOC_TEXT, NULL);
+    doc_string(d, DOC_TEXT, "name", level->level->name);
+    doc_count(d, DOC_TEXT, "misses", level->counts->misses);
+    doc_count(d, DOC_TEXT, "conflict", level->counts->conflict);
+#define X(field, help) doc_count(d, DOC_TEXT, #field, level->fifo->field);
+    ANALYSES_FIFO_COUNTERS(X)
+#undef X
+    doc_close(d);
+}
+
+/* In the JSON the detector's counts are with those of the levels. */
+static void add_fifo_chapter(struct document *d, struct digest *digest)
+{
+    static const struct doc_column columns[] = {
+        {.heading = "FIFO detector", .key = "name", .form = DOC_LEFT},
+        {.heading = "capacity", .key = "fifo_capacity", .of = "misses"},
+        {.heading = "conflict", .key = "fifo_conflict", .of = "misses"},
+        {.heading = "FA conflict", .key = "conflict", .of = "misses"},
+        {.heading = "both", .key = "both_conflict", .of = "misses"},
+        {.heading = "only FIFO", .key = "only_fifo", .of = "misses"},
+        {.heading = "only FA", .key = "only_fa", .of = "misses"},
+    };
+    doc_table(d, DOC_TEXT, NULL);
+    doc_columns(d, columns, sizeof columns / sizeof columns[0], 0);
+    for (size_t i = 0; digest->levels[0].fifo && i < digest->level_count; i++)
+        add_fifo_row(d, &digest->levels[i]);
+    doc_close(d);
+}
+
+static const struct analysis_chapter chapter = {.add = add_fifo_chapter, .in = DOC_TEXT, .place = 4, .order = 40};
+
 const struct analysis_kind analysis_fifo = {.every_machine = true,
                                             .beside = true,
+                                            .chapter = &chapter,
                                             .create = create,
                                             .subscriber = subscriber,
                                             .result = result,

@@ -860,6 +860,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 }
 
 const struct analysis_kind analysis_histogram = {.needs = 1u << ANALYSIS_profile,
+                                                 .chapter = &analyses_histogram_chapter,
                                                  .create = create,
                                                  .subscriber = subscriber,
                                                  .result = result,

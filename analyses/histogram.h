@@ -57,4 +57,7 @@ struct analyses_histogram_result {
     uint64_t tenth; /* L1D misses of the tenth of them that has most */
 };
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_histogram_chapter;
+
 #endif

@@ -652,6 +652,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 static const void *result(const struct analysis *analysis) { return &((const struct line_use *)analysis)->result; }
 
 const struct analysis_kind analysis_line_use = {.needs = 1u << ANALYSIS_profile,
+                                                .chapter = &analyses_line_use_chapter,
                                                 .create = create,
                                                 .subscriber = subscriber,
                                                 .result = result,

@@ -85,4 +85,7 @@ struct analyses_line_use_result {
     size_t struct_count;
 };
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_line_use_chapter;
+
 #endif

@@ -39,4 +39,13 @@ void names_charge(struct loader_place *out, const struct analyses_run *run, stru
  * there, and where it lies. Returns buffer. */
 char *names_charged_text(char *buffer, size_t bytes, const struct analyses_run *run, struct guest_va pc);
 
+/* ------------------------------------------------------------------ contexts of functions (contexts_chapter.c) */
+
+/* "fib2:i=4:j=4": the function, and what it was called with. NULL: no memory. */
+const char *names_symbol_text(struct c2_pool *pool, const struct analyses_run *run, uint32_t symbol);
+/* ":i=4'2'main": what stands behind the function's name; "" in the outermost context of one that nothing tells apart.
+ * NULL: no memory. */
+const char *names_context_suffix(struct c2_pool *pool, const struct analyses_run *run,
+                                 const struct analyses_context *context);
+
 #endif

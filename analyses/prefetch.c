@@ -366,6 +366,7 @@ static const void *result(const struct analysis *analysis) { return &((const str
 const struct analysis_kind analysis_prefetch = {.on_without_option = true,
                                                 .beside = true,
                                                 .applies = caches_machine_prefetches,
+                                                .chapter = &analyses_prefetch_chapter,
                                                 .create = create,
                                                 .subscriber = subscriber,
                                                 .result = result,

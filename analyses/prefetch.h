@@ -35,4 +35,7 @@ struct analyses_prefetch_result {
     size_t row_count;
 };
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_prefetch_chapter;
+
 #endif

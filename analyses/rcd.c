@@ -280,6 +280,7 @@ static const void *result(const struct analysis *analysis)
 }
 
 const struct analysis_kind analysis_rcd = {.needs = 1u << ANALYSIS_profile | 1u << ANALYSIS_loops,
+                                           .chapter = &analyses_rcd_chapter,
                                            .create = create,
                                            .subscriber = subscriber,
                                            .result = result,

@@ -5,6 +5,7 @@
 #ifndef C2_ANALYSES_RCD_H
 #define C2_ANALYSES_RCD_H
 
+#include "analyses/analyses.h"
 #include "base/base.h"
 
 /* Distances are counted exactly up to RCD_EXACT, then up to powers of two: bin i has those above the limit of bin i - 1
@@ -71,5 +72,8 @@ static inline bool analyses_rcd_suffers(const struct analyses_rcd_sum *loop)
 {
     return loop->conflicts != 0 && loop->conflicts * ANALYSES_RCD_SUFFERS >= loop->misses;
 }
+
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_rcd_chapter;
 
 #endif

@@ -583,6 +583,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 static const void *result(const struct analysis *analysis) { return &((const struct reuse *)analysis)->result; }
 
 const struct analysis_kind analysis_reuse = {.needs = 1u << ANALYSIS_profile,
+                                             .chapter = &analyses_reuse_chapter,
                                              .create = create,
                                              .subscriber = subscriber,
                                              .result = result,

@@ -48,4 +48,7 @@ struct analyses_reuse_result {
     size_t row_count;
 };
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_reuse_chapter;
+
 #endif

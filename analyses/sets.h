@@ -48,4 +48,7 @@ struct analyses_sets_result {
     struct analyses_page_count more[ANALYSES_LEVELS];
 };
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_sets_chapter;
+
 #endif

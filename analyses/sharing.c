@@ -696,5 +696,9 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return &((const struct sharing *)analysis)->result; }
 
-const struct analysis_kind analysis_sharing = {
-    .needs = 1u << ANALYSIS_profile, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_sharing = {.needs = 1u << ANALYSIS_profile,
+                                               .chapter = &analyses_sharing_chapter,
+                                               .create = create,
+                                               .subscriber = subscriber,
+                                               .result = result,
+                                               .destroy = destroy};

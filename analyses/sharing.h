@@ -71,4 +71,7 @@ struct analyses_sharing_result {
     size_t block_count, sections_listed, object_count, line_count, insn_count;
 };
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_sharing_chapter;
+
 #endif

@@ -314,5 +314,9 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return &((const struct windows *)analysis)->result; }
 
-const struct analysis_kind analysis_windows = {
-    .create = create, .subscriber = subscriber, .result = result, .commit = commit, .destroy = destroy};
+const struct analysis_kind analysis_windows = {.chapter = &analyses_windows_chapter,
+                                               .create = create,
+                                               .subscriber = subscriber,
+                                               .result = result,
+                                               .commit = commit,
+                                               .destroy = destroy};

@@ -22,4 +22,7 @@ struct analyses_windows_result {
     const struct analyses_window *list;
 };
 
+/* What reports show of it. */
+extern const struct analysis_chapter analyses_windows_chapter;
+
 #endif

@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/contexts_priv.h"
 #include "report/export_priv.h"
 
 #define FRAMES 32 /* deeper chains of inlined calls end in the last frame seen */
@@ -154,7 +153,7 @@ enum c2_status export_in_context(struct export_names *names, uint32_t context, s
         return C2_OK;
     }
     struct export_function mine = names->functions[place->function - 1];
-    const char *suffix = report_context_suffix(&names->pool, names->run, &calls->contexts->contexts[context]);
+    const char *suffix = names_context_suffix(&names->pool, &names->run->sim, &calls->contexts->contexts[context]);
     mine.name = suffix ? c2_pool_format(&names->pool, "%s%s", mine.name, suffix) : NULL;
     mine.written = false;
     if (!mine.name)

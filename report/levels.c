@@ -77,35 +77,6 @@ void report_add_levels(struct document *d, struct digest *digest)
     doc_close(d);
 }
 
-static void add_fifo_row(struct document *d, const struct digest_level *level)
-{
-    doc_group(d, DOC_TEXT, NULL);
-    doc_string(d, DOC_TEXT, "name", level->level->name);
-    doc_count(d, DOC_TEXT, "misses", level->counts->misses);
-    doc_count(d, DOC_TEXT, "conflict", level->counts->conflict);
-    add_fifo_counts(d, DOC_TEXT, level->fifo);
-    doc_close(d);
-}
-
-/* In the JSON the detector's counts are with those of the levels. */
-void report_add_fifo(struct document *d, struct digest *digest)
-{
-    static const struct doc_column columns[] = {
-        {.heading = "FIFO detector", .key = "name", .form = DOC_LEFT},
-        {.heading = "capacity", .key = "fifo_capacity", .of = "misses"},
-        {.heading = "conflict", .key = "fifo_conflict", .of = "misses"},
-        {.heading = "FA conflict", .key = "conflict", .of = "misses"},
-        {.heading = "both", .key = "both_conflict", .of = "misses"},
-        {.heading = "only FIFO", .key = "only_fifo", .of = "misses"},
-        {.heading = "only FA", .key = "only_fa", .of = "misses"},
-    };
-    doc_table(d, DOC_TEXT, NULL);
-    doc_columns(d, columns, COUNT_OF(columns), 0);
-    for (size_t i = 0; digest->levels[0].fifo && i < digest->level_count; i++)
-        add_fifo_row(d, &digest->levels[i]);
-    doc_close(d);
-}
-
 /* ------------------------------------------------------------------ TLBs */
 
 /* What it translates when it is full of the smallest and of the largest pages it holds; none where it holds none. */

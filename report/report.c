@@ -13,61 +13,77 @@
  * Invariants
  *   The same run gives the same bytes; nothing of it is kept.
  */
-#include "report/contexts_priv.h"
+#include <stdlib.h>
+
 #include "report/explain_priv.h"
 #include "report/samples.h"
 
 /* What a run must have for a chapter to be about something. */
 enum needs { ALWAYS, SIMULATED, PROFILED };
 
-/* In the order of report.json, each with where it appears and its place in the text. One a line, however short. */
+/* One a line, however short. order: in report.json; place: in the text. Those of analyses are in their files. */
 /* clang-format off */
 static const struct chapter {
     void (*add)(struct document *d, struct digest *digest);
     enum needs needs;
     enum doc_in in;
-    unsigned place;
-} chapters[] = {
-    {report_add_head, ALWAYS, DOC_BOTH, 1},
-    {report_add_levels, SIMULATED, DOC_BOTH, 2},
-    {report_add_samples, SIMULATED, DOC_BOTH, 3},
-    {report_add_fifo, SIMULATED, DOC_TEXT, 4},
-    {report_add_coherence, SIMULATED, DOC_BOTH, 4},
-    {report_add_windows, SIMULATED, DOC_BOTH, 12},
-    {report_add_bandwidth, SIMULATED, DOC_BOTH, 12},
-    {report_add_prefetch, SIMULATED, DOC_BOTH, 4},
-    {report_add_instructed, SIMULATED, DOC_BOTH, 4},
-    {report_add_reuse, PROFILED, DOC_BOTH, 12},
-    {report_add_line_use, PROFILED, DOC_BOTH, 12},
-    {report_add_tlbs, SIMULATED, DOC_BOTH, 11},
-    {report_add_sharing, SIMULATED, DOC_BOTH, 12},
-    {report_add_against, SIMULATED, DOC_BOTH, 12},
-    {report_add_lanes, SIMULATED, DOC_BOTH, 2},
-    {report_add_conflicts, PROFILED, DOC_JSON, 0},
-    {report_add_dearest, PROFILED, DOC_TEXT, 9},
-    {report_add_framed, PROFILED, DOC_TEXT, 10},
-    {report_add_cost, PROFILED, DOC_BOTH, 5},
-    {report_add_objects, PROFILED, DOC_BOTH, 6},
-    {report_add_functions, PROFILED, DOC_BOTH, 8},
-    {report_add_lines, PROFILED, DOC_BOTH, 7},
-    {report_add_contexts, PROFILED, DOC_BOTH, 8},
-    {report_add_histogram, PROFILED, DOC_BOTH, 8},
-    {report_add_sets, PROFILED, DOC_BOTH, 8},
-    {report_add_findings, PROFILED, DOC_BOTH, 0},
-    {report_add_hints, SIMULATED, DOC_TEXT, 14},
-    {report_add_loops, PROFILED, DOC_BOTH, 7},
-    {report_add_rcd, PROFILED, DOC_BOTH, 10},
-    {report_add_receipt, ALWAYS, DOC_JSON, 0},
+    unsigned place, order;
+} own_chapters[] = {
+    {report_add_head, ALWAYS, DOC_BOTH, 1, 10},
+    {report_add_levels, SIMULATED, DOC_BOTH, 2, 20},
+    {report_add_samples, SIMULATED, DOC_BOTH, 3, 30},
+    {report_add_instructed, SIMULATED, DOC_BOTH, 4, 90},
+    {report_add_tlbs, SIMULATED, DOC_BOTH, 11, 120},
+    {report_add_against, SIMULATED, DOC_BOTH, 12, 140},
+    {report_add_lanes, SIMULATED, DOC_BOTH, 2, 150},
+    {report_add_conflicts, PROFILED, DOC_JSON, 0, 160},
+    {report_add_dearest, PROFILED, DOC_TEXT, 9, 170},
+    {report_add_framed, PROFILED, DOC_TEXT, 10, 180},
+    {report_add_cost, PROFILED, DOC_BOTH, 5, 190},
+    {report_add_objects, PROFILED, DOC_BOTH, 6, 200},
+    {report_add_functions, PROFILED, DOC_BOTH, 8, 210},
+    {report_add_lines, PROFILED, DOC_BOTH, 7, 220},
+    {report_add_findings, PROFILED, DOC_BOTH, 0, 260},
+    {report_add_hints, SIMULATED, DOC_TEXT, 14, 270},
+    {report_add_loops, PROFILED, DOC_BOTH, 7, 280},
+    {report_add_receipt, ALWAYS, DOC_JSON, 0, 300},
 };
 /* clang-format on */
+#define OWN_CHAPTERS (sizeof own_chapters / sizeof own_chapters[0])
+
+static int by_order(const void *left, const void *right)
+{
+    const struct chapter *a = left, *b = right;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Those of all analyses and the report's own, in the order of report.json; returns how many. */
+static size_t collect_chapters(struct chapter out[OWN_CHAPTERS + ANALYSES_KINDS])
+{
+    size_t count = 0;
+    for (; count < OWN_CHAPTERS; count++)
+        out[count] = own_chapters[count];
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++) {
+        const struct analysis_chapter *of = analyses_kind_of((enum analysis_number)i)->chapter;
+        if (of)
+            out[count++] = (struct chapter){of->add, of->profiled ? PROFILED : SIMULATED, of->in, of->place, of->order};
+    }
+    qsort(out, count, sizeof *out, by_order);
+    for (size_t i = 1; i < count; i++)
+        C2_ASSERT(out[i - 1].order != out[i].order);
+    return count;
+}
 
 static void add_chapters(struct document *d, struct digest *digest)
 {
-    const enum needs has = !report_of(digest)->simulated ? ALWAYS : !digest->profile ? SIMULATED : PROFILED;
-    for (size_t i = 0; i < sizeof chapters / sizeof chapters[0]; i++) {
+    const struct report_run *run = report_of(digest);
+    const enum needs has = !run->simulated ? ALWAYS : !digest->profile ? SIMULATED : PROFILED;
+    struct chapter chapters[OWN_CHAPTERS + ANALYSES_KINDS];
+    const size_t count = collect_chapters(chapters);
+    for (size_t i = 0; i < count; i++) {
         const bool compares = chapters[i].add == report_add_head || chapters[i].add == report_add_lanes ||
                               chapters[i].add == report_add_hints;
-        const enum doc_in in = !report_of(digest)->lanes || compares ? chapters[i].in : chapters[i].in & DOC_JSON;
+        const enum doc_in in = !run->lanes || compares ? chapters[i].in : chapters[i].in & DOC_JSON;
         if (chapters[i].needs <= has && doc_section(d, in, chapters[i].place))
             chapters[i].add(d, digest);
     }

@@ -22,44 +22,30 @@ void report_add_programs(struct document *d, const struct report_programs *progr
 void report_add_command(struct document *d, const char *const *command); /* in JSON; the last word is NULL */
 
 /* ------------------------------------------------------------------ chapters
- * Each adds its figures and notes to the open section; report.c has their order. */
+ * Each adds its figures and notes to the open section; report.c has their order. Those of analyses are with them. */
 
 /* Of any run; and the counts of a part of it, in the JSON. (head.c) */
 void report_add_head(struct document *d, struct digest *digest);
 
-/* Of one that was simulated. (levels.c, samples.c, lanes.c, windows.c) */
+/* Of one that was simulated. (levels.c, samples.c, lanes.c) */
 void report_add_levels(struct document *d, struct digest *digest);
 void report_add_samples(struct document *d, struct digest *digest);
-void report_add_fifo(struct document *d, struct digest *digest);
-void report_add_sharing(struct document *d, struct digest *digest);   /* sharing.c */
-void report_add_coherence(struct document *d, struct digest *digest); /* coherence.c */
-/* What coherence misses and upgrades have cost; of one core nothing. And what to look at when that is the most of the
- * whole. */
-uint64_t report_coherence_cost(const struct digest *digest);
-void report_add_bandwidth(struct document *d, struct digest *digest); /* bandwidth.c */
 void report_add_tlbs(struct document *d, struct digest *digest);
 void report_add_against(struct document *d, struct digest *digest);
 void report_add_instructed(struct document *d, struct digest *digest);             /* instructed.c */
 void report_add_prefetched(struct document *d, const struct caches_instructed *n); /* what became of prefetches */
-void report_add_prefetch(struct document *d, struct digest *digest);               /* prefetch.c */
 void report_add_lanes(struct document *d, struct digest *digest);
-void report_add_histogram(struct document *d, struct digest *digest);
-void report_add_sets(struct document *d, struct digest *digest);     /* sets.c */
 void report_add_findings(struct document *d, struct digest *digest); /* findings.c */
 void report_add_hints(struct document *d, struct digest *digest);    /* hints.c: what the next run could have */
-void report_add_windows(struct document *d, struct digest *digest);
 void report_add_receipt(struct document *d, struct digest *digest);
 void report_add_receipt_of(struct document *d, const struct report_receipt *receipt); /* NULL: nothing */
 
-/* Of one with a profile. (rankings.c, conflicts.c, reuse.c) */
+/* Of one with a profile. (rankings.c, conflicts.c) */
 void report_add_cost(struct document *d, struct digest *digest);
 void report_add_objects(struct document *d, struct digest *digest);
 void report_add_functions(struct document *d, struct digest *digest);
 void report_add_lines(struct document *d, struct digest *digest);
-void report_add_reuse(struct document *d, struct digest *digest);
-void report_add_line_use(struct document *d, struct digest *digest); /* line_use.c */
 void report_add_loops(struct document *d, struct digest *digest);
-void report_add_rcd(struct document *d, struct digest *digest); /* rcd.c */
 void report_add_conflicts(struct document *d, struct digest *digest);
 void report_add_dearest(struct document *d, struct digest *digest);
 void report_add_framed(struct document *d, struct digest *digest);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A made-up profile for the run of report_sample.h: its misses are those of the sample's levels, class by class, reads
- * and writes apart. And made-up names of its addresses: this stands in for the loader's symbols and the analysis's
- * words, so neither is linked.
+ * and writes apart. And made-up names of its addresses, in place of the loader's (report.cmake).
  *
  *      insn                              L1D                         L2                  L3       L1I
  *   r0 main      fetches the code                                    cold 2              cold 2   cold 2, capacity 1
@@ -36,26 +35,6 @@ struct profile_sample {
     struct analyses_tally row_tallies[6][SAMPLE_LEVELS], object_tallies[4][SAMPLE_LEVELS];
     struct analyses_tally row_startup[6][SAMPLE_LEVELS], object_startup[4][SAMPLE_LEVELS];
 };
-
-const char *analyses_kind_name(enum analyses_kind kind)
-{
-    static const char *const names[] = {
-#define X(name, key, help) key,
-        ANALYSES_KINDS(X)
-#undef X
-    };
-    return names[kind];
-}
-
-const char *analyses_reason_name(enum analyses_reason reason)
-{
-    static const char *const names[] = {
-#define X(name, key, help) key,
-        ANALYSES_REASONS_X(X)
-#undef X
-    };
-    return names[reason];
-}
 
 /* The instruction of kernel:14 is of a header of the system, and inlined at line 20. */
 static bool profile_of_header;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * prefetch: what the prefetchers were good for: misses with and without them, and who is helped.
+ * prefetch_chapter: what the prefetchers were good for: misses with and without them, and who is helped.
  *
  * Model
  *   The first line has the finding: what all misses cost with prefetchers and without. A table has a row a level and
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/chapter.h"
 #include "analyses/prefetch.h"
-#include "report/report_priv.h"
 
 #define LISTED 50u
 #define SHOWN 3u
@@ -419,7 +419,7 @@ static void add_lists(struct document *d, const struct digest *digest)
     }
 }
 
-void report_add_prefetch(struct document *d, struct digest *digest)
+static void add_prefetch_chapter(struct document *d, struct digest *digest)
 {
     const struct analyses_prefetch_result *result = digest->run->found[ANALYSIS_prefetch];
     if (!result)
@@ -435,3 +435,6 @@ void report_add_prefetch(struct document *d, struct digest *digest)
         add_lists(d, digest);
     doc_close(d);
 }
+
+const struct analysis_chapter analyses_prefetch_chapter = {
+    .add = add_prefetch_chapter, .in = DOC_BOTH, .place = 4, .order = 80};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * bandwidth: what moves on the paths between the levels, and which of them limits the run.
+ * bandwidth_chapter: what moves on the paths between the levels, and which of them limits the run.
  *
  * Model
  *   The text has the finding, a row for each path and the functions that take longest; the JSON all flows of the run,
@@ -9,10 +9,9 @@
  *   Where the use of lines is known as well (--line-use), it says how much of what was read on a path the level above
  *   it has used; but of an exclusive level, which is filled from above.
  */
+#include "analyses/chapter.h"
 #include "analyses/bandwidth.h"
 #include "analyses/line_use.h"
-
-#include "report/report_priv.h"
 
 #define LISTED 50u /* of functions, lines and loops in the JSON, */
 #define THREADS 8u
@@ -39,18 +38,18 @@ static const char *flow_name(struct document *d, const struct analyses_bandwidth
 }
 
 /* Of the bytes that this flow has moved, those that were used where they came to; false: not known. */
-static bool used_bytes(const struct report_run *run, uint32_t flow, uint64_t *used)
+static bool used_bytes(const struct analyses_run *run, uint32_t flow, uint64_t *used)
 {
-    const struct analyses_bandwidth_result *result = run->sim.found[ANALYSIS_bandwidth];
-    const struct analyses_line_use_result *use = run->sim.found[ANALYSIS_line_use];
-    const uint32_t path = flow / 2, levels = run->sim.machine->level_count;
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
+    const struct analyses_line_use_result *use = run->found[ANALYSIS_line_use];
+    const uint32_t path = flow / 2, levels = run->machine->level_count;
     *used = 0;
     if (!use || result->flows[flow].computes || result->flows[flow].writes || path == 0 ||
-        run->sim.machine->levels[path - 1].inclusion == CACHES_EXCLUSIVE)
+        run->machine->levels[path - 1].inclusion == CACHES_EXCLUSIVE)
         return false;
     uint64_t loads = use->levels[path - 1].of.loads;
     *used = use->levels[path - 1].of.used_bytes;
-    if (path == 1 && run->sim.machine->has_l1i) {
+    if (path == 1 && run->machine->has_l1i) {
         loads += use->levels[levels].of.loads;
         *used += use->levels[levels].of.used_bytes;
     }
@@ -60,10 +59,10 @@ static bool used_bytes(const struct report_run *run, uint32_t flow, uint64_t *us
 
 /* ------------------------------------------------------------------ JSON */
 
-static void add_flow(struct document *d, const struct report_run *run, const struct bandwidth_windows *windows,
+static void add_flow(struct document *d, const struct analyses_run *run, const struct bandwidth_windows *windows,
                      uint32_t i)
 {
-    const struct analyses_bandwidth_result *result = run->sim.found[ANALYSIS_bandwidth];
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     uint64_t used;
     const struct bandwidth_flow *flow = &result->flows[i];
     const struct bandwidth_moved *moved = &windows->flow[i];
@@ -91,9 +90,9 @@ static void add_flow(struct document *d, const struct report_run *run, const str
     doc_close(d);
 }
 
-static void add_windows(struct document *d, const struct report_run *run, const struct bandwidth_windows *windows)
+static void add_windows(struct document *d, const struct analyses_run *run, const struct bandwidth_windows *windows)
 {
-    const struct analyses_bandwidth_result *result = run->sim.found[ANALYSIS_bandwidth];
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     doc_count(d, DOC_JSON, "windows", windows->windows);
     doc_count(d, DOC_JSON, "instructions", windows->instructions);
     if (result->limited) {
@@ -129,33 +128,33 @@ static void add_rest(struct document *d, const struct analyses_bandwidth_result 
     doc_close(d);
 }
 
-static void name_function(struct document *d, const struct report_run *run, const struct bandwidth_place *of)
+static void name_function(struct document *d, const struct analyses_run *run, const struct bandwidth_place *of)
 {
     (void)run;
     doc_string(d, DOC_JSON, "module", of->place.object);
     doc_string(d, DOC_JSON, "function", of->place.function);
 }
 
-static void name_line(struct document *d, const struct report_run *run, const struct bandwidth_place *of)
+static void name_line(struct document *d, const struct analyses_run *run, const struct bandwidth_place *of)
 {
     (void)run;
     chapter_add_address(d, "pc", of->pc.v);
     chapter_add_place(d, &of->place);
 }
 
-static void name_loop(struct document *d, const struct report_run *run, const struct bandwidth_place *of)
+static void name_loop(struct document *d, const struct analyses_run *run, const struct bandwidth_place *of)
 {
     struct loader_place place;
     if (of->loop)
-        names_loop_place(&place, &run->sim, of->loop);
+        names_loop_place(&place, run, of->loop);
     chapter_add_loop_name(d, &place, of->loop);
 }
 
-static void add_places(struct document *d, const char *key, const struct report_run *run,
+static void add_places(struct document *d, const char *key, const struct analyses_run *run,
                        const struct bandwidth_places *places,
-                       void (*name)(struct document *, const struct report_run *, const struct bandwidth_place *))
+                       void (*name)(struct document *, const struct analyses_run *, const struct bandwidth_place *))
 {
-    const struct analyses_bandwidth_result *result = run->sim.found[ANALYSIS_bandwidth];
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     doc_table(d, DOC_JSON, key);
     for (size_t i = 0; i < places->count && i < LISTED; i++) {
         doc_group(d, DOC_JSON, NULL);
@@ -167,7 +166,7 @@ static void add_places(struct document *d, const char *key, const struct report_
     doc_close(d);
 }
 
-static void add_threads(struct document *d, const struct report_run *run,
+static void add_threads(struct document *d, const struct analyses_run *run,
                         const struct analyses_bandwidth_result *result)
 {
     doc_table(d, DOC_JSON, "threads");
@@ -229,12 +228,12 @@ static void add_together(struct document *d, const struct analyses_bandwidth_res
     doc_close(d);
 }
 
-static void add_json(struct document *d, const struct report_run *run, const struct analyses_bandwidth_result *result)
+static void add_json(struct document *d, const struct analyses_run *run, const struct analyses_bandwidth_result *result)
 {
     doc_group(d, DOC_JSON, "bandwidth");
     doc_count(d, DOC_JSON, "window", result->window);
-    if (result->limited && run->sim.machine->clock_mhz != 0)
-        doc_decimal(d, DOC_JSON, "seconds", result->all.cycles / (run->sim.machine->clock_mhz * 1e6));
+    if (result->limited && run->machine->clock_mhz != 0)
+        doc_decimal(d, DOC_JSON, "seconds", result->all.cycles / (run->machine->clock_mhz * 1e6));
     add_windows(d, run, &result->all);
     add_places(d, "functions", run, &result->functions, name_function);
     add_places(d, "lines", run, &result->lines, name_line);
@@ -249,7 +248,7 @@ static void add_json(struct document *d, const struct report_run *run, const str
 
 /* ------------------------------------------------------------------ text */
 
-static void note_finding(struct document *d, const struct report_run *run,
+static void note_finding(struct document *d, const struct analyses_run *run,
                          const struct analyses_bandwidth_result *result)
 {
     const struct bandwidth_windows *all = &result->all;
@@ -264,8 +263,8 @@ static void note_finding(struct document *d, const struct report_run *run,
         doc_note(d, DOC_KEY, "bandwidth", "%s limits %s of %s: at least %.2f times slower than without limits",
                  flow_name(d, result, most), doc_share(d, all->flow[most].dominated, all->windows), windows,
                  slowdown(all));
-    if (result->limited && run->sim.machine->clock_mhz != 0)
-        doc_say(d, "; %.3f ms", all->cycles / (run->sim.machine->clock_mhz * 1e3));
+    if (result->limited && run->machine->clock_mhz != 0)
+        doc_say(d, "; %.3f ms", all->cycles / (run->machine->clock_mhz * 1e3));
 }
 
 static void show_flow(struct document *d, const struct analyses_bandwidth_result *result, uint32_t i,
@@ -292,9 +291,9 @@ static void show_limits(struct document *d, const struct analyses_bandwidth_resu
     doc_words(d, DOC_TEXT, "lost", "%.1f %%", all->cycles > 0 ? 100 * lost / all->cycles : 0);
 }
 
-static void show_row(struct document *d, const struct report_run *run, uint32_t first, uint32_t end)
+static void show_row(struct document *d, const struct analyses_run *run, uint32_t first, uint32_t end)
 {
-    const struct analyses_bandwidth_result *result = run->sim.found[ANALYSIS_bandwidth];
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     uint64_t used;
     doc_group(d, DOC_TEXT, NULL);
     doc_string(d, DOC_TEXT, "path", result->flows[first].path);
@@ -327,11 +326,11 @@ static void add_columns(struct document *d, bool limited, bool used)
     doc_columns(d, columns, count, 0);
 }
 
-static void show_paths(struct document *d, const struct report_run *run)
+static void show_paths(struct document *d, const struct analyses_run *run)
 {
-    const struct analyses_bandwidth_result *result = run->sim.found[ANALYSIS_bandwidth];
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     doc_table(d, DOC_TEXT, NULL);
-    add_columns(d, result->limited, run->sim.found[ANALYSIS_line_use]);
+    add_columns(d, result->limited, run->found[ANALYSIS_line_use]);
     const uint32_t flops = result->flow_count - 1;
     for (uint32_t i = 0; i < flops; i += 2)
         show_row(d, run, i, i + 2);
@@ -397,14 +396,14 @@ static void show_together(struct document *d, const struct analyses_bandwidth_re
                 100 * together->of_core[(size_t)most * together->core_count + core].contended / sum);
 }
 
-void report_add_bandwidth(struct document *d, struct digest *digest)
+static void add_bandwidth_chapter(struct document *d, struct digest *digest)
 {
     const struct analyses_bandwidth_result *result = digest->run->found[ANALYSIS_bandwidth];
     if (!result || !result->functions.list)
         return;
-    add_json(d, report_of(digest), result);
-    note_finding(d, report_of(digest), result);
-    show_paths(d, report_of(digest));
+    add_json(d, digest->run, result);
+    note_finding(d, digest->run, result);
+    show_paths(d, digest->run);
     for (size_t i = 0; result->limited && i < SHOWN && i < result->functions.count; i++)
         show_function(d, result, &result->functions.list[i]);
     for (uint32_t i = 0; result->limited && result->thread_count > 1 && i < THREADS && i < result->thread_count; i++)
@@ -412,3 +411,6 @@ void report_add_bandwidth(struct document *d, struct digest *digest)
     if (result->together && result->together->parallel != 0)
         show_together(d, result);
 }
+
+const struct analysis_chapter analyses_bandwidth_chapter = {
+    .add = add_bandwidth_chapter, .in = DOC_BOTH, .place = 12, .order = 70};

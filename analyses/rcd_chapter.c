@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * rcd: re-conflict distances in the report - which loops suffer from conflicts, and how well that can be told.
+ * rcd_chapter: re-conflict distances in the report - which loops suffer from conflicts, and how well that can be told.
  *
  * Model
  *   Loops with a hundredth of the level's misses or more are in the text, those with most first; the JSON has all that
@@ -11,8 +11,8 @@
  */
 #include <stdlib.h>
 
+#include "analyses/chapter.h"
 #include "analyses/rcd.h"
-#include "report/report_priv.h"
 
 #define ROWS 6u
 
@@ -341,7 +341,7 @@ static void add_all(struct document *d, const struct chapter *c)
     doc_close(d);
 }
 
-void report_add_rcd(struct document *d, struct digest *digest)
+static void add_rcd_chapter(struct document *d, struct digest *digest)
 {
     const struct analyses_rcd_result *of = digest->run->found[ANALYSIS_rcd];
     struct chapter c = {.digest = digest, .of = of, .loops = digest->run->found[ANALYSIS_loops]};
@@ -353,3 +353,6 @@ void report_add_rcd(struct document *d, struct digest *digest)
         d->failed = true;
     c2_free(c.order);
 }
+
+const struct analysis_chapter analyses_rcd_chapter = {
+    .add = add_rcd_chapter, .profiled = true, .in = DOC_BOTH, .place = 10, .order = 290};

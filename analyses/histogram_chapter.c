@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * histogram: which addresses the accesses and misses are at, phase by phase, and what monitors would have seen.
+ * histogram_chapter: which addresses the accesses and misses are at, phase by phase, and what monitors would have seen.
  *
  * Model
  *   The cells themselves are in the file of --histogram-csv; here are sums, by phase and by function, line and loop.
  *   The text has the first phases and monitors.
  *   In the lists stands first whose misses cost most, of equal ones who accesses most.
  */
+#include "analyses/chapter.h"
 #include "analyses/histogram.h"
-
-#include "report/report_priv.h"
 
 #include <stdlib.h>
 
@@ -232,7 +231,7 @@ static void note_histogram(struct document *d, const struct digest *digest, cons
         doc_say(d, "; the program never came to %s", *name);
 }
 
-void report_add_histogram(struct document *d, struct digest *digest)
+static void add_histogram_chapter(struct document *d, struct digest *digest)
 {
     const struct analyses_histogram_result *of = digest->run->found[ANALYSIS_histogram];
     if (!of)
@@ -249,3 +248,6 @@ void report_add_histogram(struct document *d, struct digest *digest)
     add_places(d, digest);
     doc_close(d);
 }
+
+const struct analysis_chapter analyses_histogram_chapter = {
+    .add = add_histogram_chapter, .profiled = true, .in = DOC_BOTH, .place = 8, .order = 240};

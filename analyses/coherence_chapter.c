@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * coherence: threads and cores, what these do to each other, and the lines that they share.
+ * coherence_chapter: threads and cores, what these do to each other, and the lines that they share.
  *
  * Model
  *   The first line has the finding. A table has a row a thread, with what was counted while it ran; another a row a
@@ -11,9 +11,8 @@
  * Counting
  *   Lines are in the order of their misses of false sharing, then of true sharing.
  */
+#include "analyses/chapter.h"
 #include "analyses/coherence.h"
-
-#include "report/report_priv.h"
 
 #define SHOWN 5u
 #define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
@@ -150,22 +149,21 @@ static void add_sharing(struct document *d, uint64_t true_sharing, uint64_t fals
     doc_count(d, DOC_BOTH, "false_sharing", false_sharing);
 }
 
-static void add_object(struct document *d, const struct report_run *run, uint32_t object)
+static void add_object(struct document *d, const struct analyses_run *run, uint32_t object)
 {
     char text[512];
-    if (object == COHERENCE_NOBODY || !run->sim.profile)
+    if (object == COHERENCE_NOBODY || !run->profile)
         return;
-    doc_string(d, DOC_JSON, "object", run->sim.profile->objects[object].name);
-    doc_string(d, DOC_TEXT, "object",
-               names_object_text(text, sizeof text, &run->sim, &run->sim.profile->objects[object]));
+    doc_string(d, DOC_JSON, "object", run->profile->objects[object].name);
+    doc_string(d, DOC_TEXT, "object", names_object_text(text, sizeof text, run, &run->profile->objects[object]));
 }
 
 /* Where the line begins in its object, of one block. */
-static void add_offset(struct document *d, const struct report_run *run, const struct coherence_line *line)
+static void add_offset(struct document *d, const struct analyses_run *run, const struct coherence_line *line)
 {
-    if (line->object == COHERENCE_NOBODY || !run->sim.profile)
+    if (line->object == COHERENCE_NOBODY || !run->profile)
         return;
-    const struct analyses_object *object = &run->sim.profile->objects[line->object];
+    const struct analyses_object *object = &run->profile->objects[line->object];
     if (object->blocks > 1 || line->va.v < object->base || line->va.v - object->base >= object->bytes)
         return;
     doc_count(d, DOC_JSON, "offset", line->va.v - object->base);
@@ -182,10 +180,10 @@ static void add_user(struct document *d, const struct coherence_user *user)
     doc_close(d);
 }
 
-static void add_side(struct document *d, const struct report_run *run, const char *key, struct guest_va pc)
+static void add_side(struct document *d, const struct analyses_run *run, const char *key, struct guest_va pc)
 {
     struct loader_place place;
-    names_place(&place, &run->sim, pc);
+    names_place(&place, run, pc);
     doc_group(d, DOC_JSON, key);
     chapter_add_address(d, "pc", pc.v);
     chapter_add_place(d, &place);
@@ -193,7 +191,7 @@ static void add_side(struct document *d, const struct report_run *run, const cha
 }
 
 /* cores: of one line, with the bytes; else of all. */
-static void add_pair(struct document *d, const struct report_run *run, const struct coherence_pair *pair, bool cores)
+static void add_pair(struct document *d, const struct analyses_run *run, const struct coherence_pair *pair, bool cores)
 {
     doc_group(d, DOC_JSON, NULL);
     add_sharing(d, pair->true_sharing, pair->false_sharing);
@@ -208,7 +206,7 @@ static void add_pair(struct document *d, const struct report_run *run, const str
     doc_close(d);
 }
 
-static void add_line(struct document *d, const struct report_run *run, const struct coherence_line *line,
+static void add_line(struct document *d, const struct analyses_run *run, const struct coherence_line *line,
                      enum doc_in in)
 {
     doc_group(d, in, NULL);
@@ -232,7 +230,8 @@ static void add_line(struct document *d, const struct report_run *run, const str
     doc_close(d);
 }
 
-static void add_lines(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
+static void add_lines(struct document *d, const struct analyses_run *run,
+                      const struct analyses_coherence_result *result)
 {
     static const struct doc_column columns[] = {{.heading = "shared line", .key = "address", .form = DOC_LEFT},
                                                 {.heading = "false", .key = "false_sharing"},
@@ -248,7 +247,7 @@ static void add_lines(struct document *d, const struct report_run *run, const st
     doc_close(d);
 }
 
-static void note_line(struct document *d, const struct report_run *run, const struct coherence_line *line)
+static void note_line(struct document *d, const struct analyses_run *run, const struct coherence_line *line)
 {
     const struct coherence_pair *pair = &line->pairs[0];
     char misser[256], taker[256];
@@ -259,13 +258,13 @@ static void note_line(struct document *d, const struct report_run *run, const st
     if (line->padding != 0)
         doc_say(d, "; %u bytes more behind each give each a line", line->padding);
     doc_say(d, ". Most often %s on core %u misses what %s on core %u has taken",
-            names_place_text(misser, sizeof misser, &run->sim, pair->misser), pair->misser_core,
-            names_place_text(taker, sizeof taker, &run->sim, pair->taker), pair->taker_core);
+            names_place_text(misser, sizeof misser, run, pair->misser), pair->misser_core,
+            names_place_text(taker, sizeof taker, run, pair->taker), pair->taker_core);
 }
 
 /* ------------------------------------------------------------------ objects, instructions */
 
-static void add_objects(struct document *d, const struct report_run *run,
+static void add_objects(struct document *d, const struct analyses_run *run,
                         const struct analyses_coherence_result *result)
 {
     doc_table(d, DOC_JSON, "objects");
@@ -283,7 +282,8 @@ static void add_objects(struct document *d, const struct report_run *run,
     doc_close(d);
 }
 
-static void add_sites(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
+static void add_sites(struct document *d, const struct analyses_run *run,
+                      const struct analyses_coherence_result *result)
 {
     doc_table(d, DOC_JSON, "pairs");
     for (size_t i = 0; i < result->site_count && i < CHAPTER_LISTED; i++)
@@ -294,13 +294,14 @@ static void add_sites(struct document *d, const struct report_run *run, const st
 
 /* ------------------------------------------------------------------ all of it */
 
-uint64_t report_coherence_cost(const struct digest *digest) { return digest_run_cost(digest->run).coherence; }
+static uint64_t coherence_cost(const struct digest *digest) { return digest_run_cost(digest->run).coherence; }
 
 /* How fine threads are interleaved, and what the number of misses would be where they are less so. */
-static void say_turns(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
+static void say_turns(struct document *d, const struct analyses_run *run,
+                      const struct analyses_coherence_result *result)
 {
-    if (run->sim.turn != 0)
-        doc_say(d, ". Threads take turns of at most %s instructions (--quantum)", doc_digits(d, run->sim.turn));
+    if (run->turn != 0)
+        doc_say(d, ". Threads take turns of at most %s instructions (--quantum)", doc_digits(d, run->turn));
     else
         doc_say(d, ". Threads take turns");
     for (unsigned i = 0; i < COHERENCE_LONGER; i++)
@@ -309,10 +310,11 @@ static void say_turns(struct document *d, const struct report_run *run, const st
     doc_say(d, "; shorter ones may have more");
 }
 
-static void add_turns(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
+static void add_turns(struct document *d, const struct analyses_run *run,
+                      const struct analyses_coherence_result *result)
 {
-    if (run->sim.turn != 0)
-        doc_count(d, DOC_JSON, "turn", run->sim.turn);
+    if (run->turn != 0)
+        doc_count(d, DOC_JSON, "turn", run->turn);
     doc_table(d, DOC_JSON, "longer_turns");
     for (unsigned i = 0; i < COHERENCE_LONGER; i++) {
         doc_group(d, DOC_JSON, NULL);
@@ -340,19 +342,19 @@ static void note_finding(struct document *d, const struct digest *digest,
                 "%s misses of lines that another core had taken, %s of true sharing, %s of false sharing; with the "
                 "upgrades they cost %s cycles",
                 doc_digits(d, true_sharing + false_sharing), doc_digits(d, true_sharing), doc_digits(d, false_sharing),
-                doc_digits(d, report_coherence_cost(digest)));
+                doc_digits(d, coherence_cost(digest)));
     if (true_sharing + false_sharing != 0)
-        say_turns(d, report_of(digest), result);
+        say_turns(d, digest->run, result);
 }
 
-void report_add_coherence(struct document *d, struct digest *digest)
+static void add_coherence_chapter(struct document *d, struct digest *digest)
 {
-    const struct report_run *run = report_of(digest);
-    const struct analyses_coherence_result *result = run->sim.found[ANALYSIS_coherence];
+    const struct analyses_run *run = digest->run;
+    const struct analyses_coherence_result *result = run->found[ANALYSIS_coherence];
     if (!result)
         return;
     note_finding(d, digest, result);
-    doc_group(d, digest_shows(digest, report_coherence_cost(digest), 1) ? DOC_BOTH : DOC_JSON, "coherence");
+    doc_group(d, digest_shows(digest, coherence_cost(digest), 1) ? DOC_BOTH : DOC_JSON, "coherence");
     add_turns(d, run, result);
     add_threads(d, digest, result);
     add_cores(d, digest, result);
@@ -364,3 +366,6 @@ void report_add_coherence(struct document *d, struct digest *digest)
     add_sites(d, run, result);
     doc_close(d);
 }
+
+const struct analysis_chapter analyses_coherence_chapter = {
+    .add = add_coherence_chapter, .in = DOC_BOTH, .place = 4, .order = 50};

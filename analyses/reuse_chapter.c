@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * reuse: at which distances lines are used again, by stack, object, function, loop, line and instruction.
+ * reuse_chapter: at which distances lines are used again, by stack, object, function, loop, line and instruction.
  *
  * Counting
  *   A rate is the share of accesses that a fully associative LRU cache of that size would miss. Who has the most misses
@@ -8,8 +8,8 @@
  *   The curve of a stack falls at a size where a power of two of lines more would have KNEE_SHARE of the accesses more:
  *   the size that has nine of ten of these. Three such sizes are named, those with the most accesses.
  */
+#include "analyses/chapter.h"
 #include "analyses/reuse.h"
-#include "report/report_priv.h"
 
 #include <stdlib.h>
 
@@ -42,14 +42,14 @@ static uint64_t misses_of(const struct analyses_reuse *of, uint32_t size_log2)
     return sum;
 }
 
-static void add_distances(struct document *d, const struct report_run *run, const struct analyses_reuse *of)
+static void add_distances(struct document *d, const struct analyses_run *run, const struct analyses_reuse *of)
 {
     uint32_t count = ANALYSES_REUSE_COLD;
     while (count > 0 && of->count[count - 1] == 0)
         count--;
     doc_count(d, DOC_JSON, "accesses", accesses_of(of));
     doc_count(d, DOC_JSON, "cold", of->count[ANALYSES_REUSE_COLD]);
-    if (caches_machine_cores(run->sim.machine) > 1)
+    if (caches_machine_cores(run->machine) > 1)
         doc_count(d, DOC_JSON, "taken", of->count[ANALYSES_REUSE_TAKEN]);
     doc_table(d, DOC_JSON, "distances");
     for (uint32_t i = 0; i < count; i++)
@@ -131,7 +131,7 @@ static void add_knees(struct document *d, const struct analyses_reuse_stack *of,
     doc_close(d);
 }
 
-static void add_stack(struct document *d, const struct report_run *run, const struct analyses_reuse_stack *of,
+static void add_stack(struct document *d, const struct analyses_run *run, const struct analyses_reuse_stack *of,
                       uint32_t line_bytes)
 {
     doc_group(d, DOC_JSON, NULL);
@@ -236,7 +236,7 @@ static void add_groups(struct document *d, const struct digest *digest, const ch
     for (size_t i = 0; i < groups->count && i < limit; i++) {
         doc_group(d, DOC_JSON, NULL);
         name(d, digest, groups->list[i].number);
-        add_distances(d, report_of(digest), &groups->list[i].of);
+        add_distances(d, digest->run, &groups->list[i].of);
         doc_close(d);
     }
     for (size_t i = limit; i < groups->count; i++)
@@ -246,7 +246,7 @@ static void add_groups(struct document *d, const struct digest *digest, const ch
         doc_group(d, DOC_JSON, "rest");
         doc_count(d, DOC_JSON, key, groups->count - limit);
         doc_close(d);
-        add_distances(d, report_of(digest), &rest);
+        add_distances(d, digest->run, &rest);
         doc_close(d);
     }
     doc_close(d);
@@ -376,7 +376,7 @@ static void add_json(struct document *d, const struct digest *digest, const stru
     doc_count(d, DOC_JSON, "line", of->line_bytes);
     doc_table(d, DOC_JSON, "stacks");
     for (uint32_t i = 0; i < of->stack_count; i++)
-        add_stack(d, report_of(digest), &of->stacks[i], of->line_bytes);
+        add_stack(d, digest->run, &of->stacks[i], of->line_bytes);
     doc_close(d);
     add_groups(d, digest, "objects", objects, OBJECTS, name_object);
     add_groups(d, digest, "functions", &functions, FUNCTIONS, name_function);
@@ -389,7 +389,7 @@ static void add_json(struct document *d, const struct digest *digest, const stru
     c2_free(rows.list);
 }
 
-void report_add_reuse(struct document *d, struct digest *digest)
+static void add_reuse_chapter(struct document *d, struct digest *digest)
 {
     if (!digest->run->found[ANALYSIS_reuse])
         return;
@@ -404,3 +404,6 @@ void report_add_reuse(struct document *d, struct digest *digest)
     c2_free(lines.list);
     c2_free(loops.list);
 }
+
+const struct analysis_chapter analyses_reuse_chapter = {
+    .add = add_reuse_chapter, .profiled = true, .in = DOC_BOTH, .place = 12, .order = 100};

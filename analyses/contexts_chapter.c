@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * contexts: functions that are told apart by arguments, recursion and callers: what each cost, alone and with what it
- * called, and the cycles of the calls.
+ * contexts_chapter: functions that are told apart by arguments, recursion and callers: what each cost, alone and with
+ * what it called, and the cycles of the calls.
  *
  * Model
  *   A context is called as Callgrind does: FUNCTION'LEVEL'CALLER..., the level from the second one on, callers nearest
@@ -10,7 +10,8 @@
  *   The text has the first rows; where arguments are told apart, of functions that have some. The JSON has LISTED of
  *   them, and cycles with them; with --by loop what each context cost itself by the innermost loop.
  */
-#include "report/contexts_priv.h"
+#include "analyses/chapter.h"
+#include "analyses/contexts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,40 +20,40 @@
 #define ROWS 7u
 #define LISTED 2000u
 
-static const struct analyses_contexts *contexts_of(const struct report_run *run)
+static const struct analyses_contexts *contexts_of(const struct analyses_run *run)
 {
-    const struct analyses_callgraph_result *calls = run->sim.found[ANALYSIS_callgraph];
+    const struct analyses_callgraph_result *calls = run->found[ANALYSIS_callgraph];
     return calls ? calls->contexts : NULL;
 }
 
 /* ------------------------------------------------------------------ names */
 
-static const char *function_text(struct c2_pool *pool, const struct report_run *run, uint32_t symbol)
+static const char *function_text(struct c2_pool *pool, const struct analyses_run *run, uint32_t symbol)
 {
     struct loader_place place = {.function = NULL};
     const struct guest_va entry = contexts_of(run)->symbols[symbol].entry;
-    if (run->sim.symbols && entry.v != 0)
-        loader_symbol_of(run->sim.symbols, entry, &place);
+    if (run->symbols && entry.v != 0)
+        loader_symbol_of(run->symbols, entry, &place);
     if (place.function)
         return c2_pool_format(pool, "%s", place.function);
     return place.object ? c2_pool_format(pool, "unnamed in %s", place.object) : "unnamed code";
 }
 
-const char *report_symbol_text(struct c2_pool *pool, const struct report_run *run, uint32_t symbol)
+const char *names_symbol_text(struct c2_pool *pool, const struct analyses_run *run, uint32_t symbol)
 {
     const char *function = function_text(pool, run, symbol);
     const char *arguments = contexts_of(run)->symbols[symbol].arguments;
     return function && *arguments != '\0' ? c2_pool_format(pool, "%s%s", function, arguments) : function;
 }
 
-const char *report_context_suffix(struct c2_pool *pool, const struct report_run *run,
-                                  const struct analyses_context *context)
+const char *names_context_suffix(struct c2_pool *pool, const struct analyses_run *run,
+                                 const struct analyses_context *context)
 {
     const char *text = contexts_of(run)->symbols[context->symbol].arguments;
     if (context->level > 1)
         text = c2_pool_format(pool, "%s'%" PRIu32, text, context->level);
     for (uint32_t i = 0; i < context->caller_count && text; i++) {
-        const char *caller = report_symbol_text(pool, run, context->callers[i]);
+        const char *caller = names_symbol_text(pool, run, context->callers[i]);
         text = caller ? c2_pool_format(pool, "%s'%s", text, caller) : NULL;
     }
     return text;
@@ -110,13 +111,13 @@ static void add_events(struct document *d, const char *key, const struct analyse
     doc_close(d);
 }
 
-static void add_callers(struct document *d, const struct report_run *run, const struct analyses_context *context)
+static void add_callers(struct document *d, const struct analyses_run *run, const struct analyses_context *context)
 {
     if (context->caller_count == 0)
         return;
     doc_table(d, DOC_JSON, "callers");
     for (uint32_t i = 0; i < context->caller_count; i++)
-        doc_string(d, DOC_JSON, NULL, report_symbol_text(&d->pool, run, context->callers[i]));
+        doc_string(d, DOC_JSON, NULL, names_symbol_text(&d->pool, run, context->callers[i]));
     doc_close(d);
 }
 
@@ -164,15 +165,15 @@ static size_t sum_parts(struct part *parts, size_t count, uint64_t *sums, const 
     return kept;
 }
 
-static void add_parts(struct document *d, const struct report_run *run, const struct analyses_events *events,
+static void add_parts(struct document *d, const struct analyses_run *run, const struct analyses_events *events,
                       const struct part *parts, size_t count)
 {
-    const struct analyses_loops_result *loops = run->sim.found[ANALYSIS_loops];
+    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
     for (size_t i = 0; i < count; i++) {
         const struct analyses_loop *loop = parts[i].loop == ANALYSES_NO_LOOP ? NULL : &loops->loops[parts[i].loop];
         struct loader_place place;
         if (loop)
-            names_loop_place(&place, &run->sim, loop);
+            names_loop_place(&place, run, loop);
         doc_group(d, DOC_JSON, NULL);
         chapter_add_loop_name(d, &place, loop);
         add_events(d, "self", events, parts[i].sum);
@@ -194,13 +195,13 @@ static size_t first_row(const struct analyses_contexts *of, uint32_t context)
     return low;
 }
 
-static struct part part_of(const struct report_run *run, const struct analyses_context_row *row)
+static struct part part_of(const struct analyses_run *run, const struct analyses_context_row *row)
 {
-    const struct analyses_loops_result *loops = run->sim.found[ANALYSIS_loops];
-    return (struct part){.loop = loops->loop_of[analyses_profile_insn(run->sim.profile, row->pc)], .cost = row->cost};
+    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
+    return (struct part){.loop = loops->loop_of[analyses_profile_insn(run->profile, row->pc)], .cost = row->cost};
 }
 
-static void add_loops(struct document *d, const struct report_run *run, const struct analyses_events *events,
+static void add_loops(struct document *d, const struct analyses_run *run, const struct analyses_events *events,
                       uint32_t context)
 {
     const struct analyses_contexts *of = contexts_of(run);
@@ -223,7 +224,7 @@ static void add_loops(struct document *d, const struct report_run *run, const st
 
 static const char *cycle_name(struct document *d, uint32_t cycle) { return doc_keep(d, "<cycle %" PRIu32 ">", cycle); }
 
-static void add_context(struct document *d, const struct report_run *run, const struct analyses_events *events,
+static void add_context(struct document *d, const struct analyses_run *run, const struct analyses_events *events,
                         const struct analyses_context *context, const char *name)
 {
     const struct analyses_symbol *symbol = &contexts_of(run)->symbols[context->symbol];
@@ -240,7 +241,7 @@ static void add_context(struct document *d, const struct report_run *run, const 
     doc_count(d, DOC_BOTH, "calls", context->calls);
     add_events(d, "self", events, context->self);
     add_events(d, "inclusive", events, context->inclusive);
-    if (run->sim.found[ANALYSIS_loops])
+    if (run->found[ANALYSIS_loops])
         add_loops(d, run, events, (uint32_t)(context - contexts_of(run)->contexts));
 }
 
@@ -321,7 +322,7 @@ static bool is_wanted(const struct analyses_contexts *of, const struct analyses_
     return all || *of->symbols[context->symbol].arguments != '\0';
 }
 
-static void add_table(struct document *d, const struct report_run *run, const struct analyses_events *events,
+static void add_table(struct document *d, const struct analyses_run *run, const struct analyses_events *events,
                       const struct ranked *list, uint32_t count)
 {
     const struct analyses_contexts *of = contexts_of(run);
@@ -335,7 +336,7 @@ static void add_table(struct document *d, const struct report_run *run, const st
         if (i >= LISTED && !shows)
             continue;
         const char *function = function_text(&d->pool, run, context->symbol);
-        const char *suffix = report_context_suffix(&d->pool, run, context);
+        const char *suffix = names_context_suffix(&d->pool, run, context);
         d->failed |= !function || !suffix;
         function = function ? function : "";
         suffix = suffix ? suffix : "";
@@ -351,9 +352,9 @@ static void add_table(struct document *d, const struct report_run *run, const st
         doc_note(d, DOC_LINE, NULL, "and %s other%s", doc_digits(d, others), others == 1 ? "" : "s");
 }
 
-void report_add_contexts(struct document *d, struct digest *digest)
+static void add_contexts_chapter(struct document *d, struct digest *digest)
 {
-    const struct analyses_contexts *of = contexts_of(report_of(digest));
+    const struct analyses_contexts *of = contexts_of(digest->run);
     struct analyses_events events;
     uint32_t count;
     if (!of)
@@ -365,9 +366,12 @@ void report_add_contexts(struct document *d, struct digest *digest)
         return;
     }
     note_contexts(d, of, count);
-    add_table(d, report_of(digest), &events, list, count);
+    add_table(d, digest->run, &events, list, count);
     if (count > LISTED)
         doc_count(d, DOC_JSON, "contexts_left_out", count - LISTED);
     add_cycles(d, of, &events);
     c2_free(list);
 }
+
+const struct analysis_chapter analyses_contexts_chapter = {
+    .add = add_contexts_chapter, .profiled = true, .in = DOC_BOTH, .place = 8, .order = 230};

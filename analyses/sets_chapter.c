@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * sets: misses by set, with the objects that fill each, and by page of the program.
+ * sets_chapter: misses by set, with the objects that fill each, and by page of the program.
  *
  * Model
  *   The JSON has columns of numbers, an element for each entry of sets or each page: these are many. Objects are
  *   numbers in a list of their own, in the order in which they are met. The text has how uneven it is: the conflict
  *   misses in the tenth of the sets that has most.
  */
+#include "analyses/chapter.h"
 #include "analyses/sets.h"
 
 #include <stdlib.h>
-
-#include "report/report_priv.h"
 
 /* ------------------------------------------------------------------ the text */
 
@@ -197,7 +196,7 @@ static void add_pages(struct document *d, const struct digest *digest, const str
     doc_close(d);
 }
 
-void report_add_sets(struct document *d, struct digest *digest)
+static void add_sets_chapter(struct document *d, struct digest *digest)
 {
     const struct analyses_sets_result *of = digest->run->found[ANALYSIS_sets];
     if (!of)
@@ -208,3 +207,6 @@ void report_add_sets(struct document *d, struct digest *digest)
     add_pages(d, digest, of);
     doc_close(d);
 }
+
+const struct analysis_chapter analyses_sets_chapter = {
+    .add = add_sets_chapter, .profiled = true, .in = DOC_BOTH, .place = 8, .order = 250};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * windows: how the counts went over the run, in windows of some instructions.
+ * windows_chapter: how the counts went over the run, in windows of some instructions.
  *
  * Counting
  *   In the text the misses of each level in a thousand instructions, of a window that has the fewest, of the one in the
@@ -8,8 +8,8 @@
  *   from left to right, several in a column where there are many: the denser the sign, the nearer to the most that a
  *   column of this level has.
  */
+#include "analyses/chapter.h"
 #include "analyses/windows.h"
-#include "report/report_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,12 +32,12 @@ static void add_served(struct document *d, const struct caches_machine *machine,
     doc_close(d);
 }
 
-static void add_tlbs(struct document *d, const struct report_run *run, const struct sim_totals *of)
+static void add_tlbs(struct document *d, const struct analyses_run *run, const struct sim_totals *of)
 {
     doc_table(d, DOC_JSON, "tlb");
-    for (uint32_t i = 0; i < run->sim.machine->tlb_count; i++) {
+    for (uint32_t i = 0; i < run->machine->tlb_count; i++) {
         doc_group(d, DOC_JSON, NULL);
-        doc_string(d, DOC_JSON, "name", run->sim.machine->tlbs[i].name);
+        doc_string(d, DOC_JSON, "name", run->machine->tlbs[i].name);
         doc_count(d, DOC_JSON, "accesses", of->tlbs[i].accesses);
         doc_count(d, DOC_JSON, "misses", of->tlbs[i].misses);
         doc_close(d);
@@ -46,23 +46,23 @@ static void add_tlbs(struct document *d, const struct report_run *run, const str
     doc_group(d, DOC_JSON, "walks");
     doc_count(d, DOC_JSON, "count", of->walks.count);
     doc_count(d, DOC_JSON, "reads", of->walks.reads);
-    if (run->sim.machine->walks_cached)
-        add_served(d, run->sim.machine, of);
+    if (run->machine->walks_cached)
+        add_served(d, run->machine, of);
     doc_close(d);
 }
 
-static void add_window(struct document *d, const struct report_run *run, const struct analyses_window *window)
+static void add_window(struct document *d, const struct analyses_run *run, const struct analyses_window *window)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_count(d, DOC_JSON, "phase", window->phase);
     doc_count(d, DOC_JSON, "start", window->start);
-    chapter_add_totals(d, run->sim.machine, &window->of);
-    if (run->sim.tlb)
+    chapter_add_totals(d, run->machine, &window->of);
+    if (run->tlb)
         add_tlbs(d, run, &window->of);
     doc_close(d);
 }
 
-static void add_list(struct document *d, const struct report_run *run, const struct analyses_windows_result *of)
+static void add_list(struct document *d, const struct analyses_run *run, const struct analyses_windows_result *of)
 {
     doc_group(d, DOC_JSON, "window");
     doc_count(d, DOC_JSON, "length", of->length);
@@ -172,7 +172,7 @@ static void add_table(struct document *d, const struct digest *digest, const str
     c2_free(list);
 }
 
-void report_add_windows(struct document *d, struct digest *digest)
+static void add_windows_chapter(struct document *d, struct digest *digest)
 {
     const struct analyses_windows_result *of = digest->run->found[ANALYSIS_windows];
     if (!of)
@@ -181,5 +181,8 @@ void report_add_windows(struct document *d, struct digest *digest)
     if (of->listed < of->count)
         doc_say(d, ", of which the first %s are listed:", doc_digits(d, of->listed));
     add_table(d, digest, of);
-    add_list(d, report_of(digest), of);
+    add_list(d, digest->run, of);
 }
+
+const struct analysis_chapter analyses_windows_chapter = {
+    .add = add_windows_chapter, .in = DOC_BOTH, .place = 12, .order = 60};

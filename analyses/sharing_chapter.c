@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * sharing: the estimate of false sharing, by block, section, object, line, instruction and (--by loop) loop.
+ * sharing_chapter: the estimate of false sharing, by block, section, object, line, instruction and (--by loop) loop.
  *
  * Model
  *   The text has the finding, and the objects with most false events; the JSON the lists up to a limit, which end with
  *   the number of those left out. Cycles are events times the machine's penalty; a machine that says none has none.
  */
+#include "analyses/chapter.h"
 #include "analyses/sharing.h"
-
-#include "report/report_priv.h"
 
 #include <stdlib.h>
 
@@ -16,27 +15,26 @@
 
 /* ------------------------------------------------------------------ JSON */
 
-static void add_events(struct document *d, const struct report_run *run, const struct sharing_events *events)
+static void add_events(struct document *d, const struct analyses_run *run, const struct sharing_events *events)
 {
     doc_count(d, DOC_BOTH, "worst", events->worst);
     doc_count(d, DOC_BOTH, "exchanged", events->exchanged);
     doc_count(d, DOC_BOTH, "false_sharing", events->false_ones);
     doc_count(d, DOC_JSON, "carried", events->carried);
-    if (run->sim.machine->sharing_cycles != 0)
-        doc_count(d, DOC_BOTH, "cycles", events->false_ones * run->sim.machine->sharing_cycles);
+    if (run->machine->sharing_cycles != 0)
+        doc_count(d, DOC_BOTH, "cycles", events->false_ones * run->machine->sharing_cycles);
 }
 
-static void add_object(struct document *d, const struct report_run *run, uint32_t object)
+static void add_object(struct document *d, const struct analyses_run *run, uint32_t object)
 {
     char text[512];
-    if (object == SHARING_NOBODY || !run->sim.profile)
+    if (object == SHARING_NOBODY || !run->profile)
         return;
-    doc_string(d, DOC_JSON, "object", run->sim.profile->objects[object].name);
-    doc_string(d, DOC_TEXT, "object",
-               names_object_text(text, sizeof text, &run->sim, &run->sim.profile->objects[object]));
+    doc_string(d, DOC_JSON, "object", run->profile->objects[object].name);
+    doc_string(d, DOC_TEXT, "object", names_object_text(text, sizeof text, run, &run->profile->objects[object]));
 }
 
-static void add_blocks(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
+static void add_blocks(struct document *d, const struct analyses_run *run, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "blocks");
     for (size_t i = 0; i < result->block_count && i < CHAPTER_LISTED; i++) {
@@ -55,7 +53,8 @@ static void add_blocks(struct document *d, const struct report_run *run, const s
     doc_close(d);
 }
 
-static void add_sections(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
+static void add_sections(struct document *d, const struct analyses_run *run,
+                         const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "parallel_sections");
     for (size_t i = 0; i < result->sections_listed && i < CHAPTER_LISTED; i++) {
@@ -102,7 +101,7 @@ static int by_accesses(const void *left, const void *right)
     return a->insn < b->insn ? -1 : a->insn > b->insn;
 }
 
-static void add_insns(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
+static void add_insns(struct document *d, const struct analyses_run *run, const struct analyses_sharing_result *result)
 {
     struct sharing_insn *list = c2_calloc(result->insn_count + 1, sizeof *list);
     d->failed |= !list;
@@ -113,8 +112,8 @@ static void add_insns(struct document *d, const struct report_run *run, const st
     doc_table(d, DOC_JSON, "instructions");
     for (size_t i = 0; list && i < result->insn_count && i < CHAPTER_LISTED; i++) {
         struct loader_place place;
-        const struct guest_va pc = run->sim.profile->insns[list[i].insn].pc;
-        names_place(&place, &run->sim, pc);
+        const struct guest_va pc = run->profile->insns[list[i].insn].pc;
+        names_place(&place, run, pc);
         doc_group(d, DOC_JSON, NULL);
         chapter_add_address(d, "pc", pc.v);
         chapter_add_place(d, &place);
@@ -145,9 +144,9 @@ static size_t sum_loops(struct sharing_insn *sums, const struct analyses_loops_r
     return used;
 }
 
-static void add_loops(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
+static void add_loops(struct document *d, const struct analyses_run *run, const struct analyses_sharing_result *result)
 {
-    const struct analyses_loops_result *loops = run->sim.found[ANALYSIS_loops];
+    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
     if (!loops)
         return;
     struct sharing_insn *sums = c2_calloc(loops->count + (size_t)1, sizeof *sums);
@@ -158,7 +157,7 @@ static void add_loops(struct document *d, const struct report_run *run, const st
         const struct analyses_loop *loop = sums[i].insn == loops->count ? NULL : &loops->loops[sums[i].insn];
         struct loader_place place;
         if (loop)
-            names_loop_place(&place, &run->sim, loop);
+            names_loop_place(&place, run, loop);
         doc_group(d, DOC_JSON, NULL);
         chapter_add_loop_name(d, &place, loop);
         add_accesses(d, &sums[i].accesses);
@@ -171,7 +170,8 @@ static void add_loops(struct document *d, const struct report_run *run, const st
 
 /* ------------------------------------------------------------------ both */
 
-static void add_objects(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
+static void add_objects(struct document *d, const struct analyses_run *run,
+                        const struct analyses_sharing_result *result)
 {
     static const struct doc_column columns[] = {{.heading = "false", .key = "false_sharing"},
                                                 {.heading = "worst", .key = "worst"},
@@ -192,10 +192,11 @@ static void add_objects(struct document *d, const struct report_run *run, const 
     doc_close(d);
 }
 
-static void note_finding(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
+static void note_finding(struct document *d, const struct analyses_run *run,
+                         const struct analyses_sharing_result *result)
 {
     const struct sharing_events *all = &result->all;
-    const uint64_t cycles = all->false_ones * run->sim.machine->sharing_cycles;
+    const uint64_t cycles = all->false_ones * run->machine->sharing_cycles;
     if (result->threads < 2) {
         doc_note(d, DOC_KEY, "sharing", "the run has one thread: nothing is shared");
         return;
@@ -206,15 +207,15 @@ static void note_finding(struct document *d, const struct report_run *run, const
              doc_digits(d, all->false_ones), result->threads, doc_digits(d, result->section_count),
              doc_digits(d, all->worst), doc_digits(d, all->exchanged));
     if (cycles != 0)
-        doc_say(d, "; %s cycles of %u each", doc_digits(d, cycles), run->sim.machine->sharing_cycles);
-    if (cycles != 0 && run->sim.machine->clock_mhz != 0)
-        doc_say(d, ", %.3f ms", (double)cycles / (run->sim.machine->clock_mhz * 1e3));
+        doc_say(d, "; %s cycles of %u each", doc_digits(d, cycles), run->machine->sharing_cycles);
+    if (cycles != 0 && run->machine->clock_mhz != 0)
+        doc_say(d, ", %.3f ms", (double)cycles / (run->machine->clock_mhz * 1e3));
 }
 
-void report_add_sharing(struct document *d, struct digest *digest)
+static void add_sharing_chapter(struct document *d, struct digest *digest)
 {
-    const struct report_run *run = report_of(digest);
-    const struct analyses_sharing_result *result = run->sim.found[ANALYSIS_sharing];
+    const struct analyses_run *run = digest->run;
+    const struct analyses_sharing_result *result = run->found[ANALYSIS_sharing];
     if (!result || !result->blocks)
         return;
     note_finding(d, run, result);
@@ -222,10 +223,9 @@ void report_add_sharing(struct document *d, struct digest *digest)
     doc_count(d, DOC_JSON, "threads", result->threads);
     doc_count(d, DOC_JSON, "section_count", result->section_count);
     add_events(d, run, &result->all);
-    if (run->sim.machine->sharing_cycles != 0 && run->sim.machine->clock_mhz != 0)
+    if (run->machine->sharing_cycles != 0 && run->machine->clock_mhz != 0)
         doc_decimal(d, DOC_JSON, "seconds",
-                    (double)(result->all.false_ones * run->sim.machine->sharing_cycles) /
-                        (run->sim.machine->clock_mhz * 1e6));
+                    (double)(result->all.false_ones * run->machine->sharing_cycles) / (run->machine->clock_mhz * 1e6));
     add_objects(d, run, result);
     add_blocks(d, run, result);
     add_sections(d, run, result);
@@ -234,3 +234,6 @@ void report_add_sharing(struct document *d, struct digest *digest)
     add_loops(d, run, result);
     doc_close(d);
 }
+
+const struct analysis_chapter analyses_sharing_chapter = {
+    .add = add_sharing_chapter, .in = DOC_BOTH, .place = 12, .order = 130};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * line_use: how much of each line was used where, by object, function, loop, line and instruction, and who evicts what.
+ * line_use_chapter: how much of each line was used where, by object, function, loop, line and instruction, and who
+ * evicts what.
  *
  * Counting
  *   In the lists stands first what costs most by the bytes that were not used: of each level, unused bytes in lines,
@@ -8,8 +9,8 @@
  *   3.5.3, with what a miss costs.)
  *   The text shows the first level and the last; objects and places of the program's data.
  */
+#include "analyses/chapter.h"
 #include "analyses/line_use.h"
-#include "report/report_priv.h"
 
 #include <stdlib.h>
 
@@ -674,7 +675,7 @@ static void add_text(struct document *d, const struct digest *digest, const stru
     note_split(d, digest, &split);
 }
 
-void report_add_line_use(struct document *d, struct digest *digest)
+static void add_line_use_chapter(struct document *d, struct digest *digest)
 {
     if (!result_of(digest))
         return;
@@ -689,3 +690,6 @@ void report_add_line_use(struct document *d, struct digest *digest)
     c2_free(lines.list);
     c2_free(loops.list);
 }
+
+const struct analysis_chapter analyses_line_use_chapter = {
+    .add = add_line_use_chapter, .profiled = true, .in = DOC_BOTH, .place = 12, .order = 110};
