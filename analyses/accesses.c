@@ -101,7 +101,7 @@ struct accesses {
     struct function_read *functions; /* [function] */
     uint32_t function_count, function_room;
     uint32_t last;            /* the function that ran last; NO_FUNCTION: none that is known */
-    bool calls_only;          /* the first of two readings: who calls whom */
+    bool calls_only;          /* the first of two readings: the call graph */
     uint32_t *around;         /* [loop] */
     struct turn *turns;       /* [loop] */
     struct c2_map *number_of; /* insn, object -> access */

@@ -33,7 +33,7 @@
 
 #define SHARE 100u       /* what costs less than this part of all conflicts is left alone */
 #define MISS_SHARE 1000u /* what costs less than this part of all misses, too */
-#define MEMBER_SHARE 50u /* of a group's cost: who has less is no member */
+#define MEMBER_SHARE 50u /* of a group's cost: a smaller share is no member */
 #define WISHED 8u        /* proposals, at most: the rest is for conflicts at large */
 #define STILL (ANALYSES_COLORED | ANALYSES_ROOM | ANALYSES_REDRAWN) /* move nothing */
 #define ROWS_ALONE 3u
@@ -85,7 +85,7 @@ static uint64_t span_bytes(const struct plan *plan, uint32_t level)
 
 /* ------------------------------------------------------------------ what conflicts cost */
 
-/* The objects of a pair of data accesses; false: nobody evicted, or it is no matter of the data path. */
+/* The objects of a pair of data accesses; false: no evictor is known, or it is no matter of the data path. */
 static bool pair_objects(const struct plan *plan, const struct analyses_pair *pair, uint32_t *victim, uint32_t *evictor)
 {
     const struct analyses_profile_result *profile = plan->in->profile;

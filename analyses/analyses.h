@@ -15,7 +15,7 @@
 /* ------------------------------------------------------------------ the registry: every analysis there is
  * A row: its name, the option that concerns it, the option's argument (NULL: it has none) and help. The rows stand in
  * the order in which their subscribers are called, in three lists for three sections of the help. The file of the
- * analysis defines analysis_NAME; nobody else knows it by name but who shows its result. */
+ * analysis defines analysis_NAME; only the code that shows its result refers to it by name. */
 /* clang-format off */
 #define ANALYSES_OF_RUN(X) \
     X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
@@ -108,7 +108,7 @@ struct analyses; /* those of one simulated machine */
 struct analyses_setup {
     const struct caches_machine *machine; /* outlives them */
     struct loader_symbols *symbols;       /* likewise; asked when memory appears and at the end */
-    bool unnamed; /* nobody will show their objects: blocks need no names of the source, which take time to find */
+    bool unnamed; /* their objects will not be shown: blocks need no names of the source, which take time to find */
     const char *const *given;    /* [ANALYSES_KINDS]: the words of their options; NULL: not given, "": no argument */
     const char *const *settings; /* [ANALYSES_SETTING_KINDS]: likewise; NULL: none is given */
     const struct analyses
@@ -188,7 +188,7 @@ const struct analysis_kind *analyses_kind_of(enum analysis_number number);
 /* Makes those that are asked for. Their files are open then. */
 enum c2_status analyses_create(struct analyses **out, const struct analyses_setup *setup, struct c2_error *err);
 void analyses_destroy(struct analyses *analyses); /* after the simulator. Takes NULL */
-/* Fills in who subscribes and who attributes; lent until destroy. */
+/* Fills in the subscribers and the attribution; lent until destroy. */
 void analyses_subscribe(const struct analyses *analyses, struct sim_config *config);
 bool analyses_want_marks(const struct analyses *analyses); /* of allocations and the like, in the stream */
 bool analyses_want_memory(const struct analyses *analyses);
@@ -202,8 +202,8 @@ enum c2_status analyses_commit(struct analyses *analyses, struct c2_error *err);
 /* In the child of a fork, behind c2_outfiles_rename. */
 enum c2_status analyses_restart(struct analyses *analyses, struct c2_error *err);
 
-/* ------------------------------------------------------------------ profile: misses by instruction and object, and who
- * evicted whom (LT-WET: Sato & Endo, Euro-Par 2017, section 3.2). profile.c has the model. */
+/* ------------------------------------------------------------------ profile: misses by instruction and object, and
+ * which object evicted which (LT-WET: Sato & Endo, Euro-Par 2017, section 3.2). profile.c has the model. */
 #define ANALYSES_LEVELS \
     (CACHES_MAX_LEVELS + 1) /* levels of the data path by their number; L1I has the number behind them */
 

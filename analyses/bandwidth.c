@@ -204,7 +204,7 @@ static struct done count_insns(const struct stream_block *block, uint32_t from, 
     struct done done = {0};
     const uint32_t end = to == block->insn_count ? block->slot_count : block->insns[to].first_slot;
     for (uint32_t i = from; i < to; i++) {
-        done.instructions += block->insns[i].length != 0; /* else nobody knows the instruction */
+        done.instructions += block->insns[i].length != 0; /* else the instruction is unknown */
         done.flops += block->insns[i].flops;
     }
     for (uint32_t i = from == block->insn_count ? end : block->insns[from].first_slot; i < end; i++)
@@ -497,7 +497,7 @@ static enum c2_status make_curves(struct bandwidth *b, struct c2_error *err)
     return status;
 }
 
-/* The innermost loop of the instruction; NULL: it is in none, or nobody looks for loops. */
+/* The innermost loop of the instruction; NULL: it is in none, or loops are not looked for. */
 static const struct analyses_loop *loop_of(const struct bandwidth *b, struct guest_va pc)
 {
     const struct analyses_loops_result *found = analyses_result(b->analyses, ANALYSIS_loops);

@@ -86,7 +86,7 @@ struct bandwidth_of_core {
 struct bandwidth_together {
     uint32_t core_count;
     uint64_t rounds, parallel; /* parallel: of these, such in which several cores had a turn */
-    double alone;              /* cycles of all rounds, where nobody waits for another */
+    double alone;              /* cycles of all rounds, where none waits for another */
     struct bandwidth_contended flow[BANDWIDTH_FLOWS];
     struct bandwidth_of_core *of_core; /* [flow * core_count + core] */
 };
@@ -101,7 +101,7 @@ struct analyses_bandwidth_result {
     const struct bandwidth_thread *threads; /* in the order in which they ran first */
     uint32_t thread_count;
     const struct bandwidth_together *together;       /* NULL: one core, or no limits */
-    struct bandwidth_places functions, lines, loops; /* loops: none where nobody asked for them */
+    struct bandwidth_places functions, lines, loops; /* loops: none unless requested */
 };
 
 /* The flow that dominated most windows; flow_count: none did. */

@@ -7,8 +7,8 @@
  *   core's own.
  *   Threads take turns, in the order of the schedule; a round is turns of different cores behind each other. What is
  *   behind each other in a round is taken to run at one time: each core begins its turn with the round, and its windows
- *   follow each other, each as long as it takes alone. So who waits for others, and has no turn, asks for nothing. A
- *   turn ends after the quantum as well, where that is known.
+ *   follow each other, each as long as it takes alone. So a core that waits for others, and has no turn, requests
+ *   nothing. A turn ends after the quantum as well, where that is known.
  *   While a window runs each of its flows has one rate. A piece of the round, in which no core goes on to its next
  *   window, has the sum of the rates of all cores. Where that is above the limit of the path, the piece takes as much
  *   longer; of several flows the one that is above by the largest factor dominates it. (All cores wait for it then,

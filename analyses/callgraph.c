@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * callgraph: who called whom, how often, and what that cost until the call was over.
+ * callgraph: which function called which, how often, and what that cost until the call was over.
  *
  * Model
  *   A shadow of the call stack of each thread. A frame is known by its slot, the address of its return address: a call
@@ -39,7 +39,7 @@
  *   first one is that of the code that it begins with. What is counted goes to the node of the frame on top, and to it
  *   alone: plain counts when control passes on, misses with the notes of where they are, which name the node. A frame
  *   that becomes another function's has that one's node from there on.
- *   A block that ends in a jump, and is no function's entry, concerns nobody where no call, return or stub comes before
+ *   A block that ends in a jump, and is no function's entry, has no effect where no call, return or stub comes before
  *   it: such records are counted and no more (`records`).
  *
  * Invariants (analyses_callgraph_check; the first, of each window, when it is told)

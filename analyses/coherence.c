@@ -25,7 +25,7 @@
 struct coherence {
     struct analysis base;
     const struct caches_machine *machine;
-    const struct analysis *profile; /* NULL: nobody attributes */
+    const struct analysis *profile; /* NULL: no attribution */
     struct where *where;            /* likewise */
     struct c2_map *number_of;       /* physical line -> of `seen` */
     struct seen {

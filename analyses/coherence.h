@@ -21,7 +21,7 @@ struct coherence_user {
     uint32_t core;
     struct caches_shared_user of;
 };
-struct coherence_pair { /* both sides of misses: who missed, and whose write took the line */
+struct coherence_pair { /* both sides of misses: the access that missed, and the write that took the line */
     uint32_t misser_core, taker_core;
     struct guest_va misser, taker; /* instructions */
     uint64_t misser_bytes, taker_bytes;

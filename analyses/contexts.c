@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * contexts: functions that are told apart by what they were called with, how deep they call themselves, and who calls.
+ * contexts: functions that are told apart by what they were called with, how deep they call themselves, and their
+ * callers.
  *
  * Model
  *   A symbol is a function, and where its parameters are to be told apart their values, or the ranges these lie in, at

@@ -7,7 +7,7 @@
  *   last record is whole; one begins every so many words. At first that is as many as an excerpt has, so that of a
  *   short run all is kept. When there would be more than EXCERPTS_KEPT every second one is dropped, and from then on
  *   one begins half as often: so they are spread evenly over the run, whatever its length. With each address goes
- *   whose memory it is at that time. When the run is over, accesses.c reads them.
+ *   the owner of the memory at that time. When the run is over, accesses.c reads them.
  *   Between two phases that are measured there is a hole, and control does not go from one to the other.
  *
  * Invariants

@@ -3,7 +3,7 @@
  * explain: one miss of one level, and the accesses of its set from there on.
  *
  * Model
- *   Of one level all line accesses are followed: when each line came, was touched last, left, and who made it so; and
+ *   Of one level all line accesses are followed: when each line came, was touched last, left, and by which access; and
  *   how many other lines the level was asked for since. Before each access that the level may be asked for its set is
  *   looked at (caches_look), so that what is shown of ways is what the simulated caches hold.
  *   Misses are counted as reports count them: those of phases that are measured. Which one becomes the story: the N-th
@@ -363,7 +363,7 @@ static enum c2_status count(struct telling **out, struct explain *explain, const
     return C2_OK;
 }
 
-/* Nothing that is followed has taken a line that was there; the caches may know who made the access that did. */
+/* Nothing that is followed has taken a line that was there; the caches may hold the actor that did. */
 static void lose_unseen(struct explain_step *step, struct copy *copy, uint64_t evictor)
 {
     const enum explain_left how = step->class_ == CACHES_COHERENCE ? EXPLAIN_TAKEN : EXPLAIN_OTHERWISE;
@@ -635,7 +635,7 @@ static void name_line(const struct explain *explain, struct explain_line *line)
     name_access(explain, &line->left);
 }
 
-/* The caches keep a word of who made a level lose a line: its instruction and object. */
+/* The caches keep a word for the access that made a level lose a line: its instruction and object. */
 static void name_evictor(const struct explain *explain, struct explain_step *step)
 {
     const struct analysis *profile = analyses_find(explain->analyses, ANALYSIS_profile);

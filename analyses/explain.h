@@ -8,7 +8,7 @@
 
 #include "analyses/analyses.h"
 
-#define EXPLAIN_STEPS 12u /* where nobody says how many */
+#define EXPLAIN_STEPS 12u /* the default */
 #define EXPLAIN_MOST_STEPS 1000u
 #define EXPLAIN_DEMAND UINT8_MAX   /* of an access: no prefetcher has made it */
 #define EXPLAIN_NO_WAY UINT32_MAX  /* the step takes none */
@@ -44,8 +44,8 @@ struct explain_line {
     uint32_t set;                 /* through all slices, as it was asked for last */
     struct line_no line;          /* physical */
     uint64_t asked;               /* when last; 0: never. In `lines` of a step the step counts, in `own` not */
-    struct explain_access asking; /* who did; this step included */
-    /* The last times: who brought it, touched it - a fill is a touch -, made it leave. */
+    struct explain_access asking; /* which access did; this step included */
+    /* The last times: what brought it, touched it - a fill is a touch -, made it leave. */
     struct explain_access brought, touched, left;
     enum explain_left how;
     struct line_no left_for;

@@ -16,7 +16,7 @@
  *
  * Not modelled
  *   Memory that is freed and given to another object during a stay: its bytes count for the last one. Arrays on the
- *   stack: their lines are mostly there before them and stay behind, and who touched which bytes is not known.
+ *   stack: their lines are mostly there before them and stay behind, and which access touched which bytes is not known.
  *
  * Price
  *   Two searches among the objects for each line that comes into a level; 24 bytes for each piece of each line there,

@@ -413,7 +413,7 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return status;
 }
 
-/* Outside of what is measured nobody tells of fetches. */
+/* Outside of what is measured fetches are not reported. */
 static void follow_fetches(struct histogram *histogram, const struct sim_executed *record)
 {
     const struct stream_block *block = record->block;

@@ -8,10 +8,10 @@
  *   have bytes of several objects. What a prefetcher brings counts for the instruction and the object of the access
  *   that it followed; the read of a page walk touches 8 bytes, and belongs to the instruction that needed the
  *   translation.
- *   Who evicts: the access that made room for itself there, or at the inclusive level below that took the line away.
+ *   Evictor: the access that made room for itself there, or at the inclusive level below that took the line away.
  *   At the end of the run what is there still counts as it is; so it does where caches are emptied.
  *   Of several cores the stays in each core's own levels count together. A stay that another core's write ends is
- *   taken, and the access that writes is who evicts.
+ *   taken, and the access that writes is the evictor.
  *
  * Counting
  *   Stays that began while it was measured, whenever they end; what is accessed of them in a phase before the next one
@@ -204,7 +204,7 @@ static enum c2_status ended(void *self, uint32_t number, const struct stay *stay
     return count_pair(&use->pairs[number], stay->loader, evictor, line_bytes - used, err);
 }
 
-/* ------------------------------------------------------------------ who */
+/* ------------------------------------------------------------------ spots */
 
 static enum c2_status reach_spot(struct line_use *use, uint32_t spot, struct c2_error *err)
 {

@@ -41,7 +41,7 @@
 #include <string.h>
 
 #define FRAMES_LOOKED_AT 256u /* for the function that a jump goes back to */
-#define FIRST_SLOT UINT64_MAX /* nobody has called it */
+#define FIRST_SLOT UINT64_MAX /* it has not been called */
 
 /* ------------------------------------------------------------------ life */
 
@@ -232,8 +232,8 @@ static uint32_t find_below(const struct loops_thread *thread, uint64_t function)
 
 /* ------------------------------------------------------------------ how control passes */
 
-/* The frame on top goes on at this node, or begins there. Of a run that is not all there nobody knows whether one that
- * nobody has called begins. */
+/* The frame on top goes on at this node, or begins there. Of a run that is not all there it is unknown whether one that
+ * has not been called begins. */
 static enum c2_status go_on(struct loops *loops, struct loops_thread *thread, uint32_t node, struct c2_error *err)
 {
     struct loops_frame *top = top_of(thread);

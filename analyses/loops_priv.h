@@ -42,7 +42,7 @@ struct loops_node {
     uint32_t insns;
     bool at_entry;            /* it begins where its function does */
     bool entered;             /* not from another node of its function */
-    uint64_t function;        /* where that begins; NOWHERE: nobody knows */
+    uint64_t function;        /* where that begins; NOWHERE: unknown */
     uint64_t entries;         /* of these, those that are measured */
     uint32_t next, next_edge; /* the node that came after it last; next: LOOPS_NONE: none yet */
 };
@@ -88,7 +88,7 @@ struct loops {
     struct analyses_loops_result result;
 };
 
-/* For the loops of records that somebody else has: each in the order in which they ran, of what is measured; then
+/* For the loops of records kept elsewhere: each in the order in which they ran, of what is measured; then
  * loops_finish. loops->instructions is to be what they have completed. profile: that analysis, finished by then. */
 enum c2_status loops_create(struct loops **out, const struct analysis *profile, struct loader_symbols *symbols,
                             struct c2_error *err);

@@ -25,7 +25,7 @@ struct objects_owner {
     const char *name; /* without number; NULL: by allocator and site */
     struct loader_variable_id variable; /* of a static one */
     const char *module;
-    char *kept;          /* memory of the name, where nobody else keeps it */
+    char *kept;          /* memory of the name, where it is kept nowhere else */
     uint32_t site_owner; /* of a block: its site's; else itself */
     bool small;          /* a block that is shown alone only if its site has few */
 };
@@ -64,7 +64,7 @@ enum c2_status objects_tables(struct objects *objects, uint32_t *owner, struct c
 
 uint32_t objects_count(const struct objects *objects);
 struct objects_owner *objects_owner(const struct objects *objects, uint32_t owner);
-/* Whom the owner's counts are shown with: itself, or its site when that has too many blocks to name. */
+/* The owner that the owner's counts are shown with: itself, or its site when that has too many blocks to name. */
 uint32_t objects_shown(const struct objects *objects, uint32_t owner);
 
 /* Whether this block was the only one of its site so far. */

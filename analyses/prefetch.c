@@ -8,7 +8,7 @@
  *   so misses with and without are those of one run, and of each miss it is known whether it is there without them:
  *   one that is not was caused by prefetching, whatever the way.
  *   A prefetch counts for the instruction and the object of the access that it followed, at whatever time it turns out
- *   to have been useful or useless or to have pushed out what is missed now. A miss counts for who misses.
+ *   to have been useful or useless or to have pushed out what is missed now. A miss counts for the access that misses.
  *   Of several cores, and of the machine without prefetchers as many, levels of one name count together.
  *
  * Counting
@@ -33,7 +33,7 @@ typedef struct caches_prefetch_counts by_prefetcher[CACHES_PREFETCHERS];
 struct prefetch {
     struct analysis base;
     const struct caches_machine *machine;
-    struct where *where;                  /* NULL: nobody attributes */
+    struct where *where;                  /* NULL: no attribution */
     by_prefetcher all[ANALYSES_LEVELS];   /* in every phase, since the caches were emptied */
     struct analyses_prefetch_cell *cells; /* [spot * levels + level] */
     uint32_t spots;                       /* that have cells */
@@ -81,7 +81,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     return status;
 }
 
-/* ------------------------------------------------------------------ who has done it */
+/* ------------------------------------------------------------------ causes */
 
 static enum c2_status reach_spot(struct prefetch *prefetch, uint32_t spot, struct c2_error *err)
 {

@@ -30,8 +30,8 @@ struct analyses_unaided {
 struct analyses_prefetch_result {
     struct caches_prefetch_counts levels[ANALYSES_LEVELS][CACHES_PREFETCHERS]; /* [number of the level] */
     struct analyses_unaided unaided[ANALYSES_LEVELS];
-    uint64_t unused[ANALYSES_LEVELS];         /* prefetched lines in the caches at the end that nobody has asked for */
-    const struct analyses_prefetch_row *rows; /* ascending by insn, then object; none where nobody attributes */
+    uint64_t unused[ANALYSES_LEVELS];         /* prefetched lines in the caches at the end that were never accessed */
+    const struct analyses_prefetch_row *rows; /* ascending by insn, then object; none without attribution */
     size_t row_count;
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * profile: misses by instruction and object, and who evicted whom.
+ * profile: misses by instruction and object, and which access evicted which line.
  *
  * Model
  *   An actor is an instruction together with an object: the one that it accesses. Every miss of every level counts for
- *   the actor that made the access. The caches keep, for each line they lose, who made them lose it (LT-WET: the line's
- *   last eviction, by level); a conflict miss then is a pair: the actor that misses and the actor that evicted.
- *   Fetches are acted by an instruction on the code of its file, walks on the page tables; a straddling reference acts
- *   on the object of its first byte in each line.
+ *   the actor that made the access. The caches keep, for each line they lose, which access made them lose it (LT-WET:
+ *   the line's last eviction, by level); a conflict miss then is a pair: the actor that misses and the actor that
+ *   evicted. Fetches are acted by an instruction on the code of its file, walks on the page tables; a straddling
+ *   reference acts on the object of its first byte in each line.
  *   Start-up is what comes before the program's first instruction, and what instructions of the dynamic linker do: such
  *   misses count for actors of their own, which the result adds to the same rows.
  *   The word given to the caches is the actor's number + 1 and, in its upper half, the number of the block of the
@@ -188,7 +188,7 @@ static enum c2_status reach_code(struct profile *profile, uint32_t code, struct 
     return C2_OK;
 }
 
-static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nobody, 0, becomes PROFILE_NONE */ }
+static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* no access, 0, becomes PROFILE_NONE */ }
 
 /* An instruction mostly accesses the object it accessed before. */
 static enum c2_status find_actor(struct profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
@@ -531,7 +531,7 @@ static enum c2_status learn_layout(struct profile *profile, const uint64_t *word
     return status == C2_OK ? c2_map_put(profile->layouts, words[0], mine, err) : status;
 }
 
-/* Nothing has been measured so far; who evicted what is known all the same. */
+/* Nothing has been measured so far; what evicted what is known all the same. */
 static enum c2_status dropped(void *self, struct c2_error *err)
 {
     struct profile *profile = self;

@@ -25,7 +25,7 @@ struct profile_pair {
     uint64_t count;
 };
 
-/* The pair that an actor was the victim of last at a level: who evicted, as the caches keep it, and the number + 1; 0:
+/* The pair that an actor was the victim of last at a level: the evictor, as the caches keep it, and the number + 1; 0:
  * none. */
 struct profile_paired {
     uint32_t evictor, pair;
@@ -103,7 +103,7 @@ static inline uint32_t profile_levels(const struct profile *profile)
     return profile->machine->level_count + profile->machine->has_l1i;
 }
 
-/* Whose memory an access is of. */
+/* The owner of the memory of an access. */
 enum c2_status profile_owner(struct profile *profile, enum sim_kind kind, struct guest_va va,
                              struct objects_found *found, struct c2_error *err);
 

@@ -6,9 +6,9 @@
  *   Code numbers become addresses, each once; owners become objects, the small blocks of a site with many of them one
  *   object; actors and pairs that have become the same are added up. Objects without a reference and without a miss,
  *   and instructions that never completed, are left out.
- *   Reasons of a conflict, the first that fits: nobody known; a walk or a fetch on either side; a scalar on either side
- *   (a static or thread-local variable of at most 16 bytes); two objects, two blocks, or two places of what is left of
- *   the stack; else one.
+ *   Reasons of a conflict, the first that fits: no evictor known; a walk or a fetch on either side; a scalar on either
+ *   side (a static or thread-local variable of at most 16 bytes); two objects, two blocks, or two places of what is
+ *   left of the stack; else one.
  *
  * Invariants (asserted)
  *   The tallies of the rows add up to the caches' counts of misses and classes, level by level; the pairs to the

@@ -9,7 +9,7 @@
  *   When the slots are used up the lines get new ones in the same order, without gaps, and where these are more than
  *   half of all slots there are twice as many then.
  *   A line that is removed leaves a hole: its slot stays, and counts in the distance of older lines, as a cache that
- *   had the line has a place free there. Who accesses a line behind the youngest hole, or none that is there, fills it:
+ *   had the line has a place free there. An access to a line behind the youngest hole, or none that is there, fills it:
  *   the caches that end between the two had room for the line and evict nothing. Where the line was is a hole then, as
  *   the larger ones have their free place still. So a distance below n is still what a cache of n lines has.
  *

@@ -8,7 +8,7 @@
  *   thread has a core and a cache of its own, without end. Of each block, a line of memory:
  *   phi    the most coherence events that an order of the section's accesses can cause: 2 p - 1, where p is the largest
  *          number of pairs of accesses that can follow each other so that one takes the block from the other: of two
- *          threads, and one of them a store (sharing_pairs.c). The first access of all is nobody's loss.
+ *          threads, and one of them a store (sharing_pairs.c). The first access of all is no loss.
  *   theta  of these, those that may be an exchange of data: twice the pairs of a store and a load of different threads
  *          with the same offset and size.
  *   A block that a thread accesses in a section, and that another one had when it was last accessed before, moves once
@@ -31,7 +31,7 @@
  * Source
  *   J. Weidendorfer, "Simulation Driven Performance Analysis for Software Optimization", habilitation thesis, TU
  *   Muenchen, section 4.2 (Pluto, by S. M. Guenther). There two threads; loads before the first store of a block are
- *   dropped there, and counted here; a block moves between neighbouring sections only there, and whoever had it.
+ *   dropped there, and counted here; a block moves between neighbouring sections only there, with its holders.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@
 
 #define THREADS_MOST 512u
 
-/* Who had a block in a section. */
+/* The threads that had a block in a section. */
 struct holders {
     uint64_t section; /* 0: none */
     uint32_t thread;  /* one of them */
@@ -534,7 +534,7 @@ static enum c2_status list_objects(struct sharing *s, struct c2_error *err)
 {
     const size_t count = s->profile->object_count;
     size_t used = 0;
-    s->object_list = c2_calloc(count + 2, sizeof *s->object_list); /* nobody is the last one */
+    s->object_list = c2_calloc(count + 2, sizeof *s->object_list); /* the last one: no object */
     if (!s->object_list)
         return c2_fail_memory(err, "the objects that may be shared");
     for (size_t i = 0; i < s->result.block_count; i++) {

@@ -33,7 +33,7 @@ static bool in_library(struct loader_symbols *symbols, uint64_t word)
     return symbol && loader_is_library(symbol);
 }
 
-/* Who takes the block at this site. */
+/* What takes the block at this site. */
 static const char *receiver(struct loader_symbols *symbols, const uint64_t *words, uint32_t site,
                             enum stream_allocator allocator, bool *kept)
 {

@@ -9,7 +9,7 @@
 
 #define STAYS_NOBODY UINT32_MAX
 
-/* Who makes a line come, and another leave: any number but NOBODY. */
+/* What makes a line come, and another leave: any number but NOBODY. */
 struct stays_actor {
     uint32_t number;
     struct guest_va va; /* where the line lies; 0: it is no data of the program */

@@ -30,7 +30,7 @@ struct trace_form {
     const char *endings[2]; /* of a file's name, without that of compressed ones; NULL: no more */
     bool wants_insns;       /* what instructions do */
     bool has_both;          /* addresses, so that there is nothing to choose */
-    bool physical;          /* what addresses are, where nobody chooses */
+    bool physical;          /* what addresses are, by default */
     const char *header;     /* of a file of zstd's: a skippable frame; NULL: none */
     enum c2_status (*begin)(struct trace *trace, struct c2_error *err); /* makes `own`; again for the child of a fork */
     enum c2_status (*reference)(void *trace, const struct sim_reference *reference, struct c2_error *err);
