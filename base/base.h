@@ -53,7 +53,7 @@ _Noreturn void c2_assert_failed(const char *cond, const char *file, int line);
 /* The same for a library's allocation that fails, when the library cannot be told: `what` names what it was for. */
 _Noreturn void c2_out_of_memory(const char *what);
 
-/* Whoever runs a guest registers a function that prints where the guest stands; NULL removes it. */
+/* The code that runs a guest registers a function that prints where the guest stands; NULL removes it. */
 void c2_assert_context(void (*print)(void *self, FILE *to), void *self);
 
 /* What a comment promises, where looking at it each time is too dear for a release: in stress and sanitizer builds. */
@@ -201,7 +201,7 @@ void c2_tree_changed(struct c2_tree *tree, struct c2_node *node); /* what is sum
 struct c2_node *c2_tree_at_or_below(const struct c2_tree *tree, uint64_t key); /* the greatest key <= key, or NULL */
 struct c2_node *c2_tree_above(const struct c2_tree *tree, uint64_t key);       /* the least key > key, or NULL */
 struct c2_node *c2_tree_first(const struct c2_tree *tree);
-void c2_tree_visit(const struct c2_tree *tree); /* for who searches by the summaries: a node was looked at */
+void c2_tree_visit(const struct c2_tree *tree); /* for searches by the summaries: a node was looked at */
 void c2_tree_check(const struct c2_tree *tree); /* asserts its invariants, in time linear in the number of nodes */
 
 /* ------------------------------------------------------------------ numbers and names in text */
@@ -251,7 +251,7 @@ void c2_outfile_folders(void (*each)(void *self, const char *folder), void *self
 void c2_outfile_abandon(struct c2_outfile *file); /* removes it; takes NULL */
 
 /* ------------------------------------------------------------------ files in chunks: chunks.c has their bytes
- * Who writes puts what a chunk is to have into content, behind its first C2_CHUNK_CHAIN bytes; who reads finds it
+ * The writer puts what a chunk is to have into content, behind its first C2_CHUNK_CHAIN bytes; the reader finds it
  * there. Bytes come from the file and go to it by the caller. */
 static inline void c2_put_u32(uint8_t *to, uint32_t n) /* lowest byte first */
 {

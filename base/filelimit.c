@@ -5,7 +5,7 @@
  * Model
  *   Linux sends SIGXFSZ to the thread that writes, which ends the process, and the call fails with EFBIG. Here the
  *   signal only leaves a note for its thread, so that a failed write of c2emu's own is an error like a full disk, and
- *   one on the guest's behalf can be passed on. Where whoever started c2emu ignores the signal there are no notes: the
+ *   one on the guest's behalf can be passed on. Where the parent of c2emu ignores the signal there are no notes: the
  *   guest would have been started so as well.
  * Not modelled
  *   A guest that is started so and has a handler: it is not called.

@@ -6,10 +6,10 @@
  *   A regular target (or one that does not exist yet) is written to a file of the same folder that has no name
  *   (O_TMPFILE), flushed to the disk and named by commit: a reader sees the old file or the new one, and of a process
  *   that is killed nothing is left. Linux gives a file the name of another only by rename, so where there is an old
- *   file the new one has a temporary name (.c2emu-PID-N.tmp) for an instant; who next replaces a file in the folder
+ *   file the new one has a temporary name (.c2emu-PID-N.tmp) for an instant; the next to replace a file in the folder
  *   removes what a process left that was killed in just that instant.
- *   On a file system without such files it has that name from the beginning, and is locked: whoever opens a file in the
- *   same folder later removes those that nobody holds any more.
+ *   On a file system without such files it has that name from the beginning, and is locked: the next process to open a
+ *   file in the same folder later removes those that are no longer locked.
  *   A symbolic link is followed first, so that the link stays and the file it names is replaced; a link that leads
  *   nowhere is itself replaced.
  *   "-" and anything that is no regular file (a terminal, a pipe, /dev/null, /dev/full) cannot be replaced and is
@@ -224,7 +224,7 @@ static int with_name_beside(char **temporary, const char *target, int make(int f
     return made;
 }
 
-/* A new file, locked. Where somebody who sweeps has found it before it was, the next name is tried. */
+/* A new file, locked. Where a process that sweeps has found it before it was, the next name is tried. */
 static int create_locked(int ignored, const char *name)
 {
     struct stat about;
@@ -234,7 +234,7 @@ static int create_locked(int ignored, const char *name)
         return -1;
     const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (!locked && errno != EWOULDBLOCK)
-        return fd; /* no locks on this file system, so nobody sweeps */
+        return fd; /* no locks on this file system, so there is no sweep */
     if (locked && fstat(fd, &about) == 0 && about.st_nlink > 0)
         return fd;
     close(fd);
@@ -250,7 +250,7 @@ static bool is_temporary(const char *name)
     return sscanf(name, ".c2emu-%ld-%u.tmp%n", &pid, &number, &length) == 2 && length > 0 && !name[length];
 }
 
-/* Removes what a killed process left: a temporary file that nobody has locked. */
+/* Removes what a killed process left: a temporary file that is not locked. */
 static void sweep(const char *target)
 {
     char *folder = c2_format("%.*s.", folder_length(target), target);
@@ -424,7 +424,7 @@ static int name_it(int fd, const char *name)
     return linkat(AT_FDCWD, own_descriptor(own, fd), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
 }
 
-/* A name for the instant before the rename, locked against who sweeps meanwhile. */
+/* A name for the instant before the rename, locked against sweeps meanwhile. */
 static int name_for_an_instant(struct c2_outfile *file)
 {
     sweep(file->target);

@@ -17,7 +17,7 @@ const char *c2_root_path(void);
 /* Opens by O_PATH what the guest calls so; flags: O_DIRECTORY, O_NOFOLLOW. -1 and errno. */
 int c2_root_open(const char *path, int flags);
 /* Where the host has what the guest calls so (relative: from where it starts): 0, or an errno, and then a path that
- * gives the same error as long as nobody makes it. */
+ * gives the same error as long as the folder does not exist. */
 int c2_root_find(const char *path, char out[PATH_MAX]);
 /* What the guest calls this canonical path of the host's; NULL: it has no name there. Lent with `host`. */
 const char *c2_root_inside(const char *host);

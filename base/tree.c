@@ -5,7 +5,7 @@
  * Model
  *   A treap: ordered by key, and by weights as a heap, which are drawn when a node comes in. Its shape is that of the
  *   keys inserted in a random order, whatever order they really came in. The node lies in what is kept, so inserting
- *   cannot fail, and whoever has a node keeps it while others come and go.
+ *   cannot fail, and a pointer to a node stays valid while others come and go.
  *   A tree may keep a summary of each subtree in its top node: `summarize` makes a node's from the node and its
  *   children's, and is called from the bottom up wherever something changed.
  * Invariants
