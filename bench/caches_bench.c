@@ -4,10 +4,10 @@
  *
  *     caches_bench [L3_MIB [PATTERN [ACCESSES [EXTRA]]]]
  *
- * EXTRA is what is switched on besides: "evictors" keeps who made a level lose a line, and asks for every outcome. The
- * time is then printed beside that of the plain run just before. "stages" prints the two stages' times apart, each with
- * its own clock on this one thread: contents, with the bench's loop and looking ahead as the simulator does, and
- * verdicts.
+ * EXTRA is what is switched on besides: "evictors" keeps which access made a level lose a line, and reads every
+ * outcome. The time is then printed beside that of the plain run just before. "stages" prints the two stages' times
+ * apart, each with its own clock on this one thread: contents, with the bench's loop and looking ahead as the simulator
+ * does, and verdicts.
  *
  * Instructions instead of time, for the claim that the L3's size does not matter to a hit in L1:
  *     valgrind --tool=callgrind --toggle-collect='run' caches_bench 8 hits 1000000      (and with 64)
