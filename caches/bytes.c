@@ -8,8 +8,8 @@
  *   cores write in it. The core's coherence miss is true sharing if it accesses one of these, by the access that misses
  *   or by a later one, before its last copy goes; else it is false sharing. So until then, or until the end, a miss may
  *   wait. (Dubois, Skeppstedt, Ricciulli, Ramamurthy, Stenstrom, ISCA 1993: essential and useless misses.)
- *   Both sides of a miss are who made the write that took the line, and who missed; by line and both sides there are
- *   the misses, and the bytes of those accesses.
+ *   Both sides of a miss are the access that took the line by a write, and the one that missed; by line and both sides
+ *   there are the misses, and the bytes of those accesses.
  *
  * Counting
  *   For a line, from when it is first taken from a core: by core, the bytes that it reads and writes, its losses, its

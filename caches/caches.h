@@ -52,7 +52,7 @@ struct caches_event {
     uint32_t set_number;   /* of a miss only: the set, those of all slices counted through, from 0 */
     uint32_t victim_set;   /* likewise of the line that was evicted to make room, */
     struct line_no victim; /* and its physical line number; see caches_outcome.evicted */
-    uint64_t evictor; /* of a miss only: the actor that made this level lose the line last; 0: nobody known (the line
+    uint64_t evictor;      /* of a miss only: the actor that made this level lose the line last; 0: unknown (the line
                          was never here, the actor was 0, evictors are not kept) */
 };
 /* What happened to one line access. A hit in the first level asked fills depth, served_by and the class of that level,
@@ -93,13 +93,13 @@ struct caches_brief {
     uint8_t class_;          /* enum caches_class */
 };
 
-/* Who makes the accesses that follow: any word but 0 (0: nobody). Kept with each line that these accesses make a level
+/* The actor of the accesses that follow: any word but 0 (0: none). Kept with each line that these accesses make a level
  * lose (victims of fills, insertions, back-invalidations, moves out of an exclusive level, take-overs of synonyms);
  * needs caches_keep_evictors(). */
 void caches_set_actor(struct caches *caches, uint64_t actor);
-/* Before the first access: each level remembers for each line who made it lose that line last. Costs 8 bytes a line
- * and level; where verdicts can be deferred 2, from the first word of more than 16 bits on 4, and as much again near
- * words of more than 32. */
+/* Before the first access: each level records for each line which actor made it lose that line last. Costs 8 bytes a
+ * line and level; where verdicts can be deferred 2, from the first word of more than 16 bits on 4, and as much again
+ * near words of more than 32. */
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err);
 
 /* The instruction that makes the data accesses that follow, for stride prefetchers and SHiP; 0: none that they know. */
@@ -229,7 +229,7 @@ struct caches_core_counts {
 struct caches_core_level {
     uint64_t invalidations, interventions, filter_invalidations;
 };
-/* Who makes the accesses that follow: to be called before each. */
+/* The actor of the accesses that follow: to be called before each. */
 struct caches_origin {
     uint32_t core, tag;    /* tag: to find the access by; an instruction, say */
     uint32_t first, bytes; /* of the line, those that are accessed: at least one */
@@ -269,7 +269,7 @@ const struct caches_counts *caches_l1i_counts(const struct caches *caches);
 const struct caches_machine *caches_machine(const struct caches *caches);
 
 /* ------------------------------------------------------------------ a look at one set
- * For those who show what a set holds and why a way of it makes room; nothing changes. look.c has the model. */
+ * For displays of what a set holds and of why a way of it makes room; nothing changes. look.c has the model. */
 struct caches_way {
     bool holds, dirty;
     struct line_no line; /* physical; where it holds one */

@@ -13,9 +13,9 @@
 
 /* ------------------------------------------------------------------ steps */
 
-/* caches_access() in steps, for those who make many accesses, and want to know of a miss before its outcome is told. A
- * line's slot is a number that it keeps. The CACHES_SLOTS lines from a multiple of that on have slots one behind the
- * other, so whoever knows one knows all of them. CACHES_NO_SLOT: no host memory. */
+/* caches_access() in steps, for callers that make many accesses and need to know of a miss before its outcome is told.
+ * A line's slot is a number that it keeps. The CACHES_SLOTS lines from a multiple of that on have slots one behind the
+ * other, so one known slot gives all of them. CACHES_NO_SLOT: no host memory. */
 #define CACHES_NO_SLOT UINT32_MAX
 #define CACHES_SLOTS 64u
 uint32_t caches_slot(struct caches *caches, struct line_no physical_line);
@@ -40,7 +40,7 @@ struct caches_front {
     uint32_t *word; /* the youngest line of each set: its slot + 1, shifted by one, and whether it is dirty; */
     uint32_t set_mask, stride; /* if sets are found by the low bits of a line. Else no line is there */
     uint32_t ways;             /* likewise; else 0 */
-    uint32_t told;             /* the slot that the level was asked for last; CACHES_NO_SLOT: nobody knows */
+    uint32_t told;             /* the slot that the level was asked for last; CACHES_NO_SLOT: unknown */
     uint64_t column_word;      /* its column, where the tape has it */
     uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
     uint64_t hits[2];   /* by whether it was a write */
@@ -88,8 +88,8 @@ static inline enum caches_tried caches_try_others(struct caches_front *front, bo
 {
     return front->others(front, write, slot, physical_line.v);
 }
-/* The rest of caches_try() of a line that its set does not have: whoever has looked says so, and that it is the set of
- * the last access now (`youngest`). Of usual machines. */
+/* The rest of caches_try() of a line that its set does not have: the caller has looked, and promises that it is the set
+ * of the last access now (`youngest`). Of usual machines. */
 static inline enum caches_tried caches_try_missed(struct caches_front *front, bool write, uint32_t slot,
                                                   struct line_no physical_line)
 {
@@ -108,8 +108,8 @@ static inline void caches_front_forget(struct caches_front *front) { front->told
 /* What caches_access() would have said of it; the actor may have been set since. */
 void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 
-/* For those who know what comes: while *caches_far() is not 0, of late many accesses have missed the second level, and
- * it pays to name lines that will be accessed soon, so that the host fetches the sets that may have them. Changes
+/* For callers that can look ahead: while *caches_far() is not 0, of late many accesses have missed the second level,
+ * and it pays to name lines that will be accessed soon, so that the host fetches the sets that may have them. Changes
  * nothing but *caches_far(), whatever is named. Lent until destroy. */
 const uint32_t *caches_far(const struct caches *caches);
 void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical_line);
@@ -134,12 +134,12 @@ uint32_t caches_deferred(struct caches *caches);
 /* What goes with an access. */
 #define CACHES_NOTED 3u
 struct caches_noted {
-    uint64_t actor;              /* who makes it, as in caches_set_actor() */
+    uint64_t actor;              /* its maker, as in caches_set_actor() */
     uint64_t word[CACHES_NOTED]; /* whatever the caller wants to find with the outcome */
 };
-/* After CACHES_MISSED, instead of caches_judge(): CACHES_TRIED, or CACHES_FULL. NULL: nobody wants to hear of it. */
+/* After CACHES_MISSED, instead of caches_judge(): CACHES_TRIED, or CACHES_FULL. NULL: no listener. */
 enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted);
-/* The same where misses are only counted, by who made the access: it takes a third of the words. Who defers so defers
+/* The same where misses are only counted, by actor: it takes a third of the words. A caller that defers so defers
  * all accesses so. bits: below 1 << CACHES_BRIEF_BITS, whatever the caller wants to find with it; 0: it is not to be
  * counted. */
 enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits);
@@ -269,7 +269,7 @@ bool caches_tlbs_split(const struct caches_tlbs *tlbs);
 /* The key of a page of 4K in the first level of a side is its number or-ed with this; 0 of loads, and without TLBs. */
 uint64_t caches_tlbs_tag(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
 
-/* Where a page was found in the first level, kept by whoever accesses TLBs; at first caches_tlb_nowhere. */
+/* Where a page was found in the first level, kept by the caller; at first caches_tlb_nowhere. */
 struct caches_tlb_found {
     const uint64_t
         *at; /* while the page's key is here the page is there, and a hit makes order & keep | set of order */
@@ -277,13 +277,13 @@ struct caches_tlb_found {
         uint8_t *order; /* of its set; */
         uint64_t *key;  /* where `at` is no place of the page: where its key is, if it is anywhere */
     };
-    uint64_t *accesses; /* of the TLB. One more access to the page found last changes nothing else, so whoever knows of
+    uint64_t *accesses; /* of the TLB. One more access to the page found last changes nothing else, so a caller that has
                          * such may add them here */
     uint8_t keep;       /* with `key`: how far up in an address the page's number is; */
     uint8_t set;        /* whether the TLB hears of all hits */
     uint8_t what;       /* in the key, what is above the number */
     uint8_t second_way; /* where the second level had it: the way in its set; */
-    uint16_t second;    /* of all ways; 0: nobody knows; */
+    uint16_t second;    /* of all ways; 0: unknown; */
     uint16_t second_set;
 };
 extern const struct caches_tlb_found caches_tlb_nowhere;

@@ -12,8 +12,8 @@
 #define CACHES_MAX_WAYS 64
 #define CACHES_NAME_BYTES 16
 
-/* Replacement: the constant, the word of machine files and reports, and who may have it; policy.c says what each
- * does. */
+/* Replacement: the constant, the word of machine files and reports, and which caches may have it; policy.c says what
+ * each does. */
 enum caches_policy_user { CACHES_OF_LEVELS = 1, CACHES_OF_TLBS = 2 };
 /* clang-format off */
 #define CACHES_POLICY_LIST(X) \
@@ -106,7 +106,7 @@ uint32_t caches_hash_slices(const struct caches_hash *hash);
  * whose low index bits are its own number, and most of its sets would stay empty. */
 uint32_t caches_hash_index_divisor(const struct caches_hash *hash);
 /* The highest physical address bit the function was published for; above it the model is not hardware. 63 for
- * "none" and "modulo", which are nobody's. */
+ * "none" and "modulo", which no machine has. */
 unsigned caches_hash_valid_bit(const struct caches_hash *hash);
 const char *const *caches_hash_names(size_t *count); /* static */
 
@@ -165,7 +165,7 @@ extern const char *const caches_instruction_names[CACHES_INSTRUCTIONS];
 #define CACHES_MAX_TLBS 16
 #define CACHES_TLB_MAX_WAYS 128
 enum caches_tlb_place { CACHES_TLB_FIRST, CACHES_TLB_SECOND, CACHES_TLB_WALK };
-/* Who asks, and sets of those who may. */
+/* The requester, and sets of requesters. */
 enum caches_tlb_side { CACHES_TLB_LOAD, CACHES_TLB_STORE, CACHES_TLB_FETCH, CACHES_TLB_SIDES };
 enum caches_tlb_sides {
     CACHES_TLB_LOADS = 1 << CACHES_TLB_LOAD,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * coherence: several cores, whose own levels hold one line in one state (MESI), and a directory that knows who has it.
+ * coherence: several cores, whose own levels hold one line in one state (MESI), and a directory of its holders.
  *
  * Model
  *   Cores     Each has its own first levels, and its own of every level that is not shared; the last levels may be
@@ -12,18 +12,18 @@
  *             room the machine may say (filter.c), or one in memory where no level is shared.
  *   Reading   Of a line that another core has in E or M, both are in S then. If it was dirty (M) that is an
  *             intervention: the data goes to the reader, and is written down from the other's levels to the first
- *             shared level that has the line, else to memory. Who reads what nobody has is in E.
+ *             shared level that has the line, else to memory. A core that reads what no core has is in E.
  *   Writing   All others lose the line: an invalidation each. A dirty copy is an intervention, and goes to the writer,
- *             who is in M and has it dirty: it is not written down. (Where each own level of a core lets some stores go
- *             on, by write = through or allocate = no, it is: the writer may have none of the line.) A write of a core
- *             that has the line in S is an upgrade, whether or not others have it still: the core does not know.
+ *             a core in M that has it dirty: it is not written down. (Where each own level of a core lets some stores
+ *             go on, by write = through or allocate = no, it is: the writer may have none of the line.) A write of a
+ *             core that has the line in S is an upgrade, whether or not others have it still: the core does not know.
  *   Fetching  What a prefetcher of a core's own level fetches, its core reads, but no byte of it: a core that has it in
- *             E or M shares it, and who is alone with it then is in E. What it finds taken is no coherence miss of any
- *             access; a later access of a level that was not fetched into may be one. A shared level's prefetcher is of
- *             no core: what any core has it does not fetch, as the directory says so.
+ *             E or M shares it, and a core that is alone with it then is in E. What it finds taken is no coherence miss
+ *             of any access; a later access of a level that was not fetched into may be one. A shared level's
+ *             prefetcher is of no core: what any core has it does not fetch, as the directory says so.
  *   Levels    All this is done before the access asks its levels, and changes nothing of what a shared level holds.
  *   Exclusive A dirty line that a read takes out of an exclusive shared level, and that other cores have, is written
- *             down first: who shares a line has it clean. What a shared level's prefetcher takes out, no core has, and
+ *             down first: sharers have the line clean. What a shared level's prefetcher takes out, no core has, and
  *             it stays dirty.
  *   Evicting  What leaves a core's last level, or an inclusive shared one, is out of the directory; what is out of a
  *             snoop filter leaves all own levels.
@@ -488,7 +488,7 @@ bool cache_coherence_claims(struct caches *caches, const struct cache_request *r
     return true;
 }
 
-/* Nobody is left who shares it, or waits for what others wrote. */
+/* No core is left that shares it, or waits for what others wrote. */
 void cache_coherence_flushed(struct caches *caches, uint32_t slot)
 {
     struct cache_directed *line = &caches->coherence->lines[slot];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Several cores: who has a line, and whose bytes. The model cards are in coherence.c and bytes.c.
+ * Several cores: which cores have a line, and which wrote its bytes. The model cards are in coherence.c and bytes.c.
  */
 #ifndef C2_COHERENCE_PRIV_H
 #define C2_COHERENCE_PRIV_H
@@ -14,15 +14,15 @@ struct cache_directed {
     uint64_t lost;    /* from these another core's write took it, and they have not had it since */
     uint64_t marked;  /* of these a level, if asked, will say so: CACHES_COHERENCE */
     uint32_t owner;   /* core + 1 that may write it without asking: E or M; 0: none */
-    uint32_t record;  /* 1 + that of its bytes, 0: it was taken from nobody so far */
+    uint32_t record;  /* 1 + that of its bytes, 0: it was not taken so far */
 };
 
 /* A core in the record of a line. */
 struct cache_byte_user {
     uint64_t foreign; /* bytes that others wrote since it lost the line; while it waits, those it has not accessed */
     uint64_t taker_bytes, miss_bytes; /* of the write that took the line last; of the miss that waits */
-    uint32_t taker, taker_core;       /* whose write it was */
-    uint32_t misser;                  /* who missed */
+    uint32_t taker, taker_core;       /* that wrote */
+    uint32_t misser;                  /* that missed */
     bool waits;                       /* a miss is neither true nor false sharing so far */
     bool measured;                    /* it counts */
     struct caches_shared_user sums;
@@ -33,7 +33,7 @@ struct cache_coherence {
     bool keeps_stores;                         /* of a core's own levels one has each line that it writes, dirty */
     struct caches_origin origin;               /* of the access being made */
     bool measuring;
-    bool failed;                 /* there was no memory where nobody could say so */
+    bool failed;                 /* there was no memory where it could not be reported */
     bool upgraded;               /* the core had the line of this access in S, and writes it */
     uint64_t upgrades;           /* such writes so far, measured or not */
     bool asked;                  /* by this access: a core that does not have the line, or may not write it */
@@ -79,7 +79,7 @@ bool cache_coherence_claims(struct caches *caches, const struct cache_request *r
 void cache_coherence_flushed(struct caches *caches, uint32_t slot);
 /* A level has evicted the line, which may be on its way to another one. */
 void cache_coherence_evicted(struct caches *caches, const struct cache_level *level, uint32_t slot);
-/* Who gets the line may have it dirty: the core that makes the access may write it, or it is a shared level's
+/* The core that gets the line may have it dirty: the core that makes the access may write it, or it is a shared level's
  * prefetcher that fetches, and no core has it. */
 static inline bool cache_coherence_may_be_dirty(const struct caches *caches, uint32_t slot)
 {
@@ -101,7 +101,7 @@ bool cache_filter_holds(const struct cache_filter *filter, const struct cache_li
 
 /* bytes.c: another core's write takes the line from `core`; false: no memory. */
 bool cache_bytes_taken(struct cache_coherence *coherence, uint32_t slot, uint32_t core);
-/* The write is done: those who have lost the line will find its bytes changed. */
+/* The write is done: cores that have lost the line will find its bytes changed. */
 void cache_bytes_written(struct cache_coherence *coherence, const struct cache_directed *line);
 /* The core accesses its bytes; missed: because the line was taken. False: no memory. */
 bool cache_bytes_accessed(struct cache_coherence *coherence, const struct cache_directed *line, bool write,

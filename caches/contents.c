@@ -8,9 +8,9 @@
  *   level has is in its sets and nowhere else. Policies may be any but SHiP, which has to be told of instructions, and
  *   levels inclusive, exclusive or neither. A level with true LRU that may fill all ways has the lines of a set in
  *   order of age (sets.c); of others the words of a set stay where they are, and policy.c says which has to leave.
- *   A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and who had to
- *   leave them; and before that which lines exclusive levels have lost besides. All else - shadows, classes, evictors,
- *   outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing here.
+ *   A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and which lines had
+ *   to leave them; and before that which lines exclusive levels have lost besides. All else - shadows, classes,
+ *   evictors, outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing here.
  *
  * Counting
  *   Hits and misses by reads and writes, write-backs, back-invalidations. The rest of a level's counts is made of these

@@ -105,8 +105,8 @@ PART void write_down(const struct cache_level *level, uint32_t tag, uint64_t lin
         write_further(level->next, tag, line);
 }
 
-/* Takes the line out of a level above, if it is there; says whether the copy was dirty, and adds who had one to
- * *lost. */
+/* Takes the line out of a level above, if it is there; returns whether the copy was dirty, and adds the level that had
+ * one to *lost. */
 PART bool invalidate(struct cache_level *level, struct cache_level *above, uint32_t set, uint32_t tag, uint32_t known,
                      uint32_t *lost)
 {
@@ -150,7 +150,7 @@ struct seen {
     struct shape shape; /* of the third level: known ways of those above */
 };
 
-/* Somebody else's line is lost by an exclusive level. */
+/* A line of another core is lost by an exclusive level. */
 static inline void note_pushed(struct cache_level *level, uint32_t slot, uint32_t set)
 {
     struct cache_trail *trail = &level->front.caches->trail;
@@ -211,8 +211,8 @@ static __attribute__((noinline)) void push_down(struct cache_level *level, uint3
 
 /* ------------------------------------------------------------------ levels */
 
-/* The line comes to a level. Says who had to leave, as a brief record has it: the tag, and which levels above have lost
- * it. */
+/* The line comes to a level. Returns what had to leave, as a brief record has it: the tag, and which levels above have
+ * lost it. */
 PART uint64_t fill(struct cache_level *level, uint32_t set, uint32_t word, const struct seen known)
 {
     const uint32_t victim = put(level, set, word, known.ways);

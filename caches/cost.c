@@ -3,7 +3,7 @@
  * cost: the cycles that accesses would wait, one after the other.
  *
  * Model
- *   A table of cycles by event, made once from the latencies of the machine; whoever sums up costs multiplies counts
+ *   A table of cycles by event, made once from the latencies of the machine; the sum of costs multiplies counts
  *   by it, and there is no other price of anything.
  *   Miss        of a level: the step to the next one, which is the next level's latency less its own, at least 1;
  *               memory has MEMORY_CYCLES. Where the machine file does not give the latency of every level, LATENCIES

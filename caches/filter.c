@@ -10,10 +10,10 @@
  *   not have the line asked for it, or one that shared it wrote to it. Hits in own levels are not seen.
  *   Slices are those of the first shared level, and an entry lies in the slice of its line; its set there is that of
  *   the physical line, by as many sets as the filter has.
- *   What leaves so was not asked for by anybody: shadows keep the line, as they do where an inclusive level takes it.
- *   So the next miss is a conflict miss if the shadow has the line still. A dirty copy is written down from the last
- *   own level of the core, to the first shared level that has the line, else to memory. It all happens when the access
- *   that needs the entry is done.
+ *   What leaves so was not requested by any access: shadows keep the line, as they do where an inclusive level takes
+ *   it. So the next miss is a conflict miss if the shadow has the line still. A dirty copy is written down from the
+ *   last own level of the core, to the first shared level that has the line, else to memory. It all happens when the
+ *   access that needs the entry is done.
  *
  * Counting
  *   filter_evictions: of the core whose access needed the room. filter_invalidations: of each core that lost the line,
@@ -23,7 +23,8 @@
  *   A line has an entry if some core has it, and only then; entries of a set lie in it, and each line has one.
  *
  * Not modelled
- *   Filters that do not know exactly who has a line, or keep entries of lines that are gone; other policies than LRU.
+ *   Filters that do not record exactly which cores have a line, or keep entries of lines that are gone; other policies
+ *   than LRU.
  */
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * come to the same counts: without shortcuts (-DC2_NO_SHORTCUTS) there are none.
  *
  * Model
- *   Levels are the nodes of a tree whose root is memory: each knows the one that is asked next. Accesses enter at
+ *   Levels are the nodes of a tree whose root is memory: each refers to the one that is asked next. Accesses enter at
  *   ports: data at level 0 (L1D), fetches at L1I, page walks where walks.c says. From level 1 on all share the levels.
  *   Of several cores each has nodes of its own, linked the same way, and the shared levels stand below all of them;
  *   coherence.c says what cores do to each other.
@@ -23,7 +23,7 @@
  *             So after a write miss of a level that is filled and writes through, the next one is asked twice: for the
  *             line, and to write it. These are the rules of Dinero IV (its options -walloc a|n and -wback a|n), but
  *             that what is evicted dirty is no access here. No exclusive level may be below such a level or be one, and
- *             no level prefetches: nobody knows of hardware that does so, or what a victim cache would do with stores.
+ *             no level prefetches: no hardware is known that does so, or what a victim cache would do with stores.
  *   Evicting  The victim of an inclusive level is first taken from every level above (both L1s); a dirty copy makes the
  *             victim dirty. Then, dirty or clean, it is inserted into the next level if
  *             that is exclusive; else, if dirty, it is written down: the next level that has it becomes dirty there
@@ -37,10 +37,10 @@
  *             insertion, no write-back, no invalidation. A miss is cold when the level was never asked for the line
  *             before, a conflict when the shadow has the line, else it is one of capacity.
  *
- *   Evictors  On request each level remembers for each line who made it lose that line last: the caller's word for
- *             whoever was making accesses at the time. A level loses a line as the victim of a fill or an insertion, by
+ *   Evictors  On request each level records for each line which actor made it lose that line last: the caller's word
+ *             for the actor of that time. A level loses a line as the victim of a fill or an insertion, by
  *             back-invalidation, by a hit that moves it up, and for a moment when it takes it over from a synonym's
- *             set. An access learns of the levels it missed who that was. A line that is filled again keeps the word:
+ *             set. An access gets that word from each level it missed. A line that is filled again keeps the word:
  *             only the next loss changes it. No count and no content depends on it.
  *
  * Counting
@@ -228,7 +228,7 @@ void caches_destroy(struct caches *caches)
     c2_free(caches);
 }
 
-/* ------------------------------------------------------------------ who made a level lose a line */
+/* ------------------------------------------------------------------ evictors */
 
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 {
@@ -276,7 +276,7 @@ const struct caches_counts *caches_level_counts_of(const struct caches *caches, 
     return cache_level_counts(caches, (uint32_t)(cache_node((struct caches *)caches, core, level) - caches->level));
 }
 
-/* Of several cores the sum is made when somebody asks. */
+/* Of several cores the sum is made on request. */
 static const struct caches_counts *counts_of_all(const struct caches *caches, uint32_t level)
 {
     const bool own = level == caches->level_count || level < caches_machine_private(&caches->machine);

@@ -3,42 +3,42 @@
  * instructed: what instructions made for caches do - prefetches, flushes, write-backs, non-temporal stores.
  *
  * Model
- *   None of them is an access: no level counts one, and nobody waits for one.
+ *   None of them is an access: no level counts one, and no access waits for one.
  *   Prefetch   Of a line that the hint's level, or a level of the core nearer than that, has, nothing happens. Else the
  *              level fetches it as its own prefetcher would (prefetch.c: filling, shadows, evictors, cores, useful,
  *              useless, polluting), and the levels below that miss it are filled. The level of each hint is the
  *              machine's; an exclusive level, which holds what is evicted above it, stands for the one above it.
  *   NTA        fills its level, and of those below it the inclusive ones, which must have it; the others are passed by.
  *   For write  PREFETCHW is T0; of several cores the core then has the line alone, and may write it: all others lose it
- *              as to a write, and their next misses of it are misses of coherence. Nobody waits for that, and it is no
- *              upgrade.
+ *              as to a write, and their next misses of it are misses of coherence. No access waits for that, and it is
+ *              no upgrade.
  *   Late       A prefetched line that is useful, but asked for too early: fewer instructions of the core behind the
  *              prefetch than the level that had it takes cycles (caches_latency; an instruction a cycle). What a line
  *              of a shared level another core asks for is not late. The access is a hit all the same.
  *   Wait       What an access still waits for such a line, one access after the other as in cost.c: the level's cycles
  *              less those since the prefetch, which are the core's instructions, what its accesses have waited for
  *              misses (the steps to the level that had the line) and for lines like this one. So lines that come
- *              together are waited for once. It is no part of any cost. Who asks for the line to prefetch it further up
+ *              together are waited for once. It is no part of any cost. A request of the line to prefetch it further up
  *              does not wait.
  *   Flush      Every level of every core loses the line; if one had it dirty it is written to memory once.
  *   Write-back Every level keeps it, clean; if one had it dirty, likewise.
  *   Past       A non-temporal store takes the line from all levels as a flush does, and its bytes go to a buffer of the
  *              core, of one line. A buffer whose line is whole is written to memory in one piece; one that is not, byte
- *              by byte, in its order: the oldest where a store finds no room, and the line's own when anybody accesses,
- *              prefetches, flushes or writes back the line, or another core stores past the caches to it.
+ *              by byte, in its order: the oldest where a store finds no room, and the line's own when any core
+ *              accesses, prefetches, flushes or writes back the line, or another core stores past the caches to it.
  *   Refetched  An access of a line that a store past the caches took out of them, when nothing else has fetched or
  *              flushed it since, by the same core, and so soon that a last level with room for its lines in any set
  *              would still have it: fewer instructions behind the store than it has lines, of several cores than a
  *              core's part of them, taking an instruction for an access of one line by each core.
  *   Classes    The program has thrown a flushed line away: no cache of any size or shape would have it. So all shadows
- *              lose it too, and the next miss of it is cold, as the first one was, with nobody who evicted it.
+ *              lose it too, and the next miss of it is cold, as the first one was, without an evictor.
  * Counting
  *   By tag, the caller's number of the instruction, of what happens while caches are told to measure. A dirty line that
  *   is flushed or written back is a write-back of the last level of the data path, which stands next to memory; of
  *   several cores that have one each, of the core's.
  * Invariants
  *   issued - useful - useless lines are in a level and not asked for (prefetch.c); no level has the line of a buffer,
- *   nor one that a store has taken. Nobody waits for what is not late.
+ *   nor one that a store has taken. No access waits for what is not late.
  * Price
  *   A usual machine ceases to be one with the first such instruction (general.c). 32 bytes a line of footprint, level
  *   and core, 8 of them in prefetch.c; 16 more a line of footprint.

@@ -194,7 +194,7 @@ void cache_level_check(const struct cache_level *level)
 
 /* ------------------------------------------------------------------ dump */
 
-/* Who is in a way: slot + 1, or 0. set counts from 1. */
+/* The line in a way: slot + 1, or 0. set counts from 1. */
 static uint32_t content_of(const struct cache_level *level, uint32_t set, uint32_t w, bool *dirty)
 {
     if (level->sets.word) {

@@ -21,7 +21,7 @@ struct cache_level {
     struct caches_counts counts;
     struct cache_sets sets;    /* of a usual machine: what is here (contents.c): the words of the policy, or, */
     bool ordered;              /* where it has true LRU and all ways may be filled, the lines of a set by age; */
-    struct caches_front front; /* its hits, and what those who ask it first have at hand; */
+    struct caches_front front; /* its hits, and what its callers have at hand; */
     uint32_t *touched;         /* that has no order: the word of the last access; */
     uint64_t misses[2];        /* by whether it was a write: of these and the hits most of its counts are made */
     bool plain;                /* one slice, and a power of two of sets */
@@ -34,7 +34,7 @@ struct cache_level {
     bool clean;               /* only fetches enter: it holds nothing dirty */
     uint32_t above_count;
     struct cache_level **above; /* all those from which a miss may come here; of several cores those of all */
-    uint32_t core;              /* whose it is; of a shared one 0 */
+    uint32_t core;              /* its owner; of a shared one 0 */
     uint64_t walked;            /* accesses by walks that enter here, where that is not L1D */
     uint32_t set_count;         /* of one slice */
     uint32_t slice_count;
@@ -52,7 +52,7 @@ struct cache_level {
     struct cache_prefetch *prefetch; /* of a machine that prefetches: it is told of what comes and goes; else NULL */
     bool coherent;                   /* there are several cores */
     uint64_t *allowed;               /* [core]: the ways that its accesses may fill; NULL: all */
-    uint64_t *origin;                /* [way]: virtual line of the fill; NULL: nobody will ask */
+    uint64_t *origin;                /* [way]: virtual line of the fill; NULL: not needed */
     const struct caches_level *config;
 };
 
@@ -124,7 +124,7 @@ static inline struct cache_state *cache_level_state(const struct cache_level *le
 /* The way that a line is in, 0: none. */
 static inline uint32_t cache_state_way(const struct cache_state *state) { return state->seat >> 1; }
 
-/* What SHiP takes a line for: who missed it, or where it lies. */
+/* What SHiP takes a line for: which instruction missed it, or where it lies. */
 static inline uint32_t cache_level_signature(const struct cache_level *level, uint32_t slot)
 {
     if (level->policy.kind == CACHES_SHIP)

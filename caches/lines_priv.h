@@ -9,7 +9,7 @@
 
 #define LINES_GROUP_SHIFT 6u /* lines of a group: with 64-byte lines, one page */
 #define LINES_GROUP (1u << LINES_GROUP_SHIFT)
-_Static_assert(LINES_GROUP == CACHES_SLOTS, "who knows one slot of a group knows all");
+_Static_assert(LINES_GROUP == CACHES_SLOTS, "one slot of a group gives all");
 #define LINES_RECENT C2_HOST_SIZE(4096u, 2u) /* groups found without a hash; a program that uses few touches few */
 #define LINES_NO_SLOT CACHES_NO_SLOT
 
@@ -51,7 +51,7 @@ struct cache_lines {
     bool has_evictors;
     bool bare;           /* slots alone: the rows are in struct cache_rows */
     uint64_t *evictor;   /* [slot << column_bits + column] */
-    uint64_t actor;      /* whoever makes a level lose a line now */
+    uint64_t actor;      /* of what makes a level lose a line now */
     uint64_t pc;         /* as caches_set_instruction() */
     uint32_t signature;  /* of the access being made: see policy.c */
     uint32_t core;       /* that makes it */
@@ -112,7 +112,7 @@ static inline uint64_t *cache_lines_evictor_at(const struct cache_lines *lines, 
     return &lines->evictor[((size_t)slot << lines->column_bits) + column];
 }
 
-/* Who made the level lose the line last, 0: nobody known. */
+/* The actor that made the level lose the line last, 0: unknown. */
 static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, uint32_t slot, uint32_t column)
 {
     return lines->has_evictors ? *cache_lines_evictor_at(lines, slot, column) : 0;

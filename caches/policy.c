@@ -29,18 +29,18 @@
  *                teaches nothing. A fetch has the address of its line for an instruction, what a prefetcher fetches
  *                that of the access that it follows; page walks have 0. All sets learn, and of several cores all from
  *                one table in a level that they share. Signature: the pieces of 14 bits of the word, xor-ed. Not of
- *                exclusive levels: what is put into those nobody has missed.
+ *                exclusive levels: what is put into those has not been missed.
  *     ship-mem   the same by the physical region of 16 KiB that the line lies in
  *     mru3-plru4 twelve ways in three groups of four: the victim is in the group after the one touched last (after the
  *                last comes the first), there by tree-plru
  *   Where only some ways may be filled (ways_of), the same is said of these alone: the one of them touched or filled
  *   longest ago, a draw among them, the lowest of them with a 1 or a 3, after setting or adding to all of them and no
  *   other. In a tree a bit that points to a half without any of them counts for the other half; touches are as ever.
- *   What a policy knows of a way that has been emptied matters to nobody: it is filled before the next victim is
+ *   What a policy keeps of a way that has been emptied does not matter: it is filled before the next victim is
  *   chosen. A PLRU tree keeps its bits.
  *
  * Representation
- *   A way is a word, 0 when it is empty: who is in it, as the level or the TLB has it, which may search the words of a
+ *   A way is a word, 0 when it is empty: its content, as the level or the TLB has it, which may search the words of a
  *   set. Beside them, by the same number, lies what the policy knows.
  *   lru and fifo give each way an age from the level's clock, so that a touch is one store and no order is moved; an
  *   empty way has age 0 and is thereby the oldest. Every 4 billion touches the ages of a set become their ranks.

@@ -37,7 +37,7 @@ struct cache_history {
     uint16_t way[];                            /* [number] */
 };
 
-/* Set duelling: where leader sets are, and who wins. */
+/* Set duelling: where leader sets are, and which policy wins. */
 struct cache_duel {
     uint32_t pairs, region; /* leader sets of each kind; sets from one pair to the next */
     uint32_t selector;      /* 0 .. CACHE_SELECTOR_MAX */
@@ -53,10 +53,10 @@ struct cache_policy {
     bool rrip;                             /* SRRIP, BRRIP, DRRIP or SHiP */
     uint32_t clock;                        /* the youngest age given out */
     uint32_t set_count;                    /* of the level, all slices together */
-    uint32_t *word;                        /* [number]: 0: empty; else who is in it, as the level or TLB has it */
+    uint32_t *word;                        /* [number]: 0: empty; else what is in it, as the level or TLB has it */
     uint32_t *age;                         /* [number]: LRU, FIFO: younger is higher; 0 when empty. NULL for others */
     struct cache_set *set;                 /* [number >> way_bits]; NULL for LRU and FIFO */
-    struct c2_rng rng;                     /* of random, BRRIP and DRRIP: seeded by who has them */
+    struct c2_rng rng;                     /* of random, BRRIP and DRRIP: seeded by the cache that has them */
     struct cache_duel duel;                /* of DRRIP */
     struct cache_history *history;         /* of SHiP; else NULL */
     uint32_t signature;                    /* of SHiP: of the line that is put in next */

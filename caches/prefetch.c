@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * prefetch: hardware prefetchers - levels that fetch lines nobody has asked for yet.
+ * prefetch: hardware prefetchers - levels that fetch lines before they are accessed.
  *
  * Model
  *   A prefetcher belongs to a level. It sees the accesses that the level is asked, in their order: reads, writes,
@@ -8,7 +8,7 @@
  *   was prefetched, as the machine says. It does not see what other prefetchers ask for.
  *   When an access is done, at all levels, the prefetchers of the levels that it asked follow, the nearest level first,
  *   in the order of enum caches_prefetcher. Each asks for one line at most, of the same 4 KiB page; a request for a
- *   line of another page is not made (nobody knows where that page lies). What is fetched is there at once, before the
+ *   line of another page is not made (where that page lies is unknown). What is fetched is there at once, before the
  *   next access: there is no time, so no prefetch is late. This is the best case.
  *   Stream     Of each page, which line it saw last, and how many in turn were the neighbours of the one before, up or
  *              down; the line seen last again changes nothing. With the third line in a row, and each one that goes

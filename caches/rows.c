@@ -5,9 +5,9 @@
  * Model
  *   Groups and slots are those of lines.c, and come in the same order. A line has in its row, for each level of the
  *   data path, the stamp of when the level was last asked for it, which is its shadow's, and, where evictors are kept,
- *   the word of whoever made the level lose it last: 16 bits of it, and from the first word on that does not fit the
- *   low half. What few lines need is beside the rows, by group: both for L1I, made when L1I is first asked for a line
- *   of the group; and the high halves of words, made when one is not 0.
+ *   the word of the actor that made the level lose it last: 16 bits of it, and from the first word on that does not fit
+ *   the low half. What few lines need is beside the rows, by group: both for L1I, made when L1I is first asked for a
+ *   line of the group; and the high halves of words, made when one is not 0.
  *
  * Price
  *   4 bytes a line and level, and 2 for the evictor, or 4: with three levels 12 bytes a line, 18 or 24 with evictors;

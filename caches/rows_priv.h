@@ -66,7 +66,7 @@ static inline uint64_t cache_rows_wide_evictor(struct cache_rows *rows, uint32_t
     return C2_LIKELY(!high) ? low : (uint64_t)high[cache_rows_high_at(rows, slot, column)] << 32 | low;
 }
 
-/* Who made the level lose the line last; 0: nobody known. Not of NONE. */
+/* The actor that made the level lose the line last; 0: unknown. Not of NONE. */
 static inline uint64_t cache_rows_evictor(struct cache_rows *rows, uint32_t slot, uint32_t column)
 {
     if (C2_LIKELY(rows->evictors == CACHE_ROWS_NARROW && column < rows->columns))

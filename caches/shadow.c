@@ -155,7 +155,7 @@ static inline __attribute__((always_inline)) void lose_oldest(struct cache_shado
     C2_PROMISE(*stamp_of(shadow, gone) == oldest);
     (void)gone;
     shadow->horizon = oldest + 1;
-    /* Who goes next is mostly known; of a large footprint its stamp is far from the host's caches. */
+    /* What goes next is mostly known; of a large footprint its stamp is far from the host's caches. */
     if (!beside)
         __builtin_prefetch(&stamps.word[shadow->log[(oldest + 16) & shadow->mask] * stamps.width]);
 }

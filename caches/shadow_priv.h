@@ -74,7 +74,7 @@ static inline bool cache_shadow_take(struct cache_shadow *shadow, uint32_t stamp
     return true;
 }
 
-/* A line is offered that nobody asks for: the shadow takes it when it does not have it. */
+/* A line is offered that was not accessed: the shadow takes it when it does not have it. */
 static inline void cache_shadow_offer(struct cache_shadow *shadow, uint32_t *stamp, uint32_t slot)
 {
     if (*stamp < shadow->horizon)

@@ -16,7 +16,7 @@
  *   The slice is below the number of slices for every 64-bit address. Address bits 0-5 change nothing, nor do bits
  *   above 53, except with `modulo`.
  * Not modelled
- *   Address bits above caches_hash_valid_bit(): nobody has measured what the hardware does with them.
+ *   Address bits above caches_hash_valid_bit(): no measurement is known of what the hardware does with them.
  *   No slice function of an AMD L3 is published; amd-low4 and amd-low8 deal out neighbouring lines and stand in.
  *   Slice numbers are those of the performance counters, not places on the die.
  * Source

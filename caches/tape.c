@@ -7,20 +7,20 @@
  *   record on the tape; the second (verdict.c) reads it and says what it was: shadows, classes, evictors. Nothing goes
  *   back, so that the second may come at any time later, in the order of the tape, on whatever thread.
  *     hit        one word: the slot, and the column of the level. None where the level was asked for this line last
- *     miss       the same word, with the number of levels that missed. If somebody wants to hear of it, behind it the
+ *     miss       the same word, with the number of levels that missed. If there is a listener, behind it the
  *                actor, three words of the caller's, and for each level that missed its set and its victim; and, of
  *                more than the first level, what those above have lost
  *     brief      a miss that is only counted by actor: in the first word the caller's bits as well; behind it, side by
  *                side, the victim of the first level and the low half of the actor; then, of each further level that
  *                missed, its victim and what those above have lost; and, if either is not 0, the actor's upper half and
  *                what those above the first level have lost. So a miss that the second level serves takes two words.
- *                The contents write it behind the end of the tape, but for the caller's; whoever defers the miss
- *                completes it, or makes one of the others of it
+ *                The contents write it behind the end of the tape, but for the caller's; the caller that defers the
+ *                miss completes it, or makes one of the others of it
  *     pushed     before a miss, what it does besides to exclusive levels: of each line that one of them loses the
  *                column and the slot, and the set that it was pushed out of, if it has not moved up
  *     note       three words of the caller's, and an actor
  *     group      lines that are new get their rows
- *   The tape is the caller's (caches_defer_to), who hands it on when it is full; else the caches have one, and judge it
+ *   The tape is the caller's (caches_defer_to), and handed on when it is full; else the caches have one, and judge it
  *   themselves when it is full, when they tell an outcome, and when they are asked for counts.
  *
  * Invariants
@@ -129,7 +129,7 @@ static inline uint64_t first_set(const struct caches *caches, const struct cache
     return cache_contents_set_of(first, cache_lines_line(&caches->lines, slot));
 }
 
-/* Who above the level asked first has lost its victim. */
+/* The level above the one asked first that has lost its victim. */
 static inline uint64_t lost_first(const struct caches *caches, const struct cache_level *first)
 {
     return first->depth != 0 ? caches->trail.lost : 0;

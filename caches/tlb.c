@@ -21,8 +21,8 @@
  * Representation
  *   To the policy a way's line is the way's own number; what it holds is its key: that of a 4K page in a TLB for loads
  *   is the page's number. Keys of other kinds, and in first levels for others, have bits above it.
- *   Whoever accesses keeps where a page was found, with what a hit changes there (struct caches_tlb_found), so that
- *   most hits are no call. A page that is not where it was found has left the first level: nobody looks through its
+ *   The caller keeps where a page was found, with what a hit changes there (struct caches_tlb_found), so that
+ *   most hits are no call. A page that is not where it was found has left the first level: nothing looks through its
  *   set. Where the second level has it is kept as well: to bring it back no set is looked through either. What a small
  *   tree makes of it - the way that is taken, and the order behind it - is in a table by the order before
  *   (struct caches_tlb_refill).
@@ -105,7 +105,7 @@ struct caches_tlbs {
     struct caches_tlb_state tlb[CACHES_MAX_TLBS];
     struct route route[2][CACHES_TLB_SIDES][CACHES_PAGE_KINDS]; /* by enum caches_tlb_place */
     struct caches_tlb_refill refill[CACHES_TLB_SIDES];
-    struct caches_tlb_state *pointers[CACHES_KINDS]; /* who holds a kind of pointer; NULL: nobody */
+    struct caches_tlb_state *pointers[CACHES_KINDS]; /* the holder of a kind of pointer; NULL: none */
     struct caches_walk_counts walks;
     uint64_t first_misses; /* the sum of the first level's */
     bool split;
@@ -350,7 +350,7 @@ bool caches_tlbs_again_any(const struct caches_tlb_found *found, uint64_t tag, s
 
 /* ------------------------------------------------------------------ from the second level into the first
  * Here is what access_first() would do for a page that the first level has lost, in a set that is full, and the second
- * has: where both were is remembered, so that nobody looks for it. */
+ * has: where both were is remembered, so that it is not searched for. */
 
 static inline void use_second(const struct caches_tlb_refill *refill, const struct caches_tlb_found *found)
 {

@@ -6,9 +6,9 @@
  * Model
  *   Everything is said from the tape that the contents leave (tape.c), in its order, and nothing of it changes what a
  *   level holds. Each level asked touches its shadow, which says the class of a miss; each level that lost a line
- *   learns who made it. Misses that are only counted are kept until there are many, or the tape ends, or something else
- *   is told: so whoever counts them is called once for many. What nearly all records are is said by loops of their own
- *   (verdict_usual.c); this file says any record.
+ *   gets its actor. Misses that are only counted are kept until there are many, or the tape ends, or something else
+ *   is told: so the counting listener is called once for many. What nearly all records are is said by loops of their
+ *   own (verdict_usual.c); this file says any record.
  *
  * Counting
  *   By level: the class that the shadow says, of hits and of misses. A hit that the shadow does not have is one that a
@@ -67,7 +67,7 @@ static bool knows(struct cache_verdicts *verdicts, uint32_t slot, uint32_t colum
 
 /* ------------------------------------------------------------------ misses */
 
-/* A record of a miss that somebody wants to hear of. */
+/* A record of a miss with a listener. */
 struct heard {
     const struct caches_noted *noted;
     const uint64_t *passed; /* [level that missed] */
@@ -115,7 +115,7 @@ static __attribute__((noinline)) void say_pushed(struct cache_verdicts *verdicts
 
 /* One level after the other; returns the depth of that which has the line. An access does not make the levels lose its
  * own line, so what is known of it may be read first. column, missed: as the record says, constants where they are what
- * they mostly are. heard: NULL: nobody wants to hear of it. */
+ * they mostly are. heard: NULL: no listener. */
 static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdicts *verdicts, uint32_t slot,
                                                             uint32_t column, const uint32_t missed,
                                                             const struct heard *heard, struct caches_outcome *outcome)

@@ -4,7 +4,7 @@
  *
  * Model
  *   Nearly all records are hits of the first level of the data path, or of L1I, in lines that their shadows have, and
- *   misses of the first level of the data path that the second serves, which nobody hears of or which are only counted.
+ *   misses of the first level of the data path that the second serves, which have no listener or are only counted.
  *   The loop says these, and what it says is what verdict.c would say; it ends at the first word that is something
  *   else. What it needs of shadows and rows is in registers meanwhile. There are several such loops, made from one: for
  *   narrow evictors and for wide ones, and for rows that the host's caches may not have, which are asked for ahead.
@@ -15,8 +15,8 @@
  *   has; how many there were of these is known behind the loop.
  *
  * Invariants
- *   No clock of these levels gets beyond its shadow's stop: it goes on once a word at most, whoever says it, so words
- *   are said in stretches of which no shadow of them is to be cleaned.
+ *   No clock of these levels gets beyond its shadow's stop: it goes on once a word at most, whichever loop it is, so
+ *   words are said in stretches of which no shadow of them is to be cleaned.
  */
 #include "caches/tape_priv.h"
 
