@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * checkpoint: the file that the state of a guest is kept in. Whoever has a part of that state has one function that
- * goes over it field by field; the same calls write the fields into a file and take them from one, so that what is
+ * checkpoint: the file that the state of a guest is kept in. Each module with a part of that state has one function
+ * that goes over it field by field; the same calls write the fields into a file and take them from one, so that what is
  * written is what is read.
  *
  * A failure is kept: what comes after it does nothing, and leaves zeros where it should have read. So a part asks
