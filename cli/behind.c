@@ -3,7 +3,7 @@
  * behind: an option of ours that stands behind the program, which it is handed to.
  *
  * Model
- *   Options end at PROGRAM, and every word behind it is the program's: that stays so. Whoever writes one of ours there
+ *   Options end at PROGRAM, and every word behind it is the program's: that stays so. One of ours written there
  *   by mistake is told, once. A word counts if it is exactly a long option with its whole name, with or without a
  *   value; not --help and --version, which nearly every program has, and nothing behind `--`.
  *   A program that takes such an option itself has its name among its texts. So there is a note only where the name is

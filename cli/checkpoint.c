@@ -3,7 +3,7 @@
  * checkpoint: --checkpoint, the state of a run in a file.
  *
  * Model
- *   A checkpoint is the state of the guest, and a recording of the stream that led to it. No lane is saved: whoever
+ *   A checkpoint is the state of the guest, and a recording of the stream that led to it. No lane is saved: a run that
  *   goes on gives the recording to the lanes of then, which come to where they would be, whatever machine, placement
  *   and analyses they have. The recording has the marks alone (what was mapped, touched, allocated), as if all
  *   before the checkpoint had been skipped; with --checkpoint-caches the references, too. The recording is made from

@@ -174,7 +174,7 @@ enum c2_status cli_simulation_play(struct cli_simulation *s, const struct cli_pl
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err);
 /* What is in the stream has been taken by all. */
 enum c2_status cli_simulation_catch_up(struct cli_simulation *s, struct c2_error *err);
-/* Nobody listens from now on, and there will be no counts: for a process that is not followed as its parent was. */
+/* No listeners from now on, and no counts at the end: for a process that is not followed as its parent was. */
 void cli_simulation_end_early(struct cli_simulation *s);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);

@@ -126,7 +126,7 @@ static enum c2_status describe_lanes(struct report_run **out, struct report_run 
     return C2_OK;
 }
 
-/* What is wrong with the run, where its misses were attributed and somebody will read it. */
+/* What is wrong with the run, where its misses were attributed and it will be read. */
 enum c2_status cli_find(struct findings **out, struct report_run *report, struct c2_error *err)
 {
     *out = NULL;

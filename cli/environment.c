@@ -3,7 +3,7 @@
  * environment: what the guest finds in envp.
  *
  * Model
- *   Three fixed variables, so that a report does not depend on whose shell it was made in; --inherit-env takes the
+ *   Three fixed variables, so that a report does not depend on the shell it was made in; --inherit-env takes the
  *   host's instead, in its order. --env replaces a variable where it stands or appends it.
  *   A program with a leak sanitizer gets one more, unless it has options for it already: that one looks for leaks at
  *   the program's end, by ptrace, which the guest's kernel has not, and would end every program as a failure.

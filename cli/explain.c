@@ -119,7 +119,7 @@ static enum c2_status take_path(void *self, char *const *words, struct c2_error 
     return C2_OK;
 }
 
-/* A run, and one whose end does not depend on who was there. */
+/* A run, and one whose end does not depend on what was there. */
 static enum c2_status check_receipt(const struct again *again, struct c2_error *err)
 {
     const char *interruption = report_saved_interruption(again->saved);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * facts: what a recording says of its run, beside the stream: who writes it and who reads it.
+ * facts: what a recording says of its run, beside the stream: its writers and readers.
  *
  * Model
  *   At the start: the c2emu that wrote it, the program, its command, the seed, the clock where one was given, the

@@ -55,7 +55,7 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
     return status;
 }
 
-/* Whoever gave a verb words that are none for it may have meant a program of its name. */
+/* A verb with words that are none for it may be meant as the program of that name. */
 static void tell_hidden(const struct cli_command *verb)
 {
     char text[PATH_MAX + 128];

@@ -222,7 +222,7 @@ bool cli_outputs_report(const struct cli_outputs *outputs)
     return outputs->report_text || outputs->report_json || outputs->json || outputs->json_full || outputs->html;
 }
 
-/* The report is built once, for all who want it. */
+/* The report is built once, for all its outputs. */
 enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct cli_options *options,
                                   struct analyses *analyses, const struct report_run *run, bool shown,
                                   struct c2_error *err)

@@ -5,7 +5,7 @@
  * Model
  *   /proc/PID/maps says which addresses there are, /proc/PID/pagemap has 8 bytes for each page: bit 63, it is in
  *   memory; bits 0 to 54, its frame. Reading another's needs the right to trace it. The kernel says 0 for every frame
- *   to who lacks CAP_SYS_ADMIN; a map of zeros would be no map, so that is refused.
+ *   to users without CAP_SYS_ADMIN; a map of zeros would be no map, so that is refused.
  *   Every line is of 4 KiB: the file does not tell huge pages. A frame that several pages share has a line for the
  *   first; the others stand there as comments, as no frame may occur twice in a map.
  */

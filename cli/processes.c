@@ -107,7 +107,7 @@ static enum c2_status rename_files(struct cli_options *options, const char *mark
     return status;
 }
 
-/* ------------------------------------------------------------------ who is followed */
+/* ------------------------------------------------------------------ which processes are followed */
 
 static const char *base_name(const char *path)
 {

@@ -8,7 +8,7 @@
  *   has read, as its kernel kept it (syscalls/inputs.c).
  * Invariants
  *   Options that only say what is written take no part: the same run has the same receipt, whatever its report's name.
- *   The environment's values are not written out, for they may be nobody's business: their hashes are.
+ *   The environment's values are not written out, for they may be private: their hashes are.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -105,7 +105,7 @@ static _Noreturn void pump(int from, int to)
 {
     char part[1 << 16];
     ssize_t got;
-    signal(SIGPIPE, SIG_DFL); /* who read has read enough */
+    signal(SIGPIPE, SIG_DFL); /* the reader has read enough */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while ((got = read(from, part, sizeof part)) > 0)
         for (ssize_t done = 0, put; done < got; done += put)
@@ -228,7 +228,7 @@ static void keep_said(struct cli_rerun *out, const char *part, size_t bytes)
     out->said[before + kept] = '\0';
 }
 
-/* Reads until nobody writes any more; false: no memory for the report. */
+/* Reads until the last writer has closed; false: no memory for the report. */
 static bool drain(struct cli_rerun *out, int ours[ENDS])
 {
     struct pollfd ends[ENDS];
@@ -244,7 +244,7 @@ static bool drain(struct cli_rerun *out, int ours[ENDS])
                 continue;
             const ssize_t got = read(ends[i].fd, part, sizeof part);
             if (got <= 0 && errno != EINTR)
-                ends[i].fd = -1; /* a terminal that nobody has open any more fails with EIO */
+                ends[i].fd = -1; /* a terminal that is open nowhere any more fails with EIO */
             else if (got > 0 && i == REPORT)
                 kept &= keep_report(out, part, (size_t)got);
             else if (got > 0 && i == ERRORS)

@@ -6,7 +6,7 @@
  *   What a run needs is made in this order: environment, machine, placement, the output files (a program that is not
  *   found leaves none), memory and the stream with its lanes, the program in that memory, the guest's kernel, the
  *   emulator. Whatever can be refused is refused before the guest has run.
- *   The emulator writes the stream; simulate.c says who eats it, on other host threads.
+ *   The emulator writes the stream; simulate.c states which lanes consume it, on other host threads.
  *   The guest runs to its end; then the files are finished and the text goes to standard error.
  *
  * Invariants
@@ -163,7 +163,7 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     return status == C2_OK ? cli_plan_read(&run->plan, run->options, err) : status;
 }
 
-/* One that is not there is said before any file is made. Its path is absolute, for who looks for it from elsewhere. */
+/* One that is not there is said before any file is made. Its path is absolute, for readers in another folder. */
 static enum c2_status find_program(struct run *run, struct c2_error *err)
 {
     char *path;
@@ -400,7 +400,7 @@ static struct analyses *analyses_of(const struct run *run)
 }
 
 /* Progress is told where an interval ends: a pause in between would cut a block, and the blocks of a run would depend
- * on who looks on. */
+ * on what looks on. */
 static void count_intervals(struct run *run, struct emu_config *config)
 {
     config->phase = cli_points_next;
@@ -468,7 +468,7 @@ static enum c2_status child_begins(void *self, uint32_t pid, bool *followed, str
 
 static bool shows_progress(const struct run *run) { return cli_progress_wanted(run->options); }
 
-/* Who looks at what is between two barriers; a recording is for all. */
+/* Analyses look at what is between two barriers; a recording is for all. */
 static bool wants_barriers(const struct cli_options *options)
 {
     return options->record || options->analyses[ANALYSIS_sharing] || options->settings[ANALYSES_SETTING_phase_at];
@@ -539,14 +539,14 @@ static enum c2_status make_phases(struct run *run, struct c2_error *err)
  * a program behind the first are not known. */
 static enum c2_status make_receipt(struct run *run, struct c2_error *err)
 {
-    const struct cli_options *options = run->process->options; /* of all of the run, whoever is followed */
+    const struct cli_options *options = run->process->options; /* of all of the run, whichever process is followed */
     const bool wanted = options->json || options->json_full || options->html || options->output_dir;
     if (!wanted || options->restored || options->checkpoint_stop || run->executed)
         return C2_OK;
     return cli_receipt_create(&run->receipt, options, run->environment, &run->plan, err);
 }
 
-/* Those of the first program: what others are is not known to whoever gave the options. */
+/* Those of the first program: what others are is not known when the options are given. */
 static enum c2_status check_names(const struct run *run, struct c2_error *err)
 {
     const struct cli_named named = {.program = run->image.path,
@@ -672,7 +672,7 @@ static void tell_short(const struct run *run)
         fprintf(stderr, "c2emu: %s\n", text);
 }
 
-/* A function that has the name was there, and nobody called it. */
+/* A function that has the name was there, and was not called. */
 static bool never_entered(const struct run *run, const struct watch_place *function)
 {
     for (size_t i = 0; i < run->division.region_count; i++)

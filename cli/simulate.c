@@ -6,7 +6,7 @@
  * Model
  *   The guest's memory is placed by no policy: what the options say about pages is a lane's affair, and another one's
  *   with --against. What happens to the memory is marked in the stream, between the records of the references, so that
- *   nobody waits for anybody but where a lane could fail (stream_writer_change).
+ *   no thread waits for another but where a lane could fail (stream_writer_change).
  *   Without a simulation there is no stream, but where the placement is to be known.
  */
 #include <sched.h>
@@ -20,7 +20,7 @@ static enum c2_status take(struct stream_sink sink, const struct stream_batch *b
     return sink.consume(sink.self, batch, err);
 }
 
-/* Those who keep it come first, on the emulator's thread. */
+/* Those that keep it come first, on the emulator's thread. */
 static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct cli_simulation *s = self;
@@ -90,7 +90,7 @@ static struct stream_sink sink_of(struct cli_simulation *s)
     return (struct stream_sink){s, consume, drain};
 }
 
-/* Who keeps the stream never fails at a change of memory. */
+/* What keeps the stream never fails at a change of memory. */
 static uint64_t always_certain(void *self)
 {
     (void)self;
@@ -197,7 +197,7 @@ static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan
     return status == C2_OK ? make_ring(s, threads, err) : status;
 }
 
-/* Where the engine asks the page tables nobody needs the host's rights; but where they are enforced all the same
+/* Where the engine asks the page tables nothing needs the host's rights; but where they are enforced all the same
  * (-DC2_ENFORCE) every report must come out the same, and what c2emu accesses by mistake shows. */
 #ifndef C2_ENFORCE
 #define C2_ENFORCE MMU_NOT_ENFORCED

@@ -3,8 +3,8 @@
  * verbs: what `c2emu VERB` understands, verb by verb, and the help of each.
  *
  * Model
- *   A verb is the first word. A program of the same name is run behind `--`, or by its path: whoever seems to have
- *   meant it is told so.
+ *   A verb is the first word. A program of the same name is run behind `--`, or by its path: a command that seems to
+ *   have meant it is told so.
  */
 #include <string.h>
 #include <sys/stat.h>

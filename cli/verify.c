@@ -390,7 +390,7 @@ static const struct report_input *input_of(const struct report_receipt *receipt)
     return NULL;
 }
 
-/* The caller's own, if somebody has put something there. */
+/* The caller's own, if it has put something there. */
 static enum c2_status take_own_input(int *out, const struct verify *v, const struct report_input *was,
                                      struct c2_error *err)
 {
