@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What follows is nobody's: there is no report of it. */
+/* What follows belongs to no process: there is no report of it. */
 static bool stop_recording(struct emu *emu)
 {
     emu->config.record = false;

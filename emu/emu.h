@@ -14,7 +14,7 @@
 #include "watch/watch.h"
 
 #define EMU_ENGINES "native, which is this processor; unicorn, as with --sandbox; auto, which is native where it can"
-#define EMU_ENGINE "auto" /* where nobody asks for another one */
+#define EMU_ENGINE "auto" /* the default */
 /* Which engine a name stands for, for ever: itself; or of "auto" the native one, where this host has what that needs
  * and the program is not held to be hostile, else the one that is a wall. */
 const char *emu_engine_of(const char *name, bool hostile);
@@ -152,7 +152,7 @@ enum c2_status emu_find_argued(struct emu *emu, struct c2_error *err);
 void emu_interrupt(struct emu *emu); /* from a signal handler */
 
 /* ------------------------------------------------------------------ turns.c: the lockstep of processes
- * In memory that all of them share; for the first one, whose turn it is. */
+ * In memory that all of them share; for the first one, which has the turn. */
 enum c2_status emu_turns_create(struct emu_turns **out, uint32_t pid, struct c2_error *err);
 void emu_turns_destroy(struct emu_turns *turns); /* takes NULL */
 /* The process has ended, at this guest time, and it is the turn of another. */

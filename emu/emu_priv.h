@@ -47,7 +47,7 @@ enum c2_status emu_make_watches(struct emu *emu, const struct loader_image *imag
 /* Those of the thread that runs, out of the engine. */
 void emu_take_registers(struct emu *emu);
 void emu_take_all_registers(struct emu *emu); /* those of the others as well */
-/* What becomes of a thread, for who reads the stream. */
+/* What becomes of a thread, for readers of the stream. */
 enum c2_status emu_mark_thread(struct emu *emu, const struct emu_thread *thread, enum stream_thread what,
                                struct c2_error *err);
 

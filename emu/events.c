@@ -95,7 +95,7 @@ bool emu_raise_pending(struct emu *emu)
     return true;
 }
 
-/* What becomes of a thread, for who reads the stream. */
+/* What becomes of a thread, for readers of the stream. */
 enum c2_status emu_mark_thread(struct emu *emu, const struct emu_thread *thread, enum stream_thread what,
                                struct c2_error *err)
 {

@@ -3,14 +3,14 @@
  * Model
  *   One thread runs at a time. Its turn lasts a quantum of instructions, or until it waits, ends or gives it up
  *   (sched_yield); then it is the turn of the next one that can go on, in the order in which they were started, round
- *   and round. Whose turn it is follows from the guest and the quantum alone: what was read from a file, a clock or
- *   another thread is the same in every run.
+ *   and round. Which thread has the turn follows from the guest and the quantum alone: what was read from a file, a
+ *   clock or another thread is the same in every run.
  *   Where turns are of whole blocks, one ends before the block that does not fit: so it has the quantum's instructions
  *   at most, and no block has more (stream.h): each turn has one. Processes have no caches in common, and their turns
  *   are as long as on one core, with turns of threads in them.
- *   When the turn is over and nobody else can go on, another one begins for the same thread. So a turn is not ended
+ *   When the turn is over and no other thread can go on, another one begins for the same thread. So a turn is not ended
  *   by the clock where no other thread can want one before this one does something: the engine is then not stopped.
- *   When nobody can go on, guest time does, to the first moment that somebody waits for.
+ *   When no thread can go on, guest time does, to the first moment that a thread waits for.
  * Counting
  *   A turn's instructions are counted from its beginning. A system call counts one, whatever it does.
  * Invariants (schedule_check)
@@ -36,7 +36,7 @@ struct schedule {
     uint32_t last;    /* number given */
     uint32_t running; /* index; of the thread behind the one that has ended, when `ended` */
     bool ended, given_up, over;
-    uint64_t began, ends; /* instructions; ends is 0 where nobody has asked */
+    uint64_t began, ends; /* instructions; ends is 0 if not computed yet */
 };
 
 struct emu_thread *schedule_running(const struct schedule *schedule)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * schedule: whose turn it is, of the guest's threads.
+ * schedule: which of the guest's threads has the turn.
  */
 #ifndef C2_SCHEDULE_PRIV_H
 #define C2_SCHEDULE_PRIV_H
@@ -46,7 +46,7 @@ void schedule_give_up(struct schedule *schedule);
 /* What is left of its turn has no room for a block. */
 void schedule_end_turn(struct schedule *schedule);
 
-/* Instructions of the turn that are left; UINT64_MAX: nobody else can want one before this thread does something. */
+/* Instructions of the turn that are left; UINT64_MAX: no other thread can need one before this one does something. */
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions);
 /* Turns end before the block that does not fit. */
 bool schedule_has_whole_blocks(const struct schedule *schedule);

@@ -7,15 +7,15 @@
  *   all its threads wait, and at its end; to the next process in the order in which they were made, round and
  *   round, where one that is made takes the place of one that has ended. A process that waits looks, when it gets
  *   the turn, whether it need not any more, and gives it on if it does; it is passed over where only another one's
- *   doing could help it - a child's end, a signal - and none has done such a thing since. So who runs when follows
- *   from the guest alone. Guest time is one for all: it goes with the turn.
- *   When a whole round has passed in which nobody has done anything, guest time goes on to the first moment that
- *   anybody waits for; or those look who wait for what comes from outside; or nobody will ever go on.
- *   All of it is in memory that the processes share. Who has not the turn sleeps on a word of its own (futex).
+ *   doing could help it - a child's end, a signal - and none has done such a thing since. So which process runs when
+ *   follows from the guest alone. Guest time is one for all: it goes with the turn.
+ *   When a whole round has passed in which no process has done anything, guest time goes on to the first moment that
+ *   any waits for; or those that wait for what comes from outside look; or none will ever go on.
+ *   All of it is in memory that the processes share. A process without the turn sleeps on a word of its own (futex).
  *
  * Invariants
  *   What is shared is changed by the process that has the turn, and by no other; but for `failed`, which is set once.
- *   A process of the host that vanishes while it has the turn is noticed by the others, within a second, who end.
+ *   A process of the host that vanishes while it has the turn is noticed by the others, within a second, and they end.
  *
  * Not modelled
  *   Several processors. A process that was woken does not run before its turn.
@@ -46,12 +46,12 @@ struct seat {
 };
 
 struct shared {
-    _Atomic uint32_t holder; /* whose turn it is */
+    _Atomic uint32_t holder; /* the process with the turn */
     _Atomic uint32_t failed;
-    uint32_t idle;      /* how often in a row the turn was given on by one who had done nothing */
+    uint32_t idle;      /* how often in a row the turn was given on by one that had done nothing */
     uint64_t idle_from; /* the host's time when all began to wait for what comes from outside; 0: they do not */
     uint32_t processes; /* seats that are taken */
-    uint64_t events;    /* that may wake somebody */
+    uint64_t events;    /* that may wake a process */
     uint64_t now;       /* guest time, when the turn was given on */
     enum turns_news news;
     struct seat seats[SEATS];
@@ -202,9 +202,9 @@ enum turns_news turns_begin(struct emu_turns *turns, uint32_t self, uint32_t pid
     return await(turns, now);
 }
 
-/* ------------------------------------------------------------------ whose it is next */
+/* ------------------------------------------------------------------ which is next */
 
-/* The next one behind `from` that is taken; of those who wait for what comes from outside. */
+/* The next one behind `from` that is taken; of those that wait for what comes from outside. */
 static bool sleeps(const struct shared *shared, const struct seat *seat)
 {
     return seat->asleep && seat->events == shared->events && seat->deadline > shared->now;
@@ -220,7 +220,7 @@ static uint32_t next_of(const struct shared *shared, uint32_t from, bool outside
     return SEATS;
 }
 
-/* Whose moment comes first, from the seat behind `from` on; SEATS: nobody waits for one. */
+/* The process whose moment comes first, from the seat behind `from` on; SEATS: none waits for one. */
 static uint32_t first_moment(const struct shared *shared, uint32_t from)
 {
     uint32_t first = SEATS;
@@ -257,7 +257,7 @@ static bool has_come(struct shared *shared, uint32_t moment)
     return moment != SEATS && shared->now + (now - shared->idle_from) >= shared->seats[moment].deadline;
 }
 
-/* Nobody has done anything for a round. */
+/* No process has done anything for a round. */
 static enum turns_news give_idle(struct shared *shared, uint32_t from)
 {
     const uint32_t moment = first_moment(shared, from), outside = next_of(shared, from, true);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * turns: whose turn it is, of the guest's processes.
+ * turns: which of the guest's processes has the turn.
  */
 #ifndef C2_TURNS_PRIV_H
 #define C2_TURNS_PRIV_H
@@ -16,7 +16,7 @@ bool turns_shared(const struct emu_turns *turns);
 bool turns_add(struct emu_turns *turns, uint32_t *child);
 void turns_made(struct emu_turns *turns, uint32_t child, uint32_t pid, pid_t host); /* pid: the guest's number */
 void turns_cancel(struct emu_turns *turns, uint32_t child);                         /* it could not be made */
-/* In the child: who it is; waits for its first turn. */
+/* In the child: its number; waits for its first turn. */
 enum turns_news turns_begin(struct emu_turns *turns, uint32_t self, uint32_t pid, uint64_t *now);
 
 /* How things stand when a process gives its turn on. */
@@ -24,13 +24,13 @@ struct turns_state {
     bool ready;        /* it could go on */
     bool moved;        /* it has done something since it got the turn */
     bool asleep;       /* nothing but what others do to it lets it go on, or its deadline, */
-    uint64_t events;   /* and this many such things have been done, to anybody */
+    uint64_t events;   /* and this many such things have been done, to any process */
     bool outside;      /* some of its threads wait for what comes from outside of the guest */
     uint64_t deadline; /* the first guest time that any of its threads waits for; UINT64_MAX: none does */
 };
 enum turns_news {
     TURNS_GO,      /* it is this process's turn */
-    TURNS_OUTSIDE, /* the same, and nobody goes on unless something comes from outside: to be waited for a little */
+    TURNS_OUTSIDE, /* the same, and none goes on unless something comes from outside: to be waited for a little */
     TURNS_STUCK,   /* no process can ever go on */
     TURNS_BROKEN,  /* another process has failed or vanished; the run is over */
 };

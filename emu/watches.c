@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * watches: who watches the guest, by what the configuration asks for. From then on they are a table (watch/watcher.h).
+ * watches: which modules watch the guest, by what the configuration requests. From then on they are a table
+ * (watch/watcher.h).
  */
 #include "emu/emu_priv.h"
 
