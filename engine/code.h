@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * code: what every engine asks of the guest's code, whatever it makes of it: how much of it can be read, whether it may
- * change, who watches it; and instructions that are interpreted, with their events and records.
+ * change, what watches it; and instructions that are interpreted, with their events and records.
  */
 #ifndef C2_ENGINE_CODE_H
 #define C2_ENGINE_CODE_H
@@ -44,10 +44,10 @@ uint64_t engine_code_readable(const struct engine_code *code, uint64_t pc);
 /* Whether the code may change without a word from mmu/: its pages are writable, or shared. */
 bool engine_code_may_change(const struct engine_code *code, uint64_t pc, uint32_t bytes);
 struct decode_splits engine_code_splits(const struct engine_code *code);
-/* How many instructions more the block at pc, of `insns` instructions up to `end`, would have if nobody wanted another
- * block to start there. */
+/* How many instructions more the block at pc, of `insns` instructions up to `end`, would have without a split for
+ * another block to start there. */
 uint16_t engine_code_rest(struct engine_code *code, uint64_t pc, uint16_t insns, struct guest_va end);
-/* Whether somebody wants to hear of blocks that start at pc; ... */
+/* Whether there is a listener for blocks that start at pc; ... */
 enum c2_status engine_code_is_watched(bool *out, struct engine_code *code, uint64_t pc, struct c2_error *err);
 enum c2_status engine_code_watch(struct engine_code *code, uint64_t pc, struct c2_error *err); /* ... from now on */
 /* Whether two stretches of bytes have one in common. */

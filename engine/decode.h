@@ -82,7 +82,7 @@ enum stream_ending decode_ending(const struct decode_insn *insn, const struct st
 
 /* Decodes the block that starts at pc, as far as it lies in [pc, pc+bytes). insn_count may be 0. */
 void decode_block(struct decode_block *out, struct guest_va pc, uint64_t bytes, struct decode_splits splits);
-/* Whether an instruction of the block that somebody wants a block to start at is not its first. */
+/* Whether an instruction of the block that a block has to start at is not its first. */
 bool decode_is_split(const struct decode_block *block, struct decode_splits splits);
 
 #endif

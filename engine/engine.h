@@ -32,7 +32,7 @@ struct engine_event {
 
 struct engine;
 
-/* For whoever follows the guest's calls: to be told when the guest comes to certain places. */
+/* For code that follows the guest's calls: a notice when the guest comes to certain places. */
 struct engine_watch {
     void *self;
     /* Whether blocks that start at pc are of interest; asked when code is met there for the first time, and again when
@@ -92,7 +92,7 @@ enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_er
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
 /* The same up to the first block that has more instructions than are left of the budget, not 0, which may be the first
  * one: then nothing is executed. No block is cut, which costs less. Where a block ends as engine_watch.splits wants
- * another one to start, both count as one: who watches does not change where such a run ends, but in code that has more
+ * another one to start, both count as one: watching does not change where such a run ends, but in code that has more
  * than STREAM_BLOCK_INSNS instructions without a jump. */
 void engine_run_blocks(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
 /* Instructions completed since creation, and those of engine_resume. */
@@ -115,7 +115,7 @@ enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2
 /* Puts a mark (stream.h) behind what is recorded so far; with a writer only. */
 enum c2_status engine_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
                            struct c2_error *err);
-/* The run ends before the block that is about to be executed. When the guest goes on with it nobody is told anew. */
+/* The run ends before the block that is about to be executed. When the guest goes on there, no second notice. */
 void engine_stop(struct engine *engine);
 /* Blocks that the guest comes to, not by running on, with RSP in [from, from + bytes) are of interest as well from now
  * on, in place of the last such range; 0 bytes: none. Between two runs, too. */
