@@ -27,7 +27,7 @@
 #define STARTUP_SHARE 20u   /* of all cost: what is spared less */
 #define SWAP_SHARE 20u      /* of the run's cycles */
 #define SMALL_SHARE 400u    /* of the run's cycles */
-#define FUNCTION_SHARE 100u /* of what fetches cost: who has less is not counted among the functions */
+#define FUNCTION_SHARE 100u /* of what fetches cost: one with less is not counted among the functions */
 #define FURTHER 2u          /* findings that are no group's: code, and start-up */
 #define HUGE_PAGE (UINT64_C(2) << 20)
 

@@ -137,7 +137,7 @@ enum c2_status findings_add_prefetches(struct findings *to, const struct finding
 bool findings_is_overwritten(struct finding *out, const struct findings_input *input, const struct group *group,
                              double passes);
 
-struct finding findings_nowhere(enum findings_pattern pattern); /* all that is a number is nobody's */
+struct finding findings_nowhere(enum findings_pattern pattern); /* fields that are numbers of rows are NOBODY */
 
 /* A finding of nothing in particular. */
 struct finding findings_at(enum findings_pattern pattern, const struct analyses_profile_result *profile, uint32_t row);

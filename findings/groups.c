@@ -5,7 +5,7 @@
  * Model
  *   A row of the profile is an instruction and an object. Rows of data are put together by their object and their
  *   innermost loop, which the excerpts of the run have shown; by their function where there is none. Fetches are one
- *   group. Walks that go through the caches belong to nobody's data.
+ *   group. Walks that go through the caches belong to no data.
  *   The lead of a group is the row that costs most: it stands for how the group is accessed. Where the excerpts have no
  *   access of it, the dearest row that has one does, if it costs a part of that, one in ACCESS_SHARE.
  *
@@ -245,7 +245,7 @@ static enum c2_status add_row(struct groups *groups, const struct findings_input
     return C2_OK;
 }
 
-/* ------------------------------------------------------------------ who evicts */
+/* ------------------------------------------------------------------ evictors */
 
 uint32_t findings_dearest_level(const struct group *group)
 {

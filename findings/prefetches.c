@@ -5,15 +5,15 @@
  * Model
  *   What becomes of each prefetch is counted by instruction (caches/instructed.c). Those of a function and kind are one
  *   finding.
- *   useless   Most of those executed found the line there, no page, or lost what they fetched before anybody asked.
+ *   useless   Most of those executed found the line there, no page, or lost what they fetched before any access.
  *             Without them their instructions are spared, a cycle of the run each, and the accesses that missed what
  *             they had pushed out: at the price of the cheapest miss, as it is not known where these would have hit.
  *             Where most of what they do fetch is useful, one of them a line is to stay, and only the others are
  *             spared.
  *   late      Of the useful ones most were asked for before they could be there. What accesses have still waited for
  *             them, one after the other, is what prefetches further ahead would spare.
- *   Neither is a cost: nobody waits for an instruction, and an access to a line that is on its way is a hit. They are
- *   cycles of the run beside it.
+ *   Neither is a cost: no access waits for an instruction, and an access to a line that is on its way is a hit. They
+ *   are cycles of the run beside it.
  *
  * Invariants
  *   An instruction is in one finding at most.
