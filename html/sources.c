@@ -3,8 +3,8 @@
  * sources: the lines of source files that a page shows.
  *
  * Model
- *   A line is wanted where the report names it - what cost something, who missed, who evicted, a finding, a loop - and
- *   NEAR lines around are. Files that are not the user's (headers of the system, of compilers, of languages'
+ *   A line is wanted where the report names it - what cost something, what missed, what evicted, a finding, a loop -
+ *   and NEAR lines around are. Files that are not the user's (headers of the system, of compilers, of languages'
  *   libraries) are not shown, as in annotations of the text's kind; nor are those that are not there.
  */
 #include <stdlib.h>
