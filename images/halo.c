@@ -24,7 +24,7 @@ static void update(double *to, const double *from, long row)
         to[row * columns + k] = 0.25 * (above[k] + 2 * from[row * columns + k] + below[k]);
 }
 
-/* Rows of the first and the last thread have an edge beside them that nobody writes. */
+/* Rows of the first and the last thread have an edge beside them that is never written. */
 static void *work(void *number)
 {
     const long first = 1 + (long)number * rows;

@@ -3,7 +3,7 @@
  * A producer and a consumer: handoff [ROUNDS]
  *
  * The lesson: a message of one line goes from one core to the other each time. That is what lines are exchanged for:
- * true sharing, and no padding helps (`--set cores=2`). Whose turn it is lies in a line of its own.
+ * true sharing, and no padding helps (`--set cores=2`). The number of the thread in turn lies in a line of its own.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -11,7 +11,7 @@
 
 enum { RECORDS = 1024, RECORD_BYTES = 4096, KEY_AT = PADDED ? 3072 : 0, STEP = 16, KEYS = 256 };
 
-static _Alignas(4096) volatile long seen; /* volatile: someone looks at it while the program works */
+static _Alignas(4096) volatile long seen; /* volatile: it is looked at while the program works */
 static _Alignas(4096) long bucket[KEYS];
 
 KERNEL void count(const unsigned char *records, int times)

@@ -3,7 +3,7 @@
  * Reads a sparse table, one word a page: sparse [TIMES]
  *
  * The lesson: calloc gives zeros without writing them. Linux maps a page that is only read to one frame of zeros, so
- * the 60 pages of this table that nobody has written are one line at each place of the page, and with the 4 that are
+ * the 60 pages of this table that were never written are one line at each place of the page, and with the 4 that are
  * written make 5 lines in a set. With a frame for each page they are 64 lines, for 8 ways (docs/placement-lab.md, and
  * the option --zero-page).
  */
