@@ -2,7 +2,7 @@
  *
  * Model
  *   Instructions that read or write flags which an engine keeps for later: those of the last comparison are computed
- *   when somebody asks, and CMPXCHG8B, CMPXCHG16B, LOOPE and LOOPNE are known to ask for those of an earlier one, SETcc
+ *   when they are read, and CMPXCHG8B, CMPXCHG16B, LOOPE and LOOPNE are known to ask for those of an earlier one, SETcc
  *   of memory to spoil them. POPF as a program may use it: an engine that runs the guest at the most privileged level
  *   would change IF and IOPL too.
  * Counting

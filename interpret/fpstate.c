@@ -5,8 +5,8 @@
  *   with all registers: LDMXCSR STMXCSR FXSAVE FXRSTOR FLDCW FNSTSW FNCLEX FNINIT FNSTENV FLDENV FNSAVE FRSTOR. All
  *   of them work on the FXSAVE64 image, so that sticky exception flags are where programs look for them.
  * Invariants
- *   Exceptions of the x87 unit for denormal operands stay masked: whoever unmasks them is refused, because no engine
- *   here has their flag. Of others the engine sees to it that they trap.
+ *   Exceptions of the x87 unit for denormal operands stay masked: a guest that unmasks them is refused, because no
+ *   engine here has their flag. Of others the engine sees to it that they trap.
  *   MXCSR_MASK is FFFFh: MXCSR has no bit 17 (misaligned accesses, of AMD's CPUs), whatever the host has.
  * Not modelled
  *   The last x87 instruction and operand (FOP, FIP, FDP): always 0. The 16-bit formats of FNSTENV and FNSAVE: refused.

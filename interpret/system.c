@@ -82,7 +82,7 @@ void interpret_enter(struct interpret_run *run)
 }
 
 /* ------------------------------------------------------------------ made for caches
- * They change nothing but what caches hold, which is the business of whoever reads the stream. */
+ * They change nothing but what caches hold, which concerns the readers of the stream only. */
 
 static void note_address(struct interpret_run *run, uint64_t address)
 {

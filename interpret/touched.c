@@ -14,7 +14,7 @@
  *   A store of such a form (VEXTRACTx, VMASKMOVDQU) writes the elements that the mask leaves, and faults where any byte
  *   of its operand does: those are probed.
  * Not modelled
- *   The order in which a CPU stores masked elements, or gathers some before others: nobody can see it but other
+ *   The order in which a CPU stores masked elements, or gathers some before others: it is seen only by other
  *   processors. AVX-512 of the Xeon Phi alone (prefetching gathers, 4FMAPS, 4VNNIW): refused by name.
  * Source
  *   Intel SDM volume 1, 15.6.4 (masks and faults); volume 2, 2.8 (exception classes: NF is without suppression) and the
