@@ -15,7 +15,7 @@
  *
  * Failures
  *   A lane fails where the stream asks for memory that its machine does not have. Where it may (mmu_replica_certain),
- *   whoever feeds it lets the guest go on only when the lane has eaten the change, so that a run ends at the page that
+ *   its feeder lets the guest go on only when the lane has eaten the change, so that a run ends at the page that
  *   could not be had, with what the program had done until then.
  */
 #include "lanes/lanes.h"
@@ -72,7 +72,7 @@ static bool walk(void *self, struct guest_va va, struct mmu_walk *out)
     return true;
 }
 
-/* ------------------------------------------------------------------ who hears of memory */
+/* ------------------------------------------------------------------ changes of memory */
 
 static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
@@ -81,7 +81,7 @@ static void after_change(void *self, struct guest_va start, uint64_t bytes, bool
     sim_forget(lane->sim, start, bytes);
 }
 
-/* What of [start, start + bytes) is no longer mapped belongs to nobody now. */
+/* What of [start, start + bytes) is no longer mapped has no owner now. */
 static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     struct lane *lane = self;

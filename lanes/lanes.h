@@ -56,7 +56,7 @@ enum c2_status lanes_create(struct lanes **out, const struct lane_config *config
                             struct c2_error *err);
 void lanes_destroy(struct lanes *lanes);
 /* A lane and those that are compared with it are a group, which eats by itself: on any thread, one at a time. All have
- * eaten the same when the run is over, or when somebody asks what they are certain of. Lent until destroy. */
+ * eaten the same when the run is over, or when a caller asks what they are certain of. Lent until destroy. */
 unsigned lanes_group_count(const struct lanes *lanes);
 struct stream_sink lanes_sink(struct lanes *lanes, unsigned group);
 /* When all is eaten: how many changes of memory more no lane can fail at. */
@@ -73,7 +73,7 @@ struct lanes_replay {
     struct stream_recording *recording; /* of the run; played by what takes it */
     const struct analyses_profile_result *profile;
     uint64_t seed;
-    void (*tick)(void *self, uint64_t instructions); /* now and then, how far it is; NULL: nobody wants to know */
+    void (*tick)(void *self, uint64_t instructions); /* now and then, how far it is; NULL: not called */
     void *tick_self;
 };
 /* Simulates all proposals in one pass; out: one each. They move ANALYSES_OBJECTS different objects at most. */

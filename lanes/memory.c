@@ -7,7 +7,7 @@
  *   Lanes begin with about the same: what their caches hold, tags, shadow and whose lines they are. So the first one is
  *   weighed, by what the C library has given out for it, and what the others will need must be free, as Linux puts it
  *   (MemAvailable and SwapFree of /proc/meminfo).
- *   What they come to need later, page tables and a profile's rows, nobody knows before: while they eat, a part of the
+ *   What they come to need later, page tables and a profile's rows, is unknown before: while they eat, a part of the
  *   host's memory must stay free, where they are many.
  * Not modelled
  *   Limits of a control group.
