@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As long as this a name is demangled: templates may make more text of a name than anybody reads. */
+/* As long as this a name is demangled: templates may make more text of a name than is ever read. */
 #define MANGLED_BYTES 4096
 
 static const char *demangle(struct loader_names *names, const char *symbol)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Capstone: instructions as text, and a handle for those who read operands.
+ * Capstone: instructions as text, and a handle for readers of operands.
  */
 #include "loader/symbols_priv.h"
 

@@ -8,7 +8,7 @@
  *   Assembly functions often have no size, and type NOTYPE. Such a label reaches to the next symbol of its section
  *   or to the section's end, and is asked only when no sized function holds the address.
  * Invariants
- *   An address in no range has no name: padding between functions belongs to nobody.
+ *   An address in no range has no name: padding between functions belongs to none.
  *   Aliases of one range: one name, as symtab.c chooses.
  * Decisions
  *   A label is extended only when the table is whole, for else it would swallow functions whose symbols were removed:

@@ -31,7 +31,7 @@ struct library {
     const char *inside;                   /* its path as the guest has it, links not resolved */
     const char *host;                     /* and where the host has it */
     const char *soname, *rpath, *runpath; /* NULL: none */
-    uint32_t parent;                      /* who has brought it in; NOBODY: the program */
+    uint32_t parent;                      /* the file that needs it; NOBODY: the program */
     bool usual;                           /* found in the cache, or in the usual directories */
 };
 

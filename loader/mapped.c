@@ -11,7 +11,7 @@
  *       memory    | text | te |            bias + address of text
  *                             | da | data | bss (anonymous)      bias + address of data
  *
- *   Entries of functions are told for whoever looks for several by name: one walk over the table.
+ *   Entries of functions are given to callers that look for several by name: one walk over the table.
  *   bss is anonymous memory that follows a segment: an address there is looked for in the file mapping below it.
  * Invariants
  *   A file that is mapped to be read, not as a program, is no module: its symbols lie nowhere.

@@ -5,7 +5,7 @@
  * Model
  *   A map from the hash of a text to the newest of the names with that hash, which are chained.
  * Invariants
- *   Equal texts give the same address for the life of the set: whoever aggregates by function may compare pointers.
+ *   Equal texts give the same address for the life of the set: code that aggregates by function may compare pointers.
  * Source
  *   FNV-1a (Fowler, Noll, Vo), 64 bits.
  */
