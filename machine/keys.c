@@ -3,7 +3,7 @@
  * The sections and keys of a machine file, and what each value may be by itself: one table of each.
  *
  * Model
- *   A row of machine_keys says everything about a key: whose it is, what may stand there, what is taken when it is left
+ *   A row of machine_keys says everything about a key: its section, what may stand there, what is taken when it is left
  *   out, how it is read and how it is written. Messages, defaults, files that are written and the tables of
  *   docs/machine-files.md come from these rows.
  * Invariants

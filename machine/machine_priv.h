@@ -135,7 +135,7 @@ struct machine_key_row {
 };
 extern const struct machine_key_row machine_keys[KEY_COUNT];
 
-/* Fails with the nearest name; where says who asks ("FILE:12", "--set L2.ways=4"). */
+/* Fails with the nearest name; where states what asks ("FILE:12", "--set L2.ways=4"). */
 enum c2_status machine_find_section(enum machine_section *out, const char *name, const char *where,
                                     struct c2_error *err);
 enum c2_status machine_find_key(enum machine_key *out, enum machine_section section, const char *name,

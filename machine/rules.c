@@ -21,7 +21,7 @@
  *     L1D, L2 and L3 as the manual has T0, T1 and T2 (Intel SDM volume 2, PREFETCHh), or the nearest such level.
  *   - Rates of paths and of floating-point operations need that of instructions; L1I has no path.
  * Invariants
- *   A machine that passes can be built. A message names the override to blame before a line of the file: whoever
+ *   A machine that passes can be built. A message names the override to blame before a line of the file: the user who
  *   changes one key of a good machine sees the change they made.
  */
 #include <inttypes.h>
@@ -35,7 +35,7 @@ _Static_assert(DATA_PATH_COUNT <= CACHES_MAX_LEVELS, "every section of the data 
 
 static bool first_level(enum machine_section section) { return section == SECTION_L1D || section == SECTION_L1I; }
 
-/* ------------------------------------------------------------------ whom to blame */
+/* ------------------------------------------------------------------ what to blame */
 
 char *machine_blame(char *where, const struct machine_draft *draft, const struct machine_suspect *suspects,
                     size_t count)
@@ -404,7 +404,7 @@ static enum c2_status check_filter(const struct machine_draft *draft, size_t cou
                    machine_where(where, draft, SECTION_MACHINE, KEY_SNOOP_FILTER), shared->name);
 }
 
-/* count: levels of the data path. What nobody said: the last level is shared. */
+/* count: levels of the data path. The default: the last level is shared. */
 static enum c2_status finish_sharing(struct machine_draft *draft, size_t count, struct c2_error *err)
 {
     const enum machine_section last = data_path[count - 1];

@@ -3,9 +3,9 @@
  * What the keys of TLBs, page-walk caches and page walks mean together.
  *
  * Model
- *   The name of a section says where its TLB stands and who asks it (machine_sections).
+ *   The name of a section says where its TLB stands and what asks it (machine_sections).
  *   - A first level holds pages; a second one pages and, where the machine keeps them there, PDEs; a page-walk cache
- *     pointers. Nobody else caches the same pointers; at most two second levels (halves) hold the same pages.
+ *     pointers. No other caches the same pointers; at most two second levels (halves) hold the same pages.
  *   - entries / ways is a whole number of sets, a power of two; the index has its number of bits, the lowest first.
  *   - tree-plru needs a power of two of ways, mru3-plru4 twelve.
  *   - A first level holds 4K pages, and the others are asked after one; loads and stores share all first levels or
