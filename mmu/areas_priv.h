@@ -10,7 +10,7 @@
 #define AREAS_LIMIT 65530 /* Linux's vm.max_map_count */
 
 /* What lies behind an area that is not private anonymous memory; shared by the pieces of a mapping. Two of one file, or
- * of one piece of anonymous memory, are the same to whoever joins areas. */
+ * of one piece of anonymous memory, are the same when areas are joined. */
 struct backing {
     uint64_t references;
     uint64_t inode, device; /* anonymous: inode is the number of the piece of memory, and device 0 */

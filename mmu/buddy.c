@@ -15,7 +15,7 @@
  *     claim   cuts the frame out of the free block that holds it, whose other halves go to the heads of their lists;
  *             or takes it off the per-CPU list, or from those kept for page tables. In a block not looked at yet it is
  *             only remembered: when the block is looked at, the frame is in use, and what age draws for it is void.
- *     give    is the same whoever had the frame.
+ *     give    is the same for every former holder.
  *   Age
  *     Age a in [0, 1], in thousandths. A block of 4 MiB is looked at when it is first needed; an aged machine has
  *     frames in use by others in it. Along the block, runs of free and used frames alternate, geometrically

@@ -19,7 +19,7 @@ struct buddy_config {
     uint64_t seed;
     /* Called once for each frame that turns out to be in use by others. */
     void (*occupy)(void *self, uint64_t frame);
-    /* Whether a frame that was claimed has not come back. May be NULL where nobody claims. */
+    /* Whether a frame that was claimed has not come back. May be NULL where no frame is claimed. */
     bool (*taken)(void *self, uint64_t frame);
     void *self;
 };
@@ -36,7 +36,7 @@ void buddy_give_giant(struct buddy *buddy, uint64_t frame);
 /* A frame for a page table. buddy_give with order 0 returns it. */
 uint64_t buddy_take_for_table(struct buddy *buddy);
 
-/* A frame that is free becomes somebody else's. buddy_give returns it; `taken` must answer accordingly by then. */
+/* A frame that is free is taken from elsewhere. buddy_give returns it; `taken` must answer accordingly by then. */
 void buddy_claim(struct buddy *buddy, uint64_t frame);
 
 uint64_t buddy_free_frames(const struct buddy *buddy);

@@ -140,7 +140,7 @@ static void hold(struct frames *frames, uint64_t frame, bool now)
     frames->idle += now ? (uint64_t)-1 : 1;
 }
 
-/* Who takes is not the buddy allocator: it hears of it. */
+/* It is not the buddy allocator that takes: it is notified. */
 static void take(struct frames *frames, uint64_t frame)
 {
     if (bit_at(frames->kept, frame)) {

@@ -4,7 +4,7 @@
  *   Which first touches get a huge page. Anonymous memory only (heap, stack, mappings, the bss of programs): the
  *   aligned range of the huge size around the page must lie in one area and hold no page yet, and there must be a frame
  *   for it.
- *   Who wants one, first rule that fits:
+ *   Which pages are huge, first rule that fits:
  *     an area of MAP_HUGETLB, in its size;      a page whose line in the map file is huge, in that size;
  *     not an area of MADV_NOHUGEPAGE;           an area of MADV_HUGEPAGE, 2 MiB;
  *     a huge region, in config.huge_size, where the range lies in it whole;

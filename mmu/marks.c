@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   What a mark MAPPED has in its words: a whole area, so that whoever reads the stream needs no look at the address
+ *   What a mark MAPPED has in its words: a whole area, so that a reader of the stream needs no look at the address
  *   space that wrote it. Word 2:
  *        17..16 advice | 13..12 MAP_HUGETLB | 9..8 kind | 4 may become writable | 3 shared | 2..0 x w r
  *   The path of a file stands behind the fixed words, with zeros up to the end of the last one, at least one.

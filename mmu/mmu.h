@@ -107,13 +107,13 @@ void mmu_write_to(struct mmu *mmu, struct stream_writer *writer);
  * be asked when a run ends. */
 enum c2_status mmu_written(const struct mmu *mmu, struct c2_error *err);
 
-/* Whoever keeps what depends on the areas or the page tables registers here. `after` is called when translations of
+/* Code that keeps what depends on the areas or the page tables registers here. `after` is called when translations of
  * [start, start + bytes) have disappeared, moved or lost rights, or executable ones changed theirs at all; `code` says
  * that executable mappings are concerned. The range may be mapped still, or again: mmu_area_at tells. Of a replica, a
  * huge page that is split is told of as well, as its size changes.
  * `mapped` is called after memory has appeared: a mapping, growth of the heap or of a mapping, what a move made where
  * it went (all of it at once). *area is exactly what is new, lent for the call; the area it belongs to may be larger.
- * Who registers late finds what is there already with mmu_area_at. Each function may be NULL. At most 4 listeners. */
+ * A late listener finds what is there already with mmu_area_at. Each function may be NULL. At most 4 listeners. */
 struct mmu_area;
 struct mmu_listener {
     void *self;
@@ -205,7 +205,7 @@ uint64_t mmu_present_bytes(const struct mmu *mmu, struct guest_va start, uint64_
 
 /* ------------------------------------------------------------------ for engines */
 uint64_t mmu_root(const struct mmu *mmu); /* address of the top table = CR3 */
-/* Host memory of [MMU_TABLES_BASE, MMU_TABLES_END), for who walks the tables: that range itself, but elsewhere where
+/* Host memory of [MMU_TABLES_BASE, MMU_TABLES_END), for walks of the tables: that range itself, but elsewhere where
  * rights are enforced. The same for all address spaces of a process that have them enforced, one after the other. */
 const void *mmu_tables(const struct mmu *mmu);
 

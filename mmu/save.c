@@ -6,9 +6,9 @@
  *   zeros where there is no file behind; pages of files that were not touched are those of the file still, which is
  *   mapped again and must be the same file. What is shared with a file is in that file.
  * Invariants
- *   Marks are not written: who goes on with the stream has those that led here.
+ *   Marks are not written: the stream that goes on has those that led here.
  * Not modelled
- *   Accessed and dirty bits, which nobody reads. Pieces of one shared anonymous mapping are pieces of memory of
+ *   Accessed and dirty bits, which are never read. Pieces of one shared anonymous mapping are pieces of memory of
  *   their own afterwards: none can grow into another's old place.
  */
 #include <fcntl.h>

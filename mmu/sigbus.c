@@ -62,7 +62,7 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
     if (ours && probing)
         siglongjmp(probe_failed, 1);
     int saved = errno;
-    /* Not ours: back to whoever was there; the access comes again and finds them. */
+    /* Not ours: back to the handler of before; the access comes again and finds them. */
     if (!ours || !replace_page(address))
         sigaction(SIGBUS, &guard.previous, NULL);
     errno = saved;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Areas and the page tables over them, as one: what a change of memory does to both, and who hears of it. The guest's
- *   address space has its host's memory beside that, and a replica has frames: each calls the same changes at the same
- *   places of a run, so their areas are the same.
+ *   Areas and the page tables over them, as one: what a change of memory does to both, and the notices of it. The
+ *   guest's address space has its host's memory beside that, and a replica has frames: each calls the same changes at
+ *   the same places of a run, so their areas are the same.
  * Invariants
  *   A page lies in an area; its entry's rights are the area's. Listeners hear of every change that takes a translation
  *   or a right away, and of every change of rights that has to do with code. A change of a part of a huge page splits

@@ -11,7 +11,7 @@
 
 int space_errno(enum c2_status status) { return status == C2_OK ? 0 : status == C2_ERR_EXHAUSTED ? ENOSPC : ENOMEM; }
 
-/* Whoever remembers a translation remembers its size too. */
+/* A kept translation has its size too. */
 static int split_across(struct space *space, uint64_t va)
 {
     uint64_t entry = va < MMU_ADDRESSES_END ? tables_get(space->tables, va) : 0;

@@ -37,8 +37,8 @@ struct tables;
 enum c2_status tables_create(struct tables **out, const struct tables_arena *arena, struct frames *frames,
                              struct mmu_counts *counts, struct c2_error *err);
 void tables_destroy(struct tables *tables);
-/* Whoever remembers leaves is told when those have been taken away or changed: between the two calls, which nest, they
- * may be. */
+/* Code that keeps leaves is notified when those have been taken away or changed: between the two calls, which nest,
+ * they may be. */
 void tables_tell(struct tables *tables, bool begins);
 
 uint64_t tables_root(const struct tables *tables);

@@ -2,7 +2,7 @@
  *
  * Model
  *   Linux's userfaultfd over private anonymous memory: an access to a page that is not there is a SIGBUS at the
- *   instruction that made it, where else the kernel would put a page of zeros. Whoever gets the signal puts one. No
+ *   instruction that made it, where else the kernel would put a page of zeros. The handler of the signal puts one. No
  *   mapping is cut into pieces by that, whatever the pages that are there. A page that was only read so far can be
  *   guarded against writing, without a piece of its own too.
  *   The descriptor is of one process: after a fork the child opens another one, and watches its memory anew. What is
