@@ -2,7 +2,7 @@
  *
  * Model
  *   Blocks of the stream that the guest has come to, by address. Those on writable or shared pages keep a copy of their
- *   bytes and are compared with it at each execution, by C or by their translation, whoever changed them: a store, an
+ *   bytes and are compared with it at each execution, by C or by their translation, whatever changed them: a store, an
  *   interpreted instruction, a system call, a store through another mapping. Code on other pages changes only through
  *   mmap, munmap and mprotect, which say so (native_blocks_forget).
  *   An instruction that stores into its own block is executed alone: as a block that no jump ever finds.
@@ -139,7 +139,7 @@ static enum c2_status describe(struct native_blocks *blocks, struct native_block
     block->slots = decoded->slot_count;
     block->special = block->insns == 0;
     block->extent = block->special ? special_bytes(blocks, block->pc) : decoded->bytes;
-    if (!block->special && !block->alone) /* without those who watch it would go on behind its end */
+    if (!block->special && !block->alone) /* without what watches it would go on behind its end */
         block->rest = engine_code_rest(&blocks->guest, block->pc, block->insns, blocks->decoded.end);
     enum c2_status status = keep_bytes(blocks, block, err);
     if (status != C2_OK || block->special)

@@ -5,7 +5,7 @@
  *   translation and the instruction by the host's address, puts the guest's registers where they are between two runs,
  *   and has the kernel go on where translations leave to. What the fault is for the guest is decided there, by the
  *   addresses of the instruction's operands and the page tables, as a CPU would.
- *   A signal that is of anything else is handed on to whoever handled it before. All engines of a process share the
+ *   A signal that is of anything else is handed on to the previous handler. All engines of a process share the
  *   handlers; one runs at a time.
  * Not modelled
  *   Alignment checks (AC). Exceptions of the x87 unit that trap: refused where one occurs.

@@ -13,7 +13,7 @@
 #include "native/context.h"
 #include "native/native_engine.h"
 
-/* Translations of one block: those that record and those that do not; and both once more for the time in which somebody
+/* Translations of one block: those that record and those that do not; and both once more for the time in which a guard
  * guards the stack, where each block begins in C. */
 enum native_kind { NATIVE_PLAIN, NATIVE_RECORDING, NATIVE_LOOSE, NATIVE_LOOSE_RECORDING, NATIVE_KINDS };
 static inline bool native_records(enum native_kind kind) { return kind & 1; }
@@ -46,10 +46,10 @@ struct native_block {
     uint64_t pc;
     uint32_t extent; /* bytes */
     uint16_t insns, slots;
-    uint16_t rest;                    /* instructions with which it would go on if nobody watched */
+    uint16_t rest;                    /* instructions with which it would go on if nothing watched */
     bool special;                     /* its one instruction is to be interpreted, or is none */
     bool changes;                     /* its bytes are looked at each time */
-    bool watched;                     /* who watches is told of it */
+    bool watched;                     /* watchers are notified of it */
     bool rare;                        /* it begins in C */
     bool stale;                       /* its code has changed */
     bool alone;                       /* one instruction that stores into its own block */
@@ -234,7 +234,7 @@ enum c2_status native_forget_code(struct native *n, uint64_t start, uint64_t byt
 
 enum c2_status native_handle_signals(struct native *n, struct c2_error *err);
 void native_handle_no_signals(struct native *n);
-void native_begin_run(struct native *n); /* whose signals they are from now on */
+void native_begin_run(struct native *n); /* it gets the signals from now on */
 /* What n->fault is for the guest; registers are as they were before the instruction. false: nothing that it may know
  * of, and n->failure says what. */
 bool native_fault_event(struct native *n, struct engine_event *event);

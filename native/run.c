@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   The loop around translated code. It is entered where a block begins in C: one that is new, that somebody watches,
+ *   The loop around translated code. It is entered where a block begins in C: one that is new, that is watched,
  *   that may have changed, that is to be interpreted, or that does not fit below the limit; and left for whatever a
  *   translation cannot do by itself. From one block to the next translations go by themselves, once linked (link.c).
  *   A budget that ends amid a block: its first instructions have a translation of their own, for one use.
@@ -56,7 +56,7 @@ static void count_executed(struct native *n, const struct native_block *block, i
         n->context->executed[block->counter] += (uint64_t)insns;
 }
 
-/* The first `insns` instructions of the block have been executed, which nobody has counted. */
+/* The first `insns` instructions of the block have been executed, which have not been counted. */
 static void close_partly(struct native *n, const struct native_block *block, unsigned insns)
 {
     n->instructions += insns;
@@ -387,7 +387,7 @@ static bool is_beyond(struct native *n, const struct native_block *block)
     return n->beyond;
 }
 
-/* Who watches is told of the block. False: the run ends. */
+/* Watchers are notified of the block. False: the run ends. */
 static bool tell(struct native *n, const struct native_block *block, struct engine_event *event, struct c2_error *err)
 {
     const struct engine_watch *watch = &n->base.config.watch;
@@ -511,7 +511,7 @@ static bool fetch_fault(struct guest_va page, struct engine_event *event)
     return false;
 }
 
-/* A turn of whole blocks ends where it would if nobody watched. */
+/* A turn of whole blocks ends where it would if nothing watched. */
 static unsigned needed_for(const struct native *n, const struct native_block *block)
 {
     const unsigned cost = block->special ? 1 : block->insns;

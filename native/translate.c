@@ -133,7 +133,7 @@ static void emit_stubs(struct translation *t)
     }
 }
 
-/* ------------------------------------------------------------------ who has which register */
+/* ------------------------------------------------------------------ register assignment */
 
 enum {
     LOW = 1u << NATIVE_RAX | 1u << NATIVE_RCX | 1u << NATIVE_RDX | 1u << NATIVE_RBX | 1u << NATIVE_RSI |
