@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * attribute: who missed, whose memory it was, and who is to blame - for runs that want to know. Who is asked stands in
- * sim.h; who is told, in tell.c.
+ * attribute: what missed, the owner of the memory, and what is to blame - for runs with attribution. The interface is
+ * in sim.h; the subscribers are in tell.c.
  *
  * Model
  *   Code      Every instruction of every block has a number; how often it ran and what it read and wrote is counted for
@@ -9,7 +9,7 @@
  *   Owners    A reference counts for the owner of its first byte. Repeats of a line that has one owner are counted
  *             together when the line is left. Owners are remembered: of a page that has one, of lines of others, and of
  *             words of lines that have several.
- *   Actors    The word that the caches keep with the lines that an access makes them lose. Nobody is asked for it as
+ *   Actors    The word that the caches keep with the lines that an access makes them lose. It is not requested as
  *             long as the first level has the line: such an access takes nothing from anyone.
  *   Misses    An access that the first level missed is told behind it, with its outcome; a walk's read before the
  *             access that needed it. Where the caches can do both apart it is told by the second stage (verdicts.c).
@@ -17,10 +17,10 @@
  *             that follows misses too, both are one record, and the actor is asked for once.
  *   Prefetches  On a machine that prefetches every access comes here, none is a repeat. What prefetchers did in it and
  *             behind it is told when its miss has been; then the same machine without them gets the access, for those
- *             who compare.
+ *             that compare.
  *   Stores    On a machine whose levels pass stores on every access comes here, too. What has been passed on is told
  *             when its access has been.
- *   Marks     When all have been told, whoever attributes says what has other owners now; those remembered for that
+ *   Marks     When all have been told, the attribution gives what has other owners now; those remembered for that
  *             range are forgotten. So are those of memory that appears or goes.
  *
  * Invariants
@@ -490,7 +490,7 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     return tell_prefetched(core, &access, err);
 }
 
-/* A walk's read that the first level asked has had, where somebody hears of those: behind all that is to be said. */
+/* A walk's read that the first level asked has had, where there is a listener for those: after all others. */
 enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, struct line_no entry,
                                    struct c2_error *err)
 {

@@ -7,7 +7,7 @@
  *   and is the definition. There is one loop (consume_rules.h). It does the usual record - all of a block that has a
  *   plan - without looking at instructions at all; everything else it hands to sim_record. The loop is compiled for any
  *   machine, for those of which each access comes by itself (prefetchers, several cores, stores that go on), and for
- *   usual ones; here are its rarer parts. Who listens to records and references is told of them beside it (records.c).
+ *   usual ones; here are its rarer parts. Listeners of records and references are notified beside it (records.c).
  *
  * Usual machines
  *   Where L1D and L1I have 64 sets of 64-byte lines, true LRU, 8 ways (L1D: or 12), and loads and stores share their

@@ -27,7 +27,7 @@ struct hot {
 #define STRIDE C2_HOST_SIZE(16, 4)
 #define ROOM (STRIDE * SIM_PLAN_LINES + SIM_PLAN_MOST)
 
-/* With the repeats: the line of the last data access is known (data_start), but has no line_start. Whoever looks for
+/* With the repeats: the line of the last data access is known (data_start), but has no line_start. Code that looks for
  * repeats sees that there is something to be done. */
 #define LOOSE ((uint64_t)1 << 63)
 
@@ -47,7 +47,7 @@ PART void tape_store(struct sim_core *core, const struct hot *hot)
     tape->at = hot->tape;
 }
 
-/* What follows from the rest is told too: nobody but hits has come since. */
+/* What follows from the rest is told too: only hits have come since. */
 PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t ways)
 {
     struct caches_front *const front = core->front[CACHES_DATA], *const code = core->front[CACHES_FETCH];
@@ -341,8 +341,8 @@ PART enum c2_status run_observed(struct sim_core *core, struct hot *hot, uint32_
     return status;
 }
 
-/* Any record. *words: it; behind all of it afterwards. told: somebody is told of records before misses; observed: each
- * is done by itself. */
+/* Any record. *words: it; behind all of it afterwards. told: there is a listener for records before misses; observed:
+ * each is done by itself. */
 PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const struct stream_batch *batch,
                                const uint64_t **words, const uint32_t ways, const bool told, const bool observed,
                                struct c2_error *err)

@@ -5,7 +5,7 @@
  * Model
  *   A dump is what was measured since the last one, or since everything was dropped, or the beginning. The sums go on.
  *   Where everything is dropped it is as if nothing had been measured so far: of the dumps, too, nothing is left.
- *   Caches, TLBs and whoever remembers evictors stay as they are.
+ *   Caches, TLBs and tables of evictors stay as they are.
  * Counting
  *   Dumps, and what was measured since the last one, add up to what was measured.
  */

@@ -90,7 +90,7 @@ static enum c2_status ask_tlb(struct sim_core *core, enum sim_kind kind, struct 
     return sim_tlb_enter(core, side, page, va, err);
 }
 
-/* Before the caches are told: time, core, and who makes them lose what they lose. */
+/* Before the caches are told: time, core, and the actor for what they lose. */
 static enum c2_status prepare(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
 {
     struct sim *sim = core->sim;

@@ -3,7 +3,7 @@
  * interval: what is measured, cut every so many instructions.
  *
  * Model
- *   Whoever subscribes with a length hears of intervals of so many instructions. The first begins where a phase that is
+ *   A subscriber with a length is notified of intervals of so many instructions. The first begins where a phase that is
  *   measured does, and each next one behind the last instruction of the one before: all accesses of that one are in,
  *   none of the next. The last interval of a phase ends with it, however short it is then, and is told if anything was
  *   counted in it. Outside of what is measured there are none.
@@ -19,14 +19,14 @@
  *   The intervals of one length add up to what was measured, in every counter.
  *
  * Price
- *   Nothing where nobody subscribes. Else a look at each record's header, and for each interval one settling of what is
+ *   Nothing without subscribers. Else a look at each record's header, and for each interval one settling of what is
  *   pending and one copy of the counters.
  */
 #include <string.h>
 
 #include "sim/sim_priv.h"
 
-/* One who subscribes with a length. */
+/* A subscriber with a length. */
 struct sim_length {
     const struct sim_subscriber *to;
     uint64_t next;            /* the interval ends when so many instructions were simulated; NEVER */

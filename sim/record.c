@@ -4,7 +4,7 @@
  *
  * Model
  *   For each instruction that completed, in program order: its fetch, then its data references in slot order. One of no
- *   bytes (traces of other tools have references that nobody knows the instruction of) is neither fetched nor counted.
+ *   bytes (traces of other tools have references whose instruction is unknown) is neither fetched nor counted.
  *   Fetch: the instruction's lines from low to high; a line access of L1I for each that is not the line of the fetch
  *   before (virtual line numbers; the state goes on from block to block). Data: every line the reference touches, low
  *   to high. A modify is a read reference and then a write reference of the same bytes.
@@ -23,7 +23,7 @@
  */
 #include "sim/sim_priv.h"
 
-/* Who makes the references of a record. */
+/* The thread that makes the references of a record. */
 struct origin {
     struct guest_va pc;
     uint32_t tid;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * records: whoever listens to records and references is told of them, many at a time.
+ * records: listeners of records and references are notified of them, many at a time.
  *
  * Model
- *   The loops go on over a batch, whoever listens. All records that have begun are told before a mark, before the end
- *   of an interval, and when the batch ends; that is all for those who are not told of misses. Those who are, are told
- *   before each miss as well - of the caches or of the TLBs, a prefetch, an upgrade - of all records that have begun,
- *   the one that is being simulated among them, and of the references up to the one whose access it is (references.c).
- *   So they know at each miss where in the stream it is, and the loops have a store and a bit more a record
- *   (sim->announces). Where none of these records matters to them, as they have said of their blocks
+ *   The loops go on over a batch, whatever the listeners. All records that have begun are told before a mark, before
+ *   the end of an interval, and when the batch ends; that is all for those without misses. Those with misses are
+ *   notified before each miss as well - of the caches or of the TLBs, a prefetch, an upgrade - of all records that have
+ *   begun, the one that is being simulated among them, and of the references up to the one whose access it is
+ *   (references.c). So they know at each miss where in the stream it is, and the loops have a store and a bit more a
+ *   record (sim->announces). Where none of these records matters to them, as they have said of their blocks
  *   (sim_quiet), a miss is no reason to tell. What they want to find again among misses, which may be told later, they
  *   note (sim_note).
- *   What is on the tape of a simulator with two stages has been missed before, so it is told before, where somebody
+ *   What is on the tape of a simulator with two stages has been missed before, so it is told before, where a subscriber
  *   listens to both on one thread (sim_verdicts_before).
  *
  * Invariants

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * references: those of records, put together for whoever listens to them.
+ * references: those of records, put together for their listeners.
  *
  * Model
  *   What a record refers to, in which order, is said in record.c: of each instruction its fetch, then its slots. Here
  *   it is read from the record again when it is told (records.c), many records at a time; so the loops that simulate do
- *   not depend on whether anybody listens. Of a record that is being simulated the references are told up to the one
- *   whose access it is. Memory does not change between two marks, so a page lies where it did.
+ *   not depend on whether there are listeners. Of a record that is being simulated the references are told up to the
+ *   one whose access it is. Memory does not change between two marks, so a page lies where it did.
  *   Of a string record the words do not say whether it is fetched; record.c does, before it is simulated
  *   (sim_records_string), and all before it is told then.
  *
@@ -32,13 +32,13 @@ void sim_references_forget(struct sim *sim)
 
 /* ------------------------------------------------------------------ one reference */
 
-/* To whom, of which record, and which of its references. */
+/* To which listeners, of which record, and which of its references. */
 struct telling {
     struct sim *sim;
     bool hears;
     const struct stream_block *block;
     const uint64_t *words;
-    uint32_t code;       /* of its first instruction; 0: nobody keeps them */
+    uint32_t code;       /* of its first instruction; 0: not kept */
     uint64_t next;       /* the number of the next one, in the record; */
     uint64_t from, stop; /* those from here on are told, those before here */
 };

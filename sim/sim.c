@@ -6,9 +6,9 @@
  *   A reference is split into the lines it touches; each line access is translated by the guest's page tables and
  *   given to caches/ with its virtual and its physical line. Instruction fetches enter at L1I where the machine has
  *   one. What a record of the stream means is said in record.c; plan.c and consume.c do the same faster. Where the
- *   machine has TLBs, tlb.c says who asks them when.
+ *   machine has TLBs, tlb.c states which of them is asked when.
  *   What is a core's - where it stands in the program, its TLBs, the translations that it remembers - is struct
- *   sim_core; what cores share - caches, blocks and their plans, counts, who is told - is struct sim. Mostly there is
+ *   sim_core; what cores share - caches, blocks and their plans, counts, listeners - is struct sim. Mostly there is
  *   one core; cores.c says what several do.
  *
  * Counting
@@ -121,7 +121,7 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
 
 static enum caches_side side_of(enum sim_kind kind) { return kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA; }
 
-/* Of a line whose slot nobody remembers, and of caches that have one stage. */
+/* Of a line whose slot is not remembered, and of caches that have one stage. */
 static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
                               struct guest_va va, struct c2_error *err)
 {
@@ -220,7 +220,7 @@ void sim_flush_repeats(struct sim_core *core)
     caches_repeat(core->sim->caches, true, writes);
 }
 
-/* A guest that runs has what it accesses, and nobody takes it away before sim_forget; a stream from a file may not. Any
+/* A guest that runs has what it accesses, and it is not taken away before sim_forget; a stream from a file may not. Any
  * answer does until the batch is done: then the simulator fails. */
 void sim_note_absent(struct sim *sim, struct guest_va va, struct guest_pa *pa)
 {
@@ -314,7 +314,7 @@ static void ask_anew(struct sim_core *core)
         core->tlb_page[side] = SIM_NOWHERE;
 }
 
-/* What repeats a line, or a page to the TLBs, is counted without asking who else remembers it; after a change of memory
+/* What repeats a line, or a page to the TLBs, is counted without a look at other copies; after a change of memory
  * it is asked anew. */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {

@@ -71,7 +71,7 @@ static inline const uint64_t *sim_record_behind(const uint64_t *record)
 {
     return record + 1 + stream_header_slots(*record);
 }
-/* How many of its instructions were completed: one of no bytes nobody knows. */
+/* How many of its instructions were completed: of one of no bytes this is unknown. */
 static inline uint64_t sim_completed(const struct sim_executed *record)
 {
     uint64_t count = 0;
@@ -87,7 +87,7 @@ static inline struct sim_executed sim_executed_at(const struct sim_records *reco
 }
 
 /* An instruction of a block has a code number, counting from 0 in the order in which blocks were first simulated; where
- * blocks overlap or code changes, an address has several. Kept for those who listen to misses, or attribute. */
+ * blocks overlap or code changes, an address has several. Kept for listeners of misses, and for attribution. */
 struct sim_code {
     struct guest_va pc;
     uint64_t executed, reads, writes;
@@ -113,7 +113,7 @@ struct sim_miss {
     enum sim_kind kind;  /* WALK: on behalf of an access of `code`, which follows */
     struct guest_va va;  /* its first byte in the line; WALK: what is to be translated */
     struct line_no line; /* its physical line; WALK: that of the entry */
-    uint64_t actor;      /* as attributed; 0: nobody attributes */
+    uint64_t actor;      /* as attributed; 0: no attribution */
     uint32_t first;      /* depth of the first level asked: 0, but for walks that enter further down. Levels
                          * first .. outcome->served_by - 1 missed */
     uint32_t page_log2;  /* of the page that va lies in, in bytes */
@@ -124,12 +124,12 @@ struct sim_miss {
     const struct caches_outcome *outcome; /* evictors are actors */
 };
 
-/* The same where nobody wants to know more than who missed what: one level's miss, in a phase that is measured. Its
+/* The same where no listener needs more than what missed what: one level's miss, in a phase that is measured. Its
  * bits are read by the functions below. */
 #define SIM_COUNTED_KIND 0u    /* 2 bits */
 #define SIM_COUNTED_PAGE 2u    /* 6 bits: log2 of the page's bytes */
 #define SIM_COUNTED_PLACE 255u /* these two */
-#define SIM_COUNTED_IS 8u      /* 1: else the bits are 0, and nobody is told */
+#define SIM_COUNTED_IS 8u      /* 1: else the bits are 0, and there is no notice */
 /* As sim_attribution.untranslated; each event of the access has them, those of further levels too. */
 #define SIM_COUNTED_UNTRANSLATED 9u
 #define SIM_COUNTED_READS 10u /* 3 bits */
@@ -190,7 +190,7 @@ struct sim_totals { /* counters of 64 bits and nothing else */
 };
 void sim_totals_add(struct sim_totals *to, const struct sim_totals *what);
 
-/* Samples: the windows that were measured and are not empty, in order, for those who want each by itself. */
+/* Samples: the windows that were measured and are not empty, in order, for callers that need each by itself. */
 enum { SIM_CLASSES = 3 };
 struct sim_sampled { /* of a level */
     uint64_t accesses, misses,
@@ -207,7 +207,7 @@ struct sim_samples {
 
 /* An instruction made for caches, or a store past them: what it did, in what was measured. */
 struct sim_instructed {
-    struct guest_va pc; /* 0: nobody attributes, and this is all of them */
+    struct guest_va pc; /* 0: no attribution, and this is all of them */
     struct caches_instructed of;
 };
 
@@ -231,20 +231,20 @@ struct sim_window {
     struct sim_totals of;          /* may be zeros */
 };
 
-/* ------------------------------------------------------------------ subscribers: those who are told
- * Any function may be NULL. What nobody listens to costs nothing. All are called in program order, by one thread at a
+/* ------------------------------------------------------------------ subscribers
+ * Any function may be NULL. What has no listener costs nothing. All are called in program order, by one thread at a
  * time; of one event, in the order of the list. A failure ends the run.
  * Misses (missed, tlb_missed) may be told later than what the stream has behind them, and on another thread; but before
- * emptied, dropped, window, batch and finish, and to whoever is told of other things too before those, unless he is
+ * emptied, dropped, window, batch and finish, and to listeners of other things too before those, unless they are
  * apart (verdicts.c).
  * A line access of a reference is told so: tlb_missed, missed for the reads of its page walk, missed (on machines that
- * prefetch, each time followed by prefetched and unaided). In a phase other than MEASURE nobody is told of references,
- * misses and prefetches, but those who want those of every phase.
+ * prefetch, each time followed by prefetched and unaided). In a phase other than MEASURE there is no notice of
+ * references, misses and prefetches, but to listeners of every phase.
  * Records and references are told many at a time, as late as may be: before marks, windows and intervals, and at the
- * end of a batch, all that have begun. Who is told of misses or accesses, too, is told before each one of the records
- * up to the one that misses, and of the references up to the one whose access it is; who has both functions, record by
- * record, each before its references. How many are told at a time means nothing, and depends on the host.
- * untranslated is for those who count misses by where in the stream they are: told by the thread that asks, where
+ * end of a batch, all that have begun. A listener of misses or accesses, too, is notified before each one of the
+ * records up to the one that misses, and of the references up to the one whose access it is; one with both functions,
+ * record by record, each before its references. How many are told at a time means nothing, and depends on the host.
+ * untranslated is for listeners that count misses by where in the stream they are: told by the thread that asks, where
  * misses may be told later. What is noted (sim_note) comes back to them between the misses told before and those told
  * behind. */
 struct sim;
@@ -260,7 +260,7 @@ struct sim_subscriber {
     enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
     /* The marks and records that follow are of another thread, or of the first one that is not of number 1. */
     void (*thread)(void *self, uint32_t tid);
-    /* Every record. Of a miss that follows all who are told of misses may say that they know where they are (*quiet,
+    /* Every record. Of a miss that follows all listeners of misses may say that they know where they are (*quiet,
      * which is false, is set to true): then they need not be told before the next ones, as long as all records are
      * whole runs of blocks that are quiet. */
     enum c2_status (*records)(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err);
@@ -285,7 +285,7 @@ struct sim_subscriber {
     enum c2_status (*approached)(void *self, const struct sim_approach *access, struct c2_error *err);
     enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
-    /* Instead of `missed` where all who listen to that have this too, and the caches can do both stages apart: what is
+    /* Instead of `missed` where all listeners of that have this too, and the caches can do both stages apart: what is
      * measured, level by level, many at a time. It is faster. */
     enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
     /* A store that a level has passed on (caches_stored) is told behind its access, as a write whose `first` is the
@@ -293,7 +293,7 @@ struct sim_subscriber {
     /* On machines that prefetch, behind `missed`: what the prefetchers did; and a line access that the first level of
      * the same machine without prefetchers has missed, or that of this one: `miss` is as it was without them (its
      * outcome may be a hit in the first level), served_by is where the line was found with them. That machine is
-     * simulated as well where somebody listens to this. */
+     * simulated as well where this has a listener. */
     enum c2_status (*prefetched)(void *self, const struct sim_prefetched *prefetched, struct c2_error *err);
     enum c2_status (*unaided)(void *self, const struct sim_miss *miss, uint32_t served_by, struct c2_error *err);
     /* Caches and TLBs are empty from here on; nothing is measured up to here. The marks are none to `mark`. */
@@ -312,12 +312,12 @@ struct sim_subscriber {
     enum c2_status (*finish)(void *self, struct sim *sim, struct c2_error *err);
 };
 
-/* ------------------------------------------------------------------ attribution: the one who is asked
+/* ------------------------------------------------------------------ attribution
  * To be told and to be asked are two things: any number can listen to a miss, but the word that the caches keep with a
- * line, and the place where a reference of some memory is counted, are one's. Whoever attributes mostly is a subscriber
+ * line, and the place where a reference of some memory is counted, are one's. The attribution mostly is a subscriber
  * as well; being told comes first. Each function may be NULL. */
 
-/* Whose memory: where its references are counted, and from where to where that holds. start <= va < end. */
+/* The owner of memory: where its references are counted, and from where to where that holds. start <= va < end. */
 struct sim_owner {
     uint64_t *refs;
     uint64_t start, end;
@@ -344,8 +344,8 @@ struct sim_attribution {
                             struct c2_error *err);
     /* The first level of the TLBs does not have the page of what this actor accesses, in a phase that is measured;
      * reads: page-table entries that the walk read, 0 where the second has it. By the thread that asks, so that to
-     * count them needs no subscriber. To a subscriber with the same `self` who is told of misses by `counted` it comes
-     * with the miss, if the first level of the caches has missed too. */
+     * count them needs no subscriber. To a subscriber with the same `self` that is notified of misses by `counted` it
+     * comes with the miss, if the first level of the caches has missed too. */
     void (*untranslated)(void *self, uint64_t actor, unsigned reads);
     /* Of several cores, in a phase that is measured: what this actor accesses is written by a core that had the line
      * and might not write it; behind what is told of its misses. */
@@ -375,7 +375,7 @@ struct sim_config {
     const struct stream_blocks *blocks;
     const struct sim_subscriber *subscribers; /* copied; may be none */
     size_t subscriber_count;
-    const struct sim_attribution *attribution; /* copied; NULL: nobody is asked */
+    const struct sim_attribution *attribution; /* copied; NULL: none */
     bool samples;                              /* each is kept: sim_samples() */
     bool
         apart; /* verdicts may have a thread of their own; else all is done by the thread that consumes. Results are the
@@ -432,7 +432,7 @@ const uint64_t *sim_walk_reads(const struct sim *sim);
  * asked for anew. */
 enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err);
 
-/* The instructions simulated so far, by code number, for those who have them; what they did up to the last window's
+/* The instructions simulated so far, by code number, where they have one; what they did up to the last window's
  * end in phases that are measured. */
 size_t sim_code_count(const struct sim *sim);
 struct sim_code sim_code_at(const struct sim *sim, uint32_t code);

@@ -20,7 +20,7 @@
 struct sim_page {
     uint64_t vpn;                  /* SIM_NOWHERE: empty, and nothing else means anything */
     uint64_t line;                 /* physical line that it begins with */
-    uint64_t *refs;                /* of the owner of all of it; NULL: it has several, or nobody has asked */
+    uint64_t *refs;                /* of the owner of all of it; NULL: it has several, or not looked up */
     struct caches_tlb_found found; /* without TLBs it is in none, and always found */
     uint32_t slot;                 /* of its first line; SIM_NO_SLOTS: to be asked for line by line */
     uint16_t entry_count;          /* of a walk, 4 for 4 KiB; with TLBs or attribution only */
@@ -83,13 +83,13 @@ struct sim_owned_word {
 
 /* What attribution needs (attribute.c), and what telling of misses does. */
 struct sim_attributed {
-    bool on; /* somebody attributes, or listens to misses */
+    bool on; /* there is attribution, or a listener of misses */
     struct sim_attribution to;
     const struct sim_last_actors *actors; /* those of `to`, where misses are only counted; else none */
     uint64_t number;                      /* line accesses so far, but for repeats that are not told of */
     struct sim_owner last;
-    bool measuring;          /* what is not measured counts for nobody */
-    uint64_t nobody;         /* counts for those who do not want to know */
+    bool measuring;          /* what is not measured is not counted */
+    uint64_t nobody;         /* a sink for counts without a reader */
     struct sim_code nothing; /* what instructions do that is not measured */
     struct sim_code *codes;
     uint32_t code_count, code_capacity;
@@ -99,7 +99,7 @@ struct sim_attributed {
 
 /* What is one core's: where it stands in the program, and what it remembers of translations. */
 struct sim_core {
-    struct sim *sim;     /* whose it is */
+    struct sim *sim;     /* its simulator */
     uint64_t data_start; /* where the line of the last access begins if that was on the data side; or SIM_NO_START */
     uint64_t line_start; /* the same, if it has line_refs; else SIM_NO_START */
     uint64_t repeats;    /* of that line since, not yet told to the caches, nor to its owner */
@@ -148,7 +148,7 @@ struct sim_verdicts {
     struct stream_batch *tape; /* of records of its own; NULL: one stage */
     struct stream_sink to;
     struct stream_ring *ring; /* NULL: the thread that consumes does it */
-    bool in_order;            /* everything is said before somebody is told of something else */
+    bool in_order;            /* every notice is given before one of something else */
 };
 
 /* Up to where records and references have been told. */
@@ -160,7 +160,7 @@ struct sim_told {
 
 /* What of the batch is told, and where it stands (records.c). */
 struct sim_untold {
-    struct sim_told told[2]; /* [whether those who are told of misses, too]: see sim_hears_misses() */
+    struct sim_told told[2]; /* [whether listeners of misses, too]: see sim_hears_misses() */
     const uint64_t *end;     /* the batch's */
     const uint64_t *at;      /* the record that is simulated; where a miss follows, or references are told */
     const uint64_t *missing; /* the one that a miss has been announced for; NULL: none */
@@ -185,9 +185,9 @@ struct sim_references {
 /* The machine: what its cores share. */
 struct sim {
     struct caches *caches;
-    struct caches *plain;    /* the same without prefetchers, where somebody wants to compare; else NULL */
+    struct caches *plain;    /* the same without prefetchers, for comparison; else NULL */
     bool writes_on;          /* stores may go on from levels; then no access is taken for a repeat, either */
-    bool hears_instructions; /* the caches have to be told whose accesses are made */
+    bool hears_instructions; /* the caches have to be told which instruction makes accesses */
     bool instructed;         /* there was an instruction made for caches: see instructed.c; */
     struct sim_instructed *instructions; /* when the run is over */
     size_t instruction_count;
@@ -214,18 +214,18 @@ struct sim {
     struct sim_subscriber *subscribers; /* up to subscriber_end */
     const struct sim_subscriber *subscriber_end;
     bool tells_records;                /* records or references; */
-    struct sim_references *references; /* NULL: nobody listens to those */
-    bool announces;                    /* somebody listens to either, and to misses; */
+    struct sim_references *references; /* NULL: no listeners of those */
+    bool announces;                    /* a listener of either listens to misses, too; */
     bool announces_always;             /* in any phase */
-    bool tells_both[2];                /* somebody listens to both; as sim_untold.told */
+    bool tells_both[2];                /* a listener of both exists; as sim_untold.told */
     bool tells_accesses;               /* then no access is taken for a repeat */
     bool tells_walks;                  /* those found at once, too; */
     bool tells_stores;                 /* likewise of those that levels pass on */
-    bool tells_tlb;                    /* somebody listens to misses of the TLBs */
-    bool tells_upgrades;               /* somebody counts those at once */
-    bool tells_pages;                  /* somebody counts misses of the TLBs at once */
-    bool counts_alone;                 /* all who are told of misses of the caches count them, and no more; */
-    bool counts_plain;                 /* and nobody is told of records before, either */
+    bool tells_tlb;                    /* misses of the TLBs have a listener */
+    bool tells_upgrades;               /* those are counted at once */
+    bool tells_pages;                  /* misses of the TLBs are counted at once */
+    bool counts_alone;                 /* all listeners of misses of the caches count them, and no more; */
+    bool counts_plain;                 /* and none listens to records before, either */
     bool counts_pages;                 /* and misses of the TLBs with them */
     bool waits;                        /* counts_pages and nothing else */
     bool tells_misses;                 /* or blocks, misses of the TLBs, prefetches */
@@ -250,7 +250,7 @@ struct sim {
     uint64_t *warmed;                            /* as sampled */
     uint64_t warm_misses[CACHES_MAX_LEVELS + 1]; /* since the last sample; L1I's behind those of the data path */
 
-    struct sim_length *lengths; /* of intervals: one for each who wants them */
+    struct sim_length *lengths; /* of intervals: one for each listener */
     uint32_t length_count;
     uint64_t cut_at;            /* the next interval ends with this instruction of those simulated; SIM_NO_CUT: none */
     struct stream_batch *piece; /* of a batch, between two records that are cut */
@@ -290,7 +290,7 @@ sim_consume_function sim_consume_8_sse2, sim_consume_12_sse2, sim_consume_8_avx2
 /* The same where records are told before misses. */
 sim_consume_function sim_consume_told_8_sse2, sim_consume_told_12_sse2, sim_consume_told_8_avx2,
     sim_consume_told_12_avx2;
-/* The loop for who listens to what, on the machine that it is; the form is one that the host has. */
+/* The loop for these listeners, on this machine; the form is one that the host has. */
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form);
 
 /* The rarer parts of those loops; what is in registers there is stored. A record that they do not do; one where each is
@@ -320,7 +320,7 @@ enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot 
                                    struct c2_error *err);
 /* L1D has the line, and the TLBs had to be refilled (sim_refilled). */
 enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
-/* L1D has missed it, and the levels have done their part: who made the access goes on the tape. */
+/* L1D has missed it, and the levels have done their part: its actor goes on the tape. */
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err);
 
@@ -357,7 +357,7 @@ void sim_references_forget(struct sim *sim); /* translations */
 /* All of the batch, by the loop that was chosen. */
 enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 
-/* One record that is no mark, instruction by instruction; who listens to records is told. */
+/* One record that is no mark, instruction by instruction; listeners of records are notified. */
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                                struct c2_error *err);
 
@@ -442,7 +442,7 @@ enum c2_status sim_cores_finish(struct sim *sim, struct c2_error *err);
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);
 void sim_tlb_free(struct sim_core *core, struct sim_page *page);
-/* The first level does not have the page, or nobody knows where. */
+/* The first level does not have the page, or where is unknown. */
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err);
 /* Says how many entries of pages were forgotten. */
@@ -453,7 +453,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
 void sim_attribute_free(struct sim *sim);
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err);
-/* The counter of whoever owns all of the line of va, who is remembered; NULL: it has several owners. */
+/* The counter of the remembered owner of all of the line of va; NULL: it has several owners. */
 uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va);
 /* What is promised, for C2_PROMISE: line_refs is the owner of all of the data line, or NULL; these are the refs of the
  * owner of the word; the page is translated so. */
@@ -496,7 +496,7 @@ void sim_tell_emptied(const struct sim *sim);
 enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err);
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 void sim_tell_thread(struct sim *sim, uint32_t tid);
-/* hears: those who are told of misses, too, or the others. */
+/* hears: listeners of misses, too, or the others. */
 enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records, bool *quiet,
                                 struct c2_error *err);
 bool sim_wants_references(const struct sim *sim, bool hears); /* in this phase */
@@ -590,7 +590,7 @@ static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_
     return (struct guest_pa){(sim_page_of(core, va)->line << core->line_shift) + (va.v & (C2_PAGE_BYTES - 1))};
 }
 
-/* Whoever is to blame for an access; never 0, which is nobody, unless nobody attributes. */
+/* The actor of an access; never 0, which is none, unless there is no attribution. */
 static inline enum c2_status sim_ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                            uint64_t *actor, struct c2_error *err)
 {
@@ -626,7 +626,7 @@ static inline uint32_t sim_miss_bits(struct sim_core *core, enum sim_kind kind, 
 }
 _Static_assert(SIM_COUNTED_READS + 3 <= CACHES_BRIEF_BITS && MMU_WALK_ENTRIES < 8, "the bits are there");
 
-/* C2_PROMISE: whoever attributes says the same. */
+/* C2_PROMISE: the attribution gives the same. */
 static inline bool sim_last_actor_holds(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t word)
 {
     uint64_t actor;
@@ -726,7 +726,7 @@ static inline uint32_t sim_line_of(struct guest_va va, unsigned line_shift)
 }
 
 /* sim.c: the rarer ways of sim_ask(): the TLBs are to be told more, or there are none; the same of data on a usual
- * machine, of which what is not CACHES_TRIED is for sim_asked() (SIM_FAILED: nobody); what follows where more than a
+ * machine, of which what is not CACHES_TRIED is for sim_asked() (SIM_FAILED: none); what follows where more than a
  * count has changed, or nothing is done yet. */
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                            struct c2_error *err);

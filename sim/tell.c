@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * tell: whoever subscribes is told what happens.
+ * tell: subscribers are notified of what happens.
  *
  * Model
  *   The subscribers are a list, copied when the simulator is made. Of one event all that have a function for it are
  *   called, in the order of the list; the first failure ends the run, and the others are not told any more.
- *   Which loop over the batches is used depends on what they listen to (sim_create): where nobody listens to references
- *   none is put together, and where nobody listens to misses no outcome.
+ *   Which loop over the batches is used depends on what they listen to (sim_create): where there is no listener of
+ *   references none is put together, and where there is none of misses no outcome.
  *
  * Invariants
  *   Nothing is simulated otherwise with subscribers than without: the counts are the same.
@@ -54,7 +54,7 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
     return references ? sim_references_create(sim, err) : C2_OK;
 }
 
-/* Calls all who have the function and want to hear of it, one after the other, until one fails. */
+/* Calls all subscribers that have the function and are due, one after the other, until one fails. */
 #define TELL(sim, function, wants, ...) \
     enum c2_status status = C2_OK; \
     for (const struct sim_subscriber *s = (sim)->subscribers; s < (sim)->subscriber_end && status == C2_OK; s++) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * tlb: who asks the simulated TLBs when, and where the reads of walks go.
+ * tlb: which simulated TLB is asked when, and where the reads of walks go.
  *
  * Model
  *   Data     One access for each page that a reference touches, before its first line access there. A modify is a read

@@ -4,7 +4,7 @@
  *
  * Model
  *   Where the caches can do both apart (caches_can_defer) a simulator has two stages. The first takes records: it
- *   translates, asks the TLBs, decides what the levels hold, and asks whoever attributes for owners and actors. What it
+ *   translates, asks the TLBs, decides what the levels hold, and gets owners and actors from the attribution. What it
  *   does it writes on a tape. The second takes tapes: shadows, classes, evictors, and it tells subscribers of misses.
  *   Where all of them only count misses, by actor, level and class (sim->counts_alone), what is written of a miss is a
  *   third, no outcome is put together, and they are told of many at a time.
@@ -15,7 +15,7 @@
  *   short.
  *
  * Order
- *   Misses of the caches and of the TLBs are told in their order, by one thread at a time. Where one who hears of them
+ *   Misses of the caches and of the TLBs are told in their order, by one thread at a time. Where a listener of them
  *   hears of something else of the stream too, and does not say that the two are apart, all is said before he is told
  *   of it, and there is no thread: so he hears of everything in the order of the program.
  *
@@ -55,7 +55,7 @@ static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind k
     return pass_if(sim, caches_defer_briefly(sim->caches, actor, sim_miss_bits(core, kind, page)), err);
 }
 
-/* Those who are told of records before misses hear that one comes, and may note something before it. */
+/* Listeners of records before misses are notified that one comes, and may note something before it. */
 static enum c2_status announce(struct sim *sim, struct c2_error *err)
 {
     struct caches_aside aside;
@@ -67,7 +67,7 @@ static enum c2_status announce(struct sim *sim, struct c2_error *err)
     return status;
 }
 
-/* For those who want to know all of it, or more than who it was. */
+/* For listeners of all of it, or of more than the actor. */
 static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                                           uint64_t actor, struct c2_error *err)
 {
@@ -83,7 +83,7 @@ static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core,
     return pass_if(sim, caches_defer(sim->caches, &noted), err);
 }
 
-/* CACHES_MISSED: who made the access is asked, and goes on the tape with it. */
+/* CACHES_MISSED: the actor is requested, and goes on the tape with it. */
 enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
 {
     struct sim *sim = core->sim;
@@ -213,7 +213,7 @@ static bool hears_both(const struct sim_subscriber *s)
            (s->memory || s->mark || s->block || s->records || s->references);
 }
 
-/* Whoever attributes counts misses too, and nobody else wants to hear of the TLBs. */
+/* The attribution counts misses too, and there is no other listener of the TLBs. */
 static bool counts_pages(const struct sim *sim)
 {
     bool counts = false;
