@@ -9,7 +9,7 @@
  * Invariants (stream_blocks_check)
  *   Entries never move, and nothing that was published is written again. A consumer reads only numbers it found in
  *   a batch it was given, and that hand-over orders the reads behind the writes; only the count needs an order of
- *   its own, for who asks it without a batch.
+ *   its own, for requests without a batch.
  *   Every block obeys the contract of stream.h: a block that breaks it would be misread silently, so add asserts it.
  * Not modelled
  *   Blocks are not removed: code that changes makes new blocks. BLOCKS_MAX of them are enough to fill any host.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * marks: whether a row of marks is one that a run can have written. For streams that come from elsewhere: a file that
- * somebody has changed has checksums that are right.
+ * have been changed has checksums that are right.
  *
  * Model
  *   Numbers of words, words that are one of few, ranges within the addresses that a program can have; and what one mark
  *   says of others: a block is freed that is allocated, and is allocated once; a local is of a layout that was named;
  *   a program is loaded once.
  * Not modelled
- *   Whether what is said of memory fits what is mapped: who applies these marks knows (mmu/replica.h).
+ *   Whether what is said of memory fits what is mapped: the code that applies these marks checks it (mmu/replica.h).
  */
 #include <string.h>
 
@@ -162,7 +162,7 @@ static enum c2_status arguments(struct stream_marks *marks, const uint64_t *word
     return is_address(words[0]) && words[1] <= UINT32_MAX ? C2_OK : refuse(err, "arguments are of no function");
 }
 
-/* Marks of memory are looked at by who applies them; here their numbers of words are. */
+/* Marks of memory are checked where they are applied; here their numbers of words are. */
 enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, const uint64_t *words, uint32_t count,
                                  struct c2_error *err)
 {

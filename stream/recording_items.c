@@ -15,7 +15,7 @@
  *   Of a file that is distrusted marks are some that a run can have written (stream_marks_take), and string
  *   instructions stay within the addresses of a program.
  * Not modelled
- *   Whether what is referred to is mapped: who takes it finds out.
+ *   Whether what is referred to is mapped: its reader finds out.
  */
 #include <string.h>
 

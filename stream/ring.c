@@ -344,7 +344,7 @@ static void stop_threads(struct stream_ring *ring)
 void stream_rings_pause(void)
 {
     for (struct stream_ring *ring = all_rings; ring; ring = ring->next) {
-        ring_drain(ring, NULL); /* a failure is said by the next who asks */
+        ring_drain(ring, NULL); /* a failure is said by the next request */
         stop_threads(ring);
     }
 }

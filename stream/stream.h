@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * stream: the reference stream, the one thing that passes between an engine and whoever consumes its
+ * stream: the reference stream, the one thing that passes between an engine and the consumers of its
  * references. It names no engine, holds no host pointer and no timestamp: it can be recorded and replayed.
  *
  * Model
@@ -22,7 +22,7 @@
  *       store or load the whole state of the floating-point units;
  *     - before and behind an instruction whose references depend on a mask or on a vector of indices;
  *     - behind STREAM_BLOCK_INSNS instructions;
- *     - before a place where somebody wants a block to start (engine_watch.splits).
+ *     - before a place where a block has to start (engine_watch.splits).
  *   It is left early by a fault, before a store into its own code (which is then alone in its record), behind an
  *   instruction that has changed the rest of it in another way, and where a run is cut: by a budget of instructions,
  *   and with it where recording is switched on or off. The rest is then a block that starts there. So the records of a
@@ -103,7 +103,7 @@ static inline bool stream_is_special(const struct stream_slot *slot)
 struct stream_insn {
     uint32_t offset;     /* from the block's pc, bytes */
     uint16_t first_slot; /* slots of instruction i: first_slot[i] .. first_slot[i+1] (slot_count for the last) */
-    uint8_t length;      /* bytes; 0: who made its references is not known, and it is neither fetched nor counted */
+    uint8_t length;      /* bytes; 0: the instruction is unknown, and neither fetched nor counted */
     uint8_t flops;       /* floating-point operations of one execution, each lane's; 0 where they are not known */
 };
 
@@ -323,7 +323,7 @@ struct stream_sink stream_ring_sink(struct stream_ring *ring);
 void stream_ring_destroy(struct stream_ring *ring);
 /* Before and after fork(2), which no thread survives but the one that calls it: those of all rings of this process end,
  * and are there again. What is in the rings is eaten before: those that were made last first, as they feed the others.
- * Nobody else makes or destroys one meanwhile. */
+ * No other thread makes or destroys one meanwhile. */
 void stream_rings_pause(void);
 enum c2_status stream_rings_resume(struct c2_error *err);
 void stream_ring_check(struct stream_ring *ring); /* on the producer's thread */

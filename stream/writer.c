@@ -4,7 +4,7 @@
  *
  * Model
  *   One batch that fills up and goes to the sink when the next record or mark does not fit. An engine writes its
- *   records into the batch itself; marks come from whoever knows what happened: the engine, the allocator's watcher,
+ *   records into the batch itself; marks come from where things happen: the engine, the allocator's watcher,
  *   the address space. They are all written on one thread, so their order in the batch is that in the program.
  * Invariants
  *   The batch holds whole records and marks below `used`. A mark is never written while a record is open.
