@@ -4,11 +4,11 @@
  *
  * Model
  *   A file of the host is an input: its size, times, inode number and device are shown as they are. Its owner is shown
- *   in the guest's numbers: who runs c2emu is user 1000 and group 1000, as the guest is; somebody else whose number
- *   on the host is 1000 is nobody (65534); all others keep theirs. So a program finds its own files its own, whoever
- *   runs it. Of a directory that is not so: what it shows depends on what else lies in it and beside it. Its number is
- *   the run's own (directories.c), its size, blocks and links are those of a directory that says nothing by them: one
- *   link, as on file systems that do not count directories within, and one block. Its times are the host's.
+ *   in the guest's numbers: the user of c2emu is user 1000 and group 1000, as the guest is; a user whose number
+ *   on the host is 1000 is nobody (65534); all others keep theirs. So a program finds its own files its own under
+ *   every user. Of a directory that is not so: what it shows depends on what else lies in it and beside it. Its number
+ *   is the run's own (directories.c), its size, blocks and links are those of a directory that says nothing by them:
+ *   one link, as on file systems that do not count directories within, and one block. Its times are the host's.
  *   Pipes, sockets, memfds and what has no inode of its own (eventfd, epoll) belong to the run: they get numbers in the
  *   order of their making, the moment of it as their times, and one device a kind. Pipes and sockets that c2emu was
  *   started with get them at the start.

@@ -20,7 +20,7 @@ struct attributes {
     uint64_t *made;         /* when: ns since the guest's boot; the guest's inode number is the index + 1 */
     uint32_t count, room;
     struct directories *directories;
-    uint32_t host_user, host_group; /* who runs c2emu: to the guest, itself */
+    uint32_t host_user, host_group; /* the user of c2emu: to the guest, its own */
 };
 
 enum c2_status attributes_create(struct attributes *attributes, struct c2_error *err);
@@ -39,7 +39,7 @@ int64_t attributes_show_entries(const struct syscalls *kernel, int host, void *e
 /* The directory that the host knows by this has been removed. */
 void attributes_removed(const struct syscalls *kernel, const struct stat *st);
 void attributes_show_system(struct statfs *fs);
-/* The guest's number for a user or group of the host, of whom `self` runs c2emu. */
+/* The guest's number for a user or group of the host, of which `self` is the user of c2emu. */
 uint32_t attributes_owner(uint32_t host, uint32_t self);
 
 #endif

@@ -133,7 +133,7 @@ int64_t guest_finish(struct call *c, int64_t value);
 int64_t call_broken_pipe(struct call *c, int host);
 /* Prints "PREFIXsystem call NR (NAME) WHAT: the program sees ENOSYS" once for a number; returns -ENOSYS. */
 int64_t call_complain(struct call *c, const char *what);
-/* Whether somebody wants blocking calls of the host to come back. */
+/* Whether blocking calls of the host have to come back. */
 bool call_interrupted(const struct call *c);
 
 /* A call of the host: its value or -errno, again after EINTR. */

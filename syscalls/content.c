@@ -105,7 +105,7 @@ static void write_machine_stat(const struct content_of *of, int to)
     const unsigned long long busy = ticks(busy_ns(kernel)), all = ticks(syscalls_time_ns(kernel, kernel->instructions));
     const unsigned long long idle = all > busy ? all - busy : 0;
     put(to, "cpu  %llu 0 0 %llu 0 0 0 0 0 0\n", busy, idle + all * (kernel->processors - 1));
-    for (uint32_t cpu = 0; cpu < kernel->processors; cpu++) /* who ran where is not kept: the first has all of it */
+    for (uint32_t cpu = 0; cpu < kernel->processors; cpu++) /* which ran where is not kept: the first has all of it */
         put(to, "cpu%u %llu 0 0 %llu 0 0 0 0 0 0\n", cpu, cpu == 0 ? busy : 0, cpu == 0 ? idle : all);
     put(to,
         "intr 0\nctxt 0\nbtime %llu\nprocesses %u\n"
@@ -395,7 +395,7 @@ const struct content_node content_nodes[] = {
     {"/proc/loadavg", NULL, NULL, write_loadavg},
     {"/proc/meminfo", NULL, NULL, write_meminfo},
     {"/proc/mounts", "self/mounts", NULL, NULL},
-    {"/proc/self", "", NULL, NULL}, /* the number of who looks, as in thread-self */
+    {"/proc/self", "", NULL, NULL}, /* the number of the reader, as in thread-self */
     {"/proc/stat", NULL, NULL, write_machine_stat},
     {"/proc/swaps", NULL, "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n", NULL},
     {"/proc/sys/fs/dir-notify-enable", NULL, "1\n", NULL},

@@ -5,7 +5,7 @@
  * Model
  *   SCM_RIGHTS: the guest's numbers become the host's descriptors, and those that come entries of the guest's table.
  *   SCM_CREDENTIALS, SO_PEERCRED: the guest's own process, user and group in place of c2emu's.
- *   Who is confined (sandbox.c) neither sends nor gets any: a socket that was there at the start would lead out.
+ *   A confined run (sandbox.c) neither sends nor gets any: a socket that was there at the start would lead out.
  *
  * Not modelled
  *   Timers and signals by descriptor are not sent (EINVAL): what they show is this process's.

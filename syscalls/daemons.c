@@ -3,8 +3,8 @@
  * Daemons that are left when the program is over.
  *
  * Model
- *   A run ends with its last process. Who has a session of its own when the first process has ended - gpg-agent, a
- *   server in the background - would wait for work that nobody can give it any more: nobody but the run's own processes
+ *   A run ends with its last process. A process with a session of its own when the first process has ended - gpg-agent,
+ *   a server in the background - would wait for work that none can give it any more: none but the run's own processes
  *   reaches it. So it is ended as when a machine is shut down: an hour of guest time after the first process's end it
  *   gets SIGTERM, and SIGKILL a minute and a half later, where it waits. An hour of waiting passes at once.
  *   What is left in the session of the first process, a shell's job in the background, goes on.

@@ -23,7 +23,7 @@
 
 enum { MOST = 1 << 20 };
 
-/* In the order in which they were seen. Changed by the process whose turn it is. */
+/* In the order in which they were seen. Changed by the process that has the turn. */
 struct shared {
     uint32_t count;
     struct known {

@@ -17,7 +17,7 @@ enum c2_status directories_create(struct directories **out, struct c2_error *err
 void directories_destroy(struct directories *directories); /* takes NULL */
 /* The number of the directory that the host knows by these; 0: no memory. */
 uint64_t directories_number(struct directories *directories, uint64_t device, uint64_t inode);
-/* It has been removed: who comes next by its inode number is another one. */
+/* It has been removed: what comes next with its inode number is another one. */
 void directories_forget(struct directories *directories, uint64_t device, uint64_t inode);
 void directories_checkpoint(struct directories *directories, struct checkpoint *c);
 

@@ -14,7 +14,7 @@
  *   tail <= line <= head <= tail + DISCIPLINE_BYTES. Nothing that has arrived waits while the input has room.
  *
  * Not modelled
- *   Speeds, delays (NLDLY ...), parity, breaks; EXTPROC, which nobody can set. How much may arrive before a writer
+ *   Speeds, delays (NLDLY ...), parity, breaks; EXTPROC, which cannot be set. How much may arrive before a writer
  *   waits is 64 KiB; Linux counts its buffers.
  */
 #include "syscalls/discipline_priv.h"

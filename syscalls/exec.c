@@ -4,8 +4,8 @@
  *
  * Model
  *   The words of the call are copied as they are; what Linux would refuse is refused while the program that asks still
- *   runs: words that are too long (E2BIG), a file that is none or cannot be run. Who runs programs is asked for the
- *   latter (syscalls_config.may_run), as files of programs are not known here.
+ *   runs: words that are too long (E2BIG), a file that is none or cannot be run. The latter
+ *   is for syscalls_config.may_run, as files of programs are not known here.
  *   Of the process remain its number, directory, descriptors but those that close, the mask, pending and ignored
  *   signals, limits, clocks and what is drawn at random next. Handlers, the signal stack and the names go.
  * Invariants
@@ -132,7 +132,7 @@ struct syscalls_program *syscalls_take_program(struct syscalls *kernel)
     return program;
 }
 
-/* As Linux calls it for who reads scripts, and for AT_EXECFN. */
+/* As Linux calls it for interpreters of scripts, and for AT_EXECFN. */
 static char *name_of(const struct call *c, int directory, const char *path)
 {
     if (directory < 0 || path[0] == '/' || (int)c->arg[directory] == AT_FDCWD)

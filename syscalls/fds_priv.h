@@ -23,7 +23,7 @@ enum fd_kind {
     FD_TERMINAL,  /* an end of a pseudo-terminal: terminals.c */
 };
 
-/* Who can make a descriptor ready that is not. */
+/* What can make a descriptor ready that is not. */
 enum fd_wait {
     FD_WAIT_NEVER,   /* always ready: a file */
     FD_WAIT_OUTSIDE, /* a terminal, a pipe of the shell ...: the host waits */
@@ -35,7 +35,7 @@ struct fd_entry {
     uint8_t kind;         /* enum fd_kind */
     uint8_t wait;         /* enum fd_wait */
     uint8_t signal;       /* of F_SETSIG; 0: SIGIO */
-    bool named;           /* a pipe with a name: whoever has its other end, the host is asked without waiting */
+    bool named;           /* a pipe with a name: whatever has its other end, the host is asked without waiting */
     bool cloexec;         /* of the guest; the host's is always set */
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */
     uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
@@ -83,7 +83,7 @@ void fds_reblock(const struct fd_entry *entry, bool unblocked);
 struct pollfd;
 int64_t fds_poll(struct syscalls *kernel, struct pollfd *fds, unsigned count, int milliseconds);
 /* After EAGAIN: whether a read that may block would end at once, with nothing. A socket of datagrams that is shut down
- * says EAGAIN only to those who would not wait. */
+ * says EAGAIN only to calls that would not wait. */
 bool fds_is_shut(const struct fd_entry *entry);
 
 #endif

@@ -201,7 +201,7 @@ static void fail_host(struct checkpoint *c, uint64_t fd, const char *what)
     checkpoint_fail(c, &why);
 }
 
-/* The host's descriptor for an entry that was just read, -1: none, and somebody has said why. */
+/* The host's descriptor for an entry that was just read, -1: none, and the reason is recorded. */
 static int reopen(struct syscalls *kernel, struct checkpoint *c, uint64_t fd, struct saved *saved, int file)
 {
     static const char *const standard[] = {"standard input is closed", "standard output is closed",

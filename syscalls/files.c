@@ -5,7 +5,7 @@
  * Model
  *   The host does the work on the guest's buffers. Reads of the random devices give the seeded stream instead. A
  *   blocking call on a pipe of the guest's own is made without blocking: where the host would wait (EAGAIN, or a part
- *   only) the thread waits, for nobody but the guest could end the wait; what is written already it remembers. So it
+ *   only) the thread waits, for only the guest could end the wait; what is written already it remembers. So it
  *   does for a lock that the guest holds itself.
  *
  *   A file grows no further than the guest's own RLIMIT_FSIZE: what fits is written, and where nothing does, there is
@@ -169,7 +169,7 @@ static int64_t write_in_room(struct call *c, const struct fd_entry *entry, const
     return host_write(c, entry->host, &first);
 }
 
-/* What of a write does not fit at once into the guest's own pipe waits for who reads. */
+/* What of a write does not fit at once into the guest's own pipe waits for a reader. */
 static bool does_not_fit(int64_t value, const struct transfer *t)
 {
     return value == -EAGAIN || (value >= 0 && (uint64_t)value < bytes_of(t));
@@ -315,7 +315,7 @@ static bool waits_outside(const struct fd_entry *entry)
     return entry->wait == FD_WAIT_OUTSIDE && !(fcntl(entry->host, F_GETFL) & O_NONBLOCK);
 }
 
-/* After a copy that gave EAGAIN: positive once somebody outside has done something, so that it may go on. */
+/* After a copy that gave EAGAIN: positive once something outside has happened, so that it may go on. */
 static int64_t copy_wait(struct call *c, const struct copy *copy)
 {
     struct pollfd from = {.fd = copy->from->host, .events = POLLIN}, to = {.fd = copy->to->host, .events = POLLOUT};

@@ -3,14 +3,14 @@
  * Futexes: words of the guest's memory that threads wait at.
  *
  * Model
- *   Only one thread runs at a time, so what a call reads and writes of a word is atomic. Who waits where stands in a
+ *   Only one thread runs at a time, so what a call reads and writes of a word is atomic. The waiters stand in a
  *   list that all processes of the run share (words.c): those that have waited longest are woken first, in
  *   whatever process they are, and are counted.
  *   The word of a mutex with priority inheritance holds the number of the thread that owns it; there are no priorities,
- *   so who has waited longest gets it next.
+ *   so the longest waiter gets it next.
  *
- *   Who waits at one word to be moved to such a mutex (FUTEX_WAIT_REQUEUE_PI) is moved by the one call that does that,
- *   and no other may wake it. Who waits at several words (futex_waitv) waits at each of them.
+ *   A waiter at one word to be moved to such a mutex (FUTEX_WAIT_REQUEUE_PI) is moved by the one call that does that,
+ *   and no other may wake it. A waiter at several words (futex_waitv) waits at each of them.
  *
  * Not modelled
  *   FUTEX_FD, which Linux has given up.
@@ -275,7 +275,7 @@ static uint32_t owned_by(const struct syscalls *kernel, uint32_t old, const stru
     return owner | (old & FUTEX_OWNER_DIED) | (waiters ? FUTEX_WAITERS : 0);
 }
 
-/* To who has waited longest; nobody's if nobody does. */
+/* To the longest waiter; without an owner if there is none. */
 static int64_t give_on(struct call *c, uint64_t word, const struct words_place *place, uint32_t old)
 {
     struct words_waiter *next = words_first(c->kernel, place, true, UINT32_MAX);
@@ -349,7 +349,7 @@ static int64_t wait_to_move(struct call *c, int operation)
         &waiter);
 }
 
-/* It waits for the word from now on, or gets it if nobody has it. 1, or -errno. */
+/* It waits for the word from now on, or gets it if it is free. 1, or -errno. */
 static int64_t move_to_owner(struct call *c, struct words_waiter *waiter, const struct words_place *to)
 {
     const uint64_t word = c->arg[4];

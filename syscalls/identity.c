@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Who the guest is, on what machine, and what it is allowed.
+ * The guest's identity, its machine, and what it is allowed.
  *
  * Model
  *   Process 1000 of user 1000, leader of its group and session, child of process 1, on a machine with one CPU and the

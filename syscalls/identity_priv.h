@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Who the guest is: fixed numbers and names.
+ * The guest's identity: fixed numbers and names.
  */
 #ifndef C2_SYSCALLS_IDENTITY_PRIV_H
 #define C2_SYSCALLS_IDENTITY_PRIV_H

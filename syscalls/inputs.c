@@ -18,7 +18,7 @@
  *   bytes is the size of the file when it was hashed, what came of a stream, the length of a list or of a link's text.
  * Invariants
  *   The same run on the same files has the same inputs in the same order.
- *   A file that changes after it was hashed while the guest runs, by somebody else, is noted.
+ *   A file that changes after it was hashed while the guest runs, by another program, is noted.
  * Not modelled
  *   What stat says of files, extended attributes, and the state of file systems. Files of more than 4 GiB are not
  *   hashed. A change that keeps a file's size and its time of modification is not seen.
@@ -53,7 +53,7 @@ struct input {
     uint32_t next;        /* of the same key: number + 1 */
 };
 
-/* What processes know of each other. Changed by the one whose turn it is. */
+/* What processes share. Changed by the one that has the turn. */
 enum { WRITTEN_MOST = 1 << 20, TOLD_BYTES = 64 << 20 };
 struct inputs_shared {
     bool full;
@@ -247,7 +247,7 @@ static bool mark_written(struct inputs *inputs, const struct version *version, b
     return news;
 }
 
-/* The guest writes to it: from now on, no change of it is somebody else's. kept: not all of it is cut off. */
+/* The guest writes to it: from now on, no change of it is one from outside. kept: not all of it is cut off. */
 static void written(struct inputs *inputs, const struct version *version, bool kept)
 {
     struct inputs_shared *shared = inputs->shared;
@@ -446,7 +446,7 @@ int64_t inputs_looked(struct syscalls *kernel, const char *path, int64_t answer)
 
 /* ------------------------------------------------------------------ all of them */
 
-/* Whether somebody else has changed a file since it was hashed. */
+/* Whether another program has changed a file since it was hashed. */
 static void look_again(struct input *input)
 {
     struct stat st;
@@ -470,7 +470,7 @@ void inputs_become_child(struct inputs *inputs)
         return;
     for (uint32_t i = 0; i < inputs->count; i++) {
         inputs->list[i].inherited = inputs->list[i].used;
-        inputs->list[i].description = 0; /* what comes of a stream is told by who reads it */
+        inputs->list[i].description = 0; /* what comes of a stream is noted by its reader */
     }
 }
 

@@ -37,7 +37,7 @@ void inputs_opened(struct syscalls *kernel, struct fd_entry *entry, const char *
 /* Something of it is about to be read: all of the file as it is now is an input. */
 void inputs_reading(struct syscalls *kernel, const struct fd_entry *entry);
 void inputs_mapping(struct syscalls *kernel, const struct fd_entry *entry, bool executable);
-/* What was read from a pipe, a terminal or the like: the first `bytes` bytes of the buffers. NULL: nobody saw them. */
+/* What was read from a pipe, a terminal or the like: the first `bytes` bytes of the buffers. NULL: not seen. */
 void inputs_took(struct syscalls *kernel, const struct fd_entry *entry, const struct iovec *iov, uint64_t bytes);
 /* A directory is about to be listed. */
 void inputs_listing(struct syscalls *kernel, const struct fd_entry *entry);

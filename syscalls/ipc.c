@@ -7,7 +7,7 @@
  *   made by fork behind that memory (ipc_ready), so each finds it, and nothing is left when the last one is gone,
  *   however it ends: objects of the host's would outlive a run that is killed, be seen by others, and have numbers that
  *   depend on them. The bytes of segments lie in one file without a name, each at an offset of its own.
- *   Who changes an object does at once for those that wait there what they wait for, the longest waiting first, as
+ *   A change of an object does at once for its waiters what they wait for, the longest waiting first, as
  *   Linux does: a semaphore that is given to a waiter cannot be taken by the giver, and a message reaches the receiver
  *   that waits for it even if the queue goes right behind.
  *
@@ -15,8 +15,8 @@
  *   Numbers of a kind count up from 0 and are not used again. A waiter that is not done waits at an object in use.
  *
  * Not modelled
- *   Everybody is user 1000, who has made all objects: of the rights only those of the owner count. Nothing of it lies
- *   in /proc/sysvipc.
+ *   All processes are of user 1000, and so are all objects: of the rights only those of the owner count. Nothing of it
+ *   lies in /proc/sysvipc.
  */
 #include "syscalls/ipc_priv.h"
 

@@ -4,7 +4,7 @@
  *
  * Model
  *   A segment is a part of the file that all processes of the run have (ipc.c), mapped as a file is. One that was
- *   removed goes with who has it attached last.
+ *   removed goes with the process that has it attached last.
  *
  * Not modelled
  *   munmap of what is attached does not detach it: the end of the process does. Huge pages (SHM_HUGETLB) are ENOMEM.

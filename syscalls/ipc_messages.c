@@ -3,8 +3,8 @@
  * Queues of messages: msgget, msgsnd, msgrcv, msgctl.
  *
  * Model
- *   The messages of a queue lie one behind the other, in the order in which they came. One that somebody waits for goes
- *   to him and is never in the queue; who waits for room has his message put in by who makes it.
+ *   The messages of a queue lie one behind the other, in the order in which they came. One that is waited for goes
+ *   to the waiter and is never in the queue; room goes to the longest waiter's message at once.
  *
  * Invariants
  *   A waiting receiver wants none of the messages of the queue, the first waiting sender's does not fit.

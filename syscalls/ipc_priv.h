@@ -41,7 +41,7 @@ struct ipc_object {
 
 struct ipc_segment {
     struct ipc_object object; /* first, as in the others */
-    bool doomed;              /* it goes with who has it attached last */
+    bool doomed;              /* it goes with the process that has it attached last */
     uint64_t bytes, offset;   /* in the memory of all segments */
     uint32_t attached, creator, last;
     uint64_t attach_time, detach_time;
@@ -92,7 +92,7 @@ struct ipc_mqueue {
     uint16_t mode;
     uint32_t descriptors; /* of all processes */
     uint32_t most, bytes; /* messages, and of each */
-    uint32_t notifies;    /* a process; 0: nobody */
+    uint32_t notifies;    /* a process; 0: none */
     uint32_t signal;      /* for it; 0: none */
     uint64_t value;
     struct ipc_notice notice; /* for it, where it wants one; */
@@ -101,14 +101,14 @@ struct ipc_mqueue {
     struct ipc_mqueue_message messages[IPC_MQUEUE_MOST]; /* the highest priority first */
 };
 
-/* A thread that waits at an object. Who changes the object does for it what it waits for. */
+/* A thread that waits at an object. A change of the object does for it what it waits for. */
 enum ipc_wait { IPC_OPERATES, IPC_SENDS, IPC_RECEIVES, IPC_PUTS, IPC_TAKES /* at a queue of POSIX */ };
 struct ipc_waiter {
     bool used, done;
     uint8_t waits; /* enum ipc_wait */
     uint32_t pid;
     int32_t id;
-    uint64_t order; /* who waits longer has the lower one */
+    uint64_t order; /* the longer waiter has the lower one */
     int64_t answer; /* when it is done */
     uint32_t count; /* of operations */
     int flags;      /* msgrcv's */
@@ -121,7 +121,7 @@ struct ipc_waiter {
     };
 };
 
-/* In memory that all processes of the run share; changed by the one whose turn it is. */
+/* In memory that all processes of the run share; changed by the one that has the turn. */
 struct ipc {
     int32_t made[IPC_KINDS];  /* numbers given */
     uint32_t used[IPC_KINDS]; /* of the lists: nothing lies behind */
@@ -144,7 +144,7 @@ struct ipc_attached {
 
 /* Of a process. */
 struct ipc_view {
-    struct ipc *shared; /* NULL: nobody has asked for it */
+    struct ipc *shared; /* NULL: not used yet */
     int memory;         /* of the segments, a descriptor of the host's */
     struct ipc_attached *attached;
     uint32_t attached_count, attached_room;

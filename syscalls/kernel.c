@@ -299,7 +299,7 @@ static void release_waited(struct call *c, struct kernel_wait *waited)
         kernel_wait_release(c->kernel, waited);
 }
 
-/* The only thread waits: nobody does anything meanwhile but the clock. The call is made again from where it waits. */
+/* The only thread waits: only the clock goes on meanwhile. The call is made again from where it waits. */
 static int64_t wait_alone(struct call *c)
 {
     struct kernel_wait *wait = &c->kernel->current->wait, waited;

@@ -54,7 +54,7 @@ struct kernel_wait {
     bool resumes;      /* it does so behind any handler */
     bool outside;      /* others than the guest can make one of fds ready, or open the other end of a pipe */
     uint64_t deadline; /* guest time; KERNEL_NEVER: none */
-    uint64_t word;     /* of a lock: who holds it; else as the kinds say */
+    uint64_t word;     /* of a lock: its holder; else as the kinds say */
     uint32_t waiter;   /* at a word, or at several: 1 + the first one's place in the list of words.c; 0: at none */
     uint32_t bits;     /* of a lock: its kind; of a wait for children: the options */
     uint64_t wakes;    /* of a lock: how many there were given up then */
@@ -82,7 +82,7 @@ struct kernel_thread {
     uint64_t timer_slack;
     uint64_t clear_tid;   /* set_tid_address */
     uint64_t robust_list; /* set_robust_list */
-    int opening;          /* a pipe whose other end nobody has opened yet; -1: none */
+    int opening;          /* a pipe whose other end is not open yet; -1: none */
     uint64_t ran;         /* instructions in turns that are over */
 };
 
@@ -103,7 +103,7 @@ struct syscalls {
     struct processes_start start; /* of the child that is being made */
     int handed_back;              /* where pages of a child of vfork come back, -1: nowhere */
     bool may_fork;
-    struct kernel_thread *current;  /* whose calls come */
+    struct kernel_thread *current;  /* that makes the calls */
     struct kernel_thread **threads; /* in the order in which they were started */
     uint32_t thread_count, thread_room;
     uint32_t last_tid, started;
@@ -187,9 +187,9 @@ struct kernel_thread *threads_create(struct syscalls *kernel); /* NULL: no memor
 void threads_destroy(struct syscalls *kernel);
 void threads_keep_current(struct syscalls *kernel); /* it becomes the first, the others are no more: execve */
 struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid); /* NULL: there is none */
-/* Its word of CLONE_CHILD_CLEARTID becomes 0: whoever joins it waits for that. */
+/* Its word of CLONE_CHILD_CLEARTID becomes 0: a join of it waits for that. */
 void threads_clear_number(struct call *c, struct kernel_thread *thread);
-/* Nobody but the running thread, and no timer, can make anything happen. */
+/* No other thread and no timer can make anything happen. */
 bool threads_alone(const struct syscalls *kernel);
 /* A lock of a file may be free now, or the other end of a pipe be open. */
 void threads_wake_locks(struct syscalls *kernel);
@@ -199,10 +199,10 @@ int64_t call_wait(struct call *c, struct kernel_wait wait);
  * the transfer are done. A socket may say for how long (SO_RCVTIMEO): then `done` or -EAGAIN when its time has come.
  * What is left of buffers behind so many bytes, into out; how many they are. */
 int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events, const char *why, uint64_t done);
-/* Before a call of the host that may wait for somebody outside: whether the thread has to wait itself, for timers may
+/* Before a call of the host that may wait for something outside: whether the thread has to wait itself, for timers may
  * interrupt it. */
 bool call_must_wait(const struct call *c, const struct fd_entry *entry, short events);
-/* For a lock of a file that this process of the run holds; for who opens the other end of a pipe with a name. */
+/* For a lock of a file that this process of the run holds; for an opening of the other end of a pipe with a name. */
 int64_t call_wait_lock(struct call *c, uint32_t holder, enum locks_kind kind);
 int64_t call_wait_end(struct call *c);
 int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes);

@@ -11,7 +11,8 @@
  *   go on to the next expiration of any of them, and asks again.
  *
  * Invariants
- *   A lamp is lit if a read would not wait: a timer with expirations that nobody has read, a signal of the set pending.
+ *   A lamp is lit if a read would not wait: a timer with expirations that are not read yet, a signal of the set
+ *   pending.
  *
  * Not modelled
  *   A timer that two processes share after fork: each has its own from there on.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   RLIMIT_AS limits all that is mapped, RLIMIT_DATA what is private and writable, the heap among it: who asks for more
- *   gets ENOMEM, and the break stays where it is. The stack is mapped from the start, as far as it may grow: of
+ *   RLIMIT_AS limits all that is mapped, RLIMIT_DATA what is private and writable, the heap among it: a request for
+ *   more gets ENOMEM, and the break stays where it is. The stack is mapped from the start, as far as it may grow: of
  *   RLIMIT_AS it takes what it has grown to, at least 132 KiB, as on Linux; of RLIMIT_DATA nothing. It is counted from
  *   the first RSP on: words and environment lie above. A lower
  *   RLIMIT_STACK takes away what lies below it and was never touched, so that an access there is SIGSEGV; a higher one

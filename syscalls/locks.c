@@ -3,13 +3,13 @@
  * Which of the host's file locks the guest holds itself.
  *
  * Model
- *   The host keeps the locks. Who holds one that is in the way stands in /proc/PID/fdinfo of the host's processes that
- *   the guest's are: a line for each lock that was taken by that open file description. A conflict is two owners, a
- *   byte in common, and a writer among them. Owners are the open file description (flock, F_OFD_SETLK) or the process
+ *   The host keeps the locks. The holder of one that is in the way stands in /proc/PID/fdinfo of the host's processes
+ *   that the guest's are: a line for each lock that was taken by that open file description. A conflict is two owners,
+ *   a byte in common, and a writer among them. Owners are the open file description (flock, F_OFD_SETLK) or the process
  *   (F_SETLK).
  *
  * Not modelled
- *   A lock whose only descriptor lies in a message that nobody has received yet counts as held outside.
+ *   A lock whose only descriptor lies in a message that is not received yet counts as held outside.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -72,9 +72,9 @@ static bool in_the_way(const struct locks_range *held, const struct locks_range 
            held->start <= wanted->end && wanted->start <= held->end;
 }
 
-/* ------------------------------------------------------------------ who holds one */
+/* ------------------------------------------------------------------ holders */
 
-/* Who asks, and for what. */
+/* The requester, and the request. */
 struct asker {
     struct syscalls *kernel;
     const struct fd_entry *entry;

@@ -5,16 +5,16 @@
  * Model
  *   A queue lies in the memory that all processes of the run share (ipc.c), its messages by priority. A descriptor of
  *   it is a lamp (lamp.c) of another kind: an eventfd of the host's, 0 while the queue is empty, at its most while that
- *   is full, 1 between, so that the host's poll says what is ready. As with the other objects a message goes to who
- *   waits for one, and who waits for room has his put in by who makes it.
+ *   is full, 1 between, so that the host's poll says what is ready. As with the other objects a message goes to its
+ *   waiter, and room to the message of the longest waiter.
  *
- *   Who asks for a function to be called (SIGEV_THREAD) gives a netlink socket and what is to be sent there, in the
+ *   A request for a function to be called (SIGEV_THREAD) gives a netlink socket and what is to be sent there, in the
  *   last byte of which the kernel says why; where another process sends the message it is left until the turn of the
  *   one that asked.
  *
  * Invariants
- *   A queue without a name is there as long as a descriptor of any process leads to it. Who waits for a message finds
- *   the queue empty, who waits for room finds it full.
+ *   A queue without a name is there as long as a descriptor of any process leads to it. A waiter for a message finds
+ *   the queue empty, a waiter for room finds it full.
  *
  * Not modelled
  *   Limits that root may raise: 10 messages of 8 KiB. A file system of them.
@@ -60,7 +60,7 @@ void mqueue_take_notices(struct syscalls *kernel)
         }
 }
 
-/* That a message has come, or that nobody waits for one any more; at once, or when it is its process's turn. */
+/* That a message has come, or that there is no waiter any more; at once, or when it is its process's turn. */
 static void give_notice(struct syscalls *kernel, struct ipc_mqueue *queue, uint8_t what)
 {
     struct ipc_notice *notice = &queue->notice;
@@ -286,7 +286,7 @@ static int64_t wait_until(struct call *c, struct ipc_waiter *waiter, uint64_t de
     return value;
 }
 
-/* Whoever has asked to be told of a message for the empty queue. */
+/* The process to notify of a message for the empty queue. */
 static void notify(struct call *c, struct ipc_mqueue *queue)
 {
     if (queue->notifies != 0)
@@ -368,7 +368,7 @@ static int64_t give(struct call *c, uint32_t priority, const uint8_t *text, uint
     return status < 0 ? status : (int64_t)bytes;
 }
 
-/* The first one, and who waits for room comes in. */
+/* The first one, and the waiter for room comes in. */
 static int64_t take(struct call *c, struct ipc_mqueue *queue)
 {
     struct ipc *ipc = c->kernel->ipc.shared;

@@ -9,7 +9,7 @@
  *
  * Not modelled
  *   Changes of networks (EPERM), other questions than those for links, addresses, routes, rules and neighbours
- *   (EOPNOTSUPP), news that nobody has asked for, other families of netlink.
+ *   (EOPNOTSUPP), news that were not requested, other families of netlink.
  *
  * Source: netlink(7), rtnetlink(7), netdevice(7); Linux's uapi headers.
  */
@@ -35,7 +35,7 @@ bool netlink_is(const struct call *c) { return fds_at(c->kernel, c->arg[0])->kin
 
 /* ------------------------------------------------------------------ making */
 
-/* It sends to itself, and nobody else can. */
+/* Only it can send to itself. */
 static int connect_to_itself(int host)
 {
     struct sockaddr_un own = {.sun_family = AF_UNIX};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The guest's own network: a loopback that nobody but the run's processes is on.
+ * The guest's own network: a loopback of the run's processes alone.
  *
  * Model
  *   Every socket of the guest, whatever its family, is a socket of the host's AF_UNIX: what is sent is there at once,
  *   in the order of sending, so that a run does not depend on the host's timing; ports of the host are never taken or
  *   reached. A socket that has a name for the guest - a path, an abstract name, an address with a port - has one on the
- *   host that nobody can guess, and a table, shared by all processes of the run, says which belongs to which. INET
+ *   host that cannot be guessed, and a table, shared by all processes of the run, says which belongs to which. INET
  *   sockets get theirs when they are made, as their ends must be told by address.
- *   A path is a file of its own as on Linux, made like any other; who connects to it is looked up by its inode.
+ *   A path is a file of its own as on Linux, made like any other; a connection to it finds it by its inode.
  *   127.0.0.0/8 and ::1 are there; everything else is unreachable. A port that the guest leaves open is the next one
  *   from 32768 on.
  *
@@ -16,9 +16,9 @@
  *   No two sockets of one type that are open have the same name.
  *
  * Not modelled
- *   Whom a connected UDP socket takes datagrams from: all. A datagram for a full queue is lost, and how long that queue
- *   is, is the host's net.unix.max_dgram_qlen. Ports that are kept for a while after use. Options are remembered, and
- *   change nothing (SO_REUSEADDR, TCP_NODELAY ...).
+ *   That a connected UDP socket takes datagrams of its peer alone: it takes all. A datagram for a full queue is lost,
+ *   and how long that queue is, is the host's net.unix.max_dgram_qlen. Ports that are kept for a while after use.
+ *   Options are remembered, and change nothing (SO_REUSEADDR, TCP_NODELAY ...).
  */
 #include <arpa/inet.h>
 #include <inttypes.h>

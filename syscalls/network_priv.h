@@ -25,9 +25,9 @@ struct network_option {
 struct network_name {
     uint64_t id; /* part of its name on the host; 0: this place is free */
     int family, type, protocol;
-    struct network_address own, to; /* for the guest; to: INET, whom it is connected to */
+    struct network_address own, to; /* for the guest; to: INET, its peer */
     bool settled;                   /* INET: the own address is the one that a connection needs */
-    bool connecting;                /* connect has said that it goes on without the caller, who has not asked since */
+    bool connecting;                /* connect has said that it goes on without the caller, which has not asked since */
     uint64_t device, inode;         /* of the file, where the own name is a path */
     struct network_option option[NETWORK_OPTIONS];
     unsigned options;
@@ -57,7 +57,7 @@ void network_disconnected(struct network_name *name);
 /* 0: an address that a socket of this family and type may send to. */
 int64_t network_check_inet(const struct network_name *name, struct network_address *to);
 bool network_has_port(const struct network_address *to); /* of INET */
-/* Who has the address, on the host: 0, or -errno: nobody listens there. */
+/* The listener at the address, on the host: 0, or -errno: there is none. */
 int64_t network_find_inet(struct network *network, const struct network_name *from, const struct network_address *to,
                           struct sockaddr_un *host, socklen_t *bytes);
 int64_t network_find_unix(struct call *c, int type, const struct network_address *to, struct sockaddr_un *host,

@@ -3,7 +3,7 @@
  * Signals that tell of descriptors.
  *
  * Model
- *   The host's kernel sees when a pipe or a socket can be read or written, when somebody opens a file of which there
+ *   The host's kernel sees when a pipe or a socket can be read or written, when a file is opened of which there
  *   is a lease, and when files of a directory change (F_NOTIFY). It tells c2emu by a signal of its own, which is
  *   blocked and only looked for: behind each call, and at the beginning of a turn. From there on it is the guest's
  *   signal: SIGIO, or what F_SETSIG says. The host queues it within the call that is the cause, so it comes at the
@@ -36,7 +36,7 @@ void notices_create(struct syscalls *kernel)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* ------------------------------------------------------------------ who is told */
+/* ------------------------------------------------------------------ owners */
 
 /* To the thread that runs the guest: no other one of c2emu's blocks the signal. */
 static int64_t set_host_owner(int host, pid_t process)
@@ -90,7 +90,7 @@ int64_t notices_begin(struct syscalls *kernel, const struct fd_entry *entry)
 
 /* ------------------------------------------------------------------ leases */
 
-/* Its owner is whoever asks, unless there is one. */
+/* Its owner is the caller, unless there is one. */
 static int64_t begin_own(struct syscalls *kernel, const struct fd_entry *entry)
 {
     const int64_t status = notices_begin(kernel, entry);

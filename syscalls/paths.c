@@ -8,7 +8,7 @@
  *   process's for the length of a call that makes a file.
  *
  * Not modelled
- *   Times, inode numbers and the order of names in a directory are the host's, and so are the rights: who runs c2emu
+ *   Times, inode numbers and the order of names in a directory are the host's, and so are the rights: the user of c2emu
  *   may do by it what he may do without it. But the guest is a plain user who makes no devices and gives no file away.
  */
 #include <dirent.h>
@@ -172,8 +172,8 @@ static int64_t add_opened(struct call *c, int host, const char *path, bool cloex
 
 /* ------------------------------------------------------------------ pipes with names */
 
-/* To open one end waits for who opens the other. That may be another thread or process of the guest's, so it is asked
- * for without waiting, where there are others, or were when it began to wait. */
+/* To open one end waits for an opening of the other. That may be another thread or process of the guest's, so it is
+ * asked for without waiting, where there are others, or were when it began to wait. */
 static bool is_pipe_end(const struct call *c, const struct paths_place *p, int flags)
 {
     struct stat st;
@@ -181,7 +181,7 @@ static bool is_pipe_end(const struct call *c, const struct paths_place *p, int f
            (flags & O_ACCMODE) != O_RDWR && fstatat(p->dirfd, p->path, &st, 0) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Nothing is there to be read, and nobody who could write has gone: whether one has come. */
+/* Nothing is there to be read, and no writer has gone: whether one has come. */
 static bool has_writer(int host)
 {
     struct pollfd query = {.fd = host, .events = POLLIN};
@@ -196,7 +196,7 @@ static int64_t wait_for_other_end(struct call *c, int host)
     return value;
 }
 
-/* The end for reading stays open while it waits: who opens the other one looks for it. */
+/* The end for reading stays open while it waits: the opening of the other one looks for it. */
 static int64_t open_pipe_end(struct call *c, const struct paths_place *p, int path, int flags)
 {
     struct kernel_thread *self = c->kernel->current;
@@ -223,7 +223,7 @@ static bool is_hidden(struct syscalls *kernel, const char *path)
     return hidden;
 }
 
-/* A lease of the run's own is given up by who has it when he goes on: not while the host waits for him. */
+/* A lease of the run's own is given up by its holder when that goes on: not while the host waits for it. */
 static int64_t open_host(struct call *c, const struct paths_place *p, int path, int flags, mode_t mode)
 {
     const bool asks = notices_has_leases(c->kernel) && !(flags & (O_NONBLOCK | O_PATH));

@@ -65,7 +65,7 @@ bool presence_is(const struct syscalls *kernel, const struct fd_entry *entry); /
 int64_t presence_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, int64_t offset);
 
 /* ------------------------------------------------------------------ content.c: what stands in them */
-/* Whose file it is: a process's, or a thread's of it; of others the process itself. */
+/* The owner of the file: a process, or a thread's of it; of others the process itself. */
 struct content_of {
     const struct syscalls *kernel;
     const struct process *process;

@@ -7,7 +7,7 @@
 
 #include "syscalls/call_priv.h"
 
-/* Whose descriptor it is; 0: it is none of a process. Whether a wait for it may wait (no O_NONBLOCK). */
+/* The process of the descriptor; 0: it is none of a process. Whether a wait for it may wait (no O_NONBLOCK). */
 uint32_t pidfds_process(struct syscalls *kernel, uint64_t fd);
 bool pidfds_waits(struct syscalls *kernel, uint64_t fd);
 /* A new one, closed by execve: its number or -errno. */

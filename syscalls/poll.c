@@ -5,10 +5,10 @@
  * Model
  *   Something is ready: the call returns at once and no guest time passes. Nothing is: the thread waits for one of the
  *   descriptors, until the timeout; if it is the only one and only the guest itself could make one ready, the timeout
- *   passes in guest time at once (without one it is a deadlock). If somebody outside could - a terminal, the shell's
+ *   passes in guest time at once (without one it is a deadlock). If something outside could - a terminal, the shell's
  *   pipe - the host waits, when all threads do, and guest time goes on by the timeout only when it ran out. Before that
- *   such descriptors are not asked for, but by epoll: when something comes must not decide who runs. A timer of
- *   the guest's own (lamp.c) may go off before; then the question is put again.
+ *   such descriptors are not asked for, but by epoll: when something comes must not decide which thread runs. A timer
+ *   of the guest's own (lamp.c) may go off before; then the question is put again.
  *
  * Not modelled
  *   The part of the timeout that passed before something became ready: it would be the host's time.
@@ -42,7 +42,7 @@ static uint64_t now(const struct call *c) { return syscalls_time_ns(c->kernel, c
 /* Asks the host what is ready, and waits so long for an answer: how many, or -errno. */
 typedef int64_t ask_host(struct call *c, void *what, int milliseconds);
 
-/* The only thread waits for somebody outside. Timers may go off before the time is over. */
+/* The only thread waits for something outside. Timers may go off before the time is over. */
 static int64_t wait_outside(struct call *c, ask_host *ask, void *what, uint64_t deadline)
 {
     int64_t ready = 0;
@@ -103,7 +103,7 @@ static int64_t wait_for(struct call *c, const struct question *question, uint64_
 struct query {
     struct pollfd fd[FDS_MAX];
     unsigned count;
-    bool outside; /* somebody else can make one ready */
+    bool outside; /* another process or the host can make one ready */
     bool from_outside[FDS_MAX];
     bool hides; /* those are not asked now: other threads may run, and when something comes must not matter */
 };
@@ -321,8 +321,8 @@ static int64_t create(struct call *c, int flags)
     return fd;
 }
 
-/* Somebody outside is watched now. A set can be reached by other descriptors and through other sets, so all of them
- * count as such from now on: at worst the host waits where guest time could have gone on. */
+/* Descriptors from outside are watched now. A set can be reached by other descriptors and through other sets, so all of
+ * them count as such from now on: at worst the host waits where guest time could have gone on. */
 static void watch_outside(struct syscalls *kernel)
 {
     for (uint64_t fd = 0; fd < FDS_MAX; fd++)

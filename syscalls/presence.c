@@ -3,8 +3,8 @@
  * /proc/self/pagemap: a number a page, of what is there at the moment of the read.
  *
  * Model
- *   A page is present once it was touched. Frames are not shown, as Linux shows them to nobody but root. Of what is
- *   mapped all counts as changed, which nobody has said to be clean.
+ *   A page is present once it was touched. Frames are not shown, as Linux shows them to root only. Of what is
+ *   mapped all counts as changed, which was not declared clean.
  */
 #include <string.h>
 #include <sys/uio.h>

@@ -4,7 +4,7 @@
  *
  * Model
  *   Each is a process of the host, made by its fork (emu/), so that memory, descriptors and what is shared are as
- *   natively. What they know of each other is a list in memory that all of them share; only the one whose turn it is
+ *   natively. What is common to them is a list in memory that all of them share; only the one that has the turn
  *   looks at it. Numbers count up from the first process's and are not used again.
  *   A process that has ended is a zombie until its parent has waited for it; of one whose parent is gone, or does not
  *   care (SIGCHLD ignored, SA_NOCLDWAIT), nothing is left.
@@ -385,7 +385,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
 
 /* ------------------------------------------------------------------ leaving the memory */
 
-/* CLONE_CHILD_CLEARTID is for those who have the memory as well. */
+/* CLONE_CHILD_CLEARTID is for those that have the memory as well. */
 static void clear_number(struct syscalls *kernel)
 {
     struct syscalls_result result = {.action = SYSCALLS_RETURN};
@@ -464,7 +464,7 @@ static void tell_parent(struct syscalls *kernel, struct process *child)
     processes_tell(kernel, parent, &info);
 }
 
-/* Who gets its children: the nearest above that adopts them; NULL: nobody of the run. */
+/* The new parent of its children: the nearest above that adopts them; NULL: none of the run. */
 static const struct process *reaper_of(const struct syscalls *kernel)
 {
     const struct process *above = processes_find(kernel, kernel->self->parent);
@@ -523,7 +523,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     ipc_end(kernel);
     words_leave(kernel);
     priorities_end_others(kernel, kernel->pid, 0, 0);
-    fds_destroy(&kernel->fds); /* who reads from its pipes sees their end */
+    fds_destroy(&kernel->fds); /* readers of its pipes see their end */
     terminals_end(kernel);
     tell_parent(kernel, self);
     return syscalls_time_ns(kernel, instructions);
@@ -823,7 +823,7 @@ int64_t processes_send(struct call *c, int to, const struct signals_info *info)
     if (info->signal < 0 || info->signal > SIGNALS_COUNT)
         return -EINVAL;
     if (to == IDENTITY_PARENT)
-        return -EPERM; /* it is there, and somebody else's */
+        return -EPERM; /* it is there, and another user's */
     for (uint32_t i = 0; i < c->kernel->processes->used; i++)
         if (is_addressed(c->kernel, &list[i], to)) {
             full |= !processes_send_to(c->kernel, &list[i], info);
@@ -855,7 +855,7 @@ int64_t signals_kill(struct call *c)
     return processes_send(c, (int)c->arg[0], &info);
 }
 
-/* ------------------------------------------------------------------ who is who */
+/* ------------------------------------------------------------------ numbers and processes */
 
 int64_t processes_pid(struct call *c) { return c->kernel->pid; }
 
@@ -919,7 +919,7 @@ int64_t processes_set_group(struct call *c)
     if (group != process->pid && !is_group(c->kernel, group, self->session))
         return -EPERM;
     process->group = group;
-    c->kernel->processes->events++; /* who waits for a group may find none in it */
+    c->kernel->processes->events++; /* a waiter for a group may find none in it */
     return 0;
 }
 

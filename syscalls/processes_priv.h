@@ -51,8 +51,8 @@ struct process {
     bool executed;         /* has become another program since it was made */
     bool holds_parent;     /* of a vfork or CLONE_VM: that waits until it becomes another program, or ends */
     bool shares_memory;    /* that of its parent, by CLONE_VM without CLONE_VFORK, so far */
-    uint32_t waits_for;    /* who holds a lock that it wants by F_SETLKW; 0: nobody. As of when its turn ended */
-    bool ignores_children; /* those that end are nobody's: SIGCHLD is ignored, or SA_NOCLDWAIT */
+    uint32_t waits_for;    /* the holder of a lock that it waits for by F_SETLKW; 0: none. As of when its turn ended */
+    bool ignores_children; /* those that end have no parent to wait: SIGCHLD is ignored, or SA_NOCLDWAIT */
     bool adopts;           /* PR_SET_CHILD_SUBREAPER: orphans below it become its children */
     int death_signal;      /* when its parent ends; 0: none. As of when its turn ended */
     bool ignores_stops;    /* no SIGCHLD when they stop or go on: it is ignored, or SA_NOCLDSTOP */
@@ -68,7 +68,7 @@ struct process {
     uint64_t children_ns, children_faults; /* and of those that were waited for */
 };
 
-/* In memory that all share. Changed by the process whose turn it is. */
+/* In memory that all share. Changed by the process that has the turn. */
 struct processes {
     uint32_t last;       /* number given, of a process or of a thread of several processes */
     uint32_t foreground; /* the group that a terminal belongs to */
@@ -77,7 +77,7 @@ struct processes {
     uint64_t ended_ns;       /* the time of those that have ended */
     uint64_t first_ended_ns; /* when the first one ended, */
     uint32_t first_session;  /* which was in this session; 0: it has not */
-    bool notices;            /* somebody wants to be told of a descriptor by a signal (notices.c), */
+    bool notices;            /* a signal is requested for a descriptor (notices.c), */
     bool leases;             /* or has a lease of a file */
     uint64_t events;         /* that may let another process go on */
     uint64_t memories; /* processes and programs begun, but for the first: what each makes has numbers of its own */
@@ -115,13 +115,13 @@ bool processes_shared(const struct syscalls *kernel);
 int64_t processes_check_flags(uint64_t flags);
 /* fork and the like: SYSCALLS_FORK, or -errno. */
 int64_t processes_start(struct call *c, const struct processes_start *start);
-/* kill(2), sigqueue(3) to anybody: info->signal may be 0. */
+/* kill(2), sigqueue(3) to any process: info->signal may be 0. */
 int64_t processes_send(struct call *c, int to, const struct signals_info *info);
 /* To another process that is not at its end, which sees it when it is its turn. False: too many. */
 bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info);
-/* To a thread of another process; group: whose it has to be, 0: anybody's. 0 or -errno. */
+/* To a thread of another process; group: its process, 0: any. 0 or -errno. */
 int64_t processes_send_thread(struct call *c, uint32_t group, uint32_t thread, const struct signals_info *info);
-/* Whoever has this number, at its end or not; NULL: nobody. */
+/* The process of this number, ended or not; NULL: none. */
 struct process *processes_find(const struct syscalls *kernel, uint32_t pid);
 /* To a process, which may be this one. False: too many. */
 bool processes_send_to(struct syscalls *kernel, struct process *process, const struct signals_info *info);
@@ -133,7 +133,7 @@ bool processes_has_ended(const struct syscalls *kernel, uint32_t pid); /* waited
 bool processes_has_children(const struct syscalls *kernel);            /* that run, or were not waited for */
 /* What the guest calls a process of the host; 0: it is none of its own. */
 uint32_t processes_number(const struct syscalls *kernel, pid_t host);
-/* Whose thread has this number; NULL: nobody's, of those threads that processes show. */
+/* The process whose thread has this number; NULL: none, of those threads that processes show. */
 const struct process *processes_of_thread(const struct syscalls *kernel, uint32_t tid);
 /* Whether a thread of the run has this number, of any process. */
 bool processes_have_thread(const struct syscalls *kernel, uint32_t tid);
@@ -142,7 +142,7 @@ void processes_number_own(struct syscalls *kernel);
 /* TIOCGPGRP and TIOCSPGRP of a terminal. */
 int64_t processes_foreground(struct call *c);
 int64_t processes_set_foreground(struct call *c);
-/* Whether the process waits for a lock that this one holds, or for one who does, and so on: all of them by F_SETLKW. */
+/* Whether the process waits for a lock that this one holds, or for one that does, and so on: all by F_SETLKW. */
 bool processes_wait_for_self(const struct syscalls *kernel, uint32_t pid);
 /* Whether what a thread waits for in wait4 has come; and of a vfork. */
 bool processes_wait_over(const struct syscalls *kernel, const struct kernel_wait *wait);

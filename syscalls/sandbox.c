@@ -6,7 +6,7 @@
  *   All of the file system looks mounted for reading alone (EROFS), but for the writable directories: the one that the
  *   guest starts in, and those that the user adds. Devices other than null, zero, full, random and urandom cannot be
  *   opened (EACCES), nor can pipes with a name elsewhere; sockets cannot be made.
- *   A change goes by descriptors, so that nobody can put a link into its way between the look and the act: the
+ *   A change goes by descriptors, so that no process can put a link into its way between the look and the act: the
  *   directory of the name is opened below the writable one as openat2(2) does with RESOLVE_BENEATH, through no link and
  *   into no other mount, and the call of the host gets that and the last component. What is opened is first opened by
  *   O_PATH, looked at, and that very file is then opened again.

@@ -4,8 +4,8 @@
  * thread's number says on which it runs; what it asks for is kept (priorities.c), and changes nothing.
  *
  * Model
- *   All of the run are one user's, who may lower priorities, and raise them as far as RLIMIT_NICE says. The process
- *   that is the parent of the first one is there, and somebody else's. In what order errors are told is Linux 6.1's,
+ *   All of the run are of one user, which may lower priorities, and raise them as far as RLIMIT_NICE says. The process
+ *   that is the parent of the first one is there, and another user's. In what order errors are told is Linux 6.1's,
  *   kernel/sched/core.c, kernel/sys.c, block/ioprio.c.
  */
 #include <sched.h>
@@ -24,7 +24,7 @@ uint32_t sched_processor(const struct syscalls *kernel, const struct kernel_thre
     return thread->number % kernel->processors;
 }
 
-/* ------------------------------------------------------------------ whose it is */
+/* ------------------------------------------------------------------ the process meant */
 
 struct target {
     uint32_t pid, tid;

@@ -124,7 +124,7 @@ static void show(struct syscalls *kernel, const struct signals_info *info)
     trace_signal(kernel->trace, info);
 }
 
-/* One that nobody handles stops the process, or is ignored: at its delivery, which it has come to. */
+/* One without a handler stops the process, or is ignored: at its delivery, which it has come to. */
 static bool is_over(struct syscalls *kernel, int signal)
 {
     const bool stops = stops_is_stop(signal) && kernel->signals.action[signal].handler == HANDLER_DEFAULT;
@@ -213,7 +213,7 @@ int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *inf
     return signal;
 }
 
-/* What is known of a signal that nobody has sent. */
+/* What is known of a signal without a sender. */
 static struct signals_info info_of(struct syscalls *kernel, int signal)
 {
     struct signals_info info = {.signal = signal, .code = SI_USER};
@@ -441,7 +441,7 @@ static int64_t send(struct call *c, struct kernel_thread *thread, int signal, in
     return 0;
 }
 
-/* group: the process whose thread it has to be; 0: anybody's. */
+/* group: the process whose thread it has to be; 0: any. */
 static int64_t send_to_thread(struct call *c, int group, int thread, int signal)
 {
     struct signals_info info = {.signal = signal, .code = SI_TKILL};
@@ -476,7 +476,7 @@ static int64_t queue(struct call *c, struct kernel_thread *thread, int signal, c
     return 0;
 }
 
-/* Of a signal for others nobody may say that the kernel, kill or tkill sent it. */
+/* Of a signal for others the sender cannot be given as the kernel, kill or tkill. */
 static bool is_pretended(const struct call *c, uint64_t to, const void *said)
 {
     const struct signals_info *info = said;

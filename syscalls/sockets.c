@@ -3,7 +3,7 @@
  * Sockets: AF_UNIX, and TCP and UDP of the guest's own loopback.
  *
  * Model
- *   Each is a socket of the host's AF_UNIX (network.c says what its name is). Who is asked for by a name is found among
+ *   Each is a socket of the host's AF_UNIX (network.c says what its name is). The socket of a name is found among
  *   the sockets of the run alone: daemons of the host are not reached, and libraries that ask for one find none and go
  *   on. Of a call that only the guest's own sockets could end, the host is asked without waiting; the thread waits.
  *   How long at most (SO_RCVTIMEO, SO_SNDTIMEO) the host's socket keeps, for all processes that have it: as so many
@@ -12,7 +12,7 @@
  * Not modelled
  *   Families other than AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK (EAFNOSUPPORT), raw sockets, addresses beyond the
  *   loopback (ENETUNREACH). A connection is there or refused at once: a TCP socket that does not wait hears EINPROGRESS
- *   where it is there, but ECONNREFUSED where nobody listens.
+ *   where it is there, but ECONNREFUSED where there is no listener.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -289,7 +289,7 @@ int64_t sockets_accept4(struct call *c) { return accept_one(c, (int)c->arg[3]); 
 
 /* ------------------------------------------------------------------ data */
 
-/* Whether a wait of this call could be ended by nobody but the guest: then the host must not begin it. */
+/* Whether a wait of this call could be ended by the guest only: then the host must not begin it. */
 static bool waits_for_itself(const struct call *c, int flags)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
@@ -368,12 +368,12 @@ static int64_t receive_message(struct call *c, struct msghdr *message, int flags
     return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);
 }
 
-/* ------------------------------------------------------------------ to and from whom */
+/* ------------------------------------------------------------------ peers */
 
-/* A destination that nobody has: a datagram goes there, and is gone. */
+/* A destination without a socket: a datagram goes there, and is gone. */
 enum { GONE = 1 };
 
-/* Whom the datagrams of an INET socket go to. */
+/* The destination of an INET socket's datagrams. */
 static int64_t find_inet(struct call *c, struct network_name *name, struct network_address *to, bool given,
                          struct msghdr *message)
 {
@@ -392,7 +392,7 @@ static int64_t find_inet(struct call *c, struct network_name *name, struct netwo
     return status == -ECONNREFUSED && given ? GONE : status;
 }
 
-/* Of a socket of datagrams: Linux finds this out before it looks for whom they are for. */
+/* Of a socket of datagrams: Linux finds this out before it looks for their destination. */
 static bool is_shut_for_sending(const struct call *c)
 {
     const struct sockaddr_un nobody = {.sun_family = AF_UNIX, .sun_path = "\0c2emu: nobody"};
@@ -488,7 +488,7 @@ int64_t sockets_write(struct call *c, const struct iovec *iov, int count)
     return send_directed(c, &message, 0, 0, 0);
 }
 
-/* Who has sent what came, of what the host says; nobody, where there is but one other end. */
+/* The sender of what came, of what the host says; none, where there is but one other end. */
 static void show_sender(const struct call *c, const struct msghdr *message, struct network_address *out)
 {
     struct network *network = c->kernel->network;
@@ -507,7 +507,7 @@ static int64_t receive_from(struct call *c, struct msghdr *message, int flags)
 {
     struct network_address peer;
     if (flags & MSG_ERRQUEUE && is_inet(name_of(c)))
-        return -EAGAIN; /* no error is ever queued, and nobody waits for one */
+        return -EAGAIN; /* no error is ever queued, and none waits for one */
     if (network_is_datagrams(name_of(c)))
         flags &= ~MSG_OOB;
     const int64_t value = receive_message(c, message, flags);

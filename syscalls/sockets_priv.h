@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What goes with a message (control.c): descriptors, and who has sent it. And how long a socket waits.
+ * What goes with a message (control.c): descriptors, and its sender. And how long a socket waits.
  */
 #ifndef C2_SYSCALLS_SOCKETS_PRIV_H
 #define C2_SYSCALLS_SOCKETS_PRIV_H
@@ -33,7 +33,7 @@ int64_t netlink_request(struct call *c, uint32_t number);
 /* A question; its answer is there to be received. */
 int64_t netlink_send(struct call *c, const struct msghdr *message);
 
-/* write and writev of a socket whose datagrams go to whom it is connected to. */
+/* write and writev of a socket whose datagrams go to its peer. */
 int64_t sockets_write(struct call *c, const struct iovec *iov, int count);
 
 #endif

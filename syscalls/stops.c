@@ -7,12 +7,12 @@
  *   take them: none of its threads can go on then (syscalls_ready), whatever they wait for. SIGCONT lets it go on where
  *   it is sent, be it handled, blocked or ignored, and takes back stops that are pending; a stop takes back SIGCONT.
  *   SIGKILL is taken by stopped processes, all other signals wait. The last three of the four do nothing in an orphaned
- *   group, where nobody of the session could let it go on: the first process's is one. A group that becomes one, and
+ *   group, where none of the session could let it go on: the first process's is one. A group that becomes one, and
  *   has stopped members, gets SIGHUP and SIGCONT.
  *   The parent is told by SIGCHLD, if it does not say SA_NOCLDSTOP, and by wait4 and waitid.
  *
  * Invariants
- *   `stopped` is set by the process itself, and cleared by who sends.
+ *   `stopped` is set by the process itself, and cleared by the sender.
  *
  * Not modelled
  *   Reads and writes of a terminal of the host's in the background. EINTR of epoll_wait
@@ -50,7 +50,7 @@ static const struct process *parent_of(const struct processes *all, const struct
     return NULL;
 }
 
-/* But for `leaving`, which is at its end: nobody of the group has a parent in its session and out of the group. */
+/* But for `leaving`, which is at its end: none of the group has a parent in its session and out of the group. */
 static bool is_orphaned(const struct processes *all, uint32_t group, const struct process *leaving)
 {
     for (uint32_t i = 0; i < all->used; i++) {

@@ -19,7 +19,7 @@ void stops_stop(struct syscalls *kernel, int signal);
 void stops_end(struct syscalls *kernel, struct process *process, int signal);
 /* In one that goes on: its parent gets to know. */
 void stops_tell(struct syscalls *kernel);
-/* The process ends: groups that nobody else could let go on do. */
+/* The process ends: groups that no other could let go on do. */
 void stops_leave_groups(struct syscalls *kernel);
 
 #endif

@@ -59,7 +59,7 @@ struct syscalls_config {
     int64_t (*may_run)(void *self, const struct syscalls_program *program);
     void *may_run_self;
     bool may_fork; /* else fork and the like are refused */
-    /* Before a call that writes; NULL: nobody wants to know. */
+    /* Before a call that writes; NULL: no notice. */
     void (*before_output)(void *self);
     void *before_output_self;
 };
@@ -124,7 +124,7 @@ enum syscalls_readiness {
 };
 enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, uint64_t instructions);
 /* Whether another thread than the running one can go on, or may be able to without anything that this one does: for
- * time goes on, and for descriptors nobody is asked here. */
+ * time goes on, and descriptors are not asked here. */
 bool syscalls_contended(struct syscalls *kernel);
 /* All threads wait: guest time goes on to when one of them may not, or the host waits for what comes from outside.
  * False: none ever will. */

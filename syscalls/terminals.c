@@ -9,8 +9,8 @@
  *   The master's end makes the terminal and its name; while it is open the slave's may be opened by that. When the last
  *   master is closed the slave hangs up: its descriptors read nothing and take nothing any more, and the leader of the
  *   session whose controlling terminal it is gets SIGHUP and SIGCONT. When that leader ends the foreground gets SIGHUP,
- *   and the terminal is nobody's. While no slave is open that was, the master's reads fail with EIO.
- *   The leader of a session takes the first terminal that it opens for its own. Who reads from it in the background, or
+ *   and the terminal has no session. While no slave is open that was, the master's reads fail with EIO.
+ *   The leader of a session takes the first terminal that it opens for its own. A read from it in the background, or
  *   changes it, or writes to it with TOSTOP, is stopped by SIGTTIN or SIGTTOU. The session that c2emu was started in
  *   has the terminal that it has there, or none: it takes no other.
  *
@@ -19,7 +19,7 @@
  *
  * Not modelled
  *   epoll's EPOLLHUP and EPOLLPRI: EPOLLIN in their place. SIGIO. Descriptors sent over a socket, and sendfile, splice
- *   (EINVAL). Rights: everybody is user 1000, who has made all. A read that VMIN lets wait takes nothing before a
+ *   (EINVAL). Rights: all are user 1000, the owner of all. A read that VMIN lets wait takes nothing before a
  *   signal interrupts it.
  */
 #include "syscalls/terminals_priv.h"
@@ -97,7 +97,7 @@ void terminals_fork(struct syscalls *kernel, bool made)
             count(&kernel->fds.entry[fd], made ? 1u : -1u);
 }
 
-/* ------------------------------------------------------------------ whose it is */
+/* ------------------------------------------------------------------ sessions */
 
 struct terminal *terminals_controlling(const struct syscalls *kernel, const struct process *process)
 {

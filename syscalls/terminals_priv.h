@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Pseudo-terminals of the run's own: who has them open, and whose controlling terminal they are.
+ * Pseudo-terminals of the run's own: their open ends, and the sessions that they control.
  */
 #ifndef C2_SYSCALLS_TERMINALS_PRIV_H
 #define C2_SYSCALLS_TERMINALS_PRIV_H
@@ -16,19 +16,19 @@ enum { TERMINALS_MOST = 256 };
 #define TERMINALS_ANY_BYTE 0x4000 /* beside poll's events: a byte that may be read, however many VMIN wants */
 
 struct terminal {
-    bool used;   /* somebody has it open: else all is 0 */
+    bool used;   /* it is open: else all is 0 */
     bool named;  /* it is in /dev/pts: its master is open */
     bool locked; /* TIOCSPTLCK: its slave cannot be opened */
     bool exclusive;
     bool left;                /* its slave was open, and is not any more */
     uint32_t masters, slaves; /* descriptors, in all processes */
     uint32_t hangups;         /* slaves that were opened before the last one are dead */
-    uint32_t session, group;  /* whose controlling terminal it is, and who is in its foreground; 0: nobody */
+    uint32_t session, group;  /* that it controls, and the one in its foreground; 0: none */
     struct winsize size;
     struct discipline line;
 };
 
-/* In memory that all processes share; changed by the one whose turn it is. */
+/* In memory that all processes share; changed by the one that has the turn. */
 struct terminals {
     struct terminal list[TERMINALS_MOST];
 };
@@ -38,7 +38,7 @@ int64_t terminals_ready(struct syscalls *kernel);
 void terminals_destroy(struct syscalls *kernel);
 /* A child is made, or could not be: its descriptors are those of this process. */
 void terminals_fork(struct syscalls *kernel, bool made);
-/* The process has ended, and its descriptors are closed: if it led a session, its terminal is nobody's. */
+/* The process has ended, and its descriptors are closed: if it led a session, its terminal has none. */
 void terminals_end(struct syscalls *kernel);
 
 /* ------------------------------------------------------------------ names: /dev/ptmx, /dev/pts, /dev/pts/N */

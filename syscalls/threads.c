@@ -3,7 +3,7 @@
  * The guest's threads: how they start and end, and what the blocked ones wait for.
  *
  * Model
- *   A thread is what the kernel keeps of it (struct kernel_thread); whoever executes it keeps its registers and says
+ *   A thread is what the kernel keeps of it (struct kernel_thread); its executor keeps its registers and states
  *   which one runs (syscalls_switch). A call that has to wait leaves a struct kernel_wait behind and has done nothing
  *   else, but for the bytes of a write that fitted. When that can have come true, or its time has come, the call is
  *   made once more, by the same registers. A signal that has a handler ends the wait before.
@@ -386,7 +386,7 @@ bool call_is_late(const struct call *c)
 
 void threads_wake_locks(struct syscalls *kernel) { kernel->processes->releases++; }
 
-/* ------------------------------------------------------------------ who can go on */
+/* ------------------------------------------------------------------ which can go on */
 
 enum { LOOK_MILLISECONDS = 20 }; /* where the host cannot wait for what comes from outside, it looks as often */
 
@@ -483,7 +483,7 @@ uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wai
     return wait->kind == KERNEL_RUNS ? KERNEL_NEVER : wait->deadline < lamps ? wait->deadline : lamps;
 }
 
-/* The earliest moment that anybody waits for. */
+/* The earliest moment that any waits for. */
 uint64_t syscalls_next_time(const struct syscalls *kernel)
 {
     const uint64_t ended = daemons_next(kernel);
@@ -524,7 +524,7 @@ bool syscalls_waits_outside(const struct syscalls *kernel)
     return false;
 }
 
-/* One waits for who opens the other end of a pipe, which the host does not tell. */
+/* One waits for an opening of the other end of a pipe, which the host does not report. */
 static bool has_to_look(const struct syscalls *kernel)
 {
     for (uint32_t i = 0; i < kernel->thread_count; i++)

@@ -7,7 +7,7 @@
  *   instruction that is follows (syscalls_alarm), and the run is stopped there, exactly: the signal is pending behind
  *   it. CPU time is instructions, so user time and all time are one.
  *   A timer that expires again while its signal has not been taken counts an overrun; the signal says how many. They
- *   are counted when it is taken: till then, and where no signal is asked for, nobody has to stop for the timer.
+ *   are counted when it is taken: till then, and where no signal is asked for, no thread has to stop for the timer.
  *
  *   The limit on CPU time (RLIMIT_CPU) is two of them: SIGXCPU at the soft one and each second from then on, SIGKILL at
  *   the hard one.
@@ -259,7 +259,7 @@ static uint64_t remaining(const struct syscalls *kernel, const struct timer *tim
     if (timer->due == KERNEL_NEVER)
         return 0;
     const uint64_t now = clock_now(kernel, timer, instructions);
-    if (timer->due <= now && is_silent(timer)) /* it has gone on, which nobody has looked at */
+    if (timer->due <= now && is_silent(timer)) /* it has gone on, which was not looked at */
         return timer->interval ? timer->interval - (now - timer->due) % timer->interval : 0;
     return timer->due > now + least ? timer->due - now : least;
 }

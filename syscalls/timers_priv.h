@@ -15,7 +15,7 @@ struct timer {
     bool queued; /* its signal is pending */
     int id;      /* of timer_create; -1: of setitimer */
     enum timer_counts counts;
-    uint32_t owner;         /* TIMER_THREAD: whose time */
+    uint32_t owner;         /* TIMER_THREAD: the thread with the time */
     uint64_t due, interval; /* ns of what it counts, since boot; due is KERNEL_NEVER while disarmed */
     int signal;             /* 0: none */
     uint32_t thread;        /* it is for this one; 0: the process */

@@ -27,7 +27,7 @@ struct call_names {
 TRACE_SETS(X)
 #undef X
 
-/* In front of a line, of a program with several threads: whose it is. */
+/* In front of a line, of a program with several threads: the thread. */
 void trace_thread(const struct syscalls *kernel, uint32_t tid);
 /* One line for a call that has returned; value is what the guest sees. raw: the guest's own arguments. */
 void trace_call(const struct call *c, const uint64_t raw[CALL_ARGS], int64_t value);

@@ -4,7 +4,7 @@
  *
  * Model
  *   Each process writes its numbers into the list of processes when its turn ends, and its names when it is made and
- *   when it becomes another program. So whoever reads /proc/PID of another one sees it as it was at the end of its last
+ *   when it becomes another program. So a reader of /proc/PID of another one sees it as it was at the end of its last
  *   turn: the same in every run.
  *
  * Not modelled
@@ -132,7 +132,7 @@ void views_begin(struct syscalls *kernel, struct process *child, uint64_t now)
     views_publish_names(kernel, child);
 }
 
-/* ------------------------------------------------------------------ who is there */
+/* ------------------------------------------------------------------ processes */
 
 const struct process *views_next(const struct syscalls *kernel, uint32_t from)
 {

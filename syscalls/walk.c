@@ -9,7 +9,7 @@
  *     - it never entered /proc or /sys: the host gets the guest's own directory and path, with its own semantics;
  *     - it ended there: a synthetic file;
  *     - it went through a link there (/proc/self/cwd/x): the host gets the canonical path found.
- *   What openat2 forbids on the way is seen here, too. Nobody of the guest runs meanwhile who could change it; with
+ *   What openat2 forbids on the way is seen here, too. No thread of the guest runs meanwhile that could change it; with
  *   RESOLVE_IN_ROOT the host gets the canonical path.
  *
  * Invariants

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Who waits at which word of memory, in all processes of the run.
+ * The waiters at words of memory, in all processes of the run.
  *
  * Model
  *   One list in memory that all processes share. A wait at several words has an entry for each. A word of memory that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Who waits at which word of memory, in all processes of the run (words.c).
+ * The waiters at words of memory, in all processes of the run (words.c).
  */
 #ifndef C2_SYSCALLS_WORDS_PRIV_H
 #define C2_SYSCALLS_WORDS_PRIV_H
@@ -32,12 +32,12 @@ struct words_waiter {
     uint32_t index; /* of the word among those of a wait */
     uint32_t bits;  /* of FUTEX_WAIT_BITSET */
     uint32_t pid, tid;
-    uint64_t order;   /* who waits longer has the lower one */
+    uint64_t order;   /* the longer waiter has the lower one */
     uint64_t address; /* of the word in its own process; 0: another one has moved it there */
     struct words_place place, moves_to;
 };
 
-/* In memory that all processes share; changed by the one whose turn it is. */
+/* In memory that all processes share; changed by the one that has the turn. */
 struct words_list {
     uint64_t waits; /* begun so far */
     uint32_t used;  /* of the list: nothing lies behind */
@@ -51,11 +51,11 @@ bool words_same(const struct words_place *one, const struct words_place *other);
 bool words_add(struct syscalls *kernel, struct kernel_wait *wait, const struct words_waiter *waiter);
 /* All of the wait's are gone. */
 void words_release(struct syscalls *kernel, struct kernel_wait *wait);
-/* The process ends: nobody of it waits any more; and of a child that has just been made: nobody of it does yet. */
+/* The process ends: none of it waits any more; and of a child that has just been made: none of it does yet. */
 void words_leave(struct syscalls *kernel);
 void words_become_child(struct syscalls *kernel);
 
-/* Who has waited longest at the word, of those that are not woken and have one of the bits; NULL: nobody does. */
+/* The longest waiter at the word, of those that are not woken and have one of the bits; NULL: none. */
 struct words_waiter *words_first(const struct syscalls *kernel, const struct words_place *place, bool owns,
                                  uint32_t bits);
 /* It need not wait any more; and it waits at another word from now on, whose address here is this, as the last one. */
