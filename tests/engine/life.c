@@ -452,7 +452,7 @@ static void stores_through_another_mapping(void **state)
     end_guest(&guest);
 }
 
-/* Other code at the same place, as after dlclose and dlopen, whose pages nobody has met: what was translated before the
+/* Other code at the same place, as after dlclose and dlopen, whose pages were never met: what was translated before the
  * pages went is not executed. */
 static void replaced_code(void **state)
 {

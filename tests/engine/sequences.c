@@ -531,7 +531,7 @@ static const struct recording *expected_part(const struct bench *b)
     return &part;
 }
 
-/* The blocks that are new in this run; of code that changes nobody knows afterwards what it was. */
+/* The blocks that are new in this run; of code that changes it is unknown afterwards what it was. */
 static void check_blocks(char *difference, size_t bytes, const struct bench *b, uint32_t from)
 {
     for (; from < stream_blocks_count(b->blocks[0]) && !the_program.writable; from++)

@@ -287,7 +287,7 @@ static uint64_t choose_place(const struct trial *t, unsigned bits, struct c2_rng
                    t->insn.meta.category == ZYDIS_CATEGORY_BITBYTE || t->insn.mnemonic == ZYDIS_MNEMONIC_XLAT ||
                    uses_stack_pointer(t);
     if (!spreads && below(rng, 8) == 0)
-        return t->data + DATA_BYTES - bits / 8; /* behind it lies nothing: who reads too much meets a fault */
+        return t->data + DATA_BYTES - bits / 8; /* behind it lies nothing: a read of too much meets a fault */
     bool aligned = (bits == 128 && !forms_unaligned(&t->insn)) || bits == 4096;
     return t->data + (aligned ? offset & ~15ull : offset);
 }

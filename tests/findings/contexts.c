@@ -21,7 +21,7 @@ __attribute__((noinline)) static uint64_t serve(char *contexts, uint32_t count, 
 {
     uint64_t last = 1;
     for (uint32_t i = 0; i < requests; i++) {
-        /* who is next follows from what the last one has */
+        /* the next one follows from what the last one has */
         struct context *const next = context(contexts, (uint32_t)((last * 2654435761u & 0xffffffff) * count >> 32));
         next->visits++; /* here */
         next->sum += last;

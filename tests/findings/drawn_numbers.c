@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Lesson: to draw numbers from one atomic counter costs its line at each draw, whoever waits for whom.
+ * Lesson: to draw numbers from one atomic counter costs its line at each draw, whichever thread waits for which.
  * Truth: two threads draw 300,000 numbers each, by LOCK XADD, and do nothing else with memory. Where each draws a
  * thousand at a time and hands them out by itself, the line is wanted a thousandth as often.
  */

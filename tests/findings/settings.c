@@ -2,7 +2,7 @@
  *
  * Lesson: what all threads read must not lie beside what one of them writes.
  * Truth: three threads only read the limit, and one counts in the word beside it: each of its writes takes the line
- * from the readers, who read no byte that was written. The counter on a line of its own leaves the readers alone.
+ * from the readers, which read no byte that was written. The counter on a line of its own leaves the readers alone.
  */
 #include <pthread.h>
 #include <stdint.h>

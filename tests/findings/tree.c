@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     int at = 0;
     for (const struct node *node = first; node; node = node->next, at++) {
         pool[at] = *node;
-        pool[at].next = node->next ? &pool[at + 1] : 0; /* in the order of keys; who searches goes on in the tree */
+        pool[at].next = node->next ? &pool[at + 1] : 0; /* in the order of keys; a search goes on in the tree */
     }
     first = pool;
 #endif

@@ -6,7 +6,7 @@
  * The twin has no differences of counters: what a record costs is added, when it is executed, to every activation that
  * is open. Its stack is of groups, one for each return address, each with the chain of functions that were entered
  * with it: by the call, then by jumps. Of several threads each has a stack of its own, and what it executes costs
- * nobody else; their arcs are one list.
+ * nothing else; their arcs are one list.
  *
  * The call graph is told of records many at a time, and of misses of one core many at a time, too.
  */

@@ -251,8 +251,8 @@ static void several_rows(void **state)
         is_change(&m.out[3].changes[i], i, 512u << i, 64, 4096, 0);
 }
 
-/* Who has less than a hundredth of the conflicts' cost, or a thousandth of all misses', is left alone, unless wanted.
- * 9 of 1009 conflicts; then 10 conflicts beside 10000 cold misses: 10 * 8 of 10010 * 8. */
+/* An object with less than a hundredth of the conflicts' cost, or a thousandth of all misses', is left alone, unless
+ * wanted. 9 of 1009 conflicts; then 10 conflicts beside 10000 cold misses: 10 * 8 of 10010 * 8. */
 static void small_shares(void **state)
 {
     struct made m;

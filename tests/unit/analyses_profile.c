@@ -260,7 +260,7 @@ static void known_answers(void **state)
     assert_int_equal(1, object(result, "malloc#1")->level[0].reads[ANALYSES_COLD]);
     assert_int_equal(19, object(result, "malloc#1")->level[0].reads[ANALYSES_CONFLICT]);
     assert_int_equal(1, object(result, "stack")->level[1].reads[ANALYSES_COLD]);
-    assert_int_equal(0, of_startup(object(result, "malloc#1"), 0, ANALYSES_CONFLICT)); /* nobody has said when */
+    assert_int_equal(0, of_startup(object(result, "malloc#1"), 0, ANALYSES_CONFLICT)); /* no phase is known */
 
     assert_int_equal(5, result->insn_count);
     assert_int_equal(0x1000, result->insns[0].pc.v);

@@ -16,7 +16,7 @@
 
 enum { SETS = 16, WAYS = 2, THRESHOLD = 4, BLOCKS = 3, RECORDS = 4000, MOST = 2 * RECORDS, PERIOD = 7, BURST = 20 };
 
-static struct caches_machine machine = ONE_LEVEL(SETS * WAYS * 64, WAYS); /* cores are set by who wants several */
+static struct caches_machine machine = ONE_LEVEL(SETS * WAYS * 64, WAYS); /* cores are set by tests of several */
 
 /* Of two instructions that read once each, at 0x1000, 0x2000, 0x3000. */
 static enum c2_status make_blocks(struct stream_blocks **out, struct c2_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The registry: which analyses the options make, on which of two machines, who subscribes in which order, and that what
+ * The registry: which analyses the options make, on which of two machines, the order of subscribers, and that what
  * is off is not there.
  */
 #include <setjmp.h>

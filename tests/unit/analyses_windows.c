@@ -58,7 +58,7 @@ static void add_block(struct program *p, uint32_t function, enum part part)
     assert_int_equal(C2_OK, stream_blocks_add(&p->number[function][part], p->blocks, &block, NULL));
 }
 
-/* A walk over the functions: `at` is where it stands, `up` who called. */
+/* A walk over the functions: `at` is where it stands, `up` its caller. */
 static void make_run(struct program *p)
 {
     uint32_t up[DEPTH], depth = 0, at = 0;

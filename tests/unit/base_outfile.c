@@ -229,7 +229,7 @@ static void test_a_killed_process_leaves_nothing(void **state)
     put_text(in_folder(".c2emu-1-1.tmp.txt"), "somebody's own");
     kill_while_open();
     assert_int_equal(entries(false), all_have_names ? 4 : 2);
-    write_and_commit(in_folder("third"), "new\n"); /* takes away what nobody holds */
+    write_and_commit(in_folder("third"), "new\n"); /* takes away what is not held */
     assert_int_equal(entries(false), 3);
     assert_text(in_folder("report"), "old\n");
     assert_text(in_folder(".c2emu-1-1.tmp.txt"), "somebody's own");
@@ -532,7 +532,7 @@ static void test_rename_that_fails(void **state)
     struct c2_error err;
     struct c2_outfile *file = open_ok(in_folder("report"));
     fputs("new\n", c2_outfile_stream(file));
-    assert_int_equal(mkdir(in_folder("report"), 0700), 0); /* somebody was faster */
+    assert_int_equal(mkdir(in_folder("report"), 0700), 0); /* another was faster */
     assert_int_equal(c2_outfile_commit(file, &err), C2_ERR_IO);
     assert_non_null(strstr(err.text, "Is a directory"));
     assert_int_equal(entries(false), 1);

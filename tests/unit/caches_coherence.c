@@ -163,7 +163,7 @@ static void settle(struct twin *twin, uint32_t core, uint32_t line, bool truly)
     view->waits = false;
 }
 
-/* Whoever has lost its last copy has lost the line. */
+/* The core that has lost its last copy has lost the line. */
 static void look_at_states(struct twin *twin, uint32_t line)
 {
     for (uint32_t core = 0; core < CORES; core++)
@@ -339,7 +339,7 @@ static bool may_fill(const struct twin *twin, const struct node *node, uint32_t 
     return ways >> way & 1;
 }
 
-/* The lowest way that the core may fill and nobody is in; MOST: there is none. */
+/* The lowest way that the core may fill and that is empty; MOST: there is none. */
 static uint32_t free_way(const struct twin *twin, const struct node *node, uint32_t set)
 {
     for (uint32_t way = 0; way < node->config->ways; way++) {

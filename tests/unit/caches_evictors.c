@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Who made a level lose a line, worked out by hand: replacement, back-invalidation, exclusive levels, synonyms, walks.
+ * What made a level lose a line, worked out by hand: replacement, back-invalidation, exclusive levels, synonyms, walks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,8 +58,8 @@ static struct caches_outcome miss(struct caches *caches, uint64_t actor, uint64_
 
 enum { A = 0x100, B = 0x200, C = 0x300, D = 0x400 }; /* lines */
 
-/* L1 has two ways, L2 has room for all. Whoever loads C throws A out; the load of A that follows throws B out; the hit
- * of C in between throws nobody out. */
+/* L1 has two ways, L2 has room for all. The actor that loads C throws A out; the load of A that follows throws B out;
+ * the hit of C in between throws nothing out. */
 static void replacement(void **state)
 {
     (void)state;
@@ -77,7 +77,7 @@ static void replacement(void **state)
     caches_destroy(caches);
 }
 
-/* The same with nobody at C's turn, and without keeping: 0 both times. */
+/* The same without an actor at C's turn, and without keeping: 0 both times. */
 static void nobody(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void exclusive(void **state)
 }
 
 /* A virtually indexed L1 of 128 sets: pages 0 and 1 are two sets for one frame. Each load by the other name misses and
- * takes the line over; the one that is robbed learns who it was. */
+ * takes the line over; the one that is robbed learns which it was. */
 static void synonyms(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void walks_into_exclusive(void **state)
     caches_destroy(caches);
 }
 
-/* A try of a line never seen finds that it misses, or changes nothing; whoever is told of a hit need not call again. */
+/* A try of a line never seen finds that it misses, or changes nothing; after a hit there is no need to call again. */
 static void first_try(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
  * Each replacement policy on one set, as a script one can follow with a pencil.
  *
  * A script is a list of LINE=CLASS or LINE=CLASS>VICTIM: the line is loaded, the class of the outcome must be CLASS,
- * and VICTIM must leave (nobody without it). The set is the whole cache, so its shadow is an LRU list of the same
+ * and VICTIM must leave (none without it). The set is the whole cache, so its shadow is an LRU list of the same
  * size, and a conflict is a miss that LRU would not have had.
  */
 #include <setjmp.h>

@@ -179,7 +179,7 @@ static void next_lines_and_pairs(void **state)
 }
 
 /* 0, 3, 6: then 9 is fetched, and so on to 63, whose next is in another page. A second instruction that goes by its own
- * steps in between changes nothing; one that nobody knows is not seen. */
+ * steps in between changes nothing; an unknown one is not seen. */
 static void strides(void **state)
 {
     (void)state;
@@ -200,8 +200,8 @@ static void strides(void **state)
 
 enum { A = 1 * PAGE, B = 2 * PAGE }; /* lines */
 
-/* Two ways. A comes, and A + 1 with it; B pushes A out, and B + 1 pushes out A + 1, which nobody had asked for: its
- * access misses by that. What an access has pushed out is nobody's fault, and what a prefetch has brought back is no
+/* Two ways. A comes, and A + 1 with it; B pushes A out, and B + 1 pushes out A + 1, which was never accessed: its
+ * access misses by that. What an access has pushed out has no evictor, and what a prefetch has brought back is no
  * loss. */
 static void pollution(void **state)
 {

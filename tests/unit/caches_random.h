@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Random machines and random traces, for those who hold the caches, or who listens to them, to a twin.
+ * Random machines and random traces, for tests that hold the caches, or their listeners, to a twin.
  */
 #ifndef CACHES_RANDOM_H
 #define CACHES_RANDOM_H
@@ -101,7 +101,7 @@ static __attribute__((unused)) void add_writes(struct caches_machine *machine, s
     }
 }
 
-/* Half of the levels have ways that nobody fills. */
+/* Half of the levels have ways that are never filled. */
 static __attribute__((unused)) void add_masks(struct caches_machine *machine, struct c2_rng *rng)
 {
     for (uint32_t i = 0; i <= machine->level_count; i++) {
@@ -188,7 +188,7 @@ struct step {
     bool walk; /* by the physical line; the rest does not matter */
     bool other_actor;
     uint64_t actor;
-    uint64_t pc; /* of the instruction; 0: nobody knows */
+    uint64_t pc; /* of the instruction; 0: unknown */
     uint64_t virtual_, physical;
     uint64_t repeats; /* of the same access, after it */
 };

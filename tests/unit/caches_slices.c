@@ -4,7 +4,7 @@
  * tests/data/slice-testvectors.csv was computed from the published tables (McCalpin TR-2021-03, Slice-Slice-Baby) by
  * an implementation independent of this one; slice-masks.csv holds the published masks. Base sequences are not part
  * of the project: the permutation method is proved with sequences generated from the closed forms, which must give
- * the closed forms back through quite different masks. Whoever has the published sequences (one file a function,
+ * the closed forms back through quite different masks. A reader with the published sequences (one file a function,
  * perm14.txt ...) names their directory in C2_BASE_SEQUENCES and gets the remaining vectors checked as well. */
 #include "caches/caches.h"
 #include "unit/caches_slices_twin.h"
@@ -412,7 +412,7 @@ static void test_random_permutations_against_the_twin(void **state)
     }
 }
 
-/* One vector file, one directory of published sequences: an extra for whoever has them. */
+/* One vector file, one directory of published sequences: an extra where they are at hand. */
 static unsigned check_published(const char *sequences, const struct twin_function *function)
 {
     char path[512], name[CACHES_HASH_BYTES + 512];

@@ -502,7 +502,7 @@ static uint64_t few_va(struct c2_rng *rng, unsigned *entry_count)
     return c2_rng_below(rng, 20) << 12 | c2_rng_below(rng, 4096);
 }
 
-/* Where pages were found, as whoever uses TLBs a lot remembers it; large pages in several places. */
+/* Where pages were found, as a caller of many accesses keeps it; large pages in several places. */
 #define FOUND 64
 static unsigned long refills; /* of all: caches_tlbs_refill() has done them */
 struct found {

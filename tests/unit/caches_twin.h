@@ -83,7 +83,7 @@ struct twin_level {
     uint64_t asked_count;
     struct {
         uint64_t physical, actor;
-    } lost[TWIN_MAX_LINES]; /* every line ever lost, and who made it so last */
+    } lost[TWIN_MAX_LINES]; /* every line ever lost, and what made it so last */
     uint64_t lost_count;
     struct caches_counts counts;
     struct analyses_fifo_counts fifo;
@@ -119,7 +119,7 @@ struct twin {
         bool looks; /* its prefetchers do */
     } seen[CACHES_MAX_LEVELS];
     uint32_t seen_count;
-    /* A line comes into a level, or leaves it; NULL: nobody wants to know. */
+    /* A line comes into a level, or leaves it; NULL: no listener. */
     void (*moved)(void *self, const struct twin_level *level, uint64_t physical, bool came);
     void *self;
 };
@@ -282,7 +282,7 @@ static void twin_tree_away(struct twin_set *set, int node, int low, int high, in
 
 static int twin_brrip_fill(struct twin_level *level) { return c2_rng_below(&level->rng, 32) == 0 ? 2 : 3; }
 
-/* The winner is known before the set that leads has its say, but a leader does not ask who wins. */
+/* The winner is known before the set that leads has its say, but a leader does not look at the winner. */
 static int twin_drrip_fill(struct twin_level *level, const struct twin_set *set)
 {
     if (set->leads == 's') {
@@ -500,7 +500,7 @@ static void twin_second_opinion(struct twin_level *level, const struct twin_set 
         n->fifo_capacity++;
 }
 
-/* ------------------------------------------------------------------ who made a level lose a line */
+/* ------------------------------------------------------------------ what made a level lose a line */
 
 static void twin_lose(const struct twin *twin, struct twin_level *level, uint64_t physical)
 {
@@ -950,7 +950,7 @@ static void twin_write_out(struct twin *twin, uint32_t i)
     all->buffers--;
 }
 
-/* Somebody else than a store past the caches comes to the line. */
+/* Another access than a store past the caches comes to the line. */
 static void twin_drain(struct twin *twin, uint64_t physical)
 {
     for (uint32_t i = twin->instructed.buffers; i-- > 0;)

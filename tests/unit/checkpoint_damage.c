@@ -387,7 +387,7 @@ static void test_made_up_checkpoints_do_no_harm(void **state)
         accepted += restore(made_up.at, made_up.count, &err) == C2_OK;
         free(made_up.at);
     }
-    assert_in_range(accepted, 1, fuzz_inputs(2) - 1); /* what the bytes of memory are, nobody can say */
+    assert_in_range(accepted, 1, fuzz_inputs(2) - 1); /* what the bytes of memory are, cannot be checked */
     free(changed.at);
     free(right.at);
     free(whole.at);

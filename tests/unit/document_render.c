@@ -188,7 +188,7 @@ static void items_are_where_they_say(void **state)
     doc_release(&d);
 }
 
-/* A document that is wanted as one of the two has nothing of the other, and says so to who builds it. */
+/* A document that is wanted as one of the two has nothing of the other, and says so to its builder. */
 static void what_is_not_wanted_is_not_kept(void **state)
 {
     (void)state;

@@ -132,7 +132,7 @@ static void round_and_round(void **state)
     assert_false(turns_shared(turns));
 }
 
-/* Who has ended is passed over; who comes then has its place in the round. */
+/* One that has ended is passed over; the next has its place in the round. */
 static void one_ends(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void the_first_leaves(void **state)
     note();
     emu_turns_leave(turns, 900);
     all_end("ABPA");
-    assert_int_equal(board->now['A' & 7], 900); /* with the turn comes the time of who gave it on */
+    assert_int_equal(board->now['A' & 7], 900); /* with the turn comes the time of its giver */
 }
 
 /* ------------------------------------------------------------------ waiting */
@@ -233,7 +233,7 @@ static void a_moment_wakes(void **state)
 static void sleeps_to_300(void) { wait_for(0, 300); }
 static void sleeps_to_200(void) { wait_for(0, 200); }
 
-/* Nobody does anything: time goes on to the first moment, of equal ones to that of the next process. */
+/* None does anything: time goes on to the first moment, of equal ones to that of the next process. */
 static void time_goes_on(void **state)
 {
     (void)state;

@@ -236,8 +236,8 @@ static void conflicts_of_sets(void **state)
     findings_destroy(findings);
 }
 
-/* Who took most lines is an object, by the sum of its rows, of the level where most is lost; one that took no more than
- * half does not stand alone where the object took lines from itself. */
+/* The taker of most lines is an object, by the sum of its rows, of the level where most is lost; one that took no more
+ * than half does not stand alone where the object took lines from itself. */
 static void who_evicts(void **state)
 {
     struct world w;
@@ -487,7 +487,7 @@ static void blocks_that_fit(void **state)
     findings_destroy(findings);
 }
 
-/* The loop around goes on by 64,000 bytes, or nobody has seen by how much. */
+/* The loop around goes on by 64,000 bytes, or by how much is unknown. */
 static void rounds_that_go_on(void **state)
 {
     struct world w;
@@ -547,7 +547,7 @@ static void distances_that_were_measured(void **state)
     findings_destroy(findings);
 }
 
-/* No step is the most frequent one, and no code is known: nobody can say that it chases pointers. */
+/* No step is the most frequent one, and no code is known: it cannot be said to chase pointers. */
 static void no_order(void **state)
 {
     struct world w;

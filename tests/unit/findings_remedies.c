@@ -182,7 +182,8 @@ static void is_settled(const struct finding *finding, uint32_t number, enum find
 }
 
 /* Of 10000 cycles: the best of a finding's own remedies counts, those in pages of 2 MiB besides only where they spare
- * more than twice as much; what spares nothing is 0; who was not tried keeps the estimate, and who failed too. */
+ * more than twice as much; what spares nothing is 0; one that was not tried keeps the estimate, and one that failed
+ * too. */
 static void the_best_counts(void **state)
 {
     static const uint64_t cost[] = {9600, 9500, 9100, 10400, 9000, 8000, 0, 5000};

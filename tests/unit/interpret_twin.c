@@ -55,7 +55,7 @@ int twin_setup(void **state)
     region = mmap(NULL, REGION_BYTES, PROT_NONE, flags, -1, 0);
     if (region == MAP_FAILED)
         return -1;
-    twin_data = region + 4096; /* a page that nobody may touch on either side */
+    twin_data = region + 4096; /* a page that may not be touched on either side */
     twin_code = twin_data + TWIN_BYTES + 4096;
     mprotect(twin_data, TWIN_BYTES, PROT_READ | PROT_WRITE);
     mprotect(twin_code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);

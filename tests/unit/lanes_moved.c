@@ -76,7 +76,7 @@ static void make_code(struct code *code)
 
 struct live {
     uint64_t base, bytes;
-    int thing; /* 1: malloc#3, 2: the site's; 0: nobody's */
+    int thing; /* 1: malloc#3, 2: the site's; 0: none's */
     uint32_t slot;
     bool alive;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Inlined calls in every form: chains, loops, twice on one line, parts of a function, recursion, calls through several
- * files' worth of lines, functions nobody calls.
+ * files' worth of lines, functions that are never called.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ __attribute__((cold, noinline)) static int rare(int n)
     return printf("rare %d\n", outer(n));
 }
 
-/* Called by nobody: with sections of its own the linker throws it away, and its DWARF stays. */
+/* Never called: with sections of its own the linker throws it away, and its DWARF stays. */
 int discarded(int n)
 {
     return outer(n) - middle(n);

@@ -206,7 +206,7 @@ static void test_aliases(void **state)
     check_function("static", address_of("static", "write"), "write");
 }
 
-/* first: 2 bytes, _start: 5 + 5 + 2 or 5, sized: 3, 13 of nobody's, exit_now: 9; other stands in a section that the
+/* first: 2 bytes, _start: 5 + 5 + 2 or 5, sized: 3, 13 of none, exit_now: 9; other stands in a section that the
  * linker puts into .text as well. */
 static void test_labels_of_assembly(void **state)
 {
@@ -226,7 +226,7 @@ static void test_labels_of_assembly(void **state)
     check_function("assembly", first - 1, NULL);
 }
 
-/* hidden() has lost its symbol: nobody takes its place. In the whole table the label _init is extended. */
+/* hidden() has lost its symbol: nothing takes its place. In the whole table the label _init is extended. */
 static void test_removed_symbols_leave_no_wrong_name(void **state)
 {
     (void)state;

@@ -195,7 +195,7 @@ static void test_every_preset_is_in_the_table(void **state)
 }
 
 /* Every number of a preset of hardware says where it comes from: after its ; stands a letter and a colon, or a word
- * of why. teach is nobody's hardware. */
+ * of why. teach is no hardware. */
 static void check_comments(const char *name)
 {
     char path[512], line[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A level of a machine that was made up: LRU, indexed by physical addresses, in one piece. What is otherwise is set by
- * who asks for it. A machine of one such level, and a memory without pages.
+ * that request it. A machine of one such level, and a memory without pages.
  */
 #ifndef C2_TEST_MADE_LEVEL_H
 #define C2_TEST_MADE_LEVEL_H

@@ -21,7 +21,7 @@ struct both {
     bool failed[BOTH_REPLICAS];
     uint64_t sure[BOTH_REPLICAS]; /* marks that it has said it cannot lack frames at */
     unsigned count;
-    struct c2_error why; /* of the last failure that nobody was told of; status C2_OK: none */
+    struct c2_error why; /* of the last failure that was not reported; status C2_OK: none */
     struct stream_writer *writer;
     uint64_t marks[STREAM_MARKS];
 };

@@ -18,7 +18,7 @@ struct buddy_twin_list {
 };
 struct buddy_twin {
     uint32_t frames, next, tables_low;
-    const bool *taken; /* by frame: others have it; NULL: nobody */
+    const bool *taken; /* by frame: others have it; NULL: none */
     struct buddy_twin_list order[BUDDY_ORDERS], pcp, tables;
     bool refills_too_much, cuts_to_the_tail; /* sabotage */
 };
@@ -73,7 +73,7 @@ static inline bool twin_is_taken(const struct buddy_twin *twin, uint32_t frame)
     return twin->taken && twin->taken[frame];
 }
 
-/* The largest aligned piece that begins at frame, ends below end and that nobody has a frame of. */
+/* The largest aligned piece that begins at frame, ends below end and with all frames free. */
 static inline unsigned twin_piece(const struct buddy_twin *twin, uint32_t frame, uint32_t end)
 {
     uint32_t run = 0;

@@ -65,7 +65,7 @@ static inline int fake_room(void *self, bool shrinks)
     (void)self, (void)shrinks;
     return 0;
 }
-/* Nothing but holes, and the change itself. The page tables are passed over by who lies there himself. */
+/* Nothing but holes, and the change itself. The page tables are passed over by what lies there itself. */
 static inline void fake_check_hole(struct fake_host *fake, uint64_t low, uint64_t high, uint64_t start, uint64_t end)
 {
     const bool meets = start < MMU_TABLES_END && end > MMU_TABLES_BASE;

@@ -506,7 +506,7 @@ static void marks_that_cannot_be_are_refused(void **state)
         mmu_replica_check(replica);
         assert_int_equal(areas_count(&replica->space.areas), 1);
     }
-    /* What is not about memory is nobody's business here. */
+    /* What is not about memory is no business of this test. */
     assert_int_equal(C2_OK, mmu_replica_apply(replica, STREAM_FREED, map, 1, NULL));
     assert_int_equal(C2_OK, mmu_replica_apply(replica, STREAM_KERNEL, map, 3, NULL));
     mmu_replica_destroy(replica);

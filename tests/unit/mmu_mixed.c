@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * All policies on one memory, against a slow twin: an array that says of each frame who has it, searched from end to
+ * All policies on one memory, against a slow twin: an array that says of each frame what has it, searched from end to
  * end. Every frame that is given must be the twin's; no frame is given twice. Beside an aged allocator, whose own
  * frames the twin does not foretell, those of all other policies still are.
  */
@@ -195,7 +195,7 @@ static enum frames_answer expect(struct world *world, unsigned by, uint64_t vpn,
 
 /* ------------------------------------------------------------------ calls on both */
 
-/* The frames are somebody's now. claim: the allocator did not give them. */
+/* The frames are taken now. claim: the allocator did not give them. */
 static void hold(struct world *world, uint64_t frame, uint32_t count, bool claim)
 {
     for (uint64_t i = frame; i < frame + count; i++) {
@@ -207,7 +207,7 @@ static void hold(struct world *world, uint64_t frame, uint32_t count, bool claim
     world->pieces[world->count++] = (struct piece){(uint32_t)frame, count};
 }
 
-/* An aged machine's other programs, who came into sight when the allocator looked. */
+/* An aged machine's other programs, which came into sight when the allocator looked. */
 static void notice_others(struct world *world)
 {
     for (uint32_t frame = 0; frame < world->total; frame++) {

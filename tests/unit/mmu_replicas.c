@@ -589,7 +589,7 @@ static void a_huge_page_is_touched_once(void **state)
     end(&space);
 }
 
-/* The heap of MMU_HUGE_HEAP with pages of 1 GiB starts at a multiple of that, for everybody. The guest's machine has
+/* The heap of MMU_HUGE_HEAP with pages of 1 GiB starts at a multiple of that, for all. The guest's machine has
  * 4 GiB, so a break that asks for 5 more is refused. */
 static void the_heap_lies_as_the_largest_page_needs(void **state)
 {
@@ -720,7 +720,7 @@ static void a_split_that_fails_is_an_error(void **state)
 }
 
 /* 1024 frames, one of them the root's: 1023 are free. Where no page is huge a mark takes 11 at most, and what is there
- * two more to be moved. 8 colours have 128 frames each. Who cannot know says 0. */
+ * two more to be moved. 8 colours have 128 frames each. An allocator without the number gives 0. */
 static void what_is_certain(void **state)
 {
     (void)state;

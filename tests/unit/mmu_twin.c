@@ -618,7 +618,7 @@ static bool same_page(struct world *world, const struct twin_page *page)
     return true;
 }
 
-/* Whoever remembers translations was told of each that changed. */
+/* Listeners of translations were notified of each that changed. */
 static bool was_told(const struct world *world, size_t i)
 {
     const struct twin_page *was = &world->before[i], *is = &world->twin.pages[i];

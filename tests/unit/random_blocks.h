@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A program of random blocks, for those who hold a simulator to a twin that gets it in other pieces; and a memory whose
- * walks read tables of their own.
+ * A program of random blocks, for tests that hold a simulator to a twin that gets it in other pieces; and a memory
+ * whose walks read tables of their own.
  */
 #ifndef RANDOM_BLOCKS_H
 #define RANDOM_BLOCKS_H

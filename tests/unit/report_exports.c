@@ -112,9 +112,9 @@ static void callgrind(void **state)
                      "\ntotals:" TOTAL "\n");
 }
 
-/* Pairs by object and line: A at app.c:0 by the code of app 6 (L2), by itself 150, by malloc#1 40, by nobody 10; at
- * add.h:3, inlined there, by itself 45, by the stack 5; where no line is known by itself 10. malloc#1 at add.h:3 by A
- * 60, and 4 in L2. */
+/* Pairs by object and line: A at app.c:0 by the code of app 6 (L2), by itself 150, by malloc#1 40, by an unknown one
+ * 10; at add.h:3, inlined there, by itself 45, by the stack 5; where no line is known by itself 10. malloc#1 at add.h:3
+ * by A 60, and 4 in L2. */
 static void evictors(void **state)
 {
     (void)state;

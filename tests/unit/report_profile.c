@@ -34,8 +34,8 @@ static char *profile_text(const struct profile_sample *s)
  * together 25284 + 1080 + 2760 = 29124, and 276 of start-up: 29400. A has r2 and r3, 18448, of which 8.5 tenths less a
  * little are cold, 8.8 cold or capacity; malloc#1 8904, the stack 1568: these are 99 % of 29124, and the code's 204 are
  * left. kernel:14 has r3 and r4, 9304; main:5 r0 and r1, 1772. A missed 370 times in L1D but for start-up.
- * Conflicts that cost 292 or more: r2 200 in L1D, 75 % of them by A itself (150; 40 by malloc#1, 10 by nobody); r4 60,
- * all by A; r3 50, 45 by A; the 6 and 4 of L2 cost 168 and 112. 4500 bytes are 4.39 KiB. */
+ * Conflicts that cost 292 or more: r2 200 in L1D, 75 % of them by A itself (150; 40 by malloc#1, 10 by an unknown one);
+ * r4 60, all by A; r3 50, 45 by A; the 6 and 4 of L2 cost 168 and 112. 4500 bytes are 4.39 KiB. */
 static void the_text(void **state)
 {
     (void)state;

@@ -180,7 +180,7 @@ static void what_says_nothing_is_left_out(void **state)
     free(text);
 }
 
-/* What somebody has asked for, or what is not as ever, is in the head. */
+/* What an option asks for, or what is not as ever, is in the head. */
 static void the_head_has_what_was_asked_for(void **state)
 {
     (void)state;

@@ -225,7 +225,7 @@ static void cut_alike(struct world *world, uint64_t every, unsigned listener)
     whole->sim = create(world, subscribers, 2);
     parted->sim = create(world, &cut, 1);
     for (uint32_t i = 0; i < RECORDS; i++) {
-        if (below(world, RECORDS / 15) == 0 && listener < 2) /* who listens to records hears of all phases */
+        if (below(world, RECORDS / 15) == 0 && listener < 2) /* listeners of records get all phases */
             phase(world, whole, parted, &at);
         (below(world, 20) == 0 ? string : plain)(world, whole, parted, &at);
     }

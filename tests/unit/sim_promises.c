@@ -40,7 +40,7 @@ static enum c2_status actor(void *self, uint32_t code, enum sim_kind kind, struc
     return C2_OK;
 }
 
-/* One block, which reads two addresses; blamed: the word for whoever makes an access. */
+/* One block, which reads two addresses; blamed: the word for the actor. */
 struct bench {
     struct stream_blocks *blocks;
     struct sim *sim;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Records told many at a time, and what is noted among misses that are told later: the same random stream is simulated
- * for one who gets it record by record, so that each miss is that of the record told last, and for one who is told as
- * late as may be. Both number the records that are not quiet; each miss must have happened in the same one, in the same
- * order.
+ * for one that gets it record by record, so that each miss is that of the record told last, and for one that is
+ * notified as late as may be. Both number the records that are not quiet; each miss must have happened in the same one,
+ * in the same order.
  * References told many at a time, between misses: they come in the order in which a simulator refers that does each
  * record instruction by instruction, misses in their places.
  */

@@ -236,7 +236,7 @@ static void a_subscribers_failure_ends_the_batch(void **state)
     bench_destroy(bench);
 }
 
-/* Who hears what, in one string: a letter each. */
+/* The notices of each, in one string: a letter each. */
 struct ear {
     char letter;
     char *heard;
@@ -283,7 +283,7 @@ static enum c2_status hear_miss(void *self, const struct sim_miss *miss, struct 
     return hear(self, 'm') == C2_OK ? C2_OK : c2_fail(err, C2_ERR_IO, "full");
 }
 
-/* What they hear of two runs of a block that reads one line, and of a mark between them: who hears of misses, of the
+/* What they hear of two runs of a block that reads one line, and of a mark between them: listeners of misses, of the
  * record before. */
 static enum c2_status listen(char *heard, bool first_fails)
 {

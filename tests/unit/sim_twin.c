@@ -76,7 +76,7 @@ enum mutant { HEALTHY, NO_SECOND_LINE, FETCH_EVERY_INSN, MODIFY_READS_ONLY, DATA
 struct twin {
     enum mutant mutant;
     struct caches *caches, *plain; /* plain: without prefetchers; NULL: the machine has none */
-    uint64_t pc;                   /* whose data it is; 0: nobody's */
+    uint64_t pc;                   /* its instruction; 0: none */
     struct pages *pages;
     uint64_t line_bytes;
     bool has_l1i;
@@ -408,7 +408,7 @@ static enum c2_status watch_records(void *self, const struct sim_records *record
 {
     struct watch *watch = self;
     (void)err;
-    *quiet = true; /* nobody is to be told of them at each miss */
+    *quiet = true; /* no notice of them is needed at each miss */
     for (const uint64_t *at = records->words; at < records->end && !watch->silent; at = sim_record_behind(at)) {
         watch->records++;
         watch->instructions += stream_header_insns(*at);
@@ -974,7 +974,7 @@ static void random_programs(void **state)
     }
 }
 
-/* Each access comes by itself, whoever listens; those of before may be in the way of a repeat. */
+/* Each access comes by itself, whatever the listeners; those of before may be in the way of a repeat. */
 static void prefetchers(void **state)
 {
     (void)state;

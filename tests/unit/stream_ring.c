@@ -488,7 +488,7 @@ static void test_each_has_its_own_pace(void **state)
     stream_ring_destroy(ring);
 }
 
-/* Whoever fails, and whenever: behind a drain it is the failure at the earliest batch, of the first that fails there.
+/* Whichever fails, and whenever: behind a drain it is the failure at the earliest batch, of the first that fails there.
  * The others have had all batches. */
 static void test_the_same_failure_every_time(void **state)
 {

@@ -56,7 +56,7 @@ static void change(struct stream_writer *writer)
     assert_int_equal(stream_writer_change(writer, STREAM_TOUCHED, words, 2, NULL), C2_OK);
 }
 
-/* Nobody says anything: each change is eaten when the call returns, with what came before it. */
+/* None reports anything: each change is eaten when the call returns, with what came before it. */
 static void a_change_is_waited_for(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@
 static void who_runs_c2emu_is_the_guest(void **state)
 {
     (void)state;
-    static const uint32_t rows[][3] = {/* of the host, who runs c2emu, shown */
+    static const uint32_t rows[][3] = {/* of the host, the user of c2emu, shown */
                                        {0, 0, 1000},        {1000, 0, 65534},    {1, 0, 1},          {0, 1000, 0},
                                        {1000, 1000, 1000},  {1001, 1000, 1001},  {1001, 1001, 1000}, {0, 1001, 0},
                                        {1000, 1001, 65534}, {65534, 1001, 65534}};

@@ -92,7 +92,7 @@ static void sockets_that_wait_for_all(void **state)
     assert_call(-ENOPROTOOPT, setsockopt, pair[0], SOL_SOCKET, SO_RCVLOWAT, bytes, 4);
 }
 
-/* Shut down, a socket of datagrams has an end only for those who wait. */
+/* Shut down, a socket of datagrams has an end only for those that wait. */
 static void datagrams_end(void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void locks_of_ranges(void **state)
     assert_call(-EINVAL, fcntl, first, F_SETLKW, area(F_WRLCK, SEEK_SET, -1, 1));
 }
 
-/* Somebody outside holds the lock: the host waits for him. */
+/* The lock is held outside: the host waits for its holder. */
 static void locks_of_others(void **state)
 {
     (void)state;

@@ -211,7 +211,7 @@ static void packets_tell_of_the_slave(void **state)
     set_both(&settings);
 }
 
-/* More than the input takes, by lines and not; nobody reads. */
+/* More than the input takes, by lines and not; without a reader. */
 static void too_much_input(void **state)
 {
     static uint8_t bytes[6000];

@@ -224,7 +224,7 @@ static void by_waitid(void **state)
     assert_call(-EINVAL, waitid, P_ALL, 0, info, WNOHANG, NULL);
 }
 
-/* ------------------------------------------------------------------ who is whose */
+/* ------------------------------------------------------------------ parents */
 
 static unsigned processes(void)
 {
@@ -251,7 +251,7 @@ static void orphans(void **state)
     int status;
     const int64_t child = start();
     runs(child, leaves_two, 0);
-    assert_int_equal(processes(), 3); /* nobody waits for the zombie any more */
+    assert_int_equal(processes(), 3); /* the zombie is not waited for any more */
     assert_int_equal(wait_for(FIRST + 3, &status, 0), -ECHILD);
     assert_int_equal(wait_for(-1, &status, 0), child);
     assert_int_equal(wait_for(-1, &status, 0), -ECHILD);
@@ -332,7 +332,7 @@ static void parents_are_told(void **state)
     assert_int_equal(next_signal(SIGCHLD, &info), -EAGAIN);
 }
 
-/* Of children that nobody cares for nothing is left; a wait for all of them is over when the last has ended. */
+/* Of children that are not waited for nothing is left; a wait for all of them is over when the last has ended. */
 static void ignored_children(void **state)
 {
     (void)state;

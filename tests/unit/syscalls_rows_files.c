@@ -309,7 +309,7 @@ void row_flock(void **state)
     assert_call(0, flock, second, LOCK_EX | LOCK_NB);
 }
 
-/* What is written to a pipe makes a signal of the one who owns the other end. */
+/* What is written to a pipe makes a signal of the owner of the other end. */
 static void assert_notice(void)
 {
     int *pair = guest_take(8), *on = guest_take(4);
@@ -553,7 +553,7 @@ void row_pipe(void **state)
     assert_call(3, write, pair[1], guest_text("abc"), 3);
     assert_call(3, read, pair[0], buffer, 8);
     assert_memory_equal(buffer, "abc", 3);
-    /* nobody else has the other end: waiting would be for ever */
+    /* no other process has the other end: waiting would be for ever */
     assert_call(-EINTR, read, pair[0], buffer, 8);
     assert_int_equal(g.result.action, SYSCALLS_FAILED);
     assert_string_equal(g.err.text, "deadlock: the program waits for ever in read: it reads from itself, and nothing "

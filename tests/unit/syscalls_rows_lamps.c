@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * One test a row: timers and signals by descriptor, and who waits for them; tee and vmsplice.
+ * One test a row: timers and signals by descriptor, and waits for them; tee and vmsplice.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ void row_timerfd_settime(void **state)
     assert_int_equal(ticks_of(3), 4);
     assert_int_equal(ticks_of(3), 1);
     assert_int_equal(now(), 1640000000);
-    /* a setting forgets what nobody has read; a moment that has passed */
+    /* a setting forgets what was not read; a moment that has passed */
     g.instructions += 20000000;
     assert_call(0, timerfd_settime, 3, TFD_TIMER_ABSTIME, setting(1, 0), old);
     assert_int_equal(old->it_interval.tv_nsec, 10000000);
@@ -126,7 +126,7 @@ void row_timerfd_gettime(void **state)
     assert_call(-EINVAL, timerfd_gettime, 0, left);
 }
 
-/* ------------------------------------------------------------------ who waits for them */
+/* ------------------------------------------------------------------ waits for them */
 
 void row_epoll_pwait2(void **state)
 {

@@ -871,7 +871,7 @@ void row_timer_settime(void **state)
     assert_call(0, timer_settime, id, TIMER_ABSTIME, wanted, old);
     assert_int_equal(old->it_value.tv_nsec, 0);
     pass_to(3000000000);
-    assert_true(syscalls_alarm(g.kernel, g.instructions) == UINT64_MAX); /* its signal is pending: nobody stops, */
+    assert_true(syscalls_alarm(g.kernel, g.instructions) == UINT64_MAX); /* its signal is pending: no stop is due, */
     g.instructions = 5000000000;                                         /* and these are two overruns */
     assert_call(SIGUSR1, rt_sigtimedwait, set_of(SIGUSR1), info, NULL, 8);
     assert_int_equal(info->si_code, SI_TIMER);
@@ -1039,9 +1039,9 @@ void row_kill(void **state)
     (void)state;
     assert_call(0, kill, 1000, 0);
     assert_int_equal(syscalls_pending(g.kernel), 0);
-    assert_call(-EPERM, kill, 1, SIGTERM); /* it is there, and somebody else's */
+    assert_call(-EPERM, kill, 1, SIGTERM); /* it is there, and another user's */
     assert_call(-ESRCH, kill, 7, SIGTERM);
-    assert_call(-ESRCH, kill, -1, SIGTERM); /* everybody but itself: nobody */
+    assert_call(-ESRCH, kill, -1, SIGTERM); /* all but itself: none */
     assert_call(-EINVAL, kill, 1000, 65);
     assert_call(0, kill, 0, SIGCHLD); /* ignored by default */
     assert_int_equal(syscalls_pending(g.kernel), 0);
@@ -1195,7 +1195,7 @@ void row_clone3(void **state)
     uint64_t *args = guest_take(96);
     assert_call(-EINVAL, clone3, args, 56);
     assert_call(-E2BIG, clone3, args, 4097);
-    args[11] = 1; /* what nobody knows has to be 0 */
+    args[11] = 1; /* unknown fields have to be 0 */
     assert_call(-E2BIG, clone3, args, 96);
     args[11] = 0;
     args[0] = 0x10000; /* a thread without its signals */

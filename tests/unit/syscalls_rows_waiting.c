@@ -346,7 +346,7 @@ void row_poll(void **state)
     assert_call(1, poll, q, 2, -1);
     assert_int_equal(q[0].revents, POLLNVAL);
     assert_int_equal(q[1].revents, 0);
-    /* nobody else can make an empty pipe readable: the time passes at once */
+    /* no other can make an empty pipe readable: the time passes at once */
     int *empty = new_pipe();
     assert_call(0, poll, query(empty[0], POLLIN, -1, 0), 2, 1500);
     assert_int_equal(now(), 1500000000);
@@ -595,7 +595,7 @@ void row_connect(void **state)
     assert_call(0, connect, client, inet(INADDR_LOOPBACK, 8080), 16);
     assert_call(-EISCONN, connect, client, inet(INADDR_LOOPBACK, 8080), 16);
     assert_int_equal(PORT(getpeername, client), 8080);
-    /* a port that nobody listens at any more */
+    /* a port without a listener any more */
     assert_call(0, close, server);
     assert_call(-ECONNREFUSED, connect, CALL(socket, AF_INET, SOCK_STREAM, 0), inet(INADDR_LOOPBACK, 8080), 16);
 }
@@ -692,7 +692,7 @@ void row_sendto(void **state)
     assert_call(-EPIPE, sendto, pair[0], guest_text("abc"), 3, 0, NULL, 0);
     assert_int_equal(g.result.action, SYSCALLS_SIGNAL);
     assert_int_equal(g.result.signal, SIGPIPE);
-    /* UDP: nobody there, somebody, connected; by write, too */
+    /* UDP: no socket there, a socket there, connected; by write, too */
     int64_t from = CALL(socket, AF_INET, SOCK_DGRAM, 0), to = CALL(socket, AF_INET, SOCK_DGRAM, 0);
     assert_call(-EDESTADDRREQ, sendto, from, guest_text("abc"), 3, 0, NULL, 0);
     assert_call(3, sendto, from, guest_text("abc"), 3, 0, inet(INADDR_LOOPBACK, 9), 16);
@@ -719,7 +719,7 @@ void row_recvfrom(void **state)
     assert_int_equal(*bytes, 0);
     assert_call(-EAGAIN, recvfrom, pair[1], out, 8, MSG_DONTWAIT, NULL, NULL);
     assert_deadlock(CALL(recvfrom, pair[1], out, 8, 0, NULL, NULL));
-    /* who has sent it: by address, by path */
+    /* its sender: by address, by path */
     int64_t from = CALL(socket, AF_INET, SOCK_DGRAM, 0), to = CALL(socket, AF_INET, SOCK_DGRAM, 0);
     struct sockaddr_in *sender = guest_take(sizeof *sender);
     assert_call(0, bind, to, inet(INADDR_LOOPBACK, 5000), 16);
@@ -772,7 +772,7 @@ static struct msghdr *with_control(int type, const void *data, size_t bytes)
     return m;
 }
 
-/* Descriptors get numbers of their own; who is told is the guest. */
+/* Descriptors get numbers of their own; the notices go to the guest. */
 void row_sendmmsg(void **state)
 {
     (void)state;

@@ -134,7 +134,7 @@ static void exhausted_memory_ends_the_run(void **state)
     touches_close(&touches, g.mmu);
 }
 
-/* What the kernel writes over code is told to whoever keeps translations of it. */
+/* What the kernel writes over code is reported to keepers of translations of it. */
 static unsigned code_changes;
 static void changed(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
@@ -163,7 +163,7 @@ static void interrupt(int signal)
     g.interrupted = 1;
 }
 
-/* A read that would wait for ever comes back once somebody wants the run to end. */
+/* A read that would wait for ever comes back once the run has to end. */
 static void a_blocking_call_can_be_interrupted(void **state)
 {
     (void)state;

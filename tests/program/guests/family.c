@@ -7,7 +7,7 @@
  * spawn    posix_spawn: failures come back to the parent; vfork writes in the parent's memory
  * memory   clone with CLONE_VM
  * thread   signals for a thread of another process
- * daemons  who is left when the first process has ended
+ * daemons  which are left when the first process has ended
  * signals  kill between processes, SIGCHLD with its siginfo, sigsuspend, a child killed while it waits
  * shared   shared memory, file positions, locks of files between processes
  * clock    sleeping children, in virtual time
@@ -1131,8 +1131,8 @@ static void common_memory(void)
     printf("a brother is nobody to wait for: %d\n", waitpid(brother, &status, 0) < 0 && errno == ECHILD);
 }
 
-/* Who has a session of its own and waits for ever is ended an hour behind the first process: the third one says so, and
- * goes on waiting. One of the session goes on for as long as it likes. */
+/* A process with a session of its own that waits for ever is ended an hour behind the first process: the third one says
+ * so, and goes on waiting. One of the session goes on for as long as it likes. */
 static time_t daemon_began;
 static void say_when(int signal)
 {

@@ -208,7 +208,7 @@ static void alone(int id)
     printf("%o %lu %d\n", about.sem_perm.mode, about.sem_nsems, about.sem_otime != 0);
 }
 
-/* A waiter gets what another one gives at once: who gave it cannot take it again. */
+/* A waiter gets what another one gives at once: the giver cannot take it again. */
 static void given(int id)
 {
     semctl(id, 0, SETVAL, (union argument){.value = 0});

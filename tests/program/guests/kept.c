@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * kept files DIR | signals | registers | holds WHAT DIR: programs whose state is spread over as many places as they can reach - open
- * files, the kernel's tables, all kinds of registers - and who say at the end what it has come to. They are cut at any
- * instruction and go on from a checkpoint.
+ * kept files DIR | signals | registers | holds WHAT DIR: programs whose state is spread over as many places as they can
+ * reach - open files, the kernel's tables, all kinds of registers - which print at the end what it has come to. They
+ * are cut at any instruction and go on from a checkpoint.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -147,7 +147,7 @@ static void *waits_at_four(void *unused)
     return NULL;
 }
 
-/* Who is to be woken may not wait yet. */
+/* The one to be woken may not wait yet. */
 static void wake_one(uint32_t *at)
 {
     while (futex(at, FUTEX_WAKE, 1, NULL, NULL, 0) == 0)
@@ -368,7 +368,7 @@ static void messages(void)
     say_messages("no time", recvmmsg(pair[0], make_messages(), MESSAGES, 0, &time));
 }
 
-/* More than fits: who sends all of them waits for who reads. */
+/* More than fits: the sender of all of them waits for the reader. */
 static void many_sent(void)
 {
     static char large[3][150000];

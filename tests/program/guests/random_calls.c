@@ -4,10 +4,10 @@
  *
  * Prints a line for each call: its name and arguments before it begins, its result and a sum of all the memory that
  * calls are given when it is back. The draws depend on the seed and on results only, so two runs on kernels that agree
- * print the same. Drawn are only calls whose answer Linux determines, and that can hurt nobody: files stay small and in
- * the working directory, no process is made or signalled. MODE is `ready` (no call waits), `blocks` (the run may end in a
- * call that waits for ever) or `wild` (calls with any arguments; nothing is printed, and the status is 17). WRONG: the call whose result is printed as one more than it is, to see that a
- * comparison can fail.
+ * print the same. Drawn are only calls whose answer Linux determines, and that do no harm: files stay small and in
+ * the working directory, no process is made or signalled. MODE is `ready` (no call waits), `blocks` (the run may end in
+ * a call that waits for ever) or `wild` (calls with any arguments; nothing is printed, and the status is 17). WRONG:
+ * the call whose result is printed as one more than it is, to see that a comparison can fail.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -243,7 +243,7 @@ static long call(long what, const char *name, const long a[6])
 static size_t some(void) { return chance(10) ? (chance(2) ? 0 : 4000) : below(300); }
 static long position(void) { return odd(10) ? PICK(-1, -5, 1l << 62) : (long)below(chance(8) ? 70000 : 9000); }
 
-/* Who has sent a signal that is read there has another number here and there; and Linux before 6.10 fills one buffer
+/* The sender of a signal that is read there has another number here and there; and Linux before 6.10 fills one buffer
  * after the other. */
 static bool is_lamp(long fd)
 {
@@ -473,13 +473,13 @@ static void lock(void)
                        blocks && chance(2) ? PICK(F_SETLKW, F_OFD_SETLKW)
                                            : PICK(F_SETLK, F_OFD_SETLK, F_GETLK, F_OFD_GETLK),
                        P(place(area)));
-    if (result == 0 && area->l_pid > 0) /* whose it is has another number here and there */
+    if (result == 0 && area->l_pid > 0) /* its owner has another number here and there */
         area->l_pid = 1;
 }
 
 /* ------------------------------------------------------------------ paths */
 
-/* Who owns a file is printed as what it means; times, devices and inode numbers are the host's. */
+/* The owner of a file is printed as what it means; times, devices and inode numbers are the host's. */
 static void put_stat(const struct stat *st)
 {
     put(" {%o %s%s", st->st_mode, st->st_uid == geteuid() ? "mine" : "foreign",

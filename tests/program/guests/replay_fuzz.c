@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * replay_fuzz MACHINE.ini FILE INPUTS SEED: recordings that somebody has changed, with checksums that are right, and
+ * replay_fuzz MACHINE.ini FILE INPUTS SEED: changed recordings, with checksums that are right, and
  * traces, go through reader, replica, caches and analyses: no crash, no hang. Whatever is refused is refused with a
  * reason.
  *

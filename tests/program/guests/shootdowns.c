@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * shootdowns UNMAPPED PROTECTED: a thread writes to blocks of four pages; when it has ended the first one unmaps some,
- * takes the right to write from others, and unmaps as many that nobody has touched.
+ * takes the right to write from others, and unmaps as many that were never touched.
  */
 #include <pthread.h>
 #include <stdlib.h>

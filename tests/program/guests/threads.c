@@ -58,7 +58,7 @@ static void *locks_work(void *argument)
     }
     pthread_barrier_wait(&barrier);
     pthread_rwlock_rdlock(&rwlock);
-    const long seen = total; /* nobody writes any more */
+    const long seen = total; /* no thread writes any more */
     pthread_rwlock_unlock(&rwlock);
     pthread_rwlock_wrlock(&rwlock);
     ready++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * torture futex|signals THREADS ROUNDS SEED: threads that do at random what can be done with futexes, or signals.
- * Prints a state that does not depend on their order: what was counted twice must agree, and nobody may be left behind.
+ * Prints a state that does not depend on their order: what was counted twice must agree, and no thread may be left.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -80,7 +80,7 @@ static void with_timed(uint64_t *state)
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += draw(state) % 2;
-    const bool yields = draw(state) % 8 == 0; /* what is drawn depends on nobody else */
+    const bool yields = draw(state) % 8 == 0; /* what is drawn depends on no other thread */
     if (pthread_mutex_timedlock(&lock[i], &until) != 0)
         return;
     under[i]++;
@@ -132,7 +132,7 @@ static void consume(uint64_t *state)
     pthread_mutex_unlock(&queue_lock);
 }
 
-/* Threads park at one word, and are moved to another one; who moves them wakes all in the end. */
+/* Threads park at one word, and are moved to another one; the mover wakes all in the end. */
 static void park(uint64_t *state)
 {
     struct timespec some = {0, 1000 + draw(state) % 5000};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Signals that tell of descriptors: to who owns them, to a parent, with F_SETSIG; and of leases.
+ * Signals that tell of descriptors: to their owner, to a parent, with F_SETSIG; and of leases.
  */
 #define _GNU_SOURCE
 #include <errno.h>
