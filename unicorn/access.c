@@ -29,8 +29,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The engine that runs now: Unicorn's functions do not say for whom they are called. `running` is null while Unicorn
- * does an access by itself. */
+/* The engine that runs now: Unicorn's functions do not say for which engine they are called. `running` is null while
+ * Unicorn does an access by itself. */
 static struct unicorn_access *executing, *running;
 static bool storing_part; /* Unicorn stores a byte of an unaligned store */
 

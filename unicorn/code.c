@@ -5,7 +5,7 @@
  *   size, stops before the block; it is decoded, and only what is known to be executed rightly is left to Unicorn.
  *   Translation blocks end where the blocks of the stream do, or before (translate.c asks unicorn_code_cut): none holds
  *   an instruction to interpret but as its only one, and none goes on where engine_watch.splits wants another to start.
- *   Blocks on writable or shared pages keep a copy of their bytes and are compared with it at each execution, whoever
+ *   Blocks on writable or shared pages keep a copy of their bytes and are compared with it at each execution, whatever
  *   changed them: a store, an interpreted instruction, a system call, a store through another mapping. (What a store
  *   through its own address changes in the very block that executes it: unicorn_access.c.) Code on other pages changes
  *   only through mmap, munmap and mprotect, which say so (unicorn_code_forget).

@@ -18,9 +18,9 @@
  *   Rare causes fold into one number, the instruction count to pause at. A budget of whole blocks ends there as well.
  *   A translation is the block of the stream (code.c), or a part of it: then the record stays open and is joined with
  *   the translations behind it. What Unicorn executes wrongly, or not at all, is interpreted between two of them
- *   (interpret/interpret.h), within the record as well: the stream does not show who has executed an instruction. Where
- *   a budget ends within a block, its first instructions are executed one by one, each in a translation of its own,
- *   which is kept beside that of the block, and the record is closed there.
+ *   (interpret/interpret.h), within the record as well: the stream does not show what has executed an instruction.
+ *   Where a budget ends within a block, its first instructions are executed one by one, each in a translation of its
+ *   own, which is kept beside that of the block, and the record is closed there.
  *   Recording off: instructions are counted in the same way; on request those of each block, by the hook.
  *   Unicorn has three sets of translations - those that record, those with hooks, those with neither - and uses the one
  *   of the time (unicorn_state.c): so a switch drops nothing.
@@ -101,7 +101,7 @@ static bool is_beyond(struct unicorn *u, const struct unicorn_block *block)
     return u->beyond;
 }
 
-/* Who watches is told of the block. False: the run pauses. */
+/* Watchers are notified of the block. False: the run pauses. */
 static bool tell(struct unicorn *u, const struct unicorn_block *block)
 {
     const struct engine_watch *watch = &u->base.config.watch;
@@ -261,7 +261,7 @@ static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, ui
     return u->joined && join(u, pc, size);
 }
 
-/* A turn of whole blocks ends where it would if nobody watched. */
+/* A turn of whole blocks ends where it would if nothing watched. */
 static inline unsigned needed_for(const struct unicorn *u, const struct unicorn_block *block)
 {
     return block->cost + (u->whole ? block->rest : 0u);
@@ -330,7 +330,7 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
         enter_translation(self, pc, size, false);
 }
 
-/* The same where somebody may guard the stack pointer. */
+/* The same where the stack pointer may be guarded. */
 static void on_block_guarded(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
 {
     (void)uc;
@@ -741,7 +741,7 @@ static bool after_interpret(struct unicorn *u, struct engine_event *event, struc
 
 /* ------------------------------------------------------------------ running */
 
-#define OUTSIDE 0x5a5a5a5a5a000000 /* an address that is not canonical, and nobody's */
+#define OUTSIDE 0x5a5a5a5a5a000000 /* an address that is not canonical, and never mapped */
 
 /* Unicorn keeps translations of its own, with rights; mapping and unmapping a page anywhere drops them all (40 us). */
 static enum c2_status drop_translations(struct unicorn *u)

@@ -68,7 +68,7 @@ struct unicorn {
     uint64_t cut_at; /* ... and at which instruction count */
     bool stopped;    /* engine_stop() */
     uint64_t guard_from, guard_bytes; /* engine_guard() */
-    /* Where somebody may guard: the block that began last, the first byte behind it, and how the guest came there. */
+    /* Where there may be a guard: the block that began last, the first byte behind it, and how the guest came there. */
     uint64_t began_pc, began_at, behind;
     bool arrived, beyond;
     uint64_t grow_at; /* instruction count at which to let the translation cache grow */

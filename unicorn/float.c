@@ -50,7 +50,7 @@ void unicorn_float_run(uint32_t unmasked)
 
 static bool to_nearest(const struct float_status *status) { return common && status->rounding == TO_NEAREST; }
 
-/* Raised once, it stays: then nobody needs to know. */
+/* Raised once, it stays: then it is not needed. */
 static bool known_inexact(const struct float_status *status) { return status->flags & INEXACT; }
 
 /* Nothing is written where it stays as it is: the next operation reads it, and would wait for this one. */

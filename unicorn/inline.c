@@ -17,7 +17,7 @@
  *   What Unicorn does as two accesses takes effect as one: of a move of 16 bytes that may lie anywhere both halves are
  *   loaded before the register changes, and before a store across two pages, of 80 bits as well, the second one is
  *   looked at. So a fault leaves nothing half done.
- *   Behind each access Unicorn asks whether it shall stop. Nobody stops it there, so that is left out.
+ *   Behind each access Unicorn asks whether it shall stop. It is never stopped there, so that is left out.
  * Invariants
  *   A translation that is not refused writes each of its slots once, in the order of the program, before the access
  *   itself: a slot of an instruction that faulted holds an address, and the record ends before it.
@@ -287,7 +287,7 @@ static void store_halves(struct TCGContext *context, access_function *original, 
 }
 
 /* ------------------------------------------------------------------ the beginning
- * As long as nobody branches everything is done at once, and taken back by the block hook if it was not to be done. */
+ * As long as there is no branch everything is done at once, and taken back by the block hook if it was not due. */
 
 #define PACE(field) offsetof(struct unicorn_pace, field)
 #define ENTRY(field) offsetof(struct unicorn_entry, field)

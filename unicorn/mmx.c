@@ -2,10 +2,10 @@
  *
  * Model
  *   An instruction that writes an MMX register sets sign and exponent of the x87 register that it is a part of to ones,
- *   so that whoever takes it for a number finds a NaN. Unicorn leaves them as they are. So they are set before it: what
- *   a block writes before its first x87 instruction, when the block begins; what it writes later, by a code hook before
- *   the instruction. A block that is left before it wrote a register gives back what was there, as does an instruction
- *   that faults.
+ *   so that code that takes it for a number finds a NaN. Unicorn leaves them as they are. So they are set before it:
+ *   what a block writes before its first x87 instruction, when the block begins; what it writes later, by a code hook
+ *   before the instruction. A block that is left before it wrote a register gives back what was there, as does an
+ *   instruction that faults.
  * Cost
  *   20 ns for each register that a block writes, at each of its executions.
  * Source

@@ -82,7 +82,7 @@ struct unicorn_block {
     uint64_t header; /* of a complete execution */
     uint16_t insns;
     uint16_t cost; /* instructions that are counted when it has been executed: insns, or the one that is interpreted */
-    uint16_t rest; /* that the block would have, too, did nobody want another to start behind it */
+    uint16_t rest; /* that the block would have, too, without another that has to start behind it */
     uint16_t slots;
     uint16_t events;                  /* memory events of a complete execution, no page crossed */
     bool direct;                      /* event i is slot i */
@@ -300,12 +300,12 @@ enum c2_status unicorn_mmx_learn(struct unicorn_mmx *mmx, const struct decode_bl
 struct unicorn_access {
     uint64_t *next; /* where the next memory event goes, if record */
     bool record;
-    bool abandoned;  /* the current block was left before an instruction that changes it; whoever sees it clears it */
+    bool abandoned;  /* the current block was left before an instruction that changes it; its reader clears it */
     unsigned passed; /* accesses done here although Unicorn's own table might take the page */
     bool deaf;       /* Unicorn reports no stores until the next run: it left amid the bytes of one */
     const struct mmu *mmu;
     struct CPUState *cpu; /* Unicorn's */
-    void *env;            /* and what it hands to its functions, once it has: for whom, ... */
+    void *env;            /* and what it hands to its functions, once it has: for which engine, ... */
     uint32_t index;       /* ... and which of its tables of pages */
     struct unicorn_pace *pace;
     struct c2_map *code_pages;            /* page numbers of decoded code */
