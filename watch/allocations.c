@@ -23,7 +23,7 @@
  *   freed unseen is marked FREED when its address is given out again.
  *   A call started twice (its first instruction faulted) is one.
  * Cost
- *   Blocks where nobody calls or returns pay nothing: matrix multiplication runs at 0.98 of its time without marks,
+ *   Blocks without call or return pay nothing: matrix multiplication runs at 0.98 of its time without marks,
  *   within the noise. A call of the family costs about 0.4 us. Reading the names of a file costs once what the loader
  *   needs to open it: 60 ms for the C library where its debug file is installed, which a report with names needs as
  *   well.

@@ -2,7 +2,7 @@
  *
  * Model
  *   Arrivals are counted from where the engine begins to run; the one that counts stops the engine before the place's
- *   first instruction, when all who watch have been told of it.
+ *   first instruction, when all watchers have been notified of it.
  */
 #include "watch/arrival.h"
 

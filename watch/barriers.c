@@ -4,14 +4,14 @@
  *   Barriers are calls of the functions of family[], which are found by name in every file that code is executed from.
  *   A thread that enters one has come there, until it has returned: RSP is above the return address, or that was
  *   overwritten. When each of the other threads has come to a barrier, or waits for something, what all have done so
- *   far is before whatever they do next: there the mark is made, at the entry of the last one, and nobody counts as
+ *   far is before whatever they do next: there the mark is made, at the entry of the last one, and none counts as
  *   having come any longer. The beginning of an OpenMP region is such a point as well, for the thread that begins it.
  *   A program with one thread has no barriers.
  * Counting
  *   A call started twice (its first instruction faulted) is one.
  * Cost
- *   Nothing where nobody wants marks. Else the names of the files that code comes from are looked through, and a call
- *   of the family costs about a microsecond.
+ *   Nothing where no marks are requested. Else the names of the files that code comes from are looked through, and a
+ *   call of the family costs about a microsecond.
  * Not modelled
  *   Barriers of a part of the threads, while others work: no mark, though these would be ordered. Barriers that threads
  *   make of mutexes or atomic variables, or that a library has inlined. A thread of OpenMP that still spins after a
@@ -75,7 +75,7 @@ static enum c2_status read_names(void *self, struct guest_va code, struct c2_err
 
 static void forget_entry(void *self, uint64_t entry) { c2_map_remove(((struct barriers *)self)->kinds, entry); }
 
-/* ------------------------------------------------------------------ who has come */
+/* ------------------------------------------------------------------ arrivals */
 
 static struct arrival *arrival_of(struct barriers *barriers, uint32_t thread)
 {

@@ -44,7 +44,7 @@ struct parts {
     uint64_t request_pc, request_at; /* ... where and when it was made; 0: it is done with */
     uint64_t seen_pc, seen_at;       /* where the guest was last, and when */
     struct watch_part part;
-    bool changed;             /* since somebody has asked */
+    bool changed;             /* since the last request */
     uint32_t thread, guarded; /* that runs; that has made the call, whose return is waited for: on its stack, here */
     uint64_t guard_from, guard_bytes;
 };

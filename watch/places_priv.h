@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * places: functions, lines and addresses of the program that somebody wants to be told of when the guest comes there.
+ * places: functions, lines and addresses of the program with a notice when the guest comes there.
  */
 #ifndef C2_PLACES_PRIV_H
 #define C2_PLACES_PRIV_H

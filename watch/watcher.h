@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * watcher: what all who watch a guest are for the loop, which calls none of them by name; and a table of them.
+ * watcher: what all watchers of a guest are for the loop, which calls none of them by name; and a table of them.
  */
 #ifndef C2_WATCHER_H
 #define C2_WATCHER_H
@@ -47,7 +47,7 @@ struct watchers {
 void watchers_add(struct watchers *watchers, struct watcher watcher);
 /* All of them as one, which lends the table; without any: none. */
 struct engine_watch watchers_reached(struct watchers *watchers);
-/* Each tells all who want to hear of it, up to the first that fails. */
+/* Each notifies all listeners, up to the first that fails. */
 enum c2_status watchers_switched(struct watchers *watchers, struct engine *engine, uint32_t thread,
                                  struct c2_error *err);
 enum c2_status watchers_started(struct watchers *watchers, struct engine *engine, const struct watch_thread *thread,
