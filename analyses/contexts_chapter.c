@@ -315,7 +315,7 @@ static const char *short_function(struct document *d, const char *function)
     return function;
 }
 
-/* Of functions that nobody wants told apart the text has a table anyway. */
+/* Of functions that no option tells apart the text has a table anyway. */
 static bool is_wanted(const struct analyses_contexts *of, const struct analyses_context *context)
 {
     const bool all = of->separation->callers != 0 || of->separation->parameter_count == 0;

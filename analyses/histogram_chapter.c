@@ -5,7 +5,7 @@
  * Model
  *   The cells themselves are in the file of --histogram-csv; here are sums, by phase and by function, line and loop.
  *   The text has the first phases and monitors.
- *   In the lists stands first whose misses cost most, of equal ones who accesses most.
+ *   In the lists stands first whose misses cost most, of equal ones the one that accesses most.
  */
 #include "analyses/chapter.h"
 #include "analyses/histogram.h"

@@ -3,8 +3,8 @@
  * reuse_chapter: at which distances lines are used again, by stack, object, function, loop, line and instruction.
  *
  * Counting
- *   A rate is the share of accesses that a fully associative LRU cache of that size would miss. Who has the most misses
- *   in a cache of FAR lines stands first in a list.
+ *   A rate is the share of accesses that a fully associative LRU cache of that size would miss. What has the most
+ *   misses in a cache of FAR lines stands first in a list.
  *   The curve of a stack falls at a size where a power of two of lines more would have KNEE_SHARE of the accesses more:
  *   the size that has nine of ten of these. Three such sizes are named, those with the most accesses.
  */

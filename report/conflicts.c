@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * conflicts: who missed by conflict, and who had evicted the line.
+ * conflicts: what missed by conflict, and what had evicted the line.
  *
  * Model
  *   The JSON has one entry a victim (an instruction and the object it missed in, at one level) with its originators. A

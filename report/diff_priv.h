@@ -23,7 +23,7 @@ struct report_entry {
     bool in[2];
     uint64_t order;  /* of appearance, A's before B's */
     uint64_t weight; /* of all entries of the same name: how much their misses changed */
-    bool unlisted;   /* one report does not list the name, so that nobody knows whether it changed */
+    bool unlisted;   /* one report does not list the name, so that it is unknown whether it changed */
 };
 
 struct report_comparison {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * evictors: who evicted whom, in Callgrind's format.
+ * evictors: what evicted what, in Callgrind's format.
  *
  * Model
  *   What stands for a function is an object: a variable, a block, the code of a file. Its lines are the lines of the
  *   program's source that missed it, and their costs are conflict misses, one event for each level. What stands for a
  *   call goes from the object that was missed, at such a line, to the object whose access had taken the line away;
- *   "called" is how often that led to a conflict miss, and the cost of the call is those misses. Where nobody is known
- *   the callee is "nobody known". Two objects of one name are told apart by their addresses.
+ *   "called" is how often that led to a conflict miss, and the cost of the call is those misses. Where no evictor is
+ *   known the callee is "nobody known". Two objects of one name are told apart by their addresses.
  *   There are no addresses of instructions: an object is accessed by the code of many files.
  *
  * Counting
@@ -38,7 +38,7 @@ struct writer {
     uint32_t width;
     struct export_names names;
     struct export_place *places; /* of instructions */
-    struct export_place *nodes;  /* of objects, and behind them nobody */
+    struct export_place *nodes;  /* of objects, and behind them "nobody known" */
     struct pair *pairs;          /* by victim, file, line, evictor */
     size_t pair_count;
     uint64_t totals[ANALYSES_LEVELS];

@@ -3,7 +3,7 @@
  * explain: the report of `c2emu explain`: one miss in words, and the accesses of its set from there on.
  *
  * Model
- *   What happened is the analysis's (analyses/explain.c); here it is put in words: who made the access, where the line
+ *   What happened is the analysis's (analyses/explain.c); here it is put in words: what made the access, where the line
  *   goes in each level and by which bits, what the ways held, which of them the policy takes and why, what a fully
  *   associative cache would have had, when the line was there last, and what would have kept it. The victim is the one
  *   that the simulated policy has chosen; the sentence says by which of its rules.

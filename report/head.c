@@ -327,7 +327,7 @@ static void add_huge_regions(struct document *d, const struct report_run *run)
     doc_close(d);
 }
 
-/* Whether the text has the pages: they are not as they are when nobody says otherwise. */
+/* Whether the text has the pages: they are not as they are by default. */
 static bool shows_pages(const struct report_run *run)
 {
     const struct mmu_config *placement = run->sim.placement;

@@ -98,7 +98,7 @@ static void add_coverage(struct document *d, const struct caches_tlb *tlb)
                   least == most ? "" : c2_size_text(high, most));
 }
 
-/* full: the text has it even where nobody has asked it for anything. */
+/* full: the text has it even where it was not accessed. */
 static void add_tlb(struct document *d, bool full, const struct caches_tlb *tlb, const struct caches_tlb_counts *n)
 {
     doc_group(d, full || n->accesses != 0 ? DOC_BOTH : DOC_JSON, NULL);

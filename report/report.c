@@ -4,7 +4,7 @@
  *
  * Model
  *   In the text: the findings, a head of `key value` lines, one aligned table with a row a level, what the misses cost
- *   and who evicted whom where they were attributed, one table of the TLBs where the machine has them; of several
+ *   and what evicted what where they were attributed, one table of the TLBs where the machine has them; of several
  *   machines, the head of the first and how they compare. In the JSON one object, "format": "c2emu-report": keys stand
  *   in a fixed order, counts are integers; a key whose subject was not part of the run is left out entirely (never 0
  *   for "not measured"). It has two forms: the slim one ("slim": true) lists of objects, functions, lines, loops and

@@ -15,7 +15,7 @@
 #include "mmu/replica.h"
 #include "sim/sim.h"
 
-/* What a run depended on, for whoever wants to have it again; hashes are SHA-256 in hexadecimal. */
+/* What a run depended on, to repeat it; hashes are SHA-256 in hexadecimal. */
 struct report_input {
     const char *kind; /* "program", "library", "file" ... */
     const char *path; /* NULL: it has no name */

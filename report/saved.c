@@ -3,7 +3,7 @@
  * saved: a report.json with its receipt, read again; and what differs between two of them.
  *
  * Model
- *   A file is read whole and each part of its receipt looked at, so that whoever runs it again can rely on it: what is
+ *   A file is read whole and each part of its receipt looked at, so that a rerun can rely on it: what is
  *   missing, or of another kind than c2emu writes, is refused by its name. Two reports are compared value by value, in
  *   the order of the first: `levels.L1D.misses` by the names of rows where they have one, `[3]` where not. Receipts are
  *   left out.

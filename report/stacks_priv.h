@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * stacks_priv: stacks of calls with the names of their functions, for those who write them.
+ * stacks_priv: stacks of calls with the names of their functions, for their writers.
  */
 #ifndef C2_REPORT_STACKS_PRIV_H
 #define C2_REPORT_STACKS_PRIV_H

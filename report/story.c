@@ -125,7 +125,7 @@ static void add_access(struct document *d, const struct report_run *run, const s
 
 /* ------------------------------------------------------------------ the set, and why */
 
-/* Of a miss that is told, what would have kept the line; NULL: nobody has looked for that. */
+/* Of a miss that is told, what would have kept the line; NULL: not looked for. */
 static const char *kept_text(struct document *d, const struct report_run *run, const struct explain_step *step)
 {
     return step->set_distance != EXPLAIN_UNKNOWN ? report_story_remedy(d, run, result_of(run)->level, step) : NULL;
