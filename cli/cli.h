@@ -70,7 +70,7 @@ struct cli_options {
     bool zero_page;
     const char *dump_pagemap; /* NULL: not asked for */
     const char *engine;
-    const char *cpu;  /* NULL: x86-64-v2 */
+    const char *cpu;  /* NULL: auto */
     uint64_t quantum; /* instructions of a thread's turn; 0: as ever */
     uint64_t seed;
     bool seed_set;        /* --seed */

@@ -467,6 +467,9 @@ enum c2_status cli_quiz(int argc, char **argv, struct c2_error *err);
 
 /* ------------------------------------------------------------------ processor.c */
 const char *cli_engine(const struct cli_options *options); /* the name of what executes the guest on this host */
+#define CLI_CPU "auto"
+/* Where --cpu names no processor: takes the one that the program needs, if it can be had here; else says so. */
+void cli_processor_choose(struct cli_options *options);
 /* What --cpu names; lent for ever. C2_ERR_INVALID, or C2_ERR_UNSUPPORTED by the engine or by the host. */
 enum c2_status cli_processor(const struct cpu_model **out, const struct cli_options *options, struct c2_error *err);
 

@@ -101,8 +101,8 @@ const struct argp_option cli_run_options[] = {
      2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest: " EMU_ENGINES " (" EMU_ENGINE ")", 2},
     {"cpu", KEY_CPU, "LEVEL", 0,
-     "the processor that the guest finds: x86-64-v2, x86-64-v3, x86-64-v4 or host; beyond v2 by --engine native "
-     "(x86-64-v2)",
+     "the processor that the guest finds: x86-64-v2, x86-64-v3, x86-64-v4 or host, beyond v2 by --engine native; auto: "
+     "v2, or what the program's note of properties needs (auto)",
      2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},

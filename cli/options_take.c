@@ -300,7 +300,7 @@ static enum c2_status keep(struct cli_options *options, const struct kept *row, 
 
 enum c2_status cli_options_make_room(struct cli_options *options, size_t words, struct c2_error *err)
 {
-    options->words = c2_calloc(words + 2, sizeof *options->words);
+    options->words = c2_calloc(words + 3, sizeof *options->words); /* with those of imply() and of the processor */
     bool full = !options->words;
     for (size_t i = 0; i < KEPT; i++) {
         if (kept[i].kind != KEPT_LIST)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * What executes the guest, and the processor that it finds: --engine, --cpu.
+ *
+ * Model
+ *   A run has one processor, whatever programs its first one starts. Where no option names it, it is x86-64-v2, or the
+ *   level that the first program's file says that it needs (loader/property.c), where the engine and the host have it;
+ *   that is added to the options then, so that receipts have it and the run can be made again.
  */
 #include <string.h>
 
@@ -8,14 +13,47 @@
 
 const char *cli_engine(const struct cli_options *options) { return emu_engine_of(options->engine, options->sandbox); }
 
+static bool is_open(const struct cli_options *options) { return !options->cpu || strcmp(options->cpu, CLI_CPU) == 0; }
+
+static const struct argp_option *row_of_cpu(void)
+{
+    const struct argp_option *row = cli_run_options;
+    while (strcmp(row->name ? row->name : "", "cpu") != 0)
+        row++;
+    return row;
+}
+
+void cli_processor_choose(struct cli_options *options)
+{
+    static const char *const nothing[] = {NULL};
+    enum cpu_level level;
+    struct c2_error err;
+    if (!options->command || !is_open(options))
+        return;
+    const struct loader_request request = {
+        .program = options->command[0], .argv = options->command, .envp = nothing, .seed = options->seed};
+    if (loader_needed_cpu(&level, &request, &err) != C2_OK || level == CPU_V2)
+        return;
+    const struct cpu_model *model = cpu_of_level(level);
+    if (emu_engine_is_on_host(cli_engine(options)) && cpu_host_has(model, &err) == C2_OK) {
+        options->cpu = model->name;
+        options->words[options->word_count++] = (struct cli_word){row_of_cpu(), model->name};
+    } else if (!options->quiet) {
+        fprintf(stderr,
+                "c2emu: note: %s needs %s, as its note of properties says, and finds x86-64-v2: more has the engine "
+                "native alone, on a host that has it (--cpu %s)\n",
+                options->command[0], model->name, model->name);
+    }
+}
+
 static enum c2_status unknown(const char *name, struct c2_error *err)
 {
-    const char *known[CPU_LEVELS + 1] = {[CPU_LEVELS] = "host"};
+    const char *known[CPU_LEVELS + 2] = {[CPU_LEVELS] = "host", [CPU_LEVELS + 1] = CLI_CPU};
     char hint[256];
     for (unsigned i = 0; i < CPU_LEVELS; i++)
         known[i] = cpu_of_level(i)->name;
     return c2_fail(err, C2_ERR_INVALID, "--cpu: unknown processor \"%s\"%s", name,
-                   c2_suggest(hint, sizeof hint, name, known, CPU_LEVELS + 1));
+                   c2_suggest(hint, sizeof hint, name, known, CPU_LEVELS + 2));
 }
 
 /* The processor is beyond what the engine executes. */
@@ -32,8 +70,8 @@ enum c2_status cli_processor(const struct cpu_model **out, const struct cli_opti
 {
     static struct cpu_model host;
     enum c2_status status = C2_OK;
-    *out = options->cpu ? cpu_by_name(options->cpu) : cpu_of_level(CPU_V2);
-    if (options->cpu && strcmp(options->cpu, "host") == 0) {
+    *out = is_open(options) ? cpu_of_level(CPU_V2) : cpu_by_name(options->cpu);
+    if (!is_open(options) && strcmp(options->cpu, "host") == 0) {
         status = cpu_of_host(&host, err);
         *out = &host;
     }

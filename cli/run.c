@@ -943,14 +943,16 @@ static int run_programs(struct cli_process *process, char *const *host_env)
     return failed ? CLI_EXIT_FAILED : status;
 }
 
-int cli_run(const struct cli_options *options, char *const *host_env)
+int cli_run(const struct cli_options *given, char *const *host_env)
 {
-    struct cli_process process = {.options = options, .pid = CLI_FIRST_PID, .parent = 1};
+    struct cli_options options = *given;
+    struct cli_process process = {.options = &options, .pid = CLI_FIRST_PID, .parent = 1};
     struct c2_error err;
-    if (options->points.vectors_from)
-        return cli_points_from_file(options);
-    if (options->root && c2_root_set(options->root, &err) != C2_OK)
+    if (options.points.vectors_from)
+        return cli_points_from_file(&options);
+    if (options.root && c2_root_set(options.root, &err) != C2_OK)
         return fail(&err, CLI_EXIT_FAILED);
+    cli_processor_choose(&options);
     int status = CLI_EXIT_FAILED;
     if (cli_process_create(&process, &err) != C2_OK)
         fail(&err, status);

@@ -374,6 +374,8 @@ static enum c2_status collect_rest(struct loader_elf *elf, const struct loader_f
     for (unsigned i = 0; i < elf->phnum; i++) {
         if (table[i].p_type == PT_GNU_STACK)
             elf->exec_stack = table[i].p_flags & PF_X;
+        if (table[i].p_type == PT_GNU_PROPERTY)
+            elf->isa_needed = loader_isa_needed(file, table[i].p_offset, table[i].p_filesz);
         if (table[i].p_type != PT_INTERP || elf->interpreter)
             continue;
         enum c2_status status = read_interpreter(elf, file, &table[i], err);

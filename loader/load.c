@@ -15,7 +15,7 @@
  *   Only the cleared parts and the stack are touched, in the order of loader.h: every other page gets its frame when
  *   the guest first uses it. Gaps between segments stay unmapped.
  * Not modelled
- *   Address randomisation; the vDSO; PT_GNU_PROPERTY (shadow stacks, branch tracking).
+ *   Address randomisation; the vDSO; of PT_GNU_PROPERTY shadow stacks and branch tracking.
  * Source
  *   System V ABI, gABI chapter 5, "Program Loading"; AMD64 supplement.
  */

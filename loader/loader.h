@@ -51,6 +51,9 @@ enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const stru
 void loader_image_release(struct loader_image *image);
 /* What execve(2) says of the request while nothing is lost yet: 0 or an errno. Maps nothing. */
 int loader_refusal(const struct loader_request *request);
+/* The level of processors that the program of the request needs, by its note of properties; CPU_V2 where it has none,
+ * or needs less. Statuses as of loader_load. */
+enum c2_status loader_needed_cpu(enum cpu_level *out, const struct loader_request *request, struct c2_error *err);
 /* The path that execvp(3) would hand to execve(2) for this name; the caller frees it. */
 enum c2_status loader_find(char **out, const char *program, struct c2_error *err);
 

@@ -44,10 +44,11 @@ struct loader_segment {
 };
 
 struct loader_elf {
-    bool relocatable; /* ET_DYN: may be mapped anywhere */
-    bool exec_stack;  /* PT_GNU_STACK asks for an executable stack */
-    uint64_t entry;   /* as linked */
-    uint64_t phdr;    /* address of the program headers as linked; meaningful when phdr_loaded */
+    bool relocatable;    /* ET_DYN: may be mapped anywhere */
+    bool exec_stack;     /* PT_GNU_STACK asks for an executable stack */
+    uint32_t isa_needed; /* bits of GNU_PROPERTY_X86_ISA_1_NEEDED; 0: it has no such note */
+    uint64_t entry;      /* as linked */
+    uint64_t phdr;       /* address of the program headers as linked; meaningful when phdr_loaded */
     bool phdr_loaded;
     uint16_t phnum;
     uint64_t low, high;              /* whole pages that the segments cover */
@@ -57,6 +58,8 @@ struct loader_elf {
     struct loader_segment *segments; /* ascending, no two overlap */
 };
 
+/* Of a note of properties, which lies there in the file (property.c). 0: it says nothing of the processor. */
+uint32_t loader_isa_needed(const struct loader_file *file, uint64_t offset, uint64_t bytes);
 /* Reads and checks the headers of an x86-64 ELF executable or shared object. On failure *out is empty. */
 enum c2_status loader_elf_read(struct loader_elf *out, const struct loader_file *file, struct c2_error *err);
 void loader_elf_release(struct loader_elf *elf);

@@ -5,6 +5,7 @@ same    the report of a program, its profile and its trace are those of the othe
 chosen  without --engine the host's processor where it can, in a sandbox Unicorn
 across  a checkpoint that one engine has made is restored by the other
 loaded  Unicorn's library is loaded for its own engine only
+needs   the processor that a program's note of properties asks for
 """
 
 import json
@@ -101,7 +102,28 @@ def loaded(directory):
     contains(result.stderr.decode(), ["c2emu: the engine's library cannot be loaded: ", fake], "no library")
 
 
+def needs(directory):
+    guest, path = os.path.join(GUESTS, "needs"), os.path.join(directory, "report.json")
+    if run([guest]).returncode != 0:
+        skip("this processor is no x86-64-v3")
+    for options in ([], ["--cpu", "auto"]):
+        result = emulate(["--no-sim", *options, "--json", path, guest])
+        equal((result.returncode, b"note" in result.stderr), (0, False), "where nothing else is asked for")
+        with open(path) as file:
+            equal(json.load(file)["receipt"]["options"][-1], "--cpu=x86-64-v3", "the receipt")
+    equal(run([EMULATOR, "verify", path]).returncode, 0, "its run made again")
+    result = emulate(["--no-sim", *of("unicorn"), guest])
+    equal(result.returncode, 125, "by Unicorn: status")
+    contains(result.stderr.decode(), ["needs needs x86-64-v3, as its note of properties says, and finds x86-64-v2",
+                                      "run it with --cpu x86-64-v3"], "by Unicorn")
+    result = emulate(["--no-sim", "--cpu", "x86-64-v2", guest])
+    equal((result.returncode, b"note" in result.stderr), (125, False), "an option goes before the note")
+    report(directory, [], ["/bin/true"])
+    with open(path) as file:
+        equal(json.load(file)["receipt"]["options"], [], "a program that needs no more")
+
+
 needs_native()
 with tempfile.TemporaryDirectory() as top:
-    {"same": same, "chosen": chosen, "across": across, "loaded": loaded}[sys.argv[1]](top)
+    {"same": same, "chosen": chosen, "across": across, "loaded": loaded, "needs": needs}[sys.argv[1]](top)
 done()

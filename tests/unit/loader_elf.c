@@ -527,6 +527,51 @@ static void test_no_memory(void **state)
     loader_file_close(&file);
 }
 
+/* ------------------------------------------------------------------ what it needs of the processor */
+
+#define NOTE_AT 0x2000u
+#define PROPERTIES_NEEDED 0xc0008002u
+
+static uint32_t needed(const uint32_t *words, size_t bytes)
+{
+    struct elf_build b = build_program();
+    unsigned char file_bytes[BUILD_BYTES];
+    struct loader_elf elf;
+    b.table[BUILD_INTERP] = (Elf64_Phdr){
+        .p_type = PT_GNU_PROPERTY, .p_flags = PF_R, .p_offset = NOTE_AT, .p_filesz = bytes, .p_align = 8};
+    build_bytes(&b, file_bytes);
+    memcpy(file_bytes + NOTE_AT, words, bytes);
+    struct loader_file file = build_file_of(file_bytes, sizeof file_bytes, "app");
+    assert_int_equal(loader_elf_read(&elf, &file, NULL), C2_OK);
+    const uint32_t bits = elf.isa_needed;
+    loader_elf_release(&elf);
+    loader_file_close(&file);
+    return bits;
+}
+
+#define NAME 0x00554e47u /* "GNU" */
+static void test_processor_that_is_needed(void **state)
+{
+    (void)state;
+    /* what is used besides (ISA_1_USED), then what is needed */
+    const uint32_t good[] = {4, 32, 5, NAME, 0xc0010002, 4, 9, 0, PROPERTIES_NEEDED, 4, 5, 0};
+    assert_int_equal(needed(good, sizeof good), 5);
+    for (size_t bytes = 0; bytes < sizeof good; bytes++)
+        assert_int_equal(needed(good, bytes), 0);
+    const uint32_t odd[][12] = {
+        {4, 32, 1, NAME, 0xc0010002, 4, 9, 0, PROPERTIES_NEEDED, 4, 5, 0},          /* another note */
+        {4, 32, 5, NAME + 1, 0xc0010002, 4, 9, 0, PROPERTIES_NEEDED, 4, 5, 0},      /* another name */
+        {8, 32, 5, NAME, 0xc0010002, 4, 9, 0, PROPERTIES_NEEDED, 4, 5, 0},          /* a longer one */
+        {4, 32, 5, NAME, 0xc0010002, 0xfffffff8, 9, 0, PROPERTIES_NEEDED, 4, 5, 0}, /* a value beyond the note */
+        {4, 32, 5, NAME, 0xc0010002, 0xffffffff, 9, 0, PROPERTIES_NEEDED, 4, 5, 0},
+        {4, 32, 5, NAME, 0xc0010002, 4, 9, 0, PROPERTIES_NEEDED, 8, 5, 0}, /* none of 4 bytes */
+        {4, 16, 5, NAME, 0xc0010002, 4, 9, 0, PROPERTIES_NEEDED, 4, 5, 0}, /* behind the end */
+        {4, 0xfffffff0, 5, NAME, 0xc0010002, 4, 9, 0, PROPERTIES_NEEDED, 4, 5, 0},
+    };
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        assert_int_equal(needed(odd[i], sizeof odd[i]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +590,7 @@ int main(void)
         cmocka_unit_test(test_every_header_byte_changed),
         cmocka_unit_test(test_hostile_numbers),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_processor_that_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
