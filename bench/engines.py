@@ -100,7 +100,8 @@ def mean(ratios):
 def main(runs="5", *wanted):
     with tempfile.TemporaryDirectory() as directory:
         chosen = [each for each in programs(directory) if not wanted or each[0] in wanted]
-        print("| program | without c2emu | `--no-sim` | ratio | `--record` | to `--no-sim` |\n|---|---|---|---|---|---|")
+        print("| program | without c2emu | `--no-sim` | ratio | `--record` | to `--no-sim` |\n"
+              "|---|---|---|---|---|---|")
         ratios = []
         for name, options, command in chosen:
             if shutil.which(command[0]):

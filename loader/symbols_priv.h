@@ -140,8 +140,8 @@ struct loader_module {
     int fd, debug_fd;
     Elf *file, *debug;
     struct loader_unpack *unpack_file, *unpack_debug; /* of these; NULL before a question */
-    Elf *table;   /* the one of both whose symbols are read */
-    Dwarf *dwarf; /* of file or of debug; loader_module_dwarf() opens it */
+    Elf *table;                                       /* the one of both whose symbols are read */
+    Dwarf *dwarf;                                     /* of file or of debug; loader_module_dwarf() opens it */
     bool debug_sought, dwarf_sought, read_variables, indexed_units; /* what is made at the first question */
     struct loader_functions functions;
     struct loader_ranges variables;
