@@ -111,7 +111,10 @@ struct accesses {
     struct analyses_excerpts_result result;
 };
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the accesses of the excerpts"); }
+static enum c2_status accesses_no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the accesses of the excerpts");
+}
 
 void accesses_destroy(struct accesses *accesses)
 {
@@ -134,7 +137,7 @@ const struct analyses_excerpts_result *accesses_result(const struct accesses *ac
 
 /* ------------------------------------------------------------------ records, in the order in which they ran */
 
-static uint32_t end_of(const struct excerpt *excerpt, uint32_t stretch)
+static uint32_t accesses_end_of(const struct excerpt *excerpt, uint32_t stretch)
 {
     return stretch + 1 < excerpt->stretch_count ? excerpt->stretches[stretch + 1].from : excerpt->used;
 }
@@ -151,7 +154,7 @@ static void record_at(struct sim_executed *out, const struct accesses *accesses,
                                  .tid = tid};
 }
 
-static uint32_t behind(const struct excerpt *excerpt, uint32_t word)
+static uint32_t accesses_behind(const struct excerpt *excerpt, uint32_t word)
 {
     return word + 1 + stream_header_slots(excerpt->words[word]);
 }
@@ -162,9 +165,9 @@ static enum c2_status read_loops_of(struct accesses *accesses, const struct exce
                                     struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    const uint32_t end = end_of(excerpt, stretch);
+    const uint32_t end = accesses_end_of(excerpt, stretch);
     for (uint32_t word = excerpt->stretches[stretch].from; word < end && status == C2_OK;
-         word = behind(excerpt, word)) {
+         word = accesses_behind(excerpt, word)) {
         struct sim_executed record;
         record_at(&record, accesses, excerpt, word, excerpt->stretches[stretch].tid);
         accesses->loops->instructions += sim_completed(&record);
@@ -179,7 +182,7 @@ static bool has_holes(const struct accesses *accesses)
     return last && last->stretch_count != 0 && last->stretches[last->stretch_count - 1].hole != 0;
 }
 
-static enum c2_status find_loops(struct accesses *accesses, struct c2_error *err)
+static enum c2_status accesses_find_loops(struct accesses *accesses, struct c2_error *err)
 {
     enum c2_status status = loops_create(&accesses->loops, &accesses->profile->base, accesses->symbols, err);
     uint32_t hole = 0;
@@ -203,13 +206,13 @@ static enum c2_status find_loops(struct accesses *accesses, struct c2_error *err
     accesses->result.loops = accesses->loops->result;
     accesses->result.instructions = accesses->loops->instructions;
     accesses->turns = c2_calloc(accesses->result.loops.count + (size_t)1, sizeof *accesses->turns);
-    return accesses->turns ? C2_OK : no_memory(err);
+    return accesses->turns ? C2_OK : accesses_no_memory(err);
 }
 
 /* ------------------------------------------------------------------ what is known of a block */
 
-static enum c2_status function_number(struct accesses *accesses, struct guest_va pc, uint32_t *out,
-                                      struct c2_error *err)
+static enum c2_status accesses_function_number(struct accesses *accesses, struct guest_va pc, uint32_t *out,
+                                               struct c2_error *err)
 {
     struct guest_va entry = {LOOPS_NO_FUNCTION};
     uint64_t found = accesses->function_count;
@@ -223,7 +226,7 @@ static enum c2_status function_number(struct accesses *accesses, struct guest_va
     }
     if (!c2_grow((void **)&accesses->functions, &accesses->function_room, accesses->function_count,
                  sizeof *accesses->functions))
-        return no_memory(err);
+        return accesses_no_memory(err);
     status = c2_map_put(accesses->function_of, entry.v, accesses->function_count, err);
     if (status == C2_OK)
         accesses->functions[accesses->function_count++] = (struct function_read){
@@ -232,7 +235,7 @@ static enum c2_status function_number(struct accesses *accesses, struct guest_va
 }
 
 /* The instruction at pc in the profile; NO_INSN: it never completed there. */
-static uint32_t insn_at(const struct analyses_profile_result *view, uint64_t pc)
+static uint32_t accesses_insn_at(const struct analyses_profile_result *view, uint64_t pc)
 {
     size_t low = 0, high = view->insn_count;
     while (low < high) {
@@ -271,7 +274,7 @@ static enum c2_status note_headers(struct accesses *accesses, const struct strea
         count += headers_at(&accesses->result.loops, block->pc.v + block->insns[i].offset, &last);
     known->headers = c2_pool_get(&accesses->pool, (count + 1) * sizeof *known->headers);
     if (!known->headers)
-        return no_memory(err);
+        return accesses_no_memory(err);
     for (uint32_t i = 0; i < block->insn_count; i++) {
         const uint32_t here = headers_at(&accesses->result.loops, block->pc.v + block->insns[i].offset, &last);
         for (uint32_t k = 0; k < here; k++)
@@ -280,21 +283,21 @@ static enum c2_status note_headers(struct accesses *accesses, const struct strea
     return C2_OK;
 }
 
-static bool is_entry(struct loader_symbols *symbols, struct guest_va pc)
+static bool accesses_is_entry(struct loader_symbols *symbols, struct guest_va pc)
 {
     struct guest_va entry;
     return symbols && loader_function_entry(symbols, pc, &entry) && entry.v == pc.v;
 }
 
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+static bool accesses_begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
 static bool is_users(struct loader_symbols *symbols, struct guest_va pc)
 {
     struct loader_frame frames[FRAMES];
     const char *path;
     uint64_t address;
-    if (!symbols || !loader_linked_of(symbols, pc, &path, &address) || begins(path, "/usr/lib/") ||
-        begins(path, "/lib"))
+    if (!symbols || !loader_linked_of(symbols, pc, &path, &address) || accesses_begins(path, "/usr/lib/") ||
+        accesses_begins(path, "/lib"))
         return false;
     const size_t count = loader_frames_of(symbols, pc, frames, FRAMES);
     for (size_t i = 0; i < count && i < FRAMES; i++)
@@ -303,8 +306,8 @@ static bool is_users(struct loader_symbols *symbols, struct guest_va pc)
     return false;
 }
 
-static enum c2_status know(struct accesses *accesses, uint32_t number, const struct stream_block *block,
-                           struct c2_error *err)
+static enum c2_status accesses_know(struct accesses *accesses, uint32_t number, const struct stream_block *block,
+                                    struct c2_error *err)
 {
     struct block_known *known = &accesses->known[number];
     const size_t insns = block->insn_count;
@@ -314,16 +317,16 @@ static enum c2_status know(struct accesses *accesses, uint32_t number, const str
     known->loops = c2_pool_get(&accesses->pool, insns * sizeof *known->loops);
     known->last = c2_pool_get(&accesses->pool, (block->slot_count + (size_t)1) * sizeof *known->last);
     if (!known->insns || !known->loops || !known->last)
-        return no_memory(err);
+        return accesses_no_memory(err);
     for (size_t i = 0; i < insns; i++) {
-        const uint32_t insn = insn_at(accesses->view, block->pc.v + block->insns[i].offset);
+        const uint32_t insn = accesses_insn_at(accesses->view, block->pc.v + block->insns[i].offset);
         known->insns[i] = insn;
         known->loops[i] = insn == NO_INSN ? ANALYSES_NO_LOOP : accesses->result.loops.loop_of[insn];
     }
     known->made = true;
     known->user = is_users(accesses->symbols, block->pc);
-    known->enters = is_entry(accesses->symbols, block->pc);
-    enum c2_status status = function_number(accesses, block->pc, &known->function, err);
+    known->enters = accesses_is_entry(accesses->symbols, block->pc);
+    enum c2_status status = accesses_function_number(accesses, block->pc, &known->function, err);
     return status == C2_OK ? note_headers(accesses, block, known, err) : status;
 }
 
@@ -397,7 +400,7 @@ static enum c2_status new_access(struct accesses *accesses, uint32_t insn, uint3
 {
     if (!c2_grow((void **)&accesses->list, &accesses->list_room, accesses->count, sizeof *accesses->list) ||
         !c2_grow((void **)&accesses->tracked, &accesses->tracked_room, accesses->count, sizeof *accesses->tracked))
-        return no_memory(err);
+        return accesses_no_memory(err);
     accesses->list[accesses->count] = (struct analyses_access){.insn = insn, .object = object};
     accesses->tracked[accesses->count] = (struct tracked){.anchor = anchor, .caller = NO_INSN};
     return c2_map_put(accesses->number_of, (uint64_t)insn << 32 | object, accesses->count++, err);
@@ -433,8 +436,8 @@ static void vote_caller(struct tracked *tracked, uint32_t caller)
     tracked->caller_votes += tracked->caller == caller ? 1 : UINT64_MAX;
 }
 
-static enum c2_status touch(struct accesses *accesses, uint32_t *number, const struct touch *touch,
-                            struct c2_error *err)
+static enum c2_status accesses_touch(struct accesses *accesses, uint32_t *number, const struct touch *touch,
+                                     struct c2_error *err)
 {
     enum c2_status status = find_access(accesses, number, touch->insn, touch->object, touch->offset, err);
     if (status != C2_OK)
@@ -455,7 +458,8 @@ static enum c2_status touch(struct accesses *accesses, uint32_t *number, const s
 }
 
 /* Further elements of a string instruction. */
-static void repeat(struct accesses *accesses, uint32_t number, const struct stream_slot *slot, const uint64_t *words)
+static void accesses_repeat(struct accesses *accesses, uint32_t number, const struct stream_slot *slot,
+                            const uint64_t *words)
 {
     const uint64_t count = stream_string_elements(words);
     const int64_t size = slot->size;
@@ -495,9 +499,9 @@ static enum c2_status touch_slot(struct accesses *accesses, const struct excerpt
                              .offset = va - (many ? place->start : accesses->view->objects[object].base),
                              .reads = !writes || of->kind == STREAM_MODIFY,
                              .writes = writes};
-    enum c2_status status = touch(accesses, &known->last[slot], &it, err);
+    enum c2_status status = accesses_touch(accesses, &known->last[slot], &it, err);
     if (status == C2_OK && is_string(block))
-        repeat(accesses, known->last[slot], of, &excerpt->words[word + 1]);
+        accesses_repeat(accesses, known->last[slot], of, &excerpt->words[word + 1]);
     return status;
 }
 
@@ -521,7 +525,7 @@ static uint32_t pass_headers(struct accesses *accesses, const struct block_known
 }
 
 /* A call: what the function was in before is over. */
-static void enter(struct accesses *accesses, const struct block_known *known)
+static void accesses_enter(struct accesses *accesses, const struct block_known *known)
 {
     struct function_read *function = &accesses->functions[known->function];
     if (known->enters && accesses->last != NO_FUNCTION && accesses->last != known->function) {
@@ -540,7 +544,7 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
 {
     struct sim_executed record;
     record_at(&record, accesses, excerpt, word, 0);
-    enum c2_status status = know(accesses, record.number, record.block, err);
+    enum c2_status status = accesses_know(accesses, record.number, record.block, err);
     const struct block_known *known = &accesses->known[record.number];
     const uint32_t slots = stream_header_slots(excerpt->words[word]);
     uint32_t slot = 0, header = 0;
@@ -548,7 +552,7 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
     const uint32_t insns = is_string(record.block) ? 1 : record.insns_run;
     if (status != C2_OK)
         return status;
-    enter(accesses, known);
+    accesses_enter(accesses, known);
     if (known->user && insns != 0 && known->insns[insns - 1] != NO_INSN)
         accesses->caller = known->insns[insns - 1];
     for (uint32_t i = 0; i < insns && status == C2_OK; i++) {
@@ -564,7 +568,7 @@ static enum c2_status read_record(struct accesses *accesses, const struct excerp
 }
 
 /* What was before does not go on. */
-static void forget(struct accesses *accesses)
+static void accesses_forget(struct accesses *accesses)
 {
     for (uint32_t i = 0; i < accesses->result.loops.count; i++)
         accesses->turns[i] = (struct turn){accesses->turns[i].entry + 1, 0};
@@ -583,8 +587,9 @@ static enum c2_status read_thread(struct accesses *accesses, const struct excerp
     for (uint32_t i = 0; i < excerpt->stretch_count; i++) {
         if (excerpt->stretches[i].tid != tid)
             continue;
-        const uint32_t end = end_of(excerpt, i);
-        for (uint32_t word = excerpt->stretches[i].from; word < end && status == C2_OK; word = behind(excerpt, word))
+        const uint32_t end = accesses_end_of(excerpt, i);
+        for (uint32_t word = excerpt->stretches[i].from; word < end && status == C2_OK;
+             word = accesses_behind(excerpt, word))
             status = read_record(accesses, excerpt, word, err);
     }
     return status;
@@ -601,16 +606,16 @@ static enum c2_status read_excerpt(struct accesses *accesses, const struct excer
         if (done)
             continue;
         if (i != 0 || !accesses->follows)
-            forget(accesses);
+            accesses_forget(accesses);
         status = read_thread(accesses, excerpt, excerpt->stretches[i].tid, err);
     }
     return status;
 }
 
-static enum c2_status read_all(struct accesses *accesses, struct c2_error *err)
+static enum c2_status accesses_read_all(struct accesses *accesses, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    forget(accesses);
+    accesses_forget(accesses);
     for (uint32_t i = 0; i < accesses->excerpt_count && status == C2_OK; i++)
         status = read_excerpt(accesses, &accesses->excerpts[i], err);
     return status;
@@ -623,19 +628,19 @@ static uint32_t loop_of_calls(const struct function_read *function)
     return function->known && call.times * 2 > call.of ? (uint32_t)call.bytes : ANALYSES_NO_LOOP;
 }
 
-static enum c2_status find_calls(struct accesses *accesses, struct c2_error *err)
+static enum c2_status accesses_find_calls(struct accesses *accesses, struct c2_error *err)
 {
     const struct analyses_loops_result *loops = &accesses->result.loops;
     uint32_t function;
     accesses->around = c2_alloc((loops->count + (size_t)1) * sizeof *accesses->around);
     if (!accesses->around)
-        return no_memory(err);
+        return accesses_no_memory(err);
     accesses->calls_only = true;
-    enum c2_status status = read_all(accesses, err);
+    enum c2_status status = accesses_read_all(accesses, err);
     accesses->calls_only = false;
     for (uint32_t i = 0; i < loops->count && status == C2_OK; i++) {
         accesses->around[i] = loops->loops[i].parent;
-        status = function_number(accesses, loops->loops[i].header, &function, err);
+        status = accesses_function_number(accesses, loops->loops[i].header, &function, err);
         if (status == C2_OK && accesses->around[i] == ANALYSES_NO_LOOP)
             accesses->around[i] = loop_of_calls(&accesses->functions[function]);
     }
@@ -645,7 +650,7 @@ static enum c2_status find_calls(struct accesses *accesses, struct c2_error *err
 
 /* ------------------------------------------------------------------ the result */
 
-static int by_insn(const void *left, const void *right)
+static int accesses_by_insn(const void *left, const void *right)
 {
     const struct analyses_access *a = left, *b = right;
     if (a->insn != b->insn)
@@ -653,7 +658,7 @@ static int by_insn(const void *left, const void *right)
     return (a->object > b->object) - (a->object < b->object);
 }
 
-static void put_in_order(struct accesses *accesses)
+static void accesses_put_in_order(struct accesses *accesses)
 {
     for (uint32_t i = 0; i < accesses->count; i++) {
         struct analyses_access *access = &accesses->list[i];
@@ -664,7 +669,7 @@ static void put_in_order(struct accesses *accesses)
         access->caller = accesses->tracked[i].caller;
     }
     if (accesses->count != 0)
-        qsort(accesses->list, accesses->count, sizeof *accesses->list, by_insn);
+        qsort(accesses->list, accesses->count, sizeof *accesses->list, accesses_by_insn);
     accesses->result.accesses = accesses->list;
     accesses->result.access_count = accesses->count;
 }
@@ -677,13 +682,13 @@ static enum c2_status find_accesses(struct accesses *accesses, struct c2_error *
     accesses->block_count = accesses->blocks ? stream_blocks_count(accesses->blocks) : 0;
     accesses->known = c2_calloc(accesses->block_count + (size_t)1, sizeof *accesses->known);
     if (status == C2_OK && !accesses->known)
-        status = no_memory(err);
+        status = accesses_no_memory(err);
     if (status == C2_OK)
-        status = find_calls(accesses, err);
+        status = accesses_find_calls(accesses, err);
     if (status == C2_OK)
-        status = read_all(accesses, err);
+        status = accesses_read_all(accesses, err);
     if (status == C2_OK)
-        put_in_order(accesses);
+        accesses_put_in_order(accesses);
     return status;
 }
 
@@ -693,7 +698,7 @@ enum c2_status accesses_create(struct accesses **out, const struct excerpt *exce
 {
     struct accesses *accesses = *out = c2_calloc(1, sizeof *accesses);
     if (!accesses)
-        return no_memory(err);
+        return accesses_no_memory(err);
     accesses->excerpts = excerpts;
     accesses->excerpt_count = count;
     accesses->follows = follows;
@@ -702,7 +707,7 @@ enum c2_status accesses_create(struct accesses **out, const struct excerpt *exce
     accesses->profile = profile;
     accesses->view = profile_result(&profile->base);
     accesses->symbols = symbols;
-    enum c2_status status = find_loops(accesses, err);
+    enum c2_status status = accesses_find_loops(accesses, err);
     if (status == C2_OK)
         status = find_accesses(accesses, err);
     if (status == C2_OK)
@@ -716,6 +721,7 @@ const struct analyses_access *analyses_access_of(const struct analyses_excerpts_
                                                  uint32_t object)
 {
     const struct analyses_access key = {.insn = insn, .object = object};
-    return result->access_count == 0 ? NULL
-                                     : bsearch(&key, result->accesses, result->access_count, sizeof key, by_insn);
+    return result->access_count == 0
+               ? NULL
+               : bsearch(&key, result->accesses, result->access_count, sizeof key, accesses_by_insn);
 }

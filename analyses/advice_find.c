@@ -56,7 +56,7 @@ struct finder {
     struct remembered pages[PAGES];
 };
 
-static struct thing thing_of(const struct analyses_object *object)
+static struct thing advice_find_thing_of(const struct analyses_object *object)
 {
     struct thing thing = {.how = BY_RANGE, .start = object->base, .bytes = object->bytes};
     if (object->local) {
@@ -75,7 +75,7 @@ static struct thing thing_of(const struct analyses_object *object)
     return thing;
 }
 
-static int by_start(const void *a, const void *b)
+static int advice_find_by_start(const void *a, const void *b)
 {
     const struct range *x = a, *y = b;
     return x->start < y->start ? -1 : x->start > y->start ? 1 : x->thing < y->thing ? -1 : 1;
@@ -89,7 +89,7 @@ static void make_ranges(struct finder *finder)
         if (finder->things[i].how == BY_RANGE)
             finder->ranges[finder->range_count++] = (struct range){
                 finder->things[i].start, finder->things[i].start + finder->things[i].bytes, i};
-    qsort(finder->ranges, finder->range_count, sizeof *finder->ranges, by_start);
+    qsort(finder->ranges, finder->range_count, sizeof *finder->ranges, advice_find_by_start);
     for (uint32_t i = 0; i < finder->range_count; i++) {
         struct range range = finder->ranges[i];
         const uint64_t taken = kept == 0 ? 0 : finder->ranges[kept - 1].end;
@@ -100,7 +100,7 @@ static void make_ranges(struct finder *finder)
     finder->range_count = kept;
 }
 
-static void forget(struct finder *finder)
+static void advice_find_forget(struct finder *finder)
 {
     finder->generation++;
     finder->last = (struct finder_found){.start = 1};
@@ -124,9 +124,9 @@ enum c2_status finder_create(struct finder **out, const struct analyses_profile_
     }
     finder->thing_count = count;
     for (uint32_t i = 0; i < count; i++)
-        finder->things[i] = thing_of(&profile->objects[objects[i]]);
+        finder->things[i] = advice_find_thing_of(&profile->objects[objects[i]]);
     make_ranges(finder);
-    forget(finder);
+    advice_find_forget(finder);
     *out = finder;
     return C2_OK;
 }
@@ -168,7 +168,7 @@ static uint32_t thing_allocated(const struct finder *finder, const uint64_t *wor
     return FINDER_NOTHING;
 }
 
-static uint32_t take_slot(struct thing *thing)
+static uint32_t advice_find_take_slot(struct thing *thing)
 {
     return thing->unused_count != 0 ? thing->unused[--thing->unused_count] : thing->slots++;
 }
@@ -187,7 +187,7 @@ static enum c2_status give_slot(struct thing *thing, uint32_t slot, struct c2_er
     return C2_OK;
 }
 
-static enum c2_status allocated(struct finder *finder, const uint64_t *words, struct c2_error *err)
+static enum c2_status advice_find_allocated(struct finder *finder, const uint64_t *words, struct c2_error *err)
 {
     uint64_t start, end;
     finder->allocations++;
@@ -198,17 +198,17 @@ static enum c2_status allocated(struct finder *finder, const uint64_t *words, st
     const struct block block = {.base = words[0],
                                 .bytes = words[1] == 0 ? 1 : words[1],
                                 .owner = thing,
-                                .number = of->how == BY_SITE ? take_slot(of) + 1 : 1};
-    forget(finder);
+                                .number = of->how == BY_SITE ? advice_find_take_slot(of) + 1 : 1};
+    advice_find_forget(finder);
     return blocks_add(finder->blocks, &block, &start, &end, err);
 }
 
-static enum c2_status freed(struct finder *finder, uint64_t address, struct c2_error *err)
+static enum c2_status advice_find_freed(struct finder *finder, uint64_t address, struct c2_error *err)
 {
     struct block block;
     if (!blocks_remove(finder->blocks, address, &block))
         return C2_OK;
-    forget(finder);
+    advice_find_forget(finder);
     struct thing *of = &finder->things[block.owner];
     return of->how == BY_SITE ? give_slot(of, block.number - 1, err) : C2_OK;
 }
@@ -216,10 +216,10 @@ static enum c2_status freed(struct finder *finder, uint64_t address, struct c2_e
 void finder_unmapped(struct finder *finder, uint64_t start, uint64_t bytes)
 {
     blocks_remove_range(finder->blocks, start, start + bytes);
-    forget(finder);
+    advice_find_forget(finder);
 }
 
-static enum c2_status entered(struct finder *finder, const uint64_t *words, struct c2_error *err)
+static enum c2_status advice_find_entered(struct finder *finder, const uint64_t *words, struct c2_error *err)
 {
     uint64_t start, end;
     for (uint32_t i = 0; i < finder->thing_count; i++) {
@@ -227,7 +227,7 @@ static enum c2_status entered(struct finder *finder, const uint64_t *words, stru
         const struct block block = {.base = words[0], .bytes = words[1], .owner = i, .number = 1};
         if (thing->how != BY_LAYOUT || thing->layout != words[2] || thing->number != (uint32_t)words[3])
             continue;
-        forget(finder);
+        advice_find_forget(finder);
         return blocks_add(finder->blocks, &block, &start, &end, err);
     }
     return C2_OK;
@@ -245,11 +245,11 @@ static void left(struct finder *finder, uint64_t start, uint64_t bytes)
 enum c2_status finder_mark(struct finder *finder, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
     if (mark == STREAM_ALLOCATED)
-        return allocated(finder, words, err);
+        return advice_find_allocated(finder, words, err);
     if (mark == STREAM_FREED)
-        return freed(finder, words[0], err);
+        return advice_find_freed(finder, words[0], err);
     if (mark == STREAM_LOCAL)
-        return entered(finder, words, err);
+        return advice_find_entered(finder, words, err);
     if (mark == STREAM_LEFT)
         left(finder, words[0], words[1]);
     return C2_OK;
@@ -271,7 +271,7 @@ static uint32_t ranges_up_to(const struct finder *finder, uint64_t va)
     return low;
 }
 
-static void narrow(struct finder_found *found, uint64_t start, uint64_t end)
+static void advice_find_narrow(struct finder_found *found, uint64_t start, uint64_t end)
 {
     found->start = start > found->start ? start : found->start;
     found->end = end < found->end ? end : found->end;
@@ -292,13 +292,13 @@ void finder_look(const struct finder *finder, uint64_t va, struct finder_found *
     if (range && va < range->end) {
         out->thing = range->thing;
         out->base = finder->things[range->thing].start;
-        narrow(out, range->start, range->end);
+        advice_find_narrow(out, range->start, range->end);
         return;
     }
-    narrow(out, !range ? 0 : range->end, at == finder->range_count ? UINT64_MAX : finder->ranges[at].start);
+    advice_find_narrow(out, !range ? 0 : range->end, at == finder->range_count ? UINT64_MAX : finder->ranges[at].start);
 }
 
-static bool within(const struct finder_found *found, uint64_t start, uint64_t end)
+static bool advice_find_within(const struct finder_found *found, uint64_t start, uint64_t end)
 {
     return found->start <= start && end <= found->end;
 }
@@ -308,11 +308,11 @@ const struct finder_found *finder_find(struct finder *finder, uint64_t va)
     struct remembered *page = &finder->pages[va >> C2_PAGE_SHIFT & (PAGES - 1)];
     if (SHORTCUT(page->generation == finder->generation && page->vpn == va >> C2_PAGE_SHIFT))
         return &page->found;
-    if (SHORTCUT(within(&finder->last, va, va + 1)))
+    if (SHORTCUT(advice_find_within(&finder->last, va, va + 1)))
         return &finder->last;
     finder_look(finder, va, &finder->last);
     const uint64_t start = c2_align_down(va, C2_PAGE_BYTES);
-    if (within(&finder->last, start, start + C2_PAGE_BYTES))
+    if (advice_find_within(&finder->last, start, start + C2_PAGE_BYTES))
         *page = (struct remembered){va >> C2_PAGE_SHIFT, finder->generation, finder->last};
     return &finder->last;
 }

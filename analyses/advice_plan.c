@@ -101,7 +101,7 @@ static uint64_t pair_cost(const struct plan *plan, const struct analyses_pair *p
     return pair->count * plan->costs.miss[pair->level];
 }
 
-static void weigh(struct plan *plan)
+static void advice_plan_weigh(struct plan *plan)
 {
     const struct analyses_profile_result *profile = plan->in->profile;
     for (size_t i = 0; i < profile->pair_count; i++) {
@@ -132,7 +132,7 @@ static uint64_t cost_of_all_misses(const struct plan *plan)
     return cost;
 }
 
-static uint64_t share_of(uint64_t cost, uint64_t part) { return (cost + part - 1) / part; }
+static uint64_t advice_plan_share_of(uint64_t cost, uint64_t part) { return (cost + part - 1) / part; }
 
 static int ascending(const void *a, const void *b)
 {
@@ -141,7 +141,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The `room` objects of the highest weight that is `least` or more, ascending; of equals the first. */
-static uint32_t choose(uint32_t *out, uint32_t room, const uint64_t *weight, uint64_t least, size_t count)
+static uint32_t advice_plan_choose(uint32_t *out, uint32_t room, const uint64_t *weight, uint64_t least, size_t count)
 {
     uint32_t chosen = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -164,14 +164,14 @@ static void choose_objects(struct plan *plan)
 {
     const size_t count = plan->in->profile->object_count;
     uint64_t *weight = plan->shared;
-    const uint64_t of_conflicts = share_of(plan->total, SHARE),
-                   of_misses = share_of(cost_of_all_misses(plan), MISS_SHARE);
+    const uint64_t of_conflicts = advice_plan_share_of(plan->total, SHARE),
+                   of_misses = advice_plan_share_of(cost_of_all_misses(plan), MISS_SHARE);
     for (size_t i = 0; i < count; i++) {
         const bool wanted = plan->in->wanted && plan->in->wanted[i];
         weight[i] = !analyses_movable(object_at(plan, (uint32_t)i)) ? 0 : wanted ? UINT64_MAX : plan->cost[i];
     }
-    plan->object_count = choose(plan->objects, ANALYSES_MOVED, weight,
-                                of_conflicts > of_misses ? of_conflicts : of_misses, count);
+    plan->object_count = advice_plan_choose(plan->objects, ANALYSES_MOVED, weight,
+                                            of_conflicts > of_misses ? of_conflicts : of_misses, count);
 }
 
 static bool is_chosen(const struct plan *plan, uint32_t object)
@@ -202,15 +202,18 @@ static uint64_t kept_modulus(const struct plan *plan)
     return modulus;
 }
 
-static bool is_array(const struct plan *plan, uint32_t object) { return object_at(plan, object)->blocks == 1; }
-
-static bool has_rows(const struct plan *plan, uint32_t object)
+static bool advice_plan_is_array(const struct plan *plan, uint32_t object)
 {
-    const uint64_t row = !plan->in->rows ? 0 : plan->in->rows[object];
-    return is_array(plan, object) && row != 0 && row <= object_at(plan, object)->bytes / 2;
+    return object_at(plan, object)->blocks == 1;
 }
 
-static struct analyses_proposal *begin(struct plan *plan, unsigned means)
+static bool advice_plan_has_rows(const struct plan *plan, uint32_t object)
+{
+    const uint64_t row = !plan->in->rows ? 0 : plan->in->rows[object];
+    return advice_plan_is_array(plan, object) && row != 0 && row <= object_at(plan, object)->bytes / 2;
+}
+
+static struct analyses_proposal *advice_plan_begin(struct plan *plan, unsigned means)
 {
     struct analyses_proposal *proposal = &plan->out[plan->count];
     *proposal = (struct analyses_proposal){.means = means};
@@ -223,7 +226,7 @@ static bool is_same_change(const struct analyses_change *a, const struct analyse
            a->align == b->align && a->offset == b->offset;
 }
 
-static bool is_same(const struct analyses_proposal *a, const struct analyses_proposal *b)
+static bool advice_plan_is_same(const struct analyses_proposal *a, const struct analyses_proposal *b)
 {
     bool same = a->means == b->means && a->colors == b->colors && a->draw == b->draw &&
                 a->change_count == b->change_count && a->room_bytes == b->room_bytes &&
@@ -235,10 +238,10 @@ static bool is_same(const struct analyses_proposal *a, const struct analyses_pro
 }
 
 /* A proposal for which there is room, and something to do; one that is there already serves its wishes too. */
-static void end(struct plan *plan, const struct analyses_proposal *proposal)
+static void advice_plan_end(struct plan *plan, const struct analyses_proposal *proposal)
 {
     for (uint32_t i = 0; i < plan->count; i++) {
-        if (!is_same(&plan->out[i], proposal))
+        if (!advice_plan_is_same(&plan->out[i], proposal))
             continue;
         plan->out[i].wishes |= proposal->wishes;
         return;
@@ -260,12 +263,12 @@ static uint64_t room_of_block(const struct analyses_object *object)
 static bool full(const struct plan *plan) { return plan->count == ANALYSES_PROPOSALS; }
 
 /* Moved, and stretched if asked for and known to have rows. */
-static void add(const struct plan *plan, struct analyses_proposal *proposal, uint32_t object, bool stretch)
+static void advice_plan_add(const struct plan *plan, struct analyses_proposal *proposal, uint32_t object, bool stretch)
 {
     const uint64_t modulus = kept_modulus(plan);
     struct analyses_change *change = &proposal->changes[proposal->change_count++];
     *change = (struct analyses_change){object, 0, 0, modulus, object_at(plan, object)->base % modulus};
-    if (!stretch || !has_rows(plan, object))
+    if (!stretch || !advice_plan_has_rows(plan, object))
         return;
     change->row_bytes = plan->in->rows[object];
     change->pad_bytes = plan->in->machine->line_bytes;
@@ -281,11 +284,11 @@ static void propose_apart(struct plan *plan)
         const struct analyses_object *object = object_at(plan, padding->object);
         if (!analyses_movable(object) || object->blocks != 1 || padding->row_bytes > object->bytes / 2)
             continue;
-        struct analyses_proposal *proposal = begin(plan, ANALYSES_PAD_ROWS);
-        add(plan, proposal, padding->object, false);
+        struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_PAD_ROWS);
+        advice_plan_add(plan, proposal, padding->object, false);
         proposal->changes[0].row_bytes = padding->row_bytes;
         proposal->changes[0].pad_bytes = padding->pad_bytes;
-        end(plan, proposal);
+        advice_plan_end(plan, proposal);
     }
 }
 
@@ -297,28 +300,28 @@ static void propose_rows(struct plan *plan)
     const size_t count = plan->in->profile->object_count;
     memset(plan->shared, 0, count * sizeof *plan->shared);
     for (uint32_t i = 0; i < plan->object_count; i++) {
-        if (!has_rows(plan, plan->objects[i]))
+        if (!advice_plan_has_rows(plan, plan->objects[i]))
             continue;
         rows[row_count++] = plan->objects[i];
         plan->shared[plan->objects[i]] = plan->cost[plan->objects[i]] + 1; /* one that is wanted may have none */
     }
-    const uint32_t alone_count = choose(alone, ROWS_ALONE, plan->shared, 1, count);
+    const uint32_t alone_count = advice_plan_choose(alone, ROWS_ALONE, plan->shared, 1, count);
     for (uint32_t i = 0; i < alone_count && !full(plan); i++) {
-        struct analyses_proposal *proposal = begin(plan, ANALYSES_PAD_ROWS);
-        add(plan, proposal, alone[i], true);
-        end(plan, proposal);
+        struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_PAD_ROWS);
+        advice_plan_add(plan, proposal, alone[i], true);
+        advice_plan_end(plan, proposal);
     }
     if (row_count < 2 || full(plan))
         return;
-    struct analyses_proposal *proposal = begin(plan, ANALYSES_PAD_ROWS);
+    struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_PAD_ROWS);
     for (uint32_t i = 0; i < row_count; i++)
-        add(plan, proposal, rows[i], true);
-    end(plan, proposal);
+        advice_plan_add(plan, proposal, rows[i], true);
+    advice_plan_end(plan, proposal);
 }
 
 /* ------------------------------------------------------------------ stagger */
 
-static uint32_t root_of(const struct plan *plan, uint32_t object)
+static uint32_t advice_plan_root_of(const struct plan *plan, uint32_t object)
 {
     while (plan->group[object] != object)
         object = plan->group[object];
@@ -326,7 +329,7 @@ static uint32_t root_of(const struct plan *plan, uint32_t object)
 }
 
 /* Joins the chosen arrays that evict each other at the level, and sums up what that costs each. */
-static void join(struct plan *plan, uint32_t level)
+static void advice_plan_join(struct plan *plan, uint32_t level)
 {
     const struct analyses_profile_result *profile = plan->in->profile;
     memset(plan->shared, 0, profile->object_count * sizeof *plan->shared);
@@ -337,10 +340,10 @@ static void join(struct plan *plan, uint32_t level)
         const struct analyses_pair *pair = &profile->pairs[i];
         if (pair->level != level || !pair_objects(plan, pair, &ends[0], &ends[1]) || ends[0] == ends[1])
             continue;
-        if (!is_chosen(plan, ends[0]) || !is_chosen(plan, ends[1]) || !is_array(plan, ends[0]) ||
-            !is_array(plan, ends[1]))
+        if (!is_chosen(plan, ends[0]) || !is_chosen(plan, ends[1]) || !advice_plan_is_array(plan, ends[0]) ||
+            !advice_plan_is_array(plan, ends[1]))
             continue;
-        const uint32_t roots[2] = {root_of(plan, ends[0]), root_of(plan, ends[1])};
+        const uint32_t roots[2] = {advice_plan_root_of(plan, ends[0]), advice_plan_root_of(plan, ends[1])};
         plan->group[roots[0] > roots[1] ? roots[0] : roots[1]] = roots[0] > roots[1] ? roots[1] : roots[0];
         plan->shared[ends[0]] += pair_cost(plan, pair);
         plan->shared[ends[1]] += pair_cost(plan, pair);
@@ -355,7 +358,7 @@ static uint64_t keep_dearest_group(struct plan *plan)
     for (uint32_t i = 0; i < plan->object_count; i++) {
         uint64_t cost = 0;
         for (uint32_t k = 0; k < plan->object_count; k++)
-            if (root_of(plan, plan->objects[k]) == plan->objects[i])
+            if (advice_plan_root_of(plan, plan->objects[k]) == plan->objects[i])
                 cost += plan->shared[plan->objects[k]];
         if (cost > best_cost) {
             best_cost = cost;
@@ -363,12 +366,12 @@ static uint64_t keep_dearest_group(struct plan *plan)
         }
     }
     for (uint32_t i = 0; i < plan->object_count; i++)
-        if (root_of(plan, plan->objects[i]) != best)
+        if (advice_plan_root_of(plan, plan->objects[i]) != best)
             plan->shared[plan->objects[i]] = 0;
     return best_cost;
 }
 
-static uint32_t sets_of(const struct plan *plan, uint32_t level)
+static uint32_t advice_plan_sets_of(const struct plan *plan, uint32_t level)
 {
     return caches_level_sets(plan->in->machine, &plan->in->machine->levels[level]);
 }
@@ -378,7 +381,7 @@ static void stagger(const struct plan *plan, struct analyses_proposal *proposal,
                     const uint32_t *members, uint32_t count)
 {
     proposal->level = level;
-    proposal->step_bytes = (uint64_t)plan->in->machine->line_bytes * (sets_of(plan, level) / count);
+    proposal->step_bytes = (uint64_t)plan->in->machine->line_bytes * (advice_plan_sets_of(plan, level) / count);
     for (uint32_t i = 0; i < count; i++)
         proposal->changes[i] = (struct analyses_change){
             .object = members[i], .align = span_bytes(plan, level), .offset = i * proposal->step_bytes};
@@ -388,13 +391,14 @@ static void stagger(const struct plan *plan, struct analyses_proposal *proposal,
 /* Those of the dearest group that evicts each other at the level; 0: it is none, or not worth it. */
 static uint32_t dearest_members(struct plan *plan, uint32_t level, uint32_t members[ANALYSES_MOVED])
 {
-    join(plan, level);
+    advice_plan_join(plan, level);
     const uint64_t cost = keep_dearest_group(plan);
     if (cost * SHARE < plan->total || cost == 0)
         return 0;
-    const uint32_t count = choose(members, ANALYSES_MOVED, plan->shared, share_of(cost, MEMBER_SHARE),
-                                  plan->in->profile->object_count);
-    return count < 2 || count > sets_of(plan, level) ? 0 : count;
+    const uint32_t count = advice_plan_choose(members, ANALYSES_MOVED, plan->shared,
+                                              advice_plan_share_of(cost, MEMBER_SHARE),
+                                              plan->in->profile->object_count);
+    return count < 2 || count > advice_plan_sets_of(plan, level) ? 0 : count;
 }
 
 static void propose_stagger(struct plan *plan, uint32_t level, unsigned more_means)
@@ -403,9 +407,9 @@ static void propose_stagger(struct plan *plan, uint32_t level, unsigned more_mea
     const uint32_t count = full(plan) ? 0 : dearest_members(plan, level, members);
     if (count == 0)
         return;
-    struct analyses_proposal *proposal = begin(plan, ANALYSES_STAGGER | more_means);
+    struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_STAGGER | more_means);
     stagger(plan, proposal, level, members, count);
-    end(plan, proposal);
+    advice_plan_end(plan, proposal);
 }
 
 /* ------------------------------------------------------------------ blocks */
@@ -419,16 +423,17 @@ static void propose_blocks(struct plan *plan)
         uint32_t victim, evictor;
         const struct analyses_pair *pair = &profile->pairs[i];
         if (pair->reason == ANALYSES_REASON_INTER && pair_objects(plan, pair, &victim, &evictor) && victim == evictor &&
-            is_chosen(plan, victim) && !is_array(plan, victim))
+            is_chosen(plan, victim) && !advice_plan_is_array(plan, victim))
             plan->shared[victim] += pair_cost(plan, pair);
     }
-    const uint32_t count = choose(sites, SITES, plan->shared, share_of(plan->total, SHARE), profile->object_count);
+    const uint32_t count = advice_plan_choose(sites, SITES, plan->shared, advice_plan_share_of(plan->total, SHARE),
+                                              profile->object_count);
     for (uint32_t i = 0; i < count && !full(plan); i++) {
-        struct analyses_proposal *proposal = begin(plan, ANALYSES_PAD_BLOCKS);
-        add(plan, proposal, sites[i], false);
+        struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_PAD_BLOCKS);
+        advice_plan_add(plan, proposal, sites[i], false);
         proposal->changes[0].row_bytes = room_of_block(object_at(plan, sites[i]));
         proposal->changes[0].pad_bytes = plan->in->machine->line_bytes;
-        end(plan, proposal);
+        advice_plan_end(plan, proposal);
     }
 }
 
@@ -454,15 +459,15 @@ static void propose_huge(struct plan *plan, bool stretch)
     bool stretched = false;
     if (full(plan))
         return;
-    struct analyses_proposal *proposal = begin(plan, ANALYSES_HUGE | (stretch ? ANALYSES_PAD_ROWS : 0));
+    struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_HUGE | (stretch ? ANALYSES_PAD_ROWS : 0));
     for (uint32_t i = 0; i < plan->object_count; i++) {
-        if (!is_array(plan, plan->objects[i]) || object_at(plan, plan->objects[i])->kind == ANALYSES_STACK)
+        if (!advice_plan_is_array(plan, plan->objects[i]) || object_at(plan, plan->objects[i])->kind == ANALYSES_STACK)
             continue; /* no program asks for pages of 2 MiB for a part of its stack */
-        add(plan, proposal, plan->objects[i], stretch);
+        advice_plan_add(plan, proposal, plan->objects[i], stretch);
         stretched |= proposal->changes[proposal->change_count - 1].pad_bytes != 0;
     }
     if (stretched || !stretch)
-        end(plan, proposal);
+        advice_plan_end(plan, proposal);
 }
 
 static void propose_colors(struct plan *plan, uint32_t level, uint64_t wishes)
@@ -471,11 +476,11 @@ static void propose_colors(struct plan *plan, uint32_t level, uint64_t wishes)
     const enum mmu_placement placement = plan->in->placement->placement;
     if (full(plan) || colors < 2 || placement == MMU_COLORED || placement == MMU_IDENTITY)
         return;
-    struct analyses_proposal *proposal = begin(plan, ANALYSES_COLORED);
+    struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_COLORED);
     proposal->wishes = wishes;
     proposal->level = level;
     proposal->colors = (uint32_t)colors;
-    end(plan, proposal);
+    advice_plan_end(plan, proposal);
 }
 
 static void propose_pages(struct plan *plan)
@@ -502,7 +507,7 @@ static bool may_be_huge(const struct plan *plan, uint32_t object)
     return (huge == MMU_HUGE_ASKED || huge == MMU_HUGE_HEAP) && object_at(plan, object)->kind != ANALYSES_STACK;
 }
 
-static bool has(const uint32_t *members, uint32_t count, uint32_t object)
+static bool advice_plan_has(const uint32_t *members, uint32_t count, uint32_t object)
 {
     return count != 0 && bsearch(&object, members, count, sizeof object, ascending);
 }
@@ -511,39 +516,40 @@ static bool has(const uint32_t *members, uint32_t count, uint32_t object)
 static void wish_starts(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
 {
     uint32_t members[ANALYSES_MOVED];
-    if (!analyses_movable(object_at(plan, wish->other)) || !is_array(plan, wish->object) ||
-        !is_array(plan, wish->other) || sets_of(plan, wish->level) < 2)
+    if (!analyses_movable(object_at(plan, wish->other)) || !advice_plan_is_array(plan, wish->object) ||
+        !advice_plan_is_array(plan, wish->other) || advice_plan_sets_of(plan, wish->level) < 2)
         return;
     uint32_t count = dearest_members(plan, wish->level, members);
-    if (!has(members, count, wish->object) || !has(members, count, wish->other)) {
+    if (!advice_plan_has(members, count, wish->object) || !advice_plan_has(members, count, wish->other)) {
         members[0] = wish->object < wish->other ? wish->object : wish->other;
         members[1] = wish->object < wish->other ? wish->other : wish->object;
         count = 2;
     }
     stagger(plan, proposal, wish->level, members, count);
-    end(plan, proposal);
+    advice_plan_end(plan, proposal);
 }
 
-static void wish_rows(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
+static void advice_plan_wish_rows(struct plan *plan, struct analyses_proposal *proposal,
+                                  const struct analyses_wish *wish)
 {
     struct analyses_change *change = &proposal->changes[0];
-    add(plan, proposal, wish->object, true);
-    if (wish->pad_bytes != 0 && is_array(plan, wish->object)) {
+    advice_plan_add(plan, proposal, wish->object, true);
+    if (wish->pad_bytes != 0 && advice_plan_is_array(plan, wish->object)) {
         change->row_bytes = wish->row_bytes;
         change->pad_bytes = wish->pad_bytes;
     }
     if (change->pad_bytes != 0 && change->row_bytes <= object_at(plan, wish->object)->bytes / 2)
-        end(plan, proposal);
+        advice_plan_end(plan, proposal);
 }
 
 static void wish_place(struct plan *plan, struct analyses_proposal *proposal, const struct analyses_wish *wish)
 {
-    add(plan, proposal, wish->object, false);
-    if (!is_array(plan, wish->object))
+    advice_plan_add(plan, proposal, wish->object, false);
+    if (!advice_plan_is_array(plan, wish->object))
         proposal->changes[0].row_bytes = room_of_block(object_at(plan, wish->object));
     if (wish->means & ANALYSES_PAD_BLOCKS)
         proposal->changes[0].pad_bytes = plan->in->machine->line_bytes;
-    end(plan, proposal);
+    advice_plan_end(plan, proposal);
 }
 
 uint64_t analyses_apart_bytes(const struct analyses_proposal *proposal)
@@ -562,16 +568,16 @@ static void wish_elements(struct plan *plan, struct analyses_proposal *proposal,
     proposal->walk = wish->walk;
     if (wish->apart)
         memcpy(proposal->apart, wish->apart, sizeof proposal->apart);
-    add(plan, proposal, wish->object, false);
-    if (!is_array(plan, wish->object))
+    advice_plan_add(plan, proposal, wish->object, false);
+    if (!advice_plan_is_array(plan, wish->object))
         proposal->changes[0].row_bytes = c2_align_up(wish->element_bytes, WORD_BYTES);
-    end(plan, proposal);
+    advice_plan_end(plan, proposal);
 }
 
 /* The level, larger by a power of two until it holds what is worked on beside what it has held. */
-static void wish_room(struct plan *plan, const struct analyses_wish *wish)
+static void advice_plan_wish_room(struct plan *plan, const struct analyses_wish *wish)
 {
-    struct analyses_proposal *proposal = begin(plan, ANALYSES_ROOM);
+    struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_ROOM);
     const uint64_t held = plan->in->machine->levels[wish->level].size_bytes;
     proposal->wishes = (uint64_t)1 << wish->number;
     proposal->level = wish->level;
@@ -579,16 +585,16 @@ static void wish_room(struct plan *plan, const struct analyses_wish *wish)
     proposal->room_bytes = held;
     while (proposal->room_bytes < wish->room_bytes + held)
         proposal->room_bytes *= 2;
-    end(plan, proposal);
+    advice_plan_end(plan, proposal);
 }
 
 /* Where frames are drawn. */
 static void wish_redrawn(struct plan *plan, const struct analyses_wish *wish)
 {
-    struct analyses_proposal *proposal = begin(plan, ANALYSES_REDRAWN);
+    struct analyses_proposal *proposal = advice_plan_begin(plan, ANALYSES_REDRAWN);
     proposal->wishes = (uint64_t)1 << wish->number;
     proposal->draw = wish->draw;
-    end(plan, proposal);
+    advice_plan_end(plan, proposal);
 }
 
 static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
@@ -600,7 +606,7 @@ static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
         return;
     }
     if (wish->means == ANALYSES_ROOM) {
-        wish_room(plan, wish);
+        advice_plan_wish_room(plan, wish);
         return;
     }
     if (wish->means == ANALYSES_REDRAWN) {
@@ -610,12 +616,12 @@ static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
     if (!analyses_movable(object_at(plan, wish->object)) ||
         ((wish->means & ANALYSES_HUGE) && !may_be_huge(plan, wish->object)))
         return;
-    struct analyses_proposal *proposal = begin(plan, wish->means);
+    struct analyses_proposal *proposal = advice_plan_begin(plan, wish->means);
     proposal->wishes = (uint64_t)1 << wish->number;
     if (wish->means & ANALYSES_STAGGER)
         wish_starts(plan, proposal, wish);
     else if (wish->means & ANALYSES_PAD_ROWS)
-        wish_rows(plan, proposal, wish);
+        advice_plan_wish_rows(plan, proposal, wish);
     else if (wish->means & (ANALYSES_SPLIT | ANALYSES_IN_ORDER))
         wish_elements(plan, proposal, wish);
     else
@@ -624,7 +630,8 @@ static void propose_wish(struct plan *plan, const struct analyses_wish *wish)
 
 /* ------------------------------------------------------------------ all of it */
 
-static enum c2_status prepare(struct plan *plan, const struct analyses_plan_input *input, struct c2_error *err)
+static enum c2_status advice_plan_prepare(struct plan *plan, const struct analyses_plan_input *input,
+                                          struct c2_error *err)
 {
     const size_t room = input->profile->object_count + 1;
     plan->in = input;
@@ -634,18 +641,19 @@ static enum c2_status prepare(struct plan *plan, const struct analyses_plan_inpu
     if (!plan->cost || !plan->group)
         return c2_fail_memory(err, "the proposals");
     plan->shared = plan->cost + room;
-    weigh(plan);
+    advice_plan_weigh(plan);
     choose_objects(plan);
     return C2_OK;
 }
 
-static void release(struct plan *plan)
+static void advice_plan_release(struct plan *plan)
 {
     c2_free(plan->cost);
     c2_free(plan->group);
 }
 
-static void add_object(uint32_t out[ANALYSES_OBJECTS], uint32_t *count, const struct plan *plan, uint32_t object)
+static void advice_plan_add_object(uint32_t out[ANALYSES_OBJECTS], uint32_t *count, const struct plan *plan,
+                                   uint32_t object)
 {
     for (uint32_t i = 0; i < *count; i++)
         if (out[i] == object)
@@ -658,19 +666,19 @@ enum c2_status analyses_plan_objects(uint32_t out[ANALYSES_OBJECTS], uint32_t *c
                                      const struct analyses_plan_input *input, struct c2_error *err)
 {
     struct plan plan = {.count = 0};
-    enum c2_status status = prepare(&plan, input, err);
+    enum c2_status status = advice_plan_prepare(&plan, input, err);
     *count = status == C2_OK ? plan.object_count : 0;
     memcpy(out, plan.objects, *count * sizeof *out);
     C2_ASSERT(input->wish_count <= ANALYSES_PROPOSALS);
     for (uint32_t i = 0; i < input->wish_count && status == C2_OK; i++) {
         if ((input->wishes[i].means & STILL) == 0)
-            add_object(out, count, &plan, input->wishes[i].object);
+            advice_plan_add_object(out, count, &plan, input->wishes[i].object);
         if (input->wishes[i].means & ANALYSES_STAGGER)
-            add_object(out, count, &plan, input->wishes[i].other);
+            advice_plan_add_object(out, count, &plan, input->wishes[i].other);
     }
     if (*count != 0)
         qsort(out, *count, sizeof *out, ascending);
-    release(&plan);
+    advice_plan_release(&plan);
     return status;
 }
 
@@ -678,7 +686,7 @@ enum c2_status analyses_plan(struct analyses_proposal out[ANALYSES_PROPOSALS], u
                              const struct analyses_plan_input *input, struct c2_error *err)
 {
     struct plan plan = {.out = out};
-    enum c2_status status = prepare(&plan, input, err);
+    enum c2_status status = advice_plan_prepare(&plan, input, err);
     if (status == C2_OK) {
         for (uint32_t i = 0; i < input->wish_count; i++)
             propose_wish(&plan, &input->wishes[i]);
@@ -691,6 +699,6 @@ enum c2_status analyses_plan(struct analyses_proposal out[ANALYSES_PROPOSALS], u
         propose_pages(&plan);
     }
     *count = plan.count;
-    release(&plan);
+    advice_plan_release(&plan);
     return status;
 }

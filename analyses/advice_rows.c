@@ -69,7 +69,7 @@ void rows_destroy(struct rows *rows)
     c2_free(rows);
 }
 
-static enum c2_status reach(struct rows *rows, uint32_t block, uint32_t slots, struct c2_error *err)
+static enum c2_status advice_rows_reach(struct rows *rows, uint32_t block, uint32_t slots, struct c2_error *err)
 {
     if (block >= rows->first_room) {
         const uint32_t room = block * 2 + C2_HOST_SIZE(4096u, 1u);
@@ -95,7 +95,7 @@ static enum c2_status reach(struct rows *rows, uint32_t block, uint32_t slots, s
     return C2_OK;
 }
 
-static void count(struct stride *strides, uint64_t bytes)
+static void advice_rows_count(struct stride *strides, uint64_t bytes)
 {
     struct stride *unused = NULL;
     for (unsigned i = 0; i < STRIDES; i++) {
@@ -112,14 +112,14 @@ static void count(struct stride *strides, uint64_t bytes)
         strides[i].count--;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+static uint64_t advice_rows_distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 static void count_stride(struct rows *rows, uint32_t table, uint64_t bytes)
 {
     if (bytes <= rows->line_bytes)
         return;
     rows->seen[table]++;
-    count(rows->strides[table], bytes);
+    advice_rows_count(rows->strides[table], bytes);
 }
 
 /* From the access before, if the same execution of the block made it. */
@@ -127,7 +127,7 @@ static void see_beside(struct rows *rows, uint32_t block, uint32_t slot, uint32_
 {
     if (thing != FINDER_NOTHING && thing == rows->last_thing && block == rows->last_block &&
         slot == rows->last_slot + 1)
-        count_stride(rows, rows->things + thing, distance(va, rows->last_va));
+        count_stride(rows, rows->things + thing, advice_rows_distance(va, rows->last_va));
     rows->last_block = block;
     rows->last_slot = slot;
     rows->last_thing = thing;
@@ -139,7 +139,7 @@ enum c2_status rows_see(struct rows *rows, uint32_t block, uint32_t slot, uint32
 {
     see_beside(rows, block, slot, thing, va);
     if (block >= rows->first_room || rows->first[block] == 0) {
-        enum c2_status status = thing == FINDER_NOTHING ? C2_OK : reach(rows, block, slot_count, err);
+        enum c2_status status = thing == FINDER_NOTHING ? C2_OK : advice_rows_reach(rows, block, slot_count, err);
         if (status != C2_OK || thing == FINDER_NOTHING)
             return status;
     }
@@ -148,8 +148,8 @@ enum c2_status rows_see(struct rows *rows, uint32_t block, uint32_t slot, uint32
         *trail = (struct trail){va, va, thing};
         return C2_OK;
     }
-    const bool runs_on = thing == FINDER_NOTHING || distance(va, trail->last) <= rows->line_bytes;
-    const uint64_t stride = distance(va, trail->start);
+    const bool runs_on = thing == FINDER_NOTHING || advice_rows_distance(va, trail->last) <= rows->line_bytes;
+    const uint64_t stride = advice_rows_distance(va, trail->start);
     trail->last = va;
     if (runs_on)
         return C2_OK;

@@ -54,8 +54,8 @@ struct against {
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status against_create(struct analysis **out, const struct analyses_setup *setup,
+                                     const struct analyses *analyses, struct c2_error *err)
 {
     struct against *against = c2_calloc(1, sizeof *against);
     if (!against)
@@ -72,7 +72,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     return C2_OK;
 }
 
-static void destroy(struct analysis *analysis)
+static void against_destroy(struct analysis *analysis)
 {
     struct against *against = (struct against *)analysis;
     c2_free(against->list.events);
@@ -94,14 +94,14 @@ static enum c2_status list_miss(struct list *list, const struct sim_miss *miss, 
 {
     if (!c2_grow((void **)&list->events, &list->room, list->count, sizeof *list->events))
         return c2_fail_memory(err, "the comparison of two placements");
-    C2_PROMISE(list->count == 0 || list->events[list->count - 1].number <= miss->number); /* merge() needs it */
+    C2_PROMISE(list->count == 0 || list->events[list->count - 1].number <= miss->number); /* against_merge() needs it */
     list->events[list->count++] = (struct event){
         miss->number, miss->actor, miss->kind, miss->first, miss->outcome->served_by, conflicts_of(miss)};
     return C2_OK;
 }
 
 /* Of the first, accesses with conflict misses; of the second, all that it can be asked for. */
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status against_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct against *against = self;
     const bool listed = against->first ? miss->kind != SIM_WALK : conflicts_of(miss) != 0;
@@ -131,25 +131,25 @@ static void label(struct against *against, const struct event *event, uint32_t s
 }
 
 /* Of one access, those of stores that have been passed on come behind it. */
-static bool is_before(const struct event *a, const struct event *b)
+static bool against_is_before(const struct event *a, const struct event *b)
 {
     return a->number < b->number || (a->number == b->number && a->first < b->first);
 }
 
-static void merge(struct against *against, struct list *first, struct list *second)
+static void against_merge(struct against *against, struct list *first, struct list *second)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < first->count; i++) {
         const struct event *event = &first->events[i];
-        while (at < second->count && is_before(&second->events[at], event))
+        while (at < second->count && against_is_before(&second->events[at], event))
             at++;
-        const bool both = at < second->count && !is_before(event, &second->events[at]);
+        const bool both = at < second->count && !against_is_before(event, &second->events[at]);
         label(against, event, both ? second->events[at].served_by : 0);
     }
     first->count = second->count = 0;
 }
 
-static void check(const struct against *against)
+static void against_check(const struct against *against)
 {
     struct sim_totals all;
     sim_counted(&all, against->sim);
@@ -160,7 +160,7 @@ static void check(const struct against *against)
     }
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status against_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct against *against = self;
     (void)err;
@@ -177,18 +177,25 @@ static enum c2_status batch(void *self, const struct sim *sim, struct c2_error *
         against->sim = sim;
         return C2_OK;
     }
-    merge(first, &first->list, &against->list);
+    against_merge(first, &first->list, &against->list);
     if (sim_phase(first->sim) == STREAM_MEASURE)
-        check(first);
+        against_check(first);
     return C2_OK;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber against_subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){.self = analysis, .missed = missed, .window = window, .batch = batch};
+    return (struct sim_subscriber){
+        .self = analysis, .missed = against_missed, .window = against_window, .batch = batch};
 }
 
-static const void *result(const struct analysis *analysis) { return ((const struct against *)analysis)->counts; }
+static const void *against_result(const struct analysis *analysis)
+{
+    return ((const struct against *)analysis)->counts;
+}
 
-const struct analysis_kind analysis_against = {
-    .every_machine = true, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_against = {.every_machine = true,
+                                               .create = against_create,
+                                               .subscriber = against_subscriber,
+                                               .result = against_result,
+                                               .destroy = against_destroy};

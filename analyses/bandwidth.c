@@ -113,7 +113,7 @@ static void release_bins(struct bandwidth *b)
             bandwidth_bins_release(&b->bins[unit][i]);
 }
 
-static void destroy(struct analysis *analysis)
+static void bandwidth_destroy(struct analysis *analysis)
 {
     struct bandwidth *b = (struct bandwidth *)analysis;
     release_places(b);
@@ -134,7 +134,7 @@ static void destroy(struct analysis *analysis)
 }
 
 /* The level below path `path`; level_count: memory. */
-static const char *level_name(const struct caches_machine *machine, uint32_t level)
+static const char *bandwidth_level_name(const struct caches_machine *machine, uint32_t level)
 {
     return level < machine->level_count ? machine->levels[level].name : "memory";
 }
@@ -147,7 +147,7 @@ static void name_flows(struct analyses_bandwidth_result *result, const struct ca
             struct bandwidth_flow *flow = &result->flows[result->flow_count++];
             *flow = (struct bandwidth_flow){.writes = writes, .limit = writes ? limit->write : limit->read};
             snprintf(flow->path, sizeof flow->path, "%s-%s", path == 0 ? "core" : machine->levels[path - 1].name,
-                     level_name(machine, path));
+                     bandwidth_level_name(machine, path));
         }
     }
     result->flows[result->flow_count++] = (struct bandwidth_flow){
@@ -155,8 +155,8 @@ static void name_flows(struct analyses_bandwidth_result *result, const struct ca
     result->limited = machine->instruction_rate != 0;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status bandwidth_create(struct analysis **out, const struct analyses_setup *setup,
+                                       const struct analyses *analyses, struct c2_error *err)
 {
     if (caches_machine_prefetches(setup->machine))
         return c2_fail(err, C2_ERR_UNSUPPORTED,
@@ -186,13 +186,13 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     if (status == C2_OK)
         *out = &b->base;
     else
-        destroy(&b->base);
+        bandwidth_destroy(&b->base);
     return status;
 }
 
 /* ------------------------------------------------------------------ records */
 
-static void add_slot(struct done *to, const struct stream_slot *slot)
+static void bandwidth_add_slot(struct done *to, const struct stream_slot *slot)
 {
     to->read += stream_reads(slot) ? slot->size : 0;
     to->written += stream_writes(slot) ? slot->size : 0;
@@ -208,11 +208,11 @@ static struct done count_insns(const struct stream_block *block, uint32_t from, 
         done.flops += block->insns[i].flops;
     }
     for (uint32_t i = from == block->insn_count ? end : block->insns[from].first_slot; i < end; i++)
-        add_slot(&done, &block->slots[i]);
+        bandwidth_add_slot(&done, &block->slots[i]);
     return done;
 }
 
-static struct done count_string(const struct sim_executed *record)
+static struct done bandwidth_count_string(const struct sim_executed *record)
 {
     const struct stream_slot *slots = record->block->slots;
     const uint64_t elements = stream_string_elements(record->words);
@@ -238,7 +238,7 @@ static void take_done(struct done *from, const struct done *what)
     from->written -= what->written;
 }
 
-static enum c2_status reach(struct bandwidth *b, uint32_t number, struct c2_error *err)
+static enum c2_status bandwidth_reach(struct bandwidth *b, uint32_t number, struct c2_error *err)
 {
     if (number < b->place_count)
         return C2_OK;
@@ -255,7 +255,8 @@ static enum c2_status reach(struct bandwidth *b, uint32_t number, struct c2_erro
 }
 
 /* The block has executed so many instructions of the window. */
-static enum c2_status note_block(struct bandwidth *b, uint32_t number, uint64_t instructions, struct c2_error *err)
+static enum c2_status bandwidth_note_block(struct bandwidth *b, uint32_t number, uint64_t instructions,
+                                           struct c2_error *err)
 {
     struct place *place = &b->places[number];
     if (place->window != b->number) {
@@ -269,37 +270,39 @@ static enum c2_status note_block(struct bandwidth *b, uint32_t number, uint64_t 
     return C2_OK;
 }
 
-static enum c2_status record(struct bandwidth *b, const struct sim_executed *record, struct c2_error *err)
+static enum c2_status bandwidth_record(struct bandwidth *b, const struct sim_executed *record, struct c2_error *err)
 {
     if (b->idle)
         return C2_OK;
-    enum c2_status status = reach(b, record->number, err);
+    enum c2_status status = bandwidth_reach(b, record->number, err);
     if (status != C2_OK)
         return status;
     b->places[record->number].block = record->block;
-    b->last = stream_is_string(record->block) ? count_string(record) : count_insns(record->block, 0, record->insns_run);
+    b->last = stream_is_string(record->block) ? bandwidth_count_string(record)
+                                              : count_insns(record->block, 0, record->insns_run);
     b->last_number = record->number;
     b->last_insns = record->insns_run;
     add_done(&b->so_far, &b->last);
     status = bandwidth_threads_note(&b->threads, record->tid, b->last.instructions, err);
     if (status != C2_OK)
         return status;
-    return note_block(b, record->number, b->last.instructions, err);
+    return bandwidth_note_block(b, record->number, b->last.instructions, err);
 }
 
-static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status bandwidth_records(void *self, const struct sim_records *records, bool *quiet,
+                                        struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     (void)quiet;
     for (const uint64_t *at = records->words; at < records->end && status == C2_OK; at = sim_record_behind(at)) {
         const struct sim_executed executed = sim_executed_at(records, at);
-        status = record(self, &executed, err);
+        status = bandwidth_record(self, &executed, err);
     }
     return status;
 }
 
 /* Victims that go to an exclusive level, dirty or not. */
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status bandwidth_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct bandwidth *b = self;
     (void)err;
@@ -356,7 +359,7 @@ static void find_dominant(const struct bandwidth *b, struct bandwidth_window *wi
 }
 
 /* The block that executed most of the window. */
-static struct place *owner(const struct bandwidth *b)
+static struct place *bandwidth_owner(const struct bandwidth *b)
 {
     struct place *most = NULL;
     for (uint32_t i = 0; i < b->in_count; i++) {
@@ -367,7 +370,8 @@ static struct place *owner(const struct bandwidth *b)
     return most;
 }
 
-static enum c2_status add_to_curves(struct bandwidth *b, const struct bandwidth_window *window, struct c2_error *err)
+static enum c2_status bandwidth_add_to_curves(struct bandwidth *b, const struct bandwidth_window *window,
+                                              struct c2_error *err)
 {
     const uint64_t flops = window->amount[flops_flow(b)];
     enum c2_status status = C2_OK;
@@ -382,16 +386,16 @@ static enum c2_status add_to_curves(struct bandwidth *b, const struct bandwidth_
     return status;
 }
 
-static enum c2_status keep(struct bandwidth *b, const struct bandwidth_window *window, struct c2_error *err)
+static enum c2_status bandwidth_keep(struct bandwidth *b, const struct bandwidth_window *window, struct c2_error *err)
 {
-    struct place *place = owner(b);
+    struct place *place = bandwidth_owner(b);
     if (!place->of)
         place->of = c2_calloc(1, sizeof *place->of);
     if (!place->of)
         return c2_fail_memory(err, "the bandwidth of a block");
     bandwidth_add_window(place->of, window, b->result.flow_count);
     bandwidth_add_window(&b->result.all, window, b->result.flow_count);
-    return add_to_curves(b, window, err);
+    return bandwidth_add_to_curves(b, window, err);
 }
 
 /* The next window begins with what is left of the last record. */
@@ -401,10 +405,10 @@ static enum c2_status begin_next(struct bandwidth *b, const struct done *left, s
     b->in_count = 0;
     b->so_far = *left;
     memset(b->victims, 0, sizeof b->victims);
-    return left->instructions != 0 ? note_block(b, b->last_number, left->instructions, err) : C2_OK;
+    return left->instructions != 0 ? bandwidth_note_block(b, b->last_number, left->instructions, err) : C2_OK;
 }
 
-static enum c2_status interval(void *self, const struct sim_interval *ended, struct c2_error *err)
+static enum c2_status bandwidth_interval(void *self, const struct sim_interval *ended, struct c2_error *err)
 {
     struct bandwidth *b = self;
     struct done left = {0}, done = b->so_far;
@@ -423,7 +427,7 @@ static enum c2_status interval(void *self, const struct sim_interval *ended, str
     for (uint32_t i = 0; i < b->machine->level_count; i++)
         b->all_victims[i] += b->victims[i];
     find_dominant(b, &window);
-    enum c2_status status = keep(b, &window, err);
+    enum c2_status status = bandwidth_keep(b, &window, err);
     if (status == C2_OK)
         status = bandwidth_threads_keep(&b->threads, &window, left.instructions, b->result.flow_count, b->window, err);
     if (status == C2_OK && b->shared)
@@ -431,7 +435,7 @@ static enum c2_status interval(void *self, const struct sim_interval *ended, str
     return status == C2_OK ? begin_next(b, &left, err) : status;
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status analyses_bandwidth_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct bandwidth *b = self;
     (void)err;
@@ -443,7 +447,7 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
 }
 
 /* Nothing has been measured so far, and a window begins. */
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status bandwidth_dropped(void *self, struct c2_error *err)
 {
     struct bandwidth *b = self;
     release_places(b);
@@ -468,7 +472,7 @@ static void check_amounts(const struct bandwidth *b, const struct sim_totals *me
         C2_ASSERT(all->flow[i].amount == amount[i]);
 }
 
-static void check_curve(const struct bandwidth *b, enum bandwidth_unit unit, uint32_t flow)
+static void bandwidth_check_curve(const struct bandwidth *b, enum bandwidth_unit unit, uint32_t flow)
 {
     const struct bandwidth_curve *curve = &b->result.curves[unit][flow];
     const struct bandwidth_windows *all = &b->result.all;
@@ -481,7 +485,7 @@ static void check_curve(const struct bandwidth *b, enum bandwidth_unit unit, uin
     C2_ASSERT(units == (unit == BANDWIDTH_BY_FLOP ? all->flow[flops_flow(b)].amount : all->instructions));
 }
 
-static enum c2_status make_curves(struct bandwidth *b, struct c2_error *err)
+static enum c2_status bandwidth_make_curves(struct bandwidth *b, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (enum bandwidth_unit unit = 0; unit < BANDWIDTH_UNITS; unit++) {
@@ -491,7 +495,7 @@ static enum c2_status make_curves(struct bandwidth *b, struct c2_error *err)
             if (status != C2_OK)
                 return status;
             b->result.curves[unit][i] = (struct bandwidth_curve){b->steps[unit][i], bins->count, bins->beside};
-            check_curve(b, unit, i);
+            bandwidth_check_curve(b, unit, i);
         }
     }
     return status;
@@ -516,7 +520,7 @@ static const struct analyses_loop *loop_of(const struct bandwidth *b, struct gue
     return &found->loops[found->loop_of[first]];
 }
 
-static struct bandwidth_place place_of(const struct bandwidth *b, const struct place *from)
+static struct bandwidth_place bandwidth_place_of(const struct bandwidth *b, const struct place *from)
 {
     const struct guest_va pc = from->block->pc;
     struct bandwidth_place place = {.place = {.offset = pc.v}, .pc = pc, .loop = loop_of(b, pc), .windows = *from->of};
@@ -570,17 +574,17 @@ static enum c2_status make_places(struct bandwidth *b, struct c2_error *err)
     count = 0;
     for (uint32_t i = 0; i < b->place_count; i++)
         if (b->places[i].of)
-            blocks[count++] = place_of(b, &b->places[i]);
+            blocks[count++] = bandwidth_place_of(b, &b->places[i]);
     enum c2_status status = sum_places(b, blocks, count, err);
     c2_free(blocks);
     return status;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status bandwidth_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct bandwidth *b = self;
     check_amounts(b, sim_measured(sim));
-    enum c2_status status = make_curves(b, err);
+    enum c2_status status = bandwidth_make_curves(b, err);
     if (status == C2_OK)
         status = bandwidth_threads_finish(&b->threads, &b->result.all, b->result.flow_count, err);
     b->result.threads = b->threads.list;
@@ -589,7 +593,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     return status == C2_OK ? make_places(b, err) : status;
 }
 
-static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+static enum c2_status bandwidth_commit(struct analysis *analysis, struct c2_error *err)
 {
     struct bandwidth *b = (struct bandwidth *)analysis;
     struct c2_error second;
@@ -610,24 +614,27 @@ static bool has_exclusive(const struct caches_machine *machine)
     return false;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber bandwidth_subscriber(struct analysis *analysis)
 {
     struct bandwidth *b = (struct bandwidth *)analysis;
     return (struct sim_subscriber){.self = b,
-                                   .records = records,
-                                   .missed = has_exclusive(b->machine) ? missed : NULL,
+                                   .records = bandwidth_records,
+                                   .missed = has_exclusive(b->machine) ? bandwidth_missed : NULL,
                                    .interval_instructions = b->window,
-                                   .interval = interval,
-                                   .window = window,
-                                   .dropped = dropped,
-                                   .finish = finish};
+                                   .interval = bandwidth_interval,
+                                   .window = analyses_bandwidth_window,
+                                   .dropped = bandwidth_dropped,
+                                   .finish = bandwidth_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct bandwidth *)analysis)->result; }
+static const void *bandwidth_result(const struct analysis *analysis)
+{
+    return &((const struct bandwidth *)analysis)->result;
+}
 
 const struct analysis_kind analysis_bandwidth = {.chapter = &analyses_bandwidth_chapter,
-                                                 .create = create,
-                                                 .subscriber = subscriber,
-                                                 .result = result,
-                                                 .commit = commit,
-                                                 .destroy = destroy};
+                                                 .create = bandwidth_create,
+                                                 .subscriber = bandwidth_subscriber,
+                                                 .result = bandwidth_result,
+                                                 .commit = bandwidth_commit,
+                                                 .destroy = bandwidth_destroy};

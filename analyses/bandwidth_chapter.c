@@ -26,7 +26,10 @@ static double slowdown(const struct bandwidth_windows *windows)
     return windows->peak_cycles > 0 ? windows->cycles / windows->peak_cycles : 1;
 }
 
-static const char *direction(const struct bandwidth_flow *flow) { return flow->writes ? "written" : "read"; }
+static const char *bandwidth_chapter_direction(const struct bandwidth_flow *flow)
+{
+    return flow->writes ? "written" : "read";
+}
 
 /* "L3-memory read"; "FLOPs"; NULL: none. */
 static const char *flow_name(struct document *d, const struct analyses_bandwidth_result *result, uint32_t flow)
@@ -34,7 +37,7 @@ static const char *flow_name(struct document *d, const struct analyses_bandwidth
     if (flow == result->flow_count)
         return NULL;
     const struct bandwidth_flow *of = &result->flows[flow];
-    return of->computes ? of->path : doc_keep(d, "%s %s", of->path, direction(of));
+    return of->computes ? of->path : doc_keep(d, "%s %s", of->path, bandwidth_chapter_direction(of));
 }
 
 /* Of the bytes that this flow has moved, those that were used where they came to; false: not known. */
@@ -59,8 +62,8 @@ static bool used_bytes(const struct analyses_run *run, uint32_t flow, uint64_t *
 
 /* ------------------------------------------------------------------ JSON */
 
-static void add_flow(struct document *d, const struct analyses_run *run, const struct bandwidth_windows *windows,
-                     uint32_t i)
+static void bandwidth_chapter_add_flow(struct document *d, const struct analyses_run *run,
+                                       const struct bandwidth_windows *windows, uint32_t i)
 {
     const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     uint64_t used;
@@ -70,7 +73,7 @@ static void add_flow(struct document *d, const struct analyses_run *run, const s
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "path", flow->path);
     if (!flow->computes)
-        doc_string(d, DOC_JSON, "direction", direction(flow));
+        doc_string(d, DOC_JSON, "direction", bandwidth_chapter_direction(flow));
     if (flow->limit != 0 && windows == &result->all)
         doc_decimal(d, DOC_JSON, "limit", flow->limit / 1000.0);
     doc_count(d, DOC_JSON, flow->computes ? "operations" : "bytes", moved->amount);
@@ -104,12 +107,12 @@ static void add_windows(struct document *d, const struct analyses_run *run, cons
     doc_table(d, DOC_JSON, "flows");
     for (uint32_t i = 0; i < result->flow_count; i++)
         if (windows == &result->all || windows->flow[i].amount != 0)
-            add_flow(d, run, windows, i);
+            bandwidth_chapter_add_flow(d, run, windows, i);
     doc_close(d);
 }
 
-static void add_rest(struct document *d, const struct analyses_bandwidth_result *result,
-                     const struct bandwidth_places *places)
+static void bandwidth_chapter_add_rest(struct document *d, const struct analyses_bandwidth_result *result,
+                                       const struct bandwidth_places *places)
 {
     struct bandwidth_windows rest = {0};
     for (size_t i = LISTED; i < places->count; i++) {
@@ -128,21 +131,24 @@ static void add_rest(struct document *d, const struct analyses_bandwidth_result 
     doc_close(d);
 }
 
-static void name_function(struct document *d, const struct analyses_run *run, const struct bandwidth_place *of)
+static void bandwidth_chapter_name_function(struct document *d, const struct analyses_run *run,
+                                            const struct bandwidth_place *of)
 {
     (void)run;
     doc_string(d, DOC_JSON, "module", of->place.object);
     doc_string(d, DOC_JSON, "function", of->place.function);
 }
 
-static void name_line(struct document *d, const struct analyses_run *run, const struct bandwidth_place *of)
+static void bandwidth_chapter_name_line(struct document *d, const struct analyses_run *run,
+                                        const struct bandwidth_place *of)
 {
     (void)run;
     chapter_add_address(d, "pc", of->pc.v);
     chapter_add_place(d, &of->place);
 }
 
-static void name_loop(struct document *d, const struct analyses_run *run, const struct bandwidth_place *of)
+static void bandwidth_chapter_name_loop(struct document *d, const struct analyses_run *run,
+                                        const struct bandwidth_place *of)
 {
     struct loader_place place;
     if (of->loop)
@@ -150,9 +156,10 @@ static void name_loop(struct document *d, const struct analyses_run *run, const 
     chapter_add_loop_name(d, &place, of->loop);
 }
 
-static void add_places(struct document *d, const char *key, const struct analyses_run *run,
-                       const struct bandwidth_places *places,
-                       void (*name)(struct document *, const struct analyses_run *, const struct bandwidth_place *))
+static void bandwidth_chapter_add_places(struct document *d, const char *key, const struct analyses_run *run,
+                                         const struct bandwidth_places *places,
+                                         void (*name)(struct document *, const struct analyses_run *,
+                                                      const struct bandwidth_place *))
 {
     const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     doc_table(d, DOC_JSON, key);
@@ -162,12 +169,12 @@ static void add_places(struct document *d, const char *key, const struct analyse
         add_windows(d, run, &places->list[i].windows);
         doc_close(d);
     }
-    add_rest(d, result, places);
+    bandwidth_chapter_add_rest(d, result, places);
     doc_close(d);
 }
 
-static void add_threads(struct document *d, const struct analyses_run *run,
-                        const struct analyses_bandwidth_result *result)
+static void bandwidth_chapter_add_threads(struct document *d, const struct analyses_run *run,
+                                          const struct analyses_bandwidth_result *result)
 {
     doc_table(d, DOC_JSON, "threads");
     for (uint32_t i = 0; i < result->thread_count; i++) {
@@ -217,7 +224,7 @@ static void add_together(struct document *d, const struct analyses_bandwidth_res
             continue;
         doc_group(d, DOC_JSON, NULL);
         doc_string(d, DOC_JSON, "path", result->flows[i].path);
-        doc_string(d, DOC_JSON, "direction", direction(&result->flows[i]));
+        doc_string(d, DOC_JSON, "direction", bandwidth_chapter_direction(&result->flows[i]));
         doc_decimal(d, DOC_JSON, "most", of->most);
         doc_decimal(d, DOC_JSON, "dominated_cycles", of->cycles);
         doc_decimal(d, DOC_JSON, "lost_cycles", of->lost);
@@ -228,19 +235,20 @@ static void add_together(struct document *d, const struct analyses_bandwidth_res
     doc_close(d);
 }
 
-static void add_json(struct document *d, const struct analyses_run *run, const struct analyses_bandwidth_result *result)
+static void bandwidth_chapter_add_json(struct document *d, const struct analyses_run *run,
+                                       const struct analyses_bandwidth_result *result)
 {
     doc_group(d, DOC_JSON, "bandwidth");
     doc_count(d, DOC_JSON, "window", result->window);
     if (result->limited && run->machine->clock_mhz != 0)
         doc_decimal(d, DOC_JSON, "seconds", result->all.cycles / (run->machine->clock_mhz * 1e6));
     add_windows(d, run, &result->all);
-    add_places(d, "functions", run, &result->functions, name_function);
-    add_places(d, "lines", run, &result->lines, name_line);
+    bandwidth_chapter_add_places(d, "functions", run, &result->functions, bandwidth_chapter_name_function);
+    bandwidth_chapter_add_places(d, "lines", run, &result->lines, bandwidth_chapter_name_line);
     if (result->loops.list)
-        add_places(d, "loops", run, &result->loops, name_loop);
+        bandwidth_chapter_add_places(d, "loops", run, &result->loops, bandwidth_chapter_name_loop);
     if (result->thread_count > 1)
-        add_threads(d, run, result);
+        bandwidth_chapter_add_threads(d, run, result);
     if (result->together)
         add_together(d, result);
     doc_close(d);
@@ -248,8 +256,8 @@ static void add_json(struct document *d, const struct analyses_run *run, const s
 
 /* ------------------------------------------------------------------ text */
 
-static void note_finding(struct document *d, const struct analyses_run *run,
-                         const struct analyses_bandwidth_result *result)
+static void bandwidth_chapter_note_finding(struct document *d, const struct analyses_run *run,
+                                           const struct analyses_bandwidth_result *result)
 {
     const struct bandwidth_windows *all = &result->all;
     const uint32_t most = bandwidth_main(result, all);
@@ -307,7 +315,7 @@ static void show_row(struct document *d, const struct analyses_run *run, uint32_
     doc_close(d);
 }
 
-static void add_columns(struct document *d, bool limited, bool used)
+static void bandwidth_chapter_add_columns(struct document *d, bool limited, bool used)
 {
     static const struct doc_column all[] = {{.heading = "path", .key = "path", .form = DOC_LEFT},
                                             {.heading = "read", .key = "read"},
@@ -330,7 +338,7 @@ static void show_paths(struct document *d, const struct analyses_run *run)
 {
     const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     doc_table(d, DOC_TEXT, NULL);
-    add_columns(d, result->limited, run->found[ANALYSIS_line_use]);
+    bandwidth_chapter_add_columns(d, result->limited, run->found[ANALYSIS_line_use]);
     const uint32_t flops = result->flow_count - 1;
     for (uint32_t i = 0; i < flops; i += 2)
         show_row(d, run, i, i + 2);
@@ -401,8 +409,8 @@ static void add_bandwidth_chapter(struct document *d, struct digest *digest)
     const struct analyses_bandwidth_result *result = digest->run->found[ANALYSIS_bandwidth];
     if (!result || !result->functions.list)
         return;
-    add_json(d, digest->run, result);
-    note_finding(d, digest->run, result);
+    bandwidth_chapter_add_json(d, digest->run, result);
+    bandwidth_chapter_note_finding(d, digest->run, result);
     show_paths(d, digest->run);
     for (size_t i = 0; result->limited && i < SHOWN && i < result->functions.count; i++)
         show_function(d, result, &result->functions.list[i]);

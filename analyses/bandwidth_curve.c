@@ -13,8 +13,8 @@
  */
 #include "analyses/bandwidth_priv.h"
 
-static enum c2_status bin_of(struct bandwidth_bins *bins, uint64_t key, struct bandwidth_step **out,
-                             struct c2_error *err)
+static enum c2_status bandwidth_curve_bin_of(struct bandwidth_bins *bins, uint64_t key, struct bandwidth_step **out,
+                                             struct c2_error *err)
 {
     uint64_t number = bins->count;
     enum c2_status status = bins->number ? C2_OK : c2_map_create(&bins->number, err);
@@ -36,7 +36,7 @@ enum c2_status bandwidth_bins_add(struct bandwidth_bins *bins, uint64_t amount, 
         bins->beside += amount;
         return C2_OK;
     }
-    enum c2_status status = bin_of(bins, amount * steps / units, &bin, err);
+    enum c2_status status = bandwidth_curve_bin_of(bins, amount * steps / units, &bin, err);
     if (status != C2_OK)
         return status;
     bin->units += units;

@@ -7,7 +7,7 @@
 
 #include "analyses/bandwidth_priv.h"
 
-static const char *direction(const struct bandwidth_flow *flow)
+static const char *bandwidth_files_direction(const struct bandwidth_flow *flow)
 {
     return flow->computes ? "" : flow->writes ? "written" : "read";
 }
@@ -23,8 +23,8 @@ static void write_curve(FILE *to, const struct bandwidth_flow *flow, const char 
         const struct bandwidth_step *step = &curve->steps[i];
         until += step->units;
         fprintf(to, "%s,%s,%s,%" PRIu64 ",%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "%s\n", unit, flow->path,
-                direction(flow), until, (double)step->amount / (double)step->units, step->units, step->amount,
-                step->dominated, thread);
+                bandwidth_files_direction(flow), until, (double)step->amount / (double)step->units, step->units,
+                step->amount, step->dominated, thread);
     }
 }
 
@@ -48,7 +48,7 @@ void bandwidth_write_curves(FILE *to, const struct analyses_bandwidth_result *re
 /* ------------------------------------------------------------------ roofline */
 
 /* In quotes, those within doubled. */
-static void write_name(FILE *to, const char *name)
+static void bandwidth_files_write_name(FILE *to, const char *name)
 {
     fputc('"', to);
     for (; *name; name++)
@@ -58,7 +58,7 @@ static void write_name(FILE *to, const char *name)
 
 static void write_roof(FILE *to, const struct bandwidth_flow *flow, uint32_t peak)
 {
-    fprintf(to, "roof,\"\",%s,%s,,,", flow->path, direction(flow));
+    fprintf(to, "roof,\"\",%s,%s,,,", flow->path, bandwidth_files_direction(flow));
     if (flow->computes)
         fprintf(to, ",,%.3f\n", flow->limit / 1000.0);
     else if (peak != 0)
@@ -67,12 +67,13 @@ static void write_roof(FILE *to, const struct bandwidth_flow *flow, uint32_t pea
         fprintf(to, ",%.3f,\n", flow->limit / 1000.0);
 }
 
-static void write_point(FILE *to, const char *kind, const char *name, const struct bandwidth_windows *windows,
-                        const struct bandwidth_flow *flow, uint64_t bytes, uint64_t flops)
+static void bandwidth_files_write_point(FILE *to, const char *kind, const char *name,
+                                        const struct bandwidth_windows *windows, const struct bandwidth_flow *flow,
+                                        uint64_t bytes, uint64_t flops)
 {
     fprintf(to, "%s,", kind);
-    write_name(to, name);
-    fprintf(to, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", flow->path, direction(flow), flops, bytes);
+    bandwidth_files_write_name(to, name);
+    fprintf(to, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", flow->path, bandwidth_files_direction(flow), flops, bytes);
     if (bytes != 0)
         fprintf(to, "%.6f", (double)flops / (double)bytes);
     fputs(",,", to);
@@ -86,7 +87,7 @@ static void write_points(FILE *to, const struct analyses_bandwidth_result *resul
 {
     const uint64_t flops = windows->flow[result->flow_count - 1].amount;
     for (uint32_t i = 0; i + 1 < result->flow_count; i++)
-        write_point(to, kind, name, windows, &result->flows[i], windows->flow[i].amount, flops);
+        bandwidth_files_write_point(to, kind, name, windows, &result->flows[i], windows->flow[i].amount, flops);
 }
 
 void bandwidth_write_roofline(FILE *to, const struct analyses_bandwidth_result *result,

@@ -15,7 +15,8 @@ static void note_rate(struct bandwidth_moved *moved, double least, double most, 
     moved->most = first || most > moved->most ? most : moved->most;
 }
 
-static void add_flow(struct bandwidth_windows *to, const struct bandwidth_window *window, uint32_t flow)
+static void bandwidth_places_add_flow(struct bandwidth_windows *to, const struct bandwidth_window *window,
+                                      uint32_t flow)
 {
     struct bandwidth_moved *moved = &to->flow[flow];
     const double over = window->taken[flow] - window->peak_cycles;
@@ -34,7 +35,7 @@ static void add_flow(struct bandwidth_windows *to, const struct bandwidth_window
 void bandwidth_add_window(struct bandwidth_windows *to, const struct bandwidth_window *window, uint32_t flow_count)
 {
     for (uint32_t i = 0; i < flow_count; i++)
-        add_flow(to, window, i);
+        bandwidth_places_add_flow(to, window, i);
     to->windows++;
     to->instructions += window->instructions;
     to->peak_cycles += window->peak_cycles;
@@ -72,7 +73,7 @@ uint32_t bandwidth_main(const struct analyses_bandwidth_result *result, const st
 
 /* ------------------------------------------------------------------ functions, lines and loops */
 
-static int by_text(const char *a, const char *b)
+static int bandwidth_places_by_text(const char *a, const char *b)
 {
     if (!a || !b)
         return (!!a) - (!!b);
@@ -82,14 +83,14 @@ static int by_text(const char *a, const char *b)
 static int by_function(const void *a, const void *b)
 {
     const struct bandwidth_place *x = a, *y = b;
-    const int object = by_text(x->place.object, y->place.object);
-    return object != 0 ? object : by_text(x->place.function, y->place.function);
+    const int object = bandwidth_places_by_text(x->place.object, y->place.object);
+    return object != 0 ? object : bandwidth_places_by_text(x->place.function, y->place.function);
 }
 
-static int by_line(const void *a, const void *b)
+static int bandwidth_places_by_line(const void *a, const void *b)
 {
     const struct bandwidth_place *x = a, *y = b;
-    const int function = by_function(a, b), file = by_text(x->place.file, y->place.file);
+    const int function = by_function(a, b), file = bandwidth_places_by_text(x->place.file, y->place.file);
     if (function != 0 || file != 0)
         return function != 0 ? function : file;
     if (x->place.line != y->place.line)
@@ -99,22 +100,28 @@ static int by_line(const void *a, const void *b)
     return (x->pc.v > y->pc.v) - (x->pc.v < y->pc.v);
 }
 
-static int by_loop(const void *a, const void *b)
+static int bandwidth_places_by_loop(const void *a, const void *b)
 {
     const struct analyses_loop *x = ((const struct bandwidth_place *)a)->loop;
     const struct analyses_loop *y = ((const struct bandwidth_place *)b)->loop;
     return x < y ? -1 : x > y; /* of one array, or NULL */
 }
 
-static int by_order(const void *a, const void *b, int (*order)(const void *, const void *))
+static int bandwidth_places_by_order(const void *a, const void *b, int (*order)(const void *, const void *))
 {
     const struct bandwidth_place *x = a, *y = b;
     const int first = order(a, b);
     return first != 0 ? first : (x->pc.v > y->pc.v) - (x->pc.v < y->pc.v);
 }
-static int by_function_and_pc(const void *a, const void *b) { return by_order(a, b, by_function); }
-static int by_line_and_pc(const void *a, const void *b) { return by_order(a, b, by_line); }
-static int by_loop_and_pc(const void *a, const void *b) { return by_order(a, b, by_loop); }
+static int by_function_and_pc(const void *a, const void *b) { return bandwidth_places_by_order(a, b, by_function); }
+static int by_line_and_pc(const void *a, const void *b)
+{
+    return bandwidth_places_by_order(a, b, bandwidth_places_by_line);
+}
+static int by_loop_and_pc(const void *a, const void *b)
+{
+    return bandwidth_places_by_order(a, b, bandwidth_places_by_loop);
+}
 
 static int by_weight(const void *a, const void *b)
 {
@@ -130,7 +137,8 @@ enum c2_status bandwidth_places_sum(struct bandwidth_place **out, size_t *out_co
                                     const struct bandwidth_place *blocks, size_t count, uint32_t flow_count,
                                     enum bandwidth_by by, struct c2_error *err)
 {
-    static int (*const orders[])(const void *, const void *) = {by_function, by_line, by_loop};
+    static int (*const orders[])(const void *, const void *) = {by_function, bandwidth_places_by_line,
+                                                                bandwidth_places_by_loop};
     static int (*const sorts[])(const void *, const void *) = {by_function_and_pc, by_line_and_pc, by_loop_and_pc};
     struct bandwidth_place *list = *out = c2_calloc(count + 1, sizeof *list);
     size_t used = 0;

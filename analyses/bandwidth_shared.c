@@ -96,7 +96,7 @@ void bandwidth_shared_destroy(struct bandwidth_shared *shared)
 /* ------------------------------------------------------------------ a round */
 
 /* How long no core goes on to its next window; 0: the round is over. */
-static double piece_of(const struct bandwidth_shared *shared)
+static double bandwidth_shared_piece_of(const struct bandwidth_shared *shared)
 {
     double least = 0;
     for (uint32_t i = 0; i < shared->cores; i++) {
@@ -157,7 +157,7 @@ static void begin_window(struct turn *turn)
         turn->left = turn->windows[turn->now].cycles;
 }
 
-static void pass(struct turn *turn, double cycles)
+static void bandwidth_shared_pass(struct turn *turn, double cycles)
 {
     if (turn->now == turn->count)
         return;
@@ -178,10 +178,10 @@ void bandwidth_shared_end(struct bandwidth_shared *shared)
     }
     shared->together.rounds += turns != 0;
     shared->together.parallel += turns > 1;
-    for (double cycles; (cycles = piece_of(shared)) > 0;) {
+    for (double cycles; (cycles = bandwidth_shared_piece_of(shared)) > 0;) {
         tell_piece(shared, cycles);
         for (uint32_t i = 0; i < shared->cores; i++)
-            pass(&shared->turns[i], cycles);
+            bandwidth_shared_pass(&shared->turns[i], cycles);
     }
     for (uint32_t i = 0; i < shared->cores; i++)
         shared->turns[i].count = 0;

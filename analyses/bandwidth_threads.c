@@ -12,16 +12,19 @@
 
 #include "analyses/bandwidth_priv.h"
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the bandwidth of threads"); }
+static enum c2_status bandwidth_threads_no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the bandwidth of threads");
+}
 
-static enum c2_status find(struct bandwidth_threads *threads, uint32_t tid, struct c2_error *err)
+static enum c2_status bandwidth_threads_find(struct bandwidth_threads *threads, uint32_t tid, struct c2_error *err)
 {
     for (threads->now = 0; threads->now < threads->count; threads->now++)
         if (threads->list[threads->now].tid == tid)
             return C2_OK;
     if (!c2_grow((void **)&threads->list, &threads->room, threads->count, sizeof *threads->list) ||
         !c2_grow((void **)&threads->bins, &threads->bins_room, threads->count, sizeof *threads->bins))
-        return no_memory(err);
+        return bandwidth_threads_no_memory(err);
     memset(&threads->bins[threads->count], 0, sizeof *threads->bins);
     threads->list[threads->count++] = (struct bandwidth_thread){.tid = tid};
     return C2_OK;
@@ -32,14 +35,14 @@ enum c2_status bandwidth_threads_note(struct bandwidth_threads *threads, uint32_
 {
     enum c2_status status = C2_OK;
     if (threads->count == 0 || threads->list[threads->now].tid != tid)
-        status = find(threads, tid, err);
+        status = bandwidth_threads_find(threads, tid, err);
     if (status == C2_OK)
         threads->list[threads->now].tally += instructions;
     return status;
 }
 
 /* Whose window it is. */
-static struct bandwidth_thread *owner(struct bandwidth_threads *threads)
+static struct bandwidth_thread *bandwidth_threads_owner(struct bandwidth_threads *threads)
 {
     struct bandwidth_thread *most = &threads->list[0];
     for (uint32_t i = 1; i < threads->count; i++)
@@ -48,8 +51,9 @@ static struct bandwidth_thread *owner(struct bandwidth_threads *threads)
     return most;
 }
 
-static enum c2_status add_to_curves(struct bandwidth_curving *bins, const struct bandwidth_window *window,
-                                    uint32_t flow_count, uint64_t steps, struct c2_error *err)
+static enum c2_status bandwidth_threads_add_to_curves(struct bandwidth_curving *bins,
+                                                      const struct bandwidth_window *window, uint32_t flow_count,
+                                                      uint64_t steps, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < flow_count && status == C2_OK; i++)
@@ -62,17 +66,19 @@ enum c2_status bandwidth_threads_keep(struct bandwidth_threads *threads, const s
                                       uint64_t left, uint32_t flow_count, uint64_t steps, struct c2_error *err)
 {
     threads->list[threads->now].tally -= left;
-    struct bandwidth_thread *thread = owner(threads);
+    struct bandwidth_thread *thread = bandwidth_threads_owner(threads);
     threads->kept = (uint32_t)(thread - threads->list);
     bandwidth_add_window(&thread->windows, window, flow_count);
     for (uint32_t i = 0; i < threads->count; i++)
         threads->list[i].tally = 0;
     threads->list[threads->now].tally = left;
-    return threads->curves ? add_to_curves(&threads->bins[thread - threads->list], window, flow_count, steps, err)
-                           : C2_OK;
+    return threads->curves
+               ? bandwidth_threads_add_to_curves(&threads->bins[thread - threads->list], window, flow_count, steps, err)
+               : C2_OK;
 }
 
-static enum c2_status make_curves(struct bandwidth_threads *threads, uint32_t flow_count, struct c2_error *err)
+static enum c2_status bandwidth_threads_make_curves(struct bandwidth_threads *threads, uint32_t flow_count,
+                                                    struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < threads->count; i++)
@@ -87,7 +93,8 @@ static enum c2_status make_curves(struct bandwidth_threads *threads, uint32_t fl
 }
 
 /* What is said of threads adds up to what is said of all. */
-static void check(const struct bandwidth_threads *threads, const struct bandwidth_windows *all, uint32_t flow_count)
+static void bandwidth_threads_check(const struct bandwidth_threads *threads, const struct bandwidth_windows *all,
+                                    uint32_t flow_count)
 {
     struct bandwidth_windows sum = {0};
     for (uint32_t i = 0; i < threads->count; i++)
@@ -106,9 +113,9 @@ static void check(const struct bandwidth_threads *threads, const struct bandwidt
 enum c2_status bandwidth_threads_finish(struct bandwidth_threads *threads, const struct bandwidth_windows *all,
                                         uint32_t flow_count, struct c2_error *err)
 {
-    enum c2_status status = threads->curves ? make_curves(threads, flow_count, err) : C2_OK;
+    enum c2_status status = threads->curves ? bandwidth_threads_make_curves(threads, flow_count, err) : C2_OK;
     if (status == C2_OK)
-        check(threads, all, flow_count);
+        bandwidth_threads_check(threads, all, flow_count);
     return status;
 }
 

@@ -72,7 +72,7 @@ void blocks_destroy(struct blocks *blocks)
     c2_free(blocks);
 }
 
-static uint64_t end_of(const struct block *block) { return block->base + block->bytes; }
+static uint64_t blocks_end_of(const struct block *block) { return block->base + block->bytes; }
 
 /* ------------------------------------------------------------------ large blocks */
 
@@ -143,11 +143,11 @@ static uint32_t parts_up_to(const struct page *page, uint32_t offset)
 }
 
 /* What of a block lies in the page of va, which it touches. */
-static struct part part_of(const struct block *block, uint64_t va, uint32_t index)
+static struct part blocks_part_of(const struct block *block, uint64_t va, uint32_t index)
 {
     const uint64_t page = c2_align_down(va, C2_PAGE_BYTES), page_end = page + C2_PAGE_BYTES;
     const uint64_t start = block->base > page ? block->base : page;
-    const uint64_t end = end_of(block) < page_end ? end_of(block) : page_end;
+    const uint64_t end = blocks_end_of(block) < page_end ? blocks_end_of(block) : page_end;
     return (struct part){(uint16_t)(start - page), (uint16_t)(end - 1 - page), index};
 }
 
@@ -156,7 +156,7 @@ static bool part_add(struct blocks *blocks, uint32_t index, uint64_t va)
     struct page *page = page_make(blocks, va);
     if (!page || !c2_grow((void **)&page->parts, &page->room, page->count, sizeof *page->parts))
         return false;
-    const struct part part = part_of(&blocks->list[index], va, index);
+    const struct part part = blocks_part_of(&blocks->list[index], va, index);
     const uint32_t at = parts_up_to(page, part.start);
     memmove(&page->parts[at + 1], &page->parts[at], (page->count - at) * sizeof *page->parts);
     page->parts[at] = part;
@@ -167,7 +167,7 @@ static bool part_add(struct blocks *blocks, uint32_t index, uint64_t va)
 static void part_remove(struct blocks *blocks, uint32_t index, uint64_t va)
 {
     struct page *page = page_at(blocks, va);
-    const uint32_t at = !page ? 0 : parts_up_to(page, part_of(&blocks->list[index], va, index).start);
+    const uint32_t at = !page ? 0 : parts_up_to(page, blocks_part_of(&blocks->list[index], va, index).start);
     if (at == 0 || page->parts[at - 1].block != index)
         return; /* adding it failed half way */
     page->count--;
@@ -179,14 +179,14 @@ static void part_remove(struct blocks *blocks, uint32_t index, uint64_t va)
 static bool is_large(const struct block *block) { return block->bytes >= BLOCKS_LARGE; }
 
 /* First addresses of a block in the pages it touches: `for (va = base; va < end; va = next_page(va))`. */
-static uint64_t next_page(uint64_t va) { return c2_align_down(va, C2_PAGE_BYTES) + C2_PAGE_BYTES; }
+static uint64_t blocks_next_page(uint64_t va) { return c2_align_down(va, C2_PAGE_BYTES) + C2_PAGE_BYTES; }
 
-static bool place(struct blocks *blocks, uint32_t index)
+static bool blocks_place(struct blocks *blocks, uint32_t index)
 {
     const struct block *block = &blocks->list[index];
     if (is_large(block))
         return large_add(blocks, index);
-    for (uint64_t va = block->base; va < end_of(block); va = next_page(va))
+    for (uint64_t va = block->base; va < blocks_end_of(block); va = blocks_next_page(va))
         if (!part_add(blocks, index, va))
             return false;
     return true;
@@ -197,7 +197,7 @@ static void take_away(struct blocks *blocks, uint32_t index)
     struct block *block = &blocks->list[index];
     if (is_large(block))
         large_remove(blocks, index);
-    for (uint64_t va = block->base; va < end_of(block) && !is_large(block); va = next_page(va))
+    for (uint64_t va = block->base; va < blocks_end_of(block) && !is_large(block); va = blocks_next_page(va))
         part_remove(blocks, index, va);
     block->base = UINT64_MAX;
     blocks->unused[blocks->unused_count++] = index; /* there is room for as many as there are blocks */
@@ -224,7 +224,7 @@ static uint32_t index_of(const struct blocks *blocks, const struct block *block)
 static const struct block *first_large(const struct blocks *blocks, uint64_t start, uint64_t end)
 {
     const uint32_t at = large_up_to(blocks, start);
-    if (at != 0 && end_of(&blocks->list[blocks->large[at - 1]]) > start)
+    if (at != 0 && blocks_end_of(&blocks->list[blocks->large[at - 1]]) > start)
         return &blocks->list[blocks->large[at - 1]];
     if (at < blocks->large_count && blocks->list[blocks->large[at]].base < end)
         return &blocks->list[blocks->large[at]];
@@ -233,7 +233,7 @@ static const struct block *first_large(const struct blocks *blocks, uint64_t sta
 
 static const struct block *first_small(const struct blocks *blocks, uint64_t start, uint64_t end)
 {
-    for (uint64_t va = start; va < end; va = next_page(va)) {
+    for (uint64_t va = start; va < end; va = blocks_next_page(va)) {
         const struct page *page = page_at(blocks, va);
         if (!page || page->count == 0)
             continue;
@@ -247,7 +247,7 @@ static const struct block *first_small(const struct blocks *blocks, uint64_t sta
 }
 
 /* The lowest block that has a byte in [start, end); NULL: none. */
-static const struct block *first_in(const struct blocks *blocks, uint64_t start, uint64_t end)
+static const struct block *blocks_first_in(const struct blocks *blocks, uint64_t start, uint64_t end)
 {
     const struct block *large = first_large(blocks, start, end);
     const struct block *small = first_small(blocks, start, large && large->base > start ? large->base : end);
@@ -259,17 +259,17 @@ enum c2_status blocks_add(struct blocks *blocks, const struct block *block, uint
 {
     const struct block *stale;
     *start = block->base;
-    *end = end_of(block);
-    while ((stale = first_in(blocks, block->base, end_of(block)))) {
+    *end = blocks_end_of(block);
+    while ((stale = blocks_first_in(blocks, block->base, blocks_end_of(block)))) {
         *start = stale->base < *start ? stale->base : *start;
-        *end = end_of(stale) > *end ? end_of(stale) : *end;
+        *end = blocks_end_of(stale) > *end ? blocks_end_of(stale) : *end;
         take_away(blocks, index_of(blocks, stale));
     }
     uint32_t index;
     if (!new_index(blocks, &index))
         return c2_fail_memory(err, "the table of blocks of the heap");
     blocks->list[index] = *block;
-    if (place(blocks, index))
+    if (blocks_place(blocks, index))
         return C2_OK;
     if (is_large(block)) /* take_away() wants it in the list */
         blocks->list[index].bytes = 0;
@@ -292,8 +292,8 @@ void blocks_remove_range(struct blocks *blocks, uint64_t start, uint64_t end)
 {
     const struct block *block;
     uint64_t from = start;
-    while (from < end && (block = first_in(blocks, from, end))) {
-        from = end_of(block);
+    while (from < end && (block = blocks_first_in(blocks, from, end))) {
+        from = blocks_end_of(block);
         if (block->base >= start)
             take_away(blocks, index_of(blocks, block));
     }
@@ -324,18 +324,18 @@ const struct block *blocks_find(const struct blocks *blocks, uint64_t va, uint64
 {
     const uint32_t at = large_up_to(blocks, va);
     const struct block *found = at != 0 ? &blocks->list[blocks->large[at - 1]] : NULL;
-    if (found && end_of(found) <= va)
+    if (found && blocks_end_of(found) <= va)
         found = NULL;
     const struct block *below = at != 0 ? &blocks->list[blocks->large[at - 1]] : NULL;
     if (!found)
         found = find_small(blocks, va, start, end);
     if (found) {
         *start = found->base;
-        *end = end_of(found);
+        *end = blocks_end_of(found);
         return found;
     }
-    if (below && end_of(below) > *start)
-        *start = end_of(below);
+    if (below && blocks_end_of(below) > *start)
+        *start = blocks_end_of(below);
     if (at < blocks->large_count && blocks->list[blocks->large[at]].base < *end)
         *end = blocks->list[blocks->large[at]].base;
     return NULL;
@@ -364,9 +364,9 @@ void blocks_check(const struct blocks *blocks)
             continue;
         live++;
         if (!is_large(block))
-            expected += ((end_of(block) - 1) >> C2_PAGE_SHIFT) - (block->base >> C2_PAGE_SHIFT) + 1;
+            expected += ((blocks_end_of(block) - 1) >> C2_PAGE_SHIFT) - (block->base >> C2_PAGE_SHIFT) + 1;
     }
     C2_ASSERT(parts == expected && live + blocks->unused_count == blocks->count);
     for (uint32_t i = 0; i + 1 < blocks->large_count; i++)
-        C2_ASSERT(end_of(&blocks->list[blocks->large[i]]) <= blocks->list[blocks->large[i + 1]].base);
+        C2_ASSERT(blocks_end_of(&blocks->list[blocks->large[i]]) <= blocks->list[blocks->large[i + 1]].base);
 }

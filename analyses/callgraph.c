@@ -210,7 +210,7 @@ static void release_heard(struct heard *heard)
     c2_free(heard->nodes);
 }
 
-static void destroy(struct analysis *analysis)
+static void callgraph_destroy(struct analysis *analysis)
 {
     struct callgraph *graph = (struct callgraph *)analysis;
     entries_destroy(graph->entries);
@@ -239,7 +239,7 @@ static void destroy(struct analysis *analysis)
     c2_free(graph);
 }
 
-static enum c2_status add_stack(struct callgraph *graph, uint32_t tid, struct c2_error *err)
+static enum c2_status callgraph_add_stack(struct callgraph *graph, uint32_t tid, struct c2_error *err)
 {
     struct stack *stack = c2_calloc(1, sizeof *stack);
     if (!stack || !c2_grow((void **)&graph->stacks, &graph->stack_room, graph->stack_count, sizeof *graph->stacks)) {
@@ -270,8 +270,8 @@ static void init_events(struct callgraph *graph)
     graph->heard.events = events;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status callgraph_create(struct analysis **out, const struct analyses_setup *setup,
+                                       const struct analyses *analyses, struct c2_error *err)
 {
     struct callgraph *graph = c2_calloc(1, sizeof *graph);
     (void)analyses;
@@ -284,7 +284,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     graph->here_node = graph->current = NO_NODE;
     graph->has_nodes = setup->stacks;
     init_events(graph);
-    enum c2_status status = add_stack(graph, FIRST_THREAD, err);
+    enum c2_status status = callgraph_add_stack(graph, FIRST_THREAD, err);
     if (status == C2_OK)
         status = entries_create(&graph->entries, err);
     struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->context_of, &graph->arc_of,
@@ -299,7 +299,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
         graph->told = FIRST_THREAD;
         *out = &graph->base;
     } else {
-        destroy(&graph->base);
+        callgraph_destroy(&graph->base);
     }
     return status;
 }
@@ -315,17 +315,18 @@ enum c2_status analyses_callgraph_entry(struct analysis *callgraph, struct guest
     return status == C2_OK && resolver ? c2_map_put(graph->resolvers, entry.v, 1, err) : status;
 }
 
-static enum c2_status name_found(void *self, const char *name, struct guest_va entry, bool ifunc, struct c2_error *err)
+static enum c2_status callgraph_name_found(void *self, const char *name, struct guest_va entry, bool ifunc,
+                                           struct c2_error *err)
 {
     static const char resolver[] = "_dl_runtime_resolve";
     (void)ifunc;
     return analyses_callgraph_entry(self, entry, strncmp(name, resolver, sizeof resolver - 1) == 0, err);
 }
 
-static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
+static enum c2_status callgraph_memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct callgraph *graph = self;
-    const struct loader_entry_listener listener = {graph, name_found};
+    const struct loader_entry_listener listener = {graph, callgraph_name_found};
     if (!appeared)
         graph->stale |= entries_remove(graph->entries, area->start.v, area->start.v + area->bytes);
     if (!appeared || !area->path || (area->prot & MMU_EXEC) == 0)
@@ -362,7 +363,7 @@ static uint64_t costs_of(const struct stream_block *block, uint32_t insns)
     return costs;
 }
 
-static void look_up(struct callgraph *graph, struct known *known)
+static void callgraph_look_up(struct callgraph *graph, struct known *known)
 {
     const struct stream_block *block = known->of;
     known->is_entry = entries_has(graph->entries, block->pc.v);
@@ -377,32 +378,32 @@ static uint64_t last_insn(const struct stream_block *block)
     return block->pc.v + block->insns[block->insn_count - 1].offset;
 }
 
-static uint16_t slot_of(const struct stream_block *block)
+static uint16_t callgraph_slot_of(const struct stream_block *block)
 {
     if (block->ending == STREAM_CALL)
         return (uint16_t)(block->slot_count - 1);
     return block->ending == STREAM_RETURN ? block->insns[block->insn_count - 1].first_slot : 0;
 }
 
-static void learn(struct callgraph *graph, struct known *known, const struct stream_block *block)
+static void callgraph_learn(struct callgraph *graph, struct known *known, const struct stream_block *block)
 {
     *known = (struct known){.of = block,
                             .last = last_insn(block),
                             .whole = (uint32_t)stream_header(0, block->insn_count, block->slot_count),
-                            .slot = slot_of(block),
+                            .slot = callgraph_slot_of(block),
                             .is_plt = is_plt(block),
                             .is_string = stream_is_string(block)};
     if (!known->is_string)
         known->costs = costs_of(block, block->insn_count);
-    look_up(graph, known);
+    callgraph_look_up(graph, known);
 }
 
 /* Functions have come or gone. */
-static void look_again(struct callgraph *graph)
+static void callgraph_look_again(struct callgraph *graph)
 {
     for (uint32_t i = 0; i < graph->known_room; i++)
         if (graph->known[i].of)
-            look_up(graph, &graph->known[i]);
+            callgraph_look_up(graph, &graph->known[i]);
     graph->stale = false;
 }
 
@@ -416,18 +417,18 @@ static enum c2_status reach_known(struct callgraph *graph, uint32_t number, stru
     return C2_OK;
 }
 
-static enum c2_status know(struct callgraph *graph, uint32_t number, const struct stream_block *block,
-                           struct c2_error *err)
+static enum c2_status callgraph_know(struct callgraph *graph, uint32_t number, const struct stream_block *block,
+                                     struct c2_error *err)
 {
     enum c2_status status = number < graph->known_room ? C2_OK : reach_known(graph, number, err);
     if (status == C2_OK && !graph->known[number].of)
-        learn(graph, &graph->known[number], block);
+        callgraph_learn(graph, &graph->known[number], block);
     return status;
 }
 
 /* ------------------------------------------------------------------ arcs */
 
-static enum c2_status number_in(struct c2_map *map, uint64_t key, uint64_t *out, struct c2_error *err)
+static enum c2_status callgraph_number_in(struct c2_map *map, uint64_t key, uint64_t *out, struct c2_error *err)
 {
     if (c2_map_get(map, key, out))
         return C2_OK;
@@ -435,13 +436,13 @@ static enum c2_status number_in(struct c2_map *map, uint64_t key, uint64_t *out,
     return c2_map_put(map, key, *out, err);
 }
 
-static enum c2_status number_of(struct callgraph *graph, uint64_t va, uint32_t context, uint64_t *out,
-                                struct c2_error *err)
+static enum c2_status callgraph_number_of(struct callgraph *graph, uint64_t va, uint32_t context, uint64_t *out,
+                                          struct c2_error *err)
 {
-    enum c2_status status = number_in(graph->number_of, va, out, err);
+    enum c2_status status = callgraph_number_in(graph->number_of, va, out, err);
     if (status != C2_OK || !graph->contexts)
         return status;
-    return number_in(graph->context_of, *out << 32 | context, out, err);
+    return callgraph_number_in(graph->context_of, *out << 32 | context, out, err);
 }
 
 static enum c2_status grow_arcs(struct callgraph *graph, struct c2_error *err)
@@ -465,9 +466,9 @@ static enum c2_status grow_arcs(struct callgraph *graph, struct c2_error *err)
 static enum c2_status find_any(struct callgraph *graph, const struct arc *arc, uint32_t *out, struct c2_error *err)
 {
     uint64_t numbers[2], found;
-    enum c2_status status = number_of(graph, arc->from, arc->from_context, &numbers[0], err);
+    enum c2_status status = callgraph_number_of(graph, arc->from, arc->from_context, &numbers[0], err);
     if (status == C2_OK)
-        status = number_of(graph, arc->to, arc->to_context, &numbers[1], err);
+        status = callgraph_number_of(graph, arc->to, arc->to_context, &numbers[1], err);
     if (status != C2_OK)
         return status;
     const uint64_t key = numbers[0] << 32 | numbers[1];
@@ -488,7 +489,7 @@ static enum c2_status find_any(struct callgraph *graph, const struct arc *arc, u
     return C2_OK;
 }
 
-static uint32_t *recent_of(struct callgraph *graph, const struct arc *arc)
+static uint32_t *callgraph_recent_of(struct callgraph *graph, const struct arc *arc)
 {
     const uint64_t mixed = arc->from * 3 + arc->to + arc->from_context * UINT64_C(31) + arc->to_context;
     return &graph->recent[(mixed ^ mixed >> 10) % RECENT_ARCS];
@@ -503,7 +504,7 @@ static bool is_arc(const struct arc *one, const struct arc *other)
 /* arc: what makes it this one. */
 static enum c2_status find_arc(struct callgraph *graph, const struct arc *arc, uint32_t *out, struct c2_error *err)
 {
-    uint32_t *recent = recent_of(graph, arc);
+    uint32_t *recent = callgraph_recent_of(graph, arc);
     enum c2_status status = C2_OK;
     if (!SHORTCUT(*recent != 0 && is_arc(&graph->arcs[*recent - 1], arc))) {
         status = find_any(graph, arc, out, err);
@@ -515,7 +516,8 @@ static enum c2_status find_arc(struct callgraph *graph, const struct arc *arc, u
 
 /* ------------------------------------------------------------------ misses, where they are */
 
-static enum c2_status reach(uint64_t **costs, uint32_t *room, uint32_t number, uint32_t width, struct c2_error *err)
+static enum c2_status callgraph_reach(uint64_t **costs, uint32_t *room, uint32_t number, uint32_t width,
+                                      struct c2_error *err)
 {
     const size_t before = *room;
     if (number < before)
@@ -537,7 +539,7 @@ static enum c2_status reach_stack(struct heard *heard, uint32_t number, struct c
     return C2_OK;
 }
 
-static void move(uint64_t *to, const uint64_t *from, uint32_t width)
+static void callgraph_move(uint64_t *to, const uint64_t *from, uint32_t width)
 {
     for (uint32_t i = 0; i < width; i++)
         to[i] += from[i];
@@ -548,13 +550,13 @@ static enum c2_status end_frame(struct heard *heard, uint32_t arc, uint64_t *cos
 {
     const uint32_t width = heard->events->count;
     if (arc != NO_ARC) {
-        enum c2_status status = reach(&heard->arcs, &heard->arc_room, arc, width, err);
+        enum c2_status status = callgraph_reach(&heard->arcs, &heard->arc_room, arc, width, err);
         if (status != C2_OK)
             return status;
-        move(&heard->arcs[(size_t)arc * width], costs, width);
+        callgraph_move(&heard->arcs[(size_t)arc * width], costs, width);
     }
     heard->here = costs - width;
-    move(heard->here, costs, width);
+    callgraph_move(heard->here, costs, width);
     memset(costs, 0, width * sizeof *costs);
     return C2_OK;
 }
@@ -564,20 +566,20 @@ static enum c2_status reach_node(struct heard *heard, uint32_t node, struct c2_e
     const uint32_t width = heard->events->count;
     if (node == NO_NODE)
         return C2_OK;
-    enum c2_status status = reach(&heard->nodes, &heard->node_room, node, width, err);
+    enum c2_status status = callgraph_reach(&heard->nodes, &heard->node_room, node, width, err);
     heard->self = status == C2_OK ? &heard->nodes[(size_t)node * width] : NULL;
     return status;
 }
 
-/* words: stack and depth, as place() has them; HERE, or the call that the frame was, or NO_ARC, and in the upper half
- * the node that misses are in then. */
+/* words: stack and depth, as callgraph_place() has them; HERE, or the call that the frame was, or NO_ARC, and in the
+ * upper half the node that misses are in then. */
 static enum c2_status noted(void *self, const uint64_t words[2], struct c2_error *err)
 {
     struct heard *heard = &((struct callgraph *)self)->heard;
     const uint32_t stack = (uint32_t)(words[0] >> 32), depth = (uint32_t)words[0], width = heard->events->count;
     enum c2_status status = reach_stack(heard, stack, err);
     if (status == C2_OK)
-        status = reach(&heard->stacks[stack].costs, &heard->stacks[stack].room, depth, width, err);
+        status = callgraph_reach(&heard->stacks[stack].costs, &heard->stacks[stack].room, depth, width, err);
     if (status == C2_OK)
         status = reach_node(heard, (uint32_t)(words[1] >> 32), err);
     if (status != C2_OK)
@@ -587,14 +589,14 @@ static enum c2_status noted(void *self, const uint64_t words[2], struct c2_error
     return what == HERE ? C2_OK : end_frame(heard, what, heard->here, err);
 }
 
-static enum c2_status note(struct callgraph *graph, uint64_t place, uint32_t what, struct c2_error *err)
+static enum c2_status callgraph_note(struct callgraph *graph, uint64_t place, uint32_t what, struct c2_error *err)
 {
     const uint64_t words[2] = {place, (uint64_t)graph->current << 32 | what};
     graph->here_node = graph->current;
     return graph->sim ? sim_note(graph->sim, graph, words, err) : noted(graph, words, err);
 }
 
-static uint64_t place(const struct callgraph *graph, size_t depth)
+static uint64_t callgraph_place(const struct callgraph *graph, size_t depth)
 {
     return (uint64_t)graph->on->number << 32 | (uint32_t)depth;
 }
@@ -605,22 +607,22 @@ static enum c2_status note_end(struct callgraph *graph, const struct frame *over
     const size_t depth = graph->on->depth;
     if (!over->missed)
         return C2_OK;
-    graph->here = place(graph, depth);
+    graph->here = callgraph_place(graph, depth);
     if (depth != 0)
         graph->on->frames[depth - 1].missed = true;
-    return note(graph, place(graph, depth + 1), arc, err);
+    return callgraph_note(graph, callgraph_place(graph, depth + 1), arc, err);
 }
 
 /* Misses follow. */
 static enum c2_status note_here(struct callgraph *graph, struct c2_error *err)
 {
     const size_t depth = graph->on->depth;
-    if (graph->here == place(graph, depth) && graph->here_node == graph->current)
+    if (graph->here == callgraph_place(graph, depth) && graph->here_node == graph->current)
         return C2_OK;
-    graph->here = place(graph, depth);
+    graph->here = callgraph_place(graph, depth);
     if (depth != 0)
         graph->on->frames[depth - 1].missed = true;
-    return note(graph, graph->here, HERE, err);
+    return callgraph_note(graph, graph->here, HERE, err);
 }
 
 /* ------------------------------------------------------------------ stacks, as nodes of a tree */
@@ -629,7 +631,7 @@ static enum c2_status find_node(struct callgraph *graph, uint32_t parent, uint64
                                 struct c2_error *err)
 {
     uint64_t number, found;
-    enum c2_status status = number_in(graph->number_of, at, &number, err);
+    enum c2_status status = callgraph_number_in(graph->number_of, at, &number, err);
     const uint64_t key = (uint64_t)parent << 32 | number;
     if (status == C2_OK && c2_map_get(graph->node_of, key, &found)) {
         *out = (uint32_t)found;
@@ -668,7 +670,7 @@ static void go_to_node(struct callgraph *graph, uint32_t node)
 }
 
 /* That of the frame on top, or of the thread itself. */
-static void go_to_top(struct callgraph *graph)
+static void callgraph_go_to_top(struct callgraph *graph)
 {
     const struct stack *on = graph->on;
     go_to_node(graph, on->depth == 0 ? on->root : on->frames[on->depth - 1].node);
@@ -685,7 +687,7 @@ static enum c2_status place_frame(struct callgraph *graph, size_t frame, struct 
     frames[frame].node = parent;
     if (graph->nodes[parent].depth < ANALYSES_STACK_DEPTH)
         status = find_node(graph, parent, frames[frame].to, &frames[frame].node, err);
-    go_to_top(graph);
+    callgraph_go_to_top(graph);
     return status;
 }
 
@@ -696,13 +698,13 @@ static enum c2_status begin_stack(struct callgraph *graph, const struct stream_b
         return C2_OK;
     const enum c2_status status = find_node(graph, NO_NODE, block->pc.v, &graph->on->root, err);
     if (status == C2_OK)
-        go_to_top(graph);
+        callgraph_go_to_top(graph);
     return status;
 }
 
 /* ------------------------------------------------------------------ frames */
 
-static struct frame *top_of(const struct callgraph *graph)
+static struct frame *callgraph_top_of(const struct callgraph *graph)
 {
     return graph->on->depth == 0 ? NULL : &graph->on->frames[graph->on->depth - 1];
 }
@@ -716,7 +718,7 @@ static const uint64_t *all_now(struct callgraph *graph)
     return graph->all;
 }
 
-static enum c2_status push(struct callgraph *graph, const struct frame *frame, struct c2_error *err)
+static enum c2_status callgraph_push(struct callgraph *graph, const struct frame *frame, struct c2_error *err)
 {
     if (graph->on->depth == graph->on->room) {
         const size_t room = graph->on->room * 2 + C2_HOST_SIZE(256u, 1u);
@@ -751,9 +753,9 @@ static struct arc arc_of(const struct callgraph *graph, size_t frame)
 }
 
 /* The frame on top goes on to what it really calls. */
-static enum c2_status become(struct callgraph *graph, uint64_t to, struct c2_error *err)
+static enum c2_status callgraph_become(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
-    top_of(graph)->to = to;
+    callgraph_top_of(graph)->to = to;
     const enum c2_status status = place_frame(graph, graph->on->depth - 1, err);
     return status == C2_OK && graph->contexts ? contexts_become(graph->contexts, to, all_now(graph), err) : status;
 }
@@ -765,7 +767,7 @@ static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
     const struct frame *over = &graph->on->frames[--graph->on->depth];
     const uint64_t *start = &graph->on->starts[graph->on->depth * PLAIN];
     uint32_t arc;
-    go_to_top(graph);
+    callgraph_go_to_top(graph);
     if (graph->contexts)
         contexts_pop(graph->contexts, all_now(graph));
     if (graph->idle && start[ANALYSES_IR] == graph->now[ANALYSES_IR])
@@ -784,7 +786,7 @@ static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
 static enum c2_status pop_below(struct callgraph *graph, uint64_t slot, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    while (status == C2_OK && graph->on->depth != 0 && top_of(graph)->slot < slot)
+    while (status == C2_OK && graph->on->depth != 0 && callgraph_top_of(graph)->slot < slot)
         status = pop(graph, err);
     return status;
 }
@@ -800,20 +802,20 @@ static enum c2_status call(struct callgraph *graph, uint64_t to, struct c2_error
                                 .back = last->pc.v + last->bytes,
                                 .stub = graph->enters ? 0 : STUB_BLOCKS};
     enum c2_status status = pop_below(graph, graph->on->last_slot + 1, err);
-    return status == C2_OK ? push(graph, &frame, err) : status;
+    return status == C2_OK ? callgraph_push(graph, &frame, err) : status;
 }
 
 /* Among the frames that the slot of the top one has: the one of this function; SIZE_MAX: none. */
-static size_t find_in_slot(const struct callgraph *graph, uint64_t to)
+static size_t callgraph_find_in_slot(const struct callgraph *graph, uint64_t to)
 {
-    for (size_t i = graph->on->depth; i-- > 0 && graph->on->frames[i].slot == top_of(graph)->slot;)
+    for (size_t i = graph->on->depth; i-- > 0 && graph->on->frames[i].slot == callgraph_top_of(graph)->slot;)
         if (graph->on->frames[i].to == to)
             return i;
     return SIZE_MAX;
 }
 
 /* Back to a function that has jumped on to others. */
-static enum c2_status loop(struct callgraph *graph, size_t frame, uint64_t to, struct c2_error *err)
+static enum c2_status callgraph_loop(struct callgraph *graph, size_t frame, uint64_t to, struct c2_error *err)
 {
     uint32_t arc;
     struct arc again = {.from = graph->on->source, .to = to};
@@ -845,15 +847,15 @@ static bool is_sudden(const struct callgraph *graph)
 
 static enum c2_status tail_call(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
-    struct frame *top = top_of(graph);
+    struct frame *top = callgraph_top_of(graph);
     if (top && (top->stub != 0 || top->resolving)) {
         top->resolving = is_resolver(graph, to);
         top->stub = 0;
-        return become(graph, to, err);
+        return callgraph_become(graph, to, err);
     }
-    const size_t same = find_in_slot(graph, to);
+    const size_t same = callgraph_find_in_slot(graph, to);
     if (same != SIZE_MAX)
-        return loop(graph, same, to, err);
+        return callgraph_loop(graph, same, to, err);
     const struct frame frame = {.slot = top ? top->slot : NO_SLOT,
                                 .from = graph->on->source,
                                 .to = to,
@@ -861,26 +863,26 @@ static enum c2_status tail_call(struct callgraph *graph, uint64_t to, struct c2_
                                 .tail = true,
                                 .resolving = is_resolver(graph, to),
                                 .sudden = is_sudden(graph)};
-    return push(graph, &frame, err);
+    return callgraph_push(graph, &frame, err);
 }
 
 /* Within a stub every jump goes on to what it calls; so does the one that leaves the resolver. */
 static enum c2_status jump(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
-    struct frame *top = top_of(graph);
+    struct frame *top = callgraph_top_of(graph);
     if (graph->enters)
         return tail_call(graph, to, err);
     const bool leaves = top && top->resolving && to - top->to + RESOLVER_BYTES >= 2 * RESOLVER_BYTES;
     if (leaves)
         top->resolving = false;
-    return top && (top->stub != 0 || leaves) ? become(graph, to, err) : C2_OK;
+    return top && (top->stub != 0 || leaves) ? callgraph_become(graph, to, err) : C2_OK;
 }
 
 /* The handler that the frame on top belongs to, for a return through a slot that no frame has; SIZE_MAX: none. */
 static size_t find_handler(const struct callgraph *graph)
 {
     for (size_t i = graph->on->depth;
-         i-- > 0 && graph->on->frames[i].slot == top_of(graph)->slot && graph->on->frames[i].tail;)
+         i-- > 0 && graph->on->frames[i].slot == callgraph_top_of(graph)->slot && graph->on->frames[i].tail;)
         if (graph->on->frames[i].sudden)
             return i;
     return SIZE_MAX;
@@ -903,7 +905,7 @@ static enum c2_status go_back(struct callgraph *graph, uint64_t to, struct c2_er
     enum c2_status status = pop_below(graph, slot, err);
     if (status != C2_OK)
         return status;
-    const struct frame *top = top_of(graph);
+    const struct frame *top = callgraph_top_of(graph);
     if (!top || top->slot != slot)
         return return_unknown(graph, to, err);
     const bool behind = top->back == to;
@@ -912,7 +914,7 @@ static enum c2_status go_back(struct callgraph *graph, uint64_t to, struct c2_er
 }
 
 /* Control passes from the last record to a block at `to`. */
-static enum c2_status pass(struct callgraph *graph, uint64_t to, struct c2_error *err)
+static enum c2_status callgraph_pass(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     const struct stream_block *last = graph->on->last;
     if (!graph->on->last_whole)
@@ -928,9 +930,9 @@ static enum c2_status pass(struct callgraph *graph, uint64_t to, struct c2_error
 }
 
 /* With contexts: frames end that were left for the function of this block. */
-static enum c2_status leave(struct callgraph *graph, const struct sim_executed *record, struct c2_error *err)
+static enum c2_status callgraph_leave(struct callgraph *graph, const struct sim_executed *record, struct c2_error *err)
 {
-    const struct frame *top = top_of(graph);
+    const struct frame *top = callgraph_top_of(graph);
     size_t entries;
     if (!top || top->stub != 0 || top->resolving)
         return C2_OK;
@@ -941,28 +943,30 @@ static enum c2_status leave(struct callgraph *graph, const struct sim_executed *
 }
 
 /* With contexts: of what is executed. */
-static enum c2_status in_context(struct callgraph *graph, const struct sim_executed *record, struct c2_error *err)
+static enum c2_status callgraph_in_context(struct callgraph *graph, const struct sim_executed *record,
+                                           struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     if (!contexts_begun(graph->contexts))
         status = contexts_push(graph->contexts, record->block->pc.v, all_now(graph), err);
     contexts_entered(graph->contexts);
     if (status == C2_OK)
-        status = leave(graph, record, err);
+        status = callgraph_leave(graph, record, err);
     return status == C2_OK ? contexts_record(graph->contexts, record, !graph->idle, err) : status;
 }
 
 /* What is executed now may show that the frame on top is no stub. */
 static void look_at_stub(struct callgraph *graph, const struct stream_block *block)
 {
-    struct frame *top = top_of(graph);
+    struct frame *top = callgraph_top_of(graph);
     if (!top || top->stub == 0)
         return;
     const bool small = block->insn_count <= STUB_INSNS && block->ending == STREAM_JUMP;
     top->stub = small ? top->stub - 1 : 0;
 }
 
-static void remember(struct callgraph *graph, const struct known *known, uint64_t header, const uint64_t *words)
+static void callgraph_remember(struct callgraph *graph, const struct known *known, uint64_t header,
+                               const uint64_t *words)
 {
     struct stack *on = graph->on;
     const struct stream_block *block = known->of;
@@ -975,7 +979,7 @@ static void remember(struct callgraph *graph, const struct known *known, uint64_
     else if (block->ending != STREAM_JUMP)
         on->last_slot = words[known->slot];
     on->last = block;
-    const struct frame *top = top_of(graph);
+    const struct frame *top = callgraph_top_of(graph);
     on->attentive = !on->last_whole || block->ending != STREAM_JUMP || (top && (top->stub != 0 || top->resolving));
 }
 
@@ -996,21 +1000,22 @@ static void add_packed(uint64_t now[PLAIN], uint64_t costs)
     now[PLAIN_DW] += costs >> PACKED_DW;
 }
 
-static void count_string(uint64_t now[PLAIN], const struct stream_slot *slots, const uint64_t *words)
+static void callgraph_count_string(uint64_t now[PLAIN], const struct stream_slot *slots, const uint64_t *words)
 {
     const uint64_t done = stream_string_elements(words);
     now[PLAIN_DR] += slots[0].size != 0 ? done : 0;
     now[slots[1].how ? PLAIN_DW : PLAIN_DR] += slots[1].size != 0 ? done : 0;
 }
 
-static void count_record(struct callgraph *graph, const struct known *known, uint64_t header, const uint64_t *words)
+static void callgraph_count_record(struct callgraph *graph, const struct known *known, uint64_t header,
+                                   const uint64_t *words)
 {
     const uint32_t insns_run = stream_header_insns(header);
     if (graph->idle)
         return;
     if (C2_UNLIKELY(known->is_string)) {
         graph->now[PLAIN_IR] += insns_run;
-        count_string(graph->now, known->of->slots, words);
+        callgraph_count_string(graph->now, known->of->slots, words);
     } else if (C2_LIKELY(insns_run == known->of->insn_count)) {
         add_packed(graph->now, known->costs);
     } else {
@@ -1021,20 +1026,20 @@ static void count_record(struct callgraph *graph, const struct known *known, uin
 /* Slots never rise towards the top: of the two frames there, which are all that changes. */
 static bool top_holds(const struct callgraph *graph)
 {
-    const struct frame *top = top_of(graph);
+    const struct frame *top = callgraph_top_of(graph);
     return graph->on->depth < 2 || top->slot < top[-1].slot || (top->tail && top->slot == top[-1].slot);
 }
 
 /* ------------------------------------------------------------------ threads */
 
 /* What was counted while other threads ran costs none of its calls. */
-static void go_on(struct callgraph *graph, struct stack *stack)
+static void callgraph_go_on(struct callgraph *graph, struct stack *stack)
 {
     for (size_t i = 0; i < stack->depth; i++)
         for (uint32_t event = 0; event < PLAIN; event++)
             stack->starts[i * PLAIN + event] += graph->now[event] - stack->left[event];
     graph->on = stack;
-    go_to_top(graph);
+    callgraph_go_to_top(graph);
 }
 
 static enum c2_status switch_thread(struct callgraph *graph, uint32_t tid, struct c2_error *err)
@@ -1043,54 +1048,55 @@ static enum c2_status switch_thread(struct callgraph *graph, uint32_t tid, struc
     memcpy(graph->on->left, graph->now, sizeof graph->now);
     while (i < graph->stack_count && graph->stacks[i]->tid != tid)
         i++;
-    enum c2_status status = i == graph->stack_count ? add_stack(graph, tid, err) : C2_OK;
+    enum c2_status status = i == graph->stack_count ? callgraph_add_stack(graph, tid, err) : C2_OK;
     if (status == C2_OK && graph->contexts)
         status = contexts_thread(graph->contexts, tid, all_now(graph), err);
     if (status == C2_OK)
-        go_on(graph, graph->stacks[i]);
+        callgraph_go_on(graph, graph->stacks[i]);
     return status;
 }
 
-static void thread(void *self, uint32_t tid) { ((struct callgraph *)self)->told = tid; }
+static void callgraph_thread(void *self, uint32_t tid) { ((struct callgraph *)self)->told = tid; }
 
 /* Control passes to a block. */
-static enum c2_status arrive(struct callgraph *graph, const struct known *known, struct c2_error *err)
+static enum c2_status callgraph_arrive(struct callgraph *graph, const struct known *known, struct c2_error *err)
 {
     enum c2_status status = begin_stack(graph, known->of, err);
     if (graph->on->last && status == C2_OK) {
         graph->enters = known->is_entry;
-        status = pass(graph, known->of->pc.v, err);
+        status = callgraph_pass(graph, known->of->pc.v, err);
         C2_PROMISE(status != C2_OK || top_holds(graph));
     }
     look_at_stub(graph, known->of);
     return status;
 }
 
-static __attribute__((noinline)) enum c2_status begin(struct callgraph *graph, uint32_t tid, struct c2_error *err)
+static __attribute__((noinline)) enum c2_status callgraph_begin(struct callgraph *graph, uint32_t tid,
+                                                                struct c2_error *err)
 {
     if (graph->stale)
-        look_again(graph);
+        callgraph_look_again(graph);
     return tid != graph->on->tid ? switch_thread(graph, tid, err) : C2_OK;
 }
 
 /* A record that may concern us; with contexts any. */
-static enum c2_status take(struct callgraph *graph, const struct sim_records *records, const uint64_t *words,
-                           struct c2_error *err)
+static enum c2_status callgraph_take(struct callgraph *graph, const struct sim_records *records, const uint64_t *words,
+                                     struct c2_error *err)
 {
     const uint32_t number = stream_header_block(words[0]);
     enum c2_status status = C2_OK;
     if (C2_UNLIKELY(number >= graph->known_room || !graph->known[number].of))
-        status = know(graph, number, stream_blocks_at(records->blocks, number), err);
+        status = callgraph_know(graph, number, stream_blocks_at(records->blocks, number), err);
     if (status != C2_OK)
         return status;
     const struct known *known = &graph->known[number];
-    status = arrive(graph, known, err);
+    status = callgraph_arrive(graph, known, err);
     if (graph->contexts && status == C2_OK) {
         const struct sim_executed executed = sim_executed_at(records, words);
-        status = in_context(graph, &executed, err);
+        status = callgraph_in_context(graph, &executed, err);
     }
-    remember(graph, known, words[0], words + 1);
-    count_record(graph, known, words[0], words + 1);
+    callgraph_remember(graph, known, words[0], words + 1);
+    callgraph_count_record(graph, known, words[0], words + 1);
     return status;
 }
 
@@ -1119,16 +1125,17 @@ static inline const uint64_t *pass_by(struct callgraph *graph, const uint64_t *w
     return words;
 }
 
-static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status callgraph_records(void *self, const struct sim_records *records, bool *quiet,
+                                        struct c2_error *err)
 {
     struct callgraph *graph = self;
     const uint64_t *words = records->words;
     enum c2_status status = C2_OK;
     graph->sim = graph->contexts ? NULL : records->sim; /* with contexts misses are told at once */
     if (C2_UNLIKELY(graph->stale || records->tid != graph->on->tid))
-        status = begin(graph, records->tid, err);
+        status = callgraph_begin(graph, records->tid, err);
     while (status == C2_OK && (words = pass_by(graph, words, records->end)) < records->end) {
-        status = take(graph, records, words, err);
+        status = callgraph_take(graph, records, words, err);
         words += 1 + stream_header_slots(*words);
     }
     if (records->missing && !graph->contexts && status == C2_OK)
@@ -1152,7 +1159,7 @@ static inline struct events events_of(const struct analyses_events *events, uint
                            events->by_class[level][class_ - CACHES_COLD]};
 }
 
-static inline void count(struct heard *heard, struct events of)
+static inline void callgraph_count(struct heard *heard, struct events of)
 {
     if (of.by_kind != ANALYSES_NO_EVENT) {
         heard->now[of.by_kind]++;
@@ -1172,7 +1179,8 @@ static enum c2_status counted_misses(void *self, const struct caches_brief *miss
     struct heard *heard = &((struct callgraph *)self)->heard;
     (void)err;
     for (const struct caches_brief *miss = misses; miss < misses + count_; miss++)
-        count(heard, events_of(heard->events, miss->level, sim_counted_kind(miss), (enum caches_class)miss->class_));
+        callgraph_count(heard,
+                        events_of(heard->events, miss->level, sim_counted_kind(miss), (enum caches_class)miss->class_));
     return C2_OK;
 }
 
@@ -1190,7 +1198,7 @@ static void count_contexts(struct callgraph *graph, uint32_t code, struct events
     count_context(graph, code, of.by_class, 1);
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status callgraph_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct callgraph *graph = self;
     struct heard *heard = &graph->heard;
@@ -1198,14 +1206,14 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++) {
         const struct events of = events_of(heard->events, analyses_level_of(graph->machine, miss->kind, i), miss->kind,
                                            miss->outcome->event[i].class_);
-        count(heard, of);
+        callgraph_count(heard, of);
         if (graph->contexts)
             count_contexts(graph, miss->code, of);
     }
     return status;
 }
 
-static void untranslated(void *self, enum sim_kind kind, unsigned reads)
+static void callgraph_untranslated(void *self, enum sim_kind kind, unsigned reads)
 {
     struct callgraph *graph = self;
     graph->now[kind == SIM_FETCH ? PLAIN_ITLB : PLAIN_DTLB]++;
@@ -1213,7 +1221,7 @@ static void untranslated(void *self, enum sim_kind kind, unsigned reads)
     graph->now[PLAIN_WALK_READS] += reads;
 }
 
-static void upgraded(void *self, uint32_t code)
+static void callgraph_upgraded(void *self, uint32_t code)
 {
     struct callgraph *graph = self;
     graph->now[PLAIN_UPGRADES]++;
@@ -1226,7 +1234,7 @@ static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, st
 {
     struct callgraph *graph = self;
     (void)err;
-    untranslated(self, miss->kind, miss->reads);
+    callgraph_untranslated(self, miss->kind, miss->reads);
     contexts_cost(graph->contexts,
                   miss->code)[graph->events.by_tlb[miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA]]++;
     contexts_cost(graph->contexts, miss->code)[graph->events.walks] += miss->reads != 0;
@@ -1236,7 +1244,7 @@ static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, st
 
 /* ------------------------------------------------------------------ the end */
 
-static int by_addresses(const void *a, const void *b)
+static int callgraph_by_addresses(const void *a, const void *b)
 {
     const struct analyses_arc *x = a, *y = b;
     const uint64_t keys[2][4] = {{x->from_context, x->from.v, x->to.v, x->to_context},
@@ -1289,7 +1297,7 @@ static enum c2_status make_tree(struct callgraph *graph, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status callgraph_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct callgraph *graph = self;
     (void)sim;
@@ -1316,7 +1324,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
             {graph->arcs[i].from},       {graph->arcs[i].to},
             graph->arcs[i].calls,        &graph->sums[(size_t)i * graph->events.count],
             graph->arcs[i].from_context, graph->arcs[i].to_context};
-    qsort(graph->sorted, graph->arc_count, sizeof *graph->sorted, by_addresses);
+    qsort(graph->sorted, graph->arc_count, sizeof *graph->sorted, callgraph_by_addresses);
     graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count, NULL, graph->tree,
                                                        graph->has_nodes ? graph->node_count : 0};
     if (!graph->contexts)
@@ -1337,8 +1345,8 @@ static void count_all(const struct callgraph *graph, uint64_t now[ANALYSES_EVENT
 }
 
 /* counted: [event], here and below. */
-static void check_level(const struct callgraph *graph, const uint64_t *counted, uint32_t level,
-                        const struct caches_counts *n)
+static void callgraph_check_level(const struct callgraph *graph, const uint64_t *counted, uint32_t level,
+                                  const struct caches_counts *n)
 {
     const uint64_t classes[] = {n->cold, n->capacity, n->conflict, n->coherence};
     const uint8_t *events = graph->events.by_class[level];
@@ -1353,14 +1361,14 @@ static void check_window(const struct callgraph *graph, const uint64_t *counted,
     C2_ASSERT(counted[ANALYSES_IR] == of->counts.instructions);
     C2_ASSERT(counted[ANALYSES_DR] == of->counts.reads && counted[ANALYSES_DW] == of->counts.writes);
     for (uint32_t i = 0; i < graph->machine->level_count; i++)
-        check_level(graph, counted, i, &of->levels[i]);
+        callgraph_check_level(graph, counted, i, &of->levels[i]);
     if (graph->machine->has_l1i)
-        check_level(graph, counted, graph->machine->level_count, &of->l1i);
+        callgraph_check_level(graph, counted, graph->machine->level_count, &of->l1i);
     if (events->walks != ANALYSES_NO_EVENT)
         C2_ASSERT(counted[events->walks] == of->walks.count);
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status callgraph_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     static const struct sim_totals nothing;
     struct callgraph *graph = self;
@@ -1388,7 +1396,7 @@ static void drop_heard(struct heard *heard)
 }
 
 /* Nothing has been measured so far: calls that go on cost from here on. */
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status callgraph_dropped(void *self, struct c2_error *err)
 {
     struct callgraph *graph = self;
     for (uint32_t n = 0; n < graph->stack_count; n++) {
@@ -1410,57 +1418,57 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     return c2_map_create(&graph->arc_of, err);
 }
 
-static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+static enum c2_status callgraph_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
     struct callgraph *graph = self;
     return mark == STREAM_ARGUMENTS ? contexts_arguments(graph->contexts, graph->told, words, err) : C2_OK;
 }
 
-static bool is_wanted(const struct analyses_setup *setup) { return setup->separation || setup->stacks; }
+static bool callgraph_is_wanted(const struct analyses_setup *setup) { return setup->separation || setup->stacks; }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber callgraph_subscriber(struct analysis *analysis)
 {
     const struct callgraph *graph = (const struct callgraph *)analysis;
     struct sim_subscriber to = {.self = analysis,
                                 .apart = !graph->contexts,
-                                .memory = memory,
-                                .dropped = dropped,
-                                .records = records,
-                                .missed = missed,
-                                .upgraded = upgraded,
-                                .window = window,
-                                .finish = finish};
+                                .memory = callgraph_memory,
+                                .dropped = callgraph_dropped,
+                                .records = callgraph_records,
+                                .missed = callgraph_missed,
+                                .upgraded = callgraph_upgraded,
+                                .window = callgraph_window,
+                                .finish = callgraph_finish};
     if (graph->contexts) {
-        to.mark = mark;
-        to.thread = thread;
+        to.mark = callgraph_mark;
+        to.thread = callgraph_thread;
         to.tlb_missed = tlb_missed;
     } else {
-        to.untranslated = untranslated;
+        to.untranslated = callgraph_untranslated;
         to.noted = noted;
         to.counted = counted_misses;
     }
     return to;
 }
 
-static const void *result(const struct analysis *analysis)
+static const void *callgraph_result(const struct analysis *analysis)
 {
     const struct callgraph *graph = (const struct callgraph *)analysis;
     return graph->sorted ? &graph->result : NULL;
 }
 
-const struct analysis_kind analysis_callgraph = {.wanted = is_wanted,
+const struct analysis_kind analysis_callgraph = {.wanted = callgraph_is_wanted,
                                                  .chapter = &analyses_contexts_chapter,
-                                                 .create = create,
-                                                 .subscriber = subscriber,
-                                                 .result = result,
-                                                 .destroy = destroy};
+                                                 .create = callgraph_create,
+                                                 .subscriber = callgraph_subscriber,
+                                                 .result = callgraph_result,
+                                                 .destroy = callgraph_destroy};
 
 struct contexts *analyses_callgraph_contexts(struct analysis *callgraph)
 {
     return ((struct callgraph *)callgraph)->contexts;
 }
 
-static void check_stack(const struct callgraph *graph, const struct stack *stack)
+static void callgraph_check_stack(const struct callgraph *graph, const struct stack *stack)
 {
     C2_ASSERT(stack->depth <= stack->room);
     for (size_t i = 0; i < stack->depth; i++) {
@@ -1480,5 +1488,5 @@ void analyses_callgraph_check(const struct analysis *callgraph)
         contexts_check(graph->contexts);
     C2_ASSERT(graph->arc_count == c2_map_count(graph->arc_of));
     for (uint32_t i = 0; i < graph->stack_count; i++)
-        check_stack(graph, graph->stacks[i]);
+        callgraph_check_stack(graph, graph->stacks[i]);
 }

@@ -68,7 +68,7 @@ void chapter_add_address(struct document *d, const char *key, uint64_t address)
     doc_words(d, DOC_JSON, key, "0x%" PRIx64, address);
 }
 
-static void add_source(struct document *d, const char *function, const char *file, int line)
+static void chapter_add_source(struct document *d, const char *function, const char *file, int line)
 {
     doc_string(d, DOC_JSON, "function", function);
     doc_string(d, DOC_JSON, "file", file);
@@ -79,7 +79,7 @@ static void add_source(struct document *d, const char *function, const char *fil
 /* Without a function `address` is where it lies in the file as linked. */
 void chapter_add_place(struct document *d, const struct loader_place *place)
 {
-    add_source(d, place->function, place->file, place->line);
+    chapter_add_source(d, place->function, place->file, place->line);
     doc_string(d, DOC_JSON, "module", place->object);
     if (place->object && !place->function)
         chapter_add_address(d, "address", place->offset);
@@ -127,7 +127,7 @@ void chapter_add_inlined(struct document *d, const struct analyses_run *run, str
     doc_table(d, DOC_JSON, "inlined");
     for (size_t i = 0; i < count && i < NAMES_FRAMES; i++) {
         doc_group(d, DOC_JSON, NULL);
-        add_source(d, frames[i].function, frames[i].file, frames[i].line);
+        chapter_add_source(d, frames[i].function, frames[i].file, frames[i].line);
         doc_close(d);
     }
     doc_close(d);

@@ -63,7 +63,7 @@ struct charge {
     uint64_t cost;
 };
 
-static int by_cost(const void *left, const void *right)
+static int charged_by_cost(const void *left, const void *right)
 {
     const struct charge *a = left, *b = right;
     return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost)
@@ -90,7 +90,7 @@ static bool add_charge(struct charges *to, const struct digest *digest, size_t i
     return true;
 }
 
-static void add_places(struct document *d, const struct analyses_run *run, const struct charges *charges)
+static void charged_add_places(struct document *d, const struct analyses_run *run, const struct charges *charges)
 {
     doc_table(d, DOC_JSON, "charged");
     for (uint32_t i = 0; i < charges->count && i < CHAPTER_LISTED; i++) {
@@ -115,10 +115,10 @@ void chapter_add_charged(struct document *d, const struct digest *digest, const 
         if (digest->lines.number_of[i] == line->number && !add_charge(&charges, digest, i))
             d->failed = true;
     if (charges.count != 0) {
-        qsort(charges.list, charges.count, sizeof *charges.list, by_cost);
+        qsort(charges.list, charges.count, sizeof *charges.list, charged_by_cost);
         names_charge(&place, digest->run, charges.list[0].pc);
         if (charges.count > 1 || digest_by_place(&place, &line->place) != 0)
-            add_places(d, digest->run, &charges);
+            charged_add_places(d, digest->run, &charges);
     }
     c2_free(charges.list);
 }

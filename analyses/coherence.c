@@ -41,7 +41,7 @@ struct coherence {
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void coherence_destroy(struct analysis *analysis)
 {
     struct coherence *coherence = (struct coherence *)analysis;
     where_destroy(coherence->where);
@@ -53,8 +53,8 @@ static void destroy(struct analysis *analysis)
     c2_free(coherence);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status coherence_create(struct analysis **out, const struct analyses_setup *setup,
+                                       const struct analyses *analyses, struct c2_error *err)
 {
     struct coherence *coherence = c2_calloc(1, sizeof *coherence);
     if (!coherence)
@@ -72,7 +72,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     if (status == C2_OK)
         *out = &coherence->base;
     else
-        destroy(&coherence->base);
+        coherence_destroy(&coherence->base);
     return status;
 }
 
@@ -88,7 +88,8 @@ static bool is_coherence_miss(const struct sim_miss *miss)
     return is;
 }
 
-static enum c2_status name_line(struct coherence *coherence, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status coherence_name_line(struct coherence *coherence, const struct sim_miss *miss,
+                                          struct c2_error *err)
 {
     struct seen seen = {.va = {c2_align_down(miss->va.v, coherence->machine->line_bytes)}, .spot = WHERE_NOWHERE};
     enum c2_status status = C2_OK;
@@ -116,7 +117,7 @@ static enum c2_status count_longer(struct coherence *coherence, const struct sim
     return known && last == miss->turn ? C2_OK : c2_map_put(coherence->last, key, miss->turn, err);
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status coherence_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct coherence *coherence = self;
     uint64_t number = coherence->seen_count;
@@ -124,14 +125,15 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     if (!is_coherence_miss(miss))
         return C2_OK;
     if (!c2_map_get(coherence->number_of, miss->line.v, &number))
-        status = name_line(coherence, miss, err);
+        status = coherence_name_line(coherence, miss, err);
     return status == C2_OK && miss->measured ? count_longer(coherence, miss, number, err) : status;
 }
 
 /* ------------------------------------------------------------------ the end */
 
 /* objects: [spot]. */
-static enum c2_status find_objects(const struct coherence *coherence, uint32_t **objects, struct c2_error *err)
+static enum c2_status coherence_find_objects(const struct coherence *coherence, uint32_t **objects,
+                                             struct c2_error *err)
 {
     struct where_row *rows;
     size_t count;
@@ -158,7 +160,7 @@ static enum c2_status name_lines(const struct coherence *coherence, const struct
     const size_t count = caches_shared_count(caches);
     uint32_t *objects;
     uint64_t number;
-    enum c2_status status = find_objects(coherence, &objects, err);
+    enum c2_status status = coherence_find_objects(coherence, &objects, err);
     *named = c2_calloc(count + 1, sizeof **named);
     if (status == C2_OK && !*named)
         status = c2_fail_memory(err, "what cores share");
@@ -192,7 +194,7 @@ static void read_core(struct coherence *coherence, const struct sim *sim, uint32
 }
 
 /* All that is said of misses says the same. */
-static void check(const struct coherence *coherence)
+static void coherence_check(const struct coherence *coherence)
 {
     const struct analyses_coherence_result *result = &coherence->result;
     uint64_t sums[4][2] = {{0}};
@@ -211,7 +213,7 @@ static void check(const struct coherence *coherence)
         C2_ASSERT(sums[i][0] == sums[0][0] && sums[i][1] == sums[0][1]);
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status coherence_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct coherence *coherence = self;
     struct analyses_coherence_result *result = &coherence->result;
@@ -228,22 +230,26 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
         status = coherence_find_lines(result, &coherence->found, sim, named, err);
     c2_free(named);
     if (status == C2_OK)
-        check(coherence);
+        coherence_check(coherence);
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber coherence_subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){.self = analysis, .apart = true, .missed = missed, .finish = finish};
+    return (struct sim_subscriber){
+        .self = analysis, .apart = true, .missed = coherence_missed, .finish = coherence_finish};
 }
 
-static const void *result_of(const struct analysis *analysis) { return &((const struct coherence *)analysis)->result; }
+static const void *coherence_result_of(const struct analysis *analysis)
+{
+    return &((const struct coherence *)analysis)->result;
+}
 
 const struct analysis_kind analysis_coherence = {.on_without_option = true,
                                                  .beside = true,
                                                  .applies = applies,
                                                  .chapter = &analyses_coherence_chapter,
-                                                 .create = create,
-                                                 .subscriber = subscriber,
-                                                 .result = result_of,
-                                                 .destroy = destroy};
+                                                 .create = coherence_create,
+                                                 .subscriber = coherence_subscriber,
+                                                 .result = coherence_result_of,
+                                                 .destroy = coherence_destroy};

@@ -20,7 +20,7 @@
 /* ------------------------------------------------------------------ threads and cores */
 
 /* "L1D": those that missed there, and those of them for coherence. */
-static void add_misses(struct document *d, const struct digest *digest, const struct sim_totals *of)
+static void coherence_chapter_add_misses(struct document *d, const struct digest *digest, const struct sim_totals *of)
 {
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
@@ -38,7 +38,8 @@ static void add_misses(struct document *d, const struct digest *digest, const st
     }
 }
 
-static void add_thread(struct document *d, const struct digest *digest, const struct sim_thread *thread)
+static void coherence_chapter_add_thread(struct document *d, const struct digest *digest,
+                                         const struct sim_thread *thread)
 {
     doc_group(d, DOC_BOTH, NULL);
     doc_count(d, DOC_BOTH, "thread", thread->tid);
@@ -48,12 +49,13 @@ static void add_thread(struct document *d, const struct digest *digest, const st
     doc_count(d, DOC_JSON, "reads", thread->of.counts.reads);
     doc_count(d, DOC_JSON, "writes", thread->of.counts.writes);
     doc_count(d, DOC_JSON, "tlb_misses", thread->of.tlb_misses);
-    add_misses(d, digest, &thread->of);
+    coherence_chapter_add_misses(d, digest, &thread->of);
     doc_count(d, DOC_TEXT, "coherence", thread->of.levels[0].coherence);
     doc_close(d);
 }
 
-static void add_threads(struct document *d, const struct digest *digest, const struct analyses_coherence_result *result)
+static void coherence_chapter_add_threads(struct document *d, const struct digest *digest,
+                                          const struct analyses_coherence_result *result)
 {
     struct doc_column columns[5 + DIGEST_LEVELS] = {{.heading = "thread", .key = "thread"},
                                                     {.heading = "core", .key = "core"},
@@ -69,7 +71,7 @@ static void add_threads(struct document *d, const struct digest *digest, const s
     doc_table(d, DOC_BOTH, "threads");
     doc_columns(d, columns, count, 0);
     for (size_t i = 0; i < result->thread_count; i++)
-        add_thread(d, digest, &result->threads[i]);
+        coherence_chapter_add_thread(d, digest, &result->threads[i]);
     doc_close(d);
 }
 
@@ -149,7 +151,7 @@ static void add_sharing(struct document *d, uint64_t true_sharing, uint64_t fals
     doc_count(d, DOC_BOTH, "false_sharing", false_sharing);
 }
 
-static void add_object(struct document *d, const struct analyses_run *run, uint32_t object)
+static void coherence_chapter_add_object(struct document *d, const struct analyses_run *run, uint32_t object)
 {
     char text[512];
     if (object == COHERENCE_NOBODY || !run->profile)
@@ -191,7 +193,8 @@ static void add_side(struct document *d, const struct analyses_run *run, const c
 }
 
 /* cores: of one line, with the bytes; else of all. */
-static void add_pair(struct document *d, const struct analyses_run *run, const struct coherence_pair *pair, bool cores)
+static void coherence_chapter_add_pair(struct document *d, const struct analyses_run *run,
+                                       const struct coherence_pair *pair, bool cores)
 {
     doc_group(d, DOC_JSON, NULL);
     add_sharing(d, pair->true_sharing, pair->false_sharing);
@@ -206,13 +209,13 @@ static void add_pair(struct document *d, const struct analyses_run *run, const s
     doc_close(d);
 }
 
-static void add_line(struct document *d, const struct analyses_run *run, const struct coherence_line *line,
-                     enum doc_in in)
+static void coherence_chapter_add_line(struct document *d, const struct analyses_run *run,
+                                       const struct coherence_line *line, enum doc_in in)
 {
     doc_group(d, in, NULL);
     chapter_add_address(d, "address", line->va.v);
     doc_words(d, DOC_TEXT, "address", "0x%llx", (unsigned long long)line->va.v);
-    add_object(d, run, line->object);
+    coherence_chapter_add_object(d, run, line->object);
     add_offset(d, run, line);
     add_sharing(d, line->true_sharing, line->false_sharing);
     doc_count(d, DOC_TEXT, "cores", line->user_count);
@@ -224,14 +227,14 @@ static void add_line(struct document *d, const struct analyses_run *run, const s
     doc_close(d);
     doc_table(d, DOC_JSON, "pairs");
     for (uint32_t i = 0; i < line->pair_count && i < CHAPTER_LISTED; i++)
-        add_pair(d, run, &line->pairs[i], true);
+        coherence_chapter_add_pair(d, run, &line->pairs[i], true);
     chapter_add_rest(d, line->pair_count);
     doc_close(d);
     doc_close(d);
 }
 
-static void add_lines(struct document *d, const struct analyses_run *run,
-                      const struct analyses_coherence_result *result)
+static void coherence_chapter_add_lines(struct document *d, const struct analyses_run *run,
+                                        const struct analyses_coherence_result *result)
 {
     static const struct doc_column columns[] = {{.heading = "shared line", .key = "address", .form = DOC_LEFT},
                                                 {.heading = "false", .key = "false_sharing"},
@@ -242,12 +245,13 @@ static void add_lines(struct document *d, const struct analyses_run *run,
     doc_table(d, DOC_BOTH, "lines");
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (size_t i = 0; i < result->line_count && i < CHAPTER_LISTED; i++)
-        add_line(d, run, &result->lines[i], i < SHOWN ? DOC_BOTH : DOC_JSON);
+        coherence_chapter_add_line(d, run, &result->lines[i], i < SHOWN ? DOC_BOTH : DOC_JSON);
     chapter_add_rest(d, result->line_count);
     doc_close(d);
 }
 
-static void note_line(struct document *d, const struct analyses_run *run, const struct coherence_line *line)
+static void coherence_chapter_note_line(struct document *d, const struct analyses_run *run,
+                                        const struct coherence_line *line)
 {
     const struct coherence_pair *pair = &line->pairs[0];
     char misser[256], taker[256];
@@ -264,14 +268,14 @@ static void note_line(struct document *d, const struct analyses_run *run, const 
 
 /* ------------------------------------------------------------------ objects, instructions */
 
-static void add_objects(struct document *d, const struct analyses_run *run,
-                        const struct analyses_coherence_result *result)
+static void coherence_chapter_add_objects(struct document *d, const struct analyses_run *run,
+                                          const struct analyses_coherence_result *result)
 {
     doc_table(d, DOC_JSON, "objects");
     for (size_t i = 0; i < result->object_count && i < CHAPTER_LISTED; i++) {
         const struct coherence_object *object = &result->objects[i];
         doc_group(d, DOC_JSON, NULL);
-        add_object(d, run, object->object);
+        coherence_chapter_add_object(d, run, object->object);
         doc_count(d, DOC_JSON, "lines", object->lines);
         add_sharing(d, object->true_sharing, object->false_sharing);
         if (object->padding != 0)
@@ -282,12 +286,12 @@ static void add_objects(struct document *d, const struct analyses_run *run,
     doc_close(d);
 }
 
-static void add_sites(struct document *d, const struct analyses_run *run,
-                      const struct analyses_coherence_result *result)
+static void coherence_chapter_add_sites(struct document *d, const struct analyses_run *run,
+                                        const struct analyses_coherence_result *result)
 {
     doc_table(d, DOC_JSON, "pairs");
     for (size_t i = 0; i < result->site_count && i < CHAPTER_LISTED; i++)
-        add_pair(d, run, &result->sites[i], false);
+        coherence_chapter_add_pair(d, run, &result->sites[i], false);
     chapter_add_rest(d, result->site_count);
     doc_close(d);
 }
@@ -325,8 +329,8 @@ static void add_turns(struct document *d, const struct analyses_run *run,
     doc_close(d);
 }
 
-static void note_finding(struct document *d, const struct digest *digest,
-                         const struct analyses_coherence_result *result)
+static void coherence_chapter_note_finding(struct document *d, const struct digest *digest,
+                                           const struct analyses_coherence_result *result)
 {
     uint64_t true_sharing = 0, false_sharing = 0;
     for (uint32_t i = 0; i < result->core_count; i++) {
@@ -353,17 +357,17 @@ static void add_coherence_chapter(struct document *d, struct digest *digest)
     const struct analyses_coherence_result *result = run->found[ANALYSIS_coherence];
     if (!result)
         return;
-    note_finding(d, digest, result);
+    coherence_chapter_note_finding(d, digest, result);
     doc_group(d, digest_shows(digest, coherence_cost(digest), 1) ? DOC_BOTH : DOC_JSON, "coherence");
     add_turns(d, run, result);
-    add_threads(d, digest, result);
+    coherence_chapter_add_threads(d, digest, result);
     add_cores(d, digest, result);
-    add_lines(d, run, result);
+    coherence_chapter_add_lines(d, run, result);
     for (size_t i = 0; i < result->line_count && i < SHOWN; i++)
         if (result->lines[i].false_sharing != 0)
-            note_line(d, run, &result->lines[i]);
-    add_objects(d, run, result);
-    add_sites(d, run, result);
+            coherence_chapter_note_line(d, run, &result->lines[i]);
+    coherence_chapter_add_objects(d, run, result);
+    coherence_chapter_add_sites(d, run, result);
     doc_close(d);
 }
 

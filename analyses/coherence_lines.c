@@ -32,14 +32,15 @@ static void find_bytes(uint64_t bytes[CACHES_MAX_CORES], const struct coherence_
         }
 }
 
-static unsigned first_of(uint64_t bytes) { return (unsigned)__builtin_ctzll(bytes); }
+static unsigned coherence_lines_first_of(uint64_t bytes) { return (unsigned)__builtin_ctzll(bytes); }
 
 /* Of those that begin at `from` or behind, those that begin first; 0: none do. */
 static uint64_t next_bytes(const uint64_t bytes[CACHES_MAX_CORES], unsigned from)
 {
     uint64_t next = 0;
     for (uint32_t i = 0; i < CACHES_MAX_CORES; i++)
-        if (bytes[i] != 0 && first_of(bytes[i]) >= from && (next == 0 || first_of(bytes[i]) < first_of(next)))
+        if (bytes[i] != 0 && coherence_lines_first_of(bytes[i]) >= from &&
+            (next == 0 || coherence_lines_first_of(bytes[i]) < coherence_lines_first_of(next)))
             next = bytes[i];
     return next;
 }
@@ -54,36 +55,36 @@ uint32_t coherence_padding(const struct coherence_pair *pairs, uint32_t count, u
     for (uint64_t at = next_bytes(bytes, 0), next; at != 0; at = next, pieces++) {
         const unsigned last = c2_log2(at);
         next = last == 63 ? 0 : next_bytes(bytes, last + 1);
-        if (next != 0 && first_of(next) - first_of(at) < least)
-            least = first_of(next) - first_of(at);
+        if (next != 0 && coherence_lines_first_of(next) - coherence_lines_first_of(at) < least)
+            least = coherence_lines_first_of(next) - coherence_lines_first_of(at);
     }
     return pieces == used ? line_bytes - least : 0; /* else some begin within others */
 }
 
 /* ------------------------------------------------------------------ order */
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static int coherence_lines_compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static int by_misses(uint64_t false_a, uint64_t true_a, uint64_t false_b, uint64_t true_b)
+static int coherence_lines_by_misses(uint64_t false_a, uint64_t true_a, uint64_t false_b, uint64_t true_b)
 {
-    return false_a != false_b ? compare(false_b, false_a) : compare(true_b, true_a);
+    return false_a != false_b ? coherence_lines_compare(false_b, false_a) : coherence_lines_compare(true_b, true_a);
 }
 
 static int order_lines(const void *left, const void *right)
 {
     const struct coherence_line *a = left, *b = right;
-    const int order = by_misses(a->false_sharing, a->true_sharing, b->false_sharing, b->true_sharing);
-    return order != 0 ? order : compare(a->va.v, b->va.v);
+    const int order = coherence_lines_by_misses(a->false_sharing, a->true_sharing, b->false_sharing, b->true_sharing);
+    return order != 0 ? order : coherence_lines_compare(a->va.v, b->va.v);
 }
 
-static int order_objects(const void *left, const void *right)
+static int coherence_lines_order_objects(const void *left, const void *right)
 {
     const struct coherence_object *a = left, *b = right;
-    const int order = by_misses(a->false_sharing, a->true_sharing, b->false_sharing, b->true_sharing);
-    return order != 0 ? order : compare(a->object, b->object);
+    const int order = coherence_lines_by_misses(a->false_sharing, a->true_sharing, b->false_sharing, b->true_sharing);
+    return order != 0 ? order : coherence_lines_compare(a->object, b->object);
 }
 
-static int by_place(const void *left, const void *right)
+static int coherence_lines_by_place(const void *left, const void *right)
 {
     const struct coherence_pair *a = left, *b = right;
     const uint64_t keys[4][2] = {{a->misser.v, b->misser.v},
@@ -93,14 +94,14 @@ static int by_place(const void *left, const void *right)
     unsigned i = 0;
     while (i < 3 && keys[i][0] == keys[i][1])
         i++;
-    return compare(keys[i][0], keys[i][1]);
+    return coherence_lines_compare(keys[i][0], keys[i][1]);
 }
 
-static int order_pairs(const void *left, const void *right)
+static int coherence_lines_order_pairs(const void *left, const void *right)
 {
     const struct coherence_pair *a = left, *b = right;
-    const int order = by_misses(a->false_sharing, a->true_sharing, b->false_sharing, b->true_sharing);
-    return order != 0 ? order : by_place(left, right);
+    const int order = coherence_lines_by_misses(a->false_sharing, a->true_sharing, b->false_sharing, b->true_sharing);
+    return order != 0 ? order : coherence_lines_by_place(left, right);
 }
 
 /* ------------------------------------------------------------------ lines */
@@ -127,12 +128,12 @@ static void fill_users(struct coherence_line *line, struct filling *to, size_t i
 }
 
 /* Several code numbers may be of one instruction. */
-static uint32_t merge(struct coherence_pair *pairs, uint32_t count)
+static uint32_t coherence_lines_merge(struct coherence_pair *pairs, uint32_t count)
 {
     uint32_t merged = 0;
-    qsort(pairs, count, sizeof *pairs, by_place);
+    qsort(pairs, count, sizeof *pairs, coherence_lines_by_place);
     for (uint32_t i = 0; i < count; i++) {
-        if (merged == 0 || by_place(&pairs[merged - 1], &pairs[i]) != 0) {
+        if (merged == 0 || coherence_lines_by_place(&pairs[merged - 1], &pairs[i]) != 0) {
             pairs[merged++] = pairs[i];
             continue;
         }
@@ -141,7 +142,7 @@ static uint32_t merge(struct coherence_pair *pairs, uint32_t count)
         pairs[merged - 1].true_sharing += pairs[i].true_sharing;
         pairs[merged - 1].false_sharing += pairs[i].false_sharing;
     }
-    qsort(pairs, merged, sizeof *pairs, order_pairs);
+    qsort(pairs, merged, sizeof *pairs, coherence_lines_order_pairs);
     return merged;
 }
 
@@ -159,7 +160,7 @@ static void fill_pairs(struct coherence_line *line, struct filling *to, uint32_t
                                               .true_sharing = pair->true_sharing,
                                               .false_sharing = pair->false_sharing};
     }
-    line->pair_count = merge(pairs, (uint32_t)(to->pair - pairs));
+    line->pair_count = coherence_lines_merge(pairs, (uint32_t)(to->pair - pairs));
     line->pairs = pairs;
     to->pair = pairs + line->pair_count;
 }
@@ -210,7 +211,7 @@ static void fill_objects(struct analyses_coherence_result *out, struct coherence
         object->false_sharing += line->false_sharing;
         object->padding = line->padding > object->padding ? line->padding : object->padding;
     }
-    qsort(found->objects, out->object_count, sizeof *found->objects, order_objects);
+    qsort(found->objects, out->object_count, sizeof *found->objects, coherence_lines_order_objects);
     out->objects = found->objects;
 }
 
@@ -225,7 +226,7 @@ static void fill_sites(struct analyses_coherence_result *out, struct coherence_f
             found->sites[count].misser_bytes = found->sites[count].taker_bytes = 0;
             count++;
         }
-    out->site_count = merge(found->sites, (uint32_t)count);
+    out->site_count = coherence_lines_merge(found->sites, (uint32_t)count);
     out->sites = found->sites;
 }
 

@@ -143,11 +143,14 @@ struct contexts {
     struct analyses_contexts result;
 };
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the contexts of functions"); }
+static enum c2_status contexts_no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the contexts of functions");
+}
 
 /* ------------------------------------------------------------------ numbers */
 
-static uint64_t hash_of(const uint32_t *words, uint32_t count)
+static uint64_t contexts_hash_of(const uint32_t *words, uint32_t count)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ count; /* FNV-1a, of words */
     for (uint32_t i = 0; i < count; i++)
@@ -167,20 +170,20 @@ static bool has_words(const struct numbers *numbers, uint32_t number, const uint
 }
 
 /* A number that is numbers->count before is a new one. */
-static enum c2_status number_of(struct numbers *numbers, const uint32_t *words, uint32_t count, uint32_t *out,
-                                struct c2_error *err)
+static enum c2_status contexts_number_of(struct numbers *numbers, const uint32_t *words, uint32_t count, uint32_t *out,
+                                         struct c2_error *err)
 {
-    uint64_t hash = hash_of(words, count), found;
+    uint64_t hash = contexts_hash_of(words, count), found;
     for (; c2_map_get(numbers->of, hash, &found); hash++)
         if (has_words(numbers, *out = (uint32_t)found, words, count))
             return C2_OK;
     for (uint32_t i = 0; i < count; i++) {
         if (!c2_grow((void **)&numbers->words, &numbers->word_room, numbers->word_count + i, sizeof *numbers->words))
-            return no_memory(err);
+            return contexts_no_memory(err);
         numbers->words[numbers->word_count + i] = words[i];
     }
     if (!c2_grow((void **)&numbers->ends, &numbers->room, numbers->count, sizeof *numbers->ends))
-        return no_memory(err);
+        return contexts_no_memory(err);
     *out = numbers->count;
     numbers->word_count += count;
     numbers->ends[numbers->count++] = numbers->word_count;
@@ -209,7 +212,7 @@ static bool entry_by_symbols(void *self, struct guest_va pc, struct guest_va *en
     return false;
 }
 
-static enum c2_status function_of(struct contexts *contexts, uint64_t pc, uint32_t *out, struct c2_error *err)
+static enum c2_status contexts_function_of(struct contexts *contexts, uint64_t pc, uint32_t *out, struct c2_error *err)
 {
     struct guest_va entry = {0};
     uint64_t found;
@@ -221,7 +224,7 @@ static enum c2_status function_of(struct contexts *contexts, uint64_t pc, uint32
     const uint32_t number = *out = contexts->function_count;
     if (!c2_grow((void **)&contexts->function_entries, &contexts->function_room, number, sizeof(uint64_t)) ||
         !c2_grow((void **)&contexts->function_known, &contexts->known_room, number, sizeof(bool)))
-        return no_memory(err);
+        return contexts_no_memory(err);
     contexts->function_entries[number] = entry.v;
     contexts->function_known[number] = known;
     contexts->function_count++;
@@ -252,7 +255,7 @@ static enum c2_status find_parameter(struct contexts *contexts, const struct ana
 }
 
 /* The value as numbers with a sign; pointers and unsigned numbers above are cut at the largest. */
-static int64_t value_of(const struct loader_parameter *parameter, uint64_t word)
+static int64_t contexts_value_of(const struct loader_parameter *parameter, uint64_t word)
 {
     const unsigned spare = 64 - 8u * parameter->bytes;
     if (parameter->kind == LOADER_BOOLEAN)
@@ -273,7 +276,7 @@ static uint32_t range_of(const struct analyses_parameter *of, const struct loade
     return range;
 }
 
-static void say_value(struct c2_words *to, const struct loader_parameter *parameter, int64_t value)
+static void contexts_say_value(struct c2_words *to, const struct loader_parameter *parameter, int64_t value)
 {
     if (parameter->kind == LOADER_BOOLEAN)
         c2_say(to, "=%s", value ? "true" : "false");
@@ -305,7 +308,7 @@ static enum c2_status add_argument(struct contexts *contexts, const struct analy
     if (status != C2_OK)
         return status;
     snprintf(name, sizeof name, parameter.name ? "%.60s" : "p%.0s%u", parameter.name ? parameter.name : "", number);
-    const int64_t value = value_of(&parameter, contexts->on->arguments.registers[number - 1]);
+    const int64_t value = contexts_value_of(&parameter, contexts->on->arguments.registers[number - 1]);
     const uint64_t told = of->bound_count == 0 ? (uint64_t)value : range_of(of, &parameter, value);
     words[0] = (uint32_t)told;
     words[1] = (uint32_t)(told >> 32);
@@ -314,7 +317,7 @@ static enum c2_status add_argument(struct contexts *contexts, const struct analy
         return C2_OK;
     }
     c2_say(text, ":%s", name);
-    say_value(text, &parameter, value);
+    contexts_say_value(text, &parameter, value);
     return C2_OK;
 }
 
@@ -336,7 +339,7 @@ static enum c2_status add_arguments(struct contexts *contexts, uint32_t *words, 
     return status;
 }
 
-static enum c2_status take_arguments(struct contexts *contexts, const uint64_t *words, struct c2_error *err)
+static enum c2_status contexts_take_arguments(struct contexts *contexts, const uint64_t *words, struct c2_error *err)
 {
     struct stack *on = contexts->on;
     const bool again = on->arguments.there && on->arguments.entry == words[0];
@@ -359,7 +362,7 @@ static enum c2_status add_symbol(struct contexts *contexts, uint32_t function, c
     const char *kept = c2_pool_format(&contexts->pool, "%s", text);
     if (!kept || !c2_grow((void **)&contexts->symbol_function, &contexts->symbol_room, number, sizeof(uint32_t)) ||
         !c2_grow((void **)&contexts->told_symbols, &contexts->told_room, number, sizeof *contexts->told_symbols))
-        return no_memory(err);
+        return contexts_no_memory(err);
     contexts->symbol_function[number] = function;
     contexts->told_symbols[number] = (struct analyses_symbol){{contexts->function_entries[function]}, kept};
     return C2_OK;
@@ -371,16 +374,16 @@ static enum c2_status symbol_at(struct contexts *contexts, uint64_t to, uint32_t
     uint32_t words[WORDS], count = 1;
     char buffer[512] = "";
     struct c2_words text = {buffer, sizeof buffer, 0};
-    enum c2_status status = function_of(contexts, to, &words[0], err);
+    enum c2_status status = contexts_function_of(contexts, to, &words[0], err);
     if (status == C2_OK && contexts->on->arguments.there && contexts->on->arguments.entry == to)
         status = add_arguments(contexts, words, &count, &text, err);
     const uint32_t before = contexts->symbol_numbers.count;
     if (status == C2_OK)
-        status = number_of(&contexts->symbol_numbers, words, count, out, err);
+        status = contexts_number_of(&contexts->symbol_numbers, words, count, out, err);
     return status == C2_OK && *out == before ? add_symbol(contexts, words[0], buffer, err) : status;
 }
 
-static enum c2_status add_context(struct contexts *contexts, const uint32_t *words, struct c2_error *err)
+static enum c2_status contexts_add_context(struct contexts *contexts, const uint32_t *words, struct c2_error *err)
 {
     const uint32_t number = contexts->context_numbers.count - 1;
     const size_t bytes = contexts->width * sizeof(uint64_t);
@@ -391,7 +394,7 @@ static enum c2_status add_context(struct contexts *contexts, const uint32_t *wor
                        CONTEXTS);
     if (!c2_grow((void **)&contexts->contexts, &contexts->context_room, number, sizeof *contexts->contexts) ||
         !c2_grow((void **)&contexts->inclusive, &contexts->inclusive_room, number, bytes))
-        return no_memory(err);
+        return contexts_no_memory(err);
     contexts->contexts[number] = (struct context){.symbol = words[0], .level = words[1]};
     memset(&contexts->inclusive[(size_t)number * contexts->width], 0, bytes);
     return C2_OK;
@@ -401,8 +404,8 @@ static enum c2_status add_context(struct contexts *contexts, const uint32_t *wor
 #define FIXED 3u
 
 /* Of an entry that the symbol of has been counted. */
-static enum c2_status context_of(struct contexts *contexts, const struct entry *entry, uint32_t *out,
-                                 struct c2_error *err)
+static enum c2_status contexts_context_of(struct contexts *contexts, const struct entry *entry, uint32_t *out,
+                                          struct c2_error *err)
 {
     const struct stack *on = contexts->on;
     const uint32_t here = on->symbols.list[entry->symbol], most = contexts->separation->recursions;
@@ -412,8 +415,8 @@ static enum c2_status context_of(struct contexts *contexts, const struct entry *
          at = on->entries[at].caller)
         words[count++] = on->entries[at].symbol;
     const uint32_t before = contexts->context_numbers.count;
-    enum c2_status status = number_of(&contexts->context_numbers, words, count, out, err);
-    return status == C2_OK && *out == before ? add_context(contexts, words, err) : status;
+    enum c2_status status = contexts_number_of(&contexts->context_numbers, words, count, out, err);
+    return status == C2_OK && *out == before ? contexts_add_context(contexts, words, err) : status;
 }
 
 /* ------------------------------------------------------------------ the stack */
@@ -423,7 +426,7 @@ static uint64_t *of_context(uint64_t *list, const struct contexts *contexts, uin
     return &list[(size_t)context * contexts->width];
 }
 
-static uint32_t caller_of(const struct stack *on, uint32_t symbol)
+static uint32_t contexts_caller_of(const struct stack *on, uint32_t symbol)
 {
     if (on->depth == 0)
         return NOBODY;
@@ -450,12 +453,12 @@ static enum c2_status push_entry(struct contexts *contexts, struct entry *entry,
     struct stack *on = contexts->on;
     const size_t bytes = contexts->width * sizeof *now;
     on->symbols.list[entry->symbol]++;
-    enum c2_status status = context_of(contexts, entry, &entry->context, err);
+    enum c2_status status = contexts_context_of(contexts, entry, &entry->context, err);
     if (status != C2_OK)
         return status;
     if (!reach_tally(&on->contexts, entry->context) ||
         !c2_grow((void **)&on->starts, &on->start_room, on->depth, bytes))
-        return no_memory(err);
+        return contexts_no_memory(err);
     on->functions.list[contexts->symbol_function[entry->symbol]]++;
     entry->outermost = on->contexts.list[entry->context]++ == 0;
     memcpy(&on->starts[(size_t)on->depth * contexts->width], now, bytes);
@@ -473,8 +476,8 @@ enum c2_status contexts_push(struct contexts *contexts, uint64_t to, const uint6
     if (!c2_grow((void **)&on->entries, &on->entry_room, on->depth, sizeof *on->entries) ||
         !reach_tally(&on->symbols, entry.symbol) ||
         !reach_tally(&on->functions, contexts->symbol_function[entry.symbol]))
-        return no_memory(err);
-    entry.caller = caller_of(on, entry.symbol);
+        return contexts_no_memory(err);
+    entry.caller = contexts_caller_of(on, entry.symbol);
     return push_entry(contexts, &entry, now, err);
 }
 
@@ -503,22 +506,22 @@ uint32_t contexts_at(const struct contexts *contexts, size_t entry) { return con
 
 /* ------------------------------------------------------------------ threads */
 
-static enum c2_status add_stack(struct contexts *contexts, uint32_t tid, struct c2_error *err)
+static enum c2_status contexts_add_stack(struct contexts *contexts, uint32_t tid, struct c2_error *err)
 {
     struct stack *stack = c2_calloc(1, sizeof *stack);
     if (!stack ||
         !c2_grow((void **)&contexts->stacks, &contexts->stack_room, contexts->stack_count, sizeof *contexts->stacks)) {
         c2_free(stack);
-        return no_memory(err);
+        return contexts_no_memory(err);
     }
     stack->tid = tid;
     contexts->stacks[contexts->stack_count++] = stack;
     stack->left = c2_calloc(contexts->width, sizeof *stack->left);
-    return stack->left ? C2_OK : no_memory(err);
+    return stack->left ? C2_OK : contexts_no_memory(err);
 }
 
 /* What others have counted since it left off is not in its entries. */
-static void go_on(struct contexts *contexts, struct stack *stack, const uint64_t *now)
+static void contexts_go_on(struct contexts *contexts, struct stack *stack, const uint64_t *now)
 {
     for (uint32_t i = 0; i < stack->depth; i++)
         for (uint32_t event = 0; event < contexts->width; event++)
@@ -532,9 +535,9 @@ enum c2_status contexts_thread(struct contexts *contexts, uint32_t tid, const ui
     memcpy(contexts->on->left, now, contexts->width * sizeof *now);
     while (i < contexts->stack_count && contexts->stacks[i]->tid != tid)
         i++;
-    enum c2_status status = i == contexts->stack_count ? add_stack(contexts, tid, err) : C2_OK;
+    enum c2_status status = i == contexts->stack_count ? contexts_add_stack(contexts, tid, err) : C2_OK;
     if (status == C2_OK)
-        go_on(contexts, contexts->stacks[i], now);
+        contexts_go_on(contexts, contexts->stacks[i], now);
     return status;
 }
 
@@ -544,25 +547,25 @@ enum c2_status contexts_arguments(struct contexts *contexts, uint32_t tid, const
     uint32_t i = 0;
     while (i < contexts->stack_count && contexts->stacks[i]->tid != tid)
         i++;
-    enum c2_status status = i == contexts->stack_count ? add_stack(contexts, tid, err) : C2_OK;
+    enum c2_status status = i == contexts->stack_count ? contexts_add_stack(contexts, tid, err) : C2_OK;
     if (status != C2_OK)
         return status;
     contexts->on = contexts->stacks[i];
-    status = take_arguments(contexts, words, err);
+    status = contexts_take_arguments(contexts, words, err);
     contexts->on = on;
     return status;
 }
 
 /* ------------------------------------------------------------------ blocks */
 
-static enum c2_status add_block(struct contexts *contexts, const struct stream_block *of, struct c2_error *err)
+static enum c2_status contexts_add_block(struct contexts *contexts, const struct stream_block *of, struct c2_error *err)
 {
     struct block block = {.of = of, .first_code = contexts->code_count, .run = NOBODY};
-    enum c2_status status = function_of(contexts, of->pc.v, &block.function, err);
+    enum c2_status status = contexts_function_of(contexts, of->pc.v, &block.function, err);
     if (status != C2_OK)
         return status;
     if (!c2_grow((void **)&contexts->blocks, &contexts->block_room, contexts->block_count, sizeof block))
-        return no_memory(err);
+        return contexts_no_memory(err);
     contexts->blocks[contexts->block_count++] = block;
     contexts->code_count += of->insn_count;
     return C2_OK;
@@ -573,12 +576,12 @@ static enum c2_status find_block(struct contexts *contexts, const struct sim_exe
 {
     for (; contexts->stream_count <= record->number; contexts->stream_count++) {
         if (!c2_grow((void **)&contexts->block_of, &contexts->stream_room, contexts->stream_count, sizeof *out))
-            return no_memory(err);
+            return contexts_no_memory(err);
         contexts->block_of[contexts->stream_count] = 0;
     }
     enum c2_status status = C2_OK;
     if (contexts->block_of[record->number] == 0) {
-        status = add_block(contexts, record->block, err);
+        status = contexts_add_block(contexts, record->block, err);
         contexts->block_of[record->number] = status == C2_OK ? contexts->block_count : 0;
     }
     *out = contexts->block_of[record->number] - 1;
@@ -604,19 +607,20 @@ enum c2_status contexts_left(struct contexts *contexts, const struct sim_execute
     return C2_OK;
 }
 
-static enum c2_status add_run(struct contexts *contexts, uint32_t block, uint32_t context, struct c2_error *err)
+static enum c2_status contexts_add_run(struct contexts *contexts, uint32_t block, uint32_t context,
+                                       struct c2_error *err)
 {
     const uint16_t insns = contexts->blocks[block].of->insn_count;
     if (contexts->cost_count + insns > contexts->cost_room) {
         const size_t room = contexts->cost_room + contexts->cost_room / 2 + insns + C2_HOST_SIZE(256u, 1u);
         uint64_t *costs = c2_realloc(contexts->costs, room * contexts->width * sizeof *costs);
         if (!costs)
-            return no_memory(err);
+            return contexts_no_memory(err);
         contexts->costs = costs;
         contexts->cost_room = room;
     }
     if (!c2_grow((void **)&contexts->runs, &contexts->run_room, contexts->run_count, sizeof *contexts->runs))
-        return no_memory(err);
+        return contexts_no_memory(err);
     contexts->runs[contexts->run_count++] = (struct run){block, context, 0, contexts->cost_count};
     memset(&contexts->costs[contexts->cost_count * contexts->width], 0,
            (size_t)insns * contexts->width * sizeof *contexts->costs);
@@ -638,7 +642,7 @@ static enum c2_status find_run(struct contexts *contexts, uint32_t block, uint32
         return C2_OK;
     }
     contexts->now = *newest = contexts->run_count;
-    enum c2_status status = add_run(contexts, block, context, err);
+    enum c2_status status = contexts_add_run(contexts, block, context, err);
     return status == C2_OK ? c2_map_put(contexts->run_of, key, contexts->now, err) : status;
 }
 
@@ -649,7 +653,7 @@ static uint64_t *cost_at(const struct contexts *contexts, const struct run *run,
     return &contexts->costs[(run->first + insn) * contexts->width];
 }
 
-static void add_slot(uint64_t *cost, const struct stream_slot *slot, uint64_t times)
+static void contexts_add_slot(uint64_t *cost, const struct stream_slot *slot, uint64_t times)
 {
     cost[ANALYSES_DR] += stream_reads(slot) ? times : 0;
     cost[ANALYSES_DW] += stream_writes(slot) ? times : 0;
@@ -664,7 +668,7 @@ static void add_plain(struct contexts *contexts, const struct run *run, uint32_t
         uint64_t *cost = cost_at(contexts, run, i);
         cost[ANALYSES_IR] += block->insns[i].length != 0 ? times : 0;
         for (; slot < block->slot_count && block->slots[slot].insn == i; slot++)
-            add_slot(cost, &block->slots[slot], times);
+            contexts_add_slot(cost, &block->slots[slot], times);
     }
 }
 
@@ -727,7 +731,7 @@ void contexts_dropped(struct contexts *contexts, const uint64_t *now)
 
 /* ------------------------------------------------------------------ the end */
 
-static void add_cost(const struct contexts *contexts, uint64_t *to, const uint64_t *what)
+static void contexts_add_cost(const struct contexts *contexts, uint64_t *to, const uint64_t *what)
 {
     for (uint32_t i = 0; i < contexts->width; i++)
         to[i] += what[i];
@@ -741,7 +745,7 @@ static int by_context(const void *a, const void *b)
     return (x->pc.v > y->pc.v) - (x->pc.v < y->pc.v);
 }
 
-static bool is_nothing(const struct contexts *contexts, const uint64_t *cost)
+static bool contexts_is_nothing(const struct contexts *contexts, const uint64_t *cost)
 {
     uint64_t any = 0;
     for (uint32_t i = 0; i < contexts->width; i++)
@@ -756,19 +760,19 @@ static void join_rows(struct contexts *contexts)
     size_t kept = 0;
     for (size_t i = 0; i < contexts->result.row_count; i++) {
         if (kept != 0 && by_context(&rows[kept - 1], &rows[i]) == 0)
-            add_cost(contexts, contexts->costs + (rows[kept - 1].cost - contexts->costs), rows[i].cost);
+            contexts_add_cost(contexts, contexts->costs + (rows[kept - 1].cost - contexts->costs), rows[i].cost);
         else
             rows[kept++] = rows[i];
     }
     contexts->result.row_count = kept;
 }
 
-static enum c2_status make_rows(struct contexts *contexts, struct c2_error *err)
+static enum c2_status contexts_make_rows(struct contexts *contexts, struct c2_error *err)
 {
     size_t count = 0;
     contexts->rows = c2_calloc(contexts->cost_count + 1, sizeof *contexts->rows);
     if (!contexts->rows)
-        return no_memory(err);
+        return contexts_no_memory(err);
     for (uint32_t i = 0; i < contexts->run_count; i++) {
         const struct run *run = &contexts->runs[i];
         const struct stream_block *block = contexts->blocks[run->block].of;
@@ -777,7 +781,7 @@ static enum c2_status make_rows(struct contexts *contexts, struct c2_error *err)
         for (uint32_t insn = 0; insn < block->insn_count; insn++) {
             const struct guest_va pc = {block->pc.v + block->insns[insn].offset};
             const uint64_t *cost = cost_at(contexts, run, insn);
-            if (!is_nothing(contexts, cost))
+            if (!contexts_is_nothing(contexts, cost))
                 contexts->rows[count++] = (struct analyses_context_row){pc, run->context, cost};
         }
     }
@@ -793,7 +797,7 @@ static enum c2_status make_sums(struct contexts *contexts, uint32_t cycles, stru
     const size_t count = contexts->context_numbers.count + 2u * cycles + 1u;
     contexts->sums = c2_calloc(count, contexts->width * sizeof *contexts->sums);
     contexts->cycles = c2_calloc(cycles + 1u, sizeof *contexts->cycles);
-    return contexts->sums && contexts->cycles ? C2_OK : no_memory(err);
+    return contexts->sums && contexts->cycles ? C2_OK : contexts_no_memory(err);
 }
 
 static void sum_rows(struct contexts *contexts, const uint64_t *now)
@@ -802,8 +806,8 @@ static void sum_rows(struct contexts *contexts, const uint64_t *now)
     uint64_t *all = contexts->sums;
     for (size_t i = 0; i < contexts->result.row_count; i++) {
         const struct analyses_context_row *row = &contexts->rows[i];
-        add_cost(contexts, all, row->cost);
-        add_cost(contexts, of_context(contexts->sums, contexts, 1 + row->context), row->cost);
+        contexts_add_cost(contexts, all, row->cost);
+        contexts_add_cost(contexts, of_context(contexts->sums, contexts, 1 + row->context), row->cost);
     }
     for (uint32_t i = 0; i < contexts->width; i++)
         C2_ASSERT(all[i] == now[i] - contexts->dropped[i]);
@@ -816,7 +820,7 @@ static enum c2_status tell_contexts(struct contexts *contexts, struct c2_error *
     const struct numbers *numbers = &contexts->context_numbers;
     contexts->told = c2_calloc(numbers->count + 1u, sizeof *contexts->told);
     if (!contexts->told)
-        return no_memory(err);
+        return contexts_no_memory(err);
     for (uint32_t i = 0; i < numbers->count; i++) {
         const uint32_t *words = numbers->words + words_begin(numbers, i);
         contexts->told[i] = (struct analyses_context){.symbol = words[0],
@@ -836,7 +840,7 @@ static enum c2_status find_cycles(struct contexts *contexts, const struct analys
     const uint32_t count = contexts->context_numbers.count;
     struct contexts_edge *edges = c2_calloc(arcs->arc_count + 1, sizeof *edges);
     uint32_t *of = c2_calloc(count + 1u, sizeof *of);
-    enum c2_status status = edges && of ? C2_OK : no_memory(err);
+    enum c2_status status = edges && of ? C2_OK : contexts_no_memory(err);
     for (size_t i = 0; i < arcs->arc_count && status == C2_OK; i++)
         edges[i] = (struct contexts_edge){arcs->arcs[i].from_context, arcs->arcs[i].to_context};
     if (status == C2_OK)
@@ -861,7 +865,7 @@ static void add_arcs(struct contexts *contexts, const struct analyses_callgraph_
         if (to->cycle != 0)
             contexts->cycles[to->cycle - 1].calls += arc->calls;
         if (from_cycle != 0)
-            add_cost(contexts, of_context(inclusive, contexts, from_cycle - 1), arc->cost);
+            contexts_add_cost(contexts, of_context(inclusive, contexts, from_cycle - 1), arc->cost);
     }
 }
 
@@ -875,8 +879,8 @@ static void sum_cycles(struct contexts *contexts, const struct analyses_callgrap
         if (context->cycle == 0)
             continue;
         contexts->cycles[context->cycle - 1].contexts++;
-        add_cost(contexts, of_context(self, contexts, context->cycle - 1), context->self);
-        add_cost(contexts, of_context(inclusive, contexts, context->cycle - 1), context->self);
+        contexts_add_cost(contexts, of_context(self, contexts, context->cycle - 1), context->self);
+        contexts_add_cost(contexts, of_context(inclusive, contexts, context->cycle - 1), context->self);
     }
     add_arcs(contexts, arcs, inclusive);
     for (uint32_t i = 0; i < cycles; i++) {
@@ -889,7 +893,7 @@ enum c2_status contexts_finish(struct contexts *contexts, const struct analyses_
                                const uint64_t *now, struct c2_error *err)
 {
     uint32_t cycles = 0;
-    enum c2_status status = make_rows(contexts, err);
+    enum c2_status status = contexts_make_rows(contexts, err);
     if (status == C2_OK)
         status = tell_contexts(contexts, err);
     if (status == C2_OK)
@@ -920,7 +924,7 @@ enum c2_status contexts_create(struct contexts **out, const struct contexts_conf
 {
     struct contexts *contexts = *out = c2_calloc(1, sizeof *contexts);
     if (!contexts)
-        return no_memory(err);
+        return contexts_no_memory(err);
     C2_ASSERT(config->separation->callers + FIXED <= WORDS && config->separation->recursions >= 1);
     contexts->separation = config->separation;
     contexts->loader = config->symbols;
@@ -929,11 +933,11 @@ enum c2_status contexts_create(struct contexts **out, const struct contexts_conf
     contexts->dropped = c2_calloc(config->width, sizeof *contexts->dropped);
     struct c2_map **maps[] = {&contexts->function_of, &contexts->symbol_numbers.of, &contexts->context_numbers.of,
                               &contexts->run_of};
-    enum c2_status status = contexts->dropped ? C2_OK : no_memory(err);
+    enum c2_status status = contexts->dropped ? C2_OK : contexts_no_memory(err);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0] && status == C2_OK; i++)
         status = c2_map_create(maps[i], err);
     if (status == C2_OK)
-        status = add_stack(contexts, FIRST_THREAD, err);
+        status = contexts_add_stack(contexts, FIRST_THREAD, err);
     if (status == C2_OK) {
         contexts->on = contexts->stacks[0];
     } else {
@@ -991,7 +995,7 @@ void contexts_functions(struct contexts *contexts, const struct contexts_functio
     contexts->functions = *functions;
 }
 
-static uint32_t sum_of(const struct tally *tally)
+static uint32_t contexts_sum_of(const struct tally *tally)
 {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < tally->room; i++)
@@ -999,9 +1003,9 @@ static uint32_t sum_of(const struct tally *tally)
     return sum;
 }
 
-static void check_stack(const struct contexts *contexts, const struct stack *stack)
+static void contexts_check_stack(const struct contexts *contexts, const struct stack *stack)
 {
-    C2_ASSERT(sum_of(&stack->symbols) == stack->depth && sum_of(&stack->contexts) == stack->depth);
+    C2_ASSERT(contexts_sum_of(&stack->symbols) == stack->depth && contexts_sum_of(&stack->contexts) == stack->depth);
     for (uint32_t i = 0; i < stack->depth; i++) {
         const struct entry *entry = &stack->entries[i];
         C2_ASSERT(entry->caller == NOBODY || entry->caller < i);
@@ -1012,5 +1016,5 @@ static void check_stack(const struct contexts *contexts, const struct stack *sta
 void contexts_check(const struct contexts *contexts)
 {
     for (uint32_t i = 0; i < contexts->stack_count; i++)
-        check_stack(contexts, contexts->stacks[i]);
+        contexts_check_stack(contexts, contexts->stacks[i]);
 }

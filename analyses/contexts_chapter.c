@@ -88,7 +88,8 @@ static bool was_there(const struct analyses_context *context)
 }
 
 /* Those that were there in what is measured. NULL: no memory. */
-static struct ranked *rank(const struct analyses_contexts *of, const struct analyses_events *events, uint32_t *count)
+static struct ranked *contexts_chapter_rank(const struct analyses_contexts *of, const struct analyses_events *events,
+                                            uint32_t *count)
 {
     struct ranked *list = c2_calloc(of->context_count + 1u, sizeof *list);
     *count = 0;
@@ -102,7 +103,8 @@ static struct ranked *rank(const struct analyses_contexts *of, const struct anal
 
 /* ------------------------------------------------------------------ the JSON */
 
-static void add_events(struct document *d, const char *key, const struct analyses_events *events, const uint64_t *cost)
+static void contexts_chapter_add_events(struct document *d, const char *key, const struct analyses_events *events,
+                                        const uint64_t *cost)
 {
     doc_group(d, DOC_JSON, key);
     for (uint32_t i = 0; i < events->count; i++)
@@ -131,7 +133,7 @@ struct part {
     uint64_t *sum; /* of a loop */
 };
 
-static int by_loop(const void *a, const void *b)
+static int contexts_chapter_by_loop(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
     if (x->loop != y->loop)
@@ -139,7 +141,7 @@ static int by_loop(const void *a, const void *b)
     return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
-static int by_part(const void *a, const void *b)
+static int contexts_chapter_by_part(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
     if (x->cycles != y->cycles)
@@ -151,7 +153,7 @@ static int by_part(const void *a, const void *b)
 static size_t sum_parts(struct part *parts, size_t count, uint64_t *sums, const struct analyses_events *events)
 {
     size_t kept = 0;
-    qsort(parts, count, sizeof *parts, by_loop);
+    qsort(parts, count, sizeof *parts, contexts_chapter_by_loop);
     for (size_t i = 0; i < count; i++) {
         const bool another = kept == 0 || parts[kept - 1].loop != parts[i].loop;
         if (another)
@@ -161,12 +163,12 @@ static size_t sum_parts(struct part *parts, size_t count, uint64_t *sums, const 
     }
     for (size_t i = 0; i < kept; i++)
         parts[i].cycles = cycles_of(events, parts[i].sum);
-    qsort(parts, kept, sizeof *parts, by_part);
+    qsort(parts, kept, sizeof *parts, contexts_chapter_by_part);
     return kept;
 }
 
-static void add_parts(struct document *d, const struct analyses_run *run, const struct analyses_events *events,
-                      const struct part *parts, size_t count)
+static void contexts_chapter_add_parts(struct document *d, const struct analyses_run *run,
+                                       const struct analyses_events *events, const struct part *parts, size_t count)
 {
     const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
     for (size_t i = 0; i < count; i++) {
@@ -176,7 +178,7 @@ static void add_parts(struct document *d, const struct analyses_run *run, const 
             names_loop_place(&place, run, loop);
         doc_group(d, DOC_JSON, NULL);
         chapter_add_loop_name(d, &place, loop);
-        add_events(d, "self", events, parts[i].sum);
+        contexts_chapter_add_events(d, "self", events, parts[i].sum);
         doc_close(d);
     }
 }
@@ -195,14 +197,14 @@ static size_t first_row(const struct analyses_contexts *of, uint32_t context)
     return low;
 }
 
-static struct part part_of(const struct analyses_run *run, const struct analyses_context_row *row)
+static struct part contexts_chapter_part_of(const struct analyses_run *run, const struct analyses_context_row *row)
 {
     const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
     return (struct part){.loop = loops->loop_of[analyses_profile_insn(run->profile, row->pc)], .cost = row->cost};
 }
 
-static void add_loops(struct document *d, const struct analyses_run *run, const struct analyses_events *events,
-                      uint32_t context)
+static void contexts_chapter_add_loops(struct document *d, const struct analyses_run *run,
+                                       const struct analyses_events *events, uint32_t context)
 {
     const struct analyses_contexts *of = contexts_of(run);
     const size_t first = first_row(of, context), count = first_row(of, context + 1) - first;
@@ -212,8 +214,8 @@ static void add_loops(struct document *d, const struct analyses_run *run, const 
     doc_table(d, DOC_JSON, "loops");
     if (parts && sums) {
         for (size_t i = 0; i < count; i++)
-            parts[i] = part_of(run, &of->rows[first + i]);
-        add_parts(d, run, events, parts, sum_parts(parts, count, sums, events));
+            parts[i] = contexts_chapter_part_of(run, &of->rows[first + i]);
+        contexts_chapter_add_parts(d, run, events, parts, sum_parts(parts, count, sums, events));
     }
     doc_close(d);
     c2_free(parts);
@@ -224,8 +226,9 @@ static void add_loops(struct document *d, const struct analyses_run *run, const 
 
 static const char *cycle_name(struct document *d, uint32_t cycle) { return doc_keep(d, "<cycle %" PRIu32 ">", cycle); }
 
-static void add_context(struct document *d, const struct analyses_run *run, const struct analyses_events *events,
-                        const struct analyses_context *context, const char *name)
+static void contexts_chapter_add_context(struct document *d, const struct analyses_run *run,
+                                         const struct analyses_events *events, const struct analyses_context *context,
+                                         const char *name)
 {
     const struct analyses_symbol *symbol = &contexts_of(run)->symbols[context->symbol];
     doc_string(d, DOC_JSON, "name", name);
@@ -239,10 +242,10 @@ static void add_context(struct document *d, const struct analyses_run *run, cons
     if (context->cycle != 0)
         doc_string(d, DOC_JSON, "cycle", cycle_name(d, context->cycle));
     doc_count(d, DOC_BOTH, "calls", context->calls);
-    add_events(d, "self", events, context->self);
-    add_events(d, "inclusive", events, context->inclusive);
+    contexts_chapter_add_events(d, "self", events, context->self);
+    contexts_chapter_add_events(d, "inclusive", events, context->inclusive);
     if (run->found[ANALYSIS_loops])
-        add_loops(d, run, events, (uint32_t)(context - contexts_of(run)->contexts));
+        contexts_chapter_add_loops(d, run, events, (uint32_t)(context - contexts_of(run)->contexts));
 }
 
 static void add_cycles(struct document *d, const struct analyses_contexts *of, const struct analyses_events *events)
@@ -253,8 +256,8 @@ static void add_cycles(struct document *d, const struct analyses_contexts *of, c
         doc_string(d, DOC_JSON, "name", cycle_name(d, i + 1));
         doc_count(d, DOC_JSON, "contexts", of->cycles[i].contexts);
         doc_count(d, DOC_JSON, "calls", of->cycles[i].calls);
-        add_events(d, "self", events, of->cycles[i].self);
-        add_events(d, "inclusive", events, of->cycles[i].inclusive);
+        contexts_chapter_add_events(d, "self", events, of->cycles[i].self);
+        contexts_chapter_add_events(d, "inclusive", events, of->cycles[i].inclusive);
         doc_close(d);
     }
     doc_close(d);
@@ -278,7 +281,7 @@ static void note_contexts(struct document *d, const struct analyses_contexts *of
         doc_say(d, "; %" PRIu32 " cycle%s of calls", of->cycle_count, of->cycle_count == 1 ? "" : "s");
 }
 
-static void add_columns(struct document *d)
+static void contexts_chapter_add_columns(struct document *d)
 {
     static const struct doc_column columns[] = {{.heading = "calls", .key = "calls"},
                                                 {.heading = "instructions", .key = "alone", .spare = 1},
@@ -288,8 +291,8 @@ static void add_columns(struct document *d)
     doc_columns(d, columns, sizeof columns / sizeof columns[0], 0);
 }
 
-static void add_row(struct document *d, const struct analyses_context *context, const struct ranked *ranked,
-                    const char *name)
+static void contexts_chapter_add_row(struct document *d, const struct analyses_context *context,
+                                     const struct ranked *ranked, const char *name)
 {
     doc_count(d, DOC_TEXT, "alone", context->self[ANALYSES_IR]);
     doc_count(d, DOC_TEXT, "together", context->inclusive[ANALYSES_IR]);
@@ -316,22 +319,22 @@ static const char *short_function(struct document *d, const char *function)
 }
 
 /* Of functions that no option tells apart the text has a table anyway. */
-static bool is_wanted(const struct analyses_contexts *of, const struct analyses_context *context)
+static bool contexts_chapter_is_wanted(const struct analyses_contexts *of, const struct analyses_context *context)
 {
     const bool all = of->separation->callers != 0 || of->separation->parameter_count == 0;
     return all || *of->symbols[context->symbol].arguments != '\0';
 }
 
-static void add_table(struct document *d, const struct analyses_run *run, const struct analyses_events *events,
-                      const struct ranked *list, uint32_t count)
+static void contexts_chapter_add_table(struct document *d, const struct analyses_run *run,
+                                       const struct analyses_events *events, const struct ranked *list, uint32_t count)
 {
     const struct analyses_contexts *of = contexts_of(run);
     uint32_t shown = 0, others = 0;
     doc_table(d, DOC_BOTH, "contexts");
-    add_columns(d);
+    contexts_chapter_add_columns(d);
     for (uint32_t i = 0; i < count; i++) {
         const struct analyses_context *context = &of->contexts[list[i].context];
-        const bool wanted = is_wanted(of, context), shows = wanted && shown < ROWS;
+        const bool wanted = contexts_chapter_is_wanted(of, context), shows = wanted && shown < ROWS;
         others += wanted && !shows;
         if (i >= LISTED && !shows)
             continue;
@@ -341,9 +344,9 @@ static void add_table(struct document *d, const struct analyses_run *run, const 
         function = function ? function : "";
         suffix = suffix ? suffix : "";
         doc_group(d, (shows ? DOC_TEXT : 0) | (i < LISTED ? DOC_JSON : 0), NULL);
-        add_context(d, run, events, context, doc_keep(d, "%s%s", function, suffix));
+        contexts_chapter_add_context(d, run, events, context, doc_keep(d, "%s%s", function, suffix));
         if (shows)
-            add_row(d, context, &list[i], doc_keep(d, "%s%s", short_function(d, function), suffix));
+            contexts_chapter_add_row(d, context, &list[i], doc_keep(d, "%s%s", short_function(d, function), suffix));
         doc_close(d);
         shown += shows;
     }
@@ -360,13 +363,13 @@ static void add_contexts_chapter(struct document *d, struct digest *digest)
     if (!of)
         return;
     analyses_events_init(&events, digest->run->machine);
-    struct ranked *list = rank(of, &events, &count);
+    struct ranked *list = contexts_chapter_rank(of, &events, &count);
     if (!list) {
         d->failed = true;
         return;
     }
     note_contexts(d, of, count);
-    add_table(d, digest->run, &events, list, count);
+    contexts_chapter_add_table(d, digest->run, &events, list, count);
     if (count > LISTED)
         doc_count(d, DOC_JSON, "contexts_left_out", count - LISTED);
     add_cycles(d, of, &events);

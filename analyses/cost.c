@@ -19,7 +19,7 @@
  */
 #include "analyses/digest.h"
 
-static void add_tally(struct digest_sums *to, const struct analyses_tally *tally)
+static void cost_add_tally(struct digest_sums *to, const struct analyses_tally *tally)
 {
     const uint64_t cold = tally->reads[ANALYSES_COLD] + tally->writes[ANALYSES_COLD];
     const uint64_t capacity = tally->reads[ANALYSES_CAPACITY] + tally->writes[ANALYSES_CAPACITY];
@@ -32,14 +32,14 @@ static void add_tally(struct digest_sums *to, const struct analyses_tally *tally
     to->framed += tally->framed;
 }
 
-static void add_taken(struct digest_sums *to, const struct analyses_taken *taken)
+static void cost_add_taken(struct digest_sums *to, const struct analyses_taken *taken)
 {
     to->coherence += taken->reads + taken->writes;
     to->misses += taken->reads + taken->writes;
     to->upgrades += taken->upgrades;
 }
 
-static void add_sums(struct digest_sums *to, const struct digest_sums *from)
+static void cost_add_sums(struct digest_sums *to, const struct digest_sums *from)
 {
     to->misses += from->misses;
     to->cold += from->cold;
@@ -58,8 +58,8 @@ static uint64_t coherence_cycles(const struct caches_costs *costs, uint32_t numb
     return sums->coherence * costs->taken[number] + sums->upgrades * costs->upgrade;
 }
 
-static void add_parts(struct caches_cost *to, const struct digest *digest, const struct digest_sums *levels,
-                      const struct analyses_translations *tlb)
+static void cost_add_parts(struct caches_cost *to, const struct digest *digest, const struct digest_sums *levels,
+                           const struct analyses_translations *tlb)
 {
     const struct caches_costs *costs = &digest->costs;
     for (size_t i = 0; i < digest->level_count; i++) {
@@ -71,12 +71,12 @@ static void add_parts(struct caches_cost *to, const struct digest *digest, const
     to->walks += tlb->reads * costs->walk_read;
 }
 
-static void weigh(struct digest_missed *missed, const struct digest *digest)
+static void cost_weigh(struct digest_missed *missed, const struct digest *digest)
 {
     struct caches_cost loading = {.caches = 0};
     missed->parts = (struct caches_cost){.caches = 0};
-    add_parts(&missed->parts, digest, missed->levels, &missed->tlb);
-    add_parts(&loading, digest, missed->startup, &missed->tlb_startup);
+    cost_add_parts(&missed->parts, digest, missed->levels, &missed->tlb);
+    cost_add_parts(&loading, digest, missed->startup, &missed->tlb_startup);
     missed->cold = missed->capacity = missed->conflict = 0;
     for (size_t i = 0; i < digest->level_count; i++) {
         const struct digest_sums *all = &missed->levels[i], *startup = &missed->startup[i];
@@ -97,8 +97,8 @@ static void add_tallies(struct digest_missed *to, const struct digest *digest, c
                         const struct analyses_tally *startup)
 {
     for (size_t i = 0; i < digest->level_count; i++) {
-        add_tally(&to->levels[i], &tallies[digest->levels[i].number]);
-        add_tally(&to->startup[i], &startup[digest->levels[i].number]);
+        cost_add_tally(&to->levels[i], &tallies[digest->levels[i].number]);
+        cost_add_tally(&to->startup[i], &startup[digest->levels[i].number]);
     }
 }
 
@@ -107,12 +107,12 @@ static void add_takens(struct digest_missed *to, const struct digest *digest, co
                        const struct analyses_taken *startup)
 {
     for (size_t i = 0; i < digest->level_count && taken; i++) {
-        add_taken(&to->levels[i], &taken[digest->levels[i].number]);
-        add_taken(&to->startup[i], &startup[digest->levels[i].number]);
+        cost_add_taken(&to->levels[i], &taken[digest->levels[i].number]);
+        cost_add_taken(&to->startup[i], &startup[digest->levels[i].number]);
     }
 }
 
-static void add_translations(struct analyses_translations *to, const struct analyses_translations *from)
+static void cost_add_translations(struct analyses_translations *to, const struct analyses_translations *from)
 {
     to->misses += from->misses;
     to->walks += from->walks;
@@ -123,25 +123,25 @@ void digest_add_object(struct digest_missed *to, const struct digest *digest, co
 {
     add_tallies(to, digest, object->level, object->startup);
     add_takens(to, digest, object->taken, object->taken_startup);
-    add_translations(&to->tlb, &object->tlb);
-    add_translations(&to->tlb_startup, &object->tlb_startup);
-    weigh(to, digest);
+    cost_add_translations(&to->tlb, &object->tlb);
+    cost_add_translations(&to->tlb_startup, &object->tlb_startup);
+    cost_weigh(to, digest);
 }
 
 void digest_add_row(struct digest_missed *to, const struct digest *digest, const struct analyses_row *row)
 {
     add_tallies(to, digest, row->level, row->startup);
     add_takens(to, digest, row->taken, row->taken_startup);
-    add_translations(&to->tlb, &row->tlb);
-    add_translations(&to->tlb_startup, &row->tlb_startup);
-    weigh(to, digest);
+    cost_add_translations(&to->tlb, &row->tlb);
+    cost_add_translations(&to->tlb_startup, &row->tlb_startup);
+    cost_weigh(to, digest);
 }
 
 void digest_add_missed(struct digest_missed *to, const struct digest_missed *from)
 {
     for (size_t i = 0; i < DIGEST_LEVELS; i++) {
-        add_sums(&to->levels[i], &from->levels[i]);
-        add_sums(&to->startup[i], &from->startup[i]);
+        cost_add_sums(&to->levels[i], &from->levels[i]);
+        cost_add_sums(&to->startup[i], &from->startup[i]);
     }
     to->cold += from->cold;
     to->capacity += from->capacity;
@@ -151,8 +151,8 @@ void digest_add_missed(struct digest_missed *to, const struct digest_missed *fro
     caches_cost_add(&to->parts, &from->parts);
     to->own += from->own;
     to->loading += from->loading;
-    add_translations(&to->tlb, &from->tlb);
-    add_translations(&to->tlb_startup, &from->tlb_startup);
+    cost_add_translations(&to->tlb, &from->tlb);
+    cost_add_translations(&to->tlb_startup, &from->tlb_startup);
 }
 
 /* ------------------------------------------------------------------ of a run */

@@ -28,13 +28,13 @@ struct search {
     uint32_t met, parts;
 };
 
-static int by_start(const void *a, const void *b)
+static int cycles_by_start(const void *a, const void *b)
 {
     const struct contexts_edge *x = a, *y = b;
     return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->to > y->to) - (x->to < y->to);
 }
 
-static void meet(struct search *search, uint32_t at, uint32_t from)
+static void cycles_meet(struct search *search, uint32_t at, uint32_t from)
 {
     struct node *node = &search->nodes[at];
     node->index = node->low = ++search->met;
@@ -44,7 +44,7 @@ static void meet(struct search *search, uint32_t at, uint32_t from)
 }
 
 /* All that can be reached from the node has been seen. */
-static void leave(struct search *search, uint32_t at)
+static void cycles_leave(struct search *search, uint32_t at)
 {
     struct node *node = &search->nodes[at], *from = &search->nodes[node->from];
     if (node->low == node->index) {
@@ -59,13 +59,13 @@ static void leave(struct search *search, uint32_t at)
 }
 
 /* One edge of the node; returns the node to go on with. */
-static uint32_t follow(struct search *search, uint32_t at)
+static uint32_t cycles_follow(struct search *search, uint32_t at)
 {
     struct node *node = &search->nodes[at];
     const uint32_t to = search->edges[node->edge++].to;
     const struct node *there = &search->nodes[to];
     if (there->index == 0) {
-        meet(search, to, at);
+        cycles_meet(search, to, at);
         return to;
     }
     if (there->part == 0 && there->index < node->low)
@@ -73,16 +73,16 @@ static uint32_t follow(struct search *search, uint32_t at)
     return at;
 }
 
-static void search_from(struct search *search, uint32_t start)
+static void cycles_search_from(struct search *search, uint32_t start)
 {
     uint32_t at = start;
-    meet(search, start, start);
+    cycles_meet(search, start, start);
     for (;;) {
         if (search->nodes[at].edge != search->first[at + 1]) {
-            at = follow(search, at);
+            at = cycles_follow(search, at);
             continue;
         }
-        leave(search, at);
+        cycles_leave(search, at);
         if (at == start)
             return;
         at = search->nodes[at].from;
@@ -113,7 +113,7 @@ enum c2_status contexts_cycles(uint32_t *of, uint32_t *cycles, uint32_t nodes, s
     struct search search = {.nodes = c2_calloc(nodes + 1u, sizeof *search.nodes), .edges = edges};
     const bool made = first && stack && search.nodes;
     if (made) {
-        qsort(edges, count, sizeof *edges, by_start);
+        qsort(edges, count, sizeof *edges, cycles_by_start);
         for (size_t i = 0; i < count; i++)
             first[edges[i].from + 1]++;
         for (uint32_t i = 0; i < nodes; i++)
@@ -122,7 +122,7 @@ enum c2_status contexts_cycles(uint32_t *of, uint32_t *cycles, uint32_t nodes, s
         search.stack = stack;
         for (uint32_t i = 0; i < nodes; i++)
             if (search.nodes[i].index == 0)
-                search_from(&search, i);
+                cycles_search_from(&search, i);
         memset(stack, 0, (nodes + 2u) * sizeof *stack);
         number_parts(&search, stack, of, cycles, nodes);
     }

@@ -28,8 +28,8 @@
 
 /* ------------------------------------------------------------------ levels, in their order */
 
-static struct digest_level level_of(const struct analyses_run *run, const struct caches_costs *costs, uint32_t depth,
-                                    bool code)
+static struct digest_level digest_level_of(const struct analyses_run *run, const struct caches_costs *costs,
+                                           uint32_t depth, bool code)
 {
     const struct caches_machine *machine = run->machine;
     const uint32_t number = code ? machine->level_count : depth;
@@ -48,9 +48,9 @@ size_t digest_levels(struct digest_level out[DIGEST_LEVELS], const struct analys
     const struct caches_costs costs = caches_costs(run->machine);
     size_t count = 0;
     for (uint32_t depth = 0; depth < run->machine->level_count; depth++) {
-        out[count++] = level_of(run, &costs, depth, false);
+        out[count++] = digest_level_of(run, &costs, depth, false);
         if (depth == 0 && run->machine->has_l1i)
-            out[count++] = level_of(run, &costs, depth, true);
+            out[count++] = digest_level_of(run, &costs, depth, true);
     }
     return count;
 }
@@ -58,47 +58,47 @@ size_t digest_levels(struct digest_level out[DIGEST_LEVELS], const struct analys
 /* ------------------------------------------------------------------ order */
 
 /* NULL goes before every text. */
-static int by_text(const char *a, const char *b) { return !a || !b ? UP(!!a, !!b) : strcmp(a, b); }
+static int digest_by_text(const char *a, const char *b) { return !a || !b ? UP(!!a, !!b) : strcmp(a, b); }
 
 int digest_by_place(const struct loader_place *a, const struct loader_place *b)
 {
-    int order = by_text(a->object, b->object);
+    int order = digest_by_text(a->object, b->object);
     if (order == 0)
-        order = by_text(a->function, b->function);
+        order = digest_by_text(a->function, b->function);
     if (order == 0)
-        order = by_text(a->file, b->file);
+        order = digest_by_text(a->file, b->file);
     if (order == 0)
         order = UP(a->line, b->line);
     return order != 0 || a->file ? order : UP(a->offset, b->offset);
 }
 
-static int by_place(const void *left, const void *right)
+static int analyses_digest_by_place(const void *left, const void *right)
 {
     const struct digest_ranked *a = left, *b = right;
     const int order = digest_by_place(&a->place, &b->place);
     return order != 0 ? order : UP(a->pc.v, b->pc.v);
 }
 
-static int by_cost(const void *left, const void *right)
+static int analyses_digest_by_cost(const void *left, const void *right)
 {
     const struct digest_ranked *a = left, *b = right;
     int order = digest_by_cost(&a->missed, &b->missed);
     if (order == 0)
         order = DOWN(a->executed, b->executed);
     if (order == 0)
-        order = by_place(a, b);
+        order = analyses_digest_by_place(a, b);
     return order != 0 ? order : UP(a->number, b->number);
 }
 
-static void rank(struct digest_ranking *ranking)
+static void digest_rank(struct digest_ranking *ranking)
 {
     if (ranking->count != 0)
-        qsort(ranking->list, ranking->count, sizeof *ranking->list, by_cost);
+        qsort(ranking->list, ranking->count, sizeof *ranking->list, analyses_digest_by_cost);
 }
 
 /* ------------------------------------------------------------------ objects */
 
-static enum c2_status make_objects(struct digest *digest, struct c2_error *err)
+static enum c2_status digest_make_objects(struct digest *digest, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
     struct digest_ranking *objects = &digest->objects;
@@ -112,7 +112,7 @@ static enum c2_status make_objects(struct digest *digest, struct c2_error *err)
         digest_add_object(&object->missed, digest, object->of);
         digest_add_missed(&digest->missed, &object->missed);
     }
-    rank(objects);
+    digest_rank(objects);
     return C2_OK;
 }
 
@@ -131,7 +131,8 @@ static void add_ranked(struct digest_ranked *to, const struct digest_ranked *fro
 }
 
 /* The function of an instruction, of which only its names are known. */
-static void function_of(struct digest_ranked *out, const struct analyses_run *run, const struct analyses_insn *insn)
+static void digest_function_of(struct digest_ranked *out, const struct analyses_run *run,
+                               const struct analyses_insn *insn)
 {
     struct loader_place place = {.function = NULL};
     if (run->symbols)
@@ -149,7 +150,7 @@ static bool has_missed(const struct digest_missed *missed)
 }
 
 /* Neighbours of one place are one. */
-static bool append(struct digest_ranking *to, const struct digest_ranked *own, uint32_t insn)
+static bool digest_append(struct digest_ranking *to, const struct digest_ranked *own, uint32_t insn)
 {
     const bool another = to->count == 0 || digest_by_place(&to->list[to->count - 1].place, &own->place) != 0;
     if (another && !c2_grow((void **)&to->list, &to->room, to->count, sizeof *to->list))
@@ -164,12 +165,12 @@ static bool append(struct digest_ranking *to, const struct digest_ranked *own, u
     return true;
 }
 
-static bool add_insn(struct digest *digest, uint32_t number, const struct digest_missed *missed)
+static bool digest_add_insn(struct digest *digest, uint32_t number, const struct digest_missed *missed)
 {
     const struct analyses_insn *insn = &digest->profile->insns[number];
     struct digest_ranked function = {.missed = *missed}, line = {.missed = *missed, .pc = insn->pc};
-    function_of(&function, digest->run, insn);
-    if (!append(&digest->functions, &function, number))
+    digest_function_of(&function, digest->run, insn);
+    if (!digest_append(&digest->functions, &function, number))
         return false;
     digest->lines.number_of[number] = digest->charged.number_of[number] = UINT32_MAX;
     digest->cost_of[number] = missed->own + missed->loading;
@@ -178,13 +179,13 @@ static bool add_insn(struct digest *digest, uint32_t number, const struct digest
     line.dearest = insn->pc;
     line.dearest_cost = missed->own;
     names_place(&line.place, digest->run, insn->pc);
-    if (!append(&digest->lines, &line, number))
+    if (!digest_append(&digest->lines, &line, number))
         return false;
     names_charge(&line.place, digest->run, insn->pc);
-    return append(&digest->charged, &line, number);
+    return digest_append(&digest->charged, &line, number);
 }
 
-static enum c2_status collect(struct digest *digest, struct c2_error *err)
+static enum c2_status digest_collect(struct digest *digest, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
     size_t row = 0;
@@ -192,18 +193,18 @@ static enum c2_status collect(struct digest *digest, struct c2_error *err)
         struct digest_missed missed = {.own = 0};
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
             digest_add_row(&missed, digest, &profile->rows[row]);
-        if (!add_insn(digest, (uint32_t)i, &missed))
+        if (!digest_add_insn(digest, (uint32_t)i, &missed))
             return c2_fail_memory(err, "the functions and lines of a report");
     }
     return C2_OK;
 }
 
 /* Those of one place become one; joined: room for the number that each then has. */
-static void join(struct digest_ranking *ranking, uint32_t *joined, size_t insn_count)
+static void digest_join(struct digest_ranking *ranking, uint32_t *joined, size_t insn_count)
 {
     uint32_t kept = 0;
     if (ranking->count != 0)
-        qsort(ranking->list, ranking->count, sizeof *ranking->list, by_place);
+        qsort(ranking->list, ranking->count, sizeof *ranking->list, analyses_digest_by_place);
     for (uint32_t i = 0; i < ranking->count; i++) {
         if (kept > 0 && digest_by_place(&ranking->list[kept - 1].place, &ranking->list[i].place) == 0)
             add_ranked(&ranking->list[kept - 1], &ranking->list[i]);
@@ -215,7 +216,7 @@ static void join(struct digest_ranking *ranking, uint32_t *joined, size_t insn_c
     for (size_t i = 0; i < insn_count; i++)
         if (ranking->number_of[i] != UINT32_MAX)
             ranking->number_of[i] = joined[ranking->number_of[i]];
-    rank(ranking);
+    digest_rank(ranking);
 }
 
 static enum c2_status make_functions_and_lines(struct digest *digest, struct c2_error *err)
@@ -229,9 +230,10 @@ static enum c2_status make_functions_and_lines(struct digest *digest, struct c2_
         rankings[i]->number_of = c2_alloc((count + 1) * sizeof *rankings[i]->number_of);
         full |= !rankings[i]->number_of;
     }
-    enum c2_status status = full ? c2_fail_memory(err, "the functions and lines of a report") : collect(digest, err);
+    enum c2_status status = full ? c2_fail_memory(err, "the functions and lines of a report")
+                                 : digest_collect(digest, err);
     for (size_t i = 0; i < 3 && status == C2_OK; i++)
-        join(rankings[i], joined, count);
+        digest_join(rankings[i], joined, count);
     c2_free(joined);
     return status;
 }
@@ -253,7 +255,7 @@ static void name_loops(struct digest *digest, const struct analyses_loops_result
     }
 }
 
-static void sum_loops(struct digest *digest, const struct analyses_loops_result *found)
+static void digest_sum_loops(struct digest *digest, const struct analyses_loops_result *found)
 {
     const struct analyses_profile_result *profile = digest->profile;
     size_t row = 0;
@@ -279,13 +281,13 @@ static enum c2_status make_loops(struct digest *digest, struct c2_error *err)
     if (!digest->loops.list || !digest->loops.number_of)
         return c2_fail_memory(err, "the loops of a report");
     name_loops(digest, found);
-    sum_loops(digest, found);
+    digest_sum_loops(digest, found);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < digest->loops.count; i++)
         if (digest->loops.list[i].executed != 0 || has_missed(&digest->loops.list[i].missed))
             digest->loops.list[kept++] = digest->loops.list[i];
     digest->loops.count = kept;
-    rank(&digest->loops);
+    digest_rank(&digest->loops);
     return C2_OK;
 }
 
@@ -305,7 +307,7 @@ static int by_victim(const void *left, const void *right)
     return order != 0 ? order : UP(a->evictor, b->evictor);
 }
 
-static int by_count(const void *left, const void *right)
+static int digest_by_count(const void *left, const void *right)
 {
     const struct digest_victim *a = left, *b = right;
     int order = UP(a->level, b->level);
@@ -347,7 +349,7 @@ static enum c2_status make_victims(struct digest *digest, struct c2_error *err)
         digest->pairs[i] = &digest->profile->pairs[i];
     qsort(digest->pairs, count, sizeof(const struct analyses_pair *), by_victim);
     group_pairs(digest);
-    qsort(digest->victims, digest->victim_count, sizeof *digest->victims, by_count);
+    qsort(digest->victims, digest->victim_count, sizeof *digest->victims, digest_by_count);
     return C2_OK;
 }
 
@@ -387,7 +389,7 @@ enum c2_status digest_make(struct digest *out, const struct analyses_run *run, s
         out->costs = caches_costs(run->machine);
     if (!run->profile)
         return C2_OK;
-    enum c2_status status = make_objects(out, err);
+    enum c2_status status = digest_make_objects(out, err);
     if (status == C2_OK)
         status = make_functions_and_lines(out, err);
     if (status == C2_OK)

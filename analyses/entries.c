@@ -52,7 +52,7 @@ void entries_destroy(struct entries *entries)
     c2_free(entries);
 }
 
-static uint32_t find(struct entries *entries, uint64_t page)
+static uint32_t entries_find(struct entries *entries, uint64_t page)
 {
     uint64_t index;
     if (SHORTCUT(page == entries->last))
@@ -62,7 +62,7 @@ static uint32_t find(struct entries *entries, uint64_t page)
     return entries->last_index;
 }
 
-static enum c2_status add_page(struct entries *entries, uint64_t page, struct c2_error *err)
+static enum c2_status entries_add_page(struct entries *entries, uint64_t page, struct c2_error *err)
 {
     if (!c2_grow((void **)&entries->pages, &entries->room, entries->count, sizeof *entries->pages))
         return c2_fail_memory(err, "the entries of functions");
@@ -80,10 +80,10 @@ enum c2_status entries_add(struct entries *entries, uint64_t va, struct c2_error
 {
     const uint64_t page = va >> C2_PAGE_SHIFT, offset = va % C2_PAGE_BYTES;
     enum c2_status status = C2_OK;
-    if (find(entries, page) == UINT32_MAX)
-        status = add_page(entries, page, err);
+    if (entries_find(entries, page) == UINT32_MAX)
+        status = entries_add_page(entries, page, err);
     if (status == C2_OK)
-        entries->pages[find(entries, page)].bits[offset / 64] |= UINT64_C(1) << offset % 64;
+        entries->pages[entries_find(entries, page)].bits[offset / 64] |= UINT64_C(1) << offset % 64;
     return status;
 }
 
@@ -94,9 +94,9 @@ bool entries_remove(struct entries *entries, uint64_t start, uint64_t end)
     page = page < entries->low ? entries->low : page;
     last = last > entries->high ? entries->high : last;
     for (; page < last; page++) {
-        if (find(entries, page) == UINT32_MAX)
+        if (entries_find(entries, page) == UINT32_MAX)
             continue;
-        memset(&entries->pages[find(entries, page)], 0, sizeof *entries->pages);
+        memset(&entries->pages[entries_find(entries, page)], 0, sizeof *entries->pages);
         any = true;
     }
     return any;
@@ -104,7 +104,7 @@ bool entries_remove(struct entries *entries, uint64_t start, uint64_t end)
 
 bool entries_has(struct entries *entries, uint64_t va)
 {
-    const uint32_t index = find(entries, va >> C2_PAGE_SHIFT);
+    const uint32_t index = entries_find(entries, va >> C2_PAGE_SHIFT);
     const uint64_t offset = va % C2_PAGE_BYTES;
     return index != UINT32_MAX && (entries->pages[index].bits[offset / 64] >> offset % 64 & 1) != 0;
 }

@@ -27,7 +27,7 @@
 
 #include "analyses/analyses.h"
 
-static uint8_t add(struct analyses_events *events, const char *name, const char *help)
+static uint8_t events_add(struct analyses_events *events, const char *name, const char *help)
 {
     C2_ASSERT(events->count < ANALYSES_EVENTS);
     struct analyses_event *event = &events->list[events->count];
@@ -36,8 +36,8 @@ static uint8_t add(struct analyses_events *events, const char *name, const char 
     return (uint8_t)events->count++;
 }
 
-static void add_level(struct analyses_events *events, const struct caches_level *level, uint32_t number,
-                      const struct caches_costs *costs, bool coherent)
+static void events_add_level(struct analyses_events *events, const struct caches_level *level, uint32_t number,
+                             const struct caches_costs *costs, bool coherent)
 {
     static const char *const classes[] = {"cold", "capacity", "conflict", "coherence"};
     for (unsigned i = 0; i < (coherent ? ANALYSES_CLASSES + 1u : ANALYSES_CLASSES); i++) {
@@ -48,29 +48,29 @@ static void add_level(struct analyses_events *events, const struct caches_level 
                 name[length++] = *c;
         name[length] = '\0';
         snprintf(help, sizeof help, "%.15s %s miss", level->name, classes[i]);
-        events->by_class[number][i] = add(events, name, help);
+        events->by_class[number][i] = events_add(events, name, help);
         events->list[events->by_class[number][i]].cycles = i == ANALYSES_CLASSES ? costs->taken[number]
                                                                                  : costs->miss[number];
     }
 }
 
 /* The sums of Callgrind: of the first levels, then of the last one. */
-static void add_misses(struct analyses_events *events, const struct caches_machine *machine)
+static void events_add_misses(struct analyses_events *events, const struct caches_machine *machine)
 {
     const uint32_t last = machine->level_count - 1;
     if (machine->has_l1i)
-        events->by_kind[machine->level_count][SIM_FETCH] = add(events, "I1mr", "L1 Instr. Fetch Miss");
-    events->by_kind[0][SIM_READ] = add(events, "D1mr", "L1 Data Read Miss");
-    events->by_kind[0][SIM_WRITE] = add(events, "D1mw", "L1 Data Write Miss");
+        events->by_kind[machine->level_count][SIM_FETCH] = events_add(events, "I1mr", "L1 Instr. Fetch Miss");
+    events->by_kind[0][SIM_READ] = events_add(events, "D1mr", "L1 Data Read Miss");
+    events->by_kind[0][SIM_WRITE] = events_add(events, "D1mw", "L1 Data Write Miss");
     if (last == 0)
         return;
     if (machine->has_l1i)
-        events->by_kind[last][SIM_FETCH] = add(events, "ILmr", "LL Instr. Fetch Miss");
-    events->by_kind[last][SIM_READ] = add(events, "DLmr", "LL Data Read Miss");
-    events->by_kind[last][SIM_WRITE] = add(events, "DLmw", "LL Data Write Miss");
+        events->by_kind[last][SIM_FETCH] = events_add(events, "ILmr", "LL Instr. Fetch Miss");
+    events->by_kind[last][SIM_READ] = events_add(events, "DLmr", "LL Data Read Miss");
+    events->by_kind[last][SIM_WRITE] = events_add(events, "DLmw", "LL Data Write Miss");
 }
 
-static bool has_tlb(const struct caches_machine *machine, unsigned sides)
+static bool events_has_tlb(const struct caches_machine *machine, unsigned sides)
 {
     for (uint32_t i = 0; i < machine->tlb_count; i++) {
         if (machine->tlbs[i].place == CACHES_TLB_FIRST && (machine->tlbs[i].sides & sides) != 0)
@@ -81,21 +81,21 @@ static bool has_tlb(const struct caches_machine *machine, unsigned sides)
 
 static uint8_t add_priced(struct analyses_events *events, const char *name, const char *help, uint32_t cycles)
 {
-    const uint8_t event = add(events, name, help);
+    const uint8_t event = events_add(events, name, help);
     events->list[event].cycles = cycles;
     return event;
 }
 
-static void add_tlbs(struct analyses_events *events, const struct caches_machine *machine,
-                     const struct caches_costs *costs)
+static void events_add_tlbs(struct analyses_events *events, const struct caches_machine *machine,
+                            const struct caches_costs *costs)
 {
-    if (has_tlb(machine, CACHES_TLB_DATA))
+    if (events_has_tlb(machine, CACHES_TLB_DATA))
         events->by_tlb[CACHES_DATA] = add_priced(events, "missDTLB", "Data TLB Miss", costs->second_tlb);
-    if (has_tlb(machine, CACHES_TLB_FETCHES))
+    if (events_has_tlb(machine, CACHES_TLB_FETCHES))
         events->by_tlb[CACHES_FETCH] = add_priced(events, "missITLB", "Instr. TLB Miss", costs->second_tlb);
     if (machine->tlb_count == 0)
         return;
-    events->walks = add(events, "pageWalks", "Page Walk");
+    events->walks = events_add(events, "pageWalks", "Page Walk");
     events->walk_reads = add_priced(events, "walkReads", "Page Walk Read", costs->walk_read);
 }
 
@@ -108,18 +108,18 @@ void analyses_events_init(struct analyses_events *out, const struct caches_machi
     memset(out->by_class, ANALYSES_NO_EVENT, sizeof out->by_class);
     out->by_tlb[CACHES_DATA] = out->by_tlb[CACHES_FETCH] = ANALYSES_NO_EVENT;
     out->walks = out->walk_reads = out->upgrades = ANALYSES_NO_EVENT;
-    add(out, "Ir", "Instruction Fetch");
-    add(out, "Dr", "Data Read Access");
-    add(out, "Dw", "Data Write Access");
-    add_misses(out, machine);
-    add_tlbs(out, machine, &costs);
+    events_add(out, "Ir", "Instruction Fetch");
+    events_add(out, "Dr", "Data Read Access");
+    events_add(out, "Dw", "Data Write Access");
+    events_add_misses(out, machine);
+    events_add_tlbs(out, machine, &costs);
     if (coherent)
         out->upgrades = add_priced(out, "upgrades", "Upgrade of a Shared Line", costs.upgrade);
-    add_level(out, &machine->levels[0], 0, &costs, coherent);
+    events_add_level(out, &machine->levels[0], 0, &costs, coherent);
     if (machine->has_l1i)
-        add_level(out, &machine->l1i, machine->level_count, &costs, coherent);
+        events_add_level(out, &machine->l1i, machine->level_count, &costs, coherent);
     for (uint32_t i = 1; i < machine->level_count; i++)
-        add_level(out, &machine->levels[i], i, &costs, coherent);
+        events_add_level(out, &machine->levels[i], i, &costs, coherent);
 }
 
 /* ------------------------------------------------------------------ what an instruction has cost */
@@ -132,8 +132,8 @@ static void add_kind(const struct analyses_events *events, uint32_t level, enum 
         cost[event] += misses;
 }
 
-static void add_tally(const struct analyses_events *events, uint32_t level, bool code,
-                      const struct analyses_tally *tally, uint64_t *cost)
+static void events_add_tally(const struct analyses_events *events, uint32_t level, bool code,
+                             const struct analyses_tally *tally, uint64_t *cost)
 {
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
         add_kind(events, level, code ? SIM_FETCH : SIM_READ, tally->reads[i], cost);
@@ -142,8 +142,8 @@ static void add_tally(const struct analyses_events *events, uint32_t level, bool
     }
 }
 
-static void add_taken(const struct analyses_events *events, uint32_t level, bool code,
-                      const struct analyses_taken *taken, uint64_t *cost)
+static void events_add_taken(const struct analyses_events *events, uint32_t level, bool code,
+                             const struct analyses_taken *taken, uint64_t *cost)
 {
     add_kind(events, level, code ? SIM_FETCH : SIM_READ, taken->reads, cost);
     add_kind(events, level, SIM_WRITE, taken->writes, cost);
@@ -152,8 +152,8 @@ static void add_taken(const struct analyses_events *events, uint32_t level, bool
 }
 
 /* Where there are no TLBs there is none to count. */
-static void add_translations(const struct analyses_events *events, enum caches_side side,
-                             const struct analyses_translations *of, uint64_t *cost)
+static void events_add_translations(const struct analyses_events *events, enum caches_side side,
+                                    const struct analyses_translations *of, uint64_t *cost)
 {
     if (of->misses == 0)
         return;
@@ -175,10 +175,10 @@ void analyses_events_of(const struct analyses_events *events, const struct analy
         const struct analyses_row *at = &profile->rows[*row];
         const bool code = profile->objects[at->object].kind == ANALYSES_CODE;
         for (uint32_t level = 0; level < levels; level++)
-            add_tally(events, level, code, &at->level[level], cost);
+            events_add_tally(events, level, code, &at->level[level], cost);
         for (uint32_t level = 0; level < levels && at->taken; level++)
-            add_taken(events, level, code, &at->taken[level], cost);
-        add_translations(events, code ? CACHES_FETCH : CACHES_DATA, &at->tlb, cost);
+            events_add_taken(events, level, code, &at->taken[level], cost);
+        events_add_translations(events, code ? CACHES_FETCH : CACHES_DATA, &at->tlb, cost);
     }
 }
 

@@ -42,7 +42,7 @@ struct excerpts {
 
 /* ------------------------------------------------------------------ life */
 
-static void release(struct excerpt *excerpt)
+static void excerpts_release(struct excerpt *excerpt)
 {
     c2_free(excerpt->words);
     c2_free(excerpt->places);
@@ -51,17 +51,17 @@ static void release(struct excerpt *excerpt)
     *excerpt = (struct excerpt){.used = 0};
 }
 
-static void destroy(struct analysis *analysis)
+static void excerpts_destroy(struct analysis *analysis)
 {
     struct excerpts *excerpts = (struct excerpts *)analysis;
     for (uint32_t i = 0; i < EXCERPTS_KEPT; i++)
-        release(&excerpts->kept[i]);
+        excerpts_release(&excerpts->kept[i]);
     accesses_destroy(excerpts->accesses);
     c2_free(excerpts);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status excerpts_create(struct analysis **out, const struct analyses_setup *setup,
+                                      const struct analyses *analyses, struct c2_error *err)
 {
     struct excerpts *excerpts = c2_calloc(1, sizeof *excerpts);
     if (!excerpts)
@@ -77,9 +77,12 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 
 /* ------------------------------------------------------------------ one excerpt */
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the excerpts of the run"); }
+static enum c2_status excerpts_no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the excerpts of the run");
+}
 
-static enum c2_status reach(struct excerpt *excerpt, uint32_t words, struct c2_error *err)
+static enum c2_status excerpts_reach(struct excerpt *excerpt, uint32_t words, struct c2_error *err)
 {
     const uint32_t room = excerpt->room == 0 ? EXCERPT_WORDS + 1024u : excerpt->used + words;
     if (excerpt->used + words <= excerpt->room)
@@ -91,7 +94,7 @@ static enum c2_status reach(struct excerpt *excerpt, uint32_t words, struct c2_e
     if (places)
         excerpt->places = places;
     if (!kept || !places)
-        return no_memory(err);
+        return excerpts_no_memory(err);
     excerpt->room = room;
     return C2_OK;
 }
@@ -99,7 +102,7 @@ static enum c2_status reach(struct excerpt *excerpt, uint32_t words, struct c2_e
 static enum c2_status new_place(struct excerpt *excerpt, const struct excerpt_place *place, struct c2_error *err)
 {
     if (!c2_grow((void **)&excerpt->list, &excerpt->place_room, excerpt->place_count, sizeof *excerpt->list))
-        return no_memory(err);
+        return excerpts_no_memory(err);
     excerpt->list[excerpt->place_count++] = *place;
     return C2_OK;
 }
@@ -111,14 +114,14 @@ static enum c2_status new_stretch(struct excerpt *excerpt, uint32_t tid, uint32_
     if (last && last->tid == tid && last->hole == hole)
         return C2_OK;
     if (!c2_grow((void **)&excerpt->stretches, &excerpt->stretch_room, count, sizeof *excerpt->stretches))
-        return no_memory(err);
+        return excerpts_no_memory(err);
     excerpt->stretches[excerpt->stretch_count++] = (struct excerpt_stretch){excerpt->used, tid, hole};
     return C2_OK;
 }
 
 /* The place of an address. A slot mostly goes on in the place of another with its number. */
-static enum c2_status place_of(struct excerpts *excerpts, struct excerpt *excerpt, uint32_t slot, uint64_t va,
-                               uint32_t *out, struct c2_error *err)
+static enum c2_status excerpts_place_of(struct excerpts *excerpts, struct excerpt *excerpt, uint32_t slot, uint64_t va,
+                                        uint32_t *out, struct c2_error *err)
 {
     struct objects_found *found = &excerpts->remembered[slot % REMEMBERED];
     uint32_t *number = &excerpts->number_of[slot % REMEMBERED];
@@ -133,22 +136,25 @@ static enum c2_status place_of(struct excerpts *excerpts, struct excerpt *excerp
     return status;
 }
 
-static bool is_address(const struct stream_slot *slot) { return slot->size != 0 && slot->kind != STREAM_CACHE; }
+static bool excerpts_is_address(const struct stream_slot *slot)
+{
+    return slot->size != 0 && slot->kind != STREAM_CACHE;
+}
 
 static enum c2_status keep_record(struct excerpts *excerpts, struct excerpt *excerpt, const uint64_t *record,
                                   struct c2_error *err)
 {
     const struct stream_block *block = stream_blocks_at(excerpts->blocks, stream_header_block(record[0]));
     const uint32_t slots = stream_header_slots(record[0]);
-    enum c2_status status = reach(excerpt, slots + 1, err);
+    enum c2_status status = excerpts_reach(excerpt, slots + 1, err);
     if (status != C2_OK)
         return status;
     uint32_t *places = &excerpt->places[excerpt->used];
     memcpy(&excerpt->words[excerpt->used], record, (slots + 1) * sizeof *record);
     memset(places, 0, (slots + 1) * sizeof *places);
     for (uint32_t i = 0; i < slots && status == C2_OK; i++)
-        if (is_address(&block->slots[i]))
-            status = place_of(excerpts, excerpt, i, record[i + 1], &places[i + 1], err);
+        if (excerpts_is_address(&block->slots[i]))
+            status = excerpts_place_of(excerpts, excerpt, i, record[i + 1], &places[i + 1], err);
     excerpt->used += slots + 1;
     return status;
 }
@@ -160,7 +166,7 @@ static void thin_out(struct excerpts *excerpts)
 {
     for (uint32_t i = 0; i < EXCERPTS_KEPT; i++) {
         if (i % 2 != 0) {
-            release(&excerpts->kept[i]);
+            excerpts_release(&excerpts->kept[i]);
         } else if (i != 0) {
             excerpts->kept[i / 2] = excerpts->kept[i];
             excerpts->kept[i] = (struct excerpt){.used = 0};
@@ -196,7 +202,7 @@ static uint64_t words_to_skip(const struct excerpts *excerpts)
     return at < EXCERPT_WORDS ? 0 : excerpts->every - at;
 }
 
-static enum c2_status keep(struct excerpts *excerpts, const struct sim_records *records, struct c2_error *err)
+static enum c2_status excerpts_keep(struct excerpts *excerpts, const struct sim_records *records, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (const uint64_t *record = records->words; record < records->end && status == C2_OK;) {
@@ -214,7 +220,7 @@ static enum c2_status keep(struct excerpts *excerpts, const struct sim_records *
 }
 
 /* Objects may have changed since the last call. */
-static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status excerpts_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     struct excerpts *excerpts = self;
     (void)quiet;
@@ -227,10 +233,10 @@ static enum c2_status records(void *self, const struct sim_records *records, boo
     }
     excerpts->blocks = records->blocks;
     memset(excerpts->number_of, 0, sizeof excerpts->number_of);
-    return keep(excerpts, records, err);
+    return excerpts_keep(excerpts, records, err);
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status excerpts_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct excerpts *excerpts = self;
     const bool measures = window->next == STREAM_MEASURE;
@@ -240,12 +246,12 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     return C2_OK;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status excerpts_dropped(void *self, struct c2_error *err)
 {
     struct excerpts *excerpts = self;
     (void)err;
     for (uint32_t i = 0; i < EXCERPTS_KEPT; i++)
-        release(&excerpts->kept[i]);
+        excerpts_release(&excerpts->kept[i]);
     excerpts->count = 0;
     excerpts->word = 0;
     excerpts->holes = 0;
@@ -253,7 +259,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status excerpts_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct excerpts *excerpts = self;
     (void)sim;
@@ -261,13 +267,16 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
                            excerpts->blocks, excerpts->profile, excerpts->symbols, err);
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber excerpts_subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){
-        .self = analysis, .records = records, .window = window, .dropped = dropped, .finish = finish};
+    return (struct sim_subscriber){.self = analysis,
+                                   .records = excerpts_records,
+                                   .window = excerpts_window,
+                                   .dropped = excerpts_dropped,
+                                   .finish = excerpts_finish};
 }
 
-static const void *result(const struct analysis *analysis)
+static const void *excerpts_result(const struct analysis *analysis)
 {
     const struct excerpts *excerpts = (const struct excerpts *)analysis;
     return excerpts->accesses ? accesses_result(excerpts->accesses) : NULL;
@@ -275,7 +284,7 @@ static const void *result(const struct analysis *analysis)
 
 const struct analysis_kind analysis_excerpts = {.on_without_option = true,
                                                 .only_with = 1u << ANALYSIS_profile,
-                                                .create = create,
-                                                .subscriber = subscriber,
-                                                .result = result,
-                                                .destroy = destroy};
+                                                .create = excerpts_create,
+                                                .subscriber = excerpts_subscriber,
+                                                .result = excerpts_result,
+                                                .destroy = excerpts_destroy};

@@ -79,9 +79,9 @@ struct explain {
     uint32_t *object_of; /* [spot], once finished */
 };
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the story of a miss"); }
+static enum c2_status explain_no_memory(struct c2_error *err) { return c2_fail_memory(err, "the story of a miss"); }
 
-static const struct caches_level *level_of(const struct explain *explain)
+static const struct caches_level *explain_level_of(const struct explain *explain)
 {
     const struct caches_machine *machine = explain->machine;
     const uint32_t level = explain->result.level;
@@ -89,7 +89,7 @@ static const struct caches_level *level_of(const struct explain *explain)
 }
 
 /* Its place among the levels that an access asks one after the other. */
-static uint32_t depth_of(const struct explain *explain)
+static uint32_t explain_depth_of(const struct explain *explain)
 {
     return explain->result.level == explain->machine->level_count ? 0 : explain->result.level;
 }
@@ -111,14 +111,15 @@ static struct copy *copy_of(struct explain *explain, uint32_t core)
 /* ------------------------------------------------------------------ what is known of lines */
 
 /* Lent until the next one. */
-static enum c2_status line_at(struct explain_line **out, struct copy *copy, struct line_no line, struct c2_error *err)
+static enum c2_status explain_line_at(struct explain_line **out, struct copy *copy, struct line_no line,
+                                      struct c2_error *err)
 {
     uint64_t at;
     enum c2_status status = C2_OK;
     if (!c2_map_get(copy->line_of, line.v, &at)) {
         at = copy->count;
         if (!c2_grow((void **)&copy->lines, &copy->room, copy->count, sizeof *copy->lines))
-            return no_memory(err);
+            return explain_no_memory(err);
         copy->lines[copy->count++] = (struct explain_line){.line = line};
         status = c2_map_put(copy->line_of, line.v, at, err);
     }
@@ -126,8 +127,8 @@ static enum c2_status line_at(struct explain_line **out, struct copy *copy, stru
     return status;
 }
 
-static void lose(struct copy *copy, struct line_no line, enum explain_left how, const struct explain_access *by,
-                 struct line_no for_line)
+static void explain_lose(struct copy *copy, struct line_no line, enum explain_left how, const struct explain_access *by,
+                         struct line_no for_line)
 {
     uint64_t at;
     if (!c2_map_get(copy->line_of, line.v, &at) || !copy->lines[at].here)
@@ -139,11 +140,11 @@ static void lose(struct copy *copy, struct line_no line, enum explain_left how, 
     of->left_for = for_line;
 }
 
-static enum c2_status bring(struct copy *copy, struct line_no line, const struct explain_access *by,
-                            struct c2_error *err)
+static enum c2_status explain_bring(struct copy *copy, struct line_no line, const struct explain_access *by,
+                                    struct c2_error *err)
 {
     struct explain_line *of;
-    enum c2_status status = line_at(&of, copy, line, err);
+    enum c2_status status = explain_line_at(&of, copy, line, err);
     if (status != C2_OK)
         return status;
     of->brought = of->touched = *by;
@@ -161,7 +162,7 @@ static enum c2_status lies_there(bool *out, struct explain *explain, uint32_t co
     if (*out)
         return C2_OK;
     if (code >= room && !c2_reach((void **)&explain->lies, &explain->lies_room, code, 1, C2_HOST_SIZE(16384u, 1u)))
-        return no_memory(err);
+        return explain_no_memory(err);
     if (code >= room)
         memset(explain->lies + room, 0, explain->lies_room - room);
     if (explain->lies[code] == 0) {
@@ -175,7 +176,7 @@ static enum c2_status lies_there(bool *out, struct explain *explain, uint32_t co
 }
 
 /* The telling that the miss, which was just counted, begins; NULL: none. */
-static struct telling *begins(struct explain *explain, enum caches_class class_)
+static struct telling *explain_begins(struct explain *explain, enum caches_class class_)
 {
     const struct analyses_explain_result *result = &explain->result;
     if (result->miss != 0)
@@ -197,13 +198,13 @@ static enum c2_status keep_lines(struct explain_step *step, struct copy *copy, s
 {
     step->lines = c2_calloc(step->set.ways, sizeof *step->lines);
     if (!step->lines)
-        return no_memory(err);
+        return explain_no_memory(err);
     enum c2_status status = C2_OK;
     for (uint32_t w = 0; w < step->set.ways && status == C2_OK; w++) {
         struct explain_line *line;
         if (!step->set.way[w].holds)
             continue;
-        status = line_at(&line, copy, step->set.way[w].line, err);
+        status = explain_line_at(&line, copy, step->set.way[w].line, err);
         if (status == C2_OK)
             step->lines[w] = *line;
     }
@@ -219,19 +220,19 @@ static uint32_t way_of(const struct caches_set *set, struct line_no line)
 }
 
 /* An access of the set of what is told, as it stands before. */
-static enum c2_status add_step(struct explain *explain, struct telling *telling, const struct explain_step *step,
-                               struct copy *copy, struct c2_error *err)
+static enum c2_status explain_add_step(struct explain *explain, struct telling *telling,
+                                       const struct explain_step *step, struct copy *copy, struct c2_error *err)
 {
     struct explain_story *story = &telling->story;
     if (!c2_grow((void **)&story->steps, &telling->room, story->step_count, sizeof *story->steps))
-        return no_memory(err);
+        return explain_no_memory(err);
     struct explain_step *to = &story->steps[story->step_count];
     *to = *step;
     to->set = explain->now.set;
     to->lines = NULL;
     to->set_distance = EXPLAIN_UNKNOWN;
     to->way = step->class_ == CACHES_HIT ? way_of(&to->set, step->line) : to->set.victim;
-    if (level_of(explain)->inclusion == CACHES_EXCLUSIVE && step->class_ != CACHES_HIT)
+    if (explain_level_of(explain)->inclusion == CACHES_EXCLUSIVE && step->class_ != CACHES_HIT)
         to->way = EXPLAIN_NO_WAY;
     enum c2_status status = keep_lines(to, copy, err);
     story->step_count += status == C2_OK;
@@ -240,21 +241,21 @@ static enum c2_status add_step(struct explain *explain, struct telling *telling,
     return status;
 }
 
-static bool goes_on(const struct explain *explain, const struct telling *telling, uint32_t copy)
+static bool explain_goes_on(const struct explain *explain, const struct telling *telling, uint32_t copy)
 {
     const uint32_t count = telling->story.step_count;
     return count != 0 && count <= explain->result.steps && telling->story.copy == copy &&
            telling->set == explain->now.place[explain->now.depth].set;
 }
 
-static enum c2_status add_steps(struct explain *explain, const struct explain_step *step, struct copy *copy,
-                                struct c2_error *err)
+static enum c2_status explain_add_steps(struct explain *explain, const struct explain_step *step, struct copy *copy,
+                                        struct c2_error *err)
 {
     const uint32_t number = (uint32_t)(copy - explain->copies);
     enum c2_status status = C2_OK;
     for (unsigned i = 0; i < EXPLAIN_CLASSES && status == C2_OK; i++)
-        if (goes_on(explain, &explain->telling[i], number))
-            status = add_step(explain, &explain->telling[i], step, copy, err);
+        if (explain_goes_on(explain, &explain->telling[i], number))
+            status = explain_add_step(explain, &explain->telling[i], step, copy, err);
     return status;
 }
 
@@ -297,7 +298,7 @@ static enum c2_status begin_story(struct explain *explain, struct telling *telli
     story->page_log2 = miss->page_log2;
     story->served_by = miss->outcome->served_by;
     describe_levels(story, explain, miss);
-    enum c2_status status = add_step(explain, telling, step, copy, err);
+    enum c2_status status = explain_add_step(explain, telling, step, copy, err);
     if (status == C2_OK)
         story->steps[0].set_distance = step->own.asked != 0 ? distance_in_set(copy, &step->own) : 0;
     return status;
@@ -314,10 +315,11 @@ static void check_class(const struct explain *explain, const struct explain_step
 }
 
 /* The level is asked: what is known of the line by then goes into the step. */
-static enum c2_status ask(struct explain *explain, struct explain_step *step, struct copy *copy, struct c2_error *err)
+static enum c2_status explain_ask(struct explain *explain, struct explain_step *step, struct copy *copy,
+                                  struct c2_error *err)
 {
     struct explain_line *line;
-    enum c2_status status = line_at(&line, copy, step->line, err);
+    enum c2_status status = explain_line_at(&line, copy, step->line, err);
     if (status != C2_OK)
         return status;
     step->access.when = ++copy->asked;
@@ -335,19 +337,19 @@ static enum c2_status ask(struct explain *explain, struct explain_step *step, st
 static enum c2_status hit(struct explain *explain, struct explain_step *step, struct copy *copy, struct c2_error *err)
 {
     struct explain_line *line;
-    enum c2_status status = ask(explain, step, copy, err);
+    enum c2_status status = explain_ask(explain, step, copy, err);
     if (status == C2_OK)
-        status = add_steps(explain, step, copy, err);
+        status = explain_add_steps(explain, step, copy, err);
     if (status == C2_OK)
-        status = line_at(&line, copy, step->line, err);
+        status = explain_line_at(&line, copy, step->line, err);
     if (status == C2_OK)
         line->touched = step->access;
     return status;
 }
 
 /* A measured miss of the level; says which telling it begins. */
-static enum c2_status count(struct telling **out, struct explain *explain, const struct sim_miss *miss,
-                            enum caches_class class_, struct c2_error *err)
+static enum c2_status explain_count(struct telling **out, struct explain *explain, const struct sim_miss *miss,
+                                    enum caches_class class_, struct c2_error *err)
 {
     bool there;
     *out = NULL;
@@ -359,7 +361,7 @@ static enum c2_status count(struct telling **out, struct explain *explain, const
         return status;
     explain->result.asked++;
     explain->result.classes[class_]++;
-    *out = begins(explain, class_);
+    *out = explain_begins(explain, class_);
     return C2_OK;
 }
 
@@ -368,25 +370,25 @@ static void lose_unseen(struct explain_step *step, struct copy *copy, uint64_t e
 {
     const enum explain_left how = step->class_ == CACHES_COHERENCE ? EXPLAIN_TAKEN : EXPLAIN_OTHERWISE;
     const struct explain_access unseen = {.spot = NO_SPOT, .prefetcher = EXPLAIN_DEMAND};
-    lose(copy, step->line, how, &unseen, step->line);
+    explain_lose(copy, step->line, how, &unseen, step->line);
     step->own.here = false;
     step->own.how = how;
     step->own.left = unseen;
     step->evictor = evictor;
 }
 
-/* The line is not in the level; what that comes to with other lines is settle()'s. */
+/* The line is not in the level; what that comes to with other lines is explain_settle()'s. */
 static enum c2_status miss_level(struct explain *explain, const struct sim_miss *miss, struct explain_step *step,
                                  struct copy *copy, struct c2_error *err)
 {
     struct telling *telling;
-    enum c2_status status = ask(explain, step, copy, err);
+    enum c2_status status = explain_ask(explain, step, copy, err);
     if (status == C2_OK && step->own.here)
         lose_unseen(step, copy, miss->outcome->event[explain->now.depth].evictor);
     if (status == C2_OK)
-        status = add_steps(explain, step, copy, err);
+        status = explain_add_steps(explain, step, copy, err);
     if (status == C2_OK)
-        status = count(&telling, explain, miss, step->class_, err);
+        status = explain_count(&telling, explain, miss, step->class_, err);
     return status == C2_OK && telling ? begin_story(explain, telling, miss, step, copy, err) : status;
 }
 
@@ -396,7 +398,7 @@ static void lose_everywhere(struct explain *explain, struct line_no line, const 
                             struct line_no for_line)
 {
     for (uint32_t i = 0; i < analyses_copies(explain->machine, explain->result.level); i++)
-        lose(&explain->copies[i], line, EXPLAIN_INCLUSION, by, for_line);
+        explain_lose(&explain->copies[i], line, EXPLAIN_INCLUSION, by, for_line);
 }
 
 /* What the access has made the level itself lose and take. */
@@ -404,26 +406,26 @@ static enum c2_status settle_level(struct explain *explain, const struct sim_mis
                                    const struct explain_access *by, struct c2_error *err)
 {
     const struct caches_outcome *outcome = miss->outcome;
-    const uint32_t depth = depth_of(explain);
-    const bool exclusive = level_of(explain)->inclusion == CACHES_EXCLUSIVE;
+    const uint32_t depth = explain_depth_of(explain);
+    const bool exclusive = explain_level_of(explain)->inclusion == CACHES_EXCLUSIVE;
     struct copy *copy = copy_of(explain, miss->core);
     if (exclusive && outcome->served_by == depth)
-        lose(copy, miss->line, EXPLAIN_MOVED_UP, by, miss->line);
+        explain_lose(copy, miss->line, EXPLAIN_MOVED_UP, by, miss->line);
     if (outcome->evicted >> depth & 1)
-        lose(copy, outcome->event[depth].victim, EXPLAIN_MADE_ROOM, by, miss->line);
+        explain_lose(copy, outcome->event[depth].victim, EXPLAIN_MADE_ROOM, by, miss->line);
     if (exclusive && depth > 0 && (outcome->evicted >> (depth - 1) & 1))
-        return bring(copy, outcome->event[depth - 1].victim, by, err);
+        return explain_bring(copy, outcome->event[depth - 1].victim, by, err);
     const bool missed = miss->first <= depth && depth < outcome->served_by;
-    return missed && !exclusive ? bring(copy, miss->line, by, err) : C2_OK;
+    return missed && !exclusive ? explain_bring(copy, miss->line, by, err) : C2_OK;
 }
 
 /* Inclusive levels below take from all above what they evict; L1I is above them, too. */
-static enum c2_status settle(struct explain *explain, const struct sim_miss *miss, const struct explain_access *by,
-                             struct c2_error *err)
+static enum c2_status explain_settle(struct explain *explain, const struct sim_miss *miss,
+                                     const struct explain_access *by, struct c2_error *err)
 {
     const struct caches_machine *machine = explain->machine;
     const struct caches_outcome *outcome = miss->outcome;
-    for (uint32_t i = depth_of(explain) + 1; i < machine->level_count; i++)
+    for (uint32_t i = explain_depth_of(explain) + 1; i < machine->level_count; i++)
         if (machine->levels[i].inclusion == CACHES_INCLUSIVE && (outcome->evicted >> i & 1))
             lose_everywhere(explain, outcome->event[i].victim, by, miss->line);
     const bool code = explain->result.level == machine->level_count, data = explain->result.level == 0;
@@ -432,7 +434,7 @@ static enum c2_status settle(struct explain *explain, const struct sim_miss *mis
 }
 
 /* All that was asked for is known; what is left is to be counted. */
-static bool is_told(const struct explain *explain)
+static bool explain_is_told(const struct explain *explain)
 {
     return explain->result.miss != 0 && explain->telling[0].story.step_count > explain->result.steps;
 }
@@ -450,11 +452,11 @@ static bool goes_ahead(const struct explain *explain, const struct caches_prefet
     return inclusion != CACHES_EXCLUSIVE && (!event->by_passing || inclusion == CACHES_INCLUSIVE);
 }
 
-static enum c2_status prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
+static enum c2_status explain_prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
 {
     struct explain *explain = self;
     struct copy *copy = copy_of(explain, told->core);
-    if (is_told(explain))
+    if (explain_is_told(explain))
         return C2_OK;
     struct explain_access by = {.when = copy->asked, .va = told->va, .spot = NO_SPOT, .kind = (uint8_t)told->kind};
     enum c2_status status = where_spot(explain->where, told->code, told->kind, told->va, &by.spot, err);
@@ -464,19 +466,19 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *told, 
         const struct caches_prefetched *event = &told->events[i];
         by.prefetcher = (uint8_t)event->prefetcher;
         if (event->what == CACHES_PREFETCH_EVICTED && event->level == explain->result.level)
-            lose(copy, event->line, EXPLAIN_FOR_AHEAD, &by, event->line);
+            explain_lose(copy, event->line, EXPLAIN_FOR_AHEAD, &by, event->line);
         else if (event->what == CACHES_PREFETCH_FLUSHED)
-            lose(copy, event->line, EXPLAIN_OTHERWISE, &by, event->line);
+            explain_lose(copy, event->line, EXPLAIN_OTHERWISE, &by, event->line);
         else if (event->what == CACHES_PREFETCH_ISSUED && goes_ahead(explain, event))
-            status = bring(copy, event->line, &by, err);
+            status = explain_bring(copy, event->line, &by, err);
     }
     return status;
 }
 
 /* ------------------------------------------------------------------ what is told */
 
-static struct explain_step step_of(const struct explain *explain, enum sim_kind kind, struct guest_va va,
-                                   struct line_no line, uint32_t core, uint64_t number)
+static struct explain_step explain_step_of(const struct explain *explain, enum sim_kind kind, struct guest_va va,
+                                           struct line_no line, uint32_t core, uint64_t number)
 {
     return (struct explain_step){.access = {.va = va,
                                             .pc = explain->now.pc,
@@ -490,7 +492,8 @@ static struct explain_step step_of(const struct explain *explain, enum sim_kind 
 }
 
 /* Whether the set that the line goes to has it. */
-static bool holds(struct explain *explain, const struct sim_approach *access, uint32_t depth, enum sim_kind kind)
+static bool explain_holds(struct explain *explain, const struct sim_approach *access, uint32_t depth,
+                          enum sim_kind kind)
 {
     struct approach *now = &explain->now;
     const uint32_t level = analyses_level_of(explain->machine, kind, depth);
@@ -498,7 +501,7 @@ static bool holds(struct explain *explain, const struct sim_approach *access, ui
     return way_of(&now->set, access->line) != EXPLAIN_NO_WAY;
 }
 
-static void find_places(struct explain *explain, const struct sim_approach *access)
+static void explain_find_places(struct explain *explain, const struct sim_approach *access)
 {
     const struct line_no virtual_line = {access->kind == SIM_WALK ? access->line.v
                                                                   : access->va.v >> explain->line_shift};
@@ -507,22 +510,23 @@ static void find_places(struct explain *explain, const struct sim_approach *acce
             access->caches, analyses_level_of(explain->machine, access->kind, depth), virtual_line, access->line);
 }
 
-static enum c2_status approached(void *self, const struct sim_approach *access, struct c2_error *err)
+static enum c2_status explain_approached(void *self, const struct sim_approach *access, struct c2_error *err)
 {
     struct explain *explain = self;
     struct approach *now = &explain->now;
     now->pc = access->pc;
     now->looked = false;
     explain->distances &= !caches_were_instructed(access->caches);
-    if (is_told(explain) || !may_ask(explain, access->kind, access->first))
+    if (explain_is_told(explain) || !may_ask(explain, access->kind, access->first))
         return C2_OK;
-    find_places(explain, access);
-    if (now->depth != access->first && holds(explain, access, access->first, access->kind))
+    explain_find_places(explain, access);
+    if (now->depth != access->first && explain_holds(explain, access, access->first, access->kind))
         return C2_OK;
     now->looked = true;
-    if (!holds(explain, access, now->depth, access->kind) || now->depth != access->first)
+    if (!explain_holds(explain, access, now->depth, access->kind) || now->depth != access->first)
         return C2_OK;
-    struct explain_step step = step_of(explain, access->kind, access->va, access->line, access->core, access->number);
+    struct explain_step step = explain_step_of(explain, access->kind, access->va, access->line, access->core,
+                                               access->number);
     enum c2_status status = where_spot(explain->where, access->code, access->kind, access->va, &step.access.spot, err);
     return status == C2_OK ? hit(explain, &step, copy_of(explain, access->core), err) : status;
 }
@@ -533,17 +537,17 @@ static enum c2_status only_count(struct explain *explain, const struct sim_miss 
     struct telling *none;
     if (!may_ask(explain, miss->kind, miss->first) || depth >= miss->outcome->served_by)
         return C2_OK;
-    return count(&none, explain, miss, miss->outcome->event[depth].class_, err);
+    return explain_count(&none, explain, miss, miss->outcome->event[depth].class_, err);
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status explain_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct explain *explain = self;
     const uint32_t depth = explain->now.depth;
-    if (is_told(explain))
+    if (explain_is_told(explain))
         return only_count(explain, miss, err);
     struct copy *copy = copy_of(explain, miss->core);
-    struct explain_step step = step_of(explain, miss->kind, miss->va, miss->line, miss->core, miss->number);
+    struct explain_step step = explain_step_of(explain, miss->kind, miss->va, miss->line, miss->core, miss->number);
     enum c2_status status = where_spot(explain->where, miss->code, miss->kind, miss->va, &step.access.spot, err);
     if (status != C2_OK)
         return status;
@@ -553,10 +557,10 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
         status = step.class_ == CACHES_HIT ? hit(explain, &step, copy, err)
                                            : miss_level(explain, miss, &step, copy, err);
     }
-    return status == C2_OK ? settle(explain, miss, &step.access, err) : status;
+    return status == C2_OK ? explain_settle(explain, miss, &step.access, err) : status;
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status explain_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct explain *explain = self;
     const uint32_t level = explain->result.level;
@@ -568,7 +572,7 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     return C2_OK;
 }
 
-static void emptied(void *self)
+static void explain_emptied(void *self)
 {
     struct explain *explain = self;
     for (uint32_t i = 0; i < CACHES_MAX_CORES && explain->copies[i].stack; i++) {
@@ -579,7 +583,7 @@ static void emptied(void *self)
     }
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status explain_dropped(void *self, struct c2_error *err)
 {
     struct explain *explain = self;
     (void)err;
@@ -593,7 +597,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
 /* ------------------------------------------------------------------ the result */
 
 /* The story that is told: of what is typical that of the class with most misses. */
-static struct telling *choose(struct explain *explain)
+static struct telling *explain_choose(struct explain *explain)
 {
     static const enum caches_class order[] = {CACHES_CONFLICT, CACHES_CAPACITY, CACHES_COHERENCE, CACHES_COLD};
     enum caches_class most = order[0];
@@ -613,7 +617,7 @@ static enum c2_status name_spots(struct explain *explain, struct c2_error *err)
     enum c2_status status = where_rows(&rows, &count, explain->where, err);
     explain->object_of = status == C2_OK ? c2_alloc((spots + (size_t)1) * sizeof *explain->object_of) : NULL;
     if (status == C2_OK && !explain->object_of)
-        status = no_memory(err);
+        status = explain_no_memory(err);
     for (uint32_t i = 0; status == C2_OK && i < spots; i++)
         explain->object_of[i] = EXPLAIN_NOBODY;
     for (size_t i = 0; status == C2_OK && i < count; i++)
@@ -627,7 +631,7 @@ static void name_access(const struct explain *explain, struct explain_access *ac
     access->object = access->spot != NO_SPOT ? explain->object_of[access->spot] : EXPLAIN_NOBODY;
 }
 
-static void name_line(const struct explain *explain, struct explain_line *line)
+static void explain_name_line(const struct explain *explain, struct explain_line *line)
 {
     name_access(explain, &line->asking);
     name_access(explain, &line->brought);
@@ -647,27 +651,27 @@ static void name_evictor(const struct explain *explain, struct explain_step *ste
     step->own.left.pc = of->insns[row->insn].pc;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status explain_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct explain *explain = self;
-    struct explain_story *story = &choose(explain)->story;
+    struct explain_story *story = &explain_choose(explain)->story;
     (void)sim;
     explain->result.story = story->step_count != 0 ? story : NULL;
     enum c2_status status = name_spots(explain, err);
     for (uint32_t i = 0; i < story->step_count && status == C2_OK; i++) {
         struct explain_step *step = &story->steps[i];
         name_access(explain, &step->access);
-        name_line(explain, &step->own);
+        explain_name_line(explain, &step->own);
         name_evictor(explain, step);
         for (uint32_t w = 0; w < step->set.ways; w++)
-            name_line(explain, &step->lines[w]);
+            explain_name_line(explain, &step->lines[w]);
     }
     return status;
 }
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void explain_destroy(struct analysis *analysis)
 {
     struct explain *explain = (struct explain *)analysis;
     for (unsigned i = 0; i < EXPLAIN_CLASSES; i++)
@@ -683,7 +687,7 @@ static void destroy(struct analysis *analysis)
     c2_free(explain);
 }
 
-static enum c2_status take_level(struct explain *explain, const char *word, struct c2_error *err)
+static enum c2_status explain_take_level(struct explain *explain, const char *word, struct c2_error *err)
 {
     const struct caches_machine *machine = explain->machine;
     char names[(CACHES_MAX_LEVELS + 1) * (CACHES_NAME_BYTES + 2)] = "";
@@ -720,10 +724,11 @@ static enum c2_status take_miss(struct explain *explain, const char *word, struc
     return c2_fail(err, C2_ERR_INVALID, "--miss %s: must be a number, 1 for the first miss", word);
 }
 
-static enum c2_status take_words(struct explain *explain, const struct analyses_setup *setup, struct c2_error *err)
+static enum c2_status explain_take_words(struct explain *explain, const struct analyses_setup *setup,
+                                         struct c2_error *err)
 {
     uint64_t steps;
-    enum c2_status status = take_level(explain, analyses_setting(setup, ANALYSES_SETTING_explain_level), err);
+    enum c2_status status = explain_take_level(explain, analyses_setting(setup, ANALYSES_SETTING_explain_level), err);
     if (status == C2_OK)
         status = take_at(explain, analyses_setting(setup, ANALYSES_SETTING_explain_at), err);
     if (status == C2_OK)
@@ -746,55 +751,61 @@ static enum c2_status make_copies(struct explain *explain, struct c2_error *err)
     return status;
 }
 
-static enum c2_status make(struct explain *explain, const struct analyses_setup *setup, const struct analyses *analyses,
-                           struct c2_error *err)
+static enum c2_status explain_make(struct explain *explain, const struct analyses_setup *setup,
+                                   const struct analyses *analyses, struct c2_error *err)
 {
     enum c2_status status = analyses_need_stores_to_stay(setup->machine, "explain", err);
     if (status == C2_OK)
-        status = take_words(explain, setup, err);
+        status = explain_take_words(explain, setup, err);
     if (status == C2_OK)
         status = make_copies(explain, err);
     if (status == C2_OK)
         status = where_create(&explain->where, analyses, err);
-    explain->now.depth = depth_of(explain);
-    explain->capacity = (uint32_t)(level_of(explain)->size_bytes >> explain->line_shift);
+    explain->now.depth = explain_depth_of(explain);
+    explain->capacity = (uint32_t)(explain_level_of(explain)->size_bytes >> explain->line_shift);
     return status;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status explain_create(struct analysis **out, const struct analyses_setup *setup,
+                                     const struct analyses *analyses, struct c2_error *err)
 {
     struct explain *explain = c2_calloc(1, sizeof *explain);
     if (!explain)
-        return no_memory(err);
+        return explain_no_memory(err);
     explain->base.kind = &analysis_explain;
     explain->machine = setup->machine;
     explain->symbols = setup->symbols;
     explain->analyses = analyses;
     explain->line_shift = c2_log2(setup->machine->line_bytes);
     explain->distances = !caches_machine_prefetches(setup->machine) && caches_machine_cores(setup->machine) == 1;
-    enum c2_status status = make(explain, setup, analyses, err);
+    enum c2_status status = explain_make(explain, setup, analyses, err);
     if (status == C2_OK)
         *out = &explain->base;
     else
-        destroy(&explain->base);
+        explain_destroy(&explain->base);
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber explain_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
-                                   .approached = approached,
-                                   .missed = missed,
-                                   .prefetched = prefetched,
-                                   .window = window,
-                                   .emptied = emptied,
-                                   .dropped = dropped,
-                                   .finish = finish};
+                                   .approached = explain_approached,
+                                   .missed = explain_missed,
+                                   .prefetched = explain_prefetched,
+                                   .window = explain_window,
+                                   .emptied = explain_emptied,
+                                   .dropped = explain_dropped,
+                                   .finish = explain_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct explain *)analysis)->result; }
+static const void *explain_result(const struct analysis *analysis)
+{
+    return &((const struct explain *)analysis)->result;
+}
 
-const struct analysis_kind analysis_explain = {
-    .needs = 1u << ANALYSIS_profile, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_explain = {.needs = 1u << ANALYSIS_profile,
+                                               .create = explain_create,
+                                               .subscriber = explain_subscriber,
+                                               .result = explain_result,
+                                               .destroy = explain_destroy};

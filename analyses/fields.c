@@ -65,13 +65,13 @@ struct fields {
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the use of fields"); }
+static enum c2_status fields_no_memory(struct c2_error *err) { return c2_fail_memory(err, "the use of fields"); }
 
 enum c2_status fields_create(struct fields **out, const struct profile *profile, uint32_t levels, struct c2_error *err)
 {
     struct fields *fields = *out = c2_calloc(1, sizeof *fields);
     if (!fields)
-        return no_memory(err);
+        return fields_no_memory(err);
     fields->profile = profile;
     fields->levels = levels;
     fields->line_bytes = profile->machine->line_bytes;
@@ -113,7 +113,7 @@ static const struct loader_struct *struct_of_block(const struct fields *fields, 
     return object.receiver ? loader_struct_of(symbols, loader_receiver_type(symbols, site), true) : NULL;
 }
 
-static const struct loader_struct *struct_of(const struct fields *fields, uint32_t number)
+static const struct loader_struct *fields_struct_of(const struct fields *fields, uint32_t number)
 {
     const struct objects_owner *owner = objects_owner(fields->profile->objects, number);
     struct loader_symbols *symbols = fields->profile->symbols;
@@ -128,7 +128,7 @@ static const struct loader_struct *struct_of(const struct fields *fields, uint32
     return of && of->bytes <= LOADER_STRUCT_BYTES ? of : NULL; /* a common block may be too large to be counted */
 }
 
-static bool is_same(const struct loader_struct *a, const struct loader_struct *b)
+static bool fields_is_same(const struct loader_struct *a, const struct loader_struct *b)
 {
     bool same = a->bytes == b->bytes && a->field_count == b->field_count && strcmp(a->name, b->name) == 0;
     for (uint32_t i = 0; same && i < a->field_count; i++)
@@ -141,16 +141,16 @@ static enum c2_status number_struct(struct fields *fields, const struct loader_s
                                     struct c2_error *err)
 {
     uint32_t i = 0;
-    while (i < fields->count && fields->structures[i].of != of && !is_same(fields->structures[i].of, of))
+    while (i < fields->count && fields->structures[i].of != of && !fields_is_same(fields->structures[i].of, of))
         i++;
     *out = FIRST + i;
     if (i < fields->count)
         return C2_OK;
     if (!c2_grow((void **)&fields->structures, &fields->room, fields->count, sizeof *fields->structures))
-        return no_memory(err);
+        return fields_no_memory(err);
     struct counted *bytes = c2_calloc((size_t)of->bytes * fields->levels, sizeof *bytes);
     if (!bytes)
-        return no_memory(err);
+        return fields_no_memory(err);
     fields->structures[fields->count++] = (struct structure){of, bytes};
     return C2_OK;
 }
@@ -175,11 +175,11 @@ static bool reach_owner(struct fields *fields, uint32_t owner)
 static enum c2_status know_owner(struct fields *fields, uint32_t owner, uint32_t *out, struct c2_error *err)
 {
     if (!reach_owner(fields, owner))
-        return no_memory(err);
+        return fields_no_memory(err);
     *out = fields->of_owner[owner];
     if (*out != UNKNOWN)
         return C2_OK;
-    const struct loader_struct *of = struct_of(fields, owner);
+    const struct loader_struct *of = fields_struct_of(fields, owner);
     enum c2_status status = C2_OK;
     *out = NONE;
     if (of)
@@ -205,7 +205,7 @@ static uint32_t new_piece(struct fields *fields)
 }
 
 /* The object's own extent; of a static variable found there may be a part. */
-static uint64_t base_of(const struct fields *fields, const struct objects_found *found, uint64_t *bytes)
+static uint64_t fields_base_of(const struct fields *fields, const struct objects_found *found, uint64_t *bytes)
 {
     const struct objects_owner *owner = objects_owner(fields->profile->objects, found->owner);
     const bool whole = owner->kind == ANALYSES_STATIC && !owner->is_local;
@@ -219,7 +219,7 @@ static enum c2_status add_piece(struct fields *fields, const struct objects_foun
 {
     uint32_t number = NONE;
     uint64_t bytes;
-    const uint64_t base = base_of(fields, found, &bytes);
+    const uint64_t base = fields_base_of(fields, found, &bytes);
     enum c2_status status = know_owner(fields, found->owner, &number, err);
     if (status != C2_OK || number < FIRST || va < base)
         return status;
@@ -228,7 +228,7 @@ static enum c2_status add_piece(struct fields *fields, const struct objects_foun
         return C2_OK;
     const uint32_t piece = new_piece(fields);
     if (piece == 0)
-        return no_memory(err);
+        return fields_no_memory(err);
     fields->pieces[piece] = (struct piece){.next = *pieces,
                                            .number = number - FIRST,
                                            .owner = found->owner,
@@ -272,7 +272,8 @@ static void count_piece(struct fields *fields, uint32_t level, const struct piec
     }
 }
 
-static void count_pieces(struct fields *fields, uint32_t level, uint32_t pieces, const uint64_t *mask, uint64_t *others)
+static void fields_count_pieces(struct fields *fields, uint32_t level, uint32_t pieces, const uint64_t *mask,
+                                uint64_t *others)
 {
     for (uint32_t i = pieces; i != 0; i = fields->pieces[i].next)
         count_piece(fields, level, &fields->pieces[i], mask, others);
@@ -280,7 +281,7 @@ static void count_pieces(struct fields *fields, uint32_t level, uint32_t pieces,
         stays_mask_add(others, fields->pieces[i].from, fields->pieces[i].bytes);
 }
 
-static void give_back(struct fields *fields, uint32_t pieces)
+static void fields_give_back(struct fields *fields, uint32_t pieces)
 {
     while (pieces != 0) {
         const uint32_t next = fields->pieces[pieces].next;
@@ -299,11 +300,11 @@ enum c2_status fields_end(struct fields *fields, uint32_t level, uint64_t va, ui
     memset(others, 0, (fields->line_bytes + 63) / 64 * sizeof *others);
     enum c2_status status = mask ? fields_begin(fields, va, &now, err) : C2_OK;
     if (mask && status == C2_OK) {
-        count_pieces(fields, level, now, mask, others);
-        count_pieces(fields, level, before, mask, others);
+        fields_count_pieces(fields, level, now, mask, others);
+        fields_count_pieces(fields, level, before, mask, others);
     }
-    give_back(fields, now);
-    give_back(fields, before);
+    fields_give_back(fields, now);
+    fields_give_back(fields, before);
     return status;
 }
 
@@ -321,8 +322,8 @@ void fields_check(const struct fields *fields) { C2_ASSERT(fields->alive == 0); 
 
 /* ------------------------------------------------------------------ the result */
 
-static void add_bytes(const struct fields *fields, const struct structure *structure, uint32_t start, uint32_t bytes,
-                      struct analyses_line_use_bytes *to)
+static void fields_add_bytes(const struct fields *fields, const struct structure *structure, uint32_t start,
+                             uint32_t bytes, struct analyses_line_use_bytes *to)
 {
     for (uint32_t level = 0; level < fields->levels; level++)
         for (uint32_t i = start; i < start + bytes; i++) {
@@ -349,7 +350,7 @@ static uint32_t list_fields(const struct fields *fields, const struct structure 
             if (to) {
                 to[count] = found[k];
                 to[count].level = &bytes[count * fields->levels];
-                add_bytes(fields, structure, found[k].start, found[k].bytes, &bytes[count * fields->levels]);
+                fields_add_bytes(fields, structure, found[k].start, found[k].bytes, &bytes[count * fields->levels]);
             }
             count++;
         }
@@ -359,7 +360,7 @@ static uint32_t list_fields(const struct fields *fields, const struct structure 
 }
 
 /* Those whose lines were loaded, by their first and their greatest in bytes. */
-static void find_objects(const struct fields *fields, uint32_t number, struct analyses_line_use_struct *out)
+static void fields_find_objects(const struct fields *fields, uint32_t number, struct analyses_line_use_struct *out)
 {
     uint64_t most = 0;
     out->object = ANALYSES_NOBODY;
@@ -386,7 +387,7 @@ static uint64_t unused_of(const struct analyses_line_use_struct *of, uint32_t le
     return unused;
 }
 
-static int by_unused(const void *left, const void *right)
+static int fields_by_unused(const void *left, const void *right)
 {
     const struct analyses_line_use_struct *a = left, *b = right;
     if (a->unused_bytes != b->unused_bytes)
@@ -404,7 +405,7 @@ enum c2_status fields_result(const struct analyses_line_use_struct **out, size_t
     fields->result_fields = c2_calloc(all + 1, sizeof *fields->result_fields);
     fields->result_bytes = c2_calloc((all + 1) * fields->levels, sizeof *fields->result_bytes);
     if (!fields->result || !fields->result_fields || !fields->result_bytes)
-        return no_memory(err);
+        return fields_no_memory(err);
     for (uint32_t i = 0; i < fields->count; i++) {
         const struct structure *structure = &fields->structures[i];
         struct analyses_line_use_struct *of = &fields->result[kept];
@@ -414,10 +415,10 @@ enum c2_status fields_result(const struct analyses_line_use_struct **out, size_t
                                       &fields->result_bytes[at * fields->levels]);
         at += of->field_count;
         of->unused_bytes = unused_of(of, fields->levels);
-        find_objects(fields, i, of);
+        fields_find_objects(fields, i, of);
         kept += of->object_count != 0;
     }
-    qsort(fields->result, kept, sizeof *fields->result, by_unused);
+    qsort(fields->result, kept, sizeof *fields->result, fields_by_unused);
     *out = fields->result;
     *count = kept;
     return C2_OK;

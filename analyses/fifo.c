@@ -60,7 +60,7 @@ struct fifo {
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void fifo_destroy(struct analysis *analysis)
 {
     struct fifo *fifo = (struct fifo *)analysis;
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++) {
@@ -95,8 +95,8 @@ static bool make_tables(struct fifo *fifo, uint32_t number, uint32_t a_way)
     return made;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status fifo_create(struct analysis **out, const struct analyses_setup *setup,
+                                  const struct analyses *analyses, struct c2_error *err)
 {
     const struct caches_machine *machine = setup->machine;
     uint64_t a_way;
@@ -114,7 +114,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     for (uint32_t i = 0; i < machine->level_count + machine->has_l1i && made; i++)
         made = make_tables(fifo, i, (uint32_t)a_way);
     if (!made) {
-        destroy(&fifo->base);
+        fifo_destroy(&fifo->base);
         return c2_fail_memory(err, "the FIFO detector");
     }
     *out = &fifo->base;
@@ -124,7 +124,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 /* ------------------------------------------------------------------ misses and evictions */
 
 /* To the end, found or not: so compilers take several at a time. */
-static bool has(const struct table *table, uint32_t set, struct line_no line)
+static bool fifo_has(const struct table *table, uint32_t set, struct line_no line)
 {
     const uint64_t *entry = &table->entry[(size_t)set * table->length];
     uint32_t found = 0;
@@ -143,7 +143,7 @@ static bool set_holds(const struct table *table, uint32_t set)
     return true;
 }
 
-static void push(struct table *table, uint32_t set, struct line_no line)
+static void fifo_push(struct table *table, uint32_t set, struct line_no line)
 {
     uint16_t *oldest = &table->oldest[set];
     table->entry[(size_t)set * table->length + *oldest] = line.v + 1;
@@ -151,12 +151,12 @@ static void push(struct table *table, uint32_t set, struct line_no line)
     C2_PROMISE(set_holds(table, set));
 }
 
-static void judge(const struct table *table, struct analyses_fifo_counts *n, const struct caches_event *event,
-                  struct line_no line)
+static void fifo_judge(const struct table *table, struct analyses_fifo_counts *n, const struct caches_event *event,
+                       struct line_no line)
 {
     if (event->class_ != CACHES_CAPACITY && event->class_ != CACHES_CONFLICT)
         return;
-    const bool to_fifo = has(table, event->set_number, line), to_shadow = event->class_ == CACHES_CONFLICT;
+    const bool to_fifo = fifo_has(table, event->set_number, line), to_shadow = event->class_ == CACHES_CONFLICT;
     n->fifo_conflict += to_fifo;
     n->fifo_capacity += !to_fifo;
     n->both_conflict += to_fifo && to_shadow;
@@ -165,7 +165,7 @@ static void judge(const struct table *table, struct analyses_fifo_counts *n, con
 }
 
 /* A level is judged before what it evicts for the line enters. */
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status fifo_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct fifo *fifo = self;
     (void)err;
@@ -174,23 +174,23 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
         const uint32_t level = analyses_level_of(fifo->machine, miss->kind, depth);
         struct table *table = &fifo->table[level][fifo->copies[level] > 1 ? miss->core : 0];
         if (depth < miss->outcome->served_by && miss->measured)
-            judge(table, &fifo->counts[level], event, miss->line);
+            fifo_judge(table, &fifo->counts[level], event, miss->line);
         if (miss->outcome->evicted >> depth & 1)
-            push(table, event->victim_set, event->victim);
+            fifo_push(table, event->victim_set, event->victim);
     }
     return C2_OK;
 }
 
 /* What a set throws out for a prefetch is evicted as well. */
-static enum c2_status prefetched(void *self, const struct sim_prefetched *prefetched, struct c2_error *err)
+static enum c2_status fifo_prefetched(void *self, const struct sim_prefetched *prefetched, struct c2_error *err)
 {
     struct fifo *fifo = self;
     (void)err;
     for (size_t i = 0; i < prefetched->count; i++) {
         const struct caches_prefetched *event = &prefetched->events[i];
         if (event->what == CACHES_PREFETCH_EVICTED)
-            push(&fifo->table[event->level][fifo->copies[event->level] > 1 ? prefetched->core : 0], event->set,
-                 event->line);
+            fifo_push(&fifo->table[event->level][fifo->copies[event->level] > 1 ? prefetched->core : 0], event->set,
+                      event->line);
     }
     return C2_OK;
 }
@@ -203,7 +203,7 @@ static void empty_table(struct table *table, const struct caches_machine *machin
 }
 
 /* Emptied caches have evicted nothing. */
-static void emptied(void *self)
+static void fifo_emptied(void *self)
 {
     struct fifo *fifo = self;
     const struct caches_machine *machine = fifo->machine;
@@ -212,7 +212,7 @@ static void emptied(void *self)
             empty_table(&fifo->table[i][copy], machine, i < machine->level_count ? &machine->levels[i] : &machine->l1i);
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status fifo_dropped(void *self, struct c2_error *err)
 {
     struct fifo *fifo = self;
     (void)err;
@@ -223,8 +223,8 @@ static enum c2_status dropped(void *self, struct c2_error *err)
 
 /* ------------------------------------------------------------------ windows */
 
-static void check_level(const struct analyses_fifo_counts *now, const struct analyses_fifo_counts *before,
-                        const struct caches_counts *counts)
+static void fifo_check_level(const struct analyses_fifo_counts *now, const struct analyses_fifo_counts *before,
+                             const struct caches_counts *counts)
 {
     const uint64_t fifo_conflict = now->fifo_conflict - before->fifo_conflict;
     const uint64_t both_conflict = now->both_conflict - before->both_conflict;
@@ -233,7 +233,7 @@ static void check_level(const struct analyses_fifo_counts *now, const struct ana
     C2_ASSERT(both_conflict + now->only_fa - before->only_fa == counts->conflict);
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status fifo_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     static const struct caches_counts nothing;
     struct fifo *fifo = self;
@@ -241,25 +241,25 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     const uint32_t levels = fifo->machine->level_count;
     (void)err;
     for (uint32_t i = 0; i < levels; i++)
-        check_level(&fifo->counts[i], &fifo->window_start[i], measured ? &window->of.levels[i] : &nothing);
+        fifo_check_level(&fifo->counts[i], &fifo->window_start[i], measured ? &window->of.levels[i] : &nothing);
     if (fifo->machine->has_l1i)
-        check_level(&fifo->counts[levels], &fifo->window_start[levels], measured ? &window->of.l1i : &nothing);
+        fifo_check_level(&fifo->counts[levels], &fifo->window_start[levels], measured ? &window->of.l1i : &nothing);
     memcpy(fifo->window_start, fifo->counts, sizeof fifo->counts);
     return C2_OK;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber fifo_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
-                                   .missed = missed,
-                                   .prefetched = prefetched,
-                                   .emptied = emptied,
-                                   .dropped = dropped,
-                                   .window = window};
+                                   .missed = fifo_missed,
+                                   .prefetched = fifo_prefetched,
+                                   .emptied = fifo_emptied,
+                                   .dropped = fifo_dropped,
+                                   .window = fifo_window};
 }
 
-static const void *result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }
+static const void *fifo_result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }
 
 /* ------------------------------------------------------------------ its chapter */
 
@@ -299,7 +299,7 @@ static const struct analysis_chapter chapter = {.add = add_fifo_chapter, .in = D
 const struct analysis_kind analysis_fifo = {.every_machine = true,
                                             .beside = true,
                                             .chapter = &chapter,
-                                            .create = create,
-                                            .subscriber = subscriber,
-                                            .result = result,
-                                            .destroy = destroy};
+                                            .create = fifo_create,
+                                            .subscriber = fifo_subscriber,
+                                            .result = fifo_result,
+                                            .destroy = fifo_destroy};

@@ -102,7 +102,7 @@ struct histogram {
     struct analyses_histogram_result result;
 };
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the histogram"); }
+static enum c2_status histogram_no_memory(struct c2_error *err) { return c2_fail_memory(err, "the histogram"); }
 
 /* ------------------------------------------------------------------ words */
 
@@ -136,12 +136,12 @@ static enum c2_status each_word(struct histogram *histogram, const char *list,
     enum c2_status status = C2_OK;
     for (const char *at = list; at && status == C2_OK; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         const char *word = c2_pool_format(&histogram->pool, "%.*s", (int)strcspn(at, ","), at);
-        status = word ? take(histogram, word, err) : no_memory(err);
+        status = word ? take(histogram, word, err) : histogram_no_memory(err);
     }
     return status;
 }
 
-static enum c2_status take_point(struct histogram *histogram, const char *word, struct c2_error *err)
+static enum c2_status histogram_take_point(struct histogram *histogram, const char *word, struct c2_error *err)
 {
     if (strcmp(word, "barriers") == 0)
         histogram->at_barriers = true;
@@ -173,22 +173,22 @@ static enum c2_status read_words(struct histogram *histogram, const struct analy
 {
     enum c2_status status = read_granularity(histogram, setup, err);
     if (status == C2_OK)
-        status = each_word(histogram, analyses_setting(setup, ANALYSES_SETTING_phase_at), take_point, err);
+        status = each_word(histogram, analyses_setting(setup, ANALYSES_SETTING_phase_at), histogram_take_point, err);
     return status == C2_OK ? each_word(histogram, analyses_setting(setup, ANALYSES_SETTING_monitor), take_monitor, err)
                            : status;
 }
 
 /* ------------------------------------------------------------------ phases */
 
-static enum c2_status begin_phase(struct histogram *histogram, const char *at, uint64_t instructions,
-                                  struct c2_error *err)
+static enum c2_status histogram_begin_phase(struct histogram *histogram, const char *at, uint64_t instructions,
+                                            struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     if (histogram->phase_count == PHASES)
         return c2_fail(err, C2_ERR_INVALID, "--phase-at: %u phases and more", PHASES);
     if (!c2_grow((void **)&histogram->phases, &histogram->phase_room, histogram->phase_count,
                  sizeof *histogram->phases))
-        return no_memory(err);
+        return histogram_no_memory(err);
     histogram->phases[histogram->phase_count++] = (struct analyses_histogram_phase){.at = at,
                                                                                     .instructions = instructions};
     histogram->recent[0] = histogram->recent[1] = UINT32_MAX;
@@ -201,12 +201,13 @@ static enum c2_status begin_phase(struct histogram *histogram, const char *at, u
 
 static uint64_t bare(const char *name) { return strcspn(name, "@"); }
 
-static bool is_called(const char *symbol, const char *name)
+static bool histogram_is_called(const char *symbol, const char *name)
 {
     return strlen(name) == bare(symbol) && strncmp(symbol, name, bare(symbol)) == 0;
 }
 
-static enum c2_status name_found(void *self, const char *name, struct guest_va entry, bool ifunc, struct c2_error *err)
+static enum c2_status histogram_name_found(void *self, const char *name, struct guest_va entry, bool ifunc,
+                                           struct c2_error *err)
 {
     struct histogram *histogram = self;
     enum c2_status status = C2_OK;
@@ -214,25 +215,26 @@ static enum c2_status name_found(void *self, const char *name, struct guest_va e
         return C2_OK;
     const char *shown = loader_shown_name(histogram->symbols, name);
     for (uint32_t i = 0; i < histogram->point_count && status == C2_OK; i++)
-        if (is_called(name, histogram->points[i]) || (shown && strcmp(shown, histogram->points[i]) == 0))
+        if (histogram_is_called(name, histogram->points[i]) || (shown && strcmp(shown, histogram->points[i]) == 0))
             status = c2_map_put(histogram->point_at, entry.v, 1 + i, err);
     for (uint32_t i = 0; histogram->at_barriers && i < sizeof barriers / sizeof barriers[0] && status == C2_OK; i++)
-        if (is_called(name, barriers[i]))
+        if (histogram_is_called(name, barriers[i]))
             status = c2_map_put(histogram->point_at, entry.v, 1 + POINTS + i, err);
     return status;
 }
 
-static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
+static enum c2_status histogram_memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct histogram *histogram = self;
-    const struct loader_entry_listener listener = {histogram, name_found};
+    const struct loader_entry_listener listener = {histogram, histogram_name_found};
     if (!appeared || !area->path || (area->prot & MMU_EXEC) == 0)
         return C2_OK;
     return loader_function_entries(histogram->symbols, area->start, &listener, err);
 }
 
 /* Where the guest comes to a function that a phase begins with. */
-static enum c2_status arrive(struct histogram *histogram, uint64_t pc, uint64_t instructions, struct c2_error *err)
+static enum c2_status histogram_arrive(struct histogram *histogram, uint64_t pc, uint64_t instructions,
+                                       struct c2_error *err)
 {
     uint64_t found;
     if (!c2_map_get(histogram->point_at, pc, &found))
@@ -241,45 +243,45 @@ static enum c2_status arrive(struct histogram *histogram, uint64_t pc, uint64_t 
     const struct analyses_histogram_phase *newest = &histogram->phases[histogram->phase_count - 1];
     if (found <= POINTS)
         histogram->met[found - 1] = true;
-    else if (histogram->alive > 1) /* the phase begins where all have come: mark() */
+    else if (histogram->alive > 1) /* the phase begins where all have come: histogram_mark() */
         histogram->met_barrier = at;
     if (found > POINTS && histogram->alive > 1)
         return C2_OK;
     if (newest->at == at && newest->instructions == instructions)
         return C2_OK; /* its first instruction faulted, and is started again */
-    return begin_phase(histogram, at, instructions, err);
+    return histogram_begin_phase(histogram, at, instructions, err);
 }
 
 /* Of several threads a barrier is where the last one comes. */
-static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+static enum c2_status histogram_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
     struct histogram *histogram = self;
     if (mark == STREAM_THREAD)
         histogram->alive += words[1] == STREAM_START ? 1 : -1u;
     if (mark != STREAM_BARRIER || !histogram->measures)
         return C2_OK;
-    return begin_phase(histogram, histogram->met_barrier ? histogram->met_barrier : "barrier",
-                       histogram->instructions + histogram->window_instructions, err);
+    return histogram_begin_phase(histogram, histogram->met_barrier ? histogram->met_barrier : "barrier",
+                                 histogram->instructions + histogram->window_instructions, err);
 }
 
 /* ------------------------------------------------------------------ cells */
 
-static enum c2_status add_cell(struct histogram *histogram, uint64_t key, uint32_t *out, struct c2_error *err)
+static enum c2_status histogram_add_cell(struct histogram *histogram, uint64_t key, uint32_t *out, struct c2_error *err)
 {
     *out = histogram->cell_count;
     const size_t bytes = histogram->levels * sizeof *histogram->counts;
     if (*out == UINT32_MAX - 1 ||
         !c2_grow((void **)&histogram->cells, &histogram->cell_room, *out, sizeof *histogram->cells) ||
         !c2_grow((void **)&histogram->counts, &histogram->count_room, *out, bytes))
-        return no_memory(err);
+        return histogram_no_memory(err);
     histogram->cells[*out] = (struct cell){key, histogram->phase_count - 1};
     memset(&histogram->counts[(size_t)*out * histogram->levels], 0, bytes);
     histogram->cell_count++;
     return c2_map_put(histogram->cell_of, key, *out, err);
 }
 
-static enum c2_status key_of(struct histogram *histogram, uint32_t code, enum sim_kind kind, struct guest_va va,
-                             uint64_t *out, struct c2_error *err)
+static enum c2_status histogram_key_of(struct histogram *histogram, uint32_t code, enum sim_kind kind,
+                                       struct guest_va va, uint64_t *out, struct c2_error *err)
 {
     uint32_t spot = 0;
     enum c2_status status = C2_OK;
@@ -294,32 +296,32 @@ static enum c2_status find_cell(struct histogram *histogram, uint32_t code, enum
 {
     uint32_t *recent = &histogram->recent[kind == SIM_FETCH];
     uint64_t key, found;
-    enum c2_status status = key_of(histogram, code, kind, va, &key, err);
+    enum c2_status status = histogram_key_of(histogram, code, kind, va, &key, err);
     if (status == C2_OK && (*recent == UINT32_MAX || histogram->cells[*recent].key != key)) {
         if (c2_map_get(histogram->cell_of, key, &found))
             *recent = (uint32_t)found;
         else
-            status = add_cell(histogram, key, recent, err);
+            status = histogram_add_cell(histogram, key, recent, err);
     }
     if (status == C2_OK)
         *out = &histogram->counts[(size_t)*recent * histogram->levels];
     return status;
 }
 
-static enum c2_status reach_code(struct histogram *histogram, uint32_t code, struct c2_error *err)
+static enum c2_status histogram_reach_code(struct histogram *histogram, uint32_t code, struct c2_error *err)
 {
     const uint32_t old = histogram->code_room;
     const size_t bytes = histogram->levels * sizeof *histogram->codes;
     if (code < old)
         return C2_OK;
     if (!c2_reach((void **)&histogram->codes, &histogram->code_room, code, bytes, C2_HOST_SIZE(1024u, 1u)))
-        return no_memory(err);
+        return histogram_no_memory(err);
     memset(&histogram->codes[(size_t)old * histogram->levels], 0, (histogram->code_room - old) * bytes);
     return C2_OK;
 }
 
-static void count(struct histogram *histogram, struct analyses_level_count *cell, uint32_t code, uint32_t level,
-                  bool miss)
+static void histogram_count(struct histogram *histogram, struct analyses_level_count *cell, uint32_t code,
+                            uint32_t level, bool miss)
 {
     struct analyses_level_count *const to[] = {&cell[level], &histogram->window[level],
                                                &histogram->phases[histogram->phase_count - 1].levels[level],
@@ -333,7 +335,8 @@ static void count(struct histogram *histogram, struct analyses_level_count *cell
 /* ------------------------------------------------------------------ events */
 
 /* A level is asked for the line of an address. */
-static enum c2_status watch(struct histogram *histogram, uint32_t level, struct guest_va va, struct c2_error *err)
+static enum c2_status histogram_watch(struct histogram *histogram, uint32_t level, struct guest_va va,
+                                      struct c2_error *err)
 {
     const uint64_t line = va.v >> histogram->line_shift;
     uint64_t before = 0;
@@ -347,17 +350,17 @@ static enum c2_status watch(struct histogram *histogram, uint32_t level, struct 
     return status;
 }
 
-static enum c2_status access_line(struct histogram *histogram, uint32_t code, enum sim_kind kind, struct guest_va va,
-                                  struct c2_error *err)
+static enum c2_status histogram_access_line(struct histogram *histogram, uint32_t code, enum sim_kind kind,
+                                            struct guest_va va, struct c2_error *err)
 {
     struct analyses_level_count *cell;
     enum c2_status status = find_cell(histogram, code, kind, va, &cell, err);
     if (status == C2_OK)
-        status = reach_code(histogram, code, err);
+        status = histogram_reach_code(histogram, code, err);
     if (status != C2_OK)
         return status;
-    count(histogram, cell, code, analyses_level_of(histogram->machine, kind, 0), false);
-    return kind == SIM_FETCH ? C2_OK : watch(histogram, 0, va, err);
+    histogram_count(histogram, cell, code, analyses_level_of(histogram->machine, kind, 0), false);
+    return kind == SIM_FETCH ? C2_OK : histogram_watch(histogram, 0, va, err);
 }
 
 static uint64_t *fetch_line_of(struct histogram *histogram, uint32_t tid)
@@ -365,8 +368,8 @@ static uint64_t *fetch_line_of(struct histogram *histogram, uint32_t tid)
     return &histogram->fetch_lines[sim_core_of(tid, histogram->core_count)];
 }
 
-static enum c2_status reference(struct histogram *histogram, const struct sim_reference *reference,
-                                struct c2_error *err)
+static enum c2_status histogram_reference(struct histogram *histogram, const struct sim_reference *reference,
+                                          struct c2_error *err)
 {
     const bool fetch = reference->kind == SIM_FETCH;
     uint64_t *fetch_line = fetch_line_of(histogram, reference->tid);
@@ -379,36 +382,37 @@ static enum c2_status reference(struct histogram *histogram, const struct sim_re
             continue;
         if (fetch)
             *fetch_line = line;
-        status = access_line(histogram, reference->code, reference->kind,
-                             fetch || line != first ? start : reference->va, err);
+        status = histogram_access_line(histogram, reference->code, reference->kind,
+                                       fetch || line != first ? start : reference->va, err);
     }
     return status;
 }
 
-static enum c2_status references(void *self, const struct sim_reference *list, size_t count_, struct c2_error *err)
+static enum c2_status histogram_references(void *self, const struct sim_reference *list, size_t count_,
+                                           struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < count_ && status == C2_OK; i++)
-        status = reference(self, &list[i], err);
+        status = histogram_reference(self, &list[i], err);
     return status;
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status histogram_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct histogram *histogram = self;
     struct analyses_level_count *cell;
     enum c2_status status = find_cell(histogram, miss->code, miss->kind, miss->va, &cell, err);
     if (status == C2_OK)
-        status = reach_code(histogram, miss->code, err);
+        status = histogram_reach_code(histogram, miss->code, err);
     const uint32_t levels = histogram->machine->level_count;
     if (miss->first > 0 && status == C2_OK) /* a store that the level above has passed on */
-        count(histogram, cell, miss->code, miss->first, false);
+        histogram_count(histogram, cell, miss->code, miss->first, false);
     for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++) {
-        count(histogram, cell, miss->code, analyses_level_of(histogram->machine, miss->kind, i), true);
+        histogram_count(histogram, cell, miss->code, analyses_level_of(histogram->machine, miss->kind, i), true);
         if (i + 1 == levels)
             break;
-        count(histogram, cell, miss->code, i + 1, false);
-        status = watch(histogram, i + 1, miss->va, err);
+        histogram_count(histogram, cell, miss->code, i + 1, false);
+        status = histogram_watch(histogram, i + 1, miss->va, err);
     }
     return status;
 }
@@ -433,29 +437,32 @@ static void follow_fetches(struct histogram *histogram, const struct sim_execute
     }
 }
 
-static enum c2_status record(struct histogram *histogram, const struct sim_executed *record, struct c2_error *err)
+static enum c2_status histogram_record(struct histogram *histogram, const struct sim_executed *record,
+                                       struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     follow_fetches(histogram, record);
     if (!histogram->measures)
         return C2_OK;
-    status = arrive(histogram, record->block->pc.v, histogram->instructions + histogram->window_instructions, err);
+    status = histogram_arrive(histogram, record->block->pc.v, histogram->instructions + histogram->window_instructions,
+                              err);
     histogram->window_instructions += record->insns_run;
     return status;
 }
 
-static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status histogram_records(void *self, const struct sim_records *records, bool *quiet,
+                                        struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     (void)quiet;
     for (const uint64_t *at = records->words; at < records->end && status == C2_OK; at = sim_record_behind(at)) {
         const struct sim_executed executed = sim_executed_at(records, at);
-        status = record(self, &executed, err);
+        status = histogram_record(self, &executed, err);
     }
     return status;
 }
 
-static void emptied(void *self)
+static void histogram_emptied(void *self)
 {
     struct histogram *histogram = self;
     for (uint32_t i = 0; i < histogram->core_count; i++)
@@ -464,19 +471,19 @@ static void emptied(void *self)
 
 /* ------------------------------------------------------------------ windows */
 
-static void check_level(const struct histogram *histogram, uint32_t level, const struct caches_counts *n)
+static void histogram_check_level(const struct histogram *histogram, uint32_t level, const struct caches_counts *n)
 {
     C2_ASSERT(histogram->window[level].accesses == n->accesses && histogram->window[level].misses == n->misses);
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status histogram_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct histogram *histogram = self;
     const uint32_t levels = histogram->machine->level_count;
     for (uint32_t i = 0; i < levels && histogram->measures; i++)
-        check_level(histogram, i, &window->of.levels[i]);
+        histogram_check_level(histogram, i, &window->of.levels[i]);
     if (histogram->measures && histogram->machine->has_l1i)
-        check_level(histogram, levels, &window->of.l1i);
+        histogram_check_level(histogram, levels, &window->of.l1i);
     memset(histogram->window, 0, sizeof histogram->window);
     histogram->instructions += histogram->measures ? window->of.counts.instructions : 0;
     histogram->window_instructions = 0;
@@ -489,7 +496,7 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     const struct analyses_histogram_phase *newest = &histogram->phases[histogram->phase_count - 1];
     if (newest->instructions == histogram->instructions)
         return C2_OK; /* nothing of it has been measured */
-    return begin_phase(histogram, NULL, histogram->instructions, err);
+    return histogram_begin_phase(histogram, NULL, histogram->instructions, err);
 }
 
 static const struct c2_map *exact_of(const struct histogram *histogram, uint32_t monitor)
@@ -505,7 +512,7 @@ static enum c2_status forget_exact(struct histogram *histogram, uint32_t level, 
     return had ? c2_map_create(&histogram->exact[level], err) : C2_OK;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status histogram_dropped(void *self, struct c2_error *err)
 {
     struct histogram *histogram = self;
     histogram->cell_count = histogram->phase_count = 0;
@@ -526,7 +533,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     }
     for (uint32_t level = 0; level < CACHES_MAX_LEVELS && status == C2_OK; level++)
         status = forget_exact(histogram, level, err);
-    return status == C2_OK ? begin_phase(histogram, NULL, 0, err) : status;
+    return status == C2_OK ? histogram_begin_phase(histogram, NULL, 0, err) : status;
 }
 
 /* ------------------------------------------------------------------ the end */
@@ -547,14 +554,14 @@ static void list_cells(struct histogram *histogram)
 }
 
 /* Spots become objects. */
-static enum c2_status name_objects(struct histogram *histogram, struct c2_error *err)
+static enum c2_status histogram_name_objects(struct histogram *histogram, struct c2_error *err)
 {
     struct where_row *rows = NULL;
     size_t count = 0;
     if (!histogram->where)
         return C2_OK;
     uint64_t *object_of = c2_alloc((where_count(histogram->where) + 1u) * sizeof *object_of);
-    enum c2_status status = object_of ? where_rows(&rows, &count, histogram->where, err) : no_memory(err);
+    enum c2_status status = object_of ? where_rows(&rows, &count, histogram->where, err) : histogram_no_memory(err);
     for (uint32_t i = 0; status == C2_OK && i < where_count(histogram->where); i++)
         object_of[i] = NOWHERE;
     for (size_t i = 0; i < count; i++)
@@ -589,7 +596,7 @@ static size_t join_cells(struct histogram *histogram)
     return kept;
 }
 
-static uint64_t sum_of(const struct analyses_level_count *list, size_t count)
+static uint64_t histogram_sum_of(const struct analyses_level_count *list, size_t count)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -605,15 +612,15 @@ static enum c2_status sum_insns(struct histogram *histogram, struct c2_error *er
     const uint32_t levels = histogram->levels;
     histogram->insns = c2_calloc((of->insn_count + 1) * levels, sizeof *histogram->insns);
     if (!histogram->insns)
-        return no_memory(err);
+        return histogram_no_memory(err);
     for (uint32_t code = 0; code < histogram->code_room; code++) {
         const struct analyses_level_count *counts = &histogram->codes[(size_t)code * levels];
-        const uint32_t insn = sum_of(counts, levels) != 0 ? where_insn(profile, code) : WHERE_NOWHERE;
+        const uint32_t insn = histogram_sum_of(counts, levels) != 0 ? where_insn(profile, code) : WHERE_NOWHERE;
         for (uint32_t level = 0; level < levels && insn != WHERE_NOWHERE; level++)
             add_count(&histogram->insns[(size_t)insn * levels + level], &counts[level]);
     }
-    C2_ASSERT(sum_of(histogram->insns, of->insn_count * levels) ==
-              sum_of(histogram->counts, (size_t)histogram->cell_count * levels));
+    C2_ASSERT(histogram_sum_of(histogram->insns, of->insn_count * levels) ==
+              histogram_sum_of(histogram->counts, (size_t)histogram->cell_count * levels));
     return C2_OK;
 }
 
@@ -621,13 +628,13 @@ struct touched {
     uint64_t number, misses;
 };
 
-static int by_number(const void *a, const void *b)
+static int histogram_by_number(const void *a, const void *b)
 {
     const struct touched *x = a, *y = b;
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static int by_misses(const void *a, const void *b)
+static int histogram_by_misses(const void *a, const void *b)
 {
     const struct touched *x = a, *y = b;
     return (x->misses < y->misses) - (x->misses > y->misses);
@@ -640,17 +647,17 @@ static enum c2_status sum_pieces(struct histogram *histogram, struct c2_error *e
     struct touched *list = c2_calloc(result->cell_count + 1, sizeof *list);
     size_t kept = 0;
     if (!list)
-        return no_memory(err);
+        return histogram_no_memory(err);
     for (size_t i = 0; i < result->cell_count; i++)
         list[i] = (struct touched){result->cells[i].number, result->cells[i].levels[0].misses};
-    qsort(list, result->cell_count, sizeof *list, by_number);
+    qsort(list, result->cell_count, sizeof *list, histogram_by_number);
     for (size_t i = 0; i < result->cell_count; i++) {
         if (kept != 0 && list[kept - 1].number == list[i].number)
             list[kept - 1].misses += list[i].misses;
         else
             list[kept++] = list[i];
     }
-    qsort(list, kept, sizeof *list, by_misses);
+    qsort(list, kept, sizeof *list, histogram_by_misses);
     result->all = kept;
     for (size_t i = 0; i < (kept + 9) / 10; i++)
         result->tenth += list[i].misses;
@@ -677,17 +684,17 @@ static void list_never(struct histogram *histogram)
             histogram->never[count++] = histogram->points[i];
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status histogram_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct histogram *histogram = self;
     (void)sim;
     histogram->told = c2_calloc(histogram->cell_count + 1u, sizeof *histogram->told);
     if (!histogram->told)
-        return no_memory(err);
+        return histogram_no_memory(err);
     list_cells(histogram);
     enum c2_status status = sum_insns(histogram, err);
     if (status == C2_OK)
-        status = name_objects(histogram, err);
+        status = histogram_name_objects(histogram, err);
     if (status == C2_OK)
         status = finish_monitors(histogram, err);
     if (status != C2_OK)
@@ -710,7 +717,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     return sum_pieces(histogram, err);
 }
 
-static const void *result(const struct analysis *analysis)
+static const void *histogram_result(const struct analysis *analysis)
 {
     const struct histogram *histogram = (const struct histogram *)analysis;
     return histogram->told ? &histogram->result : NULL;
@@ -719,30 +726,30 @@ static const void *result(const struct analysis *analysis)
 /* ------------------------------------------------------------------ the file */
 
 /* Levels in the order of reports: L1D, L1I, L2 ... */
-static uint32_t level_at(const struct caches_machine *machine, uint32_t i)
+static uint32_t histogram_level_at(const struct caches_machine *machine, uint32_t i)
 {
     if (!machine->has_l1i || i == 0)
         return i;
     return i == 1 ? machine->level_count : i - 1;
 }
 
-static const char *level_name(const struct caches_machine *machine, uint32_t level)
+static const char *histogram_level_name(const struct caches_machine *machine, uint32_t level)
 {
     return level == machine->level_count ? machine->l1i.name : machine->levels[level].name;
 }
 
-static void write_head(const struct histogram *histogram, FILE *to)
+static void histogram_write_head(const struct histogram *histogram, FILE *to)
 {
     const struct caches_machine *machine = histogram->machine;
     fputs(histogram->where ? "phase,object,address,bytes" : "phase,address,bytes", to);
     for (uint32_t i = 0; i < machine->level_count + machine->has_l1i; i++) {
-        const char *name = level_name(machine, level_at(machine, i));
+        const char *name = histogram_level_name(machine, histogram_level_at(machine, i));
         fprintf(to, ",%s.accesses,%s.hits,%s.misses", name, name, name);
     }
     fputc('\n', to);
 }
 
-static void write_object(const struct histogram *histogram, FILE *to, uint64_t number)
+static void histogram_write_object(const struct histogram *histogram, FILE *to, uint64_t number)
 {
     const struct analyses_profile_result *profile = analyses_result(histogram->analyses, ANALYSIS_profile);
     const bool known = number < profile->object_count;
@@ -756,11 +763,11 @@ static void write_cell(const struct histogram *histogram, FILE *to, const struct
     const struct caches_machine *machine = histogram->machine;
     fprintf(to, "%" PRIu32 ",", cell->phase + 1);
     if (histogram->where)
-        write_object(histogram, to, cell->number);
+        histogram_write_object(histogram, to, cell->number);
     else
         fprintf(to, "%" PRIu64 ",%" PRIu64, cell->number * histogram->bytes, histogram->bytes);
     for (uint32_t i = 0; i < machine->level_count + machine->has_l1i; i++) {
-        const struct analyses_level_count *level = &cell->levels[level_at(machine, i)];
+        const struct analyses_level_count *level = &cell->levels[histogram_level_at(machine, i)];
         fprintf(to, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, level->accesses, level->accesses - level->misses,
                 level->misses);
     }
@@ -769,12 +776,12 @@ static void write_cell(const struct histogram *histogram, FILE *to, const struct
 
 static void write_cells(const struct histogram *histogram, FILE *to)
 {
-    write_head(histogram, to);
+    histogram_write_head(histogram, to);
     for (size_t i = 0; i < histogram->result.cell_count; i++)
         write_cell(histogram, to, &histogram->result.cells[i]);
 }
 
-static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+static enum c2_status histogram_commit(struct analysis *analysis, struct c2_error *err)
 {
     struct histogram *histogram = (struct histogram *)analysis;
     if (histogram->file)
@@ -784,7 +791,7 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void histogram_destroy(struct analysis *analysis)
 {
     struct histogram *histogram = (struct histogram *)analysis;
     for (uint32_t i = 0; i < histogram->monitor_count; i++)
@@ -805,7 +812,8 @@ static void destroy(struct analysis *analysis)
     c2_free(histogram);
 }
 
-static enum c2_status make(struct histogram *histogram, const struct analyses_setup *setup, struct c2_error *err)
+static enum c2_status histogram_make(struct histogram *histogram, const struct analyses_setup *setup,
+                                     struct c2_error *err)
 {
     if (setup->machine->walks_cached)
         return c2_fail(err, C2_ERR_INVALID,
@@ -816,15 +824,15 @@ static enum c2_status make(struct histogram *histogram, const struct analyses_se
         status = read_words(histogram, setup, err);
     if (status == C2_OK)
         status = analyses_open_file(&histogram->file, setup, ANALYSES_SETTING_histogram_csv, err);
-    return status == C2_OK ? begin_phase(histogram, NULL, 0, err) : status;
+    return status == C2_OK ? histogram_begin_phase(histogram, NULL, 0, err) : status;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status histogram_create(struct analysis **out, const struct analyses_setup *setup,
+                                       const struct analyses *analyses, struct c2_error *err)
 {
     struct histogram *histogram = c2_calloc(1, sizeof *histogram);
     if (!histogram)
-        return no_memory(err);
+        return histogram_no_memory(err);
     histogram->base.kind = &analysis_histogram;
     histogram->machine = setup->machine;
     histogram->symbols = setup->symbols;
@@ -833,36 +841,36 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     histogram->levels = setup->machine->level_count + 1;
     histogram->measures = true;
     histogram->core_count = caches_machine_cores(setup->machine);
-    emptied(histogram);
-    enum c2_status status = make(histogram, setup, err);
+    histogram_emptied(histogram);
+    enum c2_status status = histogram_make(histogram, setup, err);
     if (status == C2_OK)
         *out = &histogram->base;
     else
-        destroy(&histogram->base);
+        histogram_destroy(&histogram->base);
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber histogram_subscriber(struct analysis *analysis)
 {
     const struct histogram *histogram = (const struct histogram *)analysis;
     const bool points = histogram->point_count != 0 || histogram->at_barriers;
     return (struct sim_subscriber){.self = analysis,
                                    .every_store = true,
-                                   .memory = points ? memory : NULL,
-                                   .mark = histogram->at_barriers ? mark : NULL,
-                                   .records = records,
-                                   .references = references,
-                                   .missed = missed,
-                                   .emptied = emptied,
-                                   .dropped = dropped,
-                                   .window = window,
-                                   .finish = finish};
+                                   .memory = points ? histogram_memory : NULL,
+                                   .mark = histogram->at_barriers ? histogram_mark : NULL,
+                                   .records = histogram_records,
+                                   .references = histogram_references,
+                                   .missed = histogram_missed,
+                                   .emptied = histogram_emptied,
+                                   .dropped = histogram_dropped,
+                                   .window = histogram_window,
+                                   .finish = histogram_finish};
 }
 
 const struct analysis_kind analysis_histogram = {.needs = 1u << ANALYSIS_profile,
                                                  .chapter = &analyses_histogram_chapter,
-                                                 .create = create,
-                                                 .subscriber = subscriber,
-                                                 .result = result,
-                                                 .commit = commit,
-                                                 .destroy = destroy};
+                                                 .create = histogram_create,
+                                                 .subscriber = histogram_subscriber,
+                                                 .result = histogram_result,
+                                                 .commit = histogram_commit,
+                                                 .destroy = histogram_destroy};

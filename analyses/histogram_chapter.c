@@ -20,7 +20,8 @@ static const char *const victims[] = {[ANALYSES_FIFO] = "fifo", [ANALYSES_LRU] =
 /* ------------------------------------------------------------------ the JSON */
 
 /* counts: by number of the level. */
-static void add_levels(struct document *d, const struct digest *digest, const struct analyses_level_count *counts)
+static void histogram_chapter_add_levels(struct document *d, const struct digest *digest,
+                                         const struct analyses_level_count *counts)
 {
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
@@ -35,7 +36,7 @@ static void add_levels(struct document *d, const struct digest *digest, const st
     doc_close(d);
 }
 
-static const char *level_named(const struct digest *digest, uint32_t number)
+static const char *histogram_chapter_level_named(const struct digest *digest, uint32_t number)
 {
     size_t i = 0;
     while (digest->levels[i].number != number)
@@ -45,7 +46,7 @@ static const char *level_named(const struct digest *digest, uint32_t number)
 
 static void add_monitor(struct document *d, const struct digest *digest, const struct analyses_monitor *monitor)
 {
-    doc_string(d, DOC_BOTH, "level", level_named(digest, monitor->level));
+    doc_string(d, DOC_BOTH, "level", histogram_chapter_level_named(digest, monitor->level));
     doc_count(d, DOC_BOTH, "counters", monitor->counters);
     doc_count(d, DOC_BOTH, "lines", monitor->lines);
     doc_count(d, DOC_BOTH, "bits", monitor->bits);
@@ -63,7 +64,8 @@ static void add_monitor(struct document *d, const struct digest *digest, const s
 
 /* ------------------------------------------------------------------ tables */
 
-static void add_phases(struct document *d, const struct digest *digest, const struct analyses_histogram_result *of)
+static void histogram_chapter_add_phases(struct document *d, const struct digest *digest,
+                                         const struct analyses_histogram_result *of)
 {
     const char *first = digest->levels[0].level->name;
     const struct doc_column columns[] = {{.heading = "phase", .key = "number"},
@@ -80,7 +82,7 @@ static void add_phases(struct document *d, const struct digest *digest, const st
         doc_string(d, DOC_JSON, "at", phase->at);
         doc_count(d, DOC_BOTH, "start", phase->instructions);
         doc_count(d, DOC_BOTH, "pieces", phase->cells);
-        add_levels(d, digest, phase->levels);
+        histogram_chapter_add_levels(d, digest, phase->levels);
         doc_count(d, DOC_TEXT, "number", i + 1);
         doc_count(d, DOC_TEXT, "accesses", phase->levels[0].accesses);
         doc_count(d, DOC_TEXT, "misses", phase->levels[0].misses);
@@ -124,7 +126,8 @@ struct group {
     struct analyses_level_count levels[ANALYSES_LEVELS]; /* [number of the level] */
 };
 
-static void add_counts(struct group *to, const struct digest *digest, const struct analyses_level_count *counts)
+static void histogram_chapter_add_counts(struct group *to, const struct digest *digest,
+                                         const struct analyses_level_count *counts)
 {
     for (size_t i = 0; i < digest->level_count; i++) {
         const struct digest_level *level = &digest->levels[i];
@@ -136,7 +139,7 @@ static void add_counts(struct group *to, const struct digest *digest, const stru
     }
 }
 
-static int by_cost(const void *left, const void *right)
+static int histogram_chapter_by_cost(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
     if (a->cost != b->cost)
@@ -147,7 +150,8 @@ static int by_cost(const void *left, const void *right)
 }
 
 /* Those with accesses. The caller frees them; NULL: no memory. */
-static struct group *make_groups(const struct digest *digest, const struct digest_ranking *ranking, size_t *count)
+static struct group *histogram_chapter_make_groups(const struct digest *digest, const struct digest_ranking *ranking,
+                                                   size_t *count)
 {
     const struct analyses_histogram_result *of = digest->run->found[ANALYSIS_histogram];
     struct group *sums = c2_calloc(ranking->numbers + (size_t)1, sizeof *sums);
@@ -155,7 +159,7 @@ static struct group *make_groups(const struct digest *digest, const struct diges
     *count = 0;
     for (size_t i = 0; list && i < digest->profile->insn_count; i++)
         if (ranking->number_of[i] != UINT32_MAX)
-            add_counts(&sums[ranking->number_of[i]], digest, &of->insns[i * of->insn_levels]);
+            histogram_chapter_add_counts(&sums[ranking->number_of[i]], digest, &of->insns[i * of->insn_levels]);
     for (uint32_t i = 0; list && i < ranking->count; i++) {
         list[*count] = sums[ranking->list[i].number];
         list[*count].place = i;
@@ -163,21 +167,21 @@ static struct group *make_groups(const struct digest *digest, const struct diges
     }
     c2_free(sums);
     if (list)
-        qsort(list, *count, sizeof *list, by_cost);
+        qsort(list, *count, sizeof *list, histogram_chapter_by_cost);
     return list;
 }
 
-static void add_rest(struct document *d, const struct digest *digest, const char *key, const struct group *list,
-                     size_t count)
+static void histogram_chapter_add_rest(struct document *d, const struct digest *digest, const char *key,
+                                       const struct group *list, size_t count)
 {
     struct group rest = {.place = 0};
     for (size_t i = LISTED; i < count; i++)
-        add_counts(&rest, digest, list[i].levels);
+        histogram_chapter_add_counts(&rest, digest, list[i].levels);
     doc_group(d, DOC_JSON, NULL);
     doc_group(d, DOC_JSON, "rest");
     doc_count(d, DOC_JSON, key, count - LISTED);
     doc_close(d);
-    add_levels(d, digest, rest.levels);
+    histogram_chapter_add_levels(d, digest, rest.levels);
     doc_close(d);
 }
 
@@ -185,22 +189,22 @@ static void add_ranking(struct document *d, const struct digest *digest, const c
                         const struct digest_ranking *ranking)
 {
     size_t count;
-    struct group *list = make_groups(digest, ranking, &count);
+    struct group *list = histogram_chapter_make_groups(digest, ranking, &count);
     d->failed |= !list;
     doc_table(d, DOC_JSON, key);
     for (size_t i = 0; list && i < count && i < LISTED; i++) {
         doc_group(d, DOC_JSON, NULL);
         chapter_add_ranked(d, digest, ranking, &ranking->list[list[i].place]);
-        add_levels(d, digest, list[i].levels);
+        histogram_chapter_add_levels(d, digest, list[i].levels);
         doc_close(d);
     }
     if (list && count > LISTED)
-        add_rest(d, digest, key, list, count);
+        histogram_chapter_add_rest(d, digest, key, list, count);
     doc_close(d);
     c2_free(list);
 }
 
-static void add_places(struct document *d, const struct digest *digest)
+static void histogram_chapter_add_places(struct document *d, const struct digest *digest)
 {
     add_ranking(d, digest, "functions", &digest->functions);
     add_ranking(d, digest, "lines", &digest->lines);
@@ -243,9 +247,9 @@ static void add_histogram_chapter(struct document *d, struct digest *digest)
         doc_count(d, DOC_JSON, "bytes", of->bytes);
     doc_count(d, DOC_JSON, "touched", of->all);
     doc_count(d, DOC_JSON, "tenth", of->tenth);
-    add_phases(d, digest, of);
+    histogram_chapter_add_phases(d, digest, of);
     add_monitors(d, digest, of);
-    add_places(d, digest);
+    histogram_chapter_add_places(d, digest);
     doc_close(d);
 }
 

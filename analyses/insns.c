@@ -57,13 +57,13 @@ struct insns {
 
 /* ------------------------------------------------------------------ files that are mapped */
 
-static void drop(struct insns *insns, uint32_t i)
+static void insns_drop(struct insns *insns, uint32_t i)
 {
     close(insns->files[i].fd);
     insns->files[i] = insns->files[--insns->file_count];
 }
 
-static enum c2_status add(struct insns *insns, const struct mapped *file, struct c2_error *err)
+static enum c2_status insns_add(struct insns *insns, const struct mapped *file, struct c2_error *err)
 {
     if (!c2_grow((void **)&insns->files, &insns->file_room, insns->file_count, sizeof *insns->files)) {
         close(file->fd);
@@ -74,7 +74,7 @@ static enum c2_status add(struct insns *insns, const struct mapped *file, struct
 }
 
 /* Nothing is known of the range any more. */
-static enum c2_status forget(struct insns *insns, uint64_t start, uint64_t end, struct c2_error *err)
+static enum c2_status insns_forget(struct insns *insns, uint64_t start, uint64_t end, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     memset(insns->recent, 0, sizeof insns->recent);
@@ -88,14 +88,14 @@ static enum c2_status forget(struct insns *insns, uint64_t start, uint64_t end, 
         if (both) {
             file->end = start;
             behind.fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-            status = behind.fd < 0 ? C2_OK : add(insns, &behind, err);
+            status = behind.fd < 0 ? C2_OK : insns_add(insns, &behind, err);
         } else if (file->start < start) {
             file->end = start;
         } else if (file->end > end) {
             file->start = end;
             file->offset = behind.offset;
         } else {
-            drop(insns, i);
+            insns_drop(insns, i);
         }
     }
     return status;
@@ -104,24 +104,24 @@ static enum c2_status forget(struct insns *insns, uint64_t start, uint64_t end, 
 enum c2_status insns_memory(struct insns *insns, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct mapped file = {area->start.v, area->start.v + area->bytes, 0, -1};
-    enum c2_status status = forget(insns, file.start, file.end, err);
+    enum c2_status status = insns_forget(insns, file.start, file.end, err);
     if (status != C2_OK || !appeared || !area->path)
         return status;
     file.offset = area->offset;
     file.fd = open(area->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    return file.fd < 0 ? C2_OK : add(insns, &file, err);
+    return file.fd < 0 ? C2_OK : insns_add(insns, &file, err);
 }
 
 void insns_mark(struct insns *insns, enum stream_mark mark, const uint64_t *words)
 {
     struct c2_error ignored; /* what cannot be kept is unknown */
     if (mark == STREAM_CODE)
-        forget(insns, words[0], words[0] + words[1], &ignored);
+        insns_forget(insns, words[0], words[0] + words[1], &ignored);
 }
 
 /* ------------------------------------------------------------------ registers */
 
-static uint8_t number_of(unsigned id)
+static uint8_t insns_number_of(unsigned id)
 {
     static const uint8_t general[GENERAL] = {10, 9, 8, 7, 6, 5, 4, 3, 11, 12, 13, 14, 15, 16, 17, 18};
     static const x86_reg segments[] = {X86_REG_CS, X86_REG_SS, X86_REG_DS, X86_REG_ES, X86_REG_FS, X86_REG_GS};
@@ -146,7 +146,7 @@ static uint8_t number_of(unsigned id)
 }
 
 /* Once each, while there is room. */
-static void put(uint8_t *list, size_t room, uint8_t number)
+static void insns_put(uint8_t *list, size_t room, uint8_t number)
 {
     for (size_t i = 0; i < room; i++) {
         if (list[i] == 0)
@@ -156,20 +156,23 @@ static void put(uint8_t *list, size_t room, uint8_t number)
     }
 }
 
-static void reads(struct insns_insn *to, uint8_t number) { put(to->read, INSNS_READ_REGISTERS, number); }
-static void writes(struct insns_insn *to, uint8_t number) { put(to->written, INSNS_WRITTEN_REGISTERS, number); }
+static void reads(struct insns_insn *to, uint8_t number) { insns_put(to->read, INSNS_READ_REGISTERS, number); }
+static void insns_writes(struct insns_insn *to, uint8_t number)
+{
+    insns_put(to->written, INSNS_WRITTEN_REGISTERS, number);
+}
 
-static void take_plain(struct insns_insn *to, const struct insns *insns)
+static void insns_take_plain(struct insns_insn *to, const struct insns *insns)
 {
     cs_regs read, written;
     uint8_t read_count = 0, written_count = 0;
     if (cs_regs_access(insns->capstone, insns->insn, read, &read_count, written, &written_count) != CS_ERR_OK)
         return;
     for (unsigned i = 0; i < read_count; i++)
-        reads(to, number_of(read[i]));
+        reads(to, insns_number_of(read[i]));
     for (unsigned i = 0; i < written_count; i++)
-        if (number_of(written[i]) != INSNS_INSTRUCTION_POINTER)
-            writes(to, number_of(written[i]));
+        if (insns_number_of(written[i]) != INSNS_INSTRUCTION_POINTER)
+            insns_writes(to, insns_number_of(written[i]));
 }
 
 /* What an indirect target comes from. */
@@ -179,7 +182,7 @@ static void take_operand(struct insns_insn *to, const cs_x86_op *op)
                             op->type == X86_OP_REG ? X86_REG_INVALID : (unsigned)op->mem.index};
     bool any = false;
     for (unsigned i = 0; i < 2; i++) {
-        const uint8_t number = ids[i] == X86_REG_INVALID ? 0 : number_of(ids[i]);
+        const uint8_t number = ids[i] == X86_REG_INVALID ? 0 : insns_number_of(ids[i]);
         if (number == 0 || number == INSNS_STACK_POINTER || number == INSNS_INSTRUCTION_POINTER)
             continue;
         reads(to, number);
@@ -218,12 +221,12 @@ static void take_branch(struct insns_insn *to, const cs_insn *insn)
 {
     const cs_x86_op *op = insn->detail->x86.operands;
     const bool calls = to->branch == INSNS_DIRECT_CALL || to->branch == INSNS_INDIRECT_CALL;
-    writes(to, INSNS_INSTRUCTION_POINTER);
+    insns_writes(to, INSNS_INSTRUCTION_POINTER);
     if (to->branch != INSNS_RETURN && to->branch != INSNS_INDIRECT_JUMP)
         reads(to, INSNS_INSTRUCTION_POINTER);
     if (calls || to->branch == INSNS_RETURN) {
         reads(to, INSNS_STACK_POINTER);
-        writes(to, INSNS_STACK_POINTER);
+        insns_writes(to, INSNS_STACK_POINTER);
     }
     if (to->branch == INSNS_INDIRECT_JUMP || to->branch == INSNS_INDIRECT_CALL)
         take_operand(to, op);
@@ -233,15 +236,15 @@ static void take_branch(struct insns_insn *to, const cs_insn *insn)
         return;
     const bool rcx = counts_rcx(insn->id), loops = rcx && insn->id != X86_INS_JRCXZ && insn->id != X86_INS_JECXZ;
     if (rcx)
-        reads(to, number_of(X86_REG_RCX));
+        reads(to, insns_number_of(X86_REG_RCX));
     if (!rcx || insn->id == X86_INS_LOOPE || insn->id == X86_INS_LOOPNE)
         reads(to, INSNS_FLAGS);
     if (loops)
-        writes(to, number_of(X86_REG_RCX));
+        insns_writes(to, insns_number_of(X86_REG_RCX));
 }
 
 /* References of an element of an instruction with a REP prefix; 0: it has none. */
-static uint8_t element_of(const cs_insn *insn)
+static uint8_t insns_element_of(const cs_insn *insn)
 {
     const uint8_t prefix = insn->detail->x86.prefix[0];
     if (prefix != X86_PREFIX_REP && prefix != X86_PREFIX_REPNE)
@@ -289,7 +292,7 @@ static size_t read_code(const struct insns *insns, uint64_t pc, uint8_t *to, siz
     return 0;
 }
 
-static void decode(struct insns_insn *to, struct insns *insns, uint64_t pc, uint32_t bytes)
+static void insns_decode(struct insns_insn *to, struct insns *insns, uint64_t pc, uint32_t bytes)
 {
     uint8_t code[LOADER_LONGEST_INSN];
     size_t count = read_code(insns, pc, code, sizeof code);
@@ -301,9 +304,9 @@ static void decode(struct insns_insn *to, struct insns *insns, uint64_t pc, uint
         return;
     to->bytes = insns->insn->size;
     to->branch = (uint8_t)branch_of(insns->insn);
-    to->element = element_of(insns->insn);
+    to->element = insns_element_of(insns->insn);
     if (to->branch == INSNS_NO_BRANCH)
-        take_plain(to, insns);
+        insns_take_plain(to, insns);
     else
         take_branch(to, insns->insn);
 }
@@ -312,7 +315,7 @@ const struct insns_insn *insns_at(struct insns *insns, uint64_t pc, uint32_t byt
 {
     struct insns_insn *insn = &insns->recent[(pc ^ pc >> 12) % RECENT];
     if (insn->pc != pc || insn->bytes == 0 || (bytes != 0 && insn->bytes != bytes))
-        decode(insn, insns, pc, bytes);
+        insns_decode(insn, insns, pc, bytes);
     return insn;
 }
 
@@ -339,7 +342,7 @@ void insns_destroy(struct insns *insns)
     if (!insns)
         return;
     while (insns->file_count != 0)
-        drop(insns, insns->file_count - 1);
+        insns_drop(insns, insns->file_count - 1);
     if (insns->insn)
         cs_free(insns->insn, 1);
     c2_free(insns->files);

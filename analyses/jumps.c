@@ -54,8 +54,8 @@ struct jumps {
 
 /* ------------------------------------------------------------------ edges */
 
-static enum c2_status find_edge(struct jumps *jumps, uint64_t from, uint64_t to, bool conditional, uint32_t *out,
-                                struct c2_error *err)
+static enum c2_status jumps_find_edge(struct jumps *jumps, uint64_t from, uint64_t to, bool conditional, uint32_t *out,
+                                      struct c2_error *err)
 {
     uint64_t hash = (from * 0x9e3779b97f4a7c15u ^ to) * 0xbf58476d1ce4e5b9u, found;
     for (; c2_map_get(jumps->edge_of, hash, &found); hash++) {
@@ -70,8 +70,8 @@ static enum c2_status find_edge(struct jumps *jumps, uint64_t from, uint64_t to,
     return c2_map_put(jumps->edge_of, hash, *out, err);
 }
 
-static enum c2_status learn(struct jumps *jumps, uint32_t number, const struct stream_block *block,
-                            struct c2_error *err)
+static enum c2_status jumps_learn(struct jumps *jumps, uint32_t number, const struct stream_block *block,
+                                  struct c2_error *err)
 {
     const struct stream_insn *last = &block->insns[block->insn_count - 1];
     struct known *known = &jumps->known[number];
@@ -80,10 +80,12 @@ static enum c2_status learn(struct jumps *jumps, uint32_t number, const struct s
     known->branch = insn->bytes == 0 ? INSNS_NO_BRANCH : insn->branch;
     if (known->branch != INSNS_DIRECT_JUMP && known->branch != INSNS_CONDITIONAL_JUMP)
         return C2_OK;
-    return find_edge(jumps, known->from, known->target, known->branch == INSNS_CONDITIONAL_JUMP, &known->edge, err);
+    return jumps_find_edge(jumps, known->from, known->target, known->branch == INSNS_CONDITIONAL_JUMP, &known->edge,
+                           err);
 }
 
-static enum c2_status know(struct jumps *jumps, uint32_t number, const struct stream_block *block, struct c2_error *err)
+static enum c2_status jumps_know(struct jumps *jumps, uint32_t number, const struct stream_block *block,
+                                 struct c2_error *err)
 {
     const uint32_t before = jumps->known_room;
     if (number >= before) {
@@ -92,13 +94,13 @@ static enum c2_status know(struct jumps *jumps, uint32_t number, const struct st
             return c2_fail_memory(err, "the jumps");
         memset(jumps->known + before, 0, (jumps->known_room - before) * sizeof *jumps->known);
     }
-    return jumps->known[number].of ? C2_OK : learn(jumps, number, block, err);
+    return jumps->known[number].of ? C2_OK : jumps_learn(jumps, number, block, err);
 }
 
 /* ------------------------------------------------------------------ records */
 
 /* The jump at the end of the last block of a thread goes on to `to`. */
-static enum c2_status arrive(struct jumps *jumps, struct pending *thread, uint64_t to, struct c2_error *err)
+static enum c2_status jumps_arrive(struct jumps *jumps, struct pending *thread, uint64_t to, struct c2_error *err)
 {
     struct known *known = thread->block == NO_BLOCK ? NULL : &jumps->known[thread->block];
     enum c2_status status = C2_OK;
@@ -110,7 +112,7 @@ static enum c2_status arrive(struct jumps *jumps, struct pending *thread, uint64
         return C2_OK;
     }
     if (known->edge == NO_EDGE || jumps->edges[known->edge].to.v != to)
-        status = find_edge(jumps, known->from, to, false, &known->edge, err);
+        status = jumps_find_edge(jumps, known->from, to, false, &known->edge, err);
     if (status != C2_OK)
         return status;
     jumps->edges[known->edge].executed++;
@@ -119,7 +121,7 @@ static enum c2_status arrive(struct jumps *jumps, struct pending *thread, uint64
 }
 
 /* All of a block has been executed. */
-static void leave(struct jumps *jumps, struct pending *thread, uint32_t number)
+static void jumps_leave(struct jumps *jumps, struct pending *thread, uint32_t number)
 {
     const struct known *known = &jumps->known[number];
     if (jumps->idle)
@@ -132,7 +134,7 @@ static void leave(struct jumps *jumps, struct pending *thread, uint32_t number)
         thread->block = number;
 }
 
-static enum c2_status thread_of(struct jumps *jumps, uint32_t tid, struct pending **out, struct c2_error *err)
+static enum c2_status jumps_thread_of(struct jumps *jumps, uint32_t tid, struct pending **out, struct c2_error *err)
 {
     for (uint32_t i = 0; i < jumps->thread_count; i++) {
         *out = &jumps->threads[i];
@@ -146,46 +148,47 @@ static enum c2_status thread_of(struct jumps *jumps, uint32_t tid, struct pendin
     return C2_OK;
 }
 
-static enum c2_status take_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status jumps_take_records(void *self, const struct sim_records *records, bool *quiet,
+                                         struct c2_error *err)
 {
     struct jumps *jumps = self;
     struct pending *thread = NULL;
     (void)quiet;
-    enum c2_status status = thread_of(jumps, records->tid, &thread, err);
+    enum c2_status status = jumps_thread_of(jumps, records->tid, &thread, err);
     for (const uint64_t *words = records->words; words < records->end && status == C2_OK;
          words = sim_record_behind(words)) {
         const uint32_t number = stream_header_block(*words);
-        status = know(jumps, number, stream_blocks_at(records->blocks, number), err);
+        status = jumps_know(jumps, number, stream_blocks_at(records->blocks, number), err);
         if (status == C2_OK)
-            status = arrive(jumps, thread, jumps->known[number].of->pc.v, err);
+            status = jumps_arrive(jumps, thread, jumps->known[number].of->pc.v, err);
         if (status == C2_OK && stream_header_insns(*words) == jumps->known[number].of->insn_count)
-            leave(jumps, thread, number);
+            jumps_leave(jumps, thread, number);
     }
     return status;
 }
 
 /* ------------------------------------------------------------------ what else is told */
 
-static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
+static enum c2_status jumps_memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     return insns_memory(((struct jumps *)self)->insns, appeared, area, err);
 }
 
-static enum c2_status mark(void *self, enum stream_mark what, const uint64_t *words, struct c2_error *err)
+static enum c2_status jumps_mark(void *self, enum stream_mark what, const uint64_t *words, struct c2_error *err)
 {
     (void)err;
     insns_mark(((struct jumps *)self)->insns, what, words);
     return C2_OK;
 }
 
-static enum c2_status window(void *self, const struct sim_window *ended, struct c2_error *err)
+static enum c2_status jumps_window(void *self, const struct sim_window *ended, struct c2_error *err)
 {
     (void)err;
     ((struct jumps *)self)->idle = ended->next != STREAM_MEASURE;
     return C2_OK;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status jumps_dropped(void *self, struct c2_error *err)
 {
     struct jumps *jumps = self;
     (void)err;
@@ -196,7 +199,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-static int by_addresses(const void *a, const void *b)
+static int jumps_by_addresses(const void *a, const void *b)
 {
     const struct analyses_jump *x = a, *y = b;
     if (x->from.v != y->from.v)
@@ -205,7 +208,7 @@ static int by_addresses(const void *a, const void *b)
 }
 
 /* Its numbers of edges are of no use any more: nothing comes behind. */
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status jumps_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct jumps *jumps = self;
     uint32_t count = 0;
@@ -217,14 +220,14 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
             jumps->edges[count++] = jumps->edges[i];
     }
     if (count != 0)
-        qsort(jumps->edges, count, sizeof *jumps->edges, by_addresses);
+        qsort(jumps->edges, count, sizeof *jumps->edges, jumps_by_addresses);
     jumps->result = (struct analyses_jumps_result){jumps->edges, count};
     return C2_OK;
 }
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void jumps_destroy(struct analysis *analysis)
 {
     struct jumps *jumps = (struct jumps *)analysis;
     insns_destroy(jumps->insns);
@@ -235,8 +238,8 @@ static void destroy(struct analysis *analysis)
     c2_free(jumps);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status jumps_create(struct analysis **out, const struct analyses_setup *setup,
+                                   const struct analyses *analyses, struct c2_error *err)
 {
     struct jumps *jumps = c2_calloc(1, sizeof *jumps);
     (void)analyses;
@@ -249,22 +252,22 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     if (status == C2_OK)
         *out = &jumps->base;
     else
-        destroy(&jumps->base);
+        jumps_destroy(&jumps->base);
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber jumps_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
-                                   .records = take_records,
-                                   .memory = memory,
-                                   .mark = mark,
-                                   .window = window,
-                                   .dropped = dropped,
-                                   .finish = finish};
+                                   .records = jumps_take_records,
+                                   .memory = jumps_memory,
+                                   .mark = jumps_mark,
+                                   .window = jumps_window,
+                                   .dropped = jumps_dropped,
+                                   .finish = jumps_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct jumps *)analysis)->result; }
+static const void *jumps_result(const struct analysis *analysis) { return &((const struct jumps *)analysis)->result; }
 
 const struct analysis_kind analysis_jumps = {
-    .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+    .create = jumps_create, .subscriber = jumps_subscriber, .result = jumps_result, .destroy = jumps_destroy};

@@ -78,7 +78,7 @@ struct line_use {
     struct analyses_line_use_pair *all_pairs;
 };
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the use of lines"); }
+static enum c2_status line_use_no_memory(struct c2_error *err) { return c2_fail_memory(err, "the use of lines"); }
 
 /* ------------------------------------------------------------------ life */
 
@@ -86,7 +86,7 @@ static enum c2_status began(void *self, struct stay *stay, struct c2_error *err)
 static enum c2_status ended(void *self, uint32_t level, const struct stay *stay, const uint64_t *mask,
                             enum stays_end end, uint32_t evictor, struct c2_error *err);
 
-static void destroy(struct analysis *analysis)
+static void line_use_destroy(struct analysis *analysis)
 {
     struct line_use *use = (struct line_use *)analysis;
     for (uint32_t i = 0; i < use->levels; i++) {
@@ -104,7 +104,7 @@ static void destroy(struct analysis *analysis)
     c2_free(use);
 }
 
-static enum c2_status create_parts(struct line_use *use, const struct analyses *analyses, struct c2_error *err)
+static enum c2_status line_use_create_parts(struct line_use *use, const struct analyses *analyses, struct c2_error *err)
 {
     const struct stays_listener listener = {use, began, ended};
     enum c2_status status = where_create(&use->where, analyses, err);
@@ -117,13 +117,13 @@ static enum c2_status create_parts(struct line_use *use, const struct analyses *
     return status;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status line_use_create(struct analysis **out, const struct analyses_setup *setup,
+                                      const struct analyses *analyses, struct c2_error *err)
 {
     const enum c2_status may = analyses_need_stores_to_stay(setup->machine, "--line-use", err);
     struct line_use *use = may == C2_OK ? c2_calloc(1, sizeof *use) : NULL;
     if (!use)
-        return may == C2_OK ? no_memory(err) : may;
+        return may == C2_OK ? line_use_no_memory(err) : may;
     use->base.kind = &analysis_line_use;
     use->machine = setup->machine;
     use->symbols = setup->symbols;
@@ -134,26 +134,26 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     use->line_shift = c2_log2(use->machine->line_bytes);
     use->result.line_bytes = use->machine->line_bytes;
     use->measuring = true;
-    enum c2_status status = create_parts(use, analyses, err);
+    enum c2_status status = line_use_create_parts(use, analyses, err);
     if (status == C2_OK)
         status = analyses_open_file(&use->file, setup, ANALYSES_SETTING_line_use_csv, err);
     if (status == C2_OK)
         *out = &use->base;
     else
-        destroy(&use->base);
+        line_use_destroy(&use->base);
     return status;
 }
 
 /* ------------------------------------------------------------------ a stay is over */
 
-static enum c2_status count_pair(struct pairs *pairs, uint32_t loader, uint32_t evictor, uint64_t unused_bytes,
-                                 struct c2_error *err)
+static enum c2_status line_use_count_pair(struct pairs *pairs, uint32_t loader, uint32_t evictor, uint64_t unused_bytes,
+                                          struct c2_error *err)
 {
     const uint64_t key = (uint64_t)loader << 32 | evictor;
     uint64_t number = pairs->count;
     if (!c2_map_get(pairs->number_of, key, &number)) {
         if (!c2_grow((void **)&pairs->list, &pairs->room, pairs->count, sizeof *pairs->list))
-            return no_memory(err);
+            return line_use_no_memory(err);
         enum c2_status status = c2_map_put(pairs->number_of, key, number, err);
         if (status != C2_OK)
             return status;
@@ -201,12 +201,12 @@ static enum c2_status ended(void *self, uint32_t number, const struct stay *stay
     analyses_line_use_add(&use->cells[(size_t)stay->loader * use->levels + number], &one);
     level->by_bytes[(used * ANALYSES_LINE_USE_PARTS + line_bytes - 1) / line_bytes]++;
     count_end(level, end);
-    return count_pair(&use->pairs[number], stay->loader, evictor, line_bytes - used, err);
+    return line_use_count_pair(&use->pairs[number], stay->loader, evictor, line_bytes - used, err);
 }
 
 /* ------------------------------------------------------------------ spots */
 
-static enum c2_status reach_spot(struct line_use *use, uint32_t spot, struct c2_error *err)
+static enum c2_status line_use_reach_spot(struct line_use *use, uint32_t spot, struct c2_error *err)
 {
     if (spot < use->spots)
         return C2_OK;
@@ -214,7 +214,7 @@ static enum c2_status reach_spot(struct line_use *use, uint32_t spot, struct c2_
     room = room > spot ? room : spot + 1;
     struct analyses_line_use *cells = c2_realloc(use->cells, room * use->levels * sizeof *cells);
     if (!cells)
-        return no_memory(err);
+        return line_use_no_memory(err);
     memset(cells + (size_t)use->spots * use->levels, 0, (size_t)(room - use->spots) * use->levels * sizeof *cells);
     use->cells = cells;
     use->spots = room;
@@ -222,25 +222,28 @@ static enum c2_status reach_spot(struct line_use *use, uint32_t spot, struct c2_
 }
 
 /* What is not measured has no place in the reports. */
-static enum c2_status find_actor(struct line_use *use, uint32_t code, enum sim_kind kind, struct guest_va va,
-                                 bool measured, struct stays_actor *out, struct c2_error *err)
+static enum c2_status line_use_find_actor(struct line_use *use, uint32_t code, enum sim_kind kind, struct guest_va va,
+                                          bool measured, struct stays_actor *out, struct c2_error *err)
 {
     const bool data = kind == SIM_READ || kind == SIM_WRITE;
     *out = (struct stays_actor){STAYS_NOBODY, {data ? va.v : 0}, measured};
     if (!measured)
         return C2_OK;
     enum c2_status status = where_spot(use->where, code, kind, va, &out->number, err);
-    return status == C2_OK ? reach_spot(use, out->number, err) : status;
+    return status == C2_OK ? line_use_reach_spot(use, out->number, err) : status;
 }
 
 /* ------------------------------------------------------------------ the program's accesses */
 
-static uint64_t next_line(const struct line_use *use, uint64_t va) { return (va | (use->machine->line_bytes - 1)) + 1; }
+static uint64_t line_use_next_line(const struct line_use *use, uint64_t va)
+{
+    return (va | (use->machine->line_bytes - 1)) + 1;
+}
 
 /* Of the pending reference, its bytes in the line that it has come to. */
 static uint32_t bytes_here(const struct line_use *use)
 {
-    const uint64_t next = next_line(use, use->done);
+    const uint64_t next = line_use_next_line(use, use->done);
     return (uint32_t)((next < use->end ? next : use->end) - use->done);
 }
 
@@ -256,8 +259,8 @@ static void take_here(struct line_use *use)
     struct stays_actor actor;
     if (use->cores == 1 || use->pending.kind != SIM_WRITE || use->failed != C2_OK)
         return;
-    use->failed = find_actor(use, use->pending.code, SIM_WRITE, (struct guest_va){use->done}, use->measuring, &actor,
-                             &use->failure);
+    use->failed = line_use_find_actor(use, use->pending.code, SIM_WRITE, (struct guest_va){use->done}, use->measuring,
+                                      &actor, &use->failure);
     if (use->failed == C2_OK)
         use->failed = stays_written(use->stays, physical_of(&use->pending, use->done) >> use->line_shift, actor.number,
                                     &use->failure);
@@ -268,11 +271,11 @@ static void touch_here(struct line_use *use)
     const uint64_t pa = physical_of(&use->pending, use->done);
     stays_touch(use->stays, pa >> use->line_shift, use->pending.kind == SIM_FETCH, 0,
                 (uint32_t)(pa & (use->machine->line_bytes - 1)), bytes_here(use));
-    use->done = next_line(use, use->done);
+    use->done = line_use_next_line(use, use->done);
 }
 
 /* Nothing was said of the lines before this address: they were there. */
-static void catch_up(struct line_use *use, uint64_t before)
+static void line_use_catch_up(struct line_use *use, uint64_t before)
 {
     while (use->done < use->end && use->done < before) {
         take_here(use);
@@ -285,9 +288,10 @@ static enum c2_status failed(const struct line_use *use, struct c2_error *err)
     return use->failed == C2_OK ? C2_OK : c2_fail(err, use->failed, "%s", use->failure.text);
 }
 
-static enum c2_status reference(struct line_use *use, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status line_use_reference(struct line_use *use, const struct sim_reference *reference,
+                                         struct c2_error *err)
 {
-    catch_up(use, UINT64_MAX);
+    line_use_catch_up(use, UINT64_MAX);
     if (use->failed != C2_OK)
         return failed(use, err);
     if (use->cores > 1)
@@ -300,11 +304,12 @@ static enum c2_status reference(struct line_use *use, const struct sim_reference
     return C2_OK;
 }
 
-static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+static enum c2_status line_use_references(void *self, const struct sim_reference *list, size_t count,
+                                          struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < count && status == C2_OK; i++)
-        status = reference(self, &list[i], err);
+        status = line_use_reference(self, &list[i], err);
     return status;
 }
 
@@ -315,23 +320,23 @@ static enum c2_status walked(struct line_use *use, const struct sim_miss *miss, 
                              struct c2_error *err)
 {
     const uint32_t from = miss->entry * WALK_BYTES;
-    catch_up(use, miss->va.v & ~(uint64_t)(use->machine->line_bytes - 1));
+    line_use_catch_up(use, miss->va.v & ~(uint64_t)(use->machine->line_bytes - 1));
     enum c2_status status = stays_missed(use->stays, miss->line.v, false, miss->first, miss->outcome, actor, from,
                                          WALK_BYTES, err);
     stays_touch(use->stays, miss->line.v, false, miss->first, from, WALK_BYTES);
     return status;
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status line_use_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct line_use *use = self;
     struct stays_actor actor;
-    enum c2_status status = find_actor(use, miss->code, miss->kind, miss->va, miss->measured, &actor, err);
+    enum c2_status status = line_use_find_actor(use, miss->code, miss->kind, miss->va, miss->measured, &actor, err);
     if (status != C2_OK)
         return status;
     if (miss->kind == SIM_WALK)
         return walked(use, miss, &actor, err);
-    catch_up(use, miss->va.v & ~(uint64_t)(use->machine->line_bytes - 1));
+    line_use_catch_up(use, miss->va.v & ~(uint64_t)(use->machine->line_bytes - 1));
     const uint64_t pa = physical_of(&use->pending, use->done);
     C2_PROMISE(use->done < use->end && pa >> use->line_shift == miss->line.v);
     take_here(use);
@@ -354,16 +359,16 @@ static bool moves_lines(enum caches_prefetch_what what)
            what == CACHES_PREFETCH_CLAIMED || what == CACHES_PREFETCH_FLUSHED;
 }
 
-static enum c2_status prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
+static enum c2_status line_use_prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
 {
     struct line_use *use = self;
     struct stays_actor actor;
     enum c2_status status = C2_OK;
     const uint64_t line = told->va.v & ~(uint64_t)(use->machine->line_bytes - 1);
     if (told->instruction)
-        catch_up(use, UINT64_MAX);
+        line_use_catch_up(use, UINT64_MAX);
     else
-        catch_up(use, told->kind == SIM_WALK ? line : line + use->machine->line_bytes);
+        line_use_catch_up(use, told->kind == SIM_WALK ? line : line + use->machine->line_bytes);
     if (use->cores > 1)
         stays_on_core(use->stays, told->core);
     use->instructed |= told->instruction;
@@ -371,7 +376,7 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *told, 
         const struct caches_prefetched *event = &told->events[i];
         if (!moves_lines(event->what))
             continue;
-        status = find_actor(use, told->code, told->kind, told->va, told->measured, &actor, err);
+        status = line_use_find_actor(use, told->code, told->kind, told->va, told->measured, &actor, err);
         actor.va = prefetched_at(use, actor.va, event->line);
         if (status == C2_OK)
             status = stays_prefetched(use->stays, event, &actor, err);
@@ -381,21 +386,21 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *told, 
 
 /* ------------------------------------------------------------------ phases */
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status line_use_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct line_use *use = self;
     (void)err;
-    catch_up(use, UINT64_MAX);
+    line_use_catch_up(use, UINT64_MAX);
     if (window->phase == STREAM_MEASURE)
         sim_totals_add(&use->measured, &window->of);
     use->measuring = window->next == STREAM_MEASURE;
     return C2_OK;
 }
 
-static void emptied(void *self)
+static void line_use_emptied(void *self)
 {
     struct line_use *use = self;
-    catch_up(use, UINT64_MAX);
+    line_use_catch_up(use, UINT64_MAX);
     use->failed = stays_end_all(use->stays, &use->failure);
 }
 
@@ -405,11 +410,11 @@ static void clear_pairs(struct pairs *pairs)
         pairs->list[i].stays = pairs->list[i].unused_bytes = 0;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status line_use_dropped(void *self, struct c2_error *err)
 {
     struct line_use *use = self;
     (void)err;
-    catch_up(use, UINT64_MAX);
+    line_use_catch_up(use, UINT64_MAX);
     stays_drop(use->stays);
     fields_drop(use->fields);
     memset(use->result.levels, 0, sizeof use->result.levels);
@@ -424,7 +429,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the result */
 
-static bool is_empty(const struct analyses_line_use *of, uint32_t levels)
+static bool line_use_is_empty(const struct analyses_line_use *of, uint32_t levels)
 {
     uint64_t loads = 0;
     for (uint32_t i = 0; i < levels; i++)
@@ -433,13 +438,13 @@ static bool is_empty(const struct analyses_line_use *of, uint32_t levels)
 }
 
 /* What spots have become: rows; row_of: [spot]. */
-static void merge(struct line_use *use, const struct where_row *spots, size_t count, uint32_t *row_of)
+static void line_use_merge(struct line_use *use, const struct where_row *spots, size_t count, uint32_t *row_of)
 {
     const uint32_t levels = use->levels;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct where_row *of = &spots[i];
-        if (of->spot >= use->spots || is_empty(&use->cells[(size_t)of->spot * levels], levels))
+        if (of->spot >= use->spots || line_use_is_empty(&use->cells[(size_t)of->spot * levels], levels))
             continue;
         const struct analyses_line_use_row *last = kept > 0 ? &use->rows[kept - 1] : NULL;
         if (!last || last->insn != of->insn || last->object != of->object) {
@@ -465,7 +470,7 @@ static int by_rows(const void *left, const void *right)
     return a->evictor < b->evictor ? -1 : a->evictor > b->evictor;
 }
 
-static int by_unused(const void *left, const void *right)
+static int line_use_by_unused(const void *left, const void *right)
 {
     const struct analyses_line_use_pair *a = left, *b = right;
     if (a->level != b->level)
@@ -476,7 +481,7 @@ static int by_unused(const void *left, const void *right)
 }
 
 /* Spots that are one row are one. */
-static size_t merge_pairs(struct analyses_line_use_pair *list, size_t count)
+static size_t line_use_merge_pairs(struct analyses_line_use_pair *list, size_t count)
 {
     size_t kept = 0;
     qsort(list, count, sizeof *list, by_rows);
@@ -488,7 +493,7 @@ static size_t merge_pairs(struct analyses_line_use_pair *list, size_t count)
         list[kept - 1].stays += list[i].stays;
         list[kept - 1].unused_bytes += list[i].unused_bytes;
     }
-    qsort(list, kept, sizeof *list, by_unused);
+    qsort(list, kept, sizeof *list, line_use_by_unused);
     return kept;
 }
 
@@ -499,7 +504,7 @@ static enum c2_status make_pairs(struct line_use *use, const uint32_t *row_of, s
         count += use->pairs[level].count;
     use->all_pairs = c2_calloc(count + 1, sizeof *use->all_pairs);
     if (!use->all_pairs)
-        return no_memory(err);
+        return line_use_no_memory(err);
     count = 0;
     for (uint32_t level = 0; level < use->levels; level++)
         for (uint32_t i = 0; i < use->pairs[level].count; i++) {
@@ -510,11 +515,11 @@ static enum c2_status make_pairs(struct line_use *use, const uint32_t *row_of, s
                                                                           pair->stays, pair->unused_bytes};
         }
     use->result.pairs = use->all_pairs;
-    use->result.pair_count = merge_pairs(use->all_pairs, count);
+    use->result.pair_count = line_use_merge_pairs(use->all_pairs, count);
     return C2_OK;
 }
 
-static enum c2_status make_rows(struct line_use *use, struct c2_error *err)
+static enum c2_status line_use_make_rows(struct line_use *use, struct c2_error *err)
 {
     struct where_row *spots;
     size_t count;
@@ -526,10 +531,10 @@ static enum c2_status make_rows(struct line_use *use, struct c2_error *err)
     use->sums = c2_calloc((count + 1) * use->levels, sizeof *use->sums);
     if (row_of && use->rows && use->sums) {
         memset(row_of, 0xff, where_count(use->where) * sizeof *row_of);
-        merge(use, spots, count, row_of);
+        line_use_merge(use, spots, count, row_of);
         status = make_pairs(use, row_of, err);
     } else {
-        status = no_memory(err);
+        status = line_use_no_memory(err);
     }
     c2_free(row_of);
     c2_free(spots);
@@ -538,7 +543,7 @@ static enum c2_status make_rows(struct line_use *use, struct c2_error *err)
 
 /* ------------------------------------------------------------------ what must hold */
 
-static void check_level(const struct line_use *use, uint32_t number, const struct caches_counts *counts)
+static void line_use_check_level(const struct line_use *use, uint32_t number, const struct caches_counts *counts)
 {
     const struct analyses_line_use_level *level = &use->result.levels[number];
     const bool data = number < use->machine->level_count;
@@ -560,41 +565,42 @@ static void check_level(const struct line_use *use, uint32_t number, const struc
               level->of.loads);
 }
 
-static void check(const struct line_use *use)
+static void line_use_check(const struct line_use *use)
 {
     uint64_t invalidated = 0;
     for (uint32_t i = 0; i < use->machine->level_count; i++) {
-        check_level(use, i, &use->measured.levels[i]);
+        line_use_check_level(use, i, &use->measured.levels[i]);
         invalidated += use->measured.levels[i].back_invalidations;
     }
     if (use->machine->has_l1i)
-        check_level(use, use->machine->level_count, &use->measured.l1i);
+        line_use_check_level(use, use->machine->level_count, &use->measured.l1i);
     C2_ASSERT(invalidated == use->invalidated);
     stays_check(use->stays);
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status line_use_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct line_use *use = self;
     (void)sim;
-    catch_up(use, UINT64_MAX);
+    line_use_catch_up(use, UINT64_MAX);
     stays_check(use->stays);
     enum c2_status status = failed(use, err);
     if (status == C2_OK)
         status = stays_end_all(use->stays, err);
     fields_check(use->fields);
     if (status == C2_OK)
-        status = make_rows(use, err);
+        status = line_use_make_rows(use, err);
     if (status == C2_OK)
         status = fields_result(&use->result.structs, &use->result.struct_count, use->fields, err);
     if (status == C2_OK)
-        check(use);
+        line_use_check(use);
     return status;
 }
 
 /* ------------------------------------------------------------------ the file */
 
-static void write_row(FILE *to, const struct line_use *use, const struct analyses_line_use_row *row, uint32_t level)
+static void line_use_write_row(FILE *to, const struct line_use *use, const struct analyses_line_use_row *row,
+                               uint32_t level)
 {
     const struct analyses_profile_result *profile = use->profile->kind->result(use->profile);
     const uint32_t levels = use->machine->level_count;
@@ -614,7 +620,7 @@ static void write_row(FILE *to, const struct line_use *use, const struct analyse
     fprintf(to, ",%" PRIu64 "\n", analyses_line_use_loss(&row->level[level], use->machine->line_bytes));
 }
 
-static void write_file(FILE *to, const struct line_use *use)
+static void line_use_write_file(FILE *to, const struct line_use *use)
 {
     fputs("level,pc,function,file,line,object", to);
 #define X(field, help) fputs("," #field, to);
@@ -624,37 +630,40 @@ static void write_file(FILE *to, const struct line_use *use)
     for (uint32_t level = 0; level < use->levels; level++)
         for (size_t i = 0; i < use->result.row_count; i++)
             if (use->result.rows[i].level[level].loads != 0)
-                write_row(to, use, &use->result.rows[i], level);
+                line_use_write_row(to, use, &use->result.rows[i], level);
 }
 
-static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+static enum c2_status line_use_commit(struct analysis *analysis, struct c2_error *err)
 {
     struct line_use *use = (struct line_use *)analysis;
     if (use->file)
-        write_file(c2_outfile_stream(use->file), use);
+        line_use_write_file(c2_outfile_stream(use->file), use);
     return analyses_commit_file(&use->file, err);
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber line_use_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
                                    .every_walk = true,
-                                   .references = references,
-                                   .missed = missed,
-                                   .prefetched = prefetched,
-                                   .emptied = emptied,
-                                   .dropped = dropped,
-                                   .window = window,
-                                   .finish = finish};
+                                   .references = line_use_references,
+                                   .missed = line_use_missed,
+                                   .prefetched = line_use_prefetched,
+                                   .emptied = line_use_emptied,
+                                   .dropped = line_use_dropped,
+                                   .window = line_use_window,
+                                   .finish = line_use_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct line_use *)analysis)->result; }
+static const void *line_use_result(const struct analysis *analysis)
+{
+    return &((const struct line_use *)analysis)->result;
+}
 
 const struct analysis_kind analysis_line_use = {.needs = 1u << ANALYSIS_profile,
                                                 .chapter = &analyses_line_use_chapter,
-                                                .create = create,
-                                                .subscriber = subscriber,
-                                                .result = result,
-                                                .commit = commit,
-                                                .destroy = destroy};
+                                                .create = line_use_create,
+                                                .subscriber = line_use_subscriber,
+                                                .result = line_use_result,
+                                                .commit = line_use_commit,
+                                                .destroy = line_use_destroy};

@@ -33,18 +33,18 @@ struct groups {
     size_t count;
 };
 
-static const struct analyses_line_use_result *result_of(const struct digest *digest)
+static const struct analyses_line_use_result *line_use_chapter_result_of(const struct digest *digest)
 {
     return digest->run->found[ANALYSIS_line_use];
 }
 
-static void add_levels(struct group *to, const struct analyses_line_use *from, uint32_t levels)
+static void line_use_chapter_add_levels(struct group *to, const struct analyses_line_use *from, uint32_t levels)
 {
     for (uint32_t i = 0; i < levels; i++)
         analyses_line_use_add(&to->of[i], &from[i]);
 }
 
-static bool is_empty(const struct group *group, uint32_t levels)
+static bool line_use_chapter_is_empty(const struct group *group, uint32_t levels)
 {
     uint64_t loads = 0;
     for (uint32_t i = 0; i < levels; i++)
@@ -52,9 +52,9 @@ static bool is_empty(const struct group *group, uint32_t levels)
     return loads == 0;
 }
 
-static void weigh(struct group *group, const struct digest *digest)
+static void line_use_chapter_weigh(struct group *group, const struct digest *digest)
 {
-    const uint32_t line_bytes = result_of(digest)->line_bytes;
+    const uint32_t line_bytes = line_use_chapter_result_of(digest)->line_bytes;
     uint64_t lost = 0;
     for (size_t i = 0; i < digest->level_count; i++)
         lost += analyses_line_use_loss(&group->of[digest->levels[i].number], line_bytes) *
@@ -75,18 +75,19 @@ typedef uint32_t numbering(const struct digest *digest, const struct digest_rank
 
 static bool is_code(const struct digest *digest, size_t row)
 {
-    return digest->profile->objects[result_of(digest)->rows[row].object].kind == ANALYSES_CODE;
+    return digest->profile->objects[line_use_chapter_result_of(digest)->rows[row].object].kind == ANALYSES_CODE;
 }
 
-static uint32_t object_of(const struct digest *digest, const struct digest_ranking *ranking, size_t row)
+static uint32_t line_use_chapter_object_of(const struct digest *digest, const struct digest_ranking *ranking,
+                                           size_t row)
 {
     (void)ranking;
-    return result_of(digest)->rows[row].object;
+    return line_use_chapter_result_of(digest)->rows[row].object;
 }
 
 static uint32_t ranked_of(const struct digest *digest, const struct digest_ranking *ranking, size_t row)
 {
-    return is_code(digest, row) ? UINT32_MAX : ranking->number_of[result_of(digest)->rows[row].insn];
+    return is_code(digest, row) ? UINT32_MAX : ranking->number_of[line_use_chapter_result_of(digest)->rows[row].insn];
 }
 
 static uint32_t row_itself(const struct digest *digest, const struct digest_ranking *ranking, size_t row)
@@ -96,37 +97,39 @@ static uint32_t row_itself(const struct digest *digest, const struct digest_rank
 }
 
 /* numbers: all are below. */
-static struct groups make_groups(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
-                                 size_t numbers, numbering *number_of)
+static struct groups line_use_chapter_make_groups(struct document *d, const struct digest *digest,
+                                                  const struct digest_ranking *ranking, size_t numbers,
+                                                  numbering *number_of)
 {
-    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     struct groups groups = {.list = c2_calloc(numbers + 1, sizeof *groups.list)};
     d->failed |= !groups.list;
     for (size_t i = 0; groups.list && i < of->row_count; i++) {
         const uint32_t number = number_of(digest, ranking, i);
         if (number != UINT32_MAX)
-            add_levels(&groups.list[number], of->rows[i].level, of->level_count);
+            line_use_chapter_add_levels(&groups.list[number], of->rows[i].level, of->level_count);
     }
     for (size_t i = 0; groups.list && i < numbers; i++) {
-        if (is_empty(&groups.list[i], of->level_count))
+        if (line_use_chapter_is_empty(&groups.list[i], of->level_count))
             continue;
         groups.list[groups.count] = groups.list[i];
         groups.list[groups.count].number = (uint32_t)i;
-        weigh(&groups.list[groups.count++], digest);
+        line_use_chapter_weigh(&groups.list[groups.count++], digest);
     }
     if (groups.list)
         qsort(groups.list, groups.count, sizeof *groups.list, by_lost);
     return groups;
 }
 
-static struct groups make_ranked(struct document *d, const struct digest *digest, const struct digest_ranking *ranking)
+static struct groups line_use_chapter_make_ranked(struct document *d, const struct digest *digest,
+                                                  const struct digest_ranking *ranking)
 {
-    return make_groups(d, digest, ranking, ranking->numbers, ranked_of);
+    return line_use_chapter_make_groups(d, digest, ranking, ranking->numbers, ranked_of);
 }
 
 /* ------------------------------------------------------------------ the JSON */
 
-static void add_counters(struct document *d, const struct analyses_line_use *of, uint32_t line_bytes)
+static void line_use_chapter_add_counters(struct document *d, const struct analyses_line_use *of, uint32_t line_bytes)
 {
 #define X(field, help) doc_count(d, DOC_JSON, #field, of->field);
     ANALYSES_LINE_USE_COUNTERS(X)
@@ -144,7 +147,7 @@ static void add_group_levels(struct document *d, const struct digest *digest, co
             continue;
         doc_group(d, DOC_JSON, NULL);
         doc_string(d, DOC_JSON, "level", level->level->name);
-        add_counters(d, &group->of[level->number], result_of(digest)->line_bytes);
+        line_use_chapter_add_counters(d, &group->of[level->number], line_use_chapter_result_of(digest)->line_bytes);
         doc_close(d);
     }
     doc_close(d);
@@ -154,8 +157,9 @@ typedef void naming(struct document *d, const struct digest *digest, const struc
                     uint32_t number);
 
 /* At most `limit`, and what the others have together. */
-static void add_groups(struct document *d, const struct digest *digest, const char *key, const struct groups *groups,
-                       size_t limit, const struct digest_ranking *ranking, naming *name)
+static void line_use_chapter_add_groups(struct document *d, const struct digest *digest, const char *key,
+                                        const struct groups *groups, size_t limit, const struct digest_ranking *ranking,
+                                        naming *name)
 {
     struct group rest = {.number = 0};
     doc_table(d, DOC_JSON, key);
@@ -166,9 +170,9 @@ static void add_groups(struct document *d, const struct digest *digest, const ch
         doc_close(d);
     }
     for (size_t i = limit; i < groups->count; i++)
-        add_levels(&rest, groups->list[i].of, result_of(digest)->level_count);
+        line_use_chapter_add_levels(&rest, groups->list[i].of, line_use_chapter_result_of(digest)->level_count);
     if (groups->count > limit) {
-        weigh(&rest, digest);
+        line_use_chapter_weigh(&rest, digest);
         doc_group(d, DOC_JSON, NULL);
         doc_group(d, DOC_JSON, "rest");
         doc_count(d, DOC_JSON, key, groups->count - limit);
@@ -179,8 +183,8 @@ static void add_groups(struct document *d, const struct digest *digest, const ch
     doc_close(d);
 }
 
-static void name_object(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
-                        uint32_t number)
+static void line_use_chapter_name_object(struct document *d, const struct digest *digest,
+                                         const struct digest_ranking *ranking, uint32_t number)
 {
     const struct analyses_object *object = &digest->profile->objects[number];
     (void)ranking;
@@ -203,9 +207,9 @@ static void name_ranked(struct document *d, const struct digest *digest, const s
     chapter_add_ranked(d, digest, ranking, ranked_at(ranking, number));
 }
 
-static void add_insn(struct document *d, const struct digest *digest, uint32_t row)
+static void line_use_chapter_add_insn(struct document *d, const struct digest *digest, uint32_t row)
 {
-    const struct analyses_line_use_row *of = &result_of(digest)->rows[row];
+    const struct analyses_line_use_row *of = &line_use_chapter_result_of(digest)->rows[row];
     const struct guest_va pc = digest->profile->insns[of->insn].pc;
     struct loader_place place;
     names_place(&place, digest->run, pc);
@@ -215,20 +219,21 @@ static void add_insn(struct document *d, const struct digest *digest, uint32_t r
     doc_string(d, DOC_JSON, "kind", analyses_kind_name(digest->profile->objects[of->object].kind));
 }
 
-static void name_row(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
-                     uint32_t number)
+static void line_use_chapter_name_row(struct document *d, const struct digest *digest,
+                                      const struct digest_ranking *ranking, uint32_t number)
 {
     (void)ranking;
-    add_insn(d, digest, number);
+    line_use_chapter_add_insn(d, digest, number);
 }
 
-static void add_level(struct document *d, const struct digest *digest, const struct digest_level *level)
+static void line_use_chapter_add_level(struct document *d, const struct digest *digest,
+                                       const struct digest_level *level)
 {
-    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     const struct analyses_line_use_level *use = &of->levels[level->number];
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "level", level->level->name);
-    add_counters(d, &use->of, of->line_bytes);
+    line_use_chapter_add_counters(d, &use->of, of->line_bytes);
     doc_count(d, DOC_JSON, "evicted", use->evicted);
     doc_count(d, DOC_JSON, "invalidated", use->invalidated);
     if (caches_machine_cores(digest->run->machine) > 1) {
@@ -245,7 +250,7 @@ static void add_level(struct document *d, const struct digest *digest, const str
     doc_close(d);
 }
 
-static const struct digest_level *level_of(const struct digest *digest, uint32_t number)
+static const struct digest_level *line_use_chapter_level_of(const struct digest *digest, uint32_t number)
 {
     size_t i = 0;
     while (digest->levels[i].number != number)
@@ -253,16 +258,17 @@ static const struct digest_level *level_of(const struct digest *digest, uint32_t
     return &digest->levels[i];
 }
 
-static void add_pair(struct document *d, const struct digest *digest, const struct analyses_line_use_pair *pair)
+static void line_use_chapter_add_pair(struct document *d, const struct digest *digest,
+                                      const struct analyses_line_use_pair *pair)
 {
     doc_group(d, DOC_JSON, NULL);
-    doc_string(d, DOC_JSON, "level", level_of(digest, pair->level)->level->name);
+    doc_string(d, DOC_JSON, "level", line_use_chapter_level_of(digest, pair->level)->level->name);
     doc_group(d, DOC_JSON, "loader");
-    add_insn(d, digest, pair->loader);
+    line_use_chapter_add_insn(d, digest, pair->loader);
     doc_close(d);
     if (pair->evictor != ANALYSES_NOBODY) {
         doc_group(d, DOC_JSON, "evictor");
-        add_insn(d, digest, pair->evictor);
+        line_use_chapter_add_insn(d, digest, pair->evictor);
         doc_close(d);
     }
     doc_count(d, DOC_JSON, "loads", pair->stays);
@@ -271,23 +277,23 @@ static void add_pair(struct document *d, const struct digest *digest, const stru
 }
 
 /* At most so many of each level; the others' sums behind them. */
-static void add_pairs(struct document *d, const struct digest *digest)
+static void line_use_chapter_add_pairs(struct document *d, const struct digest *digest)
 {
     enum { PAIRS = 200 };
-    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     doc_table(d, DOC_JSON, "pairs");
     for (size_t from = 0, to; from < of->pair_count; from = to) {
         uint64_t stays = 0, unused = 0;
         for (to = from; to < of->pair_count && of->pairs[to].level == of->pairs[from].level; to++) {
             if (to - from < PAIRS)
-                add_pair(d, digest, &of->pairs[to]);
+                line_use_chapter_add_pair(d, digest, &of->pairs[to]);
             stays += to - from < PAIRS ? 0 : of->pairs[to].stays;
             unused += to - from < PAIRS ? 0 : of->pairs[to].unused_bytes;
         }
         if (to - from <= PAIRS)
             continue;
         doc_group(d, DOC_JSON, NULL);
-        doc_string(d, DOC_JSON, "level", level_of(digest, of->pairs[from].level)->level->name);
+        doc_string(d, DOC_JSON, "level", line_use_chapter_level_of(digest, of->pairs[from].level)->level->name);
         doc_group(d, DOC_JSON, "rest");
         doc_count(d, DOC_JSON, "pairs", to - from - PAIRS);
         doc_close(d);
@@ -326,7 +332,7 @@ static const struct digest_level *dearest_level(const struct digest *digest, con
 }
 
 /* Of named fields at a level: bytes of those that are cold, or that are not. */
-static uint32_t bytes_of(const struct analyses_line_use_struct *of, uint32_t number, bool cold)
+static uint32_t line_use_chapter_bytes_of(const struct analyses_line_use_struct *of, uint32_t number, bool cold)
 {
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < of->field_count; i++)
@@ -335,12 +341,13 @@ static uint32_t bytes_of(const struct analyses_line_use_struct *of, uint32_t num
     return bytes;
 }
 
-static bool is_split(const struct analyses_line_use_struct *of, uint32_t number)
+static bool line_use_chapter_is_split(const struct analyses_line_use_struct *of, uint32_t number)
 {
-    return bytes_of(of, number, true) != 0 && bytes_of(of, number, false) != 0;
+    return line_use_chapter_bytes_of(of, number, true) != 0 && line_use_chapter_bytes_of(of, number, false) != 0;
 }
 
-static void add_part(struct document *d, const struct analyses_line_use_struct *of, uint32_t number, bool cold)
+static void line_use_chapter_add_part(struct document *d, const struct analyses_line_use_struct *of, uint32_t number,
+                                      bool cold)
 {
     doc_table(d, DOC_JSON, cold ? "cold" : "hot");
     for (uint32_t i = 0; i < of->field_count; i++)
@@ -349,7 +356,8 @@ static void add_part(struct document *d, const struct analyses_line_use_struct *
     doc_close(d);
 }
 
-static void add_field(struct document *d, const struct digest *digest, const struct analyses_line_use_field *field)
+static void line_use_chapter_add_field(struct document *d, const struct digest *digest,
+                                       const struct analyses_line_use_field *field)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", field->name);
@@ -382,15 +390,15 @@ static void add_struct(struct document *d, const struct digest *digest, const st
     doc_count(d, DOC_JSON, "unused_bytes", of->unused_bytes);
     doc_table(d, DOC_JSON, "fields");
     for (uint32_t i = 0; i < of->field_count; i++)
-        add_field(d, digest, &of->fields[i]);
+        line_use_chapter_add_field(d, digest, &of->fields[i]);
     doc_close(d);
-    if (is_split(of, level->number)) {
+    if (line_use_chapter_is_split(of, level->number)) {
         doc_group(d, DOC_JSON, "split");
         doc_string(d, DOC_JSON, "level", level->level->name);
-        add_part(d, of, level->number, false);
-        doc_count(d, DOC_JSON, "hot_bytes", bytes_of(of, level->number, false));
-        add_part(d, of, level->number, true);
-        doc_count(d, DOC_JSON, "cold_bytes", bytes_of(of, level->number, true));
+        line_use_chapter_add_part(d, of, level->number, false);
+        doc_count(d, DOC_JSON, "hot_bytes", line_use_chapter_bytes_of(of, level->number, false));
+        line_use_chapter_add_part(d, of, level->number, true);
+        doc_count(d, DOC_JSON, "cold_bytes", line_use_chapter_bytes_of(of, level->number, true));
         doc_close(d);
     }
     doc_close(d);
@@ -399,7 +407,7 @@ static void add_struct(struct document *d, const struct digest *digest, const st
 static void add_structs(struct document *d, const struct digest *digest)
 {
     enum { STRUCTS = 200 };
-    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     uint64_t rest = 0;
     doc_table(d, DOC_JSON, "structs");
     for (size_t i = 0; i < of->struct_count && i < STRUCTS; i++)
@@ -447,8 +455,8 @@ static uint64_t whole_cost(const struct digest *digest)
     for (size_t i = 0; i < digest->level_count; i++) {
         const struct digest_level *level = &digest->levels[i];
         if (!level->code)
-            cost += analyses_line_use_loss(&result_of(digest)->levels[level->number].of,
-                                           result_of(digest)->line_bytes) *
+            cost += analyses_line_use_loss(&line_use_chapter_result_of(digest)->levels[level->number].of,
+                                           line_use_chapter_result_of(digest)->line_bytes) *
                     level->miss_cycles;
     }
     return cost;
@@ -457,13 +465,13 @@ static uint64_t whole_cost(const struct digest *digest)
 /* The one that would gain most, if that is a part of the whole. */
 static struct split find_split(const struct digest *digest)
 {
-    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     struct split split = {.of = NULL};
     uint64_t most = whole_cost(digest) / SPLIT_SHARE;
     for (size_t i = 0; i < of->struct_count; i++) {
         uint64_t cost;
         const struct digest_level *at = dearest_level(digest, &of->structs[i], &cost);
-        if (cost <= most || !is_split(&of->structs[i], at->number))
+        if (cost <= most || !line_use_chapter_is_split(&of->structs[i], at->number))
             continue;
         most = cost;
         split = (struct split){&of->structs[i], at};
@@ -479,7 +487,7 @@ static void note_split(struct document *d, const struct digest *digest, const st
         return;
     doc_note(d, DOC_FLOW, "fields:",
              "%u of %u bytes of %s (%s%s) were used in most of their loads into %s: split hot and cold fields: ",
-             bytes_of(of, split->level->number, false), of->bytes, of->name,
+             line_use_chapter_bytes_of(of, split->level->number, false), of->bytes, of->name,
              names_object_text(text, sizeof text, digest->run, &digest->profile->objects[of->object]),
              of->object_count > 1 ? " ..." : "", split->level->level->name);
     say_part(d, of, split->level->number, false);
@@ -489,26 +497,26 @@ static void note_split(struct document *d, const struct digest *digest, const st
 
 /* ------------------------------------------------------------------ all of the JSON */
 
-static void add_json(struct document *d, const struct digest *digest, const struct groups *objects,
-                     const struct groups *lines, const struct groups *loops)
+static void line_use_chapter_add_json(struct document *d, const struct digest *digest, const struct groups *objects,
+                                      const struct groups *lines, const struct groups *loops)
 {
     enum { OBJECTS = 500, LINES = 1000, LOOPS = 1000, FUNCTIONS = 1000, ROWS = 1000 };
-    const struct analyses_line_use_result *of = result_of(digest);
-    struct groups functions = make_ranked(d, digest, &digest->functions);
-    struct groups rows = make_groups(d, digest, NULL, of->row_count, row_itself);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
+    struct groups functions = line_use_chapter_make_ranked(d, digest, &digest->functions);
+    struct groups rows = line_use_chapter_make_groups(d, digest, NULL, of->row_count, row_itself);
     doc_group(d, DOC_JSON, "line_use");
     doc_count(d, DOC_JSON, "line", of->line_bytes);
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++)
-        add_level(d, digest, &digest->levels[i]);
+        line_use_chapter_add_level(d, digest, &digest->levels[i]);
     doc_close(d);
-    add_groups(d, digest, "objects", objects, OBJECTS, NULL, name_object);
-    add_groups(d, digest, "functions", &functions, FUNCTIONS, &digest->functions, name_ranked);
-    add_groups(d, digest, "lines", lines, LINES, &digest->lines, name_ranked);
+    line_use_chapter_add_groups(d, digest, "objects", objects, OBJECTS, NULL, line_use_chapter_name_object);
+    line_use_chapter_add_groups(d, digest, "functions", &functions, FUNCTIONS, &digest->functions, name_ranked);
+    line_use_chapter_add_groups(d, digest, "lines", lines, LINES, &digest->lines, name_ranked);
     if (loops->list)
-        add_groups(d, digest, "loops", loops, LOOPS, &digest->loops, name_ranked);
-    add_groups(d, digest, "instructions", &rows, ROWS, NULL, name_row);
-    add_pairs(d, digest);
+        line_use_chapter_add_groups(d, digest, "loops", loops, LOOPS, &digest->loops, name_ranked);
+    line_use_chapter_add_groups(d, digest, "instructions", &rows, ROWS, NULL, line_use_chapter_name_row);
+    line_use_chapter_add_pairs(d, digest);
     add_structs(d, digest);
     doc_close(d);
     c2_free(functions.list);
@@ -519,7 +527,7 @@ static void add_json(struct document *d, const struct digest *digest, const stru
 
 static uint64_t loaded_bytes(const struct digest *digest, const struct analyses_line_use *of)
 {
-    return of->loads * result_of(digest)->line_bytes;
+    return of->loads * line_use_chapter_result_of(digest)->line_bytes;
 }
 
 /* "2.7"; of no load "-". */
@@ -539,9 +547,9 @@ static size_t shown_levels(const struct digest *digest, const struct digest_leve
     return out[1]->code || out[1] == out[0] ? 1 : 2;
 }
 
-static void note_finding(struct document *d, const struct digest *digest, const char *worst)
+static void line_use_chapter_note_finding(struct document *d, const struct digest *digest, const char *worst)
 {
-    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     const struct digest_level *levels[2];
     char size[32];
     const size_t count = shown_levels(digest, levels);
@@ -560,8 +568,8 @@ static void note_finding(struct document *d, const struct digest *digest, const 
 static const char *const loads_keys[2] = {"first", "last"}, *const used_keys[2] = {"first used", "last used"},
                          *const mean_keys[2] = {"first mean", "last mean"};
 
-static void add_use(struct document *d, const struct digest *digest, const char *name,
-                    const struct analyses_line_use *of)
+static void line_use_chapter_add_use(struct document *d, const struct digest *digest, const char *name,
+                                     const struct analyses_line_use *of)
 {
     const struct digest_level *levels[2];
     const size_t count = shown_levels(digest, levels);
@@ -576,7 +584,7 @@ static void add_use(struct document *d, const struct digest *digest, const char 
     doc_close(d);
 }
 
-static void add_columns(struct document *d, const struct digest *digest)
+static void line_use_chapter_add_columns(struct document *d, const struct digest *digest)
 {
     struct doc_column columns[7];
     const struct digest_level *levels[2];
@@ -592,7 +600,8 @@ static void add_columns(struct document *d, const struct digest *digest)
     doc_columns(d, columns, n, 0);
 }
 
-static const char *place_text(struct document *d, const struct digest_ranking *ranking, uint32_t number, bool loops)
+static const char *line_use_chapter_place_text(struct document *d, const struct digest_ranking *ranking,
+                                               uint32_t number, bool loops)
 {
     char text[TEXT];
     const struct digest_ranked *place = ranked_at(ranking, number);
@@ -602,37 +611,39 @@ static const char *place_text(struct document *d, const struct digest_ranking *r
 }
 
 /* most: objects, and as many places. */
-static void add_tables(struct document *d, const struct digest *digest, const struct groups *objects,
-                       const struct groups *places, const struct digest_ranking *ranking, size_t most)
+static void line_use_chapter_add_tables(struct document *d, const struct digest *digest, const struct groups *objects,
+                                        const struct groups *places, const struct digest_ranking *ranking, size_t most)
 {
     struct group all = {.number = 0};
     char text[TEXT];
-    for (uint32_t i = 0; i < result_of(digest)->level_count; i++)
-        all.of[i] = result_of(digest)->levels[i].of;
+    for (uint32_t i = 0; i < line_use_chapter_result_of(digest)->level_count; i++)
+        all.of[i] = line_use_chapter_result_of(digest)->levels[i].of;
     doc_table(d, DOC_TEXT, NULL);
-    add_columns(d, digest);
-    add_use(d, digest, "all", all.of);
+    line_use_chapter_add_columns(d, digest);
+    line_use_chapter_add_use(d, digest, "all", all.of);
     for (size_t i = 0, shown = 0; i < objects->count && shown < most; i++) {
         const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
         if (object->kind == ANALYSES_CODE)
             continue;
-        add_use(d, digest, names_object_text(text, sizeof text, digest->run, object), objects->list[i].of);
+        line_use_chapter_add_use(d, digest, names_object_text(text, sizeof text, digest->run, object),
+                                 objects->list[i].of);
         shown++;
     }
     for (size_t i = 0; i < places->count && i < most; i++)
-        add_use(d, digest, place_text(d, ranking, places->list[i].number, ranking == &digest->loops),
-                places->list[i].of);
+        line_use_chapter_add_use(
+            d, digest, line_use_chapter_place_text(d, ranking, places->list[i].number, ranking == &digest->loops),
+            places->list[i].of);
     doc_close(d);
 }
 
 /* Who lets the most unused bytes go, at the level of the data where that costs most. */
 static const struct analyses_line_use_pair *worst_pair(const struct digest *digest)
 {
-    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     const struct analyses_line_use_pair *worst = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < of->pair_count; i++) {
-        const struct digest_level *level = level_of(digest, of->pairs[i].level);
+        const struct digest_level *level = line_use_chapter_level_of(digest, of->pairs[i].level);
         const uint64_t lost = of->pairs[i].unused_bytes * level->miss_cycles;
         if (level->code || of->pairs[i].evictor == ANALYSES_NOBODY || lost <= most)
             continue;
@@ -648,9 +659,9 @@ static void note_pair(struct document *d, const struct digest *digest)
     char loader[TEXT], evictor[TEXT];
     if (!pair)
         return;
-    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     const struct analyses_insn *insns = digest->profile->insns;
-    const char *name = level_of(digest, pair->level)->level->name;
+    const char *name = line_use_chapter_level_of(digest, pair->level)->level->name;
     names_place_text(loader, sizeof loader, digest->run, insns[of->rows[pair->loader].insn].pc);
     names_place_text(evictor, sizeof evictor, digest->run, insns[of->rows[pair->evictor].insn].pc);
     doc_note(d, DOC_FLOW, "evicted:", "of what %s loads into %s, %s lets %s lines go with %s of their bytes unused",
@@ -658,8 +669,8 @@ static void note_pair(struct document *d, const struct digest *digest)
              doc_share(d, pair->unused_bytes, pair->stays * of->line_bytes));
 }
 
-static void add_text(struct document *d, const struct digest *digest, const struct groups *objects,
-                     const struct groups *places, const struct digest_ranking *ranking)
+static void line_use_chapter_add_text(struct document *d, const struct digest *digest, const struct groups *objects,
+                                      const struct groups *places, const struct digest_ranking *ranking)
 {
     char text[TEXT];
     const char *worst = NULL;
@@ -669,23 +680,25 @@ static void add_text(struct document *d, const struct digest *digest, const stru
         if (object->kind != ANALYSES_CODE && objects->list[i].lost != 0)
             worst = names_object_text(text, sizeof text, digest->run, object);
     }
-    note_finding(d, digest, worst);
-    add_tables(d, digest, objects, places, ranking, split.of ? 1 : SHOWN);
+    line_use_chapter_note_finding(d, digest, worst);
+    line_use_chapter_add_tables(d, digest, objects, places, ranking, split.of ? 1 : SHOWN);
     note_pair(d, digest);
     note_split(d, digest, &split);
 }
 
 static void add_line_use_chapter(struct document *d, struct digest *digest)
 {
-    if (!result_of(digest))
+    if (!line_use_chapter_result_of(digest))
         return;
     const bool by_loop = digest->run->found[ANALYSIS_loops];
-    struct groups objects = make_groups(d, digest, NULL, digest->profile->object_count, object_of);
-    struct groups lines = make_ranked(d, digest, &digest->lines), loops = {NULL, 0};
+    struct groups objects = line_use_chapter_make_groups(d, digest, NULL, digest->profile->object_count,
+                                                         line_use_chapter_object_of);
+    struct groups lines = line_use_chapter_make_ranked(d, digest, &digest->lines), loops = {NULL, 0};
     if (by_loop)
-        loops = make_ranked(d, digest, &digest->loops);
-    add_text(d, digest, &objects, by_loop ? &loops : &lines, by_loop ? &digest->loops : &digest->lines);
-    add_json(d, digest, &objects, &lines, &loops);
+        loops = line_use_chapter_make_ranked(d, digest, &digest->loops);
+    line_use_chapter_add_text(d, digest, &objects, by_loop ? &loops : &lines,
+                              by_loop ? &digest->loops : &digest->lines);
+    line_use_chapter_add_json(d, digest, &objects, &lines, &loops);
     c2_free(objects.list);
     c2_free(lines.list);
     c2_free(loops.list);

@@ -62,7 +62,7 @@ void loops_destroy(struct loops *loops)
     c2_free(loops);
 }
 
-static void destroy(struct analysis *analysis) { loops_destroy((struct loops *)analysis); }
+static void analyses_loops_destroy(struct analysis *analysis) { loops_destroy((struct loops *)analysis); }
 
 enum c2_status loops_create(struct loops **out, const struct analysis *profile, struct loader_symbols *symbols,
                             struct c2_error *err)
@@ -84,7 +84,7 @@ enum c2_status loops_create(struct loops **out, const struct analysis *profile, 
     return status;
 }
 
-static enum c2_status check_word(const char *word, struct c2_error *err)
+static enum c2_status loops_check_word(const char *word, struct c2_error *err)
 {
     if (!word || strcmp(word, "loop") == 0)
         return C2_OK;
@@ -92,11 +92,11 @@ static enum c2_status check_word(const char *word, struct c2_error *err)
                    "--by %s: objects, lines and functions are always there; what can be added is loop", word);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status analyses_loops_create(struct analysis **out, const struct analyses_setup *setup,
+                                            const struct analyses *analyses, struct c2_error *err)
 {
     struct loops *loops = NULL;
-    enum c2_status status = check_word(setup->given[ANALYSIS_loops], err);
+    enum c2_status status = loops_check_word(setup->given[ANALYSIS_loops], err);
     if (status == C2_OK)
         status = loops_create(&loops, analyses_find(analyses, ANALYSIS_profile), setup->symbols, err);
     if (status == C2_OK)
@@ -161,7 +161,8 @@ static enum c2_status part_node(struct loops *loops, const struct sim_executed *
     return status == C2_OK ? c2_map_put(loops->part_of, key, *out, err) : status;
 }
 
-static enum c2_status find_edge(struct loops *loops, uint32_t from, uint32_t to, uint32_t *out, struct c2_error *err)
+static enum c2_status loops_find_edge(struct loops *loops, uint32_t from, uint32_t to, uint32_t *out,
+                                      struct c2_error *err)
 {
     const uint64_t key = (uint64_t)from << 32 | to;
     uint64_t found = loops->edge_count;
@@ -183,7 +184,7 @@ static enum c2_status count_edge(struct loops *loops, uint32_t from, uint32_t to
 {
     struct loops_node *node = &loops->nodes[from];
     if (!SHORTCUT(node->next == to)) {
-        enum c2_status status = find_edge(loops, from, to, &node->next_edge, err);
+        enum c2_status status = loops_find_edge(loops, from, to, &node->next_edge, err);
         if (status != C2_OK)
             return status;
         node->next = to;
@@ -194,12 +195,12 @@ static enum c2_status count_edge(struct loops *loops, uint32_t from, uint32_t to
 
 /* ------------------------------------------------------------------ frames */
 
-static struct loops_frame *top_of(const struct loops_thread *thread)
+static struct loops_frame *loops_top_of(const struct loops_thread *thread)
 {
     return thread->depth == 0 ? NULL : &thread->frames[thread->depth - 1];
 }
 
-static enum c2_status push(struct loops_thread *thread, uint64_t slot, uint64_t function, struct c2_error *err)
+static enum c2_status loops_push(struct loops_thread *thread, uint64_t slot, uint64_t function, struct c2_error *err)
 {
     if (!c2_grow((void **)&thread->frames, &thread->room, thread->depth, sizeof *thread->frames))
         return c2_fail_memory(err, "the call stack of the loops");
@@ -209,14 +210,14 @@ static enum c2_status push(struct loops_thread *thread, uint64_t slot, uint64_t 
 
 static void pop_up_to(struct loops_thread *thread, uint64_t slot)
 {
-    while (thread->depth != 0 && top_of(thread)->slot <= slot)
+    while (thread->depth != 0 && loops_top_of(thread)->slot <= slot)
         thread->depth--;
 }
 
 /* Of the frames that the slot of the top one has the one of this function, from the top down; LOOPS_NONE: none. */
-static uint32_t find_in_slot(const struct loops_thread *thread, uint64_t function)
+static uint32_t loops_find_in_slot(const struct loops_thread *thread, uint64_t function)
 {
-    for (uint32_t i = thread->depth; i-- > 0 && thread->frames[i].slot == top_of(thread)->slot;)
+    for (uint32_t i = thread->depth; i-- > 0 && thread->frames[i].slot == loops_top_of(thread)->slot;)
         if (thread->frames[i].function == function)
             return i;
     return LOOPS_NONE;
@@ -234,9 +235,9 @@ static uint32_t find_below(const struct loops_thread *thread, uint64_t function)
 
 /* The frame on top goes on at this node, or begins there. Of a run that is not all there it is unknown whether one that
  * has not been called begins. */
-static enum c2_status go_on(struct loops *loops, struct loops_thread *thread, uint32_t node, struct c2_error *err)
+static enum c2_status loops_go_on(struct loops *loops, struct loops_thread *thread, uint32_t node, struct c2_error *err)
 {
-    struct loops_frame *top = top_of(thread);
+    struct loops_frame *top = loops_top_of(thread);
     const uint32_t last = top->last;
     top->last = node;
     if (last != LOOPS_NONE)
@@ -247,31 +248,31 @@ static enum c2_status go_on(struct loops *loops, struct loops_thread *thread, ui
 }
 
 /* From one function to another without a call. */
-static enum c2_status leave(struct loops_thread *thread, const struct loops_node *to, struct c2_error *err)
+static enum c2_status loops_leave(struct loops_thread *thread, const struct loops_node *to, struct c2_error *err)
 {
-    const uint32_t found = to->at_entry ? find_in_slot(thread, to->function) : find_below(thread, to->function);
+    const uint32_t found = to->at_entry ? loops_find_in_slot(thread, to->function) : find_below(thread, to->function);
     if (found == LOOPS_NONE)
-        return push(thread, top_of(thread)->slot, to->function, err);
+        return loops_push(thread, loops_top_of(thread)->slot, to->function, err);
     thread->depth = found + 1;
     if (to->at_entry)
-        top_of(thread)->last = LOOPS_NONE;
+        loops_top_of(thread)->last = LOOPS_NONE;
     return C2_OK;
 }
 
-static enum c2_status pass(struct loops *loops, struct loops_thread *thread, uint32_t node, struct c2_error *err)
+static enum c2_status loops_pass(struct loops *loops, struct loops_thread *thread, uint32_t node, struct c2_error *err)
 {
     const struct loops_node *to = &loops->nodes[node];
     enum c2_status status = C2_OK;
     if (thread->ending != STREAM_JUMP)
         pop_up_to(thread, thread->slot);
     if (thread->depth == 0 || thread->ending == STREAM_CALL)
-        status = push(thread, thread->ending == STREAM_CALL ? thread->slot : FIRST_SLOT, to->function, err);
-    else if (top_of(thread)->function != to->function)
-        status = leave(thread, to, err);
-    return status == C2_OK ? go_on(loops, thread, node, err) : status;
+        status = loops_push(thread, thread->ending == STREAM_CALL ? thread->slot : FIRST_SLOT, to->function, err);
+    else if (loops_top_of(thread)->function != to->function)
+        status = loops_leave(thread, to, err);
+    return status == C2_OK ? loops_go_on(loops, thread, node, err) : status;
 }
 
-static void remember(struct loops_thread *thread, const struct sim_executed *record)
+static void loops_remember(struct loops_thread *thread, const struct sim_executed *record)
 {
     const struct stream_block *block = record->block;
     const bool whole = record->insns_run == block->insn_count;
@@ -282,7 +283,8 @@ static void remember(struct loops_thread *thread, const struct sim_executed *rec
         thread->slot = record->words[block->insns[block->insn_count - 1].first_slot];
 }
 
-static enum c2_status find_thread(struct loops *loops, uint32_t tid, struct loops_thread **out, struct c2_error *err)
+static enum c2_status loops_find_thread(struct loops *loops, uint32_t tid, struct loops_thread **out,
+                                        struct c2_error *err)
 {
     uint32_t i = 0;
     if (loops->current < loops->thread_count && loops->threads[loops->current].tid == tid)
@@ -309,15 +311,15 @@ enum c2_status loops_record(struct loops *loops, const struct sim_executed *reco
     enum c2_status status = record->insns_run == record->block->insn_count ? whole_node(loops, record, &node, err)
                                                                            : part_node(loops, record, &node, err);
     if (status == C2_OK)
-        status = find_thread(loops, record->tid, &thread, err);
+        status = loops_find_thread(loops, record->tid, &thread, err);
     if (status == C2_OK)
-        status = pass(loops, thread, node, err);
+        status = loops_pass(loops, thread, node, err);
     if (status == C2_OK)
-        remember(thread, record);
+        loops_remember(thread, record);
     return status;
 }
 
-static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status loops_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     (void)quiet;
@@ -338,7 +340,7 @@ void loops_forget(struct loops *loops)
     }
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status loops_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct loops *loops = self;
     (void)err;
@@ -350,7 +352,7 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     return C2_OK;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status loops_dropped(void *self, struct c2_error *err)
 {
     struct loops *loops = self;
     (void)err;
@@ -362,23 +364,29 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status analyses_loops_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     (void)sim;
     return loops_finish(self, err);
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber loops_subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){
-        .self = analysis, .records = records, .dropped = dropped, .window = window, .finish = finish};
+    return (struct sim_subscriber){.self = analysis,
+                                   .records = loops_records,
+                                   .dropped = loops_dropped,
+                                   .window = loops_window,
+                                   .finish = analyses_loops_finish};
 }
 
-static const void *result(const struct analysis *analysis)
+static const void *analyses_loops_own_result(const struct analysis *analysis)
 {
     const struct loops *loops = (const struct loops *)analysis;
     return loops->loop_of ? &loops->result : NULL;
 }
 
-const struct analysis_kind analysis_loops = {
-    .needs = 1u << ANALYSIS_profile, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_loops = {.needs = 1u << ANALYSIS_profile,
+                                             .create = analyses_loops_create,
+                                             .subscriber = loops_subscriber,
+                                             .result = analyses_loops_own_result,
+                                             .destroy = analyses_loops_destroy};

@@ -63,7 +63,7 @@ static void index_arcs(struct finder *f)
 /* ------------------------------------------------------------------ an order for the dominators */
 
 /* All that can be reached from here, behind in the list what comes behind. */
-static void visit(struct finder *f, uint32_t root, uint32_t *free_place)
+static void loops_graph_visit(struct finder *f, uint32_t root, uint32_t *free_place)
 {
     uint32_t depth = 0;
     f->stack[depth++] = root;
@@ -85,7 +85,7 @@ static void visit(struct finder *f, uint32_t root, uint32_t *free_place)
     }
 }
 
-static void put_in_order(struct finder *f)
+static void loops_graph_put_in_order(struct finder *f)
 {
     const uint32_t count = f->graph->node_count;
     uint32_t free_place = count;
@@ -93,7 +93,7 @@ static void put_in_order(struct finder *f)
         f->rank[i] = LOOPS_NONE;
     for (uint32_t i = 0; i < count; i++)
         if (f->graph->root[i] && !is_reached(f, i))
-            visit(f, i, &free_place);
+            loops_graph_visit(f, i, &free_place);
     f->reached = count - free_place;
     memmove(f->order, f->order + free_place, f->reached * sizeof *f->order);
     for (uint32_t i = 0; i < f->reached; i++)
@@ -156,7 +156,7 @@ static bool goes_back(const struct finder *f, uint32_t from, uint32_t to)
 
 /* ------------------------------------------------------------------ natural loops */
 
-static enum c2_status add_loop(struct finder *f, uint32_t header, bool irreducible, struct c2_error *err)
+static enum c2_status loops_graph_add_loop(struct finder *f, uint32_t header, bool irreducible, struct c2_error *err)
 {
     struct loops_forest *out = f->out;
     if (!c2_grow((void **)&out->loops, &f->loop_room, out->count, sizeof *out->loops))
@@ -208,7 +208,7 @@ static enum c2_status find_natural(struct finder *f, uint32_t header, struct c2_
             f->stack[depth++] = f->in[i];
     if (depth == 0)
         return C2_OK;
-    enum c2_status status = add_loop(f, header, false, err);
+    enum c2_status status = loops_graph_add_loop(f, header, false, err);
     if (status != C2_OK)
         return status;
     C2_ASSERT(f->out->loop_of[header] == LOOPS_NONE);
@@ -225,7 +225,7 @@ struct search {
     uint32_t depth, keeping, next;
 };
 
-static void begin(struct finder *f, struct search *s, uint32_t node)
+static void loops_graph_begin(struct finder *f, struct search *s, uint32_t node)
 {
     f->cursor[node] = f->first_out[node];
     f->low[node] = s->next++;
@@ -235,7 +235,7 @@ static void begin(struct finder *f, struct search *s, uint32_t node)
 }
 
 /* The node's visit is over: when nothing further up was found, all that is kept from it on is its component. */
-static void end(struct finder *f, struct search *s, uint32_t node, const uint32_t *number)
+static void loops_graph_end(struct finder *f, struct search *s, uint32_t node, const uint32_t *number)
 {
     s->depth--;
     if (s->depth != 0 && f->low[node] < f->low[s->path[s->depth - 1]])
@@ -249,14 +249,14 @@ static void end(struct finder *f, struct search *s, uint32_t node, const uint32_
     } while (member != node);
 }
 
-static void search_from(struct finder *f, struct search *s, uint32_t root, uint32_t *number)
+static void loops_graph_search_from(struct finder *f, struct search *s, uint32_t root, uint32_t *number)
 {
     number[root] = s->next;
-    begin(f, s, root);
+    loops_graph_begin(f, s, root);
     while (s->depth != 0) {
         const uint32_t node = s->path[s->depth - 1];
         if (f->cursor[node] == f->first_out[node + 1]) {
-            end(f, s, node, number);
+            loops_graph_end(f, s, node, number);
             continue;
         }
         const uint32_t to = f->graph->arcs[f->cursor[node]++].to;
@@ -264,7 +264,7 @@ static void search_from(struct finder *f, struct search *s, uint32_t root, uint3
             continue;
         if (number[to] == LOOPS_NONE) {
             number[to] = s->next;
-            begin(f, s, to);
+            loops_graph_begin(f, s, to);
         } else if (f->component[to] == LOOPS_NONE && number[to] < f->low[node]) {
             f->low[node] = number[to];
         }
@@ -279,7 +279,7 @@ static void find_components(struct finder *f, uint32_t *number)
         number[i] = LOOPS_NONE;
     for (uint32_t i = 0; i < f->reached; i++)
         if (number[f->order[i]] == LOOPS_NONE)
-            search_from(f, &s, f->order[i], number);
+            loops_graph_search_from(f, &s, f->order[i], number);
 }
 
 /* Puts a node of a component under its loop: it, or the outermost loop around it whose header is of the component. */
@@ -302,7 +302,7 @@ static void put_under(struct finder *f, uint32_t node, uint32_t loop)
         out->loops[inner].parent = loop;
 }
 
-static bool is_in(const struct loops_forest *forest, uint32_t node, uint32_t loop)
+static bool loops_graph_is_in(const struct loops_forest *forest, uint32_t node, uint32_t loop)
 {
     uint32_t around = forest->loop_of[node];
     while (around != LOOPS_NONE && around != loop)
@@ -314,7 +314,7 @@ static bool is_entered(const struct finder *f, uint32_t node, uint32_t loop)
 {
     bool entered = f->graph->root[node];
     for (uint32_t i = f->first_in[node]; i < f->first_in[node + 1] && !entered; i++)
-        entered = is_reached(f, f->in[i]) && !is_in(f->out, f->in[i], loop);
+        entered = is_reached(f, f->in[i]) && !loops_graph_is_in(f->out, f->in[i], loop);
     return entered;
 }
 
@@ -329,7 +329,7 @@ static enum c2_status make_irreducible(struct finder *f, uint32_t *loop_at, stru
         if (!is_reached(f, i) || f->component[i] == i || loop_at[f->component[i]] != LOOPS_NONE)
             continue;
         loop_at[f->component[i]] = f->out->count;
-        status = add_loop(f, LOOPS_NONE, true, err);
+        status = loops_graph_add_loop(f, LOOPS_NONE, true, err);
     }
     for (uint32_t i = 0; i < count && status == C2_OK; i++)
         if (is_reached(f, i) && loop_at[f->component[i]] != LOOPS_NONE)
@@ -344,7 +344,7 @@ static enum c2_status make_irreducible(struct finder *f, uint32_t *loop_at, stru
 
 /* ------------------------------------------------------------------ all of it */
 
-static enum c2_status make_room(struct finder *f, struct c2_error *err)
+static enum c2_status loops_graph_make_room(struct finder *f, struct c2_error *err)
 {
     const size_t nodes = f->graph->node_count, arcs = f->graph->arc_count;
     f->first_out = c2_calloc(nodes + 2, sizeof *f->first_out);
@@ -364,7 +364,7 @@ static enum c2_status make_room(struct finder *f, struct c2_error *err)
                : c2_fail_memory(err, "the loops");
 }
 
-static void release(struct finder *f)
+static void loops_graph_release(struct finder *f)
 {
     uint32_t *const rooms[] = {f->first_out, f->first_in, f->in,     f->order, f->rank,
                                f->dominator, f->stack,    f->cursor, f->low,   f->component};
@@ -372,11 +372,11 @@ static void release(struct finder *f)
         c2_free(rooms[i]);
 }
 
-static enum c2_status find(struct finder *f, struct c2_error *err)
+static enum c2_status loops_graph_find(struct finder *f, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     index_arcs(f);
-    put_in_order(f);
+    loops_graph_put_in_order(f);
     find_dominators(f);
     for (uint32_t i = 0; i < f->graph->node_count; i++)
         f->out->loop_of[i] = LOOPS_NONE;
@@ -397,10 +397,10 @@ enum c2_status loops_find(struct loops_forest *out, const struct loops_graph *gr
 {
     struct finder f = {.graph = graph, .out = out};
     *out = (struct loops_forest){.count = 0};
-    enum c2_status status = make_room(&f, err);
+    enum c2_status status = loops_graph_make_room(&f, err);
     if (status == C2_OK)
-        status = find(&f, err);
-    release(&f);
+        status = loops_graph_find(&f, err);
+    loops_graph_release(&f);
     return status;
 }
 

@@ -6,7 +6,7 @@
 
 #include "analyses/loops.h"
 
-static bool is_same(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
+static bool loops_place_is_same(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
 
 void analyses_loop_place(struct loader_place *out, struct loader_symbols *symbols, const struct analyses_loop *loop)
 {
@@ -14,7 +14,7 @@ void analyses_loop_place(struct loader_place *out, struct loader_symbols *symbol
     struct loader_place back;
     loader_place_of(symbols, loop->header, out);
     loader_place_of(symbols, loop->latch, &back);
-    if (!out->file && is_same(out->function, back.function)) {
+    if (!out->file && loops_place_is_same(out->function, back.function)) {
         out->file = back.file;
         out->line = back.line;
     }
@@ -22,7 +22,8 @@ void analyses_loop_place(struct loader_place *out, struct loader_symbols *symbol
         return;
     loader_frames_of(symbols, loop->header, &header, 1);
     loader_frames_of(symbols, loop->latch, &latch, 1);
-    const bool same = is_same(header.file, latch.file) && is_same(header.function, latch.function);
+    const bool same = loops_place_is_same(header.file, latch.file) &&
+                      loops_place_is_same(header.function, latch.function);
     if (same && header.line == out->line && latch.line > 0 && latch.line < out->line)
         out->line = latch.line;
 }

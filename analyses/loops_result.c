@@ -51,7 +51,7 @@ static int by_value(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-static int by_pc(const void *left, const void *right)
+static int loops_result_by_pc(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
     return by_value(&a->pc, &b->pc);
@@ -66,7 +66,7 @@ static enum c2_status make_pieces(struct maker *m, struct c2_error *err)
         return c2_fail_memory(err, "the loops");
     for (uint32_t i = 0; i < loops->node_count; i++)
         m->pieces[i] = (struct piece){.pc = loops->nodes[i].block->pc.v, .function = loops->nodes[i].function};
-    qsort(m->pieces, loops->node_count, sizeof *m->pieces, by_pc);
+    qsort(m->pieces, loops->node_count, sizeof *m->pieces, loops_result_by_pc);
     for (uint32_t i = 0; i < loops->node_count; i++)
         if (m->piece_count == 0 || m->pieces[m->piece_count - 1].pc != m->pieces[i].pc)
             m->pieces[m->piece_count++] = m->pieces[i];
@@ -89,7 +89,7 @@ static uint32_t piece_at(const struct maker *m, uint64_t pc)
     return low == 0 ? m->piece_count : low - 1;
 }
 
-static uint64_t pc_of(const struct loops_node *node, uint32_t insn)
+static uint64_t loops_result_pc_of(const struct loops_node *node, uint32_t insn)
 {
     return node->block->pc.v + node->block->insns[insn].offset;
 }
@@ -116,7 +116,7 @@ static enum c2_status cut(struct maker *m, uint32_t stretch, uint32_t *last, str
     enum c2_status status = C2_OK;
     m->pieces[at].executed += m->executed[stretch];
     for (uint32_t i = 0; i < node->insns && status == C2_OK; i++) {
-        const uint64_t pc = pc_of(node, i), end = pc + node->block->insns[i].length;
+        const uint64_t pc = loops_result_pc_of(node, i), end = pc + node->block->insns[i].length;
         uint32_t next = at;
         while (next + 1 < m->piece_count && m->pieces[next + 1].pc <= pc)
             next++;
@@ -141,7 +141,7 @@ static uint64_t instructions_of(const struct loops_node *node)
     return count;
 }
 
-static void count_executed(struct maker *m)
+static void loops_result_count_executed(struct maker *m)
 {
     const struct loops *loops = m->loops;
     uint64_t instructions = 0;
@@ -265,7 +265,7 @@ static enum c2_status find_roots(struct maker *m, struct c2_error *err)
     return status;
 }
 
-static enum c2_status find_loops(struct maker *m, struct c2_error *err)
+static enum c2_status loops_result_find_loops(struct maker *m, struct c2_error *err)
 {
     merge_arcs(m);
     m->bare = c2_calloc(m->arc_count + (size_t)1, sizeof *m->bare);
@@ -281,7 +281,7 @@ static enum c2_status find_loops(struct maker *m, struct c2_error *err)
     return loops_find(&m->forest, &graph, err);
 }
 
-static bool is_in(const struct maker *m, uint32_t piece, uint32_t loop)
+static bool loops_result_is_in(const struct maker *m, uint32_t piece, uint32_t loop)
 {
     uint32_t around = m->forest.loop_of[piece];
     while (around != LOOPS_NONE && around != loop)
@@ -313,7 +313,7 @@ static uint64_t exits_of(const struct maker *m, const uint32_t *origins, uint32_
     for (uint32_t i = first_arc_of(m, decides); i < m->arc_count && m->arcs[i].of.from == decides; i++) {
         if (m->arcs[i].of.to == header)
             return 0;
-        exits += is_in(m, m->arcs[i].of.to, loop) ? 0 : m->arcs[i].count;
+        exits += loops_result_is_in(m, m->arcs[i].of.to, loop) ? 0 : m->arcs[i].count;
     }
     return exits;
 }
@@ -338,7 +338,7 @@ static enum c2_status find_exits(struct maker *m, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the result */
 
-static uint32_t depth_of(const struct loops_forest *forest, uint32_t loop)
+static uint32_t loops_result_depth_of(const struct loops_forest *forest, uint32_t loop)
 {
     uint32_t depth = 1;
     while ((loop = forest->loops[loop].parent) != LOOPS_NONE)
@@ -367,7 +367,7 @@ static uint64_t rounds_of(const struct maker *m, uint32_t loop)
     return executed > m->exits[loop] ? executed - m->exits[loop] : 0;
 }
 
-static enum c2_status order_loops(struct maker *m, struct c2_error *err)
+static enum c2_status loops_result_order_loops(struct maker *m, struct c2_error *err)
 {
     const struct loops_forest *forest = &m->forest;
     struct numbered *order = c2_calloc(forest->count + (size_t)1, sizeof *order);
@@ -378,7 +378,7 @@ static enum c2_status order_loops(struct maker *m, struct c2_error *err)
         return c2_fail_memory(err, "the loops");
     }
     for (uint32_t i = 0; i < forest->count; i++)
-        order[i] = (struct numbered){m->pieces[forest->loops[i].header].pc, depth_of(forest, i), i};
+        order[i] = (struct numbered){m->pieces[forest->loops[i].header].pc, loops_result_depth_of(forest, i), i};
     qsort(order, forest->count, sizeof *order, by_header);
     for (uint32_t i = 0; i < forest->count; i++)
         m->place[order[i].number] = i;
@@ -400,7 +400,7 @@ static void count_arc(struct maker *m, const struct arc *arc)
 {
     const struct loops_forest *forest = &m->forest;
     uint32_t loop = forest->loop_of[arc->of.to];
-    for (; loop != LOOPS_NONE && !is_in(m, arc->of.from, loop); loop = forest->loops[loop].parent)
+    for (; loop != LOOPS_NONE && !loops_result_is_in(m, arc->of.from, loop); loop = forest->loops[loop].parent)
         m->loops->list[m->place[loop]].entries += arc->count;
     const uint64_t last = m->pieces[arc->of.from].last;
     for (; loop != LOOPS_NONE; loop = forest->loops[loop].parent) {
@@ -436,7 +436,7 @@ static enum c2_status assign_insns(struct maker *m, struct c2_error *err)
     return C2_OK;
 }
 
-static void release(struct maker *m)
+static void loops_result_release(struct maker *m)
 {
     loops_release(&m->forest);
     c2_free(m->pieces);
@@ -453,21 +453,21 @@ enum c2_status loops_finish(struct loops *loops, struct c2_error *err)
     struct maker m = {.loops = loops};
     enum c2_status status = make_pieces(&m, err);
     if (status == C2_OK)
-        count_executed(&m);
+        loops_result_count_executed(&m);
     if (status == C2_OK)
         status = connect_pieces(&m, err);
     if (status == C2_OK)
-        status = find_loops(&m, err);
+        status = loops_result_find_loops(&m, err);
     if (status == C2_OK)
         status = find_exits(&m, err);
     if (status == C2_OK)
-        status = order_loops(&m, err);
+        status = loops_result_order_loops(&m, err);
     if (status == C2_OK) {
         count_entries(&m);
         status = assign_insns(&m, err);
     }
     if (status == C2_OK)
         loops->result = (struct analyses_loops_result){loops->list, m.forest.count, loops->loop_of};
-    release(&m);
+    loops_result_release(&m);
     return status;
 }

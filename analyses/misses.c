@@ -51,7 +51,7 @@ struct misses {
 
 /* ------------------------------------------------------------------ bytes out */
 
-static enum c2_status flush(struct misses *misses, bool last, struct c2_error *err)
+static enum c2_status misses_flush(struct misses *misses, bool last, struct c2_error *err)
 {
     struct c2_error why;
     const size_t used = misses->used;
@@ -64,7 +64,7 @@ static enum c2_status flush(struct misses *misses, bool last, struct c2_error *e
 }
 
 /* A line; names may be of any length. */
-static enum c2_status put(struct misses *misses, const char *line, size_t bytes, struct c2_error *err)
+static enum c2_status misses_put(struct misses *misses, const char *line, size_t bytes, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     while (bytes != 0 && status == C2_OK) {
@@ -74,14 +74,14 @@ static enum c2_status put(struct misses *misses, const char *line, size_t bytes,
         line += some;
         bytes -= some;
         if (misses->used == BUFFER_BYTES)
-            status = flush(misses, false, err);
+            status = misses_flush(misses, false, err);
     }
     return status;
 }
 
 /* ------------------------------------------------------------------ names */
 
-static char *make_name(struct misses *misses, uint64_t pc)
+static char *misses_make_name(struct misses *misses, uint64_t pc)
 {
     struct loader_place place;
     const char *path = NULL;
@@ -94,12 +94,12 @@ static char *make_name(struct misses *misses, uint64_t pc)
 }
 
 /* Lent until the code goes. */
-static enum c2_status name_of(struct misses *misses, uint32_t code, const char **out, struct c2_error *err)
+static enum c2_status misses_name_of(struct misses *misses, uint32_t code, const char **out, struct c2_error *err)
 {
     C2_ASSERT(code < misses->code_count);
     char **name = &misses->names[code];
     if (!*name)
-        *name = make_name(misses, misses->pcs[code]);
+        *name = misses_make_name(misses, misses->pcs[code]);
     *out = *name;
     return *name ? C2_OK : c2_fail_memory(err, "the names of misses");
 }
@@ -121,7 +121,7 @@ static void block(void *self, const struct stream_block *block)
 }
 
 /* What lies there now has other names. */
-static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
+static enum c2_status misses_memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct misses *misses = self;
     (void)appeared;
@@ -134,7 +134,7 @@ static enum c2_status memory(void *self, bool appeared, const struct mmu_area *a
     return C2_OK;
 }
 
-static enum c2_status mark(void *self, enum stream_mark what, const uint64_t *words, struct c2_error *err)
+static enum c2_status misses_mark(void *self, enum stream_mark what, const uint64_t *words, struct c2_error *err)
 {
     struct misses *misses = self;
     const char *path, *slash;
@@ -151,7 +151,7 @@ static enum c2_status mark(void *self, enum stream_mark what, const uint64_t *wo
 
 /* ------------------------------------------------------------------ misses */
 
-static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status misses_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
 {
     struct misses *misses = self;
     (void)quiet;
@@ -164,13 +164,13 @@ static enum c2_status records(void *self, const struct sim_records *records, boo
     return misses->short_of_memory ? c2_fail_memory(err, "the names of misses") : C2_OK;
 }
 
-static const char *level_name(const struct misses *misses, uint32_t level)
+static const char *misses_level_name(const struct misses *misses, uint32_t level)
 {
     return level == misses->machine->level_count ? misses->machine->l1i.name : misses->machine->levels[level].name;
 }
 
-static enum c2_status put_miss(struct misses *misses, const struct sim_miss *miss, uint32_t depth, const char *name,
-                               struct c2_error *err)
+static enum c2_status misses_put_miss(struct misses *misses, const struct sim_miss *miss, uint32_t depth,
+                                      const char *name, struct c2_error *err)
 {
     static const char *const kinds[] = {
         [SIM_READ] = "load", [SIM_WRITE] = "store", [SIM_FETCH] = "fetch", [SIM_WALK] = "walk"};
@@ -180,31 +180,31 @@ static enum c2_status put_miss(struct misses *misses, const struct sim_miss *mis
                                           [CACHES_COHERENCE] = "coherence"};
     char event[64], line[256];
     snprintf(event, sizeof event, "%s-%s-misses/%s/",
-             level_name(misses, analyses_level_of(misses->machine, miss->kind, depth)), kinds[miss->kind],
+             misses_level_name(misses, analyses_level_of(misses->machine, miss->kind, depth)), kinds[miss->kind],
              classes[miss->outcome->event[depth].class_]);
     const int bytes = snprintf(line, sizeof line,
                                "%-15s %5u/%-5" PRIu32 " %5" PRIu64 ".%09" PRIu64 ": %s: %16" PRIx64 " %16" PRIx64 " ",
                                misses->program, 1u, misses->tid, misses->instructions / BILLION,
                                misses->instructions % BILLION, event, miss->va.v, misses->pcs[miss->code]);
-    enum c2_status status = put(misses, line, (size_t)bytes, err);
+    enum c2_status status = misses_put(misses, line, (size_t)bytes, err);
     if (status == C2_OK)
-        status = put(misses, name, strlen(name), err);
-    return status == C2_OK ? put(misses, "\n", 1, err) : status;
+        status = misses_put(misses, name, strlen(name), err);
+    return status == C2_OK ? misses_put(misses, "\n", 1, err) : status;
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status misses_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct misses *misses = self;
     const char *name;
-    enum c2_status status = name_of(misses, miss->code, &name, err);
+    enum c2_status status = misses_name_of(misses, miss->code, &name, err);
     for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++)
-        status = put_miss(misses, miss, i, name, err);
+        status = misses_put_miss(misses, miss, i, name, err);
     return status;
 }
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void misses_destroy(struct analysis *analysis)
 {
     struct misses *misses = (struct misses *)analysis;
     for (uint32_t i = 0; i < misses->code_count; i++)
@@ -216,8 +216,8 @@ static void destroy(struct analysis *analysis)
     c2_free(misses);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status misses_create(struct analysis **out, const struct analyses_setup *setup,
+                                    const struct analyses *analyses, struct c2_error *err)
 {
     const char *path = setup->given[ANALYSIS_misses];
     struct misses *misses = c2_calloc(1, sizeof *misses);
@@ -234,20 +234,24 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     if (status == C2_OK)
         *out = &misses->base;
     else
-        destroy(&misses->base);
+        misses_destroy(&misses->base);
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber misses_subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){
-        .self = analysis, .memory = memory, .mark = mark, .records = records, .block = block, .missed = missed};
+    return (struct sim_subscriber){.self = analysis,
+                                   .memory = misses_memory,
+                                   .mark = misses_mark,
+                                   .records = misses_records,
+                                   .block = block,
+                                   .missed = misses_missed};
 }
 
-static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+static enum c2_status misses_commit(struct analysis *analysis, struct c2_error *err)
 {
     struct misses *misses = (struct misses *)analysis;
-    enum c2_status status = flush(misses, true, err);
+    enum c2_status status = misses_flush(misses, true, err);
     if (status == C2_OK) {
         status = c2_outfile_commit(misses->file, err);
         misses->file = NULL; /* gone either way */
@@ -255,12 +259,15 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
     return status;
 }
 
-static enum c2_status restart(struct analysis *analysis, struct c2_error *err)
+static enum c2_status misses_restart(struct analysis *analysis, struct c2_error *err)
 {
     struct misses *misses = (struct misses *)analysis;
     misses->used = 0;
     return c2_packer_restart(misses->packer, err);
 }
 
-const struct analysis_kind analysis_misses = {
-    .create = create, .subscriber = subscriber, .commit = commit, .restart = restart, .destroy = destroy};
+const struct analysis_kind analysis_misses = {.create = misses_create,
+                                              .subscriber = misses_subscriber,
+                                              .commit = misses_commit,
+                                              .restart = misses_restart,
+                                              .destroy = misses_destroy};

@@ -49,7 +49,7 @@ struct monitor {
 
 /* ------------------------------------------------------------------ words */
 
-static enum c2_status fail_words(const char *text, struct c2_error *err)
+static enum c2_status monitor_fail_words(const char *text, struct c2_error *err)
 {
     return c2_fail(
         err, C2_ERR_INVALID,
@@ -58,7 +58,7 @@ static enum c2_status fail_words(const char *text, struct c2_error *err)
         text, MONITOR_COUNTERS, MONITOR_LINES);
 }
 
-static bool take_number(uint32_t *out, const char *word, uint32_t most)
+static bool monitor_take_number(uint32_t *out, const char *word, uint32_t most)
 {
     uint64_t number;
     if (c2_parse_number(&number, word, "", NULL) != C2_OK || number == 0 || number > most)
@@ -67,7 +67,7 @@ static bool take_number(uint32_t *out, const char *word, uint32_t most)
     return true;
 }
 
-static bool take_level(struct analyses_monitor *out, const char *word, const struct caches_machine *machine)
+static bool monitor_take_level(struct analyses_monitor *out, const char *word, const struct caches_machine *machine)
 {
     for (uint32_t i = 0; i < machine->level_count; i++) {
         if (strcmp(word, machine->levels[i].name) != 0)
@@ -78,7 +78,7 @@ static bool take_level(struct analyses_monitor *out, const char *word, const str
     return false;
 }
 
-static bool take_word(struct analyses_monitor *out, const char *word, const struct caches_machine *machine)
+static bool monitor_take_word(struct analyses_monitor *out, const char *word, const struct caches_machine *machine)
 {
     static const char *const victims[] = {"fifo", "lru", "random"};
     out->aligned |= strcmp(word, "aligned") == 0;
@@ -88,7 +88,7 @@ static bool take_word(struct analyses_monitor *out, const char *word, const stru
         out->victim = (enum analyses_monitor_victim)i;
         return true;
     }
-    return strcmp(word, "aligned") == 0 || take_level(out, word, machine);
+    return strcmp(word, "aligned") == 0 || monitor_take_level(out, word, machine);
 }
 
 enum c2_status monitor_read(struct analyses_monitor *out, const char *text, const struct caches_machine *machine,
@@ -105,13 +105,13 @@ enum c2_status monitor_read(struct analyses_monitor *out, const char *text, cons
         snprintf(word, sizeof word, "%.*s", (int)length, at);
         more = at[length] == ':';
         at += length + 1;
-        const bool number = numbers < 3 && !named && take_number(to[numbers], word, most[numbers]);
+        const bool number = numbers < 3 && !named && monitor_take_number(to[numbers], word, most[numbers]);
         numbers += number;
         named |= !number;
-        if (length >= sizeof word || (!number && (numbers < 2 || !take_word(out, word, machine))))
-            return fail_words(text, err);
+        if (length >= sizeof word || (!number && (numbers < 2 || !monitor_take_word(out, word, machine))))
+            return monitor_fail_words(text, err);
     }
-    return numbers >= 2 ? C2_OK : fail_words(text, err);
+    return numbers >= 2 ? C2_OK : monitor_fail_words(text, err);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -148,7 +148,7 @@ void monitor_destroy(struct monitor *monitor)
 
 /* ------------------------------------------------------------------ swapping out */
 
-static enum c2_status add_parts(struct monitor *monitor, uint64_t line, uint64_t parts, struct c2_error *err)
+static enum c2_status monitor_add_parts(struct monitor *monitor, uint64_t line, uint64_t parts, struct c2_error *err)
 {
     uint64_t before = 0;
     c2_map_get(monitor->parts_of, line, &before);
@@ -161,7 +161,7 @@ static enum c2_status sum_up(struct monitor *monitor, const struct counter *coun
     const uint64_t parts = counter->count * (MONITOR_PARTS / counter->lines);
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < counter->lines && status == C2_OK && parts != 0; i++)
-        status = add_parts(monitor, counter->start + i, parts, err);
+        status = monitor_add_parts(monitor, counter->start + i, parts, err);
     return status;
 }
 
@@ -173,7 +173,7 @@ static void forget_lines(struct monitor *monitor, const struct counter *counter)
         c2_map_remove(monitor->counter_of, counter->start + i);
 }
 
-static bool goes_before(const struct monitor *monitor, const struct counter *a, const struct counter *b)
+static bool monitor_goes_before(const struct monitor *monitor, const struct counter *a, const struct counter *b)
 {
     if (monitor->self.victim != ANALYSES_FIFO && a->last != b->last)
         return a->last < b->last;
@@ -190,7 +190,7 @@ static enum c2_status free_one(struct monitor *monitor, uint32_t *out, struct c2
     if (monitor->self.victim == ANALYSES_RANDOM)
         victim = (uint32_t)c2_rng_below(&monitor->rng, monitor->used);
     for (uint32_t i = 1; i < monitor->used && monitor->self.victim != ANALYSES_RANDOM; i++)
-        if (goes_before(monitor, &monitor->counters[i], &monitor->counters[victim]))
+        if (monitor_goes_before(monitor, &monitor->counters[i], &monitor->counters[victim]))
             victim = i;
     *out = victim;
     monitor->self.evicted++;
@@ -226,7 +226,7 @@ static enum c2_status begin_piece(struct monitor *monitor, uint64_t line, uint32
 }
 
 /* The line next to a piece that has room. */
-static bool may_grow(const struct monitor *monitor, uint64_t neighbour, uint32_t *out)
+static bool monitor_may_grow(const struct monitor *monitor, uint64_t neighbour, uint32_t *out)
 {
     uint64_t found;
     if (monitor->self.aligned || !c2_map_get(monitor->counter_of, neighbour, &found))
@@ -242,8 +242,8 @@ static enum c2_status find_piece(struct monitor *monitor, uint64_t line, uint32_
         *out = (uint32_t)found;
         return C2_OK;
     }
-    const bool above = may_grow(monitor, line - 1, out);
-    if (!above && !may_grow(monitor, line + 1, out))
+    const bool above = monitor_may_grow(monitor, line - 1, out);
+    if (!above && !monitor_may_grow(monitor, line + 1, out))
         return begin_piece(monitor, line, out, err);
     struct counter *counter = &monitor->counters[*out];
     counter->start -= above ? 0 : 1;

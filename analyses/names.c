@@ -43,7 +43,8 @@ char *names_place_text(char *buffer, size_t bytes, const struct analyses_run *ru
 }
 
 /* " at doitgen.c:41"; " by 0x1234 in libc.so.6" where there is no line. A name with an @ says its site itself. */
-static void add_site(char *buffer, size_t bytes, const struct analyses_run *run, const struct analyses_object *object)
+static void names_add_site(char *buffer, size_t bytes, const struct analyses_run *run,
+                           const struct analyses_object *object)
 {
     struct loader_place place;
     char text[NAMES_BYTES];
@@ -111,7 +112,7 @@ static void name_allocated(char *buffer, size_t bytes, const struct analyses_run
                            const struct analyses_object *object)
 {
     snprintf(buffer, bytes, "%s", object->name);
-    add_site(buffer, bytes, run, object);
+    names_add_site(buffer, bytes, run, object);
     add_wrappers(buffer, bytes, run, object);
 }
 
@@ -139,7 +140,7 @@ char *names_object_text(char *buffer, size_t bytes, const struct analyses_run *r
     return buffer;
 }
 
-static const char *same_object(const struct analyses_object *object, enum analyses_reason reason)
+static const char *names_same_object(const struct analyses_object *object, enum analyses_reason reason)
 {
     if (reason == ANALYSES_REASON_INTRA)
         return "the same array";
@@ -152,7 +153,7 @@ char *names_evictor_text(char *buffer, size_t bytes, const struct analyses_run *
     if (evictor->object == ANALYSES_NOBODY)
         snprintf(buffer, bytes, "nobody known");
     else if (evictor->object == victim)
-        snprintf(buffer, bytes, "%s", same_object(&run->profile->objects[victim], evictor->reason));
+        snprintf(buffer, bytes, "%s", names_same_object(&run->profile->objects[victim], evictor->reason));
     else
         names_object_text(buffer, bytes, run, &run->profile->objects[evictor->object]);
     return buffer;

@@ -87,12 +87,12 @@ struct objects {
 };
 
 /* Room for one more element of an array. */
-static enum c2_status grow(void **array, uint32_t *room, uint32_t count, size_t bytes, struct c2_error *err)
+static enum c2_status objects_grow(void **array, uint32_t *room, uint32_t count, size_t bytes, struct c2_error *err)
 {
     return c2_grow(array, room, count, bytes) ? C2_OK : c2_fail_memory(err, "the table of objects");
 }
 #define GROW(objects, what, room, count, err) \
-    grow((void **)&(objects)->what, &(objects)->room, (objects)->count, sizeof *(objects)->what, err)
+    objects_grow((void **)&(objects)->what, &(objects)->room, (objects)->count, sizeof *(objects)->what, err)
 
 /* ------------------------------------------------------------------ owners */
 
@@ -213,8 +213,8 @@ static void add_variable(void *self, const struct loader_variable *variable)
                                         .variable = variable->id,
                                         .module = module->name};
     uint32_t number;
-    adding->status = grow((void **)&module->variables, &module->room, module->count, sizeof *module->variables,
-                          adding->err);
+    adding->status = objects_grow((void **)&module->variables, &module->room, module->count, sizeof *module->variables,
+                                  adding->err);
     if (adding->status == C2_OK)
         adding->status = new_owner(adding->objects, &owner, &number, adding->err);
     if (adding->status == C2_OK)
@@ -287,8 +287,8 @@ static const char *basename_of(const char *path)
 }
 
 /* A file that is no ELF file: data of its name, which mmu lends only for now. */
-static enum c2_status name_file(struct objects *objects, const struct mmu_area *area, uint32_t *owner,
-                                struct c2_error *err)
+static enum c2_status objects_name_file(struct objects *objects, const struct mmu_area *area, uint32_t *owner,
+                                        struct c2_error *err)
 {
     char *name = c2_strdup(!area->path ? "?" : basename_of(area->path));
     if (!name)
@@ -323,7 +323,7 @@ static enum c2_status region_owner(struct objects *objects, const struct mmu_are
         region->module = module_around(objects, area->start.v, area->start.v + area->bytes);
     if (status != C2_OK || region->module == NOBODY)
         return status != C2_OK          ? status
-               : area->kind == MMU_FILE ? name_file(objects, area, &region->owner, err)
+               : area->kind == MMU_FILE ? objects_name_file(objects, area, &region->owner, err)
                                         : name_mapping(objects, area, &region->owner, err);
     struct module *module = &objects->modules[region->module];
     status = need_owner(objects, &module->rest, ANALYSES_FILE, module->name, module->name, err);
@@ -380,7 +380,7 @@ enum c2_status objects_unmapped(struct objects *objects, uint64_t start, uint64_
 
 /* ------------------------------------------------------------------ blocks of the allocator */
 
-static enum c2_status number_of(struct objects *objects, uint64_t address, uint64_t *out, struct c2_error *err)
+static enum c2_status objects_number_of(struct objects *objects, uint64_t address, uint64_t *out, struct c2_error *err)
 {
     if (c2_map_get(objects->number_of, address, out))
         return C2_OK;
@@ -388,7 +388,7 @@ static enum c2_status number_of(struct objects *objects, uint64_t address, uint6
     return c2_map_put(objects->number_of, address, *out, err);
 }
 
-static enum c2_status new_site(struct objects *objects, const struct site *wanted, struct c2_error *err)
+static enum c2_status objects_new_site(struct objects *objects, const struct site *wanted, struct c2_error *err)
 {
     struct site site = *wanted;
     const struct objects_owner owner = {
@@ -409,13 +409,13 @@ static enum c2_status site_at(struct objects *objects, uint32_t parent, uint32_t
 {
     const uint64_t before = parent == NOBODY ? allocator : STREAM_ALLOCATORS + (uint64_t)parent;
     uint64_t number, index;
-    enum c2_status status = number_of(objects, address, &number, err);
+    enum c2_status status = objects_number_of(objects, address, &number, err);
     if (status != C2_OK)
         return status;
     if (!c2_map_get(objects->site_of, before << 32 | number, &index)) {
         const struct site site = {.parent = parent, .allocator = allocator, .address = address};
         index = objects->site_count;
-        status = new_site(objects, &site, err);
+        status = objects_new_site(objects, &site, err);
         if (status == C2_OK)
             status = c2_map_put(objects->site_of, before << 32 | number, index, err);
     }
@@ -442,7 +442,7 @@ uint32_t objects_sites(const struct objects *objects, uint32_t owner, uint64_t a
 }
 
 /* The block is one of those that the site's owner has. */
-static void share(struct objects *objects, struct site *site, const struct block *block)
+static void objects_share(struct objects *objects, struct site *site, const struct block *block)
 {
     struct objects_owner *shared = objects_owner(objects, site->owner);
     site->many |= block->bytes < OBJECTS_LARGE;
@@ -459,7 +459,7 @@ static enum c2_status block_owner(struct objects *objects, uint32_t number, uint
     const bool small = block->bytes < OBJECTS_LARGE;
     block->owner = site->owner;
     if (!(small ? site->small < OBJECTS_FEW : site->large < OBJECTS_NAMED)) {
-        share(objects, site, block);
+        objects_share(objects, site, block);
         return C2_OK;
     }
     *(small ? &site->small : &site->large) += 1;
@@ -600,7 +600,7 @@ uint32_t objects_shown(const struct objects *objects, uint32_t owner)
 
 /* ------------------------------------------------------------------ finding */
 
-static void narrow(struct objects_found *found, uint64_t start, uint64_t end)
+static void objects_narrow(struct objects_found *found, uint64_t start, uint64_t end)
 {
     found->start = start > found->start ? start : found->start;
     found->end = end < found->end ? end : found->end;
@@ -618,11 +618,11 @@ void objects_find(const struct objects *objects, uint64_t va, struct objects_fou
     }
     const struct region *region = regions_at(&objects->regions, va);
     if (!region) {
-        narrow(out, va, va + 1);
+        objects_narrow(out, va, va + 1);
         return;
     }
     out->owner = region->owner;
-    narrow(out, regions_start(region), region->end);
+    objects_narrow(out, regions_start(region), region->end);
     if (region->module == NOBODY)
         return;
     const struct variable *variable = find_variable(&objects->modules[region->module], va, &start, &end);
@@ -631,7 +631,7 @@ void objects_find(const struct objects *objects, uint64_t va, struct objects_fou
         start = variable->start;
         end = variable->end;
     }
-    narrow(out, start, end);
+    objects_narrow(out, start, end);
 }
 
 enum c2_status objects_code(struct objects *objects, uint64_t pc, uint32_t *owner, struct c2_error *err)

@@ -52,7 +52,7 @@ static uint32_t levels_of(const struct prefetch *prefetch)
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void prefetch_destroy(struct analysis *analysis)
 {
     struct prefetch *prefetch = (struct prefetch *)analysis;
     where_destroy(prefetch->where);
@@ -63,8 +63,8 @@ static void destroy(struct analysis *analysis)
     c2_free(prefetch);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status prefetch_create(struct analysis **out, const struct analyses_setup *setup,
+                                      const struct analyses *analyses, struct c2_error *err)
 {
     struct prefetch *prefetch = c2_calloc(1, sizeof *prefetch);
     if (!prefetch)
@@ -77,13 +77,13 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     if (status == C2_OK)
         *out = &prefetch->base;
     else
-        destroy(&prefetch->base);
+        prefetch_destroy(&prefetch->base);
     return status;
 }
 
 /* ------------------------------------------------------------------ causes */
 
-static enum c2_status reach_spot(struct prefetch *prefetch, uint32_t spot, struct c2_error *err)
+static enum c2_status prefetch_reach_spot(struct prefetch *prefetch, uint32_t spot, struct c2_error *err)
 {
     const size_t levels = levels_of(prefetch);
     if (spot < prefetch->spots)
@@ -103,7 +103,7 @@ static enum c2_status find_spot(struct prefetch *prefetch, uint32_t code, enum s
                                 uint32_t *spot, struct c2_error *err)
 {
     enum c2_status status = where_spot(prefetch->where, code, kind, va, spot, err);
-    return status == C2_OK ? reach_spot(prefetch, *spot, err) : status;
+    return status == C2_OK ? prefetch_reach_spot(prefetch, *spot, err) : status;
 }
 
 static struct analyses_prefetch_cell *cell_of(const struct prefetch *prefetch, uint32_t spot, uint32_t level)
@@ -155,8 +155,8 @@ static bool is_new(const struct caches_prefetched *event)
            event->what == CACHES_PREFETCH_FILTERED;
 }
 
-static enum c2_status count(struct prefetch *prefetch, const struct sim_prefetched *told,
-                            const struct caches_prefetched *event, struct c2_error *err)
+static enum c2_status prefetch_count(struct prefetch *prefetch, const struct sim_prefetched *told,
+                                     const struct caches_prefetched *event, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     count_event(prefetch, &prefetch->all[event->level][event->prefetcher], event);
@@ -170,12 +170,12 @@ static enum c2_status count(struct prefetch *prefetch, const struct sim_prefetch
     return C2_OK;
 }
 
-static enum c2_status prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
+static enum c2_status prefetch_prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < told->count && status == C2_OK; i++)
         if (told->events[i].prefetcher != CACHES_PREFETCH_SOFTWARE)
-            status = count(self, told, &told->events[i], err);
+            status = prefetch_count(self, told, &told->events[i], err);
     return status;
 }
 
@@ -186,8 +186,8 @@ static void count_unaided(struct analyses_unaided *n, const struct caches_event 
 }
 
 /* One level of an access that missed there with prefetchers, or without. */
-static void count_miss(struct prefetch *prefetch, const struct sim_miss *miss, uint32_t depth, bool aided,
-                       uint32_t spot)
+static void prefetch_count_miss(struct prefetch *prefetch, const struct sim_miss *miss, uint32_t depth, bool aided,
+                                uint32_t spot)
 {
     const bool unaided = depth < miss->outcome->served_by;
     const uint32_t level = analyses_level_of(prefetch->machine, miss->kind, depth);
@@ -214,13 +214,16 @@ static enum c2_status unaided(void *self, const struct sim_miss *miss, uint32_t 
     if (prefetch->where)
         status = find_spot(prefetch, miss->code, miss->kind, miss->va, &spot, err);
     for (uint32_t i = miss->first; i < end && status == C2_OK; i++)
-        count_miss(prefetch, miss, i, i < served_by, spot);
+        prefetch_count_miss(prefetch, miss, i, i < served_by, spot);
     return status;
 }
 
-static void emptied(void *self) { memset(((struct prefetch *)self)->all, 0, sizeof(((struct prefetch *)self)->all)); }
+static void prefetch_emptied(void *self)
+{
+    memset(((struct prefetch *)self)->all, 0, sizeof(((struct prefetch *)self)->all));
+}
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status prefetch_dropped(void *self, struct c2_error *err)
 {
     struct prefetch *prefetch = self;
     (void)err;
@@ -231,7 +234,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status prefetch_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     (void)err;
     if (window->phase == STREAM_MEASURE)
@@ -241,22 +244,22 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
 
 /* ------------------------------------------------------------------ the result */
 
-static void add(struct caches_prefetch_counts *to, const struct caches_prefetch_counts *what)
+static void prefetch_add(struct caches_prefetch_counts *to, const struct caches_prefetch_counts *what)
 {
 #define X(field, help) to->field += what->field;
     CACHES_PREFETCH_COUNTERS(X)
 #undef X
 }
 
-static void add_cell(struct analyses_prefetch_cell *to, const struct analyses_prefetch_cell *what)
+static void prefetch_add_cell(struct analyses_prefetch_cell *to, const struct analyses_prefetch_cell *what)
 {
-    add(&to->prefetches, &what->prefetches);
+    prefetch_add(&to->prefetches, &what->prefetches);
     to->misses += what->misses;
     to->unaided += what->unaided;
     to->caused += what->caused;
 }
 
-static bool is_empty(const struct analyses_prefetch_cell *cells, uint32_t levels)
+static bool prefetch_is_empty(const struct analyses_prefetch_cell *cells, uint32_t levels)
 {
     static const struct analyses_prefetch_cell nothing;
     bool empty = true;
@@ -265,13 +268,13 @@ static bool is_empty(const struct analyses_prefetch_cell *cells, uint32_t levels
     return empty;
 }
 
-static void merge(struct prefetch *prefetch, const struct where_row *spots, size_t count)
+static void prefetch_merge(struct prefetch *prefetch, const struct where_row *spots, size_t count)
 {
     const uint32_t levels = levels_of(prefetch);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct where_row *of = &spots[i];
-        if (of->spot >= prefetch->spots || is_empty(cell_of(prefetch, of->spot, 0), levels))
+        if (of->spot >= prefetch->spots || prefetch_is_empty(cell_of(prefetch, of->spot, 0), levels))
             continue;
         const struct analyses_prefetch_row *last = kept > 0 ? &prefetch->rows[kept - 1] : NULL;
         if (!last || last->insn != of->insn || last->object != of->object) {
@@ -280,13 +283,13 @@ static void merge(struct prefetch *prefetch, const struct where_row *spots, size
             kept++;
         }
         for (uint32_t level = 0; level < levels; level++)
-            add_cell(&prefetch->summed[(kept - 1) * levels + level], cell_of(prefetch, of->spot, level));
+            prefetch_add_cell(&prefetch->summed[(kept - 1) * levels + level], cell_of(prefetch, of->spot, level));
     }
     prefetch->result.rows = prefetch->rows;
     prefetch->result.row_count = kept;
 }
 
-static enum c2_status make_rows(struct prefetch *prefetch, struct c2_error *err)
+static enum c2_status prefetch_make_rows(struct prefetch *prefetch, struct c2_error *err)
 {
     struct where_row *spots;
     size_t count;
@@ -296,14 +299,14 @@ static enum c2_status make_rows(struct prefetch *prefetch, struct c2_error *err)
     prefetch->rows = c2_calloc(count + 1, sizeof *prefetch->rows);
     prefetch->summed = c2_calloc((count + 1) * levels_of(prefetch), sizeof *prefetch->summed);
     if (prefetch->rows && prefetch->summed)
-        merge(prefetch, spots, count);
+        prefetch_merge(prefetch, spots, count);
     else
         status = c2_fail_memory(err, "the count of prefetches");
     c2_free(spots);
     return status;
 }
 
-static bool same(const struct caches_prefetch_counts *a, const struct caches_prefetch_counts *b)
+static bool prefetch_same(const struct caches_prefetch_counts *a, const struct caches_prefetch_counts *b)
 {
     return memcmp(a, b, sizeof *a) == 0;
 }
@@ -315,59 +318,62 @@ static void check_told(struct prefetch *prefetch, const struct caches *caches)
         prefetch->result.unused[level] = 0;
         for (unsigned i = 0; i < CACHES_PREFETCHERS; i++) {
             const struct caches_prefetch_counts *n = caches_prefetch_counts(caches, level, (enum caches_prefetcher)i);
-            C2_ASSERT(same(n, &prefetch->all[level][i]));
+            C2_ASSERT(prefetch_same(n, &prefetch->all[level][i]));
             prefetch->result.unused[level] += n->issued - n->useful - n->useless;
         }
     }
 }
 
-static void check_level(const struct prefetch *prefetch, uint32_t level, const struct caches_counts *counts)
+static void prefetch_check_level(const struct prefetch *prefetch, uint32_t level, const struct caches_counts *counts)
 {
     const struct analyses_unaided *unaided = &prefetch->result.unaided[level];
     struct analyses_prefetch_cell sum = {.misses = 0};
     struct caches_prefetch_counts all = {.issued = 0};
     for (size_t i = 0; i < prefetch->result.row_count; i++)
-        add_cell(&sum, &prefetch->result.rows[i].level[level]);
+        prefetch_add_cell(&sum, &prefetch->result.rows[i].level[level]);
     for (unsigned i = 0; i < CACHES_PREFETCHERS; i++)
-        add(&all, &prefetch->result.levels[level][i]);
+        prefetch_add(&all, &prefetch->result.levels[level][i]);
     C2_ASSERT(sum.misses == counts->misses && sum.unaided == unaided->misses);
-    C2_ASSERT(same(&sum.prefetches, &all) && sum.caused == unaided->caused);
+    C2_ASSERT(prefetch_same(&sum.prefetches, &all) && sum.caused == unaided->caused);
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status prefetch_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct prefetch *prefetch = self;
     const uint32_t levels = prefetch->machine->level_count;
     check_told(prefetch, sim_caches(sim));
     if (!prefetch->where)
         return C2_OK;
-    enum c2_status status = make_rows(prefetch, err);
+    enum c2_status status = prefetch_make_rows(prefetch, err);
     for (uint32_t i = 0; i < levels && status == C2_OK; i++)
-        check_level(prefetch, i, &prefetch->measured.levels[i]);
+        prefetch_check_level(prefetch, i, &prefetch->measured.levels[i]);
     if (prefetch->machine->has_l1i && status == C2_OK)
-        check_level(prefetch, levels, &prefetch->measured.l1i);
+        prefetch_check_level(prefetch, levels, &prefetch->measured.l1i);
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber prefetch_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
-                                   .prefetched = prefetched,
+                                   .prefetched = prefetch_prefetched,
                                    .unaided = unaided,
-                                   .emptied = emptied,
-                                   .dropped = dropped,
-                                   .window = window,
-                                   .finish = finish};
+                                   .emptied = prefetch_emptied,
+                                   .dropped = prefetch_dropped,
+                                   .window = prefetch_window,
+                                   .finish = prefetch_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct prefetch *)analysis)->result; }
+static const void *prefetch_result(const struct analysis *analysis)
+{
+    return &((const struct prefetch *)analysis)->result;
+}
 
 const struct analysis_kind analysis_prefetch = {.on_without_option = true,
                                                 .beside = true,
                                                 .applies = caches_machine_prefetches,
                                                 .chapter = &analyses_prefetch_chapter,
-                                                .create = create,
-                                                .subscriber = subscriber,
-                                                .result = result,
-                                                .destroy = destroy};
+                                                .create = prefetch_create,
+                                                .subscriber = prefetch_subscriber,
+                                                .result = prefetch_result,
+                                                .destroy = prefetch_destroy};

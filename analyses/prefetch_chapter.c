@@ -44,7 +44,7 @@ enum by { BY_INSTRUCTION, BY_LINE, BY_LOOP, BY_OBJECT };
 
 /* ------------------------------------------------------------------ sums */
 
-static void add_counts(struct caches_prefetch_counts *to, const struct caches_prefetch_counts *what)
+static void prefetch_chapter_add_counts(struct caches_prefetch_counts *to, const struct caches_prefetch_counts *what)
 {
 #define X(field, help) to->field += what->field;
     CACHES_PREFETCH_COUNTERS(X)
@@ -54,7 +54,7 @@ static void add_counts(struct caches_prefetch_counts *to, const struct caches_pr
 static void add_cells(struct group *to, const struct analyses_prefetch_cell *cells, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        add_counts(&to->level[i].prefetches, &cells[i].prefetches);
+        prefetch_chapter_add_counts(&to->level[i].prefetches, &cells[i].prefetches);
         to->level[i].misses += cells[i].misses;
         to->level[i].unaided += cells[i].unaided;
         to->level[i].caused += cells[i].caused;
@@ -65,7 +65,7 @@ struct costs {
     uint64_t with, without;
 };
 
-static struct costs cost_of(const struct digest *digest, const struct analyses_prefetch_cell *cells)
+static struct costs prefetch_chapter_cost_of(const struct digest *digest, const struct analyses_prefetch_cell *cells)
 {
     struct costs costs = {0};
     for (size_t i = 0; i < digest->level_count; i++) {
@@ -77,22 +77,23 @@ static struct costs cost_of(const struct digest *digest, const struct analyses_p
 }
 
 /* How much prefetching has changed, for better or worse. */
-static uint64_t change_of(const struct digest *digest, const struct group *group)
+static uint64_t prefetch_chapter_change_of(const struct digest *digest, const struct group *group)
 {
-    const struct costs costs = cost_of(digest, group->level);
+    const struct costs costs = prefetch_chapter_cost_of(digest, group->level);
     return costs.with > costs.without ? costs.with - costs.without : costs.without - costs.with;
 }
 
 /* ------------------------------------------------------------------ groups */
 
-static int by_place(const void *left, const void *right)
+static int prefetch_chapter_by_place(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
     const int order = digest_by_place(&a->place, &b->place);
     return order != 0 ? order : a->insn < b->insn ? -1 : a->insn > b->insn;
 }
 
-static struct group group_of(const struct digest *digest, const struct analyses_prefetch_row *row, enum by by)
+static struct group prefetch_chapter_group_of(const struct digest *digest, const struct analyses_prefetch_row *row,
+                                              enum by by)
 {
     struct group group = {.insn = NULL};
     if (by == BY_OBJECT) {
@@ -112,19 +113,19 @@ static struct group group_of(const struct digest *digest, const struct analyses_
     return group;
 }
 
-static bool is_same(const struct group *a, const struct group *b, enum by by)
+static bool prefetch_chapter_is_same(const struct group *a, const struct group *b, enum by by)
 {
     return by == BY_LINE ? digest_by_place(&a->place, &b->place) == 0
                          : a->insn == b->insn && a->of == b->of && a->loop == b->loop;
 }
 
-static int by_object(const void *left, const void *right)
+static int prefetch_chapter_by_object(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
     return a->of < b->of ? -1 : a->of > b->of; /* all are of one array */
 }
 
-static int by_loop(const void *left, const void *right)
+static int prefetch_chapter_by_loop(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
     return a->loop < b->loop ? -1 : a->loop > b->loop; /* likewise; NULL is the first */
@@ -144,14 +145,15 @@ static int by_change(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void merge(struct groups *groups, size_t levels, enum by by)
+static void prefetch_chapter_merge(struct groups *groups, size_t levels, enum by by)
 {
-    static int (*const orders[])(const void *left, const void *right) = {NULL, by_place, by_loop, by_object};
+    static int (*const orders[])(const void *left, const void *right) = {
+        NULL, prefetch_chapter_by_place, prefetch_chapter_by_loop, prefetch_chapter_by_object};
     size_t kept = 0;
     if (groups->count > 0 && orders[by])
         qsort(groups->list, groups->count, sizeof *groups->list, orders[by]);
     for (size_t i = 0; i < groups->count; i++) {
-        if (kept > 0 && is_same(&groups->list[kept - 1], &groups->list[i], by))
+        if (kept > 0 && prefetch_chapter_is_same(&groups->list[kept - 1], &groups->list[i], by))
             add_cells(&groups->list[kept - 1], groups->list[i].level, levels);
         else
             groups->list[kept++] = groups->list[i];
@@ -160,13 +162,13 @@ static void merge(struct groups *groups, size_t levels, enum by by)
 }
 
 /* False: no memory. */
-static bool rank(struct groups *groups, const struct digest *digest)
+static bool prefetch_chapter_rank(struct groups *groups, const struct digest *digest)
 {
     struct ranked *order = c2_alloc((groups->count + 1) * sizeof *order);
     struct group *list = c2_alloc((groups->count + 1) * sizeof *list);
     if (order && list) {
         for (size_t i = 0; i < groups->count; i++)
-            order[i] = (struct ranked){change_of(digest, &groups->list[i]), i};
+            order[i] = (struct ranked){prefetch_chapter_change_of(digest, &groups->list[i]), i};
         qsort(order, groups->count, sizeof *order, by_change);
         for (size_t i = 0; i < groups->count; i++)
             list[i] = groups->list[order[i].number];
@@ -180,7 +182,7 @@ static bool rank(struct groups *groups, const struct digest *digest)
 }
 
 /* *out is the caller's to free, whatever it returned. */
-static bool make_groups(struct groups *out, const struct digest *digest, enum by by)
+static bool prefetch_chapter_make_groups(struct groups *out, const struct digest *digest, enum by by)
 {
     const struct analyses_prefetch_result *result = digest->run->found[ANALYSIS_prefetch];
     *out = (struct groups){.list = c2_calloc(result->row_count + 1, sizeof *out->list)};
@@ -188,23 +190,23 @@ static bool make_groups(struct groups *out, const struct digest *digest, enum by
         return false;
     for (size_t i = 0; i < result->row_count; i++) {
         struct group *group = &out->list[out->count++];
-        *group = group_of(digest, &result->rows[i], by);
+        *group = prefetch_chapter_group_of(digest, &result->rows[i], by);
         add_cells(group, result->rows[i].level, digest->level_count);
     }
-    merge(out, digest->level_count, by);
-    return rank(out, digest);
+    prefetch_chapter_merge(out, digest->level_count, by);
+    return prefetch_chapter_rank(out, digest);
 }
 
 /* ------------------------------------------------------------------ the JSON */
 
-static void add_counters(struct document *d, const struct caches_prefetch_counts *n)
+static void prefetch_chapter_add_counters(struct document *d, const struct caches_prefetch_counts *n)
 {
 #define X(field, help) doc_count(d, DOC_JSON, #field, n->field);
     CACHES_PREFETCH_COUNTERS(X)
 #undef X
 }
 
-static bool is_nothing(const struct analyses_prefetch_cell *cell)
+static bool prefetch_chapter_is_nothing(const struct analyses_prefetch_cell *cell)
 {
     static const struct analyses_prefetch_cell nothing;
     return memcmp(cell, &nothing, sizeof nothing) == 0;
@@ -215,20 +217,21 @@ static void add_levels_of(struct document *d, const struct digest *digest, const
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
         const struct analyses_prefetch_cell *cell = &group->level[digest->levels[i].number];
-        if (is_nothing(cell))
+        if (prefetch_chapter_is_nothing(cell))
             continue;
         doc_group(d, DOC_JSON, NULL);
         doc_string(d, DOC_JSON, "name", digest->levels[i].level->name);
         doc_count(d, DOC_JSON, "misses", cell->misses);
         doc_count(d, DOC_JSON, "unaided", cell->unaided);
         doc_count(d, DOC_JSON, "caused", cell->caused);
-        add_counters(d, &cell->prefetches);
+        prefetch_chapter_add_counters(d, &cell->prefetches);
         doc_close(d);
     }
     doc_close(d);
 }
 
-static void add_group(struct document *d, const struct digest *digest, const struct group *group, enum by by)
+static void prefetch_chapter_add_group(struct document *d, const struct digest *digest, const struct group *group,
+                                       enum by by)
 {
     if (by == BY_OBJECT) {
         char text[256];
@@ -246,7 +249,7 @@ static void add_group(struct document *d, const struct digest *digest, const str
     chapter_add_place(d, &group->place);
 }
 
-static void add_rest(struct document *d, const struct digest *digest, const struct groups *groups)
+static void prefetch_chapter_add_rest(struct document *d, const struct digest *digest, const struct groups *groups)
 {
     struct group rest = {.insn = NULL};
     if (groups->count <= LISTED)
@@ -259,17 +262,18 @@ static void add_rest(struct document *d, const struct digest *digest, const stru
     doc_close(d);
 }
 
-static void add_list(struct document *d, const struct digest *digest, const struct groups *groups, enum by by)
+static void prefetch_chapter_add_list(struct document *d, const struct digest *digest, const struct groups *groups,
+                                      enum by by)
 {
     static const char *const keys[] = {"instructions", "lines", "loops", "objects"};
     doc_table(d, DOC_JSON, keys[by]);
     for (size_t i = 0; i < groups->count && i < LISTED; i++) {
         doc_group(d, DOC_JSON, NULL);
-        add_group(d, digest, &groups->list[i], by);
+        prefetch_chapter_add_group(d, digest, &groups->list[i], by);
         add_levels_of(d, digest, &groups->list[i]);
         doc_close(d);
     }
-    add_rest(d, digest, groups);
+    prefetch_chapter_add_rest(d, digest, groups);
     doc_close(d);
 }
 
@@ -288,7 +292,7 @@ static void add_prefetcher(struct document *d, bool shown, const struct caches_l
     doc_close(d);
 }
 
-static void add_prefetchers(struct document *d, const struct digest *digest)
+static void prefetch_chapter_add_prefetchers(struct document *d, const struct digest *digest)
 {
     static const struct doc_column columns[] = {
         {.heading = "prefetcher", .key = "level", .form = DOC_LEFT},
@@ -317,8 +321,8 @@ static void add_prefetchers(struct document *d, const struct digest *digest)
     doc_close(d);
 }
 
-static void add_level(struct document *d, const struct digest_level *level,
-                      const struct analyses_prefetch_result *result, uint32_t cores)
+static void prefetch_chapter_add_level(struct document *d, const struct digest_level *level,
+                                       const struct analyses_prefetch_result *result, uint32_t cores)
 {
     const struct analyses_unaided *unaided = &result->unaided[level->number];
     doc_group(d, DOC_JSON, NULL);
@@ -337,7 +341,7 @@ static void add_level(struct document *d, const struct digest_level *level,
     doc_close(d);
 }
 
-static void note_finding(struct document *d, const struct digest *digest)
+static void prefetch_chapter_note_finding(struct document *d, const struct digest *digest)
 {
     const struct analyses_prefetch_result *result = digest->run->found[ANALYSIS_prefetch];
     struct analyses_prefetch_cell cells[DIGEST_LEVELS] = {{.misses = 0}};
@@ -347,7 +351,7 @@ static void note_finding(struct document *d, const struct digest *digest)
         cells[level->number].unaided = result->unaided[level->number].misses;
         cells[level->number].caused = result->unaided[level->number].caused;
     }
-    const struct costs costs = cost_of(digest, cells);
+    const struct costs costs = prefetch_chapter_cost_of(digest, cells);
     const bool better = costs.with < costs.without;
     const uint64_t change = better ? costs.without - costs.with : costs.with - costs.without;
     doc_note(d, DOC_FLOW, "prefetch   ", "misses cost %s cycles, %s without prefetchers", doc_digits(d, costs.with),
@@ -370,11 +374,11 @@ static void note_finding(struct document *d, const struct digest *digest)
 
 static void show_line(struct document *d, const struct digest *digest, const struct group *group)
 {
-    const struct costs costs = cost_of(digest, group->level);
+    const struct costs costs = prefetch_chapter_cost_of(digest, group->level);
     char text[256];
     struct caches_prefetch_counts sum = {.issued = 0};
     for (size_t i = 0; i < digest->level_count; i++)
-        add_counts(&sum, &group->level[digest->levels[i].number].prefetches);
+        prefetch_chapter_add_counts(&sum, &group->level[digest->levels[i].number].prefetches);
     doc_group(d, DOC_TEXT, NULL);
     doc_count(d, DOC_TEXT, "with", costs.with);
     doc_count(d, DOC_TEXT, "without", costs.without);
@@ -396,7 +400,7 @@ static void show_lines(struct document *d, const struct digest *digest, const st
     doc_table(d, DOC_TEXT, NULL);
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (size_t i = 0; i < lines->count && i < SHOWN; i++)
-        if (change_of(digest, &lines->list[i]) != 0)
+        if (prefetch_chapter_change_of(digest, &lines->list[i]) != 0)
             show_line(d, digest, &lines->list[i]);
     doc_close(d);
 }
@@ -409,10 +413,10 @@ static void add_lists(struct document *d, const struct digest *digest)
         struct groups groups;
         if (by == BY_LOOP && !digest->run->found[ANALYSIS_loops])
             continue;
-        if (!make_groups(&groups, digest, by))
+        if (!prefetch_chapter_make_groups(&groups, digest, by))
             d->failed = true;
         else
-            add_list(d, digest, &groups, by);
+            prefetch_chapter_add_list(d, digest, &groups, by);
         if (by == BY_LINE && !d->failed)
             show_lines(d, digest, &groups);
         c2_free(groups.list);
@@ -424,13 +428,13 @@ static void add_prefetch_chapter(struct document *d, struct digest *digest)
     const struct analyses_prefetch_result *result = digest->run->found[ANALYSIS_prefetch];
     if (!result)
         return;
-    note_finding(d, digest);
+    prefetch_chapter_note_finding(d, digest);
     doc_group(d, DOC_BOTH, "prefetch");
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++)
-        add_level(d, &digest->levels[i], result, caches_machine_cores(digest->run->machine));
+        prefetch_chapter_add_level(d, &digest->levels[i], result, caches_machine_cores(digest->run->machine));
     doc_close(d);
-    add_prefetchers(d, digest);
+    prefetch_chapter_add_prefetchers(d, digest);
     if (digest->profile)
         add_lists(d, digest);
     doc_close(d);

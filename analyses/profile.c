@@ -89,7 +89,7 @@ static void find_all_framed(struct profile *profile)
         find_framed(profile->framed[machine->level_count], span_of(machine, &machine->l1i));
 }
 
-static void destroy(struct analysis *analysis)
+static void profile_destroy(struct analysis *analysis)
 {
     struct profile *profile = (struct profile *)analysis;
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++)
@@ -110,8 +110,8 @@ static void destroy(struct analysis *analysis)
     c2_free(profile);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status profile_create(struct analysis **out, const struct analyses_setup *setup,
+                                     const struct analyses *analyses, struct c2_error *err)
 {
     struct profile *profile = c2_calloc(1, sizeof *profile);
     (void)analyses;
@@ -132,13 +132,13 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     if (status == C2_OK)
         *out = &profile->base;
     else
-        destroy(&profile->base);
+        profile_destroy(&profile->base);
     return status;
 }
 
 /* ------------------------------------------------------------------ actors */
 
-static enum c2_status no_memory(struct c2_error *err)
+static enum c2_status profile_no_memory(struct c2_error *err)
 {
     return c2_fail_memory(err, "the table of misses by instruction and object");
 }
@@ -155,7 +155,7 @@ static enum c2_status grow_actors(struct profile *profile, struct c2_error *err)
     if (translations)
         profile->translations = translations;
     if (!actors || !translations)
-        return no_memory(err);
+        return profile_no_memory(err);
     profile->actor_room = room;
     return C2_OK;
 }
@@ -176,14 +176,14 @@ static enum c2_status new_actor(struct profile *profile, uint64_t key, uint32_t 
     return C2_OK;
 }
 
-static enum c2_status reach_code(struct profile *profile, uint32_t code, struct c2_error *err)
+static enum c2_status profile_reach_code(struct profile *profile, uint32_t code, struct c2_error *err)
 {
     struct sim_last_actors *last = &profile->last;
     const uint32_t old = last->room;
     if (code < old)
         return C2_OK;
     if (!c2_reach((void **)&last->code, &last->room, code, sizeof *last->code, C2_HOST_SIZE(16384u, 1u)))
-        return no_memory(err);
+        return profile_no_memory(err);
     memset(&last->code[old], 0, (last->room - old) * sizeof *last->code);
     return C2_OK;
 }
@@ -191,8 +191,8 @@ static enum c2_status reach_code(struct profile *profile, uint32_t code, struct 
 static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* no access, 0, becomes PROFILE_NONE */ }
 
 /* An instruction mostly accesses the object it accessed before. */
-static enum c2_status find_actor(struct profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
-                                 struct c2_error *err)
+static enum c2_status profile_find_actor(struct profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
+                                         struct c2_error *err)
 {
     const uint32_t last = actor_of_word(profile->last.code[code].word);
     const uint64_t key = (uint64_t)code << 32 | (profile->early ? EARLY : 0) | owner;
@@ -223,7 +223,7 @@ enum c2_status profile_owner(struct profile *profile, enum sim_kind kind, struct
 }
 
 /* What tells blocks of one owner apart; 0 where it has one alone, so that most words are of 32 bits. */
-static uint32_t block_of(const struct profile *profile, const struct objects_found *found)
+static uint32_t profile_block_of(const struct profile *profile, const struct objects_found *found)
 {
     return objects_owner(profile->objects, found->owner)->number != 0 ? 0 : found->block;
 }
@@ -233,14 +233,14 @@ static __attribute__((noinline)) enum c2_status find_word(struct profile *profil
 {
     struct objects_found found;
     uint32_t actor = 0;
-    enum c2_status status = reach_code(profile, code, err);
+    enum c2_status status = profile_reach_code(profile, code, err);
     if (status == C2_OK)
         status = profile_owner(profile, kind, va, &found, err);
     if (status == C2_OK)
-        status = find_actor(profile, code, found.owner, &actor, err);
+        status = profile_find_actor(profile, code, found.owner, &actor, err);
     if (status != C2_OK)
         return status;
-    *out = (uint64_t)block_of(profile, &found) << 32 | (actor + 1u);
+    *out = (uint64_t)profile_block_of(profile, &found) << 32 | (actor + 1u);
     struct sim_last_actor *last = &profile->last.code[code];
     if (kind <= SIM_WRITE || last->word == 0)
         *last = (struct sim_last_actor){found.start, found.end - found.start, *out, profile->last.epoch};
@@ -259,7 +259,8 @@ static bool word_holds(struct profile *profile, uint64_t word, struct guest_va v
     struct objects_found found;
     const struct profile_actor *actor = &profile->actors[(uint32_t)word - 1];
     objects_find(profile->objects, va.v, &found);
-    return found.owner == actor->owner && block_of(profile, &found) == word >> 32 && actor->early == profile->early;
+    return found.owner == actor->owner && profile_block_of(profile, &found) == word >> 32 &&
+           actor->early == profile->early;
 }
 
 static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
@@ -283,7 +284,7 @@ static enum c2_status reach_taken(struct profile *profile, size_t old, size_t ro
         return C2_OK;
     struct analyses_taken *taken = c2_realloc(profile->taken, room * sizeof *taken);
     if (!taken)
-        return no_memory(err);
+        return profile_no_memory(err);
     memset(&taken[old], 0, (room - old) * sizeof *taken);
     profile->taken = taken;
     return C2_OK;
@@ -301,7 +302,7 @@ static __attribute__((noinline)) enum c2_status grow_cells(struct profile *profi
     if (heard)
         profile->heard = heard;
     if (!cells || !heard)
-        return no_memory(err);
+        return profile_no_memory(err);
     enum c2_status status = reach_taken(profile, old, room, err);
     if (status != C2_OK)
         return status;
@@ -328,20 +329,20 @@ static enum c2_status new_pair(struct profile *profile, const struct profile_pai
     return status;
 }
 
-static bool is_pair(const struct profile_pair *one, const struct profile_pair *other)
+static bool profile_is_pair(const struct profile_pair *one, const struct profile_pair *other)
 {
     return ((one->victim ^ other->victim) | (one->evictor ^ other->evictor) | (one->level ^ other->level) |
             (one->same_block ^ other->same_block)) == 0; /* one jump, which is foreseen */
 }
 
-static uint32_t *recent_of(struct profile *profile, const struct profile_pair *pair)
+static uint32_t *profile_recent_of(struct profile *profile, const struct profile_pair *pair)
 {
     const uint32_t mixed = (pair->victim * 31 + pair->evictor) * 15 + pair->level * 2u + pair->same_block;
     return &profile->recent[mixed & (PROFILE_RECENT_PAIRS - 1)];
 }
 
-static enum c2_status find_pair(struct profile *profile, const struct profile_pair *pair, uint32_t *out,
-                                struct c2_error *err)
+static enum c2_status profile_find_pair(struct profile *profile, const struct profile_pair *pair, uint32_t *out,
+                                        struct c2_error *err)
 {
     struct c2_map *map = profile->pair_of[pair->level][pair->same_block];
     const uint64_t key = (uint64_t)pair->victim << 32 | pair->evictor;
@@ -359,9 +360,9 @@ static __attribute__((noinline)) enum c2_status count_other(struct profile *prof
                                       .evictor = actor_of_word(miss->evictor),
                                       .level = miss->level,
                                       .same_block = miss->same_high};
-    uint32_t *recent = recent_of(profile, &pair);
-    if (!SHORTCUT(*recent < profile->pair_count && is_pair(&profile->pairs[*recent], &pair))) {
-        enum c2_status status = find_pair(profile, &pair, recent, err);
+    uint32_t *recent = profile_recent_of(profile, &pair);
+    if (!SHORTCUT(*recent < profile->pair_count && profile_is_pair(&profile->pairs[*recent], &pair))) {
+        enum c2_status status = profile_find_pair(profile, &pair, recent, err);
         if (status != C2_OK)
             return status;
     }
@@ -370,8 +371,8 @@ static __attribute__((noinline)) enum c2_status count_other(struct profile *prof
     return C2_OK;
 }
 
-static inline enum c2_status count_pair(struct profile *profile, const struct caches_brief *miss,
-                                        struct profile_cell *cell, struct c2_error *err)
+static inline enum c2_status profile_count_pair(struct profile *profile, const struct caches_brief *miss,
+                                                struct profile_cell *cell, struct c2_error *err)
 {
     struct profile_paired *last = &cell->last[miss->same_high];
     if (!SHORTCUT(last->pair != 0 && last->evictor == miss->evictor))
@@ -400,8 +401,8 @@ static inline enum c2_status count_sampled(struct profile *profile, uint32_t act
 }
 
 /* levels: profile_levels(). */
-static inline enum c2_status count_miss(struct profile *profile, uint32_t levels, const struct caches_brief *miss,
-                                        struct c2_error *err)
+static inline enum c2_status profile_count_miss(struct profile *profile, uint32_t levels,
+                                                const struct caches_brief *miss, struct c2_error *err)
 {
     const uint32_t level = miss->level, actor = actor_of_word(miss->actor);
     const size_t at = (size_t)actor * levels + level;
@@ -419,17 +420,17 @@ static inline enum c2_status count_miss(struct profile *profile, uint32_t levels
     if (status != C2_OK || class_ != ANALYSES_CONFLICT)
         return status;
     cell->tally.framed += profile->framed[level][miss->bits & SIM_COUNTED_PLACE];
-    return count_pair(profile, miss, cell, err);
+    return profile_count_pair(profile, miss, cell, err);
 }
 
-static enum c2_status counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+static enum c2_status profile_counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
 {
     struct profile *profile = self;
     const uint32_t levels = profile_levels(profile);
     for (const struct caches_brief *miss = misses; miss < misses + count; miss++) {
         enum c2_status status = reach_actors(profile, miss->actor, err);
         if (C2_LIKELY(status == C2_OK))
-            status = count_miss(profile, levels, miss, err);
+            status = profile_count_miss(profile, levels, miss, err);
         if (C2_UNLIKELY(status != C2_OK))
             return status;
     }
@@ -437,7 +438,7 @@ static enum c2_status counted(void *self, const struct caches_brief *misses, siz
 }
 
 /* What `counted` would have been told of it. */
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status profile_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     const struct profile *profile = self;
     struct caches_brief misses[CACHES_MAX_LEVELS];
@@ -451,16 +452,16 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
                                                 .class_ = (uint8_t)event->class_,
                                                 .same_high = miss->actor >> 32 == event->evictor >> 32};
     }
-    return counted(self, misses, count, err);
+    return profile_counted(self, misses, count, err);
 }
 
-static void untranslated(void *self, uint64_t actor, unsigned reads)
+static void profile_untranslated(void *self, uint64_t actor, unsigned reads)
 {
     const struct profile *profile = self;
     count_translation(&profile->translations[actor_of_word(actor)], reads);
 }
 
-static enum c2_status upgraded(void *self, uint64_t word, struct c2_error *err)
+static enum c2_status profile_upgraded(void *self, uint64_t word, struct c2_error *err)
 {
     struct profile *profile = self;
     const uint32_t actor = actor_of_word(word);
@@ -492,7 +493,7 @@ void analyses_profile_placement(struct analysis *analysis, enum sim_kind kind, u
 
 /* ------------------------------------------------------------------ memory */
 
-static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
+static void profile_owner_of(void *self, struct guest_va va, struct sim_owner *out)
 {
     struct profile *profile = self;
     struct objects_found found;
@@ -500,7 +501,7 @@ static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
     *out = (struct sim_owner){&objects_owner(profile->objects, found.owner)->refs, found.start, found.end};
 }
 
-static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
+static enum c2_status profile_memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct profile *profile = self;
     profile->last.epoch++;
@@ -510,7 +511,7 @@ static enum c2_status memory(void *self, bool appeared, const struct mmu_area *a
 
 /* What is start-up: everything until the first instruction of the program itself, and whatever instructions of the
  * dynamic linker do. */
-static void program_loaded(struct profile *profile, struct guest_va entry, struct guest_va interpreter)
+static void profile_program_loaded(struct profile *profile, struct guest_va entry, struct guest_va interpreter)
 {
     uint64_t bytes = 0;
     const char *name;
@@ -532,7 +533,7 @@ static enum c2_status learn_layout(struct profile *profile, const uint64_t *word
 }
 
 /* Nothing has been measured so far; what evicted what is known all the same. */
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status profile_dropped(void *self, struct c2_error *err)
 {
     struct profile *profile = self;
     const size_t cells = (size_t)profile->tally_room * profile_levels(profile);
@@ -559,7 +560,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     return status;
 }
 
-static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *words, struct c2_error *err)
+static enum c2_status profile_mark(void *self, enum stream_mark which, const uint64_t *words, struct c2_error *err)
 {
     struct profile *profile = self;
     uint64_t *start = &profile->changed.start, *bytes = &profile->changed.bytes;
@@ -587,7 +588,7 @@ static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *w
         *bytes = words[1];
         return C2_OK;
     case STREAM_LOADED:
-        program_loaded(profile, (struct guest_va){words[0]}, (struct guest_va){words[1]});
+        profile_program_loaded(profile, (struct guest_va){words[0]}, (struct guest_va){words[1]});
         return C2_OK;
     case STREAM_ENTERED:
         profile->early = false;
@@ -597,7 +598,7 @@ static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *w
     }
 }
 
-static void changed(void *self, uint64_t *start, uint64_t *bytes)
+static void profile_changed(void *self, uint64_t *start, uint64_t *bytes)
 {
     const struct profile *profile = self;
     *start = profile->changed.start;
@@ -606,7 +607,7 @@ static void changed(void *self, uint64_t *start, uint64_t *bytes)
 
 /* ------------------------------------------------------------------ windows */
 
-static void add_translations(struct analyses_translations *to, const struct analyses_translations *from)
+static void profile_add_translations(struct analyses_translations *to, const struct analyses_translations *from)
 {
     to->misses += from->misses;
     to->walks += from->walks;
@@ -617,7 +618,7 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
 {
     static const struct analyses_taken none;
     const uint32_t levels = profile_levels(profile);
-    add_translations(&sums->tlb, &profile->heard[actor]);
+    profile_add_translations(&sums->tlb, &profile->heard[actor]);
     for (uint32_t i = 0; i < levels; i++) {
         const struct analyses_tally *tally = &profile->cells[(size_t)actor * levels + i].tally;
         for (unsigned class_ = 0; class_ < ANALYSES_CLASSES; class_++) {
@@ -631,20 +632,20 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
     }
 }
 
-static void add_up(const struct profile *profile, struct profile_sums *sums)
+static void profile_add_up(const struct profile *profile, struct profile_sums *sums)
 {
     *sums = (struct profile_sums){.refs = 0};
     for (uint32_t i = 0; i < profile->actor_count && i < profile->tally_room; i++)
         add_actor_sums(profile, i, sums);
     for (uint32_t i = 0; i < profile->actor_count; i++)
-        add_translations(&sums->tlb, &profile->translations[i]);
+        profile_add_translations(&sums->tlb, &profile->translations[i]);
     for (uint32_t i = 0; i < profile->pair_count; i++)
         sums->pairs[profile->pairs[i].level] += profile->pairs[i].count;
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
         sums->refs += objects_owner(profile->objects, i)->refs;
 }
 
-static void check_level(const struct profile_sums *sums, uint32_t level, const struct caches_counts *counts)
+static void profile_check_level(const struct profile_sums *sums, uint32_t level, const struct caches_counts *counts)
 {
     const uint64_t classes[ANALYSES_CLASSES] = {counts->cold, counts->capacity, counts->conflict};
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
@@ -654,16 +655,16 @@ static void check_level(const struct profile_sums *sums, uint32_t level, const s
 }
 
 /* What was counted is what the simulator has counted in what is measured. */
-static void check_sums(const struct profile *profile)
+static void profile_check_sums(const struct profile *profile)
 {
     const struct sim_totals *of = &profile->measured;
     const uint32_t levels = profile->machine->level_count;
     struct profile_sums sums;
-    add_up(profile, &sums);
+    profile_add_up(profile, &sums);
     for (uint32_t i = 0; i < levels; i++)
-        check_level(&sums, i, &of->levels[i]);
+        profile_check_level(&sums, i, &of->levels[i]);
     if (profile->machine->has_l1i)
-        check_level(&sums, levels, &of->l1i);
+        profile_check_level(&sums, levels, &of->l1i);
     C2_ASSERT(sums.tlb.misses == of->tlb_misses && sums.tlb.walks == of->walks.count);
     C2_ASSERT(sums.tlb.reads == of->walks.reads && sums.upgrades == of->upgrades);
     C2_ASSERT(sums.refs == of->counts.refs);
@@ -680,55 +681,60 @@ static bool check_is_due(struct profile *profile)
     return true;
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status profile_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct profile *profile = self;
     const bool measured = window->phase == STREAM_MEASURE;
     if (measured)
         sim_totals_add(&profile->measured, &window->of);
     if (check_is_due(profile))
-        check_sums(profile);
+        profile_check_sums(profile);
     return measured && profile->samples.wanted && window->of.counts.instructions != 0
                ? profile_samples_end(profile, err)
                : C2_OK;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status analyses_profile_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct profile *profile = self;
     enum c2_status status = reach_actors(profile, profile->actor_count, err);
     if (status != C2_OK)
         return status;
-    check_sums(profile);
+    profile_check_sums(profile);
     for (uint32_t i = 0; i < profile->actor_count; i++)
-        add_translations(&profile->translations[i], &profile->heard[i]);
+        profile_add_translations(&profile->translations[i], &profile->heard[i]);
     return profile_finish(profile, sim, err);
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber profile_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .apart = true,
-                                   .memory = memory,
-                                   .mark = mark,
-                                   .dropped = dropped,
+                                   .memory = profile_memory,
+                                   .mark = profile_mark,
+                                   .dropped = profile_dropped,
                                    .block = first_seen,
-                                   .missed = missed,
-                                   .counted = counted,
-                                   .window = window,
-                                   .finish = finish};
+                                   .missed = profile_missed,
+                                   .counted = profile_counted,
+                                   .window = profile_window,
+                                   .finish = analyses_profile_finish};
 }
 
 static struct sim_attribution attribution(struct analysis *analysis)
 {
-    return (struct sim_attribution){
-        analysis, owner_of, actor_word, untranslated, upgraded, changed, &((struct profile *)analysis)->last};
+    return (struct sim_attribution){analysis,
+                                    profile_owner_of,
+                                    actor_word,
+                                    profile_untranslated,
+                                    profile_upgraded,
+                                    profile_changed,
+                                    &((struct profile *)analysis)->last};
 }
 
 const struct analysis_kind analysis_profile = {.on_without_option = true,
                                                .beside = true,
-                                               .create = create,
-                                               .subscriber = subscriber,
+                                               .create = profile_create,
+                                               .subscriber = profile_subscriber,
                                                .attribution = attribution,
                                                .result = profile_result,
-                                               .destroy = destroy};
+                                               .destroy = profile_destroy};

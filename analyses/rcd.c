@@ -40,7 +40,7 @@
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void rcd_destroy(struct analysis *analysis)
 {
     struct rcd *rcd = (struct rcd *)analysis;
     rcd_samplers_release(rcd);
@@ -94,7 +94,7 @@ static enum c2_status make_sets(struct rcd *rcd, struct c2_error *err)
     return rcd->caches && made ? C2_OK : c2_fail_memory(err, "the distances of misses");
 }
 
-static enum c2_status read_settings(struct rcd *rcd, const struct analyses_setup *setup, struct c2_error *err)
+static enum c2_status rcd_read_settings(struct rcd *rcd, const struct analyses_setup *setup, struct c2_error *err)
 {
     enum c2_status status = find_level(rcd, analyses_setting(setup, ANALYSES_SETTING_rcd_level), err);
     if (status == C2_OK)
@@ -107,8 +107,8 @@ static enum c2_status read_settings(struct rcd *rcd, const struct analyses_setup
     return status == C2_OK ? analyses_open_file(&rcd->cdf, setup, ANALYSES_SETTING_rcd_cdf, err) : status;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status rcd_create(struct analysis **out, const struct analyses_setup *setup,
+                                 const struct analyses *analyses, struct c2_error *err)
 {
     struct rcd *rcd = c2_calloc(1, sizeof *rcd);
     if (!rcd)
@@ -118,11 +118,11 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     rcd->symbols = setup->symbols;
     rcd->profile = analyses_find(analyses, ANALYSIS_profile);
     rcd->loops = analyses_find(analyses, ANALYSIS_loops);
-    enum c2_status status = read_settings(rcd, setup, err);
+    enum c2_status status = rcd_read_settings(rcd, setup, err);
     if (status == C2_OK)
         *out = &rcd->base;
     else
-        destroy(&rcd->base);
+        rcd_destroy(&rcd->base);
     return status;
 }
 
@@ -147,7 +147,7 @@ static enum c2_status reach_actor(struct rcd *rcd, uint32_t actor, struct c2_err
     return C2_OK;
 }
 
-static uint32_t bin_of(uint64_t distance)
+static uint32_t rcd_bin_of(uint64_t distance)
 {
     return distance <= ANALYSES_RCD_EXACT ? (uint32_t)distance - 1 : ANALYSES_RCD_EXACT + c2_log2(distance - 1) - 7;
 }
@@ -163,7 +163,7 @@ static void end_period(struct rcd *rcd, const struct rcd_set *set)
 
 static void count_distance(struct rcd *rcd, struct rcd_cell *cell, struct rcd_set *set, uint64_t distance)
 {
-    cell->bins[bin_of(distance)]++;
+    cell->bins[rcd_bin_of(distance)]++;
     cell->below[ANALYSES_RCD_SINGLE] += distance < rcd->threshold;
     if (set->run != 0 && set->distance == distance) {
         set->run++;
@@ -175,7 +175,7 @@ static void count_distance(struct rcd *rcd, struct rcd_cell *cell, struct rcd_se
 }
 
 /* The set's last misses are in the ring, the oldest where the next one goes. */
-static void count(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t number)
+static void rcd_count(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t number)
 {
     struct rcd_cell *cell = &rcd->cells[actor];
     struct rcd_set *set = &cache->of_set[number];
@@ -193,7 +193,7 @@ static void count(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint
     set->actor = actor;
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status rcd_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct rcd *rcd = self;
     const uint32_t depth = rcd->level, actor = where_actor(miss->actor);
@@ -207,13 +207,13 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     struct rcd_cache *cache = &rcd->caches[rcd->copies > 1 ? miss->core : 0];
     cache->now++;
     rcd->cells[actor].conflicts += event->class_ == CACHES_CONFLICT;
-    count(rcd, cache, actor, event->set_number);
+    rcd_count(rcd, cache, actor, event->set_number);
     return rcd_samplers_hear(rcd, cache, actor, event->set_number, err);
 }
 
 /* ------------------------------------------------------------------ windows */
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status rcd_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct rcd *rcd = self;
     const struct caches_counts *counts = &window->of.levels[rcd->level];
@@ -227,7 +227,7 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     return C2_OK;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status rcd_dropped(void *self, struct c2_error *err)
 {
     struct rcd *rcd = self;
     (void)err;
@@ -244,7 +244,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status analyses_rcd_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct rcd *rcd = self;
     (void)sim;
@@ -253,7 +253,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     return rcd_finish(rcd, err);
 }
 
-static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+static enum c2_status rcd_commit(struct analysis *analysis, struct c2_error *err)
 {
     struct rcd *rcd = (struct rcd *)analysis;
     if (!rcd->cdf)
@@ -267,13 +267,16 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber rcd_subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){
-        .self = analysis, .missed = missed, .dropped = dropped, .window = window, .finish = finish};
+    return (struct sim_subscriber){.self = analysis,
+                                   .missed = rcd_missed,
+                                   .dropped = rcd_dropped,
+                                   .window = rcd_window,
+                                   .finish = analyses_rcd_finish};
 }
 
-static const void *result(const struct analysis *analysis)
+static const void *analyses_rcd_own_result(const struct analysis *analysis)
 {
     const struct rcd *rcd = (const struct rcd *)analysis;
     return rcd->finished ? &rcd->result : NULL;
@@ -281,8 +284,8 @@ static const void *result(const struct analysis *analysis)
 
 const struct analysis_kind analysis_rcd = {.needs = 1u << ANALYSIS_profile | 1u << ANALYSIS_loops,
                                            .chapter = &analyses_rcd_chapter,
-                                           .create = create,
-                                           .subscriber = subscriber,
-                                           .result = result,
-                                           .commit = commit,
-                                           .destroy = destroy};
+                                           .create = rcd_create,
+                                           .subscriber = rcd_subscriber,
+                                           .result = analyses_rcd_own_result,
+                                           .commit = rcd_commit,
+                                           .destroy = rcd_destroy};

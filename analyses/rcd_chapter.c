@@ -26,7 +26,7 @@ struct chapter {
     uint32_t count;
 };
 
-static double share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
+static double rcd_chapter_share(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : (double)part / (double)whole; }
 
 /* ------------------------------------------------------------------ what is said of a loop */
 
@@ -41,7 +41,7 @@ struct method {
     const struct analyses_rcd_sampling *samples; /* NULL: all misses */
 };
 
-static bool is_named(const struct chapter *c, const struct method *method, uint32_t loop)
+static bool rcd_chapter_is_named(const struct chapter *c, const struct method *method, uint32_t loop)
 {
     const struct analyses_rcd_sum *sum = &c->of->loops[loop];
     uint64_t whole = sum->misses, below = sum->below[method->kind];
@@ -50,7 +50,7 @@ static bool is_named(const struct chapter *c, const struct method *method, uint3
         below = method->samples->loops[loop].below[method->kind];
     }
     const bool single = method->samples && method->samples->burst == 1;
-    return whole != 0 && analyses_rcd_probability(method->kind, single, share(below, whole)) > 0.5;
+    return whole != 0 && analyses_rcd_probability(method->kind, single, rcd_chapter_share(below, whole)) > 0.5;
 }
 
 static bool is_judged(const struct chapter *c, uint32_t loop)
@@ -68,7 +68,7 @@ static struct quality quality_of(const struct chapter *c, const struct method *m
     for (uint32_t i = 0; i < c->loops->count; i++) {
         if (!is_judged(c, i))
             continue;
-        const bool named = is_named(c, method, i), suffers = analyses_rcd_suffers(&c->of->loops[i]);
+        const bool named = rcd_chapter_is_named(c, method, i), suffers = analyses_rcd_suffers(&c->of->loops[i]);
         q.right += named && suffers;
         q.wrong += named && !suffers;
         q.missed += !named && suffers;
@@ -84,16 +84,16 @@ static void add_quality(struct document *d, const struct quality *q)
     doc_count(d, DOC_BOTH, "missed", q->missed);
     doc_count(d, DOC_BOTH, "neither", q->neither);
     if (q->right + q->wrong != 0) {
-        doc_decimal(d, DOC_JSON, "precision", share(q->right, q->right + q->wrong));
-        doc_words(d, DOC_TEXT, "precision", "%.2f", share(q->right, q->right + q->wrong));
+        doc_decimal(d, DOC_JSON, "precision", rcd_chapter_share(q->right, q->right + q->wrong));
+        doc_words(d, DOC_TEXT, "precision", "%.2f", rcd_chapter_share(q->right, q->right + q->wrong));
     }
     if (q->right + q->missed != 0) {
-        doc_decimal(d, DOC_JSON, "recall", share(q->right, q->right + q->missed));
-        doc_words(d, DOC_TEXT, "recall", "%.2f", share(q->right, q->right + q->missed));
+        doc_decimal(d, DOC_JSON, "recall", rcd_chapter_share(q->right, q->right + q->missed));
+        doc_words(d, DOC_TEXT, "recall", "%.2f", rcd_chapter_share(q->right, q->right + q->missed));
     }
     if (q->right + q->wrong + q->missed != 0) {
-        doc_decimal(d, DOC_JSON, "f1", share(2 * q->right, 2 * q->right + q->wrong + q->missed));
-        doc_words(d, DOC_TEXT, "f1", "%.2f", share(2 * q->right, 2 * q->right + q->wrong + q->missed));
+        doc_decimal(d, DOC_JSON, "f1", rcd_chapter_share(2 * q->right, 2 * q->right + q->wrong + q->missed));
+        doc_words(d, DOC_TEXT, "f1", "%.2f", rcd_chapter_share(2 * q->right, 2 * q->right + q->wrong + q->missed));
     }
 }
 
@@ -106,12 +106,12 @@ static void add_sum(struct document *d, const struct analyses_rcd_sum *sum)
     doc_count(d, DOC_JSON, "first", sum->first);
     doc_count(d, DOC_JSON, "below", sum->below[ANALYSES_RCD_SINGLE]);
     doc_count(d, DOC_JSON, "deep", sum->below[ANALYSES_RCD_DEEP]);
-    doc_decimal(d, DOC_JSON, "contribution", share(sum->below[ANALYSES_RCD_SINGLE], sum->misses));
-    doc_decimal(d, DOC_JSON, "deep_contribution", share(sum->below[ANALYSES_RCD_DEEP], sum->misses));
+    doc_decimal(d, DOC_JSON, "contribution", rcd_chapter_share(sum->below[ANALYSES_RCD_SINGLE], sum->misses));
+    doc_decimal(d, DOC_JSON, "deep_contribution", rcd_chapter_share(sum->below[ANALYSES_RCD_DEEP], sum->misses));
     doc_count(d, DOC_JSON, "sets", sum->sets);
     doc_count(d, DOC_JSON, "periods", sum->periods);
     if (sum->periods != 0)
-        doc_decimal(d, DOC_JSON, "mean_period", share(sum->period_misses, sum->periods));
+        doc_decimal(d, DOC_JSON, "mean_period", rcd_chapter_share(sum->period_misses, sum->periods));
 }
 
 static void add_loop_name(struct document *d, const struct chapter *c, uint32_t loop)
@@ -141,7 +141,7 @@ static void add_sampled(struct document *d, const struct chapter *c, uint32_t lo
     doc_close(d);
 }
 
-static void add_loops(struct document *d, const struct chapter *c)
+static void rcd_chapter_add_loops(struct document *d, const struct chapter *c)
 {
     doc_table(d, DOC_JSON, "loops");
     for (uint32_t i = 0; i < c->count; i++) {
@@ -154,7 +154,7 @@ static void add_loops(struct document *d, const struct chapter *c)
             const struct method exact = {ANALYSES_RCD_DEEP, NULL};
             doc_flag(d, DOC_JSON, "suffers", analyses_rcd_suffers(sum));
             if (c->of->judged)
-                doc_flag(d, DOC_JSON, "named", is_named(c, &exact, loop));
+                doc_flag(d, DOC_JSON, "named", rcd_chapter_is_named(c, &exact, loop));
         }
         if (c->of->sampling_count != 0)
             add_sampled(d, c, loop);
@@ -163,7 +163,7 @@ static void add_loops(struct document *d, const struct chapter *c)
     doc_close(d);
 }
 
-static void add_objects(struct document *d, const struct chapter *c)
+static void rcd_chapter_add_objects(struct document *d, const struct chapter *c)
 {
     const struct digest_ranking *objects = &c->digest->objects;
     doc_table(d, DOC_JSON, "objects");
@@ -182,7 +182,7 @@ static void add_objects(struct document *d, const struct chapter *c)
 
 /* ------------------------------------------------------------------ the text */
 
-static void add_row(struct document *d, const struct chapter *c, uint32_t loop)
+static void rcd_chapter_add_row(struct document *d, const struct chapter *c, uint32_t loop)
 {
     const struct analyses_rcd_sum *sum = &c->of->loops[loop];
     const struct method exact = {ANALYSES_RCD_DEEP, NULL};
@@ -196,13 +196,13 @@ static void add_row(struct document *d, const struct chapter *c, uint32_t loop)
     doc_count(d, DOC_TEXT, "conflicts", sum->conflicts);
     doc_count(d, DOC_TEXT, "sets", sum->sets);
     if (c->of->judged)
-        doc_string(d, DOC_TEXT, "verdict", is_named(c, &exact, loop) ? "conflict" : "-");
+        doc_string(d, DOC_TEXT, "verdict", rcd_chapter_is_named(c, &exact, loop) ? "conflict" : "-");
     names_loop_place(&place, c->digest->run, &c->loops->loops[loop]);
     doc_string(d, DOC_TEXT, "words", loader_place_text(text, sizeof text, c->loops->loops[loop].header, &place));
     doc_close(d);
 }
 
-static void add_table(struct document *d, const struct chapter *c)
+static void rcd_chapter_add_table(struct document *d, const struct chapter *c)
 {
     const struct doc_column columns[] = {
         {.heading = "misses", .key = "misses", .of = "all"},
@@ -218,7 +218,7 @@ static void add_table(struct document *d, const struct chapter *c)
     for (uint32_t i = 0; i < c->count && shown < ROWS; i++) {
         if (!is_judged(c, c->order[i]))
             continue;
-        add_row(d, c, c->order[i]);
+        rcd_chapter_add_row(d, c, c->order[i]);
         shown++;
     }
     doc_close(d);
@@ -272,7 +272,7 @@ static void add_methods(struct document *d, const struct chapter *c)
     doc_close(d);
 }
 
-static void note_finding(struct document *d, const struct chapter *c)
+static void rcd_chapter_note_finding(struct document *d, const struct chapter *c)
 {
     uint64_t judged = 0, suffer = 0, named = 0;
     const struct method exact = {ANALYSES_RCD_DEEP, NULL};
@@ -281,7 +281,7 @@ static void note_finding(struct document *d, const struct chapter *c)
             continue;
         judged++;
         suffer += analyses_rcd_suffers(&c->of->loops[i]);
-        named += c->of->judged && is_named(c, &exact, i);
+        named += c->of->judged && rcd_chapter_is_named(c, &exact, i);
     }
     doc_note(d, DOC_KEY, "re-conflict",
              "%s: the shadow finds conflicts in %llu of %llu loops with 1 %% of the misses or more",
@@ -300,7 +300,7 @@ struct placed {
     uint32_t loop;
 };
 
-static int by_misses(const void *left, const void *right)
+static int rcd_chapter_by_misses(const void *left, const void *right)
 {
     const struct placed *a = left, *b = right;
     if (a->misses != b->misses)
@@ -309,7 +309,7 @@ static int by_misses(const void *left, const void *right)
 }
 
 /* Those that have missed. */
-static bool order_loops(struct chapter *c)
+static bool rcd_chapter_order_loops(struct chapter *c)
 {
     const uint32_t count = c->loops->count + 1;
     struct placed *placed = c2_alloc(count * sizeof *placed);
@@ -318,7 +318,7 @@ static bool order_loops(struct chapter *c)
         if (c->of->loops[i].misses != 0)
             placed[c->count++] = (struct placed){c->of->loops[i].misses, i};
     if (placed && c->order)
-        qsort(placed, c->count, sizeof *placed, by_misses);
+        qsort(placed, c->count, sizeof *placed, rcd_chapter_by_misses);
     for (uint32_t i = 0; i < c->count; i++)
         c->order[i] = placed[i].loop;
     const bool made = placed && c->order;
@@ -326,18 +326,18 @@ static bool order_loops(struct chapter *c)
     return made;
 }
 
-static void add_all(struct document *d, const struct chapter *c)
+static void rcd_chapter_add_all(struct document *d, const struct chapter *c)
 {
-    note_finding(d, c);
-    add_table(d, c);
+    rcd_chapter_note_finding(d, c);
+    rcd_chapter_add_table(d, c);
     doc_group(d, DOC_BOTH, "rcd");
     doc_string(d, DOC_JSON, "level", c->digest->run->machine->levels[c->of->level].name);
     doc_count(d, DOC_JSON, "of_sets", c->of->sets);
     doc_count(d, DOC_JSON, "threshold", c->of->threshold);
     add_sum(d, &c->of->all);
     add_methods(d, c);
-    add_loops(d, c);
-    add_objects(d, c);
+    rcd_chapter_add_loops(d, c);
+    rcd_chapter_add_objects(d, c);
     doc_close(d);
 }
 
@@ -347,8 +347,8 @@ static void add_rcd_chapter(struct document *d, struct digest *digest)
     struct chapter c = {.digest = digest, .of = of, .loops = digest->run->found[ANALYSIS_loops]};
     if (!of)
         return;
-    if (order_loops(&c))
-        add_all(d, &c);
+    if (rcd_chapter_order_loops(&c))
+        rcd_chapter_add_all(d, &c);
     else
         d->failed = true;
     c2_free(c.order);

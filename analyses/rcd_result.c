@@ -14,7 +14,7 @@ struct sums {
     uint64_t *bins, *used;
 };
 
-static void add_cell(const struct rcd *rcd, const struct sums *to, uint32_t actor)
+static void rcd_result_add_cell(const struct rcd *rcd, const struct sums *to, uint32_t actor)
 {
     const struct rcd_cell *cell = &rcd->cells[actor];
     to->of->misses += cell->misses;
@@ -47,7 +47,7 @@ struct summing {
     uint32_t *loop_of; /* [actor] */
 };
 
-static struct analyses_rcd_sum *sum_of(const struct summing *s, size_t group)
+static struct analyses_rcd_sum *rcd_result_sum_of(const struct summing *s, size_t group)
 {
     const size_t loops = s->loops->count + (size_t)1;
     if (group < loops)
@@ -55,14 +55,14 @@ static struct analyses_rcd_sum *sum_of(const struct summing *s, size_t group)
     return group - loops < s->objects ? &s->rcd->object_sums[group - loops] : &s->rcd->result.all;
 }
 
-static void add_to(const struct summing *s, size_t group, uint32_t actor)
+static void rcd_result_add_to(const struct summing *s, size_t group, uint32_t actor)
 {
-    const struct sums to = {sum_of(s, group), s->rcd->bins + group * ANALYSES_RCD_BINS,
+    const struct sums to = {rcd_result_sum_of(s, group), s->rcd->bins + group * ANALYSES_RCD_BINS,
                             s->used + group * s->rcd->words};
-    add_cell(s->rcd, &to, actor);
+    rcd_result_add_cell(s->rcd, &to, actor);
 }
 
-static enum c2_status make_room(struct summing *s, struct c2_error *err)
+static enum c2_status rcd_result_make_room(struct summing *s, struct c2_error *err)
 {
     struct rcd *rcd = s->rcd;
     const struct analyses_profile_result *profile = analysis_profile.result(rcd->profile);
@@ -90,22 +90,22 @@ static void add_rows(struct summing *s)
         const struct analyses_row *row = &profile->rows[where_actor_row(s->rcd->profile, i)];
         const uint32_t loop = s->loops->loop_of[row->insn];
         s->loop_of[i] = loop == ANALYSES_NO_LOOP ? s->loops->count : loop;
-        add_to(s, s->loop_of[i], i);
-        add_to(s, s->loops->count + (size_t)1 + row->object, i);
-        add_to(s, s->groups - 1, i);
+        rcd_result_add_to(s, s->loop_of[i], i);
+        rcd_result_add_to(s, s->loops->count + (size_t)1 + row->object, i);
+        rcd_result_add_to(s, s->groups - 1, i);
     }
 }
 
 static void close_sums(const struct summing *s)
 {
     for (size_t group = 0; group < s->groups; group++) {
-        struct analyses_rcd_sum *sum = sum_of(s, group);
+        struct analyses_rcd_sum *sum = rcd_result_sum_of(s, group);
         sum->bins = s->rcd->bins + group * ANALYSES_RCD_BINS;
         sum->sets = count_bits(s->used + group * s->rcd->words, s->rcd->words);
     }
 }
 
-static void check(const struct rcd *rcd)
+static void rcd_result_check(const struct rcd *rcd)
 {
     const struct analyses_rcd_sum *all = &rcd->result.all;
     const struct caches_counts *n = &rcd->measured;
@@ -117,7 +117,7 @@ static void check(const struct rcd *rcd)
     C2_ASSERT(all->below[ANALYSES_RCD_DEEP] <= all->misses && all->below[ANALYSES_RCD_SINGLE] <= distances);
 }
 
-static enum c2_status judge(struct summing *s, struct c2_error *err)
+static enum c2_status rcd_result_judge(struct summing *s, struct c2_error *err)
 {
     struct rcd *rcd = s->rcd;
     enum c2_status status = C2_OK;
@@ -142,12 +142,12 @@ enum c2_status rcd_finish(struct rcd *rcd, struct c2_error *err)
                                                .ways = rcd->ways,
                                                .threshold = rcd->threshold,
                                                .judged = analyses_rcd_is_trained(rcd->threshold, rcd->sets)};
-    enum c2_status status = make_room(&s, err);
+    enum c2_status status = rcd_result_make_room(&s, err);
     if (status == C2_OK) {
         add_rows(&s);
         close_sums(&s);
-        check(rcd);
-        status = judge(&s, err);
+        rcd_result_check(rcd);
+        status = rcd_result_judge(&s, err);
     }
     rcd->result.loops = rcd->loop_sums;
     rcd->result.objects = rcd->object_sums;

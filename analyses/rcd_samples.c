@@ -94,7 +94,8 @@ void rcd_samplers_release(struct rcd *rcd)
 
 /* ------------------------------------------------------------------ samples */
 
-static enum c2_status take(struct rcd_sampler *sampler, uint32_t actor, uint32_t set, bool begins, struct c2_error *err)
+static enum c2_status rcd_samples_take(struct rcd_sampler *sampler, uint32_t actor, uint32_t set, bool begins,
+                                       struct c2_error *err)
 {
     if (!c2_grow((void **)&sampler->samples, &sampler->room, sampler->count, sizeof *sampler->samples))
         return c2_fail_memory(err, "samples of misses");
@@ -102,7 +103,7 @@ static enum c2_status take(struct rcd_sampler *sampler, uint32_t actor, uint32_t
     return C2_OK;
 }
 
-static enum c2_status hear(struct rcd_sampler *sampler, uint32_t actor, uint32_t set, struct c2_error *err)
+static enum c2_status rcd_samples_hear(struct rcd_sampler *sampler, uint32_t actor, uint32_t set, struct c2_error *err)
 {
     const bool begins = sampler->left == 0;
     if (begins && --sampler->wait != 0)
@@ -110,7 +111,7 @@ static enum c2_status hear(struct rcd_sampler *sampler, uint32_t actor, uint32_t
     sampler->left = begins ? sampler->burst - 1 : sampler->left - 1;
     if (sampler->left == 0)
         draw_wait(sampler);
-    return take(sampler, actor, set, begins, err);
+    return rcd_samples_take(sampler, actor, set, begins, err);
 }
 
 enum c2_status rcd_samplers_hear(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t set,
@@ -118,7 +119,7 @@ enum c2_status rcd_samplers_hear(struct rcd *rcd, struct rcd_cache *cache, uint3
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < rcd->sampler_count && status == C2_OK; i++)
-        status = hear(&cache->samplers[i], actor, set, err);
+        status = rcd_samples_hear(&cache->samplers[i], actor, set, err);
     return status;
 }
 
@@ -133,25 +134,25 @@ struct row {
     uint64_t at;
 };
 
-static uint64_t distance(const struct row *row, uint64_t place)
+static uint64_t rcd_samples_distance(const struct row *row, uint64_t place)
 {
     return place <= row->begin ? UINT64_MAX : row->at - place;
 }
 
 /* The next sample of the row: whether it is below, by each kind. */
-static void step(struct row *row, uint32_t set, bool below[ANALYSES_RCD_KINDS])
+static void rcd_samples_step(struct row *row, uint32_t set, bool below[ANALYSES_RCD_KINDS])
 {
     const struct rcd *rcd = row->rcd;
     uint64_t *ring = &row->ring[(size_t)set * rcd->ways];
     uint32_t *next = &row->next[set];
     row->at++;
-    below[ANALYSES_RCD_SINGLE] = distance(row, ring[(*next == 0 ? rcd->ways : *next) - 1]) < rcd->threshold;
-    below[ANALYSES_RCD_DEEP] = distance(row, ring[*next]) < rcd->threshold * rcd->ways;
+    below[ANALYSES_RCD_SINGLE] = rcd_samples_distance(row, ring[(*next == 0 ? rcd->ways : *next) - 1]) < rcd->threshold;
+    below[ANALYSES_RCD_DEEP] = rcd_samples_distance(row, ring[*next]) < rcd->threshold * rcd->ways;
     ring[*next] = row->at;
     *next = *next + 1 == rcd->ways ? 0 : *next + 1;
 }
 
-static void add(struct analyses_rcd_sampled *to, enum analyses_rcd_kind kind, bool below)
+static void rcd_samples_add(struct analyses_rcd_sampled *to, enum analyses_rcd_kind kind, bool below)
 {
     to->judged[kind]++;
     to->below[kind] += below;
@@ -166,11 +167,11 @@ static void judge_bursts(struct row *row, const struct rcd_sampler *sampler, con
         struct analyses_rcd_sampled *to = &loops[loop_of[sample->actor]];
         bool below[ANALYSES_RCD_KINDS];
         row->begin = sample->begins ? row->at : row->begin;
-        step(row, sample->set, below);
+        rcd_samples_step(row, sample->set, below);
         to->samples++;
         for (unsigned kind = 0; kind < ANALYSES_RCD_KINDS; kind++)
             if (row->at - row->begin >= looks[kind])
-                add(to, (enum analyses_rcd_kind)kind, below[kind]);
+                rcd_samples_add(to, (enum analyses_rcd_kind)kind, below[kind]);
     }
 }
 
@@ -178,7 +179,7 @@ struct placed {
     uint32_t loop, set, number;
 };
 
-static int by_loop(const void *left, const void *right)
+static int rcd_samples_by_loop(const void *left, const void *right)
 {
     const struct placed *a = left, *b = right;
     if (a->loop != b->loop)
@@ -194,14 +195,14 @@ static enum c2_status judge_single(struct row *row, const struct rcd_sampler *sa
         return c2_fail_memory(err, "samples of misses");
     for (uint32_t i = 0; i < sampler->count; i++)
         order[i] = (struct placed){loop_of[sampler->samples[i].actor], sampler->samples[i].set, i};
-    qsort(order, sampler->count, sizeof *order, by_loop);
+    qsort(order, sampler->count, sizeof *order, rcd_samples_by_loop);
     for (uint32_t i = 0; i < sampler->count; i++) {
         bool below[ANALYSES_RCD_KINDS];
         if (i == 0 || order[i - 1].loop != order[i].loop)
             row->begin = row->at;
-        step(row, order[i].set, below);
+        rcd_samples_step(row, order[i].set, below);
         loops[order[i].loop].samples++;
-        add(&loops[order[i].loop], ANALYSES_RCD_SINGLE, below[ANALYSES_RCD_SINGLE]);
+        rcd_samples_add(&loops[order[i].loop], ANALYSES_RCD_SINGLE, below[ANALYSES_RCD_SINGLE]);
     }
     c2_free(order);
     return C2_OK;

@@ -25,7 +25,7 @@ struct region *regions_next(const struct regions *regions, const struct region *
     return region_of(region ? c2_tree_above(&regions->tree, regions_start(region)) : c2_tree_first(&regions->tree));
 }
 
-static struct region *first_in(const struct regions *regions, uint64_t start, uint64_t end)
+static struct region *regions_first_in(const struct regions *regions, uint64_t start, uint64_t end)
 {
     struct region *region = regions_at(regions, start);
     if (!region)
@@ -33,7 +33,7 @@ static struct region *first_in(const struct regions *regions, uint64_t start, ui
     return region && regions_start(region) < end ? region : NULL;
 }
 
-static void put(struct regions *regions, struct region *region, uint64_t start, uint64_t end)
+static void analyses_regions_put(struct regions *regions, struct region *region, uint64_t start, uint64_t end)
 {
     region->node.key = start;
     region->end = end;
@@ -47,13 +47,13 @@ static void cut_one(struct regions *regions, struct region *region, uint64_t sta
     c2_tree_remove(&regions->tree, &region->node);
     if (first < start && end < last) {
         **spare = *region;
-        put(regions, *spare, end, last);
+        analyses_regions_put(regions, *spare, end, last);
         *spare = NULL;
     }
     if (first < start)
-        put(regions, region, first, start);
+        analyses_regions_put(regions, region, first, start);
     else if (end < last)
-        put(regions, region, end, last);
+        analyses_regions_put(regions, region, end, last);
     else
         c2_free(region);
 }
@@ -63,7 +63,7 @@ enum c2_status regions_cut(struct regions *regions, uint64_t start, uint64_t end
     struct region *spare = c2_alloc(sizeof *spare), *region;
     if (!spare)
         return c2_fail_memory(err, "the table of objects");
-    while ((region = first_in(regions, start, end)))
+    while ((region = regions_first_in(regions, start, end)))
         cut_one(regions, region, start, end, &spare);
     c2_free(spare);
     return C2_OK;
@@ -81,7 +81,7 @@ enum c2_status regions_put(struct regions *regions, const struct region *content
         return status;
     }
     *region = *contents;
-    put(regions, region, start, end);
+    analyses_regions_put(regions, region, start, end);
     return C2_OK;
 }
 

@@ -60,9 +60,9 @@ void profile_result_destroy(struct profile_result *result)
     c2_free(result);
 }
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static int result_compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static void add_tally(struct analyses_tally *to, const struct analyses_tally *from)
+static void result_add_tally(struct analyses_tally *to, const struct analyses_tally *from)
 {
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
         to->reads[i] += from->reads[i];
@@ -72,7 +72,7 @@ static void add_tally(struct analyses_tally *to, const struct analyses_tally *fr
     to->framed += from->framed;
 }
 
-static uint64_t misses_of(const struct analyses_tally *tally, enum analyses_class class_)
+static uint64_t result_misses_of(const struct analyses_tally *tally, enum analyses_class class_)
 {
     return tally->reads[class_] + tally->writes[class_];
 }
@@ -84,15 +84,15 @@ struct numbered {
     uint32_t number;
 };
 
-static int by_pc(const void *a, const void *b)
+static int result_by_pc(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;
-    const int order = compare(x->code.pc.v, y->code.pc.v);
-    return order != 0 ? order : compare(x->number, y->number);
+    const int order = result_compare(x->code.pc.v, y->code.pc.v);
+    return order != 0 ? order : result_compare(x->number, y->number);
 }
 
 /* Those that acted without completing (a fault between the fetch and the end) are instructions too. */
-static bool is_used(const struct profile *profile, const struct numbered *code)
+static bool result_is_used(const struct profile *profile, const struct numbered *code)
 {
     const bool acted = code->number < profile->last.room && profile->last.code[code->number].word != 0;
     return acted || code->code.executed + code->code.reads + code->code.writes != 0;
@@ -105,7 +105,7 @@ static void merge_codes(struct profile *profile, struct numbered *codes, size_t 
     for (size_t i = 0; i < count; i++) {
         const struct sim_code *code = &codes[i].code;
         result->insn_of[codes[i].number] = PROFILE_NONE;
-        if (!is_used(profile, &codes[i]))
+        if (!result_is_used(profile, &codes[i]))
             continue;
         if (!last || last->pc.v != code->pc.v) {
             last = &result->insns[result->view.insn_count++];
@@ -131,7 +131,7 @@ static enum c2_status order_insns(struct profile *profile, struct sim *sim, stru
     }
     for (size_t i = 0; i < count; i++)
         codes[i] = (struct numbered){sim_code_at(sim, (uint32_t)i), (uint32_t)i};
-    qsort(codes, count, sizeof *codes, by_pc);
+    qsort(codes, count, sizeof *codes, result_by_pc);
     merge_codes(profile, codes, count);
     result->code_count = count;
     c2_free(codes);
@@ -156,7 +156,8 @@ static void mark_owners(struct profile *profile)
 }
 
 /* NULL: the owner's own name does. */
-static char *make_name(struct profile *profile, uint32_t number, const struct analyses_object *object, bool *made)
+static char *result_make_name(struct profile *profile, uint32_t number, const struct analyses_object *object,
+                              bool *made)
 {
     const struct objects_owner *owner = objects_owner(profile->objects, number);
     *made = owner->number != 0 || !owner->name;
@@ -171,7 +172,7 @@ static char *make_name(struct profile *profile, uint32_t number, const struct an
 }
 
 /* The sites of an owner into the result's list, which has room for them. */
-static void add_sites(struct profile *profile, uint32_t number, struct analyses_object *object)
+static void result_add_sites(struct profile *profile, uint32_t number, struct analyses_object *object)
 {
     struct profile_result *result = profile->result;
     uint64_t words[STREAM_CALLERS];
@@ -184,7 +185,8 @@ static void add_sites(struct profile *profile, uint32_t number, struct analyses_
         object->site = object->sites[object->site_shown];
 }
 
-static void add_local(const struct profile *profile, const struct objects_owner *owner, struct analyses_object *object)
+static void result_add_local(const struct profile *profile, const struct objects_owner *owner,
+                             struct analyses_object *object)
 {
     object->layout = owner->layout;
     object->local_number = owner->local;
@@ -197,7 +199,7 @@ static void add_local(const struct profile *profile, const struct objects_owner 
         object->kind = ANALYSES_STATIC;
 }
 
-static enum c2_status add_object(struct profile *profile, uint32_t number, struct c2_error *err)
+static enum c2_status result_add_object(struct profile *profile, uint32_t number, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
     const struct objects_owner *owner = objects_owner(profile->objects, number);
@@ -214,10 +216,10 @@ static enum c2_status add_object(struct profile *profile, uint32_t number, struc
                                        .allocator = (enum stream_allocator)owner->allocator,
                                        .number = owner->number};
     if (owner->is_local)
-        add_local(profile, owner, object);
+        result_add_local(profile, owner, object);
     result->object_of[number] = (uint32_t)index;
-    add_sites(profile, number, object);
-    result->names[index] = make_name(profile, number, object, &made);
+    result_add_sites(profile, number, object);
+    result->names[index] = result_make_name(profile, number, object, &made);
     if (made && !result->names[index])
         return c2_fail_memory(err, "the objects of the report");
     if (made)
@@ -246,7 +248,7 @@ static void fold_owner(struct profile *profile, uint32_t number)
     object->blocks += owner->blocks;
 }
 
-static enum c2_status order_objects(struct profile *profile, struct c2_error *err)
+static enum c2_status result_order_objects(struct profile *profile, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
     const uint32_t count = objects_count(profile->objects);
@@ -260,7 +262,7 @@ static enum c2_status order_objects(struct profile *profile, struct c2_error *er
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < count && status == C2_OK; i++)
         if (result->object_of[i] != PROFILE_NONE)
-            status = add_object(profile, i, err);
+            status = result_add_object(profile, i, err);
     for (uint32_t i = 0; i < count && status == C2_OK; i++)
         fold_owner(profile, i);
     result->view.objects = result->objects;
@@ -279,11 +281,11 @@ struct actor_row {
     uint32_t insn, object, actor;
 };
 
-static int by_row(const void *a, const void *b)
+static int result_by_row(const void *a, const void *b)
 {
     const struct actor_row *x = a, *y = b;
-    const int insns = compare(x->insn, y->insn), objects = compare(x->object, y->object);
-    return insns != 0 ? insns : objects != 0 ? objects : compare(x->actor, y->actor);
+    const int insns = result_compare(x->insn, y->insn), objects = result_compare(x->object, y->object);
+    return insns != 0 ? insns : objects != 0 ? objects : result_compare(x->actor, y->actor);
 }
 
 static bool is_startup(const struct profile *profile, const struct actor_row *row)
@@ -292,7 +294,7 @@ static bool is_startup(const struct profile *profile, const struct actor_row *ro
     return profile->actors[row->actor].early || (profile->interpreter.start <= pc && pc < profile->interpreter.end);
 }
 
-static void add_translations(struct analyses_translations *to, const struct analyses_translations *from)
+static void result_add_translations(struct analyses_translations *to, const struct analyses_translations *from)
 {
     to->misses += from->misses;
     to->walks += from->walks;
@@ -300,16 +302,16 @@ static void add_translations(struct analyses_translations *to, const struct anal
 }
 
 /* Adds an actor's translations to its row and object. */
-static void add_tlb(const struct profile *profile, const struct actor_row *row, struct analyses_row *to)
+static void result_add_tlb(const struct profile *profile, const struct actor_row *row, struct analyses_row *to)
 {
     const struct analyses_translations *from = &profile->translations[row->actor];
     struct analyses_object *object = &profile->result->objects[row->object];
-    add_translations(&to->tlb, from);
-    add_translations(&object->tlb, from);
+    result_add_translations(&to->tlb, from);
+    result_add_translations(&object->tlb, from);
     if (!is_startup(profile, row))
         return;
-    add_translations(&to->tlb_startup, from);
-    add_translations(&object->tlb_startup, from);
+    result_add_translations(&to->tlb_startup, from);
+    result_add_translations(&object->tlb_startup, from);
 }
 
 /* Adds an actor's tallies to one row's, or object's; startup: where those of start-up are, in tallies from there. */
@@ -320,9 +322,9 @@ static void add_actor(const struct profile *profile, const struct actor_row *row
     const bool early = is_startup(profile, row);
     for (uint32_t level = 0; level < levels; level++) {
         const struct analyses_tally *from = &profile->cells[(size_t)row->actor * levels + level].tally;
-        add_tally(&to[level], from);
+        result_add_tally(&to[level], from);
         if (early)
-            add_tally(&to[startup + level], from);
+            result_add_tally(&to[startup + level], from);
     }
 }
 
@@ -334,8 +336,8 @@ static void add_one_taken(struct analyses_taken *to, const struct analyses_taken
 }
 
 /* As add_actor(). */
-static void add_taken(const struct profile *profile, const struct actor_row *row, struct analyses_taken *to,
-                      size_t startup)
+static void result_add_taken(const struct profile *profile, const struct actor_row *row, struct analyses_taken *to,
+                             size_t startup)
 {
     const uint32_t levels = profile_levels(profile);
     const bool early = is_startup(profile, row);
@@ -369,11 +371,11 @@ static void merge_rows(struct profile *profile, const struct actor_row *order)
         result->row_of[row->actor] = (uint32_t)index;
         add_actor(profile, row, &tallies[index * levels], startup);
         add_actor(profile, row, &result->tallies[row->object * levels], startup);
-        add_tlb(profile, row, &result->rows[index]);
+        result_add_tlb(profile, row, &result->rows[index]);
         if (!profile->taken)
             continue;
-        add_taken(profile, row, &result->taken[of_rows + index * levels], startup);
-        add_taken(profile, row, &result->taken[row->object * levels], startup);
+        result_add_taken(profile, row, &result->taken[of_rows + index * levels], startup);
+        result_add_taken(profile, row, &result->taken[row->object * levels], startup);
         result->rows[index].taken = &result->taken[of_rows + index * levels];
         result->rows[index].taken_startup = &result->taken[startup + of_rows + index * levels];
     }
@@ -395,7 +397,7 @@ static enum c2_status order_rows(struct profile *profile, struct c2_error *err)
     for (uint32_t i = 0; i < count; i++)
         order[i] = (struct actor_row){result->insn_of[profile->actors[i].code],
                                       result->object_of[profile->actors[i].owner], i};
-    qsort(order, count, sizeof *order, by_row);
+    qsort(order, count, sizeof *order, result_by_row);
     merge_rows(profile, order);
     c2_free(order);
     for (size_t i = 0; i < result->view.object_count; i++) {
@@ -438,20 +440,20 @@ static enum analyses_reason reason_of(const struct profile *profile, const struc
 static int by_parts(const void *a, const void *b)
 {
     const struct analyses_pair *x = a, *y = b;
-    const int level = compare(x->level, y->level), victim = compare(x->victim, y->victim);
-    const int evictor = compare(x->evictor, y->evictor);
-    return level != 0 ? level : victim != 0 ? victim : evictor != 0 ? evictor : compare(x->reason, y->reason);
+    const int level = result_compare(x->level, y->level), victim = result_compare(x->victim, y->victim);
+    const int evictor = result_compare(x->evictor, y->evictor);
+    return level != 0 ? level : victim != 0 ? victim : evictor != 0 ? evictor : result_compare(x->reason, y->reason);
 }
 
-static int by_count(const void *a, const void *b)
+static int result_by_count(const void *a, const void *b)
 {
     const struct analyses_pair *x = a, *y = b;
-    const int level = compare(x->level, y->level), count = compare(y->count, x->count);
+    const int level = result_compare(x->level, y->level), count = result_compare(y->count, x->count);
     return level != 0 ? level : count != 0 ? count : by_parts(a, b);
 }
 
 /* Pairs that have become the same, next to each other now, are added up. */
-static size_t merge_pairs(struct analyses_pair *pairs, size_t count)
+static size_t result_merge_pairs(struct analyses_pair *pairs, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -463,7 +465,7 @@ static size_t merge_pairs(struct analyses_pair *pairs, size_t count)
     return kept;
 }
 
-static enum c2_status order_pairs(struct profile *profile, struct c2_error *err)
+static enum c2_status result_order_pairs(struct profile *profile, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
     struct analyses_pair *pairs = c2_alloc((profile->pair_count + 1) * sizeof *pairs);
@@ -478,8 +480,8 @@ static enum c2_status order_pairs(struct profile *profile, struct c2_error *err)
         result->view.reasons[from->level][reason] += from->count;
     }
     qsort(pairs, profile->pair_count, sizeof *pairs, by_parts);
-    result->view.pair_count = merge_pairs(pairs, profile->pair_count);
-    qsort(pairs, result->view.pair_count, sizeof *pairs, by_count);
+    result->view.pair_count = result_merge_pairs(pairs, profile->pair_count);
+    qsort(pairs, result->view.pair_count, sizeof *pairs, result_by_count);
     result->pairs = pairs;
     result->view.pairs = pairs;
     return C2_OK;
@@ -506,7 +508,7 @@ static void order_samples(struct profile *profile, uint64_t sums[ANALYSES_LEVELS
 }
 
 /* What all samples have is what was measured. */
-static void check_samples(const struct profile *profile, uint64_t sums[ANALYSES_LEVELS][ANALYSES_SAMPLED_KINDS])
+static void result_check_samples(const struct profile *profile, uint64_t sums[ANALYSES_LEVELS][ANALYSES_SAMPLED_KINDS])
 {
     const struct caches_machine *machine = profile->machine;
     for (uint32_t i = 0; i < profile_levels(profile); i++) {
@@ -526,27 +528,27 @@ static void finish_samples(struct profile *profile)
     if (!profile->samples.wanted)
         return;
     order_samples(profile, sums);
-    check_samples(profile, sums);
+    result_check_samples(profile, sums);
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-static void check_level(const struct profile *profile, uint32_t level, const struct caches_counts *counts)
+static void result_check_level(const struct profile *profile, uint32_t level, const struct caches_counts *counts)
 {
     const struct analyses_profile_result *view = &profile->result->view;
     struct analyses_tally sum = {.placement = 0};
     struct analyses_taken taken = {.reads = 0};
     uint64_t reasons = 0;
     for (size_t i = 0; i < view->row_count; i++) {
-        add_tally(&sum, &view->rows[i].level[level]);
+        result_add_tally(&sum, &view->rows[i].level[level]);
         taken.reads += view->rows[i].taken ? view->rows[i].taken[level].reads : 0;
         taken.writes += view->rows[i].taken ? view->rows[i].taken[level].writes : 0;
     }
     for (unsigned i = 0; i < ANALYSES_REASONS; i++)
         reasons += view->reasons[level][i];
-    C2_ASSERT(misses_of(&sum, ANALYSES_COLD) == counts->cold);
-    C2_ASSERT(misses_of(&sum, ANALYSES_CAPACITY) == counts->capacity);
-    C2_ASSERT(misses_of(&sum, ANALYSES_CONFLICT) == counts->conflict);
+    C2_ASSERT(result_misses_of(&sum, ANALYSES_COLD) == counts->cold);
+    C2_ASSERT(result_misses_of(&sum, ANALYSES_CAPACITY) == counts->capacity);
+    C2_ASSERT(result_misses_of(&sum, ANALYSES_CONFLICT) == counts->conflict);
     C2_ASSERT(sum.writes[0] + sum.writes[1] + sum.writes[2] + taken.writes == counts->write_misses);
     C2_ASSERT(taken.reads + taken.writes == counts->coherence);
     C2_ASSERT(reasons == counts->conflict && sum.placement <= counts->conflict);
@@ -571,7 +573,7 @@ static void check_translations(const struct analyses_profile_result *view, const
 {
     struct analyses_translations sum = {.misses = 0};
     for (size_t i = 0; i < view->row_count; i++)
-        add_translations(&sum, &view->rows[i].tlb);
+        result_add_translations(&sum, &view->rows[i].tlb);
     C2_ASSERT(sum.misses == measured->tlb_misses && sum.walks == measured->walks.count);
     C2_ASSERT(sum.reads == measured->walks.reads);
 }
@@ -584,14 +586,14 @@ static void check_upgrades(const struct analyses_profile_result *view, const str
     C2_ASSERT(sum == measured->upgrades);
 }
 
-static void check_sums(const struct profile *profile)
+static void result_check_sums(const struct profile *profile)
 {
     const struct analyses_profile_result *view = &profile->result->view;
     const struct sim_totals *measured = &profile->measured;
     for (uint32_t i = 0; i < view->level_count; i++)
-        check_level(profile, i, &measured->levels[i]);
+        result_check_level(profile, i, &measured->levels[i]);
     if (view->has_l1i)
-        check_level(profile, view->level_count, &measured->l1i);
+        result_check_level(profile, view->level_count, &measured->l1i);
     check_references(view, &measured->counts);
     check_translations(view, measured);
     check_upgrades(view, measured);
@@ -610,14 +612,14 @@ enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)
     view->compared = profile->compared;
     enum c2_status status = order_insns(profile, sim, err);
     if (status == C2_OK)
-        status = order_objects(profile, err);
+        status = result_order_objects(profile, err);
     if (status == C2_OK)
         status = order_rows(profile, err);
     if (status == C2_OK)
-        status = order_pairs(profile, err);
+        status = result_order_pairs(profile, err);
     if (status != C2_OK)
         return status;
-    check_sums(profile);
+    result_check_sums(profile);
     finish_samples(profile);
     return C2_OK;
 }

@@ -142,7 +142,7 @@ static enum c2_status add_curves(struct reuse *reuse, struct c2_error *err)
     return status;
 }
 
-static void destroy(struct analysis *analysis)
+static void reuse_destroy(struct analysis *analysis)
 {
     struct reuse *reuse = (struct reuse *)analysis;
     for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
@@ -165,8 +165,8 @@ static void forget_fetches(struct reuse *reuse)
         reuse->fetch_line[i] = NOWHERE;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status reuse_create(struct analysis **out, const struct analyses_setup *setup,
+                                   const struct analyses *analyses, struct c2_error *err)
 {
     const enum c2_status may = analyses_need_stores_to_stay(setup->machine, "--reuse", err);
     struct reuse *reuse = may == C2_OK ? c2_calloc(1, sizeof *reuse) : NULL;
@@ -189,7 +189,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     if (status == C2_OK)
         *out = &reuse->base;
     else
-        destroy(&reuse->base);
+        reuse_destroy(&reuse->base);
     return status;
 }
 
@@ -202,7 +202,7 @@ static uint32_t bucket_of(uint64_t distance)
     return distance == 0 ? 0 : c2_log2(distance) + 1;
 }
 
-static enum c2_status reach(struct curve *curve, uint64_t distance, uint64_t most, struct c2_error *err)
+static enum c2_status reuse_reach(struct curve *curve, uint64_t distance, uint64_t most, struct c2_error *err)
 {
     if (distance < curve->room)
         return C2_OK;
@@ -218,28 +218,28 @@ static enum c2_status reach(struct curve *curve, uint64_t distance, uint64_t mos
     return C2_OK;
 }
 
-static enum c2_status count(struct reuse *reuse, struct curve *curve, uint64_t distance, struct c2_error *err)
+static enum c2_status reuse_count(struct reuse *reuse, struct curve *curve, uint64_t distance, struct c2_error *err)
 {
     curve->of.accesses++;
     curve->of.by_size.count[bucket_of(distance)]++;
     if (distance >= reuse->exact_most) /* COLD and TAKEN too */
         return C2_OK;
-    enum c2_status status = reach(curve, distance, reuse->exact_most, err);
+    enum c2_status status = reuse_reach(curve, distance, reuse->exact_most, err);
     if (status == C2_OK)
         curve->exact[distance]++;
     return status;
 }
 
-static enum c2_status access_line(struct reuse *reuse, struct curve *curve, uint32_t core, uint64_t line,
-                                  uint64_t *distance, struct c2_error *err)
+static enum c2_status reuse_access_line(struct reuse *reuse, struct curve *curve, uint32_t core, uint64_t line,
+                                        uint64_t *distance, struct c2_error *err)
 {
     struct reuse_stack *stack = curve->stacks[curve->copies > 1 ? core : 0];
     enum c2_status status = reuse_stack_access(stack, line, distance, err);
-    return status == C2_OK && reuse->measuring ? count(reuse, curve, *distance, err) : status;
+    return status == C2_OK && reuse->measuring ? reuse_count(reuse, curve, *distance, err) : status;
 }
 
 /* The core writes the line: others lose it. */
-static enum c2_status take_line(struct reuse *reuse, uint32_t core, uint64_t line, struct c2_error *err)
+static enum c2_status reuse_take_line(struct reuse *reuse, uint32_t core, uint64_t line, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
@@ -256,7 +256,7 @@ static struct spots *spots_of(struct reuse *reuse, const struct curve *curve)
     return &reuse->spots[curve == reuse->code];
 }
 
-static enum c2_status reach_spot(struct spots *spots, uint32_t spot, struct c2_error *err)
+static enum c2_status reuse_reach_spot(struct spots *spots, uint32_t spot, struct c2_error *err)
 {
     if (spot < spots->room)
         return C2_OK;
@@ -273,24 +273,24 @@ static enum c2_status reach_spot(struct spots *spots, uint32_t spot, struct c2_e
 /* ------------------------------------------------------------------ the program's accesses */
 
 /* Of those that are pending, up to this address. */
-static enum c2_status catch_up(struct reuse *reuse, uint64_t before, struct c2_error *err)
+static enum c2_status reuse_catch_up(struct reuse *reuse, uint64_t before, struct c2_error *err)
 {
     struct pending *pending = &reuse->pending;
     enum c2_status status = C2_OK;
     while (pending->next < pending->count && pending->line[pending->next].va.v < before && status == C2_OK) {
         const uint32_t i = pending->next++, spot = pending->line[i].spot;
         uint64_t distance = 0;
-        status = access_line(reuse, pending->of, pending->core, pending->line[i].line, &distance, err);
+        status = reuse_access_line(reuse, pending->of, pending->core, pending->line[i].line, &distance, err);
         if (status == C2_OK && pending->write && reuse->cores > 1)
-            status = take_line(reuse, pending->core, pending->line[i].line, err);
+            status = reuse_take_line(reuse, pending->core, pending->line[i].line, err);
         if (status == C2_OK && spot != WHERE_NOWHERE)
             spots_of(reuse, pending->of)->list[spot].count[bucket_of(distance)]++;
     }
     return status;
 }
 
-static enum c2_status add_line(struct reuse *reuse, const struct sim_reference *reference, uint64_t line,
-                               struct guest_va va, struct c2_error *err)
+static enum c2_status reuse_add_line(struct reuse *reuse, const struct sim_reference *reference, uint64_t line,
+                                     struct guest_va va, struct c2_error *err)
 {
     struct pending *pending = &reuse->pending;
     uint32_t spot = WHERE_NOWHERE;
@@ -298,7 +298,7 @@ static enum c2_status add_line(struct reuse *reuse, const struct sim_reference *
     if (reuse->measuring)
         status = where_spot(reuse->where, reference->code, reference->kind, va, &spot, err);
     if (status == C2_OK && spot != WHERE_NOWHERE)
-        status = reach_spot(spots_of(reuse, pending->of), spot, err);
+        status = reuse_reach_spot(spots_of(reuse, pending->of), spot, err);
     C2_ASSERT(pending->count < LINES_A_REFERENCE);
     pending->line[pending->count].line = line;
     pending->line[pending->count].va = va;
@@ -318,21 +318,21 @@ static bool is_access(struct reuse *reuse, uint32_t core, enum sim_kind kind, st
 }
 
 /* Most fetches: all of the instruction is in the line of the fetch before. */
-static bool stays(const struct reuse *reuse, uint32_t core, const struct sim_reference *reference)
+static bool reuse_stays(const struct reuse *reuse, uint32_t core, const struct sim_reference *reference)
 {
     const uint64_t va = reference->va.v, last = va + reference->size - 1;
     return reference->kind == SIM_FETCH && va >> reuse->line_shift == reuse->fetch_line[core] &&
            last >> reuse->line_shift == reuse->fetch_line[core];
 }
 
-static enum c2_status reference(struct reuse *reuse, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status reuse_reference(struct reuse *reuse, const struct sim_reference *reference, struct c2_error *err)
 {
     struct pending *pending = &reuse->pending;
     const uint32_t core = reuse->cores > 1 ? sim_core_of(reference->tid, reuse->cores) : 0;
-    if (reference->past || SHORTCUT(stays(reuse, core, reference)))
+    if (reference->past || SHORTCUT(reuse_stays(reuse, core, reference)))
         return C2_OK;
     struct curve *of = reference->kind == SIM_FETCH ? reuse->code : reuse->data;
-    enum c2_status status = reuse->failed == C2_OK ? catch_up(reuse, UINT64_MAX, err)
+    enum c2_status status = reuse->failed == C2_OK ? reuse_catch_up(reuse, UINT64_MAX, err)
                                                    : c2_fail(err, reuse->failed, "%s", reuse->failure.text);
     if (!of || status != C2_OK)
         return status;
@@ -345,16 +345,17 @@ static enum c2_status reference(struct reuse *reuse, const struct sim_reference 
         const uint64_t delta = reference->part[part].pa.v - start;
         for (uint64_t va = start; va < end && status == C2_OK; va = (va | (reuse->machine->line_bytes - 1)) + 1)
             if (is_access(reuse, core, reference->kind, (struct guest_va){va}))
-                status = add_line(reuse, reference, (va + delta) >> reuse->line_shift, (struct guest_va){va}, err);
+                status = reuse_add_line(reuse, reference, (va + delta) >> reuse->line_shift, (struct guest_va){va},
+                                        err);
     }
-    return status == C2_OK && !reuse->deferred ? catch_up(reuse, UINT64_MAX, err) : status;
+    return status == C2_OK && !reuse->deferred ? reuse_catch_up(reuse, UINT64_MAX, err) : status;
 }
 
-static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+static enum c2_status reuse_references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < count && status == C2_OK; i++)
-        status = reference(self, &list[i], err);
+        status = reuse_reference(self, &list[i], err);
     return status;
 }
 
@@ -367,46 +368,46 @@ static enum c2_status walk_read(struct reuse *reuse, const struct sim_miss *miss
     if (miss->kind != SIM_WALK || miss->first != 0)
         return C2_OK;
     /* The line that needs the translation is the one of miss->va, or the part of a reference that begins there. */
-    status = catch_up(reuse, miss->va.v & ~(uint64_t)(reuse->machine->line_bytes - 1), err);
+    status = reuse_catch_up(reuse, miss->va.v & ~(uint64_t)(reuse->machine->line_bytes - 1), err);
     reuse->walk_reads += reuse->measuring;
-    return status == C2_OK ? access_line(reuse, reuse->data, miss->core, miss->line.v, &distance, err) : status;
+    return status == C2_OK ? reuse_access_line(reuse, reuse->data, miss->core, miss->line.v, &distance, err) : status;
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status reuse_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct reuse *reuse = self;
     uint64_t distance;
     enum c2_status status = walk_read(reuse, miss, err);
     const uint32_t first = miss->first > 0 ? miss->first : 1;
     for (uint32_t i = first; i < miss->outcome->depth && status == C2_OK; i++)
-        status = access_line(reuse, reuse->level[i], miss->core, miss->line.v, &distance, err);
+        status = reuse_access_line(reuse, reuse->level[i], miss->core, miss->line.v, &distance, err);
     return status;
 }
 
 /* ------------------------------------------------------------------ phases */
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status reuse_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     struct reuse *reuse = self;
-    enum c2_status status = catch_up(reuse, UINT64_MAX, err);
+    enum c2_status status = reuse_catch_up(reuse, UINT64_MAX, err);
     reuse->measuring = window->next == STREAM_MEASURE;
     return status;
 }
 
-static void emptied(void *self)
+static void reuse_emptied(void *self)
 {
     struct reuse *reuse = self;
-    reuse->failed = catch_up(reuse, UINT64_MAX, &reuse->failure);
+    reuse->failed = reuse_catch_up(reuse, UINT64_MAX, &reuse->failure);
     forget_fetches(reuse);
     for (uint32_t i = 0; i < reuse->result.stack_count; i++)
         for (uint32_t copy = 0; copy < reuse->curves[i].copies; copy++)
             reuse_stack_empty(reuse->curves[i].stacks[copy]);
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status reuse_dropped(void *self, struct c2_error *err)
 {
     struct reuse *reuse = self;
-    enum c2_status status = catch_up(reuse, UINT64_MAX, err);
+    enum c2_status status = reuse_catch_up(reuse, UINT64_MAX, err);
     for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
         struct curve *curve = &reuse->curves[i];
         curve->of.accesses = 0;
@@ -423,7 +424,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the file */
 
-static void write_size(FILE *to, const struct reuse *reuse, uint64_t lines, const uint64_t *misses)
+static void reuse_write_size(FILE *to, const struct reuse *reuse, uint64_t lines, const uint64_t *misses)
 {
     fprintf(to, "%" PRIu64 ",%" PRIu64, lines << reuse->line_shift, lines);
     for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
@@ -453,16 +454,16 @@ static void write_curves(FILE *to, const struct reuse *reuse)
             misses[i] -= hits;
         }
         if (falls)
-            write_size(to, reuse, lines, misses);
+            reuse_write_size(to, reuse, lines, misses);
     }
     for (uint64_t lines = reuse->exact_most * 2; most == reuse->exact_most && lines < UINT64_C(1) << 32; lines *= 2) {
         for (uint32_t i = 0; i < reuse->result.stack_count; i++)
             misses[i] = analyses_reuse_misses(&reuse->curves[i].of, lines);
-        write_size(to, reuse, lines, misses);
+        reuse_write_size(to, reuse, lines, misses);
     }
 }
 
-static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+static enum c2_status reuse_commit(struct analysis *analysis, struct c2_error *err)
 {
     struct reuse *reuse = (struct reuse *)analysis;
     if (reuse->file)
@@ -474,7 +475,7 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 
 /* Where levels prefetch, or the program does, their shadows see more than what is accessed; flushed lines they lose,
  * and those of shared levels what a core has taken to write it. apart: there was any of that. */
-static void check_curve(const struct analyses_reuse_stack *of, const struct caches_counts *counts, bool apart)
+static void reuse_check_curve(const struct analyses_reuse_stack *of, const struct caches_counts *counts, bool apart)
 {
     C2_ASSERT(of->accesses == counts->accesses);
     C2_ASSERT(apart || analyses_reuse_misses(of, of->level_lines) == counts->fa_misses);
@@ -498,18 +499,18 @@ static void check_curves(struct reuse *reuse, const struct sim *sim)
         curve->of.fa_misses = counts->fa_misses;
         for (uint32_t copy = 0; copy < curve->copies; copy++)
             reuse_stack_check(curve->stacks[copy]);
-        check_curve(&curve->of, counts, apart || (shared && counts->coherence != 0));
+        reuse_check_curve(&curve->of, counts, apart || (shared && counts->coherence != 0));
         reuse->result.stacks[i] = curve->of;
     }
 }
 
-static void add_to(struct analyses_reuse *to, const struct analyses_reuse *what)
+static void reuse_add_to(struct analyses_reuse *to, const struct analyses_reuse *what)
 {
     for (uint32_t i = 0; i < ANALYSES_REUSE_BUCKETS; i++)
         to->count[i] += what->count[i];
 }
 
-static uint64_t sum_of(const struct analyses_reuse *of)
+static uint64_t reuse_sum_of(const struct analyses_reuse *of)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < ANALYSES_REUSE_BUCKETS; i++)
@@ -518,14 +519,14 @@ static uint64_t sum_of(const struct analyses_reuse *of)
 }
 
 /* Of neighbours that are one instruction and object: their sum, as one row; none, where nothing was counted. */
-static void add_row(struct reuse *reuse, const struct where_row *from, const struct where_row *end, bool code)
+static void reuse_add_row(struct reuse *reuse, const struct where_row *from, const struct where_row *end, bool code)
 {
     const struct spots *spots = &reuse->spots[code];
     struct analyses_reuse_row row = {.insn = from->insn, .object = from->object, .code = code};
     for (; from < end; from++)
         if (from->spot < spots->room)
-            add_to(&row.of, &spots->list[from->spot]);
-    if (sum_of(&row.of) != 0)
+            reuse_add_to(&row.of, &spots->list[from->spot]);
+    if (reuse_sum_of(&row.of) != 0)
         reuse->rows[reuse->result.row_count++] = row;
 }
 
@@ -533,11 +534,11 @@ static uint64_t sum_of_rows(const struct reuse *reuse, bool code)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < reuse->result.row_count; i++)
-        sum += reuse->rows[i].code == code ? sum_of(&reuse->rows[i].of) : 0;
+        sum += reuse->rows[i].code == code ? reuse_sum_of(&reuse->rows[i].of) : 0;
     return sum;
 }
 
-static enum c2_status make_rows(struct reuse *reuse, struct c2_error *err)
+static enum c2_status reuse_make_rows(struct reuse *reuse, struct c2_error *err)
 {
     struct where_row *list;
     size_t count;
@@ -548,8 +549,8 @@ static enum c2_status make_rows(struct reuse *reuse, struct c2_error *err)
     for (size_t from = 0, to; from < count && reuse->rows; from = to) {
         for (to = from; to < count && list[to].insn == list[from].insn && list[to].object == list[from].object; to++)
             ;
-        add_row(reuse, list + from, list + to, false);
-        add_row(reuse, list + from, list + to, true);
+        reuse_add_row(reuse, list + from, list + to, false);
+        reuse_add_row(reuse, list + from, list + to, true);
     }
     c2_free(list);
     if (!reuse->rows)
@@ -560,32 +561,32 @@ static enum c2_status make_rows(struct reuse *reuse, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status reuse_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct reuse *reuse = self;
     check_curves(reuse, sim);
-    return make_rows(reuse, err);
+    return reuse_make_rows(reuse, err);
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber reuse_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
                                    .every_walk = true,
-                                   .references = references,
-                                   .missed = missed,
-                                   .emptied = emptied,
-                                   .dropped = dropped,
-                                   .window = window,
-                                   .finish = finish};
+                                   .references = reuse_references,
+                                   .missed = reuse_missed,
+                                   .emptied = reuse_emptied,
+                                   .dropped = reuse_dropped,
+                                   .window = reuse_window,
+                                   .finish = reuse_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct reuse *)analysis)->result; }
+static const void *reuse_result(const struct analysis *analysis) { return &((const struct reuse *)analysis)->result; }
 
 const struct analysis_kind analysis_reuse = {.needs = 1u << ANALYSIS_profile,
                                              .chapter = &analyses_reuse_chapter,
-                                             .create = create,
-                                             .subscriber = subscriber,
-                                             .result = result,
-                                             .commit = commit,
-                                             .destroy = destroy};
+                                             .create = reuse_create,
+                                             .subscriber = reuse_subscriber,
+                                             .result = reuse_result,
+                                             .commit = reuse_commit,
+                                             .destroy = reuse_destroy};

@@ -34,7 +34,7 @@ static uint64_t accesses_of(const struct analyses_reuse *of)
 }
 
 /* In a cache of 2^size_log2 lines. */
-static uint64_t misses_of(const struct analyses_reuse *of, uint32_t size_log2)
+static uint64_t reuse_chapter_misses_of(const struct analyses_reuse *of, uint32_t size_log2)
 {
     uint64_t sum = 0;
     for (uint32_t i = size_log2 + 1; i < ANALYSES_REUSE_BUCKETS; i++)
@@ -106,7 +106,7 @@ static void add_sizes(struct document *d, const struct analyses_reuse_stack *of,
 {
     doc_table(d, DOC_JSON, "sizes");
     for (uint32_t k = 0; k < ANALYSES_REUSE_COLD; k++) {
-        const uint64_t misses = misses_of(&of->by_size, k);
+        const uint64_t misses = reuse_chapter_misses_of(&of->by_size, k);
         doc_group(d, DOC_JSON, NULL);
         doc_count(d, DOC_JSON, "bytes", (uint64_t)line_bytes << k);
         doc_count(d, DOC_JSON, "misses", misses);
@@ -131,8 +131,8 @@ static void add_knees(struct document *d, const struct analyses_reuse_stack *of,
     doc_close(d);
 }
 
-static void add_stack(struct document *d, const struct analyses_run *run, const struct analyses_reuse_stack *of,
-                      uint32_t line_bytes)
+static void reuse_chapter_add_stack(struct document *d, const struct analyses_run *run,
+                                    const struct analyses_reuse_stack *of, uint32_t line_bytes)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", of->name);
@@ -161,13 +161,14 @@ struct groups {
 static int by_far(const void *a, const void *b)
 {
     const struct group *one = a, *other = b;
-    const uint64_t far = misses_of(&one->of, FAR_LOG2), other_far = misses_of(&other->of, FAR_LOG2);
+    const uint64_t far = reuse_chapter_misses_of(&one->of, FAR_LOG2),
+                   other_far = reuse_chapter_misses_of(&other->of, FAR_LOG2);
     if (far != other_far)
         return far > other_far ? -1 : 1;
     return one->number < other->number ? -1 : one->number > other->number;
 }
 
-static void add_up(struct analyses_reuse *to, const struct analyses_reuse *what)
+static void reuse_chapter_add_up(struct analyses_reuse *to, const struct analyses_reuse *what)
 {
     for (uint32_t i = 0; i < ANALYSES_REUSE_BUCKETS; i++)
         to->count[i] += what->count[i];
@@ -182,14 +183,14 @@ static struct groups sorted(struct document *d, struct group *list, size_t count
 }
 
 /* Objects, by their number in the profile; with their code, which is in no other list. */
-static struct groups make_objects(struct document *d, const struct digest *digest)
+static struct groups reuse_chapter_make_objects(struct document *d, const struct digest *digest)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     const size_t objects = digest->profile->object_count;
     struct group *list = c2_calloc(objects + 1, sizeof *list);
     size_t count = 0;
     for (size_t i = 0; list && i < of->row_count; i++)
-        add_up(&list[of->rows[i].object].of, &of->rows[i].of);
+        reuse_chapter_add_up(&list[of->rows[i].object].of, &of->rows[i].of);
     for (size_t i = 0; list && i < objects; i++)
         if (accesses_of(&list[i].of) != 0)
             list[count++] = (struct group){(uint32_t)i, list[i].of};
@@ -197,7 +198,8 @@ static struct groups make_objects(struct document *d, const struct digest *diges
 }
 
 /* Functions, loops or lines, by their place in the ranking. */
-static struct groups make_ranked(struct document *d, const struct digest *digest, const struct digest_ranking *ranking)
+static struct groups reuse_chapter_make_ranked(struct document *d, const struct digest *digest,
+                                               const struct digest_ranking *ranking)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     struct analyses_reuse *sums = c2_calloc(ranking->numbers + 1, sizeof *sums);
@@ -206,7 +208,7 @@ static struct groups make_ranked(struct document *d, const struct digest *digest
     for (size_t i = 0; list && i < of->row_count; i++) {
         const uint32_t number = ranking->number_of[of->rows[i].insn];
         if (number != UINT32_MAX && !of->rows[i].code)
-            add_up(&sums[number], &of->rows[i].of);
+            reuse_chapter_add_up(&sums[number], &of->rows[i].of);
     }
     for (uint32_t i = 0; list && i < ranking->count; i++)
         if (accesses_of(&sums[ranking->list[i].number]) != 0)
@@ -216,7 +218,7 @@ static struct groups make_ranked(struct document *d, const struct digest *digest
 }
 
 /* The rows themselves, but those of code: an instruction in an object. */
-static struct groups make_rows(struct document *d, const struct digest *digest)
+static struct groups reuse_chapter_make_rows(struct document *d, const struct digest *digest)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     struct group *list = c2_calloc(of->row_count + 1, sizeof *list);
@@ -228,8 +230,9 @@ static struct groups make_rows(struct document *d, const struct digest *digest)
 }
 
 /* In the JSON: at most `limit`, and what the others have together. */
-static void add_groups(struct document *d, const struct digest *digest, const char *key, const struct groups *groups,
-                       size_t limit, void (*name)(struct document *d, const struct digest *digest, uint32_t number))
+static void reuse_chapter_add_groups(struct document *d, const struct digest *digest, const char *key,
+                                     const struct groups *groups, size_t limit,
+                                     void (*name)(struct document *d, const struct digest *digest, uint32_t number))
 {
     struct analyses_reuse rest = {{0}};
     doc_table(d, DOC_JSON, key);
@@ -240,7 +243,7 @@ static void add_groups(struct document *d, const struct digest *digest, const ch
         doc_close(d);
     }
     for (size_t i = limit; i < groups->count; i++)
-        add_up(&rest, &groups->list[i].of);
+        reuse_chapter_add_up(&rest, &groups->list[i].of);
     if (groups->count > limit) {
         doc_group(d, DOC_JSON, NULL);
         doc_group(d, DOC_JSON, "rest");
@@ -252,7 +255,7 @@ static void add_groups(struct document *d, const struct digest *digest, const ch
     doc_close(d);
 }
 
-static void name_object(struct document *d, const struct digest *digest, uint32_t number)
+static void reuse_chapter_name_object(struct document *d, const struct digest *digest, uint32_t number)
 {
     const struct analyses_object *object = &digest->profile->objects[number];
     doc_string(d, DOC_JSON, "name", object->name);
@@ -260,22 +263,22 @@ static void name_object(struct document *d, const struct digest *digest, uint32_
     chapter_add_address(d, "base", object->base);
 }
 
-static void name_line(struct document *d, const struct digest *digest, uint32_t number)
+static void reuse_chapter_name_line(struct document *d, const struct digest *digest, uint32_t number)
 {
     chapter_add_ranked(d, digest, &digest->lines, &digest->lines.list[number]);
 }
 
-static void name_function(struct document *d, const struct digest *digest, uint32_t number)
+static void reuse_chapter_name_function(struct document *d, const struct digest *digest, uint32_t number)
 {
     chapter_add_ranked(d, digest, &digest->functions, &digest->functions.list[number]);
 }
 
-static void name_loop(struct document *d, const struct digest *digest, uint32_t number)
+static void reuse_chapter_name_loop(struct document *d, const struct digest *digest, uint32_t number)
 {
     chapter_add_ranked(d, digest, &digest->loops, &digest->loops.list[number]);
 }
 
-static void name_row(struct document *d, const struct digest *digest, uint32_t number)
+static void reuse_chapter_name_row(struct document *d, const struct digest *digest, uint32_t number)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     const struct guest_va pc = digest->profile->insns[of->rows[number].insn].pc;
@@ -288,7 +291,7 @@ static void name_row(struct document *d, const struct digest *digest, uint32_t n
 
 /* ------------------------------------------------------------------ in the text */
 
-static void note_finding(struct document *d, const struct analyses_reuse_stack *of, uint32_t line_bytes)
+static void reuse_chapter_note_finding(struct document *d, const struct analyses_reuse_stack *of, uint32_t line_bytes)
 {
     struct knee knees[KNEES + 1];
     char size[32];
@@ -312,7 +315,8 @@ static void add_rates(struct document *d, const char *name, const struct analyse
     doc_group(d, DOC_TEXT, NULL);
     doc_count(d, DOC_TEXT, "accesses", accesses);
     for (uint32_t i = 0; i < SIZES; i++)
-        doc_string(d, DOC_TEXT, keys[i], doc_share(d, misses_of(of, FAR_LOG2 + SIZES_STEP * i), accesses));
+        doc_string(d, DOC_TEXT, keys[i],
+                   doc_share(d, reuse_chapter_misses_of(of, FAR_LOG2 + SIZES_STEP * i), accesses));
     doc_string(d, DOC_TEXT, "name", name);
     doc_close(d);
 }
@@ -323,7 +327,7 @@ static const char *size_heading(struct document *d, uint32_t line_bytes, uint32_
     return doc_keep(d, "%s", c2_size_text(size, (uint64_t)line_bytes << (FAR_LOG2 + SIZES_STEP * i)));
 }
 
-static void add_columns(struct document *d, uint32_t line_bytes)
+static void reuse_chapter_add_columns(struct document *d, uint32_t line_bytes)
 {
     const struct doc_column columns[] = {{.heading = "accesses", .key = "accesses"},
                                          {.heading = size_heading(d, line_bytes, 0), .key = "a"},
@@ -337,14 +341,14 @@ static void add_columns(struct document *d, uint32_t line_bytes)
 }
 
 /* places: lines, or loops where they are known, of that ranking. */
-static void add_text(struct document *d, const struct digest *digest, const struct groups *objects,
-                     const struct groups *places, const struct digest_ranking *ranking)
+static void reuse_chapter_add_text(struct document *d, const struct digest *digest, const struct groups *objects,
+                                   const struct groups *places, const struct digest_ranking *ranking)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     char text[TEXT];
-    note_finding(d, &of->stacks[0], of->line_bytes);
+    reuse_chapter_note_finding(d, &of->stacks[0], of->line_bytes);
     doc_table(d, DOC_TEXT, NULL);
-    add_columns(d, of->line_bytes);
+    reuse_chapter_add_columns(d, of->line_bytes);
     for (uint32_t i = 0; i < of->stack_count && of->stacks[i].name != of->stacks[i].level; i++)
         add_rates(d, of->stacks[i].name, &of->stacks[i].by_size);
     for (size_t i = 0, shown = 0; i < objects->count && shown < SHOWN_OBJECTS; i++) {
@@ -365,25 +369,25 @@ static void add_text(struct document *d, const struct digest *digest, const stru
 
 /* ------------------------------------------------------------------ all of it */
 
-static void add_json(struct document *d, const struct digest *digest, const struct groups *objects,
-                     const struct groups *lines, const struct groups *loops)
+static void reuse_chapter_add_json(struct document *d, const struct digest *digest, const struct groups *objects,
+                                   const struct groups *lines, const struct groups *loops)
 {
     enum { OBJECTS = 500, LINES = 1000, LOOPS = 1000, FUNCTIONS = 1000, ROWS = 1000 };
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
-    struct groups functions = make_ranked(d, digest, &digest->functions);
-    struct groups rows = make_rows(d, digest);
+    struct groups functions = reuse_chapter_make_ranked(d, digest, &digest->functions);
+    struct groups rows = reuse_chapter_make_rows(d, digest);
     doc_group(d, DOC_JSON, "reuse");
     doc_count(d, DOC_JSON, "line", of->line_bytes);
     doc_table(d, DOC_JSON, "stacks");
     for (uint32_t i = 0; i < of->stack_count; i++)
-        add_stack(d, digest->run, &of->stacks[i], of->line_bytes);
+        reuse_chapter_add_stack(d, digest->run, &of->stacks[i], of->line_bytes);
     doc_close(d);
-    add_groups(d, digest, "objects", objects, OBJECTS, name_object);
-    add_groups(d, digest, "functions", &functions, FUNCTIONS, name_function);
-    add_groups(d, digest, "lines", lines, LINES, name_line);
+    reuse_chapter_add_groups(d, digest, "objects", objects, OBJECTS, reuse_chapter_name_object);
+    reuse_chapter_add_groups(d, digest, "functions", &functions, FUNCTIONS, reuse_chapter_name_function);
+    reuse_chapter_add_groups(d, digest, "lines", lines, LINES, reuse_chapter_name_line);
     if (loops->list)
-        add_groups(d, digest, "loops", loops, LOOPS, name_loop);
-    add_groups(d, digest, "instructions", &rows, ROWS, name_row);
+        reuse_chapter_add_groups(d, digest, "loops", loops, LOOPS, reuse_chapter_name_loop);
+    reuse_chapter_add_groups(d, digest, "instructions", &rows, ROWS, reuse_chapter_name_row);
     doc_close(d);
     c2_free(functions.list);
     c2_free(rows.list);
@@ -393,13 +397,13 @@ static void add_reuse_chapter(struct document *d, struct digest *digest)
 {
     if (!digest->run->found[ANALYSIS_reuse])
         return;
-    struct groups objects = make_objects(d, digest);
+    struct groups objects = reuse_chapter_make_objects(d, digest);
     const bool by_loop = digest->run->found[ANALYSIS_loops];
-    struct groups lines = make_ranked(d, digest, &digest->lines), loops = {NULL, 0};
+    struct groups lines = reuse_chapter_make_ranked(d, digest, &digest->lines), loops = {NULL, 0};
     if (by_loop)
-        loops = make_ranked(d, digest, &digest->loops);
-    add_text(d, digest, &objects, by_loop ? &loops : &lines, by_loop ? &digest->loops : &digest->lines);
-    add_json(d, digest, &objects, &lines, &loops);
+        loops = reuse_chapter_make_ranked(d, digest, &digest->loops);
+    reuse_chapter_add_text(d, digest, &objects, by_loop ? &loops : &lines, by_loop ? &digest->loops : &digest->lines);
+    reuse_chapter_add_json(d, digest, &objects, &lines, &loops);
     c2_free(objects.list);
     c2_free(lines.list);
     c2_free(loops.list);

@@ -140,7 +140,7 @@ static enum c2_status new_group(struct reuse_stack *stack, uint64_t key, uint64_
 }
 
 /* The index of the line in end_of. */
-static enum c2_status find(struct reuse_stack *stack, uint64_t line, uint32_t *index, struct c2_error *err)
+static enum c2_status reuse_stack_find(struct reuse_stack *stack, uint64_t line, uint32_t *index, struct c2_error *err)
 {
     const uint64_t key = line / GROUP;
     const uint32_t offset = line % GROUP;
@@ -163,7 +163,7 @@ static enum c2_status find(struct reuse_stack *stack, uint64_t line, uint32_t *i
 static uint32_t ones(uint64_t word) { return (uint32_t)__builtin_popcountll(word); }
 
 /* `more` is added modulo 2^32. */
-static void add(struct reuse_stack *stack, uint32_t word, uint32_t more)
+static void reuse_stack_add(struct reuse_stack *stack, uint32_t word, uint32_t more)
 {
     for (uint32_t i = word + 1; i <= stack->slots / WORD; i += i & -i)
         stack->sums[i] += more;
@@ -192,7 +192,7 @@ static uint32_t count_behind(const struct reuse_stack *stack, uint32_t slot)
 
 /* ------------------------------------------------------------------ time */
 
-static void set(struct reuse_stack *stack, uint32_t index)
+static void reuse_stack_set(struct reuse_stack *stack, uint32_t index)
 {
     const uint32_t slot = stack->now++;
     stack->bits[slot / WORD] |= (uint64_t)1 << slot % WORD;
@@ -202,16 +202,16 @@ static void set(struct reuse_stack *stack, uint32_t index)
     if (stack->now % WORD != 0)
         return;
     const uint32_t full = ones(stack->bits[slot / WORD]);
-    add(stack, slot / WORD, full);
+    reuse_stack_add(stack, slot / WORD, full);
     stack->summed += full;
 }
 
-static void clear(struct reuse_stack *stack, uint32_t slot)
+static void reuse_stack_clear(struct reuse_stack *stack, uint32_t slot)
 {
     stack->bits[slot / WORD] &= ~((uint64_t)1 << slot % WORD);
     if (slot / WORD == stack->now / WORD)
         return;
-    add(stack, slot / WORD, UINT32_MAX);
+    reuse_stack_add(stack, slot / WORD, UINT32_MAX);
     stack->summed--;
 }
 
@@ -231,7 +231,7 @@ static enum c2_status renumber(struct reuse_stack *stack, struct c2_error *err)
     for (uint32_t i = 0, hole = stack->hole_count; i < to; i++) {
         if (stack->line_at[i] == NO_LINE)
             stack->holes[--hole] = i; /* descending: that is a heap */
-        set(stack, stack->line_at[i]);
+        reuse_stack_set(stack, stack->line_at[i]);
     }
     return C2_OK;
 }
@@ -254,7 +254,7 @@ static enum c2_status add_hole(struct reuse_stack *stack, uint32_t slot, struct 
 static void fill_hole(struct reuse_stack *stack)
 {
     uint32_t *holes = stack->holes, at = 0;
-    clear(stack, holes[0]);
+    reuse_stack_clear(stack, holes[0]);
     const uint32_t last = holes[--stack->hole_count], count = stack->hole_count;
     for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
         child += child + 1 < count && holes[child + 1] > holes[child];
@@ -266,7 +266,7 @@ static void fill_hole(struct reuse_stack *stack)
 }
 
 /* A line that stood at `end`, or nowhere, becomes the youngest: what was there is free, or a hole. */
-static enum c2_status leave(struct reuse_stack *stack, uint32_t end, struct c2_error *err)
+static enum c2_status reuse_stack_leave(struct reuse_stack *stack, uint32_t end, struct c2_error *err)
 {
     const bool fills = stack->hole_count != 0 && (end == 0 || stack->holes[0] > end - 1);
     if (fills)
@@ -277,7 +277,7 @@ static enum c2_status leave(struct reuse_stack *stack, uint32_t end, struct c2_e
         return C2_OK;
     if (fills)
         return add_hole(stack, end - 1, err);
-    clear(stack, end - 1);
+    reuse_stack_clear(stack, end - 1);
     return C2_OK;
 }
 
@@ -299,7 +299,7 @@ enum c2_status reuse_stack_remove(struct reuse_stack *stack, uint64_t line, stru
 enum c2_status reuse_stack_access(struct reuse_stack *stack, uint64_t line, uint64_t *distance, struct c2_error *err)
 {
     uint32_t index = 0;
-    enum c2_status status = find(stack, line, &index, err);
+    enum c2_status status = reuse_stack_find(stack, line, &index, err);
     if (status != C2_OK)
         return status;
     const uint32_t end = stack->end_of[index];
@@ -308,11 +308,11 @@ enum c2_status reuse_stack_access(struct reuse_stack *stack, uint64_t line, uint
     if (SHORTCUT(end == stack->now && end != 0))
         return C2_OK;
     *distance = end == 0 ? REUSE_COLD : absent ? REUSE_TAKEN : count_behind(stack, end - 1);
-    status = leave(stack, absent ? 0 : end, err);
+    status = reuse_stack_leave(stack, absent ? 0 : end, err);
     if (status == C2_OK && stack->now == stack->slots)
         status = renumber(stack, err);
     if (status == C2_OK)
-        set(stack, index);
+        reuse_stack_set(stack, index);
     return status;
 }
 

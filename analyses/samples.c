@@ -27,7 +27,7 @@ static size_t cells_of(const struct profile *profile, uint32_t actors)
     return (size_t)actors * (profile_levels(profile) * ANALYSES_SAMPLED_CLASSES + 1);
 }
 
-static enum c2_status reach(struct profile *profile, struct c2_error *err)
+static enum c2_status samples_reach(struct profile *profile, struct c2_error *err)
 {
     struct profile_samples *samples = &profile->samples;
     const uint32_t room = profile->tally_room;
@@ -43,8 +43,8 @@ static enum c2_status reach(struct profile *profile, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status append(struct profile_samples *samples, const struct analyses_sampled *entry,
-                             struct c2_error *err)
+static enum c2_status samples_append(struct profile_samples *samples, const struct analyses_sampled *entry,
+                                     struct c2_error *err)
 {
     if (!c2_grow((void **)&samples->list, &samples->room, samples->count, sizeof *samples->list))
         return c2_fail_memory(err, "the misses of samples");
@@ -56,7 +56,7 @@ enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, ui
                                      struct c2_error *err)
 {
     struct profile_samples *samples = &profile->samples;
-    enum c2_status status = reach(profile, err);
+    enum c2_status status = samples_reach(profile, err);
     if (status != C2_OK)
         return status;
     const size_t at = kind == ANALYSES_SAMPLED_UPGRADES ? profile_levels(profile) * ANALYSES_SAMPLED_CLASSES
@@ -65,7 +65,7 @@ enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, ui
     if (cell->sample != samples->sample_count + 1 || samples->list[cell->at].count == UINT32_MAX) {
         const struct analyses_sampled entry = {.row = actor, .level = (uint8_t)level, .kind = (uint8_t)kind};
         *cell = (struct samples_cell){samples->sample_count + 1, samples->count};
-        status = append(samples, &entry, err);
+        status = samples_append(samples, &entry, err);
     }
     if (status == C2_OK)
         samples->list[cell->at].count++;
@@ -81,7 +81,7 @@ static enum c2_status append_many(struct profile_samples *samples, uint32_t acto
     while (count != 0 && status == C2_OK) {
         const uint32_t part = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
         const struct analyses_sampled entry = {.row = actor, .count = part, .kind = (uint8_t)kind};
-        status = append(samples, &entry, err);
+        status = samples_append(samples, &entry, err);
         count -= part;
     }
     return status;

@@ -49,9 +49,12 @@ struct sets {
     struct analyses_sets_result result;
 };
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the counts of sets and pages"); }
+static enum c2_status sets_no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the counts of sets and pages");
+}
 
-static const struct caches_level *level_of(const struct caches_machine *machine, uint32_t level)
+static const struct caches_level *sets_level_of(const struct caches_machine *machine, uint32_t level)
 {
     return level < machine->level_count ? &machine->levels[level] : &machine->l1i;
 }
@@ -63,13 +66,13 @@ static bool has_level(const struct caches_machine *machine, uint32_t level)
 
 /* ------------------------------------------------------------------ counting */
 
-static void count(struct analyses_page_count *at, bool conflict)
+static void sets_count(struct analyses_page_count *at, bool conflict)
 {
     at->misses++;
     at->conflict += conflict;
 }
 
-static enum c2_status fill(struct table *table, uint32_t set, uint64_t actor, struct c2_error *err)
+static enum c2_status sets_fill(struct table *table, uint32_t set, uint64_t actor, struct c2_error *err)
 {
     const uint64_t key = (uint64_t)set << 32 | where_actor(actor);
     uint64_t found;
@@ -78,16 +81,16 @@ static enum c2_status fill(struct table *table, uint32_t set, uint64_t actor, st
         return C2_OK;
     }
     if (!c2_grow((void **)&table->fillers, &table->filler_room, table->filler_count, sizeof *table->fillers))
-        return no_memory(err);
+        return sets_no_memory(err);
     table->fillers[table->filler_count] = 1;
     return c2_map_put(table->filler_of, key, table->filler_count++, err);
 }
 
-static enum c2_status add_page(struct sets *sets, struct guest_va start, struct guest_pa frame, uint32_t log2,
-                               uint64_t *out, struct c2_error *err)
+static enum c2_status sets_add_page(struct sets *sets, struct guest_va start, struct guest_pa frame, uint32_t log2,
+                                    uint64_t *out, struct c2_error *err)
 {
     if (!c2_grow((void **)&sets->pages, &sets->page_room, sets->page_count, sizeof *sets->pages))
-        return no_memory(err);
+        return sets_no_memory(err);
     *out = sets->page_count;
     sets->pages[sets->page_count] = (struct analyses_page){.start = start,
                                                            .frame = frame,
@@ -109,12 +112,12 @@ static enum c2_status find_page(struct sets *sets, const struct sim_miss *miss, 
     enum c2_status status = C2_OK;
     if (!c2_map_get(sets->page_of, start.v >> C2_PAGE_SHIFT, &found) || sets->pages[found].frame.v != frame.v ||
         sets->pages[found].log2 != miss->page_log2)
-        status = add_page(sets, start, frame, miss->page_log2, &found, err);
+        status = sets_add_page(sets, start, frame, miss->page_log2, &found, err);
     *out = status == C2_OK ? &sets->pages[found] : NULL;
     return status;
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status sets_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct sets *sets = self;
     struct analyses_page *page = NULL;
@@ -125,25 +128,25 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
         const struct caches_event *event = &miss->outcome->event[i];
         const uint32_t level = analyses_level_of(sets->machine, miss->kind, i);
         const bool conflict = event->class_ == CACHES_CONFLICT;
-        count(&sets->tables[level].sets[event->set_number], conflict);
-        count(&sets->tables[level].window, conflict);
+        sets_count(&sets->tables[level].sets[event->set_number], conflict);
+        sets_count(&sets->tables[level].window, conflict);
         if (page)
-            count(&page->levels[level], conflict);
-        status = fill(&sets->tables[level], event->set_number, miss->actor, err);
+            sets_count(&page->levels[level], conflict);
+        status = sets_fill(&sets->tables[level], event->set_number, miss->actor, err);
     }
     return status;
 }
 
 /* ------------------------------------------------------------------ windows */
 
-static void check_level(struct table *table, const struct caches_counts *n)
+static void sets_check_level(struct table *table, const struct caches_counts *n)
 {
     C2_ASSERT(table->window.misses - table->then.misses == n->misses);
     C2_ASSERT(table->window.conflict - table->then.conflict == n->conflict);
     table->then = table->window;
 }
 
-static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status sets_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
     static const struct caches_counts nothing;
     struct sets *sets = self;
@@ -151,19 +154,19 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     const uint32_t levels = sets->machine->level_count;
     (void)err;
     for (uint32_t i = 0; i < levels; i++)
-        check_level(&sets->tables[i], measured ? &window->of.levels[i] : &nothing);
+        sets_check_level(&sets->tables[i], measured ? &window->of.levels[i] : &nothing);
     if (sets->machine->has_l1i)
-        check_level(&sets->tables[levels], measured ? &window->of.l1i : &nothing);
+        sets_check_level(&sets->tables[levels], measured ? &window->of.l1i : &nothing);
     return C2_OK;
 }
 
 static size_t set_count(const struct sets *sets, uint32_t level)
 {
-    const struct caches_level *of = level_of(sets->machine, level);
+    const struct caches_level *of = sets_level_of(sets->machine, level);
     return (size_t)caches_level_sets(sets->machine, of) * of->slices;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status sets_dropped(void *self, struct c2_error *err)
 {
     struct sets *sets = self;
     enum c2_status status = C2_OK;
@@ -199,7 +202,7 @@ static int by_entry(const void *a, const void *b)
     return (x->object > y->object) - (x->object < y->object);
 }
 
-static int by_misses(const void *a, const void *b)
+static int sets_by_misses(const void *a, const void *b)
 {
     const struct filled *x = a, *y = b;
     if (x->misses != y->misses)
@@ -207,7 +210,7 @@ static int by_misses(const void *a, const void *b)
     return (x->object > y->object) - (x->object < y->object);
 }
 
-static uint32_t entry_of(const struct analyses_set_level *level, uint64_t set)
+static uint32_t sets_entry_of(const struct analyses_set_level *level, uint64_t set)
 {
     return (uint32_t)(set / level->sets * level->entries + set % level->sets / level->group);
 }
@@ -225,9 +228,9 @@ static enum c2_status list_filled(struct filled **out, size_t *count, const stru
     *out = status == C2_OK ? c2_calloc(all + 1, sizeof **out) : NULL;
     *count = 0;
     if (status == C2_OK && !*out)
-        status = no_memory(err);
+        status = sets_no_memory(err);
     for (size_t i = 0; i < all && status == C2_OK; i++)
-        (*out)[i] = (struct filled){entry_of(&sets->result.levels[number], pairs[i].key >> 32),
+        (*out)[i] = (struct filled){sets_entry_of(&sets->result.levels[number], pairs[i].key >> 32),
                                     rows->rows[where_actor_row(profile, (uint32_t)pairs[i].key)].object,
                                     table->fillers[pairs[i].value]};
     if (status == C2_OK)
@@ -252,7 +255,7 @@ static enum c2_status tell_fills(struct sets *sets, uint32_t number, struct c2_e
     for (size_t i = 0, end; i < count && status == C2_OK; i = end) {
         for (end = i; end < count && list[end].entry == list[i].entry;)
             end++;
-        qsort(list + i, end - i, sizeof *list, by_misses);
+        qsort(list + i, end - i, sizeof *list, sets_by_misses);
         struct analyses_fill *fills = sets->tables[number].told[list[i].entry].fills;
         for (size_t k = 0; k < end - i && k < ANALYSES_SET_FILLS; k++)
             fills[k] = (struct analyses_fill){list[i + k].object, list[i + k].misses};
@@ -265,7 +268,7 @@ static enum c2_status tell_level(struct sets *sets, uint32_t number, struct c2_e
 {
     struct table *table = &sets->tables[number];
     struct analyses_set_level *to = &sets->result.levels[number];
-    const struct caches_level *level = level_of(sets->machine, number);
+    const struct caches_level *level = sets_level_of(sets->machine, number);
     *to = (struct analyses_set_level){
         .sets = caches_level_sets(sets->machine, level), .slices = level->slices, .group = 1};
     while ((uint64_t)((to->sets + to->group - 1) / to->group) * to->slices > ANALYSES_SET_ENTRIES)
@@ -274,9 +277,9 @@ static enum c2_status tell_level(struct sets *sets, uint32_t number, struct c2_e
     table->told = c2_calloc((size_t)to->entries * to->slices, sizeof *table->told);
     to->list = table->told;
     if (!table->told)
-        return no_memory(err);
+        return sets_no_memory(err);
     for (size_t set = 0; set < set_count(sets, number); set++) {
-        struct analyses_set *entry = &table->told[entry_of(to, set)];
+        struct analyses_set *entry = &table->told[sets_entry_of(to, set)];
         entry->misses += table->sets[set].misses;
         entry->conflict += table->sets[set].conflict;
     }
@@ -325,7 +328,7 @@ static void tell_pages(struct sets *sets)
     to->pages = sets->pages;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status sets_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct sets *sets = self;
     enum c2_status status = C2_OK;
@@ -339,7 +342,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void sets_destroy(struct analysis *analysis)
 {
     struct sets *sets = (struct sets *)analysis;
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++) {
@@ -354,7 +357,7 @@ static void destroy(struct analysis *analysis)
     c2_free(sets);
 }
 
-static enum c2_status make(struct sets *sets, struct c2_error *err)
+static enum c2_status sets_make(struct sets *sets, struct c2_error *err)
 {
     const struct caches_machine *machine = sets->machine;
     const struct caches_level *last = &machine->levels[machine->level_count - 1];
@@ -364,46 +367,46 @@ static enum c2_status make(struct sets *sets, struct c2_error *err)
         if (!has_level(machine, i))
             continue;
         table->sets = c2_calloc(set_count(sets, i), sizeof *table->sets);
-        status = table->sets ? c2_map_create(&table->filler_of, err) : no_memory(err);
+        status = table->sets ? c2_map_create(&table->filler_of, err) : sets_no_memory(err);
     }
     if (status == C2_OK && last->slices > 1)
         status = caches_hash_create(&sets->hash, last->hash, last->slices, machine->directory, err);
     return status;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status sets_create(struct analysis **out, const struct analyses_setup *setup,
+                                  const struct analyses *analyses, struct c2_error *err)
 {
     struct sets *sets = c2_calloc(1, sizeof *sets);
     if (!sets)
-        return no_memory(err);
+        return sets_no_memory(err);
     sets->base.kind = &analysis_sets;
     sets->machine = setup->machine;
     sets->analyses = analyses;
     sets->line_shift = c2_log2(setup->machine->line_bytes);
-    enum c2_status status = make(sets, err);
+    enum c2_status status = sets_make(sets, err);
     if (status == C2_OK)
         *out = &sets->base;
     else
-        destroy(&sets->base);
+        sets_destroy(&sets->base);
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber sets_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .every_store = true,
-                                   .missed = missed,
-                                   .window = window,
-                                   .dropped = dropped,
-                                   .finish = finish};
+                                   .missed = sets_missed,
+                                   .window = sets_window,
+                                   .dropped = sets_dropped,
+                                   .finish = sets_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct sets *)analysis)->result; }
+static const void *sets_result(const struct analysis *analysis) { return &((const struct sets *)analysis)->result; }
 
 const struct analysis_kind analysis_sets = {.needs = 1u << ANALYSIS_profile,
                                             .chapter = &analyses_sets_chapter,
-                                            .create = create,
-                                            .subscriber = subscriber,
-                                            .result = result,
-                                            .destroy = destroy};
+                                            .create = sets_create,
+                                            .subscriber = sets_subscriber,
+                                            .result = sets_result,
+                                            .destroy = sets_destroy};

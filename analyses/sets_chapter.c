@@ -62,7 +62,7 @@ struct numbering {
     uint32_t count;
 };
 
-static uint32_t number_of(struct numbering *numbering, uint32_t object)
+static uint32_t sets_chapter_number_of(struct numbering *numbering, uint32_t object)
 {
     if (numbering->number[object] == 0) {
         numbering->met[numbering->count++] = object;
@@ -71,7 +71,7 @@ static uint32_t number_of(struct numbering *numbering, uint32_t object)
     return numbering->number[object] - 1;
 }
 
-static void add_objects(struct document *d, const struct digest *digest, const struct numbering *numbering)
+static void sets_chapter_add_objects(struct document *d, const struct digest *digest, const struct numbering *numbering)
 {
     doc_table(d, DOC_JSON, "objects");
     for (uint32_t i = 0; i < numbering->count; i++) {
@@ -98,14 +98,14 @@ static void add_fills(struct document *d, struct numbering *numbering, const str
 {
     doc_table(d, DOC_JSON, NULL);
     for (unsigned i = 0; i < ANALYSES_SET_FILLS && set->fills[i].misses != 0; i++) {
-        doc_count(d, DOC_JSON, NULL, number_of(numbering, set->fills[i].object));
+        doc_count(d, DOC_JSON, NULL, sets_chapter_number_of(numbering, set->fills[i].object));
         doc_count(d, DOC_JSON, NULL, set->fills[i].misses);
     }
     doc_close(d);
 }
 
-static void add_level(struct document *d, struct numbering *numbering, const char *name,
-                      const struct analyses_set_level *of)
+static void sets_chapter_add_level(struct document *d, struct numbering *numbering, const char *name,
+                                   const struct analyses_set_level *of)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", name);
@@ -127,7 +127,8 @@ static void add_level(struct document *d, struct numbering *numbering, const cha
     doc_close(d);
 }
 
-static void add_levels(struct document *d, const struct digest *digest, const struct analyses_sets_result *of)
+static void sets_chapter_add_levels(struct document *d, const struct digest *digest,
+                                    const struct analyses_sets_result *of)
 {
     const size_t objects = digest->profile->object_count;
     struct numbering numbering = {c2_calloc(objects + 1, sizeof(uint32_t)), c2_calloc(objects + 1, sizeof(uint32_t)),
@@ -135,23 +136,26 @@ static void add_levels(struct document *d, const struct digest *digest, const st
     d->failed |= !numbering.number || !numbering.met;
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count && !d->failed; i++)
-        add_level(d, &numbering, digest->levels[i].level->name, &of->levels[digest->levels[i].number]);
+        sets_chapter_add_level(d, &numbering, digest->levels[i].level->name, &of->levels[digest->levels[i].number]);
     doc_close(d);
     if (!d->failed)
-        add_objects(d, digest, &numbering);
+        sets_chapter_add_objects(d, digest, &numbering);
     c2_free(numbering.number);
     c2_free(numbering.met);
 }
 
 /* ------------------------------------------------------------------ pages */
 
-static uint64_t start_of(const struct analyses_page *page) { return page->start.v >> C2_PAGE_SHIFT; }
-static uint64_t frame_of(const struct analyses_page *page) { return page->frame.v >> C2_PAGE_SHIFT; }
-static uint64_t size_of(const struct analyses_page *page) { return UINT64_C(1) << (page->log2 - C2_PAGE_SHIFT); }
+static uint64_t sets_chapter_start_of(const struct analyses_page *page) { return page->start.v >> C2_PAGE_SHIFT; }
+static uint64_t sets_chapter_frame_of(const struct analyses_page *page) { return page->frame.v >> C2_PAGE_SHIFT; }
+static uint64_t sets_chapter_size_of(const struct analyses_page *page)
+{
+    return UINT64_C(1) << (page->log2 - C2_PAGE_SHIFT);
+}
 static uint64_t slice_of(const struct analyses_page *page) { return page->slice; }
 
-static void add_column(struct document *d, const char *key, const struct analyses_sets_result *of,
-                       uint64_t (*value)(const struct analyses_page *page))
+static void sets_chapter_add_column(struct document *d, const char *key, const struct analyses_sets_result *of,
+                                    uint64_t (*value)(const struct analyses_page *page))
 {
     doc_table(d, DOC_JSON, key);
     for (uint32_t i = 0; i < of->page_count; i++)
@@ -179,16 +183,17 @@ static void add_pages_of(struct document *d, const struct digest *digest, const 
     doc_close(d);
 }
 
-static void add_pages(struct document *d, const struct digest *digest, const struct analyses_sets_result *of)
+static void sets_chapter_add_pages(struct document *d, const struct digest *digest,
+                                   const struct analyses_sets_result *of)
 {
     doc_group(d, DOC_JSON, "pages");
     doc_count(d, DOC_JSON, "listed", of->page_count);
     doc_count(d, DOC_JSON, "more", of->more_pages);
-    add_column(d, "start", of, start_of);
-    add_column(d, "frame", of, frame_of);
-    add_column(d, "size", of, size_of);
+    sets_chapter_add_column(d, "start", of, sets_chapter_start_of);
+    sets_chapter_add_column(d, "frame", of, sets_chapter_frame_of);
+    sets_chapter_add_column(d, "size", of, sets_chapter_size_of);
     if (digest->run->machine->levels[digest->run->machine->level_count - 1].slices > 1)
-        add_column(d, "slice", of, slice_of);
+        sets_chapter_add_column(d, "slice", of, slice_of);
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++)
         add_pages_of(d, digest, &digest->levels[i], of);
@@ -203,8 +208,8 @@ static void add_sets_chapter(struct document *d, struct digest *digest)
         return;
     note_sets(d, digest, of);
     doc_group(d, DOC_JSON, "sets");
-    add_levels(d, digest, of);
-    add_pages(d, digest, of);
+    sets_chapter_add_levels(d, digest, of);
+    sets_chapter_add_pages(d, digest, of);
     doc_close(d);
 }
 

@@ -96,7 +96,7 @@ struct sharing {
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void sharing_destroy(struct analysis *analysis)
 {
     struct sharing *s = (struct sharing *)analysis;
     where_destroy(s->where);
@@ -122,8 +122,8 @@ static enum c2_status make_maps(struct sharing *s, struct c2_error *err)
     return status == C2_OK ? c2_map_create(&s->way_of, err) : status;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status sharing_create(struct analysis **out, const struct analyses_setup *setup,
+                                     const struct analyses *analyses, struct c2_error *err)
 {
     struct sharing *s = c2_calloc(1, sizeof *s);
     if (!s)
@@ -140,13 +140,13 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     if (status == C2_OK)
         *out = &s->base;
     else
-        destroy(&s->base);
+        sharing_destroy(&s->base);
     return status;
 }
 
 /* ------------------------------------------------------------------ accesses */
 
-static enum c2_status thread_of(struct sharing *s, uint32_t tid, uint32_t *out, struct c2_error *err)
+static enum c2_status sharing_thread_of(struct sharing *s, uint32_t tid, uint32_t *out, struct c2_error *err)
 {
     if (s->last_thread < s->thread_count && s->tids[s->last_thread] == tid) {
         *out = s->last_thread;
@@ -163,7 +163,7 @@ static enum c2_status thread_of(struct sharing *s, uint32_t tid, uint32_t *out, 
     return C2_OK;
 }
 
-static enum c2_status block_of(struct sharing *s, uint64_t line, uint32_t *out, struct c2_error *err)
+static enum c2_status sharing_block_of(struct sharing *s, uint64_t line, uint32_t *out, struct c2_error *err)
 {
     uint64_t number;
     if (c2_map_get(s->number_of, line, &number)) {
@@ -177,7 +177,8 @@ static enum c2_status block_of(struct sharing *s, uint64_t line, uint32_t *out, 
     return c2_map_put(s->number_of, line, *out, err);
 }
 
-static enum c2_status hold(struct sharing *s, uint32_t number, uint32_t thread, bool store, struct c2_error *err)
+static enum c2_status sharing_hold(struct sharing *s, uint32_t number, uint32_t thread, bool store,
+                                   struct c2_error *err)
 {
     struct block *block = &s->blocks[number];
     if (block->now.section != s->section) {
@@ -238,15 +239,15 @@ static enum c2_status contact(struct sharing *s, uint32_t block, const struct si
 }
 
 /* The bytes of a reference that lie in one block. */
-static enum c2_status access_block(struct sharing *s, const struct sim_reference *reference, uint32_t thread,
-                                   uint64_t from, uint64_t end, struct c2_error *err)
+static enum c2_status sharing_access_block(struct sharing *s, const struct sim_reference *reference, uint32_t thread,
+                                           uint64_t from, uint64_t end, struct c2_error *err)
 {
     const bool store = reference->kind == SIM_WRITE;
     const uint32_t offset = (uint32_t)(from & (s->machine->line_bytes - 1)), size = (uint32_t)(end - from);
     uint32_t block;
-    enum c2_status status = block_of(s, from >> s->line_shift, &block, err);
+    enum c2_status status = sharing_block_of(s, from >> s->line_shift, &block, err);
     if (status == C2_OK)
-        status = hold(s, block, thread, store, err);
+        status = sharing_hold(s, block, thread, store, err);
     s->accesses++;
     if (status != C2_OK || s->alive < 2)
         return status;
@@ -254,33 +255,34 @@ static enum c2_status access_block(struct sharing *s, const struct sim_reference
     return status == C2_OK ? contact(s, block, reference, (struct guest_va){from}, err) : status;
 }
 
-static enum c2_status reference(struct sharing *s, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status sharing_reference(struct sharing *s, const struct sim_reference *reference, struct c2_error *err)
 {
     const uint64_t end = reference->va.v + reference->size;
     uint32_t thread = 0;
     if (reference->kind == SIM_FETCH)
         return C2_OK;
-    enum c2_status status = thread_of(s, reference->tid, &thread, err);
+    enum c2_status status = sharing_thread_of(s, reference->tid, &thread, err);
     for (uint64_t at = reference->va.v; at < end && status == C2_OK;) {
         const uint64_t next = c2_align_down(at, s->machine->line_bytes) + s->machine->line_bytes;
-        status = access_block(s, reference, thread, at, next < end ? next : end, err);
+        status = sharing_access_block(s, reference, thread, at, next < end ? next : end, err);
         at = next;
     }
     return status;
 }
 
-static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+static enum c2_status sharing_references(void *self, const struct sim_reference *list, size_t count,
+                                         struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < count && status == C2_OK; i++)
-        status = reference(self, &list[i], err);
+        status = sharing_reference(self, &list[i], err);
     return status;
 }
 
 /* ------------------------------------------------------------------ sections */
 
-static void add_events(struct sharing *s, struct block *block, struct sharing_section *section,
-                       const struct sharing_events *events)
+static void sharing_add_events(struct sharing *s, struct block *block, struct sharing_section *section,
+                               const struct sharing_events *events)
 {
     sharing_add(&block->result.events, events);
     sharing_add(&section->events, events);
@@ -288,9 +290,9 @@ static void add_events(struct sharing *s, struct block *block, struct sharing_se
 }
 
 /* Of one block: its ways, from *at on, which is left behind them. */
-static struct sharing_events judge(const struct c2_pair *ways, size_t count, size_t *at,
-                                   struct sharing_accesses all[THREADS_MOST],
-                                   struct sharing_accesses same[THREADS_MOST], uint32_t threads)
+static struct sharing_events sharing_judge(const struct c2_pair *ways, size_t count, size_t *at,
+                                           struct sharing_accesses all[THREADS_MOST],
+                                           struct sharing_accesses same[THREADS_MOST], uint32_t threads)
 {
     const uint64_t block = ways[*at].key >> 32;
     uint64_t exchanges = 0;
@@ -312,7 +314,7 @@ static struct sharing_events judge(const struct c2_pair *ways, size_t count, siz
     return events;
 }
 
-static void note_block(struct block *block, const struct sharing_accesses *all, uint32_t threads)
+static void sharing_note_block(struct block *block, const struct sharing_accesses *all, uint32_t threads)
 {
     uint32_t had = 0;
     for (uint32_t i = 0; i < threads; i++) {
@@ -333,10 +335,10 @@ static enum c2_status judge_blocks(struct sharing *s, struct sharing_section *se
     for (size_t at = 0; at < count && status == C2_OK;) {
         struct block *block = &s->blocks[ways[at].key >> 32];
         const uint64_t shared = block->result.sections;
-        const struct sharing_events events = judge(ways, count, &at, all, same, s->thread_count);
-        note_block(block, all, s->thread_count);
+        const struct sharing_events events = sharing_judge(ways, count, &at, all, same, s->thread_count);
+        sharing_note_block(block, all, s->thread_count);
         section->blocks += block->result.sections - shared;
-        add_events(s, block, section, &events);
+        sharing_add_events(s, block, section, &events);
     }
     if (status == C2_OK)
         c2_free(ways);
@@ -352,7 +354,7 @@ static void judge_carried(struct sharing *s, struct sharing_section *section)
         const struct holders *now = &block->now, *before = &block->before;
         const bool others = before->several || now->several || before->thread != now->thread;
         if (before->section != 0 && others && (before->stored || now->stored))
-            add_events(s, block, section, &moved);
+            sharing_add_events(s, block, section, &moved);
     }
 }
 
@@ -387,7 +389,7 @@ static enum c2_status end_section(struct sharing *s, struct c2_error *err)
 }
 
 /* Where the program begins or ends to have more than one thread, all that was before is done. */
-static enum c2_status thread(struct sharing *s, enum stream_thread what, struct c2_error *err)
+static enum c2_status sharing_thread(struct sharing *s, enum stream_thread what, struct c2_error *err)
 {
     const uint32_t before = s->alive;
     s->alive = what == STREAM_START ? before + 1 : before - (before != 0);
@@ -397,11 +399,11 @@ static enum c2_status thread(struct sharing *s, enum stream_thread what, struct 
     return status;
 }
 
-static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+static enum c2_status sharing_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
     struct sharing *s = self;
     if (mark == STREAM_THREAD)
-        return thread(s, (enum stream_thread)words[1], err);
+        return sharing_thread(s, (enum stream_thread)words[1], err);
     if (mark != STREAM_BARRIER)
         return C2_OK;
     s->threads = s->alive;
@@ -409,7 +411,7 @@ static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *wo
 }
 
 /* Nothing has been measured so far. */
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status sharing_dropped(void *self, struct c2_error *err)
 {
     struct sharing *s = self;
     c2_map_destroy(s->number_of);
@@ -446,14 +448,14 @@ static int by_section(const void *a, const void *b)
     return first != 0 ? first : (x->number > y->number) - (x->number < y->number);
 }
 
-static int by_object(const void *a, const void *b)
+static int sharing_by_object(const void *a, const void *b)
 {
     const struct sharing_object *x = a, *y = b;
     const int first = by_events(&x->events, &y->events);
     return first != 0 ? first : (x->object > y->object) - (x->object < y->object);
 }
 
-static int by_place(const void *a, const void *b)
+static int sharing_by_place(const void *a, const void *b)
 {
     const struct sharing_line *x = a, *y = b;
     const char *const names[3][2] = {
@@ -468,16 +470,16 @@ static int by_place(const void *a, const void *b)
     return (x->pc.v > y->pc.v) - (x->pc.v < y->pc.v);
 }
 
-static int by_accesses(const void *a, const void *b)
+static int sharing_by_accesses(const void *a, const void *b)
 {
     const struct sharing_line *x = a, *y = b;
     const uint64_t all[2] = {x->accesses.loads + x->accesses.stores, y->accesses.loads + y->accesses.stores};
-    return all[0] != all[1] ? (all[0] < all[1] ? 1 : -1) : by_place(a, b);
+    return all[0] != all[1] ? (all[0] < all[1] ? 1 : -1) : sharing_by_place(a, b);
 }
 
 /* Of one block: the object that is accessed most. tally: zeros for each object, and left so. */
-static void name_object(struct sharing *s, const struct where_row *const *row_of, const uint32_t *contacts,
-                        size_t count, uint64_t *tally)
+static void sharing_name_object(struct sharing *s, const struct where_row *const *row_of, const uint32_t *contacts,
+                                size_t count, uint64_t *tally)
 {
     struct sharing_block *block = &s->blocks[s->contacts[contacts[0]].block].result;
     block->object = SHARING_NOBODY;
@@ -497,7 +499,8 @@ static void name_object(struct sharing *s, const struct where_row *const *row_of
 }
 
 /* The contacts of each block, in the order of the map's keys: block, then spot. */
-static enum c2_status name_objects(struct sharing *s, const struct where_row *const *row_of, struct c2_error *err)
+static enum c2_status sharing_name_objects(struct sharing *s, const struct where_row *const *row_of,
+                                           struct c2_error *err)
 {
     struct c2_pair *pairs = NULL;
     uint64_t *tally = c2_calloc(s->profile->object_count + 1, sizeof *tally);
@@ -509,7 +512,7 @@ static enum c2_status name_objects(struct sharing *s, const struct where_row *co
     for (uint32_t i = 0, end; i < s->contact_count && status == C2_OK; i = end) {
         for (end = i + 1; end < s->contact_count && pairs[end].key >> 32 == pairs[i].key >> 32;)
             end++;
-        name_object(s, row_of, &list[i], end - i, tally);
+        sharing_name_object(s, row_of, &list[i], end - i, tally);
     }
     c2_free(pairs);
     c2_free(list);
@@ -549,7 +552,7 @@ static enum c2_status list_objects(struct sharing *s, struct c2_error *err)
         s->object_list[used] = s->object_list[i];
         s->object_list[used++].object = i < count ? (uint32_t)i : SHARING_NOBODY;
     }
-    qsort(s->object_list, used, sizeof *s->object_list, by_object);
+    qsort(s->object_list, used, sizeof *s->object_list, sharing_by_object);
     s->result.objects = s->object_list;
     s->result.object_count = used;
     return C2_OK;
@@ -572,22 +575,22 @@ static enum c2_status list_lines(struct sharing *s, const struct where_row *cons
             loader_place_of(s->symbols, pc, &list[count].place);
         count++;
     }
-    qsort(list, count, sizeof *list, by_place);
+    qsort(list, count, sizeof *list, sharing_by_place);
     for (size_t i = 0; i < count; i++) {
-        if (used == 0 || by_place(&list[used - 1], &list[i]) != 0) {
+        if (used == 0 || sharing_by_place(&list[used - 1], &list[i]) != 0) {
             list[used++] = list[i];
             continue;
         }
         list[used - 1].accesses.loads += list[i].accesses.loads;
         list[used - 1].accesses.stores += list[i].accesses.stores;
     }
-    qsort(list, used, sizeof *list, by_accesses);
+    qsort(list, used, sizeof *list, sharing_by_accesses);
     s->result.lines = list;
     s->result.line_count = used;
     return C2_OK;
 }
 
-static int by_insn(const void *a, const void *b)
+static int sharing_by_insn(const void *a, const void *b)
 {
     const struct sharing_insn *x = a, *y = b;
     return (x->insn > y->insn) - (x->insn < y->insn);
@@ -605,9 +608,9 @@ static enum c2_status list_insns(struct sharing *s, const struct where_row *cons
         if (row_of[contact->spot] && s->blocks[contact->block].result.events.false_ones != 0)
             list[count++] = (struct sharing_insn){row_of[contact->spot]->insn, contact->accesses};
     }
-    qsort(list, count, sizeof *list, by_insn);
+    qsort(list, count, sizeof *list, sharing_by_insn);
     for (size_t i = 0; i < count; i++) {
-        if (used == 0 || by_insn(&list[used - 1], &list[i]) != 0) {
+        if (used == 0 || sharing_by_insn(&list[used - 1], &list[i]) != 0) {
             list[used++] = list[i];
             continue;
         }
@@ -629,7 +632,7 @@ static enum c2_status make_lists(struct sharing *s, const struct where_row *rows
         row_of[rows[i].spot] = &rows[i];
     for (uint32_t i = 0; i < s->block_count; i++)
         s->blocks[i].result.object = SHARING_NOBODY;
-    enum c2_status status = name_objects(s, row_of, err);
+    enum c2_status status = sharing_name_objects(s, row_of, err);
     if (status == C2_OK)
         status = list_blocks(s, err);
     if (status == C2_OK)
@@ -648,7 +651,7 @@ static void check_events(const struct sharing_events *a, const struct sharing_ev
               a->carried == b->carried);
 }
 
-static void check_sums(const struct sharing *s, const struct sim_totals *measured)
+static void sharing_check_sums(const struct sharing *s, const struct sim_totals *measured)
 {
     struct sharing_events blocks = {0}, sections = {0}, objects = {0};
     for (size_t i = 0; i < s->result.block_count; i++)
@@ -663,7 +666,7 @@ static void check_sums(const struct sharing *s, const struct sim_totals *measure
     C2_ASSERT(s->all_accesses == measured->counts.line_accesses);
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status sharing_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct sharing *s = self;
     struct where_row *rows;
@@ -684,21 +687,27 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     s->result.sections_listed = s->listed;
     s->result.section_count = s->sections_counted;
     s->result.threads = s->thread_count;
-    check_sums(s, sim_measured(sim));
+    sharing_check_sums(s, sim_measured(sim));
     return C2_OK;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber sharing_subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){
-        .self = analysis, .mark = mark, .references = references, .dropped = dropped, .finish = finish};
+    return (struct sim_subscriber){.self = analysis,
+                                   .mark = sharing_mark,
+                                   .references = sharing_references,
+                                   .dropped = sharing_dropped,
+                                   .finish = sharing_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct sharing *)analysis)->result; }
+static const void *sharing_result(const struct analysis *analysis)
+{
+    return &((const struct sharing *)analysis)->result;
+}
 
 const struct analysis_kind analysis_sharing = {.needs = 1u << ANALYSIS_profile,
                                                .chapter = &analyses_sharing_chapter,
-                                               .create = create,
-                                               .subscriber = subscriber,
-                                               .result = result,
-                                               .destroy = destroy};
+                                               .create = sharing_create,
+                                               .subscriber = sharing_subscriber,
+                                               .result = sharing_result,
+                                               .destroy = sharing_destroy};

@@ -15,7 +15,8 @@
 
 /* ------------------------------------------------------------------ JSON */
 
-static void add_events(struct document *d, const struct analyses_run *run, const struct sharing_events *events)
+static void sharing_chapter_add_events(struct document *d, const struct analyses_run *run,
+                                       const struct sharing_events *events)
 {
     doc_count(d, DOC_BOTH, "worst", events->worst);
     doc_count(d, DOC_BOTH, "exchanged", events->exchanged);
@@ -25,7 +26,7 @@ static void add_events(struct document *d, const struct analyses_run *run, const
         doc_count(d, DOC_BOTH, "cycles", events->false_ones * run->machine->sharing_cycles);
 }
 
-static void add_object(struct document *d, const struct analyses_run *run, uint32_t object)
+static void sharing_chapter_add_object(struct document *d, const struct analyses_run *run, uint32_t object)
 {
     char text[512];
     if (object == SHARING_NOBODY || !run->profile)
@@ -41,12 +42,12 @@ static void add_blocks(struct document *d, const struct analyses_run *run, const
         const struct sharing_block *block = &result->blocks[i];
         doc_group(d, DOC_JSON, NULL);
         chapter_add_address(d, "address", block->address.v);
-        add_object(d, run, block->object);
+        sharing_chapter_add_object(d, run, block->object);
         doc_count(d, DOC_JSON, "threads", block->threads);
         doc_count(d, DOC_JSON, "sections", block->sections);
         doc_count(d, DOC_JSON, "loads", block->accesses.loads);
         doc_count(d, DOC_JSON, "stores", block->accesses.stores);
-        add_events(d, run, &block->events);
+        sharing_chapter_add_events(d, run, &block->events);
         doc_close(d);
     }
     chapter_add_rest(d, result->block_count);
@@ -64,7 +65,7 @@ static void add_sections(struct document *d, const struct analyses_run *run,
         doc_count(d, DOC_JSON, "threads", section->threads);
         doc_count(d, DOC_JSON, "accesses", section->accesses);
         doc_count(d, DOC_JSON, "blocks", section->blocks);
-        add_events(d, run, &section->events);
+        sharing_chapter_add_events(d, run, &section->events);
         doc_close(d);
     }
     chapter_add_rest(d, result->sections_listed);
@@ -77,7 +78,7 @@ static void add_accesses(struct document *d, const struct sharing_accesses *acce
     doc_count(d, DOC_JSON, "stores", accesses->stores);
 }
 
-static void add_lines(struct document *d, const struct analyses_sharing_result *result)
+static void sharing_chapter_add_lines(struct document *d, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "lines");
     for (size_t i = 0; i < result->line_count && i < CHAPTER_LISTED; i++) {
@@ -92,7 +93,7 @@ static void add_lines(struct document *d, const struct analyses_sharing_result *
     doc_close(d);
 }
 
-static int by_accesses(const void *left, const void *right)
+static int sharing_chapter_by_accesses(const void *left, const void *right)
 {
     const struct sharing_insn *a = left, *b = right;
     const uint64_t x = a->accesses.loads + a->accesses.stores, y = b->accesses.loads + b->accesses.stores;
@@ -108,7 +109,7 @@ static void add_insns(struct document *d, const struct analyses_run *run, const 
     for (size_t i = 0; list && i < result->insn_count; i++)
         list[i] = result->insns[i];
     if (list)
-        qsort(list, result->insn_count, sizeof *list, by_accesses);
+        qsort(list, result->insn_count, sizeof *list, sharing_chapter_by_accesses);
     doc_table(d, DOC_JSON, "instructions");
     for (size_t i = 0; list && i < result->insn_count && i < CHAPTER_LISTED; i++) {
         struct loader_place place;
@@ -126,8 +127,8 @@ static void add_insns(struct document *d, const struct analyses_run *run, const 
 }
 
 /* sums: [loop], and what is outside of all; insn: of the loop its number. Returns how many have accesses. */
-static size_t sum_loops(struct sharing_insn *sums, const struct analyses_loops_result *loops,
-                        const struct analyses_sharing_result *result)
+static size_t sharing_chapter_sum_loops(struct sharing_insn *sums, const struct analyses_loops_result *loops,
+                                        const struct analyses_sharing_result *result)
 {
     size_t used = 0;
     for (uint32_t i = 0; i <= loops->count; i++)
@@ -138,19 +139,20 @@ static size_t sum_loops(struct sharing_insn *sums, const struct analyses_loops_r
         to->loads += result->insns[i].accesses.loads;
         to->stores += result->insns[i].accesses.stores;
     }
-    qsort(sums, loops->count + (size_t)1, sizeof *sums, by_accesses);
+    qsort(sums, loops->count + (size_t)1, sizeof *sums, sharing_chapter_by_accesses);
     while (used <= loops->count && sums[used].accesses.loads + sums[used].accesses.stores != 0)
         used++;
     return used;
 }
 
-static void add_loops(struct document *d, const struct analyses_run *run, const struct analyses_sharing_result *result)
+static void sharing_chapter_add_loops(struct document *d, const struct analyses_run *run,
+                                      const struct analyses_sharing_result *result)
 {
     const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
     if (!loops)
         return;
     struct sharing_insn *sums = c2_calloc(loops->count + (size_t)1, sizeof *sums);
-    const size_t count = sums ? sum_loops(sums, loops, result) : 0;
+    const size_t count = sums ? sharing_chapter_sum_loops(sums, loops, result) : 0;
     d->failed |= !sums;
     doc_table(d, DOC_JSON, "loops");
     for (size_t i = 0; i < count && i < CHAPTER_LISTED; i++) {
@@ -170,8 +172,8 @@ static void add_loops(struct document *d, const struct analyses_run *run, const 
 
 /* ------------------------------------------------------------------ both */
 
-static void add_objects(struct document *d, const struct analyses_run *run,
-                        const struct analyses_sharing_result *result)
+static void sharing_chapter_add_objects(struct document *d, const struct analyses_run *run,
+                                        const struct analyses_sharing_result *result)
 {
     static const struct doc_column columns[] = {{.heading = "false", .key = "false_sharing"},
                                                 {.heading = "worst", .key = "worst"},
@@ -183,17 +185,17 @@ static void add_objects(struct document *d, const struct analyses_run *run,
     for (size_t i = 0; i < result->object_count && i < CHAPTER_LISTED; i++) {
         const struct sharing_object *object = &result->objects[i];
         doc_group(d, i < SHOWN && object->events.false_ones != 0 ? DOC_BOTH : DOC_JSON, NULL);
-        add_object(d, run, object->object);
+        sharing_chapter_add_object(d, run, object->object);
         doc_count(d, DOC_BOTH, "blocks", object->blocks);
-        add_events(d, run, &object->events);
+        sharing_chapter_add_events(d, run, &object->events);
         doc_close(d);
     }
     chapter_add_rest(d, result->object_count);
     doc_close(d);
 }
 
-static void note_finding(struct document *d, const struct analyses_run *run,
-                         const struct analyses_sharing_result *result)
+static void sharing_chapter_note_finding(struct document *d, const struct analyses_run *run,
+                                         const struct analyses_sharing_result *result)
 {
     const struct sharing_events *all = &result->all;
     const uint64_t cycles = all->false_ones * run->machine->sharing_cycles;
@@ -218,20 +220,20 @@ static void add_sharing_chapter(struct document *d, struct digest *digest)
     const struct analyses_sharing_result *result = run->found[ANALYSIS_sharing];
     if (!result || !result->blocks)
         return;
-    note_finding(d, run, result);
+    sharing_chapter_note_finding(d, run, result);
     doc_group(d, DOC_BOTH, "sharing");
     doc_count(d, DOC_JSON, "threads", result->threads);
     doc_count(d, DOC_JSON, "section_count", result->section_count);
-    add_events(d, run, &result->all);
+    sharing_chapter_add_events(d, run, &result->all);
     if (run->machine->sharing_cycles != 0 && run->machine->clock_mhz != 0)
         doc_decimal(d, DOC_JSON, "seconds",
                     (double)(result->all.false_ones * run->machine->sharing_cycles) / (run->machine->clock_mhz * 1e6));
-    add_objects(d, run, result);
+    sharing_chapter_add_objects(d, run, result);
     add_blocks(d, run, result);
     add_sections(d, run, result);
-    add_lines(d, result);
+    sharing_chapter_add_lines(d, result);
     add_insns(d, run, result);
-    add_loops(d, run, result);
+    sharing_chapter_add_loops(d, run, result);
     doc_close(d);
 }
 

@@ -12,9 +12,9 @@
  */
 #include "analyses/sharing.h"
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t sharing_pairs_least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static struct sharing_accesses sum(const struct sharing_accesses *threads, uint32_t count)
+static struct sharing_accesses sharing_pairs_sum(const struct sharing_accesses *threads, uint32_t count)
 {
     struct sharing_accesses all = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -26,22 +26,22 @@ static struct sharing_accesses sum(const struct sharing_accesses *threads, uint3
 
 uint64_t sharing_pairs(const struct sharing_accesses *threads, uint32_t count)
 {
-    const struct sharing_accesses all = sum(threads, count);
-    uint64_t most = least((all.loads + all.stores) / 2, all.stores);
+    const struct sharing_accesses all = sharing_pairs_sum(threads, count);
+    uint64_t most = sharing_pairs_least((all.loads + all.stores) / 2, all.stores);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t stores = all.stores - threads[i].stores, loads = all.loads - threads[i].loads;
-        most = least(most, stores + loads);
-        most = least(most, (threads[i].stores + 2 * stores + loads) / 2);
+        most = sharing_pairs_least(most, stores + loads);
+        most = sharing_pairs_least(most, (threads[i].stores + 2 * stores + loads) / 2);
     }
     return most;
 }
 
 uint64_t sharing_exchanges(const struct sharing_accesses *threads, uint32_t count)
 {
-    const struct sharing_accesses all = sum(threads, count);
-    uint64_t most = least(all.loads, all.stores);
+    const struct sharing_accesses all = sharing_pairs_sum(threads, count);
+    uint64_t most = sharing_pairs_least(all.loads, all.stores);
     for (uint32_t i = 0; i < count; i++)
-        most = least(most, all.stores - threads[i].stores + all.loads - threads[i].loads);
+        most = sharing_pairs_least(most, all.stores - threads[i].stores + all.loads - threads[i].loads);
     return most;
 }
 

@@ -24,25 +24,25 @@ static const struct loader_callees allocators[STREAM_ALLOCATORS] = {
     [STREAM_NEW] = {{"new"}, 1},
 };
 
-static struct guest_va address_of(uint64_t word) { return (struct guest_va){word & ~STREAM_ASSUMED}; }
+static struct guest_va sites_address_of(uint64_t word) { return (struct guest_va){word & ~STREAM_ASSUMED}; }
 
 static bool in_library(struct loader_symbols *symbols, uint64_t word)
 {
-    const struct guest_va call = {address_of(word).v - 1};
+    const struct guest_va call = {sites_address_of(word).v - 1};
     const char *symbol = loader_symbol_name_of(symbols, call);
     return symbol && loader_is_library(symbol);
 }
 
 /* What takes the block at this site. */
-static const char *receiver(struct loader_symbols *symbols, const uint64_t *words, uint32_t site,
-                            enum stream_allocator allocator, bool *kept)
+static const char *sites_receiver(struct loader_symbols *symbols, const uint64_t *words, uint32_t site,
+                                  enum stream_allocator allocator, bool *kept)
 {
     struct loader_callees callees = {.count = 0};
     if (site == 0)
         callees = allocators[allocator];
     else if (!(words[site] & STREAM_ASSUMED))
-        loader_callees_add(symbols, (struct guest_va){address_of(words[site - 1]).v - 1}, &callees);
-    return loader_receiver(symbols, address_of(words[site]), &callees, kept);
+        loader_callees_add(symbols, (struct guest_va){sites_address_of(words[site - 1]).v - 1}, &callees);
+    return loader_receiver(symbols, sites_address_of(words[site]), &callees, kept);
 }
 
 void sites_choose(struct loader_symbols *symbols, const uint64_t *words, struct analyses_object *object)
@@ -51,7 +51,7 @@ void sites_choose(struct loader_symbols *symbols, const uint64_t *words, struct 
     for (uint32_t i = 0; symbols && i < object->site_count && !kept; i++) {
         if (in_library(symbols, words[i]))
             continue;
-        object->receiver = receiver(symbols, words, i, object->allocator, &kept);
+        object->receiver = sites_receiver(symbols, words, i, object->allocator, &kept);
         object->site_shown = i;
         kept &= i + 1 == object->site_count || !(words[i + 1] & STREAM_ASSUMED);
     }

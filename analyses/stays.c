@@ -86,7 +86,7 @@ uint32_t stays_mask_words(const struct caches_machine *machine)
 
 /* ------------------------------------------------------------------ records */
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the use of lines"); }
+static enum c2_status stays_no_memory(struct c2_error *err) { return c2_fail_memory(err, "the use of lines"); }
 
 static void forget_recent(struct stays *stays)
 {
@@ -99,7 +99,7 @@ enum c2_status stays_create(struct stays **out, const struct caches_machine *mac
 {
     struct stays *stays = *out = c2_calloc(1, sizeof *stays);
     if (!stays)
-        return no_memory(err);
+        return stays_no_memory(err);
     stays->machine = machine;
     stays->to = *listener;
     stays->levels = machine->level_count + machine->has_l1i;
@@ -128,21 +128,21 @@ void stays_destroy(struct stays *stays)
     c2_free(stays);
 }
 
-static bool is_own(const struct stays *stays, uint32_t level)
+static bool stays_is_own(const struct stays *stays, uint32_t level)
 {
     return level < stays->own || level == stays->machine->level_count;
 }
 
 /* The first core's places have the numbers of their levels. */
-static uint32_t place_of(const struct stays *stays, uint32_t core, uint32_t level)
+static uint32_t stays_place_of(const struct stays *stays, uint32_t core, uint32_t level)
 {
     const uint32_t own = stays->own + stays->machine->has_l1i;
-    if (core == 0 || !is_own(stays, level))
+    if (core == 0 || !stays_is_own(stays, level))
         return level;
     return stays->levels + (core - 1) * own + (level < stays->own ? level : stays->own);
 }
 
-static uint32_t level_at(const struct stays *stays, uint32_t place)
+static uint32_t stays_level_at(const struct stays *stays, uint32_t place)
 {
     const uint32_t own = stays->own + stays->machine->has_l1i;
     if (place < stays->levels)
@@ -159,7 +159,7 @@ static struct stay *stay_at(const struct stays *stays, uint32_t record, uint32_t
 
 static struct stay *stay_of(const struct stays *stays, uint32_t record, uint32_t level)
 {
-    return stay_at(stays, record, place_of(stays, stays->core, level));
+    return stay_at(stays, record, stays_place_of(stays, stays->core, level));
 }
 
 static uint64_t *mask_at(const struct stays *stays, uint32_t record, uint32_t place)
@@ -169,10 +169,10 @@ static uint64_t *mask_at(const struct stays *stays, uint32_t record, uint32_t pl
 
 static uint64_t *mask_of(const struct stays *stays, uint32_t record, uint32_t level)
 {
-    return mask_at(stays, record, place_of(stays, stays->core, level));
+    return mask_at(stays, record, stays_place_of(stays, stays->core, level));
 }
 
-static uint32_t find(struct stays *stays, uint64_t line)
+static uint32_t stays_find(struct stays *stays, uint64_t line)
 {
     const uint64_t at = line % RECENT;
     uint64_t found;
@@ -192,7 +192,7 @@ static bool grow_part(void **part, uint32_t room, size_t bytes)
     return grown;
 }
 
-static bool make_room(struct stays *stays)
+static bool stays_make_room(struct stays *stays)
 {
     const uint32_t room = stays->room * 2 + C2_HOST_SIZE(1024u, 1u);
     if (stays->count < stays->room)
@@ -208,18 +208,18 @@ static bool make_room(struct stays *stays)
 
 static enum c2_status need(struct stays *stays, uint64_t line, uint32_t *record, struct c2_error *err)
 {
-    *record = find(stays, line);
+    *record = stays_find(stays, line);
     if (*record != NO_RECORD)
         return C2_OK;
-    if (stays->unused_count == 0 && !make_room(stays))
-        return no_memory(err);
+    if (stays->unused_count == 0 && !stays_make_room(stays))
+        return stays_no_memory(err);
     *record = stays->unused_count != 0 ? stays->unused[--stays->unused_count] : stays->count++;
     stays->records[*record] = (struct record){.line = line};
     memset(stay_at(stays, *record, 0), 0, stays->places * sizeof *stays->stays);
     return c2_map_put(stays->record_of, line, *record, err);
 }
 
-static void drop(struct stays *stays, uint32_t record)
+static void analyses_stays_drop(struct stays *stays, uint32_t record)
 {
     const uint64_t line = stays->records[record].line;
     if (stays->recent[line % RECENT].record == record)
@@ -237,23 +237,23 @@ static enum c2_status end_at(struct stays *stays, uint32_t record, uint32_t plac
     if (!stay->there)
         return C2_OK;
     stay->there = false;
-    enum c2_status status = stays->to.ended(stays->to.self, level_at(stays, place), stay, mask_at(stays, record, place),
-                                            end, evictor, err);
+    enum c2_status status = stays->to.ended(stays->to.self, stays_level_at(stays, place), stay,
+                                            mask_at(stays, record, place), end, evictor, err);
     if (--stays->records[record].count == 0)
-        drop(stays, record);
+        analyses_stays_drop(stays, record);
     return status;
 }
 
 static enum c2_status end_stay(struct stays *stays, uint32_t record, uint32_t level, enum stays_end end,
                                uint32_t evictor, struct c2_error *err)
 {
-    return end_at(stays, record, place_of(stays, stays->core, level), end, evictor, err);
+    return end_at(stays, record, stays_place_of(stays, stays->core, level), end, evictor, err);
 }
 
 static enum c2_status begin_stay(struct stays *stays, uint64_t line, uint32_t level, const struct stays_actor *actor,
                                  struct c2_error *err)
 {
-    uint32_t record = find(stays, line);
+    uint32_t record = stays_find(stays, line);
     enum c2_status status = C2_OK;
     if (record != NO_RECORD) /* a synonym */
         status = end_stay(stays, record, level, STAYS_EVICTED, actor->number, err);
@@ -269,23 +269,23 @@ static enum c2_status begin_stay(struct stays *stays, uint64_t line, uint32_t le
 }
 
 /* Out of all cores' own levels. */
-static enum c2_status filter_out(struct stays *stays, uint64_t line, uint32_t evictor, struct c2_error *err)
+static enum c2_status stays_filter_out(struct stays *stays, uint64_t line, uint32_t evictor, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t place = 0; place < stays->places && status == C2_OK; place++) {
-        const uint32_t record = find(stays, line);
-        if (is_own(stays, level_at(stays, place)) && record != NO_RECORD)
+        const uint32_t record = stays_find(stays, line);
+        if (stays_is_own(stays, stays_level_at(stays, place)) && record != NO_RECORD)
             status = end_at(stays, record, place, STAYS_FILTERED, evictor, err);
     }
     return status;
 }
 
 /* Out of all levels. */
-static enum c2_status flush(struct stays *stays, uint64_t line, uint32_t evictor, struct c2_error *err)
+static enum c2_status stays_flush(struct stays *stays, uint64_t line, uint32_t evictor, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t place = 0; place < stays->places && status == C2_OK; place++) {
-        const uint32_t record = find(stays, line);
+        const uint32_t record = stays_find(stays, line);
         if (record != NO_RECORD)
             status = end_at(stays, record, place, STAYS_FLUSHED, evictor, err);
     }
@@ -297,20 +297,20 @@ static bool is_exclusive(const struct stays *stays, uint32_t level)
     return level < stays->machine->level_count && stays->machine->levels[level].inclusion == CACHES_EXCLUSIVE;
 }
 
-static uint32_t below(const struct stays *stays, uint32_t level)
+static uint32_t stays_below(const struct stays *stays, uint32_t level)
 {
     return level == stays->machine->level_count ? 1 : level + 1;
 }
 
 /* An inclusive level has evicted the line. */
-static enum c2_status invalidate_above(struct stays *stays, uint64_t line, uint32_t level, uint32_t evictor,
-                                       struct c2_error *err)
+static enum c2_status stays_invalidate_above(struct stays *stays, uint64_t line, uint32_t level, uint32_t evictor,
+                                             struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t place = 0; place < stays->places && status == C2_OK; place++) {
-        const uint32_t record = find(stays, line), at = level_at(stays, place);
+        const uint32_t record = stays_find(stays, line), at = stays_level_at(stays, place);
         const bool above = at < level || at == stays->machine->level_count;
-        const bool reached = !is_own(stays, level) || place == place_of(stays, stays->core, at);
+        const bool reached = !stays_is_own(stays, level) || place == stays_place_of(stays, stays->core, at);
         if (above && reached && record != NO_RECORD)
             status = end_at(stays, record, place, STAYS_INVALIDATED, evictor, err);
     }
@@ -318,10 +318,10 @@ static enum c2_status invalidate_above(struct stays *stays, uint64_t line, uint3
 }
 
 /* The line made room at the level. */
-static enum c2_status evict(struct stays *stays, uint64_t line, uint32_t level, const struct stays_actor *actor,
-                            struct c2_error *err)
+static enum c2_status stays_evict(struct stays *stays, uint64_t line, uint32_t level, const struct stays_actor *actor,
+                                  struct c2_error *err)
 {
-    const uint32_t record = find(stays, line), lower = below(stays, level);
+    const uint32_t record = stays_find(stays, line), lower = stays_below(stays, level);
     if (record == NO_RECORD)
         return C2_OK;
     const struct stay left = *stay_of(stays, record, level);
@@ -330,7 +330,7 @@ static enum c2_status evict(struct stays *stays, uint64_t line, uint32_t level, 
     const bool goes_down = left.there && is_exclusive(stays, lower) && !stay_of(stays, record, lower)->there;
     enum c2_status status = end_stay(stays, record, level, STAYS_EVICTED, actor->number, err);
     if (status == C2_OK && inclusive)
-        status = invalidate_above(stays, line, level, actor->number, err);
+        status = stays_invalidate_above(stays, line, level, actor->number, err);
     const struct stays_actor loader = {left.loader, {left.va}, actor->measured};
     return status == C2_OK && goes_down ? begin_stay(stays, line, lower, &loader, err) : status;
 }
@@ -345,10 +345,10 @@ static void touch_level(struct stays *stays, uint32_t record, uint32_t level, ui
 }
 
 /* The line is taken up from an exclusive level; bytes: that are accessed by that. */
-static enum c2_status take_out(struct stays *stays, uint64_t line, uint32_t level, uint32_t evictor, uint32_t from,
-                               uint32_t bytes, struct c2_error *err)
+static enum c2_status stays_take_out(struct stays *stays, uint64_t line, uint32_t level, uint32_t evictor,
+                                     uint32_t from, uint32_t bytes, struct c2_error *err)
 {
-    const uint32_t record = find(stays, line);
+    const uint32_t record = stays_find(stays, line);
     if (record == NO_RECORD)
         return C2_OK;
     if (bytes != 0)
@@ -358,7 +358,7 @@ static enum c2_status take_out(struct stays *stays, uint64_t line, uint32_t leve
 
 void stays_touch(struct stays *stays, uint64_t line, bool fetch, uint32_t depth, uint32_t first, uint32_t bytes)
 {
-    const uint32_t record = find(stays, line), levels = stays->machine->level_count;
+    const uint32_t record = stays_find(stays, line), levels = stays->machine->level_count;
     for (uint32_t i = depth; i < levels && record != NO_RECORD; i++)
         touch_level(stays, record, i == 0 && fetch ? levels : i, first, bytes);
 }
@@ -369,18 +369,18 @@ enum c2_status stays_written(struct stays *stays, uint64_t line, uint32_t writer
 {
     enum c2_status status = C2_OK;
     for (uint32_t place = 0; place < stays->places && stays->cores > 1 && status == C2_OK; place++) {
-        const uint32_t record = find(stays, line), level = level_at(stays, place);
+        const uint32_t record = stays_find(stays, line), level = stays_level_at(stays, place);
         if (record == NO_RECORD)
             break;
-        if (is_own(stays, level) && place != place_of(stays, stays->core, level))
+        if (stays_is_own(stays, level) && place != stays_place_of(stays, stays->core, level))
             status = end_at(stays, record, place, STAYS_TAKEN, writer, err);
     }
     return status;
 }
 
 /* The levels from depth on lack it, up to the one that serves it. */
-static enum c2_status fill(struct stays *stays, uint64_t line, bool fetch, bool by_passing, uint32_t depth,
-                           uint32_t served_by, const struct stays_actor *actor, struct c2_error *err)
+static enum c2_status stays_fill(struct stays *stays, uint64_t line, bool fetch, bool by_passing, uint32_t depth,
+                                 uint32_t served_by, const struct stays_actor *actor, struct c2_error *err)
 {
     const uint32_t levels = stays->machine->level_count;
     enum c2_status status = C2_OK;
@@ -400,28 +400,29 @@ enum c2_status stays_missed(struct stays *stays, uint64_t line, bool fetch, uint
     if (outcome->served_by == first)
         return C2_OK;
     if (is_exclusive(stays, outcome->served_by))
-        status = take_out(stays, line, outcome->served_by, actor->number, from, bytes, err);
+        status = stays_take_out(stays, line, outcome->served_by, actor->number, from, bytes, err);
     for (uint32_t i = 0; i < levels && status == C2_OK; i++)
         if (outcome->evicted >> i & 1)
-            status = evict(stays, outcome->event[i].victim.v, i == 0 && fetch ? levels : i, actor, err);
+            status = stays_evict(stays, outcome->event[i].victim.v, i == 0 && fetch ? levels : i, actor, err);
     if (status == C2_OK)
-        status = fill(stays, line, fetch, false, first, outcome->served_by, actor, err);
+        status = stays_fill(stays, line, fetch, false, first, outcome->served_by, actor, err);
     const bool filtered = stays->cores > 1 && outcome->filtered;
-    return status == C2_OK && filtered ? filter_out(stays, outcome->filtered_line.v, actor->number, err) : status;
+    return status == C2_OK && filtered ? stays_filter_out(stays, outcome->filtered_line.v, actor->number, err) : status;
 }
 
 /* ------------------------------------------------------------------ prefetches */
 
-static enum c2_status bring(struct stays *stays, const struct caches_prefetched *event, const struct stays_actor *actor,
-                            struct c2_error *err)
+static enum c2_status stays_bring(struct stays *stays, const struct caches_prefetched *event,
+                                  const struct stays_actor *actor, struct c2_error *err)
 {
     const bool fetch = event->level == stays->machine->level_count;
     enum c2_status status = C2_OK;
     if (is_exclusive(stays, event->served_by))
-        status = take_out(stays, event->line.v, event->served_by, actor->number, 0, 0, err);
+        status = stays_take_out(stays, event->line.v, event->served_by, actor->number, 0, 0, err);
     if (status != C2_OK)
         return status;
-    return fill(stays, event->line.v, fetch, event->by_passing, fetch ? 0 : event->level, event->served_by, actor, err);
+    return stays_fill(stays, event->line.v, fetch, event->by_passing, fetch ? 0 : event->level, event->served_by, actor,
+                      err);
 }
 
 enum c2_status stays_prefetched(struct stays *stays, const struct caches_prefetched *event,
@@ -429,15 +430,15 @@ enum c2_status stays_prefetched(struct stays *stays, const struct caches_prefetc
 {
     switch (event->what) {
     case CACHES_PREFETCH_EVICTED:
-        return evict(stays, event->line.v, event->level, actor, err);
+        return stays_evict(stays, event->line.v, event->level, actor, err);
     case CACHES_PREFETCH_ISSUED:
-        return bring(stays, event, actor, err);
+        return stays_bring(stays, event, actor, err);
     case CACHES_PREFETCH_CLAIMED:
         return stays_written(stays, event->line.v, actor->number, err);
     case CACHES_PREFETCH_FLUSHED:
-        return flush(stays, event->line.v, actor->number, err);
+        return stays_flush(stays, event->line.v, actor->number, err);
     case CACHES_PREFETCH_FILTERED:
-        return filter_out(stays, event->line.v, actor->number, err);
+        return stays_filter_out(stays, event->line.v, actor->number, err);
     default:
         return C2_OK;
     }
@@ -461,7 +462,7 @@ enum c2_status stays_end_all(struct stays *stays, struct c2_error *err)
     return status;
 }
 
-static void check_record(const struct stays *stays, uint32_t record)
+static void stays_check_record(const struct stays *stays, uint32_t record)
 {
     uint64_t found;
     uint32_t count = 0;
@@ -478,5 +479,5 @@ void stays_check(const struct stays *stays)
     c2_map_check(stays->record_of);
     C2_ASSERT(c2_map_count(stays->record_of) + stays->unused_count == stays->count);
     for (uint32_t record = 0; record < stays->count; record++)
-        check_record(stays, record);
+        stays_check_record(stays, record);
 }

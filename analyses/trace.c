@@ -45,7 +45,7 @@ static const char letters[2][4] = {{'R', 'W', 'F', 'N'}, {'r', 'w', 'f', 'n'}}; 
 
 /* ------------------------------------------------------------------ bytes out */
 
-static enum c2_status flush(struct trace *trace, bool last, struct c2_error *err)
+static enum c2_status trace_flush(struct trace *trace, bool last, struct c2_error *err)
 {
     struct c2_error why;
     const size_t used = trace->used;
@@ -56,14 +56,14 @@ static enum c2_status flush(struct trace *trace, bool last, struct c2_error *err
                : c2_fail(err, status, "cannot write the trace \"%s\": %s", c2_outfile_path(trace->file), why.text);
 }
 
-static enum c2_status reserve(struct trace *trace, size_t bytes, struct c2_error *err)
+static enum c2_status trace_reserve(struct trace *trace, size_t bytes, struct c2_error *err)
 {
-    return TRACE_BUFFER_BYTES - trace->used >= bytes ? C2_OK : flush(trace, false, err);
+    return TRACE_BUFFER_BYTES - trace->used >= bytes ? C2_OK : trace_flush(trace, false, err);
 }
 
 enum c2_status trace_put(struct trace *trace, const void *bytes, size_t count, struct c2_error *err)
 {
-    const enum c2_status status = reserve(trace, count, err);
+    const enum c2_status status = trace_reserve(trace, count, err);
     if (status != C2_OK)
         return status;
     memcpy(trace->buffer + trace->used, bytes, count);
@@ -103,7 +103,7 @@ static enum c2_status put_reference(struct trace *trace, const struct sim_refere
 {
     const unsigned kind = reference->past ? 3 : reference->kind;
     for (uint32_t i = 0; i < reference->parts; i++) {
-        enum c2_status status = reserve(trace, TRACE_ITEM_BYTES, err);
+        enum c2_status status = trace_reserve(trace, TRACE_ITEM_BYTES, err);
         if (status != C2_OK)
             return status;
         char *const start = (char *)trace->buffer + trace->used;
@@ -127,7 +127,7 @@ static enum c2_status put_reference(struct trace *trace, const struct sim_refere
 
 static enum c2_status din_record(struct trace *trace, enum sim_kind kind, uint64_t address, struct c2_error *err)
 {
-    enum c2_status status = reserve(trace, TRACE_ITEM_BYTES, err);
+    enum c2_status status = trace_reserve(trace, TRACE_ITEM_BYTES, err);
     if (status != C2_OK)
         return status;
     char *const start = (char *)trace->buffer + trace->used;
@@ -211,21 +211,21 @@ static enum c2_status put_header(struct trace *trace, struct c2_error *err)
     return c2_fail(err, C2_ERR_IO, "cannot write the trace \"%s\": %m", path);
 }
 
-static enum c2_status start(struct trace *trace, struct c2_error *err)
+static enum c2_status trace_start(struct trace *trace, struct c2_error *err)
 {
     trace->used = 0;
     const enum c2_status status = put_header(trace, err);
     return status == C2_OK && trace->form->begin ? trace->form->begin(trace, err) : status;
 }
 
-static enum c2_status restart(struct analysis *analysis, struct c2_error *err)
+static enum c2_status trace_restart(struct analysis *analysis, struct c2_error *err)
 {
     struct trace *trace = (struct trace *)analysis;
     const enum c2_status status = c2_packer_restart(trace->packer, err);
-    return status == C2_OK ? start(trace, err) : status;
+    return status == C2_OK ? trace_start(trace, err) : status;
 }
 
-static void destroy(struct analysis *analysis)
+static void trace_destroy(struct analysis *analysis)
 {
     struct trace *trace = (struct trace *)analysis;
     if (trace->form->forget)
@@ -252,7 +252,7 @@ static enum c2_status choose_addresses(struct trace *trace, const struct analyse
     return C2_OK;
 }
 
-static enum c2_status open_all(struct trace *trace, const struct analyses_setup *setup, struct c2_error *err)
+static enum c2_status trace_open_all(struct trace *trace, const struct analyses_setup *setup, struct c2_error *err)
 {
     const char *path = setup->given[ANALYSIS_trace];
     enum c2_status status = choose_addresses(trace, setup, err);
@@ -265,11 +265,11 @@ static enum c2_status open_all(struct trace *trace, const struct analyses_setup 
     if (status != C2_OK)
         return status;
     trace->stream = c2_outfile_stream(trace->file);
-    return start(trace, err);
+    return trace_start(trace, err);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status trace_create(struct analysis **out, const struct analyses_setup *setup,
+                                   const struct analyses *analyses, struct c2_error *err)
 {
     struct trace *trace = c2_calloc(1, sizeof *trace);
     (void)analyses;
@@ -278,27 +278,27 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     trace->base.kind = &analysis_trace;
     trace->form = form_of(setup->given[ANALYSIS_trace]);
     trace->line_bytes = setup->machine->line_bytes;
-    const enum c2_status status = open_all(trace, setup, err);
+    const enum c2_status status = trace_open_all(trace, setup, err);
     if (status == C2_OK)
         *out = &trace->base;
     else
-        destroy(&trace->base);
+        trace_destroy(&trace->base);
     return status;
 }
 
-static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
+static enum c2_status trace_memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     return insns_memory(((struct trace *)self)->insns, appeared, area, err);
 }
 
-static enum c2_status mark(void *self, enum stream_mark what, const uint64_t *words, struct c2_error *err)
+static enum c2_status trace_mark(void *self, enum stream_mark what, const uint64_t *words, struct c2_error *err)
 {
     (void)err;
     insns_mark(((struct trace *)self)->insns, what, words);
     return C2_OK;
 }
 
-static enum c2_status references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
+static enum c2_status trace_references(void *self, const struct sim_reference *list, size_t count, struct c2_error *err)
 {
     struct trace *trace = self;
     enum c2_status status = C2_OK;
@@ -307,22 +307,22 @@ static enum c2_status references(void *self, const struct sim_reference *list, s
     return status;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber trace_subscriber(struct analysis *analysis)
 {
     struct trace *trace = (struct trace *)analysis;
     return (struct sim_subscriber){.self = trace,
-                                   .references = references,
+                                   .references = trace_references,
                                    .instructed = trace->form->instructed,
-                                   .memory = trace->insns ? memory : NULL,
-                                   .mark = trace->insns ? mark : NULL};
+                                   .memory = trace->insns ? trace_memory : NULL,
+                                   .mark = trace->insns ? trace_mark : NULL};
 }
 
-static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+static enum c2_status trace_commit(struct analysis *analysis, struct c2_error *err)
 {
     struct trace *trace = (struct trace *)analysis;
     enum c2_status status = trace->form->end ? trace->form->end(trace, err) : C2_OK;
     if (status == C2_OK)
-        status = flush(trace, true, err);
+        status = trace_flush(trace, true, err);
     if (status == C2_OK) {
         status = c2_outfile_commit(trace->file, err);
         trace->file = NULL; /* gone either way */
@@ -330,5 +330,8 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
     return status;
 }
 
-const struct analysis_kind analysis_trace = {
-    .create = create, .subscriber = subscriber, .commit = commit, .restart = restart, .destroy = destroy};
+const struct analysis_kind analysis_trace = {.create = trace_create,
+                                             .subscriber = trace_subscriber,
+                                             .commit = trace_commit,
+                                             .restart = trace_restart,
+                                             .destroy = trace_destroy};

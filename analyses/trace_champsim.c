@@ -44,7 +44,7 @@ struct champsim {
     uint32_t held_count, held_room;
 };
 
-static struct champsim *own(void *trace) { return ((struct trace *)trace)->own; }
+static struct champsim *trace_champsim_own(void *trace) { return ((struct trace *)trace)->own; }
 
 static bool was_taken(const struct insns_insn *insn, uint64_t next)
 {
@@ -87,7 +87,7 @@ static enum c2_status write_records(struct trace *trace, uint64_t next, struct c
     return status;
 }
 
-static enum c2_status complete(struct trace *trace, uint64_t next, struct c2_error *err)
+static enum c2_status trace_champsim_complete(struct trace *trace, uint64_t next, struct c2_error *err)
 {
     struct champsim *of = trace->own;
     const bool open = of->open;
@@ -152,14 +152,15 @@ static enum c2_status take_data(struct trace *trace, const struct sim_reference 
         for (uint64_t at = start; at < end && status == C2_OK; at = (at & ~(trace->line_bytes - 1)) + trace->line_bytes)
             status = add_address(trace, reference->kind == SIM_WRITE, at, err);
     }
-    own(trace)->references++;
+    trace_champsim_own(trace)->references++;
     return status;
 }
 
 /* ------------------------------------------------------------------ string instructions that are interrupted
  * Their elements so far are told before they are fetched, which is when they are complete. */
 
-static enum c2_status hold(struct trace *trace, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status trace_champsim_hold(struct trace *trace, const struct sim_reference *reference,
+                                          struct c2_error *err)
 {
     struct champsim *of = trace->own;
     if (!c2_grow((void **)&of->held, &of->held_room, of->held_count, sizeof *of->held))
@@ -190,19 +191,20 @@ static enum c2_status give_up_held(struct trace *trace, struct c2_error *err)
                        "where the instruction at 0x%" PRIx64 " lies is not known, as it was interrupted: trace virtual "
                        "addresses",
                        first->pc.v);
-    enum c2_status status = complete(trace, first->pc.v, err);
+    enum c2_status status = trace_champsim_complete(trace, first->pc.v, err);
     if (status == C2_OK)
         status = open_insn(trace, first, first->pc.v, 0, err);
     return status == C2_OK ? take_held(trace, err) : status;
 }
 
-static enum c2_status take_fetch(struct trace *trace, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status trace_champsim_take_fetch(struct trace *trace, const struct sim_reference *reference,
+                                                struct c2_error *err)
 {
     struct champsim *of = trace->own;
     const bool same = of->held_count != 0 && of->held->pc.v == reference->pc.v && of->held->tid == reference->tid;
     enum c2_status status = same ? C2_OK : give_up_held(trace, err);
     if (status == C2_OK)
-        status = complete(trace, reference->va.v, err);
+        status = trace_champsim_complete(trace, reference->va.v, err);
     if (status == C2_OK)
         status = open_insn(trace, reference, trace_address(trace, reference, 0), reference->size, err);
     return status == C2_OK ? take_held(trace, err) : status;
@@ -210,39 +212,39 @@ static enum c2_status take_fetch(struct trace *trace, const struct sim_reference
 
 static enum c2_status reference_(void *self, const struct sim_reference *reference, struct c2_error *err)
 {
-    const struct champsim *of = own(self);
+    const struct champsim *of = trace_champsim_own(self);
     if (reference->kind == SIM_FETCH)
-        return take_fetch(self, reference, err);
+        return trace_champsim_take_fetch(self, reference, err);
     const bool fetched = of->held_count == 0 && of->open && of->insn.pc == reference->pc.v && of->tid == reference->tid;
-    return fetched ? take_data(self, reference, err) : hold(self, reference, err);
+    return fetched ? take_data(self, reference, err) : trace_champsim_hold(self, reference, err);
 }
 
 /* ------------------------------------------------------------------ life */
 
-static void forget(struct trace *trace)
+static void trace_champsim_forget(struct trace *trace)
 {
     if (trace->own)
-        c2_free(own(trace)->held);
+        c2_free(trace_champsim_own(trace)->held);
     c2_free(trace->own);
 }
 
-static enum c2_status begin(struct trace *trace, struct c2_error *err)
+static enum c2_status trace_champsim_begin(struct trace *trace, struct c2_error *err)
 {
-    forget(trace);
+    trace_champsim_forget(trace);
     trace->own = c2_calloc(1, sizeof(struct champsim));
     return trace->own ? C2_OK : c2_fail_memory(err, "a trace");
 }
 
-static enum c2_status end(struct trace *trace, struct c2_error *err)
+static enum c2_status trace_champsim_end(struct trace *trace, struct c2_error *err)
 {
     const enum c2_status status = give_up_held(trace, err);
-    return status == C2_OK ? complete(trace, 0, err) : status;
+    return status == C2_OK ? trace_champsim_complete(trace, 0, err) : status;
 }
 
 const struct trace_form trace_champsim = {.name = "champsim",
                                           .endings = {".champsim", ".champsimtrace"},
                                           .wants_insns = true,
-                                          .begin = begin,
+                                          .begin = trace_champsim_begin,
                                           .reference = reference_,
-                                          .end = end,
-                                          .forget = forget};
+                                          .end = trace_champsim_end,
+                                          .forget = trace_champsim_forget};

@@ -76,7 +76,8 @@ struct memtrace {
     struct c2_map *frames;  /* page -> frame, as was said */
 };
 
-static enum c2_status put(struct trace *trace, unsigned type, uint64_t size, uint64_t address, struct c2_error *err)
+static enum c2_status trace_memtrace_put(struct trace *trace, unsigned type, uint64_t size, uint64_t address,
+                                         struct c2_error *err)
 {
     uint8_t entry[ENTRY_BYTES];
     for (unsigned i = 0; i < 2; i++) {
@@ -89,7 +90,7 @@ static enum c2_status put(struct trace *trace, unsigned type, uint64_t size, uin
 }
 
 /* A turn of a thread. */
-static enum c2_status turn_to(struct trace *trace, uint32_t tid, struct c2_error *err)
+static enum c2_status trace_memtrace_turn_to(struct trace *trace, uint32_t tid, struct c2_error *err)
 {
     struct memtrace *of = trace->own;
     const bool first = of->tid == 0;
@@ -99,16 +100,16 @@ static enum c2_status turn_to(struct trace *trace, uint32_t tid, struct c2_error
     of->pc = 0;
     enum c2_status status = c2_map_put(of->threads, tid, 1, err);
     if (status == C2_OK)
-        status = put(trace, THREAD, TID_BYTES, tid, err);
+        status = trace_memtrace_put(trace, THREAD, TID_BYTES, tid, err);
     if (status == C2_OK)
-        status = put(trace, PROCESS, TID_BYTES, PROCESS_NUMBER, err);
+        status = trace_memtrace_put(trace, PROCESS, TID_BYTES, PROCESS_NUMBER, err);
     if (status == C2_OK && first)
-        status = put(trace, MARKER, LINE_SIZE, trace->line_bytes, err);
+        status = trace_memtrace_put(trace, MARKER, LINE_SIZE, trace->line_bytes, err);
     if (status == C2_OK && first)
-        status = put(trace, MARKER, PAGE_SIZE, C2_PAGE_BYTES, err);
+        status = trace_memtrace_put(trace, MARKER, PAGE_SIZE, C2_PAGE_BYTES, err);
     if (status == C2_OK)
-        status = put(trace, MARKER, TIMESTAMP, of->instructions + 1, err);
-    return status == C2_OK ? put(trace, MARKER, CPU_ID, NO_PROCESSOR, err) : status;
+        status = trace_memtrace_put(trace, MARKER, TIMESTAMP, of->instructions + 1, err);
+    return status == C2_OK ? trace_memtrace_put(trace, MARKER, CPU_ID, NO_PROCESSOR, err) : status;
 }
 
 /* Where the page of a part lies, if nothing else was said of it. */
@@ -121,19 +122,21 @@ static enum c2_status say_frame(struct trace *trace, uint64_t va, uint64_t pa, s
         return C2_OK;
     enum c2_status status = c2_map_put(of->frames, page, frame, err);
     if (status == C2_OK)
-        status = put(trace, MARKER, PHYSICAL, frame, err);
-    return status == C2_OK ? put(trace, MARKER, VIRTUAL, page, err) : status;
+        status = trace_memtrace_put(trace, MARKER, PHYSICAL, frame, err);
+    return status == C2_OK ? trace_memtrace_put(trace, MARKER, VIRTUAL, page, err) : status;
 }
 
-static enum c2_status say_frames(struct trace *trace, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status trace_memtrace_say_frames(struct trace *trace, const struct sim_reference *reference,
+                                                struct c2_error *err)
 {
-    enum c2_status status = turn_to(trace, reference->tid, err);
+    enum c2_status status = trace_memtrace_turn_to(trace, reference->tid, err);
     for (uint32_t i = 0; i < reference->parts && status == C2_OK; i++)
         status = say_frame(trace, reference->part[i].va.v, reference->part[i].pa.v, err);
     return status;
 }
 
-static enum c2_status take_fetch(struct trace *trace, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status trace_memtrace_take_fetch(struct trace *trace, const struct sim_reference *reference,
+                                                struct c2_error *err)
 {
     static const uint8_t types[] = {
         [INSNS_NO_BRANCH] = INSTR,
@@ -151,7 +154,7 @@ static enum c2_status take_fetch(struct trace *trace, const struct sim_reference
     of->element = insn->element;
     of->references = 0;
     of->instructions++;
-    return put(trace, types[insn->branch], reference->size, reference->va.v, err);
+    return trace_memtrace_put(trace, types[insn->branch], reference->size, reference->va.v, err);
 }
 
 /* Before an access of data: an instruction that is not fetched, if it is of another one than what was written last, or
@@ -169,21 +172,22 @@ static enum c2_status find_insn(struct trace *trace, const struct sim_reference 
         of->element = insn->element;
     }
     of->references = 0;
-    return of->bytes != 0 ? put(trace, NO_FETCH, of->bytes, of->pc, err) : C2_OK;
+    return of->bytes != 0 ? trace_memtrace_put(trace, NO_FETCH, of->bytes, of->pc, err) : C2_OK;
 }
 
-static enum c2_status take_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+static enum c2_status trace_memtrace_take_reference(void *self, const struct sim_reference *reference,
+                                                    struct c2_error *err)
 {
     struct trace *trace = self;
     struct memtrace *of = trace->own;
-    enum c2_status status = say_frames(trace, reference, err);
+    enum c2_status status = trace_memtrace_say_frames(trace, reference, err);
     if (status != C2_OK || reference->kind == SIM_FETCH)
-        return status == C2_OK ? take_fetch(trace, reference, err) : status;
+        return status == C2_OK ? trace_memtrace_take_fetch(trace, reference, err) : status;
     status = find_insn(trace, reference, err);
     of->references++;
-    return status == C2_OK
-               ? put(trace, reference->kind == SIM_WRITE ? WRITE : READ, reference->size, reference->va.v, err)
-               : status;
+    return status == C2_OK ? trace_memtrace_put(trace, reference->kind == SIM_WRITE ? WRITE : READ, reference->size,
+                                                reference->va.v, err)
+                           : status;
 }
 
 static enum c2_status take_instructed(void *self, const struct sim_reference *named, enum caches_instruction what,
@@ -193,17 +197,17 @@ static enum c2_status take_instructed(void *self, const struct sim_reference *na
     struct trace *trace = self;
     if (what > CACHES_FLUSH)
         return C2_OK;
-    const enum c2_status status = say_frames(trace, named, err);
+    const enum c2_status status = trace_memtrace_say_frames(trace, named, err);
     if (status != C2_OK)
         return status;
-    return what == CACHES_FLUSH
-               ? put(trace, DATA_FLUSH, trace->line_bytes, c2_align_down(named->va.v, trace->line_bytes), err)
-               : put(trace, types[what], 1, named->va.v, err);
+    return what == CACHES_FLUSH ? trace_memtrace_put(trace, DATA_FLUSH, trace->line_bytes,
+                                                     c2_align_down(named->va.v, trace->line_bytes), err)
+                                : trace_memtrace_put(trace, types[what], 1, named->va.v, err);
 }
 
 /* ------------------------------------------------------------------ life */
 
-static void forget(struct trace *trace)
+static void trace_memtrace_forget(struct trace *trace)
 {
     struct memtrace *of = trace->own;
     if (!of)
@@ -214,9 +218,9 @@ static void forget(struct trace *trace)
     trace->own = NULL;
 }
 
-static enum c2_status begin(struct trace *trace, struct c2_error *err)
+static enum c2_status trace_memtrace_begin(struct trace *trace, struct c2_error *err)
 {
-    forget(trace);
+    trace_memtrace_forget(trace);
     struct memtrace *of = trace->own = c2_calloc(1, sizeof *of);
     if (!of)
         return c2_fail_memory(err, "a trace");
@@ -224,13 +228,13 @@ static enum c2_status begin(struct trace *trace, struct c2_error *err)
     if (status == C2_OK)
         status = c2_map_create(&of->frames, err);
     if (status == C2_OK)
-        status = put(trace, HEADER, 0, ENTRY_VERSION, err);
+        status = trace_memtrace_put(trace, HEADER, 0, ENTRY_VERSION, err);
     if (status == C2_OK)
-        status = put(trace, MARKER, VERSION, ENTRY_VERSION, err);
-    return status == C2_OK ? put(trace, MARKER, FILE_TYPE, FILE_OF_X86_64, err) : status;
+        status = trace_memtrace_put(trace, MARKER, VERSION, ENTRY_VERSION, err);
+    return status == C2_OK ? trace_memtrace_put(trace, MARKER, FILE_TYPE, FILE_OF_X86_64, err) : status;
 }
 
-static enum c2_status end(struct trace *trace, struct c2_error *err)
+static enum c2_status trace_memtrace_end(struct trace *trace, struct c2_error *err)
 {
     struct memtrace *of = trace->own;
     struct c2_pair *list;
@@ -239,16 +243,16 @@ static enum c2_status end(struct trace *trace, struct c2_error *err)
     if (status != C2_OK)
         return status;
     for (uint64_t i = 0; i < count && status == C2_OK; i++)
-        status = put(trace, THREAD_EXIT, TID_BYTES, list[i].key, err);
+        status = trace_memtrace_put(trace, THREAD_EXIT, TID_BYTES, list[i].key, err);
     c2_free(list);
-    return status == C2_OK ? put(trace, FOOTER, 0, 0, err) : status;
+    return status == C2_OK ? trace_memtrace_put(trace, FOOTER, 0, 0, err) : status;
 }
 
 const struct trace_form trace_memtrace = {.name = "memtrace",
                                           .endings = {".memtrace"},
                                           .wants_insns = true,
-                                          .begin = begin,
-                                          .reference = take_reference,
+                                          .begin = trace_memtrace_begin,
+                                          .reference = trace_memtrace_take_reference,
                                           .instructed = take_instructed,
-                                          .end = end,
-                                          .forget = forget};
+                                          .end = trace_memtrace_end,
+                                          .forget = trace_memtrace_forget};

@@ -68,7 +68,7 @@ uint32_t where_count(const struct where *where) { return where->count; }
 
 /* ------------------------------------------------------------------ while simulated */
 
-static enum c2_status reach_code(struct where *where, uint32_t code, struct c2_error *err)
+static enum c2_status where_reach_code(struct where *where, uint32_t code, struct c2_error *err)
 {
     if (code < where->code_room)
         return C2_OK;
@@ -98,22 +98,22 @@ static enum c2_status number_pair(struct where *where, uint32_t code, uint32_t o
     return status;
 }
 
-static enum c2_status search(struct where *where, uint32_t code, enum sim_kind kind, struct guest_va va, uint32_t *spot,
-                             struct c2_error *err)
+static enum c2_status where_search(struct where *where, uint32_t code, enum sim_kind kind, struct guest_va va,
+                                   uint32_t *spot, struct c2_error *err)
 {
     struct objects_found found;
     enum c2_status status = profile_owner(where->profile, kind, va, &found, err);
     if (status == C2_OK)
         status = number_pair(where, code, found.owner, spot, err);
     if (status == C2_OK)
-        status = reach_code(where, code, err);
+        status = where_reach_code(where, code, err);
     if (status == C2_OK && kind <= SIM_WRITE)
         where->last[code] = (struct last){found.start, found.end - found.start, where->profile->last.epoch, *spot};
     return status;
 }
 
 /* C2_PROMISE: what the objects say now. */
-static bool holds(const struct where *where, uint32_t spot, struct guest_va va)
+static bool where_holds(const struct where *where, uint32_t spot, struct guest_va va)
 {
     struct objects_found found;
     objects_find(where->profile->objects, va.v, &found);
@@ -126,15 +126,15 @@ enum c2_status where_spot(struct where *where, uint32_t code, enum sim_kind kind
     if (!SHORTCUT(kind <= SIM_WRITE && code < where->code_room &&
                   where->last[code].epoch == where->profile->last.epoch &&
                   va.v - where->last[code].start < where->last[code].bytes))
-        return search(where, code, kind, va, spot, err);
+        return where_search(where, code, kind, va, spot, err);
     *spot = where->last[code].spot;
-    C2_PROMISE(holds(where, *spot, va));
+    C2_PROMISE(where_holds(where, *spot, va));
     return C2_OK;
 }
 
 /* ------------------------------------------------------------------ when the run is over */
 
-static int by_row(const void *left, const void *right)
+static int where_by_row(const void *left, const void *right)
 {
     const struct where_row *a = left, *b = right;
     if (a->insn != b->insn)
@@ -156,7 +156,7 @@ enum c2_status where_rows(struct where_row **out, size_t *count, const struct wh
         if (row.insn != WHERE_NOWHERE && row.object != WHERE_NOWHERE)
             rows[(*count)++] = row;
     }
-    qsort(rows, *count, sizeof *rows, by_row);
+    qsort(rows, *count, sizeof *rows, where_by_row);
     return C2_OK;
 }
 

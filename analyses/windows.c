@@ -57,7 +57,7 @@ static void head_level(FILE *to, const struct caches_machine *machine, const cha
 #undef X
 }
 
-static void write_head(FILE *to, const struct caches_machine *machine)
+static void windows_write_head(FILE *to, const struct caches_machine *machine)
 {
     fputs("window,phase,start", to);
 #define X(field, help) fputs("," #field, to);
@@ -77,7 +77,7 @@ static void write_head(FILE *to, const struct caches_machine *machine)
     fputc('\n', to);
 }
 
-static void write_level(FILE *to, const struct caches_machine *machine, const struct caches_counts *n)
+static void windows_write_level(FILE *to, const struct caches_machine *machine, const struct caches_counts *n)
 {
 #define X(field, help) fprintf(to, ",%" PRIu64, n->field);
     CACHES_COUNTERS(X)
@@ -87,8 +87,8 @@ static void write_level(FILE *to, const struct caches_machine *machine, const st
 #undef X
 }
 
-static void write_line(FILE *to, const struct caches_machine *machine, uint64_t number,
-                       const struct analyses_window *window)
+static void windows_write_line(FILE *to, const struct caches_machine *machine, uint64_t number,
+                               const struct analyses_window *window)
 {
     const struct sim_totals *of = &window->of;
     fprintf(to, "%" PRIu64 ",%" PRIu64 ",%" PRIu64, number, window->phase, window->start);
@@ -96,9 +96,9 @@ static void write_line(FILE *to, const struct caches_machine *machine, uint64_t 
     SIM_COUNTERS(X)
 #undef X
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        write_level(to, machine, &of->levels[i]);
+        windows_write_level(to, machine, &of->levels[i]);
         if (i == 0 && machine->has_l1i)
-            write_level(to, machine, &of->l1i);
+            windows_write_level(to, machine, &of->l1i);
     }
     for (uint32_t i = 0; i < machine->tlb_count; i++)
         fprintf(to, ",%" PRIu64 ",%" PRIu64, of->tlbs[i].accesses, of->tlbs[i].misses);
@@ -114,7 +114,7 @@ static enum c2_status fail_lines(struct c2_error *err)
     return c2_fail(err, C2_ERR_IO, "cannot write the windows to a temporary file (TMPDIR names another directory)");
 }
 
-static enum c2_status open_file(struct windows *windows, const char *path, struct c2_error *err)
+static enum c2_status windows_open_file(struct windows *windows, const char *path, struct c2_error *err)
 {
     if (!path)
         return C2_OK;
@@ -122,7 +122,7 @@ static enum c2_status open_file(struct windows *windows, const char *path, struc
     return status == C2_OK ? stream_temporary(&windows->lines, err) : status;
 }
 
-static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+static enum c2_status windows_commit(struct analysis *analysis, struct c2_error *err)
 {
     struct windows *windows = (struct windows *)analysis;
     struct c2_outfile *file = windows->file;
@@ -130,7 +130,7 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
     if (!file)
         return C2_OK;
     windows->file = NULL; /* gone either way */
-    write_head(c2_outfile_stream(file), windows->machine);
+    windows_write_head(c2_outfile_stream(file), windows->machine);
     rewind(windows->lines);
     for (size_t bytes; (bytes = fread(buffer, 1, sizeof buffer, windows->lines)) != 0;)
         fwrite(buffer, 1, bytes, c2_outfile_stream(file));
@@ -142,7 +142,7 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void windows_destroy(struct analysis *analysis)
 {
     struct windows *windows = (struct windows *)analysis;
     c2_outfile_abandon(windows->file);
@@ -175,8 +175,8 @@ static enum c2_status read_length(struct windows *windows, const struct analyses
     return C2_OK;
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status windows_create(struct analysis **out, const struct analyses_setup *setup,
+                                     const struct analyses *analyses, struct c2_error *err)
 {
     struct windows *windows = c2_calloc(1, sizeof *windows);
     (void)analyses;
@@ -187,18 +187,18 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     windows->phase = 1;
     enum c2_status status = read_length(windows, setup, err);
     if (status == C2_OK)
-        status = open_file(windows, analyses_setting(setup, ANALYSES_SETTING_windows_csv), err);
+        status = windows_open_file(windows, analyses_setting(setup, ANALYSES_SETTING_windows_csv), err);
     if (status == C2_OK)
         *out = &windows->base;
     else
-        destroy(&windows->base);
+        windows_destroy(&windows->base);
     return status;
 }
 
 /* ------------------------------------------------------------------ windows */
 
-static enum c2_status list(struct windows *windows, const struct analyses_window *window, uint32_t most,
-                           struct c2_error *err)
+static enum c2_status windows_list(struct windows *windows, const struct analyses_window *window, uint32_t most,
+                                   struct c2_error *err)
 {
     if (windows->listed >= most)
         return C2_OK;
@@ -209,7 +209,7 @@ static enum c2_status list(struct windows *windows, const struct analyses_window
 }
 
 /* Two of one phase become one. Of a phase only the last window may be shorter than span. */
-static void add_up(struct windows *windows)
+static void analyses_windows_add_up(struct windows *windows)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0, next; i < windows->listed; i = next) {
@@ -227,7 +227,7 @@ static void add_up(struct windows *windows)
         windows->most = 2 * windows->most < AUTO_LISTED ? 2 * windows->most : AUTO_LISTED + 1; /* no more of this */
 }
 
-static bool goes_on(const struct windows *windows, const struct analyses_window *window)
+static bool windows_goes_on(const struct windows *windows, const struct analyses_window *window)
 {
     return windows->in_last != 0 && windows->in_last < windows->span && windows->last_phase == window->phase;
 }
@@ -236,9 +236,9 @@ static bool goes_on(const struct windows *windows, const struct analyses_window 
 static enum c2_status list_automatic(struct windows *windows, const struct analyses_window *window,
                                      struct c2_error *err)
 {
-    if (!goes_on(windows, window) && windows->listed == windows->most && !windows->full)
-        add_up(windows);
-    if (goes_on(windows, window)) {
+    if (!windows_goes_on(windows, window) && windows->listed == windows->most && !windows->full)
+        analyses_windows_add_up(windows);
+    if (windows_goes_on(windows, window)) {
         windows->in_last++;
         if (!windows->full)
             sim_totals_add(&windows->list[windows->listed - 1].of, &window->of);
@@ -248,10 +248,10 @@ static enum c2_status list_automatic(struct windows *windows, const struct analy
     windows->last_phase = window->phase;
     windows->full = windows->listed >= AUTO_LISTED;
     windows->result.count = windows->full ? windows->result.count + 1 : windows->listed + 1u;
-    return list(windows, window, AUTO_LISTED, err);
+    return windows_list(windows, window, AUTO_LISTED, err);
 }
 
-static enum c2_status interval(void *self, const struct sim_interval *interval, struct c2_error *err)
+static enum c2_status windows_interval(void *self, const struct sim_interval *interval, struct c2_error *err)
 {
     struct windows *windows = self;
     const struct analyses_window window = {windows->phase, windows->measured, interval->of};
@@ -262,10 +262,10 @@ static enum c2_status interval(void *self, const struct sim_interval *interval, 
         return list_automatic(windows, &window, err);
     windows->result.count++;
     if (windows->lines)
-        write_line(windows->lines, windows->machine, windows->result.count, &window);
+        windows_write_line(windows->lines, windows->machine, windows->result.count, &window);
     if (windows->lines && ferror(windows->lines))
         return fail_lines(err);
-    return list(windows, &window, ANALYSES_WINDOWS_LISTED, err);
+    return windows_list(windows, &window, ANALYSES_WINDOWS_LISTED, err);
 }
 
 static enum c2_status phase_ended(void *self, const struct sim_window *window, struct c2_error *err)
@@ -277,7 +277,7 @@ static enum c2_status phase_ended(void *self, const struct sim_window *window, s
     return C2_OK;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status windows_dropped(void *self, struct c2_error *err)
 {
     struct windows *windows = self;
     windows->result.count = windows->measured = windows->listed = 0;
@@ -290,7 +290,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     return ftruncate(fileno(windows->lines), 0) == 0 ? C2_OK : fail_lines(err);
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status windows_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct windows *windows = self;
     (void)err;
@@ -302,21 +302,24 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     return C2_OK;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber windows_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .interval_instructions = ((struct windows *)analysis)->result.length,
-                                   .interval = interval,
+                                   .interval = windows_interval,
                                    .window = phase_ended,
-                                   .dropped = dropped,
-                                   .finish = finish};
+                                   .dropped = windows_dropped,
+                                   .finish = windows_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct windows *)analysis)->result; }
+static const void *windows_result(const struct analysis *analysis)
+{
+    return &((const struct windows *)analysis)->result;
+}
 
 const struct analysis_kind analysis_windows = {.chapter = &analyses_windows_chapter,
-                                               .create = create,
-                                               .subscriber = subscriber,
-                                               .result = result,
-                                               .commit = commit,
-                                               .destroy = destroy};
+                                               .create = windows_create,
+                                               .subscriber = windows_subscriber,
+                                               .result = windows_result,
+                                               .commit = windows_commit,
+                                               .destroy = windows_destroy};

@@ -20,7 +20,8 @@
 
 /* ------------------------------------------------------------------ in the JSON */
 
-static void add_served(struct document *d, const struct caches_machine *machine, const struct sim_totals *of)
+static void windows_chapter_add_served(struct document *d, const struct caches_machine *machine,
+                                       const struct sim_totals *of)
 {
     doc_table(d, DOC_JSON, "served_by");
     for (uint32_t i = machine->walks_from; i <= machine->level_count; i++) {
@@ -32,7 +33,7 @@ static void add_served(struct document *d, const struct caches_machine *machine,
     doc_close(d);
 }
 
-static void add_tlbs(struct document *d, const struct analyses_run *run, const struct sim_totals *of)
+static void windows_chapter_add_tlbs(struct document *d, const struct analyses_run *run, const struct sim_totals *of)
 {
     doc_table(d, DOC_JSON, "tlb");
     for (uint32_t i = 0; i < run->machine->tlb_count; i++) {
@@ -47,7 +48,7 @@ static void add_tlbs(struct document *d, const struct analyses_run *run, const s
     doc_count(d, DOC_JSON, "count", of->walks.count);
     doc_count(d, DOC_JSON, "reads", of->walks.reads);
     if (run->machine->walks_cached)
-        add_served(d, run->machine, of);
+        windows_chapter_add_served(d, run->machine, of);
     doc_close(d);
 }
 
@@ -58,11 +59,12 @@ static void add_window(struct document *d, const struct analyses_run *run, const
     doc_count(d, DOC_JSON, "start", window->start);
     chapter_add_totals(d, run->machine, &window->of);
     if (run->tlb)
-        add_tlbs(d, run, &window->of);
+        windows_chapter_add_tlbs(d, run, &window->of);
     doc_close(d);
 }
 
-static void add_list(struct document *d, const struct analyses_run *run, const struct analyses_windows_result *of)
+static void windows_chapter_add_list(struct document *d, const struct analyses_run *run,
+                                     const struct analyses_windows_result *of)
 {
     doc_group(d, DOC_JSON, "window");
     doc_count(d, DOC_JSON, "length", of->length);
@@ -77,7 +79,7 @@ static void add_list(struct document *d, const struct analyses_run *run, const s
 
 /* ------------------------------------------------------------------ in the text */
 
-static uint64_t misses_of(const struct sim_totals *of, const struct digest_level *level)
+static uint64_t windows_chapter_misses_of(const struct sim_totals *of, const struct digest_level *level)
 {
     return (level->code ? &of->l1i : &of->levels[level->depth])->misses;
 }
@@ -87,7 +89,7 @@ static double rate(const struct analyses_windows_result *of, size_t from, size_t
 {
     uint64_t misses = 0, instructions = 0;
     for (size_t i = from; i < to; i++) {
-        misses += misses_of(&of->list[i].of, level);
+        misses += windows_chapter_misses_of(&of->list[i].of, level);
         instructions += of->list[i].of.counts.instructions;
     }
     return instructions == 0 ? 0 : PER_1000 * (double)misses / (double)instructions;
@@ -124,7 +126,8 @@ static int by_rate(const void *a, const void *b)
 }
 
 /* Windows of full length; all, if there are none. */
-static size_t rank(struct ranked *out, const struct analyses_windows_result *of, const struct digest_level *level)
+static size_t windows_chapter_rank(struct ranked *out, const struct analyses_windows_result *of,
+                                   const struct digest_level *level)
 {
     size_t count = 0;
     for (int any = 0; any < 2 && count == 0; any++)
@@ -135,11 +138,11 @@ static size_t rank(struct ranked *out, const struct analyses_windows_result *of,
     return count;
 }
 
-static void add_row(struct document *d, const struct analyses_windows_result *of, struct ranked *list,
-                    const struct digest_level *level)
+static void windows_chapter_add_row(struct document *d, const struct analyses_windows_result *of, struct ranked *list,
+                                    const struct digest_level *level)
 {
     char strip[STRIP + 3];
-    const size_t count = rank(list, of, level);
+    const size_t count = windows_chapter_rank(list, of, level);
     size_t most = count - 1;
     while (most > 0 && list[most - 1].rate == list[count - 1].rate)
         most--;
@@ -154,7 +157,8 @@ static void add_row(struct document *d, const struct analyses_windows_result *of
     doc_close(d);
 }
 
-static void add_table(struct document *d, const struct digest *digest, const struct analyses_windows_result *of)
+static void windows_chapter_add_table(struct document *d, const struct digest *digest,
+                                      const struct analyses_windows_result *of)
 {
     static const struct doc_column columns[] = {{.heading = "misses a 1000", .key = "name", .form = DOC_LEFT},
                                                 {.heading = "least", .key = "least", .spare = 2},
@@ -167,7 +171,7 @@ static void add_table(struct document *d, const struct digest *digest, const str
     doc_table(d, DOC_TEXT, NULL);
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (size_t i = 0; list && of->listed != 0 && i < digest->level_count; i++)
-        add_row(d, of, list, &digest->levels[i]);
+        windows_chapter_add_row(d, of, list, &digest->levels[i]);
     doc_close(d);
     c2_free(list);
 }
@@ -180,8 +184,8 @@ static void add_windows_chapter(struct document *d, struct digest *digest)
     doc_note(d, DOC_LINE, NULL, "windows of %s instructions: %s", doc_digits(d, of->length), doc_digits(d, of->count));
     if (of->listed < of->count)
         doc_say(d, ", of which the first %s are listed:", doc_digits(d, of->listed));
-    add_table(d, digest, of);
-    add_list(d, digest->run, of);
+    windows_chapter_add_table(d, digest, of);
+    windows_chapter_add_list(d, digest->run, of);
 }
 
 const struct analysis_chapter analyses_windows_chapter = {

@@ -37,7 +37,7 @@ struct writebacks {
 };
 
 /* What was written back since the last time goes to the last reference. */
-static void settle(struct writebacks *w)
+static void writebacks_settle(struct writebacks *w)
 {
     for (uint32_t i = 0; i < w->level_count && w->caches; i++) {
         const uint64_t now = caches_level_counts(w->caches, i)->writebacks;
@@ -49,10 +49,10 @@ static void settle(struct writebacks *w)
 }
 
 /* From now on it is this instruction's. */
-static enum c2_status turn_to(struct writebacks *w, uint32_t code, struct c2_error *err)
+static enum c2_status writebacks_turn_to(struct writebacks *w, uint32_t code, struct c2_error *err)
 {
     const uint32_t before = w->code_room;
-    settle(w);
+    writebacks_settle(w);
     w->code = code;
     if (code < before)
         return C2_OK;
@@ -64,42 +64,42 @@ static enum c2_status turn_to(struct writebacks *w, uint32_t code, struct c2_err
     return C2_OK;
 }
 
-static enum c2_status approached(void *self, const struct sim_approach *access, struct c2_error *err)
+static enum c2_status writebacks_approached(void *self, const struct sim_approach *access, struct c2_error *err)
 {
     struct writebacks *w = self;
     w->caches = access->caches;
-    return turn_to(w, access->code, err);
+    return writebacks_turn_to(w, access->code, err);
 }
 
 static enum c2_status instructed(void *self, const struct sim_reference *named, enum caches_instruction what,
                                  struct c2_error *err)
 {
     (void)what;
-    return turn_to(self, named->code, err);
+    return writebacks_turn_to(self, named->code, err);
 }
 
-static enum c2_status window(void *self, const struct sim_window *ended, struct c2_error *err)
+static enum c2_status writebacks_window(void *self, const struct sim_window *ended, struct c2_error *err)
 {
     struct writebacks *w = self;
     (void)err;
-    settle(w);
+    writebacks_settle(w);
     w->code = UINT32_MAX;
     w->idle = ended->next != STREAM_MEASURE;
     return C2_OK;
 }
 
-static enum c2_status dropped(void *self, struct c2_error *err)
+static enum c2_status writebacks_dropped(void *self, struct c2_error *err)
 {
     struct writebacks *w = self;
     (void)err;
-    settle(w);
+    writebacks_settle(w);
     w->code = UINT32_MAX;
     if (w->code_room != 0)
         memset(w->counts, 0, (size_t)w->code_room * w->level_count * sizeof *w->counts);
     return C2_OK;
 }
 
-static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+static enum c2_status writebacks_finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct writebacks *w = self;
     const struct analyses_profile_result *profile = w->profile->kind->result(w->profile);
@@ -117,7 +117,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 
 /* ------------------------------------------------------------------ life */
 
-static void destroy(struct analysis *analysis)
+static void writebacks_destroy(struct analysis *analysis)
 {
     struct writebacks *w = (struct writebacks *)analysis;
     c2_free(w->counts);
@@ -125,8 +125,8 @@ static void destroy(struct analysis *analysis)
     c2_free(w);
 }
 
-static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
-                             struct c2_error *err)
+static enum c2_status writebacks_create(struct analysis **out, const struct analyses_setup *setup,
+                                        const struct analyses *analyses, struct c2_error *err)
 {
     struct writebacks *w = c2_calloc(1, sizeof *w);
     if (!w)
@@ -139,18 +139,24 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     return C2_OK;
 }
 
-static struct sim_subscriber subscriber(struct analysis *analysis)
+static struct sim_subscriber writebacks_subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
-                                   .approached = approached,
+                                   .approached = writebacks_approached,
                                    .instructed = instructed,
-                                   .window = window,
-                                   .dropped = dropped,
-                                   .finish = finish};
+                                   .window = writebacks_window,
+                                   .dropped = writebacks_dropped,
+                                   .finish = writebacks_finish};
 }
 
-static const void *result(const struct analysis *analysis) { return &((const struct writebacks *)analysis)->result; }
+static const void *writebacks_result(const struct analysis *analysis)
+{
+    return &((const struct writebacks *)analysis)->result;
+}
 
-const struct analysis_kind analysis_writebacks = {
-    .needs = 1u << ANALYSIS_profile, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_writebacks = {.needs = 1u << ANALYSIS_profile,
+                                                  .create = writebacks_create,
+                                                  .subscriber = writebacks_subscriber,
+                                                  .result = writebacks_result,
+                                                  .destroy = writebacks_destroy};

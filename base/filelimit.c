@@ -16,7 +16,7 @@
 
 static _Thread_local volatile sig_atomic_t hit;
 
-static void note(int signal_number)
+static void filelimit_note(int signal_number)
 {
     (void)signal_number;
     hit = 1;
@@ -24,7 +24,7 @@ static void note(int signal_number)
 
 void c2_file_limit_catch(void)
 {
-    struct sigaction old, action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    struct sigaction old, action = {.sa_handler = filelimit_note, .sa_flags = SA_RESTART};
     if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
         sigaction(SIGXFSZ, &action, NULL);
 }

@@ -40,7 +40,7 @@ static uint64_t home_of(const struct c2_map *map, uint64_t key)
 }
 
 /* The place of key, or the free entry where it would go. */
-static uint64_t place_of(const struct c2_map *map, uint64_t key)
+static uint64_t map_place_of(const struct c2_map *map, uint64_t key)
 {
     uint64_t at = home_of(map, key);
     while (map->table[at].key != key && map->table[at].key != 0)
@@ -86,14 +86,14 @@ bool c2_map_get(const struct c2_map *map, uint64_t key, uint64_t *value)
             *value = map->zero_value;
         return map->has_zero;
     }
-    const struct entry *entry = &map->table[place_of(map, key)];
+    const struct entry *entry = &map->table[map_place_of(map, key)];
     if (entry->key != key)
         return false;
     *value = entry->value;
     return true;
 }
 
-static bool grow(struct c2_map *map)
+static bool map_grow(struct c2_map *map)
 {
     struct entry *old = map->table;
     uint64_t old_capacity = map->mask + 1;
@@ -101,7 +101,7 @@ static bool grow(struct c2_map *map)
         return false;
     for (uint64_t i = 0; i < old_capacity; i++) {
         if (old[i].key != 0)
-            map->table[place_of(map, old[i].key)] = old[i];
+            map->table[map_place_of(map, old[i].key)] = old[i];
     }
     c2_free(old);
     return true;
@@ -114,12 +114,12 @@ enum c2_status c2_map_put(struct c2_map *map, uint64_t key, uint64_t value, stru
         map->zero_value = value;
         return C2_OK;
     }
-    uint64_t at = place_of(map, key);
+    uint64_t at = map_place_of(map, key);
     if (map->table[at].key == 0) {
         if (2 * (map->table_count + 1) > map->mask + 1) {
-            if (!grow(map))
+            if (!map_grow(map))
                 return c2_fail_memory(err, "a hash map that grows");
-            at = place_of(map, key);
+            at = map_place_of(map, key);
         }
         map->table_count++;
     }
@@ -149,7 +149,7 @@ bool c2_map_remove(struct c2_map *map, uint64_t key)
         map->has_zero = false;
         return was_there;
     }
-    uint64_t at = place_of(map, key);
+    uint64_t at = map_place_of(map, key);
     if (map->table[at].key == 0)
         return false;
     close_gap(map, at);
@@ -159,7 +159,7 @@ bool c2_map_remove(struct c2_map *map, uint64_t key)
 
 uint64_t c2_map_count(const struct c2_map *map) { return map->table_count + map->has_zero; }
 
-static int by_key(const void *a, const void *b)
+static int map_by_key(const void *a, const void *b)
 {
     const uint64_t first = ((const struct c2_pair *)a)->key, second = ((const struct c2_pair *)b)->key;
     return (first > second) - (first < second);
@@ -177,7 +177,7 @@ enum c2_status c2_map_list(struct c2_pair **out, const struct c2_map *map, struc
         if (map->table[at].key != 0)
             pairs[count++] = (struct c2_pair){map->table[at].key, map->table[at].value};
     }
-    qsort(pairs, count, sizeof *pairs, by_key);
+    qsort(pairs, count, sizeof *pairs, map_by_key);
     return C2_OK;
 }
 
@@ -188,7 +188,7 @@ void c2_map_check(const struct c2_map *map)
         if (map->table[at].key == 0)
             continue;
         taken++;
-        C2_ASSERT(place_of(map, map->table[at].key) == at);
+        C2_ASSERT(map_place_of(map, map->table[at].key) == at);
     }
     C2_ASSERT(taken == map->table_count);
     C2_ASSERT(2 * taken <= map->mask + 1);

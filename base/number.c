@@ -52,8 +52,8 @@ static int suffix_power(char c)
     return at ? (int)(at - suffixes) / 2 + 1 : 0;
 }
 
-static enum c2_status parse(uint64_t *out, const char *text, const char *what, const struct grammar *grammar,
-                            struct c2_error *err)
+static enum c2_status number_parse(uint64_t *out, const char *text, const char *what, const struct grammar *grammar,
+                                   struct c2_error *err)
 {
     const char *at = text;
     bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -78,12 +78,12 @@ static enum c2_status parse(uint64_t *out, const char *text, const char *what, c
 
 enum c2_status c2_parse_size(uint64_t *out, const char *text, const char *what, struct c2_error *err)
 {
-    return parse(out, text, what, &size_grammar, err);
+    return number_parse(out, text, what, &size_grammar, err);
 }
 
 enum c2_status c2_parse_number(uint64_t *out, const char *text, const char *what, struct c2_error *err)
 {
-    return parse(out, text, what, &number_grammar, err);
+    return number_parse(out, text, what, &number_grammar, err);
 }
 
 enum c2_status c2_parse_count(uint64_t *out, const char *text, const char *what, uint64_t least, struct c2_error *err)

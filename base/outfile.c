@@ -57,7 +57,7 @@ static enum c2_status fail_errno(struct c2_error *err, const char *doing, const 
 static struct c2_outfile *all_open;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void enlist(struct c2_outfile *file)
+static void outfile_enlist(struct c2_outfile *file)
 {
     pthread_mutex_lock(&all_lock);
     file->next = all_open;
@@ -65,7 +65,7 @@ static void enlist(struct c2_outfile *file)
     pthread_mutex_unlock(&all_lock);
 }
 
-static void strike_off(const struct c2_outfile *file)
+static void outfile_strike_off(const struct c2_outfile *file)
 {
     pthread_mutex_lock(&all_lock);
     for (struct c2_outfile **at = &all_open; *at; at = &(*at)->next)
@@ -82,7 +82,7 @@ static char **spared; /* as they were named: a file may be moved away, and its i
 static uint32_t spared_count, spared_room;
 
 /* Whether both are one regular file. Of others nothing is replaced. */
-static bool is_same(const char *one, const char *other)
+static bool outfile_is_same(const char *one, const char *other)
 {
     struct stat a, b;
     return stat(one, &a) == 0 && S_ISREG(a.st_mode) && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
@@ -98,7 +98,7 @@ static enum c2_status fail_spared(struct c2_error *err, const char *path)
 static enum c2_status check_spared(const char *path, struct c2_error *err)
 {
     for (uint32_t i = 0; i < spared_count; i++)
-        if (is_same(path, spared[i]))
+        if (outfile_is_same(path, spared[i]))
             return fail_spared(err, path);
     return C2_OK;
 }
@@ -114,7 +114,7 @@ static bool is_listed(const char *path)
 enum c2_status c2_outfile_spare(const char *path, struct c2_error *err)
 {
     for (const struct c2_outfile *file = all_open; file; file = file->next)
-        if (is_same(file->path, path))
+        if (outfile_is_same(file->path, path))
             return fail_spared(err, file->path);
     if (is_listed(path))
         return C2_OK;
@@ -129,9 +129,9 @@ enum c2_status c2_outfile_spare(const char *path, struct c2_error *err)
 
 /* ------------------------------------------------------------------ writing */
 
-static void release(struct c2_outfile *file)
+static void outfile_release(struct c2_outfile *file)
 {
-    strike_off(file);
+    outfile_strike_off(file);
     c2_free(file->path);
     c2_free(file->target);
     c2_free(file->temporary);
@@ -197,7 +197,7 @@ static int folder_length(const char *target)
     return slash ? (int)(slash + 1 - target) : 0;
 }
 
-static int no_memory(void)
+static int outfile_no_memory(void)
 {
     errno = ENOMEM;
     return -1;
@@ -214,7 +214,7 @@ static int with_name_beside(char **temporary, const char *target, int make(int f
         *temporary = c2_format("%.*s.c2emu-%ld-%u.tmp", folder_length(target), target, (long)getpid(),
                                atomic_fetch_add(&number, 1));
         if (!*temporary)
-            return no_memory();
+            return outfile_no_memory();
         made = make(fd, *temporary);
     } while (made < 0 && errno == EEXIST);
     if (made < 0) {
@@ -251,7 +251,7 @@ static bool is_temporary(const char *name)
 }
 
 /* Removes what a killed process left: a temporary file that is not locked. */
-static void sweep(const char *target)
+static void outfile_sweep(const char *target)
 {
     char *folder = c2_format("%.*s.", folder_length(target), target);
     DIR *entries = folder ? opendir(folder) : NULL;
@@ -281,7 +281,7 @@ static int create_beside(char **temporary, const char *target)
 {
     char name[OWN_DESCRIPTOR_BYTES], *folder = c2_format("%.*s.", folder_length(target), target);
     if (!folder)
-        return no_memory();
+        return outfile_no_memory();
     int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
     c2_free(folder);
     if (fd >= 0 && access(own_descriptor(name, fd), F_OK) == 0) /* the name that commit needs */
@@ -290,7 +290,7 @@ static int create_beside(char **temporary, const char *target)
         close(fd);
     else if (errno != EOPNOTSUPP && errno != EISDIR) /* the latter of an old kernel */
         return -1;
-    sweep(target);
+    outfile_sweep(target);
     return with_name_beside(temporary, target, create_locked, -1);
 }
 
@@ -338,7 +338,7 @@ enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct
         c2_outfile_abandon(file);
         return status;
     }
-    enlist(file);
+    outfile_enlist(file);
     *out = file;
     return C2_OK;
 }
@@ -357,7 +357,7 @@ void c2_outfile_folders(void (*each)(void *self, const char *folder), void *self
 }
 
 /* The parent's file is left alone. */
-static void leave(struct c2_outfile *file)
+static void outfile_leave(struct c2_outfile *file)
 {
     c2_free(file->temporary);
     c2_free(file->target);
@@ -365,10 +365,10 @@ static void leave(struct c2_outfile *file)
 }
 
 /* The descriptor keeps its number, which is that of the stream. */
-static enum c2_status become(struct c2_outfile *file, const char *path, struct c2_error *err)
+static enum c2_status outfile_become(struct c2_outfile *file, const char *path, struct c2_error *err)
 {
     struct stat old;
-    leave(file);
+    outfile_leave(file);
     if (path && check_spared(path, err) != C2_OK)
         return C2_ERR_INVALID;
     char *copy = c2_strdup(path ? path : file->path);
@@ -393,9 +393,9 @@ enum c2_status c2_outfiles_rename(const char *(*name)(void *self, const char *pa
 {
     enum c2_status status = C2_OK;
     for (struct c2_outfile *file = all_open; file && status == C2_OK; file = file->next)
-        status = become(file, name(self, file->path), err);
+        status = outfile_become(file, name(self, file->path), err);
     for (struct c2_outfile *file = all_open; file && status != C2_OK; file = file->next)
-        leave(file);
+        outfile_leave(file);
     return status;
 }
 
@@ -427,7 +427,7 @@ static int name_it(int fd, const char *name)
 /* A name for the instant before the rename, locked against sweeps meanwhile. */
 static int name_for_an_instant(struct c2_outfile *file)
 {
-    sweep(file->target);
+    outfile_sweep(file->target);
     flock(file->fd, LOCK_EX | LOCK_NB);
     return with_name_beside(&file->temporary, file->target, name_it, file->fd);
 }
@@ -477,5 +477,5 @@ void c2_outfile_abandon(struct c2_outfile *file)
         fclose(file->stream);
     if (file->temporary)
         unlink(file->temporary);
-    release(file);
+    outfile_release(file);
 }

@@ -61,7 +61,7 @@ struct c2_packer {
     uint8_t out[BUFFER_BYTES];
 };
 
-static void forget(struct c2_packer *packer)
+static void packed_forget(struct c2_packer *packer)
 {
     if (packer->begun && packer->packing == C2_GZIP)
         deflateEnd(&packer->gzip);
@@ -73,7 +73,7 @@ static void forget(struct c2_packer *packer)
 enum c2_status c2_packer_restart(struct c2_packer *packer, struct c2_error *err)
 {
     bool ready = true;
-    forget(packer);
+    packed_forget(packer);
     if (packer->packing == C2_ZSTD)
         ready = !ZSTD_isError(ZSTD_CCtx_reset(packer->zstd, ZSTD_reset_session_only));
     if (packer->packing == C2_GZIP) {
@@ -116,7 +116,7 @@ void c2_packer_destroy(struct c2_packer *packer)
 {
     if (!packer)
         return;
-    forget(packer);
+    packed_forget(packer);
     ZSTD_freeCCtx(packer->zstd);
     c2_free(packer);
 }
@@ -175,7 +175,7 @@ static bool step_xz(struct c2_packer *packer, struct rest *rest, size_t *made, b
     return !*failed && (rest->end ? result != LZMA_STREAM_END : rest->count != 0);
 }
 
-static bool step(struct c2_packer *packer, struct rest *rest, size_t *made, bool *failed)
+static bool packed_step(struct c2_packer *packer, struct rest *rest, size_t *made, bool *failed)
 {
     switch (packer->packing) {
     case C2_ZSTD:
@@ -198,7 +198,7 @@ enum c2_status c2_pack(struct c2_packer *packer, FILE *to, const void *bytes, si
         return fwrite(bytes, 1, count, to) == count ? C2_OK : c2_fail(err, C2_ERR_IO, "%s", strerror(errno));
     while (more) {
         size_t made = 0;
-        more = step(packer, &rest, &made, &failed);
+        more = packed_step(packer, &rest, &made, &failed);
         if (failed)
             return c2_fail(err, C2_ERR_IO, "it cannot be compressed");
         if (made != 0 && fwrite(packer->out, 1, made, to) != made)
@@ -236,7 +236,7 @@ static enum c2_packing packing_of_bytes(const uint8_t *bytes, size_t count)
 }
 
 /* More of the file; false: it cannot be read. At its end there is nothing left. */
-static bool fill(struct unpacker *unpacker)
+static bool packed_fill(struct unpacker *unpacker)
 {
     if (unpacker->left != 0 || unpacker->over)
         return true;
@@ -246,7 +246,7 @@ static bool fill(struct unpacker *unpacker)
     return unpacker->left != 0 || !ferror(unpacker->from);
 }
 
-static void take(struct unpacker *unpacker, size_t count)
+static void packed_take(struct unpacker *unpacker, size_t count)
 {
     unpacker->at += count;
     unpacker->left -= count;
@@ -261,7 +261,7 @@ static size_t unpack_zstd(struct unpacker *unpacker, uint8_t *to, size_t bytes)
     if (ZSTD_isError(left))
         return SIZE_MAX;
     unpacker->whole = left == 0;
-    take(unpacker, in.pos);
+    packed_take(unpacker, in.pos);
     return out.pos;
 }
 
@@ -280,7 +280,7 @@ static size_t unpack_gzip(struct unpacker *unpacker, uint8_t *to, size_t bytes)
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         return SIZE_MAX;
     unpacker->whole = result == Z_STREAM_END;
-    take(unpacker, unpacker->left - gzip->avail_in);
+    packed_take(unpacker, unpacker->left - gzip->avail_in);
     return room - gzip->avail_out;
 }
 
@@ -295,11 +295,11 @@ static size_t unpack_xz(struct unpacker *unpacker, uint8_t *to, size_t bytes)
     if (result != LZMA_OK && result != LZMA_STREAM_END)
         return SIZE_MAX;
     unpacker->whole = result == LZMA_STREAM_END;
-    take(unpacker, unpacker->left - xz->avail_in);
+    packed_take(unpacker, unpacker->left - xz->avail_in);
     return bytes - xz->avail_out;
 }
 
-static size_t unpack_some(struct unpacker *unpacker, uint8_t *to, size_t bytes)
+static size_t packed_unpack_some(struct unpacker *unpacker, uint8_t *to, size_t bytes)
 {
     size_t count = unpacker->left < bytes ? unpacker->left : bytes;
     switch (unpacker->packing) {
@@ -311,7 +311,7 @@ static size_t unpack_some(struct unpacker *unpacker, uint8_t *to, size_t bytes)
         return unpack_xz(unpacker, to, bytes);
     default:
         memcpy(to, unpacker->at, count);
-        take(unpacker, count);
+        packed_take(unpacker, count);
         return count;
     }
 }
@@ -321,7 +321,7 @@ static ssize_t unpack_end(struct unpacker *unpacker, uint8_t *to, size_t bytes)
 {
     size_t count = 0;
     if (!unpacker->whole && (unpacker->packing == C2_ZSTD || unpacker->packing == C2_XZ))
-        count = unpack_some(unpacker, to, bytes);
+        count = packed_unpack_some(unpacker, to, bytes);
     if (count != 0 && count != SIZE_MAX)
         return (ssize_t)count;
     if (count != SIZE_MAX && (unpacker->whole || unpacker->packing == C2_PLAIN))
@@ -334,11 +334,11 @@ static ssize_t read_unpacked(void *self, char *to, size_t bytes)
 {
     struct unpacker *unpacker = self;
     while (bytes != 0) {
-        if (!fill(unpacker))
+        if (!packed_fill(unpacker))
             return -1;
         if (unpacker->left == 0)
             return unpack_end(unpacker, (uint8_t *)to, bytes);
-        const size_t count = unpack_some(unpacker, (uint8_t *)to, bytes);
+        const size_t count = packed_unpack_some(unpacker, (uint8_t *)to, bytes);
         if (count == SIZE_MAX) {
             errno = EBADMSG;
             return -1;
@@ -361,7 +361,7 @@ static int close_unpacked(void *self)
     return 0;
 }
 
-static bool begin(struct unpacker *unpacker)
+static bool packed_begin(struct unpacker *unpacker)
 {
     unpacker->xz = (lzma_stream)LZMA_STREAM_INIT;
     switch (unpacker->packing) {
@@ -388,7 +388,7 @@ enum c2_status c2_unpack(FILE **out, FILE *from, struct c2_error *err)
     unpacker->left = fread(unpacker->in, 1, MAGIC_BYTES, from);
     unpacker->packing = packing_of_bytes(unpacker->in, unpacker->left);
     const cookie_io_functions_t functions = {.read = read_unpacked, .close = close_unpacked};
-    if (begin(unpacker))
+    if (packed_begin(unpacker))
         *out = fopencookie(unpacker, "r", functions);
     if (*out)
         return C2_OK;

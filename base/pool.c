@@ -14,7 +14,7 @@ struct c2_pool_block {
     _Alignas(max_align_t) char room[];
 };
 
-static struct c2_pool_block *add_block(struct c2_pool *pool, size_t bytes)
+static struct c2_pool_block *pool_add_block(struct c2_pool *pool, size_t bytes)
 {
     const size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
     struct c2_pool_block *block = c2_calloc(1, sizeof *block + room);
@@ -30,7 +30,7 @@ void *c2_pool_get(struct c2_pool *pool, size_t bytes)
     struct c2_pool_block *block = pool->last;
     bytes = c2_align_up(bytes, _Alignof(max_align_t));
     if (!block || block->bytes - block->used < bytes)
-        block = add_block(pool, bytes);
+        block = pool_add_block(pool, bytes);
     if (!block)
         return NULL;
     block->used += bytes;

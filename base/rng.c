@@ -33,7 +33,7 @@ static uint64_t fnv1a(const char *text)
     return hash;
 }
 
-static uint64_t rotate_left(uint64_t v, unsigned by) { return v << by | v >> (64 - by); }
+static uint64_t rng_rotate_left(uint64_t v, unsigned by) { return v << by | v >> (64 - by); }
 
 void c2_rng_init(struct c2_rng *rng, uint64_t master_seed, const char *consumer)
 {
@@ -45,14 +45,14 @@ void c2_rng_init(struct c2_rng *rng, uint64_t master_seed, const char *consumer)
 uint64_t c2_rng_next(struct c2_rng *rng)
 {
     uint64_t *s = rng->s;
-    uint64_t result = rotate_left(s[1] * 5, 7) * 9;
+    uint64_t result = rng_rotate_left(s[1] * 5, 7) * 9;
     uint64_t shifted = s[1] << 17;
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= shifted;
-    s[3] = rotate_left(s[3], 45);
+    s[3] = rng_rotate_left(s[3], 45);
     return result;
 }
 

@@ -51,7 +51,7 @@ void c2_sha256_destroy(struct c2_sha256 *sum)
 
 void c2_sha256_add(struct c2_sha256 *sum, const void *bytes, size_t count) { gcry_md_write(sum->handle, bytes, count); }
 
-static void put_text(char out[C2_SHA256_TEXT], const unsigned char *digest)
+static void sha256_put_text(char out[C2_SHA256_TEXT], const unsigned char *digest)
 {
     for (size_t i = 0; i < DIGEST_BYTES; i++)
         snprintf(out + 2 * i, 3, "%02x", digest[i]);
@@ -63,7 +63,7 @@ enum c2_status c2_sha256_text(char out[C2_SHA256_TEXT], const struct c2_sha256 *
     gcry_md_hd_t copy;
     if (gcry_md_copy(&copy, sum->handle) != 0)
         return c2_fail_memory(err, "a hash");
-    put_text(out, gcry_md_read(copy, GCRY_MD_SHA256));
+    sha256_put_text(out, gcry_md_read(copy, GCRY_MD_SHA256));
     gcry_md_close(copy);
     return C2_OK;
 }
@@ -74,12 +74,12 @@ enum c2_status c2_sha256_bytes(char out[C2_SHA256_TEXT], const void *bytes, size
     if (!is_ready())
         return c2_fail(err, C2_ERR_INTERNAL, "libgcrypt cannot compute SHA-256");
     gcry_md_hash_buffer(GCRY_MD_SHA256, digest, bytes, count);
-    put_text(out, digest);
+    sha256_put_text(out, digest);
     return C2_OK;
 }
 
 /* 0, or why the file cannot be read. */
-static int add_file(struct c2_sha256 *sum, uint64_t *bytes, int fd, unsigned char *part)
+static int sha256_add_file(struct c2_sha256 *sum, uint64_t *bytes, int fd, unsigned char *part)
 {
     for (*bytes = 0;;) {
         const ssize_t got = pread(fd, part, PART_BYTES, (off_t)*bytes);
@@ -98,7 +98,7 @@ enum c2_status c2_sha256_file(char out[C2_SHA256_TEXT], uint64_t *bytes, int fd,
     unsigned char *part = c2_alloc(PART_BYTES);
     enum c2_status status = part ? c2_sha256_create(&sum, err) : c2_fail_memory(err, "the content of a file");
     if (status == C2_OK) {
-        const int reason = add_file(sum, bytes, fd, part);
+        const int reason = sha256_add_file(sum, bytes, fd, part);
         status = reason == 0 ? c2_sha256_text(out, sum, err) : c2_fail(err, C2_ERR_IO, "%s", strerror(reason));
     }
     c2_sha256_destroy(sum);

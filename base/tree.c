@@ -33,7 +33,7 @@ void c2_tree_visit(const struct c2_tree *tree)
         ++*tree->visits;
 }
 
-static void settle(const struct c2_tree *tree, struct c2_node *node)
+static void tree_settle(const struct c2_tree *tree, struct c2_node *node)
 {
     c2_tree_visit(tree);
     if (tree->summarize)
@@ -91,62 +91,62 @@ static void part(const struct c2_tree *tree, struct c2_node *node, uint64_t key,
         part(tree, node->left, key, below, &node->left);
         *others = node;
     }
-    settle(tree, node);
+    tree_settle(tree, node);
 }
 
 /* Joins two subtrees; all keys of the first are below those of the second. */
-static struct c2_node *join(const struct c2_tree *tree, struct c2_node *low, struct c2_node *high)
+static struct c2_node *tree_join(const struct c2_tree *tree, struct c2_node *low, struct c2_node *high)
 {
     if (!low || !high)
         return low ? low : high;
     struct c2_node *top = low->weight >= high->weight ? low : high;
     if (top == low)
-        low->right = join(tree, low->right, high);
+        low->right = tree_join(tree, low->right, high);
     else
-        high->left = join(tree, low, high->left);
-    settle(tree, top);
+        high->left = tree_join(tree, low, high->left);
+    tree_settle(tree, top);
     return top;
 }
 
-static struct c2_node *insert(const struct c2_tree *tree, struct c2_node *at, struct c2_node *node)
+static struct c2_node *tree_insert(const struct c2_tree *tree, struct c2_node *at, struct c2_node *node)
 {
     if (!at || at->weight < node->weight) {
         part(tree, at, node->key, &node->left, &node->right);
-        settle(tree, node);
+        tree_settle(tree, node);
         return node;
     }
     C2_ASSERT(at->key != node->key);
     if (node->key < at->key)
-        at->left = insert(tree, at->left, node);
+        at->left = tree_insert(tree, at->left, node);
     else
-        at->right = insert(tree, at->right, node);
-    settle(tree, at);
+        at->right = tree_insert(tree, at->right, node);
+    tree_settle(tree, at);
     return at;
 }
 
 void c2_tree_insert(struct c2_tree *tree, struct c2_node *node)
 {
     node->weight = draw_weight(tree);
-    tree->root = insert(tree, tree->root, node);
+    tree->root = tree_insert(tree, tree->root, node);
     tree->count++;
 }
 
-static struct c2_node *take_out(const struct c2_tree *tree, struct c2_node *at, const struct c2_node *node)
+static struct c2_node *tree_take_out(const struct c2_tree *tree, struct c2_node *at, const struct c2_node *node)
 {
     C2_ASSERT(at);
     if (at == node)
-        return join(tree, at->left, at->right);
+        return tree_join(tree, at->left, at->right);
     if (node->key < at->key)
-        at->left = take_out(tree, at->left, node);
+        at->left = tree_take_out(tree, at->left, node);
     else
-        at->right = take_out(tree, at->right, node);
-    settle(tree, at);
+        at->right = tree_take_out(tree, at->right, node);
+    tree_settle(tree, at);
     return at;
 }
 
 void c2_tree_remove(struct c2_tree *tree, struct c2_node *node)
 {
-    tree->root = take_out(tree, tree->root, node);
+    tree->root = tree_take_out(tree, tree->root, node);
     tree->count--;
 }
 
@@ -155,14 +155,14 @@ static void settle_path(const struct c2_tree *tree, struct c2_node *at, const st
     C2_ASSERT(at);
     if (at != node)
         settle_path(tree, node->key < at->key ? at->left : at->right, node);
-    settle(tree, at);
+    tree_settle(tree, at);
 }
 
 void c2_tree_changed(struct c2_tree *tree, struct c2_node *node) { settle_path(tree, tree->root, node); }
 
 /* ------------------------------------------------------------------ check */
 
-static size_t check(const struct c2_node *node, const uint64_t *above, const uint64_t *below)
+static size_t tree_check(const struct c2_node *node, const uint64_t *above, const uint64_t *below)
 {
     if (!node)
         return 0;
@@ -170,7 +170,7 @@ static size_t check(const struct c2_node *node, const uint64_t *above, const uin
     C2_ASSERT(!below || node->key < *below);
     C2_ASSERT(!node->left || node->left->weight <= node->weight);
     C2_ASSERT(!node->right || node->right->weight <= node->weight);
-    return 1 + check(node->left, above, &node->key) + check(node->right, &node->key, below);
+    return 1 + tree_check(node->left, above, &node->key) + tree_check(node->right, &node->key, below);
 }
 
-void c2_tree_check(const struct c2_tree *tree) { C2_ASSERT(check(tree->root, NULL, NULL) == tree->count); }
+void c2_tree_check(const struct c2_tree *tree) { C2_ASSERT(tree_check(tree->root, NULL, NULL) == tree->count); }

@@ -26,7 +26,7 @@
 
 #include "caches/coherence_priv.h"
 
-static uint64_t bytes_of(const struct caches_origin *origin)
+static uint64_t bytes_bytes_of(const struct caches_origin *origin)
 {
     return c2_mask(origin->first, origin->first + origin->bytes - 1);
 }
@@ -67,19 +67,19 @@ static bool begin_record(struct cache_coherence *coherence, uint32_t slot)
 
 /* ------------------------------------------------------------------ what a miss was */
 
-static bool is_pair(const struct caches_shared_pair *pair, const struct cache_byte_user *user, uint32_t core)
+static bool bytes_is_pair(const struct caches_shared_pair *pair, const struct cache_byte_user *user, uint32_t core)
 {
     return pair->taker == user->taker && pair->misser == user->misser && pair->taker_core == user->taker_core &&
            pair->misser_core == core;
 }
 
 /* NULL: no memory. */
-static struct caches_shared_pair *find_pair(struct cache_coherence *coherence, uint32_t record,
-                                            const struct cache_byte_user *user, uint32_t core)
+static struct caches_shared_pair *bytes_find_pair(struct cache_coherence *coherence, uint32_t record,
+                                                  const struct cache_byte_user *user, uint32_t core)
 {
     uint32_t *first = &coherence->records[record].pairs;
     for (uint32_t at = *first; at != 0; at = coherence->pairs[at - 1].next)
-        if (is_pair(&coherence->pairs[at - 1], user, core))
+        if (bytes_is_pair(&coherence->pairs[at - 1], user, core))
             return &coherence->pairs[at - 1];
     if (!c2_grow((void **)&coherence->pairs, &coherence->pair_room, coherence->pair_count, sizeof *coherence->pairs))
         return NULL;
@@ -93,7 +93,7 @@ static struct caches_shared_pair *find_pair(struct cache_coherence *coherence, u
 }
 
 /* What waits is true sharing or not. */
-static bool settle(struct cache_coherence *coherence, uint32_t record, uint32_t core, bool truly)
+static bool bytes_settle(struct cache_coherence *coherence, uint32_t record, uint32_t core, bool truly)
 {
     struct cache_byte_user *user = &coherence->users[(size_t)record * coherence->cores + core];
     if (!user->waits)
@@ -101,7 +101,7 @@ static bool settle(struct cache_coherence *coherence, uint32_t record, uint32_t 
     user->waits = false;
     if (!user->measured)
         return true;
-    struct caches_shared_pair *pair = find_pair(coherence, record, user, core);
+    struct caches_shared_pair *pair = bytes_find_pair(coherence, record, user, core);
     if (!pair)
         return false;
     pair->taker_bytes |= user->taker_bytes;
@@ -125,14 +125,14 @@ bool cache_bytes_taken(struct cache_coherence *coherence, uint32_t slot, uint32_
         user->foreign = 0;
     user->taker = by->tag;
     user->taker_core = by->core;
-    user->taker_bytes = bytes_of(by);
+    user->taker_bytes = bytes_bytes_of(by);
     user->sums.losses += coherence->measuring;
     return true;
 }
 
 void cache_bytes_written(struct cache_coherence *coherence, const struct cache_directed *line)
 {
-    const uint64_t me = cache_core_bit(coherence->origin.core), bytes = bytes_of(&coherence->origin);
+    const uint64_t me = cache_core_bit(coherence->origin.core), bytes = bytes_bytes_of(&coherence->origin);
     for (uint64_t cores = line->lost & ~me; cores != 0; cores &= cores - 1)
         user_of(coherence, line, (uint32_t)__builtin_ctzll(cores))->foreign |= bytes;
 }
@@ -141,23 +141,23 @@ bool cache_bytes_accessed(struct cache_coherence *coherence, const struct cache_
 {
     const struct caches_origin *by = &coherence->origin;
     struct cache_byte_user *user = user_of(coherence, line, by->core);
-    const uint64_t bytes = bytes_of(by);
+    const uint64_t bytes = bytes_bytes_of(by);
     if (coherence->measuring)
         *(write ? &user->sums.written : &user->sums.read) |= bytes;
     if (missed) {
-        if (!settle(coherence, line->record - 1, by->core, false))
+        if (!bytes_settle(coherence, line->record - 1, by->core, false))
             return false;
         user->waits = true;
         user->measured = coherence->measuring;
         user->misser = by->tag;
         user->miss_bytes = bytes;
     }
-    return !user->waits || !(user->foreign & bytes) || settle(coherence, line->record - 1, by->core, true);
+    return !user->waits || !(user->foreign & bytes) || bytes_settle(coherence, line->record - 1, by->core, true);
 }
 
 bool cache_bytes_left(struct cache_coherence *coherence, const struct cache_directed *line, uint32_t core)
 {
-    return line->record == 0 || settle(coherence, line->record - 1, core, false);
+    return line->record == 0 || bytes_settle(coherence, line->record - 1, core, false);
 }
 
 bool cache_bytes_settle(struct cache_coherence *coherence)
@@ -165,7 +165,7 @@ bool cache_bytes_settle(struct cache_coherence *coherence)
     bool done = true;
     for (uint32_t record = 0; record < coherence->record_count; record++)
         for (uint32_t core = 0; core < coherence->cores; core++)
-            done &= settle(coherence, record, core, false);
+            done &= bytes_settle(coherence, record, core, false);
     return done;
 }
 

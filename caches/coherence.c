@@ -144,8 +144,8 @@ struct taken {
     bool marked;      /* a level, or its shadow, had it */
 };
 
-static void take_level(struct cache_coherence *coherence, struct cache_level *level, uint32_t node,
-                       const struct cache_request *request, struct taken *taken)
+static void coherence_take_level(struct cache_coherence *coherence, struct cache_level *level, uint32_t node,
+                                 const struct cache_request *request, struct taken *taken)
 {
     struct caches_core_level *counts = &coherence->levels[level->core * coherence->own_nodes + node];
     struct cache_state *const row = request->row, *state = &row[level->column];
@@ -211,13 +211,13 @@ static void write_down(struct caches *caches, uint32_t core, struct cache_state 
 }
 
 /* A write of another core. */
-static bool take(struct caches *caches, const struct cache_request *request, uint32_t core)
+static bool coherence_take(struct caches *caches, const struct cache_request *request, uint32_t core)
 {
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
     struct taken taken = {.copy = false};
     for (uint32_t i = 0; i < coherence->own_nodes; i++)
-        take_level(coherence, own_node(caches, core, i), i, request, &taken);
+        coherence_take_level(coherence, own_node(caches, core, i), i, request, &taken);
     if (taken.copy)
         count_invalidation(coherence, core);
     if (taken.dirty)
@@ -234,7 +234,7 @@ static bool take(struct caches *caches, const struct cache_request *request, uin
 }
 
 /* A read of another core: the owner's copies are clean then. */
-static void share(struct caches *caches, struct cache_state *row, uint32_t core)
+static void coherence_share(struct caches *caches, struct cache_state *row, uint32_t core)
 {
     struct cache_coherence *coherence = caches->coherence;
     bool dirty = false;
@@ -252,7 +252,8 @@ static void share(struct caches *caches, struct cache_state *row, uint32_t core)
 
 /* ------------------------------------------------------------------ around an access */
 
-static bool write_line(struct caches *caches, const struct cache_request *request, struct cache_directed *line)
+static bool coherence_write_line(struct caches *caches, const struct cache_request *request,
+                                 struct cache_directed *line)
 {
     struct cache_coherence *coherence = caches->coherence;
     const uint32_t core = coherence->origin.core;
@@ -261,7 +262,7 @@ static bool write_line(struct caches *caches, const struct cache_request *reques
     coherence->upgrades += coherence->upgraded;
     coherence->counts[core].upgrades += coherence->upgraded && coherence->measuring;
     for (uint64_t others = line->touched & ~me; others != 0; others &= others - 1)
-        if (!take(caches, request, (uint32_t)__builtin_ctzll(others)))
+        if (!coherence_take(caches, request, (uint32_t)__builtin_ctzll(others)))
             return false;
     line->sharers &= me;
     line->touched = me;
@@ -269,11 +270,11 @@ static bool write_line(struct caches *caches, const struct cache_request *reques
     return true;
 }
 
-static void read_line(struct caches *caches, const struct cache_request *request, struct cache_directed *line)
+static void coherence_read_line(struct caches *caches, const struct cache_request *request, struct cache_directed *line)
 {
     const uint32_t core = caches->coherence->origin.core;
     if (line->owner != 0 && line->owner != core + 1)
-        share(caches, request->row, line->owner - 1);
+        coherence_share(caches, request->row, line->owner - 1);
     if (line->sharers & ~cache_core_bit(core))
         line->owner = 0;
     else if (line->sharers == 0)
@@ -300,11 +301,11 @@ bool cache_coherence_before(struct caches *caches, const struct cache_request *r
     coherence->upgraded = false;
     coherence->asked = !(line->sharers & me) || (request->write && line->owner != coherence->origin.core + 1);
     if (!request->write) {
-        read_line(caches, request, line);
+        coherence_read_line(caches, request, line);
         return true;
     }
     if (line->touched != me || line->owner != coherence->origin.core + 1)
-        if (!write_line(caches, request, line))
+        if (!coherence_write_line(caches, request, line))
             return false;
     if (line->lost & ~me)
         cache_bytes_written(coherence, line);
@@ -349,7 +350,7 @@ static void look_at_evicted(struct caches *caches)
 /* ------------------------------------------------------------------ a snoop filter that is full */
 
 /* Out of all own levels of the core. */
-static void filter_out(struct caches *caches, uint32_t core, uint32_t slot)
+static void coherence_filter_out(struct caches *caches, uint32_t core, uint32_t slot)
 {
     struct cache_coherence *coherence = caches->coherence;
     struct cache_state *row = cache_lines_row(&caches->lines, slot);
@@ -375,7 +376,7 @@ static uint32_t use_filter(struct caches *caches, uint32_t slot)
     coherence->counts[coherence->origin.core].filter_evictions += coherence->measuring;
     for (uint64_t cores = line->sharers; cores != 0; cores &= cores - 1) {
         const uint32_t core = (uint32_t)__builtin_ctzll(cores);
-        filter_out(caches, core, victim);
+        coherence_filter_out(caches, core, victim);
         coherence->failed |= !cache_bytes_left(coherence, line, core);
     }
     line->sharers = 0;
@@ -431,14 +432,14 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
 
 /* ------------------------------------------------------------------ around a prefetch */
 
-static bool is_own(const struct caches *caches, const struct cache_level *level)
+static bool coherence_is_own(const struct caches *caches, const struct cache_level *level)
 {
     return level->depth < caches->coherence->private_levels;
 }
 
 bool cache_coherence_keeps(const struct caches *caches, const struct cache_request *request)
 {
-    return !is_own(caches, request->first) && caches->coherence->lines[request->slot].sharers != 0;
+    return !coherence_is_own(caches, request->first) && caches->coherence->lines[request->slot].sharers != 0;
 }
 
 void cache_coherence_fetches(struct caches *caches, const struct cache_request *request)
@@ -446,11 +447,11 @@ void cache_coherence_fetches(struct caches *caches, const struct cache_request *
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
     const uint32_t core = coherence->origin.core;
-    if (!is_own(caches, request->first))
+    if (!coherence_is_own(caches, request->first))
         return;
     coherence->asked = !(line->sharers & cache_core_bit(core));
     coherence->counts[core].prefetch_downgrades += line->owner != 0 && line->owner != core + 1 && coherence->measuring;
-    read_line(caches, request, line);
+    coherence_read_line(caches, request, line);
 }
 
 bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request, uint32_t *filtered)
@@ -459,7 +460,7 @@ bool cache_coherence_fetched(struct caches *caches, const struct cache_request *
     const uint64_t me = cache_core_bit(coherence->origin.core);
     look_at_evicted(caches);
     *filtered = LINES_NO_SLOT;
-    if (!is_own(caches, request->first))
+    if (!coherence_is_own(caches, request->first))
         return !coherence->failed;
     coherence->lines[request->slot].sharers |= me;
     coherence->lines[request->slot].lost &= ~me;
@@ -478,9 +479,9 @@ bool cache_coherence_claims(struct caches *caches, const struct cache_request *r
     if (line->touched == me && line->owner == core + 1)
         return true;
     if (line->owner != 0 && line->owner != core + 1)
-        share(caches, request->row, line->owner - 1); /* no byte is written: what was dirty is written down */
+        coherence_share(caches, request->row, line->owner - 1); /* no byte is written: what was dirty is written down */
     for (uint64_t others = line->touched & ~me; others != 0; others &= others - 1)
-        if (!take(caches, request, (uint32_t)__builtin_ctzll(others)))
+        if (!coherence_take(caches, request, (uint32_t)__builtin_ctzll(others)))
             return false;
     line->sharers &= me;
     line->touched = me;

@@ -49,7 +49,7 @@ bool cache_contents_suit(const struct caches *caches)
 }
 
 /* The words of the policy are the sets. */
-static struct cache_sets sets_of(const struct cache_policy *policy)
+static struct cache_sets contents_sets_of(const struct cache_policy *policy)
 {
     const uint32_t stride = 1u << policy->way_bits;
     return (struct cache_sets){
@@ -70,7 +70,7 @@ enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
         if (level->ordered)
             status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
         else
-            level->sets = sets_of(&level->policy);
+            level->sets = contents_sets_of(&level->policy);
     }
     cache_contents_use(caches, cache_contents_best());
     return status;
@@ -170,21 +170,21 @@ void cache_contents_link(struct caches *caches)
 
 /* ------------------------------------------------------------------ invariants */
 
-static bool has(const struct cache_level *level, uint32_t tag)
+static bool contents_has(const struct cache_level *level, uint32_t tag)
 {
     const uint64_t line = cache_lines_line(level->lines, tag - 1);
     const uint32_t ways = level->sets.ways;
     return cache_sets_find(cache_sets_at(&level->sets, cache_contents_set_of(level, line)), tag, ways) < ways;
 }
 
-static void check_line(const struct cache_level *level, uint32_t set, uint32_t word)
+static void contents_check_line(const struct cache_level *level, uint32_t set, uint32_t word)
 {
     const uint32_t tag = cache_sets_tag(word);
     C2_ASSERT(cache_contents_set_of(level, cache_lines_line(level->lines, tag - 1)) == set);
     C2_ASSERT(!level->clean || !(word & CACHE_SETS_DIRTY));
-    C2_ASSERT(!level->apart_from || !has(level->apart_from, tag));
+    C2_ASSERT(!level->apart_from || !contents_has(level->apart_from, tag));
     for (const struct cache_level *below = level->next; below; below = below->next)
-        C2_ASSERT(!below->inclusive || has(below, tag));
+        C2_ASSERT(!below->inclusive || contents_has(below, tag));
 }
 
 void cache_contents_check(const struct caches *caches)
@@ -199,7 +199,7 @@ void cache_contents_check(const struct caches *caches)
             for (uint32_t place = 0; place < level->sets.ways; place++) {
                 const uint32_t word = cache_sets_at(&level->sets, set)[place];
                 if (word != 0)
-                    check_line(level, set, word);
+                    contents_check_line(level, set, word);
             }
     }
 }

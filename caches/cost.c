@@ -56,12 +56,13 @@ static uint32_t code_latency(const struct caches_machine *machine)
     return latencies_known(machine) ? machine->l1i.latency_cycles : LATENCIES[0];
 }
 
-static uint32_t step(uint32_t own, uint32_t next) { return next > own ? next - own : 1; }
+static uint32_t cost_step(uint32_t own, uint32_t next) { return next > own ? next - own : 1; }
 
 static void price_level(struct caches_costs *costs, const struct caches_machine *machine, uint32_t number, uint32_t own,
                         uint32_t depth)
 {
-    const uint32_t miss = step(own, caches_latency(machine, depth + 1)), taken = step(own, machine->sharing_cycles);
+    const uint32_t miss = cost_step(own, caches_latency(machine, depth + 1)),
+                   taken = cost_step(own, machine->sharing_cycles);
     const bool last_own = depth + 1 == caches_machine_private(machine);
     const bool shared = depth >= caches_machine_private(machine);
     costs->miss[number] = miss;
@@ -93,7 +94,7 @@ static uint32_t walk_read_cycles(const struct caches_machine *machine)
 struct caches_costs caches_costs(const struct caches_machine *machine)
 {
     struct caches_costs costs = {
-        .upgrade = step(caches_latency(machine, 0), caches_latency(machine, caches_machine_private(machine))),
+        .upgrade = cost_step(caches_latency(machine, 0), caches_latency(machine, caches_machine_private(machine))),
         .second_tlb = second_tlb_cycles(machine),
         .walk_read = walk_read_cycles(machine)};
     for (uint32_t i = 0; i < machine->level_count; i++)

@@ -70,7 +70,7 @@ void cache_filter_place(struct cache_filter *filter, const struct cache_level *f
 
 /* ------------------------------------------------------------------ entries */
 
-static uint32_t set_of(const struct cache_filter *filter, uint64_t line)
+static uint32_t filter_set_of(const struct cache_filter *filter, uint64_t line)
 {
     const struct cache_level *like = filter->like;
     if (!like || !like->hash)
@@ -79,13 +79,13 @@ static uint32_t set_of(const struct cache_filter *filter, uint64_t line)
     return slice * filter->set_count + (uint32_t)(line / like->divisor % filter->set_count);
 }
 
-static uint32_t *entries_of(const struct cache_filter *filter, const struct cache_lines *lines, uint32_t slot)
+static uint32_t *filter_entries_of(const struct cache_filter *filter, const struct cache_lines *lines, uint32_t slot)
 {
-    return &filter->slots[(size_t)set_of(filter, cache_lines_line(lines, slot)) * filter->ways];
+    return &filter->slots[(size_t)filter_set_of(filter, cache_lines_line(lines, slot)) * filter->ways];
 }
 
 /* The place of the line's entry, or of the first free one; ways: there is neither. */
-static uint32_t place_of(const struct cache_filter *filter, const uint32_t *entries, uint32_t slot)
+static uint32_t filter_place_of(const struct cache_filter *filter, const uint32_t *entries, uint32_t slot)
 {
     uint32_t at = 0;
     while (at < filter->ways && entries[at] != 0 && entries[at] != slot + 1)
@@ -95,7 +95,7 @@ static uint32_t place_of(const struct cache_filter *filter, const uint32_t *entr
 
 bool cache_filter_use(struct cache_filter *filter, const struct cache_lines *lines, uint32_t slot, uint32_t *victim)
 {
-    uint32_t *entries = entries_of(filter, lines, slot), at = place_of(filter, entries, slot);
+    uint32_t *entries = filter_entries_of(filter, lines, slot), at = filter_place_of(filter, entries, slot);
     const bool full = at == filter->ways;
     at -= full;
     *victim = entries[at] - 1;
@@ -106,8 +106,8 @@ bool cache_filter_use(struct cache_filter *filter, const struct cache_lines *lin
 
 void cache_filter_drop(struct cache_filter *filter, const struct cache_lines *lines, uint32_t slot)
 {
-    uint32_t *entries = entries_of(filter, lines, slot);
-    const uint32_t at = place_of(filter, entries, slot);
+    uint32_t *entries = filter_entries_of(filter, lines, slot);
+    const uint32_t at = filter_place_of(filter, entries, slot);
     if (at == filter->ways || entries[at] == 0)
         return;
     memmove(entries + at, entries + at + 1, (filter->ways - 1 - at) * sizeof *entries);
@@ -117,7 +117,7 @@ void cache_filter_drop(struct cache_filter *filter, const struct cache_lines *li
 bool cache_filter_holds(const struct cache_filter *filter, const struct cache_lines *lines, uint32_t slot,
                         bool is_there)
 {
-    const uint32_t *entries = entries_of(filter, lines, slot);
+    const uint32_t *entries = filter_entries_of(filter, lines, slot);
     uint32_t found = 0;
     for (uint32_t i = 0; i < filter->ways; i++)
         found += entries[i] == slot + 1;

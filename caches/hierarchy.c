@@ -81,8 +81,8 @@ static uint32_t node_count(const struct caches_machine *machine)
 }
 
 /* L1I has the depth behind all others. */
-static enum c2_status init_level(struct caches *caches, uint32_t core, uint32_t depth, uint64_t seed,
-                                 struct c2_error *err)
+static enum c2_status hierarchy_init_level(struct caches *caches, uint32_t core, uint32_t depth, uint64_t seed,
+                                           struct c2_error *err)
 {
     const struct caches_machine *machine = &caches->machine;
     const bool l1i = depth == machine->level_count;
@@ -108,8 +108,9 @@ static enum c2_status init_core(struct caches *caches, uint32_t core, uint64_t s
     const uint32_t depths = core == 0 ? machine->level_count : caches->coherence->private_levels;
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < depths && status == C2_OK; i++)
-        status = init_level(caches, core, i, seed, err);
-    return status == C2_OK && machine->has_l1i ? init_level(caches, core, machine->level_count, seed, err) : status;
+        status = hierarchy_init_level(caches, core, i, seed, err);
+    return status == C2_OK && machine->has_l1i ? hierarchy_init_level(caches, core, machine->level_count, seed, err)
+                                               : status;
 }
 
 static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c2_error *err)

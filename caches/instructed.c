@@ -105,26 +105,32 @@ struct cache_instructed {
 
 /* ------------------------------------------------------------------ life */
 
-static uint32_t core_of(const struct caches *caches) { return caches->coherence ? caches->coherence->origin.core : 0; }
+static uint32_t instructed_core_of(const struct caches *caches)
+{
+    return caches->coherence ? caches->coherence->origin.core : 0;
+}
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the instructions for caches"); }
+static enum c2_status instructed_no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the instructions for caches");
+}
 
-static enum c2_status begin(struct caches *caches, struct c2_error *err)
+static enum c2_status instructed_begin(struct caches *caches, struct c2_error *err)
 {
     struct cache_instructed *instructed = caches->instructed = c2_calloc(1, sizeof *instructed);
     if (!instructed)
-        return no_memory(err);
+        return instructed_no_memory(err);
     instructed->measuring = true;
     instructed->buffers = c2_calloc(caches_machine_cores(&caches->machine), sizeof *instructed->buffers);
     instructed->waited = c2_calloc(caches_machine_cores(&caches->machine), sizeof *instructed->waited);
-    return instructed->buffers && instructed->waited ? C2_OK : no_memory(err);
+    return instructed->buffers && instructed->waited ? C2_OK : instructed_no_memory(err);
 }
 
 enum c2_status caches_instructed_begin(struct caches *caches, struct c2_error *err)
 {
     enum c2_status status = caches->usual ? cache_generalize(caches, err) : C2_OK;
     if (status == C2_OK && !caches->instructed)
-        status = begin(caches, err);
+        status = instructed_begin(caches, err);
     if (status == C2_OK && !caches->prefetch)
         status = cache_prefetch_init(caches, err);
     return status;
@@ -147,7 +153,7 @@ void caches_set_clock(struct caches *caches, uint64_t now) { caches->instructed-
 
 /* ------------------------------------------------------------------ counts */
 
-static struct caches_instructed *counts_of(struct caches *caches, enum caches_instruction what, uint32_t tag)
+static struct caches_instructed *instructed_counts_of(struct caches *caches, enum caches_instruction what, uint32_t tag)
 {
     struct cache_instructed *instructed = caches->instructed;
     const uint32_t before = instructed->tag_room;
@@ -214,7 +220,7 @@ static struct ahead *ahead_of(struct caches *caches, const struct cache_level *l
     return &caches->instructed->ahead[(size_t)slot * caches->node_count + level->column];
 }
 
-static bool reach(struct caches *caches)
+static bool instructed_reach(struct caches *caches)
 {
     struct cache_instructed *instructed = caches->instructed;
     return cache_lines_cover(&caches->lines, (void **)&instructed->ahead, &instructed->ahead_room,
@@ -227,7 +233,7 @@ void cache_instructed_waited(struct caches *caches, const struct cache_level *fi
 {
     const uint32_t from = caches_latency(&caches->machine, first->depth);
     const uint32_t to = caches_latency(&caches->machine, has ? has->depth : caches->level_count);
-    caches->instructed->waited[core_of(caches)] += to < from ? 0 : to - from;
+    caches->instructed->waited[instructed_core_of(caches)] += to < from ? 0 : to - from;
 }
 
 /* What an access waits for a line that was fetched ahead so many instructions ago. */
@@ -246,7 +252,7 @@ void cache_instructed_used(struct caches *caches, const struct cache_level *leve
     const struct ahead *of = ahead_of(caches, level, slot);
     const uint32_t core = of->when & ((1u << CORE_BITS) - 1);
     const uint64_t instructions = instructed->now - (of->when >> CORE_BITS);
-    const bool late = core == core_of(caches) && instructions < of->cycles;
+    const bool late = core == instructed_core_of(caches) && instructions < of->cycles;
     const uint64_t cycles = late && waits ? wait(instructed, core, of, instructions) : 0;
     struct caches_instructed *counts = known(instructed, tag);
     if (!counts)
@@ -274,7 +280,7 @@ void cache_instructed_polluting(struct caches *caches, uint32_t tag)
 /* ------------------------------------------------------------------ lines that stores have taken */
 
 /* NULL: the line was in no instruction so far, nor were others near it. */
-static struct taken *taken_of(const struct caches *caches, uint32_t slot)
+static struct taken *instructed_taken_of(const struct caches *caches, uint32_t slot)
 {
     const struct cache_instructed *instructed = caches->instructed;
     return slot / LINES_GROUP < instructed->taken_room ? &instructed->taken[slot] : NULL;
@@ -282,7 +288,7 @@ static struct taken *taken_of(const struct caches *caches, uint32_t slot)
 
 void cache_instructed_forget(struct caches *caches, uint32_t slot)
 {
-    struct taken *taken = taken_of(caches, slot);
+    struct taken *taken = instructed_taken_of(caches, slot);
     if (taken)
         taken->tag = 0;
 }
@@ -297,21 +303,21 @@ static uint64_t last_lines(const struct caches *caches)
 void cache_instructed_accessed(struct caches *caches, uint32_t slot)
 {
     const struct cache_instructed *instructed = caches->instructed;
-    struct taken *taken = taken_of(caches, slot);
+    struct taken *taken = instructed_taken_of(caches, slot);
     if (!taken || taken->tag == 0)
         return;
     const uint64_t when = taken->when >> CORE_BITS, core = taken->when & ((1u << CORE_BITS) - 1);
     struct caches_instructed *counts = known(caches->instructed, taken->tag - 1);
     taken->tag = 0;
     if (counts)
-        counts->refetched += core == core_of(caches) && instructed->now - when < last_lines(caches);
+        counts->refetched += core == instructed_core_of(caches) && instructed->now - when < last_lines(caches);
 }
 
 /* The store has found the line in a cache, and it is there no longer. */
-static void take(struct caches *caches, uint32_t slot, uint32_t tag)
+static void instructed_take(struct caches *caches, uint32_t slot, uint32_t tag)
 {
-    const uint64_t when = caches->instructed->now << CORE_BITS | core_of(caches);
-    *taken_of(caches, slot) = (struct taken){when, tag + 1};
+    const uint64_t when = caches->instructed->now << CORE_BITS | instructed_core_of(caches);
+    *instructed_taken_of(caches, slot) = (struct taken){when, tag + 1};
 }
 
 /* ------------------------------------------------------------------ buffers */
@@ -321,7 +327,7 @@ static unsigned granule(const struct caches *caches)
     return caches->machine.line_bytes <= MASK_BITS ? 1 : caches->machine.line_bytes / MASK_BITS;
 }
 
-static uint64_t whole(const struct caches *caches)
+static uint64_t instructed_whole(const struct caches *caches)
 {
     return c2_mask(0, caches->machine.line_bytes / granule(caches) - 1);
 }
@@ -331,7 +337,7 @@ static void write_out(struct caches *caches, struct buffers *buffers, uint32_t i
 {
     const struct buffer buffer = buffers->list[i];
     struct caches_instructed *counts = known(caches->instructed, buffer.tag);
-    const bool all = buffer.bytes == whole(caches);
+    const bool all = buffer.bytes == instructed_whole(caches);
     const uint64_t bytes = (uint64_t)__builtin_popcountll(buffer.bytes) * granule(caches);
     caches->instructed->flows.past_bytes += bytes;
     memmove(&buffers->list[i], &buffers->list[i + 1], (--buffers->count - i) * sizeof buffer);
@@ -377,9 +383,9 @@ void caches_settle_instructed(struct caches *caches)
             write_out(caches, &caches->instructed->buffers[core], 0);
 }
 
-static void combine(struct caches *caches, uint64_t line, uint64_t bytes, uint32_t tag)
+static void instructed_combine(struct caches *caches, uint64_t line, uint64_t bytes, uint32_t tag)
 {
-    struct buffers *buffers = &caches->instructed->buffers[core_of(caches)];
+    struct buffers *buffers = &caches->instructed->buffers[instructed_core_of(caches)];
     struct buffer *buffer = buffer_of(buffers, line);
     drain_line(caches, line, buffers);
     if (!buffer) {
@@ -391,7 +397,7 @@ static void combine(struct caches *caches, uint64_t line, uint64_t bytes, uint32
     }
     buffer->bytes |= bytes;
     buffer->tag = tag;
-    if (buffer->bytes == whole(caches))
+    if (buffer->bytes == instructed_whole(caches))
         write_out(caches, buffers, (uint32_t)(buffer - buffers->list));
 }
 
@@ -400,9 +406,9 @@ static void combine(struct caches *caches, uint64_t line, uint64_t bytes, uint32
 static enum c2_status find_line(struct caches *caches, struct cache_request *request, struct c2_error *err)
 {
     request->slot = cache_lines_slot(&caches->lines, request->line.physical_line.v);
-    if (request->slot == LINES_NO_SLOT || !cache_prefetch_reach(caches) || !reach(caches) ||
+    if (request->slot == LINES_NO_SLOT || !cache_prefetch_reach(caches) || !instructed_reach(caches) ||
         (caches->coherence && !cache_coherence_reach(caches)))
-        return no_memory(err);
+        return instructed_no_memory(err);
     request->row = cache_lines_row(&caches->lines, request->slot);
     caches->lines.signature = cache_signature(caches->lines.pc);
     return C2_OK;
@@ -417,12 +423,12 @@ static void tell_written_back(struct caches *caches, struct held held, struct ca
 {
     counts->cached += held.any;
     counts->written_back += held.dirty;
-    cache_node(caches, core_of(caches), caches->level_count - 1)->counts.writebacks += held.dirty;
+    cache_node(caches, instructed_core_of(caches), caches->level_count - 1)->counts.writebacks += held.dirty;
 }
 
 /* The line is nowhere, and as if it had never been anywhere. */
-static bool flush(struct caches *caches, const struct cache_request *request, struct caches_instructed *counts,
-                  uint32_t tag)
+static bool instructed_flush(struct caches *caches, const struct cache_request *request,
+                             struct caches_instructed *counts, uint32_t tag)
 {
     struct held held = {.any = false};
     for (uint32_t i = 0; i < caches->node_count; i++) {
@@ -453,7 +459,7 @@ static void write_back(struct caches *caches, const struct cache_request *reques
 }
 
 /* Which level of the data path the hint names. */
-static uint32_t depth_of(const struct caches *caches, enum caches_instruction what)
+static uint32_t instructed_depth_of(const struct caches *caches, enum caches_instruction what)
 {
     const struct caches_machine *machine = &caches->machine;
     uint32_t depth = what == CACHES_PREFETCH_FOR_WRITE ? machine->hints[CACHES_PREFETCH_T0] : machine->hints[what];
@@ -472,7 +478,7 @@ static bool held_nearer(const struct caches *caches, const struct cache_request 
     return false;
 }
 
-static bool is_own(const struct caches *caches, uint32_t depth)
+static bool instructed_is_own(const struct caches *caches, uint32_t depth)
 {
     return caches->coherence && depth < caches->coherence->private_levels;
 }
@@ -481,24 +487,24 @@ static enum c2_status prefetch(struct caches *caches, struct cache_request *requ
                                uint32_t tag, struct c2_error *err)
 {
     struct cache_instructed *instructed = caches->instructed;
-    const uint32_t depth = depth_of(caches, what);
+    const uint32_t depth = instructed_depth_of(caches, what);
     struct caches_instructed *counts = known(instructed, tag);
     uint32_t served_by;
-    request->first = cache_node(caches, core_of(caches), depth);
+    request->first = cache_node(caches, instructed_core_of(caches), depth);
     request->by_passing = what == CACHES_PREFETCH_NTA;
     const bool present = held_nearer(caches, request);
-    if (what == CACHES_PREFETCH_FOR_WRITE && is_own(caches, depth) &&
+    if (what == CACHES_PREFETCH_FOR_WRITE && instructed_is_own(caches, depth) &&
         !(cache_coherence_claims(caches, request) &&
           cache_prefetch_tell(caches, CACHES_PREFETCH_CLAIMED, request->slot, tag)))
-        return no_memory(err);
+        return instructed_no_memory(err);
     const enum cache_instructed_fetch fetched = present ? CACHE_FETCH_PRESENT
                                                         : cache_prefetch_instructed(caches, request, tag, &served_by);
     if (fetched == CACHE_FETCH_FAILED)
-        return no_memory(err);
+        return instructed_no_memory(err);
     if (fetched == CACHE_FETCH_ISSUED) {
         for (uint32_t i = depth; i < served_by; i++)
             instructed->flows.fetched[i]++;
-        const uint32_t core = core_of(caches);
+        const uint32_t core = instructed_core_of(caches);
         *ahead_of(caches, request->first, request->slot) = (struct ahead){
             instructed->now << CORE_BITS | core, instructed->waited[core], caches_latency(&caches->machine, served_by)};
     }
@@ -517,9 +523,9 @@ enum c2_status caches_instruct(struct caches *caches, enum caches_instruction wh
     enum c2_status status = caches_instructed_begin(caches, err);
     if (status == C2_OK)
         status = find_line(caches, &request, err);
-    struct caches_instructed *counts = status == C2_OK ? counts_of(caches, what, tag) : NULL;
+    struct caches_instructed *counts = status == C2_OK ? instructed_counts_of(caches, what, tag) : NULL;
     if (!counts)
-        return status == C2_OK ? no_memory(err) : status;
+        return status == C2_OK ? instructed_no_memory(err) : status;
     counts->executed++;
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     cache_prefetch_begin(caches->prefetch);
@@ -527,7 +533,7 @@ enum c2_status caches_instruct(struct caches *caches, enum caches_instruction wh
     if (what != CACHES_WRITE_BACK)
         cache_instructed_forget(caches, request.slot);
     if (what == CACHES_FLUSH)
-        status = flush(caches, &request, counts, tag) ? C2_OK : no_memory(err);
+        status = instructed_flush(caches, &request, counts, tag) ? C2_OK : instructed_no_memory(err);
     else if (what == CACHES_WRITE_BACK)
         write_back(caches, &request, counts);
     else
@@ -544,20 +550,21 @@ enum c2_status caches_store_past(struct caches *caches, const struct caches_past
     enum c2_status status = caches_instructed_begin(caches, err);
     if (status == C2_OK)
         status = find_line(caches, &request, err);
-    struct caches_instructed *counts = status == C2_OK ? counts_of(caches, CACHES_STORE_PAST, tag) : NULL;
+    struct caches_instructed *counts = status == C2_OK ? instructed_counts_of(caches, CACHES_STORE_PAST, tag) : NULL;
     if (!counts)
-        return status == C2_OK ? no_memory(err) : status;
+        return status == C2_OK ? instructed_no_memory(err) : status;
     const unsigned unit = granule(caches);
     counts->executed++;
     counts->bytes += store->bytes;
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     cache_prefetch_begin(caches->prefetch);
     const uint64_t cached = counts->cached;
-    if (!flush(caches, &request, counts, tag))
-        return no_memory(err);
+    if (!instructed_flush(caches, &request, counts, tag))
+        return instructed_no_memory(err);
     if (counts->cached != cached)
-        take(caches, request.slot, tag);
-    combine(caches, store->line.v, c2_mask(store->first / unit, (store->first + store->bytes - 1) / unit), tag);
+        instructed_take(caches, request.slot, tag);
+    instructed_combine(caches, store->line.v, c2_mask(store->first / unit, (store->first + store->bytes - 1) / unit),
+                       tag);
     C2_PROMISE(cache_access_holds(caches, request.slot));
     return C2_OK;
 }
@@ -566,9 +573,9 @@ enum c2_status caches_instruct_nowhere(struct caches *caches, enum caches_instru
                                        struct c2_error *err)
 {
     enum c2_status status = caches_instructed_begin(caches, err);
-    struct caches_instructed *counts = status == C2_OK ? counts_of(caches, what, tag) : NULL;
+    struct caches_instructed *counts = status == C2_OK ? instructed_counts_of(caches, what, tag) : NULL;
     if (!counts)
-        return status == C2_OK ? no_memory(err) : status;
+        return status == C2_OK ? instructed_no_memory(err) : status;
     counts->executed++;
     counts->nowhere++;
     return C2_OK;
@@ -587,7 +594,7 @@ void cache_instructed_check(const struct caches *caches)
         for (uint32_t i = 0; i < buffers->count; i++) {
             const uint64_t line = buffers->list[i].line;
             const bool there = c2_map_get(caches->lines.map, line >> LINES_GROUP_SHIFT, &group);
-            C2_ASSERT(there && buffers->list[i].bytes != 0 && buffers->list[i].bytes != whole(caches));
+            C2_ASSERT(there && buffers->list[i].bytes != 0 && buffers->list[i].bytes != instructed_whole(caches));
             const uint32_t slot = (uint32_t)(group << LINES_GROUP_SHIFT | (line & (LINES_GROUP - 1)));
             for (uint32_t k = 0; k < caches->node_count; k++)
                 C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].seat == 0);

@@ -43,8 +43,8 @@ static bool has_synonyms(const struct cache_level *level)
 }
 
 /* What machine_read() refuses must not get here by another way. */
-static enum c2_status check_config(const struct caches_machine *machine, const struct caches_level *config,
-                                   struct c2_error *err)
+static enum c2_status level_check_config(const struct caches_machine *machine, const struct caches_level *config,
+                                         struct c2_error *err)
 {
     uint64_t set_bytes = (uint64_t)machine->line_bytes * config->ways * config->slices;
     C2_ASSERT(config->ways >= 1 && config->ways <= CACHES_MAX_WAYS && config->slices >= 1);
@@ -107,7 +107,7 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
                                 const struct caches_level *config, struct cache_lines *lines, uint32_t column,
                                 bool keep_origin, uint64_t seed, struct c2_error *err)
 {
-    enum c2_status status = check_config(machine, config, err);
+    enum c2_status status = level_check_config(machine, config, err);
     if (status != C2_OK)
         return status;
     level->config = config;

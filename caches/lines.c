@@ -79,7 +79,7 @@ static size_t evictor_bytes(const struct cache_lines *lines)
 }
 
 /* Room for so many groups; of none there is nothing. */
-static bool make_part(void **part, uint32_t room, size_t bytes)
+static bool lines_make_part(void **part, uint32_t room, size_t bytes)
 {
     if (bytes == 0)
         return true;
@@ -94,8 +94,8 @@ bool cache_lines_dress(struct cache_lines *lines, bool evictors)
     C2_ASSERT(lines->bare && !lines->has_evictors);
     lines->bare = false;
     lines->has_evictors = evictors;
-    if (!make_part((void **)&lines->state, lines->room, group_bytes(lines)) ||
-        !make_part((void **)&lines->evictor, lines->room, evictor_bytes(lines)))
+    if (!lines_make_part((void **)&lines->state, lines->room, group_bytes(lines)) ||
+        !lines_make_part((void **)&lines->evictor, lines->room, evictor_bytes(lines)))
         return false;
     lines->stamps.word = (uint32_t *)lines->state;
     if (lines->groups == 0)
@@ -106,16 +106,16 @@ bool cache_lines_dress(struct cache_lines *lines, bool evictors)
     return true;
 }
 
-static bool make_room(struct cache_lines *lines)
+static bool lines_make_room(struct cache_lines *lines)
 {
     if (lines->groups < lines->room)
         return true;
     if (lines->groups >= MAX_GROUPS / 2)
         return false;
     const uint32_t room = lines->room ? 2 * lines->room : FIRST_ROOM;
-    if (!make_part((void **)&lines->state, room, group_bytes(lines)) ||
-        !make_part((void **)&lines->group_key, room, sizeof *lines->group_key) ||
-        !make_part((void **)&lines->evictor, room, evictor_bytes(lines)))
+    if (!lines_make_part((void **)&lines->state, room, group_bytes(lines)) ||
+        !lines_make_part((void **)&lines->group_key, room, sizeof *lines->group_key) ||
+        !lines_make_part((void **)&lines->evictor, room, evictor_bytes(lines)))
         return false;
     lines->stamps.word = (uint32_t *)lines->state;
     lines->room = room;
@@ -123,9 +123,9 @@ static bool make_room(struct cache_lines *lines)
 }
 
 /* Only the new group is zeroed: what lies behind it stays untouched host memory. */
-static bool add_group(struct cache_lines *lines, uint64_t key)
+static bool lines_add_group(struct cache_lines *lines, uint64_t key)
 {
-    if (!make_room(lines) || c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
+    if (!lines_make_room(lines) || c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
         return false;
     if (!lines->bare)
         memset(cache_lines_state(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, group_bytes(lines));
@@ -142,7 +142,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
     uint64_t group;
     if (!c2_map_get(lines->map, key, &group)) {
         group = lines->groups;
-        if (!add_group(lines, key))
+        if (!lines_add_group(lines, key))
             return LINES_NO_SLOT;
     }
     C2_PROMISE(group < lines->groups && lines->group_key[group] == key);

@@ -16,7 +16,7 @@
 
 #include "caches/hierarchy_priv.h"
 
-static struct cache_level *level_at(const struct caches *caches, uint32_t core, uint32_t level)
+static struct cache_level *look_level_at(const struct caches *caches, uint32_t core, uint32_t level)
 {
     C2_ASSERT(core < caches_machine_cores(&caches->machine) && level < caches->level_count + caches->machine.has_l1i);
     return cache_node((struct caches *)caches, core, level);
@@ -25,12 +25,12 @@ static struct cache_level *level_at(const struct caches *caches, uint32_t core, 
 struct caches_place caches_place_of(const struct caches *caches, uint32_t level, struct line_no virtual_line,
                                     struct line_no physical_line)
 {
-    const struct cache_level *of = level_at(caches, 0, level);
+    const struct cache_level *of = look_level_at(caches, 0, level);
     const struct cache_place place = cache_level_place(of, (struct cache_line){virtual_line, physical_line});
     return (struct caches_place){place.slice, place.number, cache_level_set(of, place) - 1};
 }
 
-static void put(struct caches_way *way, const struct cache_level *level, uint32_t word)
+static void look_put(struct caches_way *way, const struct cache_level *level, uint32_t word)
 {
     if (word == 0)
         return;
@@ -46,7 +46,7 @@ static void look_ordered(struct caches_set *out, const struct cache_level *level
     const uint32_t *words = cache_sets_at(&level->sets, set);
     out->victim = out->ways - 1;
     for (uint32_t place = 0; place < out->ways; place++) {
-        put(&out->way[place], level, words[place]);
+        look_put(&out->way[place], level, words[place]);
         out->way[place].order = place;
         if (words[place] == 0 && out->victim == out->ways - 1)
             out->victim = place;
@@ -60,7 +60,7 @@ static void look_by_number(struct caches_set *out, const struct caches *caches, 
     const uint32_t first = (set + 1) << level->policy.way_bits;
     for (uint32_t w = 0; w < out->ways; w++) {
         const uint32_t word = level->policy.word[first + w];
-        put(&out->way[w], level, word);
+        look_put(&out->way[w], level, word);
         if (word != 0 && !caches->usual)
             out->way[w].dirty = cache_level_state(level, cache_sets_tag(word) - 1)->seat & 1;
     }
@@ -84,7 +84,7 @@ static void sort_by_age(struct caches_set *out)
 
 void caches_look(struct caches_set *out, const struct caches *caches, uint32_t core, uint32_t level, uint32_t set)
 {
-    const struct cache_level *of = level_at(caches, core, level);
+    const struct cache_level *of = look_level_at(caches, core, level);
     C2_ASSERT(set < of->set_count * of->slice_count);
     memset(out, 0,
            offsetof(struct caches_set, way) + of->config->ways * sizeof out->way[0]); /* those behind are none */

@@ -18,13 +18,13 @@ struct walk {
 
 /* ------------------------------------------------------------------ down: victims */
 
-static struct line_no line_of(const struct caches *caches, uint32_t slot)
+static struct line_no path_line_of(const struct caches *caches, uint32_t slot)
 {
     return (struct line_no){cache_lines_line(&caches->lines, slot)};
 }
 
 /* Takes the line from every level above this one and says how many had it; the victim is dirty if a copy was. */
-static uint32_t invalidate_above(const struct cache_level *level, struct cache_victim *victim)
+static uint32_t path_invalidate_above(const struct cache_level *level, struct cache_victim *victim)
 {
     uint32_t copies = 0;
     for (uint32_t i = 0; i < level->above_count; i++)
@@ -36,32 +36,32 @@ static void seat(struct walk *walk, struct cache_level *level, struct cache_line
                  struct cache_state *row, bool dirty);
 
 /* The victim of the level above becomes a line of this exclusive one. */
-static __attribute__((noinline)) void insert(struct walk *walk, struct cache_level *level,
-                                             const struct cache_victim *victim)
+static __attribute__((noinline)) void path_insert(struct walk *walk, struct cache_level *level,
+                                                  const struct cache_victim *victim)
 {
     struct cache_state *state = &victim->row[level->column];
-    struct cache_line line = {victim->virtual_line, line_of(walk->caches, victim->slot)};
+    struct cache_line line = {victim->virtual_line, path_line_of(walk->caches, victim->slot)};
     if (state->seat == 0)
         seat(walk, level, line, victim->slot, victim->row, victim->dirty);
     else
         state->seat |= victim->dirty;
 }
 
-static inline void evict(struct walk *walk, struct cache_level *level, uint32_t way)
+static inline void path_evict(struct walk *walk, struct cache_level *level, uint32_t way)
 {
     struct cache_victim victim = cache_level_take(level, way);
     if (C2_UNLIKELY(level->prefetch))
         cache_prefetch_evicted(level, victim.slot, cache_policy_set_of(&level->policy, way) - 1);
     if (walk->outcome) {
         walk->outcome->evicted |= 1u << level->depth;
-        walk->outcome->event[level->depth].victim = line_of(walk->caches, victim.slot);
+        walk->outcome->event[level->depth].victim = path_line_of(walk->caches, victim.slot);
         walk->outcome->event[level->depth].victim_set = cache_policy_set_of(&level->policy, way) - 1;
     }
     if (level->inclusive)
-        level->counts.back_invalidations += invalidate_above(level, &victim);
+        level->counts.back_invalidations += path_invalidate_above(level, &victim);
     level->counts.writebacks += victim.dirty;
     if (level->next && level->next->exclusive)
-        insert(walk, level->next, &victim);
+        path_insert(walk, level->next, &victim);
     else if (victim.dirty)
         cache_write_down(level->next, victim.row);
     if (C2_UNLIKELY(level->coherent))
@@ -76,7 +76,7 @@ static void seat(struct walk *walk, struct cache_level *level, struct cache_line
     uint32_t set = cache_level_set(level, cache_level_place(level, line));
     uint32_t way = cache_level_choose(level, set);
     if (C2_LIKELY(level->policy.word[way] != 0))
-        evict(walk, level, way);
+        path_evict(walk, level, way);
     cache_level_put(level, way, slot, row, line.virtual_line, dirty);
 }
 
@@ -103,7 +103,7 @@ static bool move_out(struct walk *walk)
     return false;
 }
 
-static void fill(struct walk *walk, struct cache_level *level, bool dirty)
+static void path_fill(struct walk *walk, struct cache_level *level, bool dirty)
 {
     const struct cache_request *request = walk->request;
     if (C2_UNLIKELY(level->synonyms))
@@ -117,11 +117,11 @@ static void fill_all(struct walk *walk, bool dirty)
     for (uint32_t i = walk->missed_count - 1; i > 0; i--) {
         if (walk->missed[i]->exclusive || (walk->request->by_passing && !walk->missed[i]->inclusive))
             continue;
-        fill(walk, walk->missed[i], dirty);
+        path_fill(walk, walk->missed[i], dirty);
         dirty = false;
     }
     C2_ASSERT(!dirty || !walk->missed[0]->through);
-    fill(walk, walk->missed[0], dirty || (walk->request->write && !walk->missed[0]->through));
+    path_fill(walk, walk->missed[0], dirty || (walk->request->write && !walk->missed[0]->through));
 }
 
 /* ------------------------------------------------------------------ the whole of it */
@@ -166,7 +166,7 @@ static __attribute__((noinline)) struct cache_level *store_there(const struct wa
 }
 
 /* The line goes from where it is to the levels that are to be filled. */
-static inline struct cache_level *bring(struct walk *walk)
+static inline struct cache_level *path_bring(struct walk *walk)
 {
     const struct cache_request *request = walk->request;
     bool dirty = false;
@@ -203,7 +203,7 @@ struct cache_level *cache_path_miss(struct caches *caches, const struct cache_re
     find_server(&walk);
     if (C2_UNLIKELY(caches->instructed))
         cache_instructed_waited(caches, request->first, walk.server);
-    return bring(&walk);
+    return path_bring(&walk);
 }
 
 void cache_path_store(struct caches *caches, const struct cache_request *request, struct cache_level *level)
@@ -243,6 +243,6 @@ uint32_t cache_path_prefetch(struct caches *caches, const struct cache_request *
 {
     struct walk walk = {.caches = caches, .request = request};
     find_unasked(&walk);
-    bring(&walk);
+    path_bring(&walk);
     return walk.server ? walk.server->depth : caches->level_count;
 }

@@ -79,9 +79,9 @@ static bool has_ages(const struct cache_policy *policy)
     return policy->kind == CACHES_LRU || policy->kind == CACHES_FIFO;
 }
 
-static uint64_t all_ways(const struct cache_policy *policy) { return c2_mask(0, policy->ways - 1); }
+static uint64_t policy_all_ways(const struct cache_policy *policy) { return c2_mask(0, policy->ways - 1); }
 
-static const uint32_t *words_of(const struct cache_policy *policy, uint32_t set)
+static const uint32_t *policy_words_of(const struct cache_policy *policy, uint32_t set)
 {
     return &policy->word[(size_t)set << policy->way_bits];
 }
@@ -208,7 +208,7 @@ static uint32_t rrip_victim(struct cache_set *set, uint64_t among)
 /* ------------------------------------------------------------------ life */
 
 /* What a touch makes of bits[0]. */
-static uint64_t touched(enum caches_policy kind, uint32_t ways, uint64_t bits, uint32_t way)
+static uint64_t policy_touched(enum caches_policy kind, uint32_t ways, uint64_t bits, uint32_t way)
 {
     switch (kind) {
     case CACHES_TREE_PLRU:
@@ -237,8 +237,8 @@ static void prepare_victims(struct cache_policy *policy)
 static void prepare_uses(struct cache_policy *policy)
 {
     for (uint32_t way = 0; way < policy->ways; way++) {
-        policy->use[way].set = touched(policy->kind, policy->ways, 0, way);
-        policy->use[way].keep = touched(policy->kind, policy->ways, ~(uint64_t)0, way);
+        policy->use[way].set = policy_touched(policy->kind, policy->ways, 0, way);
+        policy->use[way].keep = policy_touched(policy->kind, policy->ways, ~(uint64_t)0, way);
     }
 }
 
@@ -306,7 +306,7 @@ static bool bits_hold(const struct cache_policy *policy, uint32_t number)
     return true;
 }
 
-static bool draw(struct cache_policy *policy) { return c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0; }
+static bool policy_draw(struct cache_policy *policy) { return c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0; }
 
 /* set: from 1. */
 static enum caches_duelist role_of(const struct cache_duel *duel, uint32_t set)
@@ -327,7 +327,7 @@ static uint32_t duel(struct cache_policy *policy, uint32_t set)
     duel->selector += role == CACHES_SRRIP_LEADER && duel->selector < CACHE_SELECTOR_MAX;
     duel->selector -= role == CACHES_BRRIP_LEADER && duel->selector > 0;
     const bool brrip = role == CACHES_FOLLOWER ? duel->selector > CACHE_SELECTOR_MAX / 2 : role == CACHES_BRRIP_LEADER;
-    return brrip ? draw(policy) : 1;
+    return brrip ? policy_draw(policy) : 1;
 }
 
 /* What SHiP does of a fill, likewise. evicted: the line that was there had to make room. */
@@ -354,7 +354,7 @@ void cache_policy_fill(struct cache_policy *policy, uint32_t number)
     if (policy->kind == CACHES_SRRIP)
         rrip_put(set, way, 1);
     else if (policy->kind == CACHES_BRRIP)
-        rrip_put(set, way, draw(policy));
+        rrip_put(set, way, policy_draw(policy));
     else if (policy->kind == CACHES_DRRIP)
         rrip_put(set, way, duel(policy, cache_policy_set_of(policy, number)));
     else if (policy->history)
@@ -389,8 +389,8 @@ static uint32_t victim(struct cache_policy *policy, struct cache_set *set, uint6
     case CACHES_RANDOM:
         return nth_way(among, c2_rng_below(&policy->rng, (uint64_t)__builtin_popcountll(among)));
     case CACHES_TREE_PLRU:
-        return among == all_ways(policy) ? tree_victim(set->bits[0], policy->ways)
-                                         : tree_victim_among(set->bits[0], policy->ways, among);
+        return among == policy_all_ways(policy) ? tree_victim(set->bits[0], policy->ways)
+                                                : tree_victim_among(set->bits[0], policy->ways, among);
     case CACHES_MRU3_PLRU4: /* of TLBs, which have no masks */
         return groups_victim(set->bits[0]);
     case CACHES_NRU:
@@ -400,7 +400,7 @@ static uint32_t victim(struct cache_policy *policy, struct cache_set *set, uint6
     }
 }
 
-static uint32_t choose(struct cache_policy *policy, uint32_t set, uint64_t among)
+static uint32_t policy_choose(struct cache_policy *policy, uint32_t set, uint64_t among)
 {
     uint32_t first = set << policy->way_bits;
     uint64_t empty = ~policy->set[set].valid & among;
@@ -436,7 +436,7 @@ static uint32_t oldest_among(const struct cache_policy *policy, uint32_t set, ui
 uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
 {
     if (policy->set)
-        return choose(policy, set, all_ways(policy));
+        return policy_choose(policy, set, policy_all_ways(policy));
     const uint32_t number = (set << policy->way_bits) + oldest(policy, set);
     C2_PROMISE(cache_policy_is_room(policy, set, number));
     return number;
@@ -445,7 +445,7 @@ uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
 uint32_t cache_policy_choose_among(struct cache_policy *policy, uint32_t set, uint64_t ways)
 {
     if (policy->set)
-        return choose(policy, set, ways);
+        return policy_choose(policy, set, ways);
     const uint32_t number = (set << policy->way_bits) + oldest_among(policy, set, ways);
     C2_PROMISE(cache_policy_is_room_among(policy, set, number, ways));
     return number;
@@ -462,7 +462,7 @@ static uint32_t order_of(const struct cache_policy *policy, uint32_t set, uint32
     return order;
 }
 
-static uint32_t value_of(const struct cache_policy *policy, const struct cache_set *set, uint32_t way)
+static uint32_t policy_value_of(const struct cache_policy *policy, const struct cache_set *set, uint32_t way)
 {
     const uint32_t low = set->bits[0] >> way & 1, high = set->bits[1] >> way & 1;
     return policy->rrip ? 3 - (low + 2 * high) : policy->kind == CACHES_NRU ? 1 - low : 0;
@@ -486,7 +486,7 @@ void cache_policy_look(struct caches_set *out, const struct cache_policy *policy
         if (has_ages(policy))
             out->way[w].order = order_of(policy, set, w);
         else if (out->way[w].holds)
-            out->way[w].value = value_of(policy, &policy->set[set], w);
+            out->way[w].value = policy_value_of(policy, &policy->set[set], w);
     }
     if (policy->kind == CACHES_TREE_PLRU)
         out->tree = policy->set[set].bits[0];
@@ -498,11 +498,11 @@ void cache_policy_look(struct caches_set *out, const struct cache_policy *policy
 
 /* ------------------------------------------------------------------ invariants */
 
-static void check_ages(const struct cache_policy *policy, uint32_t set)
+static void policy_check_ages(const struct cache_policy *policy, uint32_t set)
 {
     order_holds(policy, set);
     for (uint32_t w = 0; w < policy->ways; w++)
-        C2_ASSERT((ages_of(policy, set)[w] != 0) == (words_of(policy, set)[w] != 0));
+        C2_ASSERT((ages_of(policy, set)[w] != 0) == (policy_words_of(policy, set)[w] != 0));
 }
 
 /* The bits of bits[0] that the policy may set. */
@@ -512,20 +512,20 @@ static uint64_t own_bits(const struct cache_policy *policy)
     case CACHES_RANDOM:
         return 0;
     case CACHES_TREE_PLRU:
-        return all_ways(policy) & ~UINT64_C(1);
+        return policy_all_ways(policy) & ~UINT64_C(1);
     case CACHES_MRU3_PLRU4:
         return UINT64_C(0x30eee);
     default:
-        return all_ways(policy);
+        return policy_all_ways(policy);
     }
 }
 
 static void check_bits(const struct cache_policy *policy, uint32_t number)
 {
     const struct cache_set *set = &policy->set[number];
-    const uint32_t *word = words_of(policy, number);
-    C2_ASSERT((set->valid & ~all_ways(policy)) == 0 && (set->bits[0] & ~own_bits(policy)) == 0);
-    C2_ASSERT((set->bits[1] & ~all_ways(policy)) == 0);
+    const uint32_t *word = policy_words_of(policy, number);
+    C2_ASSERT((set->valid & ~policy_all_ways(policy)) == 0 && (set->bits[0] & ~own_bits(policy)) == 0);
+    C2_ASSERT((set->bits[1] & ~policy_all_ways(policy)) == 0);
     C2_ASSERT(policy->kind != CACHES_MRU3_PLRU4 || set->bits[0] >> LAST_GROUP_SHIFT < GROUPS);
     for (uint32_t w = 0; w < policy->ways; w++)
         C2_ASSERT((set->valid >> w & 1) == (word[w] != 0));
@@ -535,7 +535,7 @@ void cache_policy_check(const struct cache_policy *policy)
 {
     for (uint32_t set = 1; set <= policy->set_count; set++) {
         if (has_ages(policy))
-            check_ages(policy, set);
+            policy_check_ages(policy, set);
         else
             check_bits(policy, set);
     }
@@ -571,7 +571,7 @@ bool cache_policy_is_room(const struct cache_policy *policy, uint32_t set, uint3
 
 bool cache_policy_is_room_among(const struct cache_policy *policy, uint32_t set, uint32_t number, uint64_t ways)
 {
-    const uint32_t *word = words_of(policy, set), *age = policy->age ? ages_of(policy, set) : NULL;
+    const uint32_t *word = policy_words_of(policy, set), *age = policy->age ? ages_of(policy, set) : NULL;
     const uint32_t chosen = cache_policy_way_of(policy, number);
     C2_ASSERT(cache_policy_set_of(policy, number) == set && chosen < policy->ways);
     C2_ASSERT(chosen >= CACHES_MAX_WAYS || (ways >> chosen & 1));

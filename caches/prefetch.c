@@ -135,7 +135,7 @@ struct caches_machine caches_machine_plain(const struct caches_machine *machine)
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status init_level(struct prefetching *at, const struct cache_level *level, struct c2_error *err)
+static enum c2_status prefetch_init_level(struct prefetching *at, const struct cache_level *level, struct c2_error *err)
 {
     const struct caches_level *config = level->config;
     enum c2_status status = C2_OK;
@@ -167,7 +167,7 @@ enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err)
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
         level->prefetch = prefetch;
-        status = init_level(&prefetch->at[i], level, err);
+        status = prefetch_init_level(&prefetch->at[i], level, err);
     }
     return status;
 }
@@ -214,14 +214,14 @@ static uint64_t *note_of(const struct cache_level *level, uint32_t slot)
 }
 
 /* Cores' levels of one kind have one number. Of L1I it is behind all others. */
-static uint32_t number_of(const struct cache_level *level)
+static uint32_t prefetch_number_of(const struct cache_level *level)
 {
     return level->clean ? level->prefetch->level_count : level->depth;
 }
 
 #define EVENT(name, ...) ((struct caches_prefetched){.what = CACHES_PREFETCH_##name, ##__VA_ARGS__})
 /* The event is complete but for what every one has. */
-static void tell(const struct cache_level *level, struct caches_prefetched event, uint64_t word, uint32_t slot)
+static void prefetch_tell(const struct cache_level *level, struct caches_prefetched event, uint64_t word, uint32_t slot)
 {
     struct cache_prefetch *prefetch = level->prefetch;
     const struct note note = unpack_note(word);
@@ -230,18 +230,18 @@ static void tell(const struct cache_level *level, struct caches_prefetched event
         return;
     }
     event.prefetcher = note.prefetcher;
-    event.level = number_of(level);
+    event.level = prefetch_number_of(level);
     event.actor = note.actor;
     event.line.v = cache_lines_line(level->lines, slot);
     prefetch->events[prefetch->event_count++] = event;
 }
 
-static struct caches_prefetch_counts *counts_of(const struct cache_level *level, uint64_t word)
+static struct caches_prefetch_counts *prefetch_counts_of(const struct cache_level *level, uint64_t word)
 {
-    return &level->prefetch->counts[number_of(level)][unpack_note(word).prefetcher];
+    return &level->prefetch->counts[prefetch_number_of(level)][unpack_note(word).prefetcher];
 }
 
-static bool is(uint64_t word, enum note_state state) { return word >> 40 == state; }
+static bool prefetch_is(uint64_t word, enum note_state state) { return word >> 40 == state; }
 static bool is_software(uint64_t word) { return unpack_note(word).prefetcher == CACHES_PREFETCH_SOFTWARE; }
 
 void cache_prefetch_came(const struct cache_level *level, uint32_t slot)
@@ -255,9 +255,9 @@ void cache_prefetch_left(const struct cache_level *level, uint32_t slot)
 {
     const struct cache_prefetch *prefetch = level->prefetch;
     uint64_t *note = note_of(level, slot);
-    if (is(*note, PENDING)) {
-        counts_of(level, *note)->useless++;
-        tell(level, EVENT(USELESS), *note, slot);
+    if (prefetch_is(*note, PENDING)) {
+        prefetch_counts_of(level, *note)->useless++;
+        prefetch_tell(level, EVENT(USELESS), *note, slot);
         if (is_software(*note))
             cache_instructed_useless(prefetch->caches, unpack_note(*note).actor);
     }
@@ -273,15 +273,15 @@ void cache_prefetch_evicted(const struct cache_level *level, uint32_t slot, uint
 {
     const uint64_t note = level->prefetch->note;
     if (note != 0)
-        tell(level, EVENT(EVICTED, .set = set), note, slot);
+        prefetch_tell(level, EVENT(EVICTED, .set = set), note, slot);
 }
 
 bool cache_prefetch_taken(const struct cache_level *level, uint32_t slot)
 {
     uint64_t *note = note_of(level, slot);
-    if (is(*note, LOST))
+    if (prefetch_is(*note, LOST))
         *note = 0;
-    return is(*note, PENDING);
+    return prefetch_is(*note, PENDING);
 }
 
 void cache_prefetch_moved(const struct cache_level *level, uint32_t slot) { *note_of(level, slot) = 0; }
@@ -289,10 +289,10 @@ void cache_prefetch_moved(const struct cache_level *level, uint32_t slot) { *not
 void cache_prefetch_used(struct cache_level *level, uint32_t slot, bool waits)
 {
     uint64_t *note = note_of(level, slot);
-    if (!is(*note, PENDING))
+    if (!prefetch_is(*note, PENDING))
         return;
-    counts_of(level, *note)->useful++;
-    tell(level, EVENT(USEFUL), *note, slot);
+    prefetch_counts_of(level, *note)->useful++;
+    prefetch_tell(level, EVENT(USEFUL), *note, slot);
     if (is_software(*note))
         cache_instructed_used(level->prefetch->caches, level, slot, unpack_note(*note).actor, waits);
     *note = 0;
@@ -303,13 +303,13 @@ void cache_prefetch_asked(struct cache_level *level, uint32_t slot, bool hit)
     struct cache_prefetch *prefetch = level->prefetch;
     const uint64_t note = *note_of(level, slot);
     if (prefetch->caches->prefetchers) /* else a store may go on and ask more levels than there are */
-        prefetch->seen[prefetch->seen_count++] = (struct seen){level, hit, hit && is(note, PENDING)};
+        prefetch->seen[prefetch->seen_count++] = (struct seen){level, hit, hit && prefetch_is(note, PENDING)};
     if (hit)
         cache_prefetch_used(level, slot, true);
-    if (hit || !is(note, LOST))
+    if (hit || !prefetch_is(note, LOST))
         return;
-    counts_of(level, note)->polluting++;
-    tell(level, EVENT(POLLUTING), note, slot);
+    prefetch_counts_of(level, note)->polluting++;
+    prefetch_tell(level, EVENT(POLLUTING), note, slot);
     if (is_software(note))
         cache_instructed_polluting(prefetch->caches, unpack_note(note).actor);
 }
@@ -326,7 +326,7 @@ struct ask {
     int64_t lines;
 };
 
-static struct cache_line line_at(const struct cache_request *access, int64_t lines)
+static struct cache_line prefetch_line_at(const struct cache_request *access, int64_t lines)
 {
     return (struct cache_line){{access->line.virtual_line.v + (uint64_t)lines},
                                {access->line.physical_line.v + (uint64_t)lines}};
@@ -351,24 +351,25 @@ static uint32_t issue(struct caches *caches, const struct ask *ask, const struct
     if (C2_UNLIKELY(caches->coherence))
         prefetch->failed |= !cache_coherence_fetched(caches, request, &filtered);
     prefetch->note = 0;
-    counts_of(ask->level, note)->issued++;
-    counts_of(ask->level, note)->from_memory += served_by == caches->level_count;
-    tell(ask->level, EVENT(ISSUED, .served_by = served_by, .by_passing = request->by_passing), note, request->slot);
+    prefetch_counts_of(ask->level, note)->issued++;
+    prefetch_counts_of(ask->level, note)->from_memory += served_by == caches->level_count;
+    prefetch_tell(ask->level, EVENT(ISSUED, .served_by = served_by, .by_passing = request->by_passing), note,
+                  request->slot);
     if (filtered != LINES_NO_SLOT)
-        tell(ask->level, EVENT(FILTERED), note, filtered);
+        prefetch_tell(ask->level, EVENT(FILTERED), note, filtered);
     return served_by;
 }
 
-static void drop(const struct ask *ask, uint64_t note, uint32_t slot)
+static void prefetch_drop(const struct ask *ask, uint64_t note, uint32_t slot)
 {
-    counts_of(ask->level, note)->present++;
-    tell(ask->level, EVENT(PRESENT), note, slot);
+    prefetch_counts_of(ask->level, note)->present++;
+    prefetch_tell(ask->level, EVENT(PRESENT), note, slot);
 }
 
-static void stop(const struct ask *ask, uint64_t note)
+static void prefetch_stop(const struct ask *ask, uint64_t note)
 {
-    counts_of(ask->level, note)->stopped++;
-    tell(ask->level, EVENT(STOPPED), note, ask->access->slot);
+    prefetch_counts_of(ask->level, note)->stopped++;
+    prefetch_tell(ask->level, EVENT(STOPPED), note, ask->access->slot);
 }
 
 static void request_line(struct caches *caches, const struct ask *ask)
@@ -376,10 +377,10 @@ static void request_line(struct caches *caches, const struct ask *ask)
     struct cache_prefetch *prefetch = caches->prefetch;
     const uint64_t note = pack_note((struct note){PENDING, ask->prefetcher, (uint32_t)caches->lines.actor});
     if (leaves_page(prefetch, ask)) {
-        stop(ask, note);
+        prefetch_stop(ask, note);
         return;
     }
-    struct cache_request request = {.first = ask->level, .line = line_at(ask->access, ask->lines)};
+    struct cache_request request = {.first = ask->level, .line = prefetch_line_at(ask->access, ask->lines)};
     request.slot = cache_lines_slot(&caches->lines, request.line.physical_line.v);
     prefetch->failed |= request.slot == LINES_NO_SLOT || !cache_prefetch_reach(caches) ||
                         (caches->coherence && !cache_coherence_reach(caches));
@@ -391,13 +392,13 @@ static void request_line(struct caches *caches, const struct ask *ask)
     }
     request.row = cache_lines_row(&caches->lines, request.slot);
     if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, &request)) {
-        drop(ask, note, request.slot);
+        prefetch_drop(ask, note, request.slot);
         return;
     }
     struct cache_state *state = &request.row[ask->level->column];
     cache_shadow_offer(&ask->level->shadow, &state->stamp, request.slot);
     if (cache_level_holds(ask->level, state, request.line))
-        drop(ask, note, request.slot);
+        prefetch_drop(ask, note, request.slot);
     else
         issue(caches, ask, &request, note);
     C2_PROMISE(cache_row_holds(caches, request.row));
@@ -410,12 +411,12 @@ enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, con
     const struct ask ask = {request->first, request, CACHES_PREFETCH_SOFTWARE, 0};
     struct cache_state *state = &request->row[request->first->column];
     if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, request)) {
-        drop(&ask, note, request->slot);
+        prefetch_drop(&ask, note, request->slot);
         return CACHE_FETCH_PRESENT;
     }
     cache_shadow_offer(&request->first->shadow, &state->stamp, request->slot);
     if (cache_level_holds(request->first, state, request->line)) {
-        drop(&ask, note, request->slot);
+        prefetch_drop(&ask, note, request->slot);
         return CACHE_FETCH_PRESENT;
     }
     *served_by = issue(caches, &ask, request, note);
@@ -425,7 +426,7 @@ enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, con
 bool cache_prefetch_tell(struct caches *caches, enum caches_prefetch_what what, uint32_t slot, uint32_t tag)
 {
     const uint64_t note = pack_note((struct note){PENDING, CACHES_PREFETCH_SOFTWARE, tag});
-    tell(caches->port[CACHE_PORT_DATA], (struct caches_prefetched){.what = what}, note, slot);
+    prefetch_tell(caches->port[CACHE_PORT_DATA], (struct caches_prefetched){.what = what}, note, slot);
     return !caches->prefetch->failed;
 }
 
@@ -565,14 +566,14 @@ const struct caches_prefetched *caches_prefetched(const struct caches *caches, s
     return caches->prefetch ? caches->prefetch->events : NULL;
 }
 
-static void check_level(const struct caches *caches, const struct cache_level *level,
-                        uint64_t pending[CACHES_PREFETCHERS + 1])
+static void caches_prefetch_check_level(const struct caches *caches, const struct cache_level *level,
+                                        uint64_t pending[CACHES_PREFETCHERS + 1])
 {
     const uint32_t slots = caches->lines.groups << LINES_GROUP_SHIFT;
     for (uint32_t slot = 0; slot < slots && slot >> LINES_GROUP_SHIFT < caches->prefetch->room; slot++) {
         const uint64_t note = *note_of(level, slot);
-        C2_ASSERT(note == 0 || (cache_level_state(level, slot)->seat != 0) == is(note, PENDING));
-        if (is(note, PENDING))
+        C2_ASSERT(note == 0 || (cache_level_state(level, slot)->seat != 0) == prefetch_is(note, PENDING));
+        if (prefetch_is(note, PENDING))
             pending[unpack_note(note).prefetcher]++;
     }
 }
@@ -581,7 +582,7 @@ void cache_prefetch_check(const struct caches *caches)
 {
     uint64_t pending[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS + 1] = {{0}};
     for (uint32_t i = 0; i < caches->node_count; i++)
-        check_level(caches, &caches->level[i], pending[number_of(&caches->level[i])]);
+        caches_prefetch_check_level(caches, &caches->level[i], pending[prefetch_number_of(&caches->level[i])]);
     for (uint32_t i = 0; i <= caches->level_count; i++)
         for (unsigned k = 0; k <= CACHES_PREFETCHERS; k++) {
             const struct caches_prefetch_counts *n = &caches->prefetch->counts[i][k];

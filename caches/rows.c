@@ -46,7 +46,7 @@ void cache_rows_end(struct cache_rows *rows)
 static size_t places(const struct cache_rows *rows) { return (size_t)LINES_GROUP * rows->columns; }
 
 /* Room for so many groups. */
-static bool make_part(void **part, uint32_t room, size_t bytes)
+static bool rows_make_part(void **part, uint32_t room, size_t bytes)
 {
     void *grown = c2_realloc(*part, room * bytes);
     if (grown)
@@ -58,23 +58,23 @@ static bool make_evictors(struct cache_rows *rows, uint32_t room)
 {
     switch (rows->evictors) {
     case CACHE_ROWS_NARROW:
-        return make_part((void **)&rows->narrow, room, places(rows) * sizeof *rows->narrow);
+        return rows_make_part((void **)&rows->narrow, room, places(rows) * sizeof *rows->narrow);
     case CACHE_ROWS_WIDE:
-        return make_part((void **)&rows->evictor, room, places(rows) * sizeof *rows->evictor);
+        return rows_make_part((void **)&rows->evictor, room, places(rows) * sizeof *rows->evictor);
     default:
         return true;
     }
 }
 
-static bool make_room(struct cache_rows *rows)
+static bool rows_make_room(struct cache_rows *rows)
 {
     if (rows->stamps.groups < rows->room)
         return true;
     const uint32_t room = rows->room ? 2 * rows->room : FIRST_ROOM;
-    if (!make_part((void **)&rows->stamps.word, room, places(rows) * sizeof *rows->stamps.word) ||
-        !make_part((void **)&rows->stamps.beside, room, sizeof *rows->stamps.beside) ||
-        !make_part((void **)&rows->high, room, sizeof *rows->high) ||
-        !make_part((void **)&rows->group_key, room, sizeof *rows->group_key) || !make_evictors(rows, room))
+    if (!rows_make_part((void **)&rows->stamps.word, room, places(rows) * sizeof *rows->stamps.word) ||
+        !rows_make_part((void **)&rows->stamps.beside, room, sizeof *rows->stamps.beside) ||
+        !rows_make_part((void **)&rows->high, room, sizeof *rows->high) ||
+        !rows_make_part((void **)&rows->group_key, room, sizeof *rows->group_key) || !make_evictors(rows, room))
         return false;
     rows->room = room;
     return true;
@@ -85,7 +85,7 @@ bool cache_rows_add(struct cache_rows *rows, uint64_t key)
 {
     const uint32_t group = rows->stamps.groups;
     const size_t first = group * places(rows);
-    if (!make_room(rows))
+    if (!rows_make_room(rows))
         return false;
     memset(&rows->stamps.word[first], 0, places(rows) * sizeof *rows->stamps.word);
     if (rows->evictors == CACHE_ROWS_NARROW)
@@ -112,7 +112,7 @@ struct cache_beside *cache_rows_make_beside(struct cache_rows *rows, uint32_t gr
 }
 
 /* Without memory they stay narrow. */
-static void widen(struct cache_rows *rows)
+static void rows_widen(struct cache_rows *rows)
 {
     const size_t used = rows->stamps.groups * places(rows);
     uint32_t *evictor = c2_alloc(rows->room * places(rows) * sizeof *evictor);
@@ -141,7 +141,7 @@ static void lose_high(struct cache_rows *rows, uint32_t slot, uint32_t column, u
 void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t column, uint64_t actor)
 {
     if (rows->evictors == CACHE_ROWS_NARROW && actor > UINT16_MAX)
-        widen(rows);
+        rows_widen(rows);
     if (rows->evictors == CACHE_ROWS_WIDE || column == rows->columns)
         *cache_rows_evictor_low(rows, slot, column) = (uint32_t)actor;
     if (C2_UNLIKELY(actor >> 32 != 0 || rows->high[slot >> LINES_GROUP_SHIFT]))

@@ -98,7 +98,7 @@ static void set_stop(struct cache_shadow *shadow)
 
 /* ------------------------------------------------------------------ the ring */
 
-static void put(struct cache_shadow *shadow, uint32_t at, uint32_t slot)
+static void shadow_put(struct cache_shadow *shadow, uint32_t at, uint32_t slot)
 {
     uint32_t place = at & shadow->mask;
     shadow->log[place] = slot;
@@ -167,7 +167,7 @@ static __attribute__((noinline)) void lose_oldest_beside(struct cache_shadow *sh
 
 void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot)
 {
-    put(shadow, shadow->clock - 1, slot);
+    shadow_put(shadow, shadow->clock - 1, slot);
     if (shadow->live < shadow->capacity)
         shadow->live++;
     else if (C2_UNLIKELY(shadow->at == LINES_BESIDE))
@@ -196,7 +196,7 @@ static inline __attribute__((always_inline)) void restamp(struct cache_shadow *s
     uint32_t at = shadow->horizon;
     for (uint32_t i = 0; i < shadow->live; i++) {
         const uint32_t slot = take_oldest(shadow, &at, beside, stamps);
-        put(shadow, first + i, slot);
+        shadow_put(shadow, first + i, slot);
         *(beside ? stamp_of(shadow, slot) : &stamps.word[slot * stamps.width]) = first + i;
         at++;
     }

@@ -56,7 +56,7 @@ struct core {
     bool p6, p7, p8, t;
 };
 
-static struct core core_of(uint32_t v, unsigned at)
+static struct core slices_core_of(uint32_t v, unsigned at)
 {
     uint32_t p = v >> at;
     bool t = (p >> 3 & 1) && ((p >> 4 & 1) || (p >> 5 & 1));
@@ -66,14 +66,14 @@ static struct core core_of(uint32_t v, unsigned at)
 /* 0..2: the factor 3 of 6, 12 and 24 slices */
 static uint32_t m3(uint32_t v, unsigned at)
 {
-    struct core c = core_of(v, at);
+    struct core c = slices_core_of(v, at);
     return c.p6 && (c.p8 || c.t) ? 2 : c.p7;
 }
 
 /* 0..4: the factor 5 of 10, 20 and 40 slices */
 static uint32_t m5(uint32_t v, unsigned at)
 {
-    struct core c = core_of(v, at);
+    struct core c = slices_core_of(v, at);
     return c.p7 && c.t ? 4 : 2u * c.p6 + c.p8;
 }
 

@@ -52,7 +52,7 @@ static enum c2_status split_name(char *path, size_t bytes, const char **masks, c
 
 /* ------------------------------------------------------------------ the file */
 
-static enum c2_status add_number(struct sequence *seq, const char *text, struct c2_error *err)
+static enum c2_status slices_perm_add_number(struct sequence *seq, const char *text, struct c2_error *err)
 {
     uint64_t slice;
     char what[sizeof seq->path + 64];
@@ -69,7 +69,7 @@ static enum c2_status add_number(struct sequence *seq, const char *text, struct 
 }
 
 /* A cut file may end inside a number, which is then another number: so the last line must be whole as well. */
-static enum c2_status read_line(struct sequence *seq, char *text, struct c2_error *err)
+static enum c2_status slices_perm_read_line(struct sequence *seq, char *text, struct c2_error *err)
 {
     size_t length = strlen(text);
     seq->line++;
@@ -78,15 +78,15 @@ static enum c2_status read_line(struct sequence *seq, char *text, struct c2_erro
                        seq->path, seq->line);
     while (length > 0 && isspace((unsigned char)text[length - 1]))
         text[--length] = '\0';
-    return text[0] == '#' ? C2_OK : add_number(seq, text, err);
+    return text[0] == '#' ? C2_OK : slices_perm_add_number(seq, text, err);
 }
 
-static enum c2_status read_lines(struct sequence *seq, struct c2_error *err)
+static enum c2_status slices_perm_read_lines(struct sequence *seq, struct c2_error *err)
 {
     char text[256];
     enum c2_status status = C2_OK;
     while (status == C2_OK && fgets(text, sizeof text, seq->file))
-        status = read_line(seq, text, err);
+        status = slices_perm_read_line(seq, text, err);
     if (status == C2_OK && ferror(seq->file))
         return c2_fail(err, C2_ERR_IO, "%s: cannot be read: %s", seq->path, strerror(errno));
     return status;
@@ -104,22 +104,22 @@ static enum c2_status check_sequence(const struct sequence *seq, struct c2_error
     return C2_OK;
 }
 
-static enum c2_status read_sequence(struct sequence *seq, struct c2_error *err)
+static enum c2_status slices_perm_read_sequence(struct sequence *seq, struct c2_error *err)
 {
     seq->file = fopen(seq->path, "re");
     if (!seq->file)
         return c2_fail(err, C2_ERR_NOT_FOUND, "%s: no base sequence can be read there: %s", seq->path, strerror(errno));
     enum c2_status status = c2_outfile_spare(seq->path, err);
     if (status == C2_OK)
-        status = read_lines(seq, err);
+        status = slices_perm_read_lines(seq, err);
     fclose(seq->file);
     return status == C2_OK ? check_sequence(seq, err) : status;
 }
 
 /* ------------------------------------------------------------------ the masks */
 
-static enum c2_status check_mask(uint64_t mask, unsigned number, unsigned index_bits, const char *path,
-                                 struct c2_error *err)
+static enum c2_status slices_perm_check_mask(uint64_t mask, unsigned number, unsigned index_bits, const char *path,
+                                             struct c2_error *err)
 {
     uint64_t allowed = c2_mask(HASH_LINE_SHIFT + index_bits, HASH_TOP_BIT);
     if (mask & ~allowed)
@@ -141,7 +141,7 @@ static enum c2_status next_mask(uint64_t *mask, const char **text, const char *p
     return c2_parse_number(mask, word, what, err);
 }
 
-static unsigned count_words(const char *text)
+static unsigned slices_perm_count_words(const char *text)
 {
     unsigned count = 1;
     for (; *text; text++)
@@ -152,7 +152,7 @@ static unsigned count_words(const char *text)
 static enum c2_status read_masks(struct hash_form *form, const char *text, const char *path, uint32_t length,
                                  struct c2_error *err)
 {
-    unsigned index_bits = c2_log2(length), count = count_words(text);
+    unsigned index_bits = c2_log2(length), count = slices_perm_count_words(text);
     if (count != index_bits)
         return c2_fail(err, C2_ERR_INVALID, "%s: %u slice numbers need %u masks, not %u", path, length, index_bits,
                        count);
@@ -161,7 +161,7 @@ static enum c2_status read_masks(struct hash_form *form, const char *text, const
         uint64_t mask = 0;
         enum c2_status status = next_mask(&mask, &text, path, k, err);
         if (status == C2_OK)
-            status = check_mask(mask, k, index_bits, path, err);
+            status = slices_perm_check_mask(mask, k, index_bits, path, err);
         if (status != C2_OK)
             return status;
         all |= mask;
@@ -186,7 +186,7 @@ enum c2_status hash_read_permutation(struct hash_form *form, const char *name, u
     seq.base = c2_calloc(MAX_LENGTH, 1);
     if (!seq.base)
         return c2_fail_memory(err, "a base sequence");
-    status = read_sequence(&seq, err);
+    status = slices_perm_read_sequence(&seq, err);
     if (status == C2_OK)
         status = read_masks(form, masks, seq.path, seq.length, err);
     if (status == C2_OK)

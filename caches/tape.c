@@ -50,7 +50,7 @@ void cache_tape_end(struct caches *caches)
 }
 
 /* Of its own tape: the rows are there, so all that may go wrong is what `failed` says. */
-static void say(struct caches *caches, struct caches_outcome *outcome)
+static void tape_say(struct caches *caches, struct caches_outcome *outcome)
 {
     const size_t count = caches_deferred(caches);
     const enum c2_status status = cache_verdicts_say(caches->verdicts, caches->tape.own, count, NULL, outcome, NULL);
@@ -62,7 +62,7 @@ bool cache_tape_is_own(const struct caches *caches) { return caches->tape.words 
 void cache_tape_catch_up(struct caches *caches)
 {
     if (caches->usual && cache_tape_is_own(caches))
-        say(caches, &caches->verdicts->outcome);
+        tape_say(caches, &caches->verdicts->outcome);
 }
 
 enum caches_tried cache_tape_full(struct caches *caches)
@@ -152,7 +152,7 @@ static __attribute__((noinline)) uint64_t *put_further(struct caches *caches, co
 }
 
 /* One level has missed that is above all others, so what it loses only it has lost. */
-static inline uint64_t *put_miss(struct caches *caches, const struct caches_noted *noted)
+static inline uint64_t *tape_put_miss(struct caches *caches, const struct caches_noted *noted)
 {
     const struct cache_level *first = level_asked(caches);
     uint64_t *at = caches->tape.end.at;
@@ -164,7 +164,7 @@ static inline uint64_t *put_miss(struct caches *caches, const struct caches_note
     return at;
 }
 
-static inline enum caches_tried written(struct caches *caches, uint64_t *at)
+static inline enum caches_tried tape_written(struct caches *caches, uint64_t *at)
 {
     caches->tape.end.at = at;
     return C2_UNLIKELY(at >= caches->tape.end.stop) ? cache_tape_full(caches) : CACHES_TRIED;
@@ -174,9 +174,9 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
 {
     uint64_t *at = caches->tape.end.at;
     if (noted)
-        return written(caches, put_miss(caches, noted));
+        return tape_written(caches, tape_put_miss(caches, noted));
     *at = first_word(*at, 0);
-    return written(caches, at + 1);
+    return tape_written(caches, at + 1);
 }
 
 enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits)
@@ -190,7 +190,7 @@ enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, ui
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted)
 {
     const uint64_t first = TAPE_NOTE << TAPE_COLUMN | (uint64_t)TAPE_HEAD << TAPE_BEHIND;
-    return written(caches, put_head(caches->tape.end.at, first, noted));
+    return tape_written(caches, put_head(caches->tape.end.at, first, noted));
 }
 
 void caches_put_aside(const struct caches *caches, struct caches_aside *out)
@@ -208,8 +208,8 @@ void caches_judge(struct caches *caches, struct caches_outcome *outcome)
     const struct caches_noted noted = {.actor = caches->lines.actor};
     C2_ASSERT(cache_tape_is_own(caches));
     const uint32_t slot = (uint32_t)*caches->tape.end.at;
-    caches->tape.end.at = put_miss(caches, &noted);
-    say(caches, outcome ? outcome : &caches->verdicts->outcome);
+    caches->tape.end.at = tape_put_miss(caches, &noted);
+    tape_say(caches, outcome ? outcome : &caches->verdicts->outcome);
     C2_PROMISE(cache_access_holds(caches, slot));
 }
 

@@ -115,11 +115,11 @@ struct caches_tlbs {
 static uint64_t nothing = NO_PAGE;
 const struct caches_tlb_found caches_tlb_nowhere = {.at = &nothing, .key = &nothing};
 
-static uint64_t key_of(const struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
+static uint64_t tlb_key_of(const struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
     return number | (uint64_t)kind << KIND_SHIFT | tlb->tag;
 }
-static uint64_t number_in(uint64_t key) { return key & NUMBER_MASK; }
+static uint64_t tlb_number_in(uint64_t key) { return key & NUMBER_MASK; }
 static unsigned kind_in(uint64_t key) { return (unsigned)(key >> KIND_SHIFT) & KIND_MASK; }
 
 /* Of those whose first level it is. */
@@ -129,7 +129,7 @@ static enum caches_tlb_side first_side(const struct caches_tlb *config)
 }
 
 /* As the policy counts them, from 1. */
-static uint32_t set_of(const struct caches_tlb_state *tlb, uint64_t number)
+static uint32_t tlb_set_of(const struct caches_tlb_state *tlb, uint64_t number)
 {
     uint64_t set = number;
     if (tlb->config->fold != 0)
@@ -143,7 +143,7 @@ static uint32_t end_way(const struct caches_tlb_state *tlb) { return (tlb->set_m
 /* ------------------------------------------------------------------ one TLB */
 
 static bool way_holds(const struct caches_tlb_state *tlb, uint32_t way);
-static bool holds(struct caches_tlbs *tlbs);
+static bool tlb_holds(struct caches_tlbs *tlbs);
 
 static uint32_t *guess_of(struct caches_tlb_state *tlb, uint64_t number)
 {
@@ -151,12 +151,12 @@ static uint32_t *guess_of(struct caches_tlb_state *tlb, uint64_t number)
 }
 
 /* The way that has the page or pointer, 0: none. To find it is a hit. */
-static uint32_t look_up(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
+static uint32_t tlb_look_up(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
-    const uint64_t key = key_of(tlb, number, kind);
+    const uint64_t key = tlb_key_of(tlb, number, kind);
     uint32_t *guess = guess_of(tlb, number), way = *guess;
     if (!SHORTCUT(tlb->keys[way] == key)) {
-        way = set_of(tlb, number) << tlb->policy.way_bits;
+        way = tlb_set_of(tlb, number) << tlb->policy.way_bits;
         const uint32_t end = way + tlb->policy.ways;
         while (way < end && tlb->keys[way] != key)
             way++;
@@ -170,7 +170,7 @@ static uint32_t look_up(struct caches_tlb_state *tlb, uint64_t number, enum cach
 }
 
 /* What cache_policy_choose() and cache_policy_fill() would do for a full set of a small tree; 0: it is another. */
-static inline uint32_t replace(struct caches_tlb_state *tlb, uint32_t set)
+static inline uint32_t tlb_replace(struct caches_tlb_state *tlb, uint32_t set)
 {
     struct cache_policy *policy = &tlb->policy;
     if (!SHORTCUT(policy->small_tree && policy->set[set].valid == tlb->full))
@@ -180,24 +180,24 @@ static inline uint32_t replace(struct caches_tlb_state *tlb, uint32_t set)
 }
 
 /* It is not there. Says the way that has it now. */
-static uint32_t insert(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
+static uint32_t tlb_insert(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
-    const uint32_t set = set_of(tlb, number);
-    uint32_t way = replace(tlb, set);
+    const uint32_t set = tlb_set_of(tlb, number);
+    uint32_t way = tlb_replace(tlb, set);
     if (way == 0) {
         way = cache_policy_choose(&tlb->policy, set);
         tlb->policy.word[way] = way;
         cache_policy_fill(&tlb->policy, way);
     }
-    tlb->keys[way] = key_of(tlb, number, kind);
+    tlb->keys[way] = tlb_key_of(tlb, number, kind);
     *guess_of(tlb, number) = way;
     C2_PROMISE(way_holds(tlb, way));
     return way;
 }
 
-static uint32_t ask(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
+static uint32_t tlb_ask(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
-    const uint32_t way = look_up(tlb, number, kind);
+    const uint32_t way = tlb_look_up(tlb, number, kind);
     tlb->counts.accesses++;
     tlb->counts.misses += way == 0;
     return way;
@@ -205,7 +205,7 @@ static uint32_t ask(struct caches_tlb_state *tlb, uint64_t number, enum caches_t
 
 /* ------------------------------------------------------------------ an access */
 
-static struct caches_tlb_state *half_of(const struct route *route, uint64_t number)
+static struct caches_tlb_state *tlb_half_of(const struct route *route, uint64_t number)
 {
     const uint64_t half = route->count > 1 ? number >> route->half[0]->set_bits & 1 : 0;
     return route->half[half];
@@ -214,7 +214,7 @@ static struct caches_tlb_state *half_of(const struct route *route, uint64_t numb
 /* A pointer that lies in a second-level TLB is none of that one's accesses. */
 static bool ask_pointer(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
-    return (tlb->config->place == CACHES_TLB_WALK ? ask(tlb, number, kind) : look_up(tlb, number, kind)) != 0;
+    return (tlb->config->place == CACHES_TLB_WALK ? tlb_ask(tlb, number, kind) : tlb_look_up(tlb, number, kind)) != 0;
 }
 
 /* The pointer after which `left` entries are left to read of a walk that has entry_count. */
@@ -223,7 +223,7 @@ static enum caches_tlb_kind pointer_before(unsigned left, unsigned entry_count)
     return (enum caches_tlb_kind)(CACHES_KIND_PDE + (left - 1) + (4 - entry_count));
 }
 
-static unsigned walk(struct caches_tlbs *tlbs, struct guest_va va, unsigned entry_count)
+static unsigned tlb_walk(struct caches_tlbs *tlbs, struct guest_va va, unsigned entry_count)
 {
     unsigned reads = entry_count;
     for (unsigned left = 1; left < entry_count; left++) {
@@ -237,7 +237,7 @@ static unsigned walk(struct caches_tlbs *tlbs, struct guest_va va, unsigned entr
     for (unsigned left = reads - 1; left > 0; left--) {
         const enum caches_tlb_kind pointer = pointer_before(left, entry_count);
         if (tlbs->pointers[pointer])
-            insert(tlbs->pointers[pointer], va.v >> kind_shift[pointer], pointer);
+            tlb_insert(tlbs->pointers[pointer], va.v >> kind_shift[pointer], pointer);
     }
     tlbs->walks.count++;
     tlbs->walks.reads += reads;
@@ -250,13 +250,13 @@ static unsigned ask_second(struct caches_tlbs *tlbs, const struct route *route, 
                            unsigned entry_count)
 {
     if (route->count == 0)
-        return walk(tlbs, va, entry_count);
+        return tlb_walk(tlbs, va, entry_count);
     const uint64_t number = va.v >> kind_shift[route->kind];
-    struct caches_tlb_state *second = half_of(route, number);
-    if (ask(second, number, route->kind) != 0)
+    struct caches_tlb_state *second = tlb_half_of(route, number);
+    if (tlb_ask(second, number, route->kind) != 0)
         return 0;
-    const unsigned reads = walk(tlbs, va, entry_count);
-    insert(second, number, route->kind);
+    const unsigned reads = tlb_walk(tlbs, va, entry_count);
+    tlb_insert(second, number, route->kind);
     return reads;
 }
 
@@ -277,7 +277,7 @@ bool caches_tlbs_found_holds(const struct caches_tlb_found *found)
 /* In a key, what is above the number. */
 static uint8_t what(const struct caches_tlb_state *tlb, enum caches_tlb_kind kind)
 {
-    return (uint8_t)(key_of(tlb, 0, kind) >> KIND_SHIFT);
+    return (uint8_t)(tlb_key_of(tlb, 0, kind) >> KIND_SHIFT);
 }
 
 /* A page that is another one to the TLB, and one of a TLB that has to be told of hits, is at no place that
@@ -306,7 +306,7 @@ static void note_second(struct caches_tlb_found *found, struct caches_tlb_state 
 {
     const struct cache_policy *policy = &second->policy;
     const uint32_t way = *guess_of(second, number);
-    if (second->keys[way] != key_of(second, number, CACHES_KIND_4K))
+    if (second->keys[way] != tlb_key_of(second, number, CACHES_KIND_4K))
         return;
     found->second = (uint16_t)way;
     found->second_set = (uint16_t)cache_policy_set_of(policy, way);
@@ -320,13 +320,13 @@ static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side
     const struct route *route = &tlbs->route[CACHES_TLB_FIRST][side][page];
     C2_ASSERT(route->count != 0);
     const uint64_t number = va.v >> kind_shift[route->kind];
-    struct caches_tlb_state *first = half_of(route, number);
+    struct caches_tlb_state *first = tlb_half_of(route, number);
     unsigned reads = 0;
-    uint32_t way = ask(first, number, route->kind);
+    uint32_t way = tlb_ask(first, number, route->kind);
     if (way == 0) {
         tlbs->first_misses++;
         reads = ask_second(tlbs, &tlbs->route[CACHES_TLB_SECOND][side][page], va, entry_count);
-        way = insert(first, number, route->kind);
+        way = tlb_insert(first, number, route->kind);
     }
     if (found)
         note_found(found, route->kind, first, way);
@@ -359,7 +359,7 @@ static inline void use_second(const struct caches_tlb_refill *refill, const stru
     *order = (*order & use->keep) | use->set;
 }
 
-static bool takes(const struct caches_tlb_state *tlb, const uint64_t *key)
+static bool tlb_takes(const struct caches_tlb_state *tlb, const uint64_t *key)
 {
     const uint32_t way = (uint32_t)(key - tlb->keys);
     return cache_policy_is_room(&tlb->policy, cache_policy_set_of(&tlb->policy, way), way);
@@ -370,7 +370,7 @@ static inline void take_place(const struct caches_tlb_refill *refill, struct cac
 {
     const struct taken taken = refill->taken[*found->order];
     uint64_t *at = (uint64_t *)((uintptr_t)found->at & ~refill->inside) + taken.way;
-    C2_PROMISE(takes(refill->first, at));
+    C2_PROMISE(tlb_takes(refill->first, at));
     *at = key;
     *found->order = taken.next;
     found->at = at;
@@ -385,7 +385,7 @@ bool caches_tlbs_refill(const struct caches_tlb_refill *refill, struct guest_va 
         return false; /* `second` is of a way of that side */
     if (!SHORTCUT(cache_set_of_bits((const uint64_t *)(const void *)found->order)->valid == refill->full))
         return false;
-    C2_PROMISE(look_up(refill->first, number, CACHES_KIND_4K) == 0);
+    C2_PROMISE(tlb_look_up(refill->first, number, CACHES_KIND_4K) == 0);
     take_place(refill, found, number | refill->tag);
     use_second(refill, found);
     ++*found->accesses;
@@ -408,7 +408,7 @@ unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side,
 {
     C2_ASSERT(entry_count >= 2 && entry_count <= 4);
     const unsigned reads = access_first(tlbs, side, va, entry_count, found);
-    C2_PROMISE(holds(tlbs));
+    C2_PROMISE(tlb_holds(tlbs));
     return reads;
 }
 
@@ -421,18 +421,18 @@ static bool concerned(uint64_t key, uint64_t start, uint64_t last)
     const unsigned kind = kind_in(key);
     if (kind >= CACHES_PAGE_KINDS)
         return true;
-    const uint64_t first = number_in(key) << kind_shift[kind];
+    const uint64_t first = tlb_number_in(key) << kind_shift[kind];
     return first <= last && first + (((uint64_t)1 << kind_shift[kind]) - 1) >= start;
 }
 
-static bool is_empty(const struct caches_tlb_state *tlb)
+static bool tlb_is_empty(const struct caches_tlb_state *tlb)
 {
     for (uint32_t way = first_way(tlb); way < end_way(tlb); way++)
         C2_ASSERT(tlb->keys[way] == NO_PAGE);
     return true;
 }
 
-static uint32_t forget(struct caches_tlb_state *tlb, uint64_t start, uint64_t last)
+static uint32_t tlb_forget(struct caches_tlb_state *tlb, uint64_t start, uint64_t last)
 {
     uint32_t forgotten = 0;
     for (uint32_t way = first_way(tlb); way < end_way(tlb); way++) {
@@ -443,7 +443,7 @@ static uint32_t forget(struct caches_tlb_state *tlb, uint64_t start, uint64_t la
         cache_policy_empty(&tlb->policy, way);
         forgotten++;
     }
-    C2_PROMISE(tlb->config->place != CACHES_TLB_WALK || is_empty(tlb));
+    C2_PROMISE(tlb->config->place != CACHES_TLB_WALK || tlb_is_empty(tlb));
     return tlb->config->place == CACHES_TLB_WALK ? 0 : forgotten;
 }
 
@@ -451,51 +451,51 @@ uint32_t caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uin
 {
     uint32_t forgotten = 0;
     for (uint32_t i = 0; i < tlbs->count && bytes != 0; i++)
-        forgotten += forget(&tlbs->tlb[i], start.v, start.v + bytes - 1);
+        forgotten += tlb_forget(&tlbs->tlb[i], start.v, start.v + bytes - 1);
     return forgotten;
 }
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status refuse(const struct caches_tlb *config, const char *rule, struct c2_error *err)
+static enum c2_status tlb_refuse(const struct caches_tlb *config, const char *rule, struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_INVALID, "%s: %s", config->name, rule);
 }
 
-static enum c2_status check_shape(const struct caches_tlb *config, struct c2_error *err)
+static enum c2_status tlb_check_shape(const struct caches_tlb *config, struct c2_error *err)
 {
     if (config->ways == 0 || config->ways > CACHES_TLB_MAX_WAYS || config->entries == 0 ||
         config->entries > UINT16_MAX || config->entries % config->ways != 0 ||
         !c2_is_power_of_two(config->entries / config->ways))
-        return refuse(config,
-                      "entries / ways must be a power of two of sets, of 1 to 128 ways and 65535 entries at most", err);
+        return tlb_refuse(
+            config, "entries / ways must be a power of two of sets, of 1 to 128 ways and 65535 entries at most", err);
     if (!(caches_policy_users[config->policy] & CACHES_OF_TLBS))
-        return refuse(config, "its policy is none of TLBs", err);
+        return tlb_refuse(config, "its policy is none of TLBs", err);
     if (config->policy == CACHES_TREE_PLRU && (!c2_is_power_of_two(config->ways) || config->ways > CACHES_MAX_WAYS))
-        return refuse(config, "tree-plru needs a power of two of ways, at most 64", err);
+        return tlb_refuse(config, "tree-plru needs a power of two of ways, at most 64", err);
     if (config->policy == CACHES_MRU3_PLRU4 && config->ways != 12)
-        return refuse(config, "mru3-plru4 needs 12 ways", err);
+        return tlb_refuse(config, "mru3-plru4 needs 12 ways", err);
     return C2_OK;
 }
 
-static enum c2_status check_config(const struct caches_tlb *config, struct c2_error *err)
+static enum c2_status tlb_check_config(const struct caches_tlb *config, struct c2_error *err)
 {
     const bool pages = config->holds & CACHES_TLB_PAGES, pointers = config->holds & ~(unsigned)CACHES_TLB_PAGES;
     if (config->holds == 0 || (config->place == CACHES_TLB_FIRST && pointers) ||
         (config->place == CACHES_TLB_WALK && pages))
-        return refuse(config, "a first level holds pages, a page-walk cache pointers", err);
+        return tlb_refuse(config, "a first level holds pages, a page-walk cache pointers", err);
     if (config->place == CACHES_TLB_FIRST && config->sides & CACHES_TLB_FETCHES && config->sides & CACHES_TLB_DATA)
-        return refuse(config, "a first level is for data or for fetches", err);
+        return tlb_refuse(config, "a first level is for data or for fetches", err);
     if (config->place != CACHES_TLB_WALK && config->sides == 0)
-        return refuse(config, "it has no side", err);
+        return tlb_refuse(config, "it has no side", err);
     return C2_OK;
 }
 
 static enum c2_status init_tlb(struct caches_tlb_state *tlb, const struct caches_tlb *config, struct c2_error *err)
 {
-    enum c2_status status = check_shape(config, err);
+    enum c2_status status = tlb_check_shape(config, err);
     if (status == C2_OK)
-        status = check_config(config, err);
+        status = tlb_check_config(config, err);
     if (status != C2_OK)
         return status;
     const uint32_t sets = config->entries / config->ways;
@@ -524,7 +524,7 @@ static enum c2_status add_half(struct route *route, struct caches_tlb_state *tlb
                                struct c2_error *err)
 {
     if (route->count == MAX_HALVES)
-        return refuse(tlb->config, "two others hold the same pages for the same side already", err);
+        return tlb_refuse(tlb->config, "two others hold the same pages for the same side already", err);
     route->kind = kind;
     route->half[route->count++] = tlb;
     return C2_OK;
@@ -538,7 +538,7 @@ static enum c2_status route_tlb(struct caches_tlbs *tlbs, struct caches_tlb_stat
         if (!(config->holds & 1u << kind))
             continue;
         if (tlbs->pointers[kind])
-            return refuse(config, "another TLB holds the same pointers already", err);
+            return tlb_refuse(config, "another TLB holds the same pointers already", err);
         tlbs->pointers[kind] = tlb;
     }
     for (unsigned side = 0; side < CACHES_TLB_SIDES && config->place != CACHES_TLB_WALK; side++) {
@@ -569,7 +569,7 @@ static enum c2_status finish_side(struct caches_tlbs *tlbs, enum caches_tlb_side
 
 /* Loads and stores share all of their first level or none of it: what a load that repeats the page of the load before
  * does to it must not depend on the stores between. */
-static enum c2_status check_split(struct caches_tlbs *tlbs, struct c2_error *err)
+static enum c2_status tlb_check_split(struct caches_tlbs *tlbs, struct c2_error *err)
 {
     unsigned shared = 0, own = 0;
     for (uint32_t i = 0; i < tlbs->count; i++) {
@@ -625,7 +625,7 @@ static void prepare_refill(struct caches_tlbs *tlbs, enum caches_tlb_side side)
 
 static enum c2_status init(struct caches_tlbs *tlbs, struct c2_error *err)
 {
-    enum c2_status status = check_split(tlbs, err);
+    enum c2_status status = tlb_check_split(tlbs, err);
     for (uint32_t i = 0; i < tlbs->count && status == C2_OK; i++) {
         status = init_tlb(&tlbs->tlb[i], &tlbs->config[i], err);
         if (status == C2_OK)
@@ -719,7 +719,7 @@ static bool way_holds(const struct caches_tlb_state *tlb, uint32_t way)
         return true;
     C2_ASSERT(cache_policy_way_of(&tlb->policy, way) < tlb->policy.ways);
     C2_ASSERT(tlb->config->holds & 1u << kind_in(key));
-    C2_ASSERT(set_of(tlb, number_in(key)) == set);
+    C2_ASSERT(tlb_set_of(tlb, tlb_number_in(key)) == set);
     for (uint32_t other = set << tlb->policy.way_bits; cache_policy_set_of(&tlb->policy, other) == set; other++)
         C2_ASSERT(other == way || tlb->keys[other] != key);
     return true;
@@ -745,7 +745,7 @@ void caches_tlbs_check(const struct caches_tlbs *tlbs)
 }
 
 /* How many ways a check looks at: so many accesses may pass until the next. */
-static uint64_t all_ways(const struct caches_tlbs *tlbs)
+static uint64_t tlb_all_ways(const struct caches_tlbs *tlbs)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < tlbs->count; i++)
@@ -753,12 +753,12 @@ static uint64_t all_ways(const struct caches_tlbs *tlbs)
     return sum;
 }
 
-static bool holds(struct caches_tlbs *tlbs)
+static bool tlb_holds(struct caches_tlbs *tlbs)
 {
     if (++tlbs->calls < tlbs->check_at)
         return true;
     caches_tlbs_check(tlbs);
-    tlbs->check_at = tlbs->calls + all_ways(tlbs);
+    tlbs->check_at = tlbs->calls + tlb_all_ways(tlbs);
     return true;
 }
 
@@ -772,7 +772,7 @@ static void dump_tlb(const struct caches_tlb_state *tlb, FILE *to)
             continue;
         fprintf(to, "  set %u way %u: %s 0x%" PRIx64 "\n", cache_policy_set_of(&tlb->policy, way) - 1,
                 cache_policy_way_of(&tlb->policy, way), caches_kind_names[kind_in(key)],
-                number_in(key) << kind_shift[kind_in(key)]);
+                tlb_number_in(key) << kind_shift[kind_in(key)]);
     }
 }
 

@@ -50,7 +50,7 @@ static inline void prefetch_row(const struct cache_rows *rows, uint32_t slot)
 }
 
 /* A level was asked for the line, of which it keeps this stamp. */
-static inline enum caches_class touch(struct cache_judged *level, uint32_t *stamp, uint32_t slot, bool missed)
+static inline enum caches_class verdict_touch(struct cache_judged *level, uint32_t *stamp, uint32_t slot, bool missed)
 {
     const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, slot);
     level->said[missed][class_]++;
@@ -58,7 +58,7 @@ static inline enum caches_class touch(struct cache_judged *level, uint32_t *stam
 }
 
 /* A line that the level was never asked for it has not lost. */
-static bool knows(struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, enum caches_class class_)
+static bool verdict_knows(struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, enum caches_class class_)
 {
     C2_ASSERT(class_ != CACHES_COLD || verdicts->exclusive >> column & 1 ||
               cache_rows_evictor(&verdicts->rows, slot, column) == 0);
@@ -74,8 +74,8 @@ struct heard {
     uint64_t lost;          /* above the levels that missed, 8 bits each */
 };
 
-static inline void tell(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth, uint64_t evictor,
-                        uint64_t passed, enum caches_class class_)
+static inline void verdict_tell(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth,
+                                uint64_t evictor, uint64_t passed, enum caches_class class_)
 {
     struct caches_event *event = &outcome->event[depth];
     const uint32_t victim = (uint32_t)passed;
@@ -88,7 +88,8 @@ static inline void tell(const struct cache_rows *rows, struct caches_outcome *ou
     outcome->evicted |= 1u << depth;
 }
 
-static inline void lose(struct cache_rows *rows, uint64_t actor, uint32_t column, uint32_t victim, uint64_t above)
+static inline void verdict_lose(struct cache_rows *rows, uint64_t actor, uint32_t column, uint32_t victim,
+                                uint64_t above)
 {
     cache_rows_lose(rows, victim - 1, column, actor);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
@@ -116,26 +117,29 @@ static __attribute__((noinline)) void say_pushed(struct cache_verdicts *verdicts
 /* One level after the other; returns the depth of that which has the line. An access does not make the levels lose its
  * own line, so what is known of it may be read first. column, missed: as the record says, constants where they are what
  * they mostly are. heard: NULL: no listener. */
-static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdicts *verdicts, uint32_t slot,
-                                                            uint32_t column, const uint32_t missed,
-                                                            const struct heard *heard, struct caches_outcome *outcome)
+static inline __attribute__((always_inline)) uint32_t verdict_judge(struct cache_verdicts *verdicts, uint32_t slot,
+                                                                    uint32_t column, const uint32_t missed,
+                                                                    const struct heard *heard,
+                                                                    struct caches_outcome *outcome)
 {
     struct cache_rows *rows = &verdicts->rows;
     const bool kept = heard && rows->evictors != CACHE_ROWS_NONE;
     uint32_t depth = column == 0 ? 0 : tape_depth(verdicts, column), *const row = cache_rows_stamp(rows, slot, 0);
     uint32_t *stamp = column == 0 ? row : cache_rows_stamp(rows, slot, column);
     for (uint32_t i = 0; i < missed; i++) {
-        const enum caches_class class_ = touch(&verdicts->level[column], stamp, slot, true);
-        C2_PROMISE(!kept || knows(verdicts, slot, column, class_));
+        const enum caches_class class_ = verdict_touch(&verdicts->level[column], stamp, slot, true);
+        C2_PROMISE(!kept || verdict_knows(verdicts, slot, column, class_));
         if (heard)
-            tell(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i], class_);
+            verdict_tell(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i],
+                         class_);
         if (kept && C2_LIKELY((uint32_t)heard->passed[i] != 0))
-            lose(rows, heard->noted->actor, column, (uint32_t)heard->passed[i], heard->lost >> 8 * i & UINT8_MAX);
+            verdict_lose(rows, heard->noted->actor, column, (uint32_t)heard->passed[i],
+                         heard->lost >> 8 * i & UINT8_MAX);
         column = ++depth;
         stamp = &row[depth];
     }
     if (depth < verdicts->level_count)
-        touch(&verdicts->level[depth], stamp, slot, false);
+        verdict_touch(&verdicts->level[depth], stamp, slot, false);
     return depth;
 }
 
@@ -150,7 +154,7 @@ static inline void end_outcome(const struct cache_verdicts *verdicts, struct cac
 
 static inline void say_unheard(struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, uint32_t missed)
 {
-    judge(verdicts, slot, column, missed, NULL, NULL);
+    verdict_judge(verdicts, slot, column, missed, NULL, NULL);
     verdicts->pushed_count = 0;
 }
 
@@ -161,7 +165,7 @@ static inline __attribute__((always_inline)) enum c2_status say_heard(
 {
     const struct heard heard = {.noted = (const struct caches_noted *)words, .passed = words + TAPE_HEAD, .lost = lost};
     outcome->evicted = 0;
-    end_outcome(verdicts, outcome, judge(verdicts, slot, column, missed, &heard, outcome));
+    end_outcome(verdicts, outcome, verdict_judge(verdicts, slot, column, missed, &heard, outcome));
     if (C2_UNLIKELY(verdicts->pushed_count != 0))
         say_pushed(verdicts, heard.noted->actor, outcome);
     if (!hearer)
@@ -200,8 +204,8 @@ static inline __attribute__((always_inline)) void count_briefly(struct cache_ver
     const bool kept = rows->evictors != CACHE_ROWS_NONE;
     const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, column) : 0;
     if (kept && C2_LIKELY(victim != 0))
-        lose(rows, actor, column, victim, above);
-    C2_PROMISE(!kept || knows(verdicts, slot, column, class_));
+        verdict_lose(rows, actor, column, victim, above);
+    C2_PROMISE(!kept || verdict_knows(verdicts, slot, column, class_));
     verdicts->count[verdicts->counted] = (struct caches_brief){.actor = (uint32_t)actor,
                                                                .evictor = (uint32_t)evictor,
                                                                .bits = (uint16_t)bits,
@@ -227,19 +231,22 @@ static __attribute__((noinline)) void say_briefly(struct cache_verdicts *verdict
     uint32_t column = first >> TAPE_COLUMN & 15, depth = tape_depth(verdicts, column);
     for (uint32_t i = 0; i < missed; i++) {
         uint32_t *stamp = cache_rows_stamp(&verdicts->rows, slot, column);
-        const enum caches_class class_ = touch(&verdicts->level[column], stamp, slot, true);
+        const enum caches_class class_ = verdict_touch(&verdicts->level[column], stamp, slot, true);
         count_briefly(verdicts, slot, column, class_, actor, bits, (uint32_t)words[i],
                       (uint32_t)((i == 0 ? rest : words[i]) >> 32));
         column = ++depth;
     }
     if (depth < verdicts->level_count)
-        touch(&verdicts->level[depth], cache_rows_stamp(&verdicts->rows, slot, depth), slot, false);
+        verdict_touch(&verdicts->level[depth], cache_rows_stamp(&verdicts->rows, slot, depth), slot, false);
     say_pushed(verdicts, actor, NULL);
 }
 
 /* ------------------------------------------------------------------ notes and groups */
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the table of lines accessed"); }
+static enum c2_status verdict_no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the table of lines accessed");
+}
 
 static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *verdicts, uint64_t first,
                                                          const uint64_t *words, const struct caches_hearer *hearer,
@@ -252,7 +259,7 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
                                : status;
     }
     if ((first >> TAPE_COLUMN & 15) == TAPE_GROUP)
-        return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : no_memory(err);
+        return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : verdict_no_memory(err);
     for (uint32_t i = 0; i < (first >> TAPE_BEHIND & TAPE_BEHIND_MASK); i += 2)
         verdicts->pushed[verdicts->pushed_count++] = (struct cache_pushed){(uint32_t)(words[i] >> 32),
                                                                            (uint32_t)words[i], (uint32_t)words[i + 1]};
@@ -262,16 +269,16 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
 /* ------------------------------------------------------------------ a tape */
 
 /* Any record but a brief one. words: behind its first one. */
-static inline __attribute__((always_inline)) enum c2_status say_record(struct cache_verdicts *verdicts, uint64_t first,
-                                                                       const uint64_t *words,
-                                                                       const struct caches_hearer *hearer,
-                                                                       struct caches_outcome *outcome,
-                                                                       struct c2_error *err)
+static inline __attribute__((always_inline)) enum c2_status verdict_say_record(struct cache_verdicts *verdicts,
+                                                                               uint64_t first, const uint64_t *words,
+                                                                               const struct caches_hearer *hearer,
+                                                                               struct caches_outcome *outcome,
+                                                                               struct c2_error *err)
 {
     const uint32_t slot = (uint32_t)first, column = first >> TAPE_COLUMN & 15;
     const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     if (first >> TAPE_MISSED == 0)
-        touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, slot, column), slot, false);
+        verdict_touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, slot, column), slot, false);
     else if (behind == 0)
         say_unheard(verdicts, slot, column, missed);
     else if (C2_LIKELY(column == 0 && behind == TAPE_HEAD + 1))
@@ -308,14 +315,14 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
         const uint64_t first = *word++;
         prefetch_row(&verdicts->rows, (uint32_t)word[VERDICTS_AHEAD]);
         if (!(first & TAPE_IS_BRIEF))
-            status = say_record(verdicts, first, word, hearer, outcome, err);
+            status = verdict_say_record(verdicts, first, word, hearer, outcome, err);
         else if (verdicts->pushed_count != 0 || !cache_verdicts_further(verdicts, first, word))
             say_briefly(verdicts, first, word);
         word += first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     }
     if (status == C2_OK)
         status = say_counted(verdicts, hearer, err);
-    return status == C2_OK && C2_UNLIKELY(verdicts->rows.failed) ? no_memory(err) : status;
+    return status == C2_OK && C2_UNLIKELY(verdicts->rows.failed) ? verdict_no_memory(err) : status;
 }
 
 void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns)

@@ -32,7 +32,7 @@ struct asked {
     uint32_t clock, horizon;
 };
 
-static inline struct asked asked_of(const struct cache_judged *level)
+static inline struct asked verdict_usual_asked_of(const struct cache_judged *level)
 {
     return (struct asked){level->shadow.clock, level->shadow.horizon};
 }
@@ -70,8 +70,8 @@ static inline void bring_up_to(struct cache_judged *level, uint32_t clock)
 }
 
 /* The last line accessed enters the shadow, old being its stamp so far. */
-static __attribute__((noinline)) enum caches_class enter(struct cache_judged *level, uint32_t clock, uint32_t slot,
-                                                         uint32_t old, bool missed)
+static __attribute__((noinline)) enum caches_class verdict_usual_enter(struct cache_judged *level, uint32_t clock,
+                                                                       uint32_t slot, uint32_t old, bool missed)
 {
     const enum caches_class class_ = old == 0 ? CACHES_COLD : CACHES_CAPACITY;
     bring_up_to(level, clock);
@@ -82,14 +82,15 @@ static __attribute__((noinline)) enum caches_class enter(struct cache_judged *le
 }
 
 /* cache_shadow_touch(), of a shadow that is not to be cleaned. */
-static inline __attribute__((always_inline)) enum caches_class touch(struct cache_judged *level, struct asked *asked,
-                                                                     uint32_t *stamp, uint32_t slot, const bool missed)
+static inline __attribute__((always_inline)) enum caches_class verdict_usual_touch(struct cache_judged *level,
+                                                                                   struct asked *asked, uint32_t *stamp,
+                                                                                   uint32_t slot, const bool missed)
 {
     const uint32_t old = *stamp;
     *stamp = asked->clock++;
     if (C2_LIKELY(old >= asked->horizon))
         return CACHES_CONFLICT;
-    const enum caches_class class_ = enter(level, asked->clock, slot, old, missed);
+    const enum caches_class class_ = verdict_usual_enter(level, asked->clock, slot, old, missed);
     asked->horizon = level->shadow.horizon;
     return class_;
 }
@@ -97,7 +98,8 @@ static inline __attribute__((always_inline)) enum caches_class touch(struct cach
 /* ------------------------------------------------------------------ evictors */
 
 /* Of actors whose words have 32 bits at most, and 16 where evictors are narrow. evictors: a constant. */
-static inline __attribute__((always_inline)) bool fits(const enum cache_rows_evictors evictors, uint32_t actor)
+static inline __attribute__((always_inline)) bool verdict_usual_fits(const enum cache_rows_evictors evictors,
+                                                                     uint32_t actor)
 {
     return C2_LIKELY(evictors != CACHE_ROWS_NARROW || actor <= UINT16_MAX);
 }
@@ -132,8 +134,9 @@ static inline __attribute__((always_inline)) void lose_to(const struct cache_row
 }
 
 /* The next miss that is counted, if it is. */
-static inline __attribute__((always_inline)) void count(struct caches_brief **next, uint32_t actor, uint64_t evictor,
-                                                        uint32_t bits, uint32_t level, enum caches_class class_)
+static inline __attribute__((always_inline)) void verdict_usual_count(struct caches_brief **next, uint32_t actor,
+                                                                      uint64_t evictor, uint32_t bits, uint32_t level,
+                                                                      enum caches_class class_)
 {
     struct caches_brief *const brief = *next;
     brief->actor = actor;
@@ -155,7 +158,7 @@ struct usual {
 };
 
 /* A hit of L1I; false: its shadow does not have the line. */
-static inline bool say_code(struct usual *u, const struct cache_rows *rows, uint32_t slot)
+static inline bool verdict_usual_say_code(struct usual *u, const struct cache_rows *rows, uint32_t slot)
 {
     struct cache_beside *const beside = rows->stamps.beside[slot >> LINES_GROUP_SHIFT];
     if (C2_UNLIKELY(!beside))
@@ -173,8 +176,8 @@ static inline __attribute__((always_inline)) enum caches_class say_missed(struct
 {
     u->misses++;
     if (C2_LIKELY(verdicts->level_count > 1))
-        touch(&verdicts->level[1], &u->second, &row[1], slot, false);
-    return touch(&verdicts->level[0], &u->data, &row[0], slot, true);
+        verdict_usual_touch(&verdicts->level[1], &u->second, &row[1], slot, false);
+    return verdict_usual_touch(&verdicts->level[0], &u->data, &row[0], slot, true);
 }
 
 /* The same, counted; words: its two. false: nothing is said, as there is no room, or it is not what it mostly is. */
@@ -184,21 +187,21 @@ static inline __attribute__((always_inline)) bool say_brief(struct cache_verdict
 {
     const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], actor = (uint32_t)(words[1] >> 32);
     if (C2_UNLIKELY(victim == 0 || u->count >= &verdicts->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
-        !fits(evictors, actor))
+        !verdict_usual_fits(evictors, actor))
         return false;
     const uint64_t evictor = evictor_of(&verdicts->rows, evictors, slot, 0);
     lose_to(&verdicts->rows, evictors, victim - 1, 0, actor);
     const enum caches_class class_ = say_missed(verdicts, u, row, slot);
-    count(&u->count, actor, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
+    verdict_usual_count(&u->count, actor, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
     return true;
 }
 
 /* Says a record, kind being what its first word has above the slot; returns of how many words it is, 0: it is something
  * else. */
-static inline __attribute__((always_inline)) unsigned say_record(struct cache_verdicts *verdicts,
-                                                                 const enum cache_rows_evictors evictors,
-                                                                 struct usual *u, uint32_t *row, uint32_t kind,
-                                                                 const uint64_t *word)
+static inline __attribute__((always_inline)) unsigned verdict_usual_say_record(struct cache_verdicts *verdicts,
+                                                                               const enum cache_rows_evictors evictors,
+                                                                               struct usual *u, uint32_t *row,
+                                                                               uint32_t kind, const uint64_t *word)
 {
     const uint32_t slot = (uint32_t)*word;
     if (kind == 0) {
@@ -208,7 +211,7 @@ static inline __attribute__((always_inline)) unsigned say_record(struct cache_ve
         return 1;
     }
     if (kind == verdicts->rows.columns)
-        return say_code(u, &verdicts->rows, slot) ? 1 : 0;
+        return verdict_usual_say_code(u, &verdicts->rows, slot) ? 1 : 0;
     if (evictors != CACHE_ROWS_NONE)
         return (uint16_t)kind == SHAPE_BRIEF && say_brief(verdicts, evictors, u, row, word) ? 2 : 0;
     if (kind != SHAPE_MISS)
@@ -239,7 +242,8 @@ static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct 
             const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD] & (slots - 1);
             __builtin_prefetch((const void *)((uintptr_t)stamps + (size_t)ahead * columns * sizeof *stamps), 1);
         }
-        const unsigned said = say_record(verdicts, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN), word);
+        const unsigned said = verdict_usual_say_record(verdicts, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN),
+                                                       word);
         if (said == 0)
             break;
         word += said;
@@ -247,13 +251,14 @@ static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct 
     return word;
 }
 
-static inline __attribute__((always_inline)) const uint64_t *say(struct cache_verdicts *verdicts,
-                                                                 const enum cache_rows_evictors evictors,
-                                                                 const bool far, const uint64_t *word,
-                                                                 const uint64_t *stop)
+static inline __attribute__((always_inline)) const uint64_t *verdict_usual_say(struct cache_verdicts *verdicts,
+                                                                               const enum cache_rows_evictors evictors,
+                                                                               const bool far, const uint64_t *word,
+                                                                               const uint64_t *stop)
 {
     struct cache_judged *const level = verdicts->level, *const code = &level[verdicts->rows.columns];
-    struct usual u = {asked_of(&level[0]), asked_of(&level[1]), asked_of(code), 0, &verdicts->count[verdicts->counted]};
+    struct usual u = {verdict_usual_asked_of(&level[0]), verdict_usual_asked_of(&level[1]),
+                      verdict_usual_asked_of(code), 0, &verdicts->count[verdicts->counted]};
     word = say_stretch(verdicts, evictors, far, &u, word, stop);
     verdicts->counted = (uint32_t)(u.count - verdicts->count);
     bring_up_to(&level[0], u.data.clock);
@@ -270,7 +275,7 @@ static inline __attribute__((always_inline)) const uint64_t *say(struct cache_ve
     static __attribute__((noinline)) const uint64_t *name(struct cache_verdicts *verdicts, const uint64_t *word, \
                                                           const uint64_t *stop) \
     { \
-        return say(verdicts, evictors, far, word, stop); \
+        return verdict_usual_say(verdicts, evictors, far, word, stop); \
     }
 LOOP(say_near, CACHE_ROWS_NONE, false)
 LOOP(say_far, CACHE_ROWS_NONE, true)
@@ -293,8 +298,10 @@ const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint
 /* ------------------------------------------------------------------ misses of more than the first level */
 
 /* A level has lost its victim, and those above that have lost it too, one bit each. */
-static inline __attribute__((always_inline)) void lose(struct cache_rows *rows, const enum cache_rows_evictors evictors,
-                                                       uint32_t actor, uint32_t column, uint32_t victim, uint32_t above)
+static inline __attribute__((always_inline)) void verdict_usual_lose(struct cache_rows *rows,
+                                                                     const enum cache_rows_evictors evictors,
+                                                                     uint32_t actor, uint32_t column, uint32_t victim,
+                                                                     uint32_t above)
 {
     if (C2_LIKELY(victim != 0))
         lose_to(rows, evictors, victim - 1, column, actor);
@@ -302,7 +309,8 @@ static inline __attribute__((always_inline)) void lose(struct cache_rows *rows, 
         cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctz(above), actor);
 }
 
-static inline enum caches_class ask(struct cache_judged *level, uint32_t *stamp, uint32_t slot, const bool missed)
+static inline enum caches_class verdict_usual_ask(struct cache_judged *level, uint32_t *stamp, uint32_t slot,
+                                                  const bool missed)
 {
     const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, slot);
     level->said[missed][class_]++;
@@ -318,16 +326,16 @@ static inline __attribute__((always_inline)) bool say_deeper(struct cache_verdic
     const uint32_t actor = (uint32_t)(words[0] >> 32);
     struct caches_brief *next = &verdicts->count[verdicts->counted];
     uint32_t *const row = &rows->stamps.word[(size_t)slot * rows->columns];
-    if (!fits(evictors, actor))
+    if (!verdict_usual_fits(evictors, actor))
         return false;
     for (uint32_t i = 0; i < missed; i++) {
-        const enum caches_class class_ = ask(&verdicts->level[i], &row[i], slot, true);
+        const enum caches_class class_ = verdict_usual_ask(&verdicts->level[i], &row[i], slot, true);
         const uint64_t evictor = evictor_of(rows, evictors, slot, i);
-        lose(rows, evictors, actor, i, (uint32_t)words[i], i == 0 ? 0 : (uint32_t)(words[i] >> 32));
-        count(&next, actor, evictor, bits, i, class_);
+        verdict_usual_lose(rows, evictors, actor, i, (uint32_t)words[i], i == 0 ? 0 : (uint32_t)(words[i] >> 32));
+        verdict_usual_count(&next, actor, evictor, bits, i, class_);
     }
     if (missed < verdicts->level_count)
-        ask(&verdicts->level[missed], &row[missed], slot, false);
+        verdict_usual_ask(&verdicts->level[missed], &row[missed], slot, false);
     verdicts->counted = (uint32_t)(next - verdicts->count);
     return true;
 }

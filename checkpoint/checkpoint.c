@@ -62,7 +62,7 @@ void checkpoint_refuse(struct checkpoint *c, const char *format, ...)
     c2_fail(&c->failure, C2_ERR_UNSUPPORTED, "the checkpoint %s cannot be written: %s", c->name, text);
 }
 
-static void fail_host(struct checkpoint *c)
+static void checkpoint_fail_host(struct checkpoint *c)
 {
     c2_fail(&c->failure, C2_ERR_IO, "cannot %s the checkpoint %s: %s", c->writes ? "write" : "read", c->name,
             strerror(errno));
@@ -70,13 +70,13 @@ static void fail_host(struct checkpoint *c)
 
 /* ------------------------------------------------------------------ the host's file */
 
-static void put(struct checkpoint *c, const void *bytes, size_t count)
+static void checkpoint_put(struct checkpoint *c, const void *bytes, size_t count)
 {
     if (checkpoint_good(c) && fwrite(bytes, 1, count, c->file) != count)
-        fail_host(c);
+        checkpoint_fail_host(c);
 }
 
-static bool get(struct checkpoint *c, void *to, size_t count)
+static bool checkpoint_get(struct checkpoint *c, void *to, size_t count)
 {
     if (!checkpoint_good(c))
         return false;
@@ -85,7 +85,7 @@ static bool get(struct checkpoint *c, void *to, size_t count)
     if (got == count)
         return true;
     if (ferror(c->file))
-        fail_host(c);
+        checkpoint_fail_host(c);
     else
         c2_fail(&c->failure, C2_ERR_FORMAT,
                 "the checkpoint %s ends at byte %" PRIu64 ", before its end: it was cut; make it again", c->name,
@@ -95,12 +95,12 @@ static bool get(struct checkpoint *c, void *to, size_t count)
 
 /* ------------------------------------------------------------------ chunks */
 
-static void put_chunk(struct checkpoint *c)
+static void checkpoint_put_chunk(struct checkpoint *c)
 {
     size_t bytes;
     struct c2_error why;
     if (c2_chunks_pack(&bytes, &c->chunks, c->used, &why) == C2_OK)
-        put(c, c->chunks.packed, bytes);
+        checkpoint_put(c, c->chunks.packed, bytes);
     else
         checkpoint_fail(c, &why);
     c->used = C2_CHUNK_CHAIN;
@@ -111,13 +111,13 @@ static void get_chunk(struct checkpoint *c)
     uint8_t length[C2_CHUNK_LENGTH];
     size_t bytes;
     c->chunk = c->offset;
-    if (!get(c, length, sizeof length))
+    if (!checkpoint_get(c, length, sizeof length))
         return;
     if (!c2_chunks_length(&bytes, &c->chunks, length)) {
         checkpoint_damaged(c, "its length cannot be right");
         return;
     }
-    if (!get(c, c->chunks.packed, bytes))
+    if (!checkpoint_get(c, c->chunks.packed, bytes))
         return;
     const char *problem = c2_chunks_unpack(&c->filled, &c->chunks, bytes, C2_CHUNK_CHAIN + 1);
     c->used = C2_CHUNK_CHAIN;
@@ -139,7 +139,7 @@ void checkpoint_bytes(struct checkpoint *c, void *bytes, size_t count)
         at += part;
         count -= part;
         if (count > 0 && c->writes)
-            put_chunk(c);
+            checkpoint_put_chunk(c);
         else if (count > 0)
             get_chunk(c);
     }
@@ -149,13 +149,13 @@ void checkpoint_bytes(struct checkpoint *c, void *bytes, size_t count)
 
 /* ------------------------------------------------------------------ the start */
 
-static void put_start(struct checkpoint *c, const char *version)
+static void checkpoint_put_start(struct checkpoint *c, const char *version)
 {
     uint8_t start[MAGIC_BYTES + 4];
     char *text = (char *)version;
     memcpy(start, MAGIC, MAGIC_BYTES);
     c2_put_u32(start + MAGIC_BYTES, CHECKPOINT_FORMAT);
-    put(c, start, sizeof start);
+    checkpoint_put(c, start, sizeof start);
     checkpoint_text(c, &text, VERSION_BYTES);
 }
 
@@ -173,7 +173,7 @@ static void get_start(struct checkpoint *c, const char *version)
 {
     uint8_t start[MAGIC_BYTES + 4];
     char *there = NULL;
-    if (!get(c, start, MAGIC_BYTES))
+    if (!checkpoint_get(c, start, MAGIC_BYTES))
         return;
     if (memcmp(start, MAGIC, MAGIC_BYTES) != 0) {
         c2_fail(&c->failure, C2_ERR_FORMAT,
@@ -181,7 +181,7 @@ static void get_start(struct checkpoint *c, const char *version)
                 c->name);
         return;
     }
-    if (!get(c, start + MAGIC_BYTES, 4))
+    if (!checkpoint_get(c, start + MAGIC_BYTES, 4))
         return;
     const uint32_t format = c2_get_u32(start + MAGIC_BYTES);
     checkpoint_text(c, &there, VERSION_BYTES);
@@ -194,8 +194,8 @@ static void get_start(struct checkpoint *c, const char *version)
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status open_file(struct checkpoint **out, FILE *file, bool writes, const char *name, const char *version,
-                                struct c2_error *err)
+static enum c2_status checkpoint_open_file(struct checkpoint **out, FILE *file, bool writes, const char *name,
+                                           const char *version, struct c2_error *err)
 {
     *out = NULL;
     struct checkpoint *c = c2_calloc(1, sizeof *c);
@@ -209,7 +209,7 @@ static enum c2_status open_file(struct checkpoint **out, FILE *file, bool writes
     if (status == C2_OK && !c->name)
         status = c2_fail_memory(err, "a checkpoint");
     if (status == C2_OK && writes)
-        put_start(c, version);
+        checkpoint_put_start(c, version);
     else if (status == C2_OK)
         get_start(c, version);
     if (status == C2_OK)
@@ -224,19 +224,19 @@ static enum c2_status open_file(struct checkpoint **out, FILE *file, bool writes
 enum c2_status checkpoint_write(struct checkpoint **out, FILE *to, const char *name, const char *version,
                                 struct c2_error *err)
 {
-    return open_file(out, to, true, name, version, err);
+    return checkpoint_open_file(out, to, true, name, version, err);
 }
 
 enum c2_status checkpoint_read(struct checkpoint **out, FILE *from, const char *name, const char *version,
                                struct c2_error *err)
 {
-    return open_file(out, from, false, name, version, err);
+    return checkpoint_open_file(out, from, false, name, version, err);
 }
 
 enum c2_status checkpoint_finish(struct checkpoint *c, struct c2_error *err)
 {
     if (checkpoint_good(c) && c->writes && c->used > C2_CHUNK_CHAIN)
-        put_chunk(c);
+        checkpoint_put_chunk(c);
     if (!c->writes && c->used != c->filled)
         checkpoint_damaged(c, "there is more than can be");
     if (checkpoint_good(c) && c->changed_count != 0)

@@ -86,7 +86,7 @@ static enum c2_status identify(struct identity *out, const char *path, const str
     return status;
 }
 
-static void visit(struct checkpoint *c, struct identity *identity, enum checkpoint_use use)
+static void files_visit(struct checkpoint *c, struct identity *identity, enum checkpoint_use use)
 {
     if (use == CHECKPOINT_NAMED)
         return;
@@ -101,7 +101,7 @@ static void visit(struct checkpoint *c, struct identity *identity, enum checkpoi
 
 /* ------------------------------------------------------------------ writing */
 
-static void save(struct checkpoint *c, const char *path, int fd, enum checkpoint_use use, const char *who)
+static void files_save(struct checkpoint *c, const char *path, int fd, enum checkpoint_use use, const char *who)
 {
     struct stat open_one, named;
     struct identity identity;
@@ -113,7 +113,7 @@ static void save(struct checkpoint *c, const char *path, int fd, enum checkpoint
     }
     if (identify(&identity, path, &open_one, use, &why) != C2_OK)
         checkpoint_refuse(c, "%s is %s, which cannot be read: %s", who, path, why.text);
-    visit(c, &identity, use);
+    files_visit(c, &identity, use);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -191,7 +191,7 @@ enum c2_status checkpoint_cut_files(struct checkpoint *c, struct c2_error *err)
 static int restore(struct checkpoint *c, const char *path, int flags, enum checkpoint_use use)
 {
     struct identity was = {.bytes = 0};
-    visit(c, &was, use);
+    files_visit(c, &was, use);
     if (!checkpoint_good(c))
         return -1;
     const int fd = open(path, flags | O_CLOEXEC);
@@ -214,6 +214,6 @@ int checkpoint_file(struct checkpoint *c, const char *path, int fd, int flags, e
         return -1;
     if (!c->writes)
         return restore(c, path, flags, use);
-    save(c, path, fd, use, who);
+    files_save(c, path, fd, use, who);
     return -1;
 }

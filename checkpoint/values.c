@@ -7,7 +7,7 @@
 
 #include "checkpoint/checkpoint_priv.h"
 
-static void put_number(struct checkpoint *c, uint64_t n)
+static void values_put_number(struct checkpoint *c, uint64_t n)
 {
     uint8_t bytes[10];
     size_t count = 0;
@@ -35,7 +35,7 @@ void checkpoint_number(struct checkpoint *c, uint64_t *value, uint64_t most)
 {
     if (c->writes) {
         C2_ASSERT(!checkpoint_good(c) || *value <= most);
-        put_number(c, *value);
+        values_put_number(c, *value);
         return;
     }
     *value = get_number(c);
@@ -62,7 +62,7 @@ void checkpoint_part(struct checkpoint *c, const char *name)
 /* Memory for what is read comes piece by piece, so that no count asks for more than is there. */
 #define PIECE ((size_t)64 << 10)
 
-static uint8_t *get_block(struct checkpoint *c, size_t count, size_t extra)
+static uint8_t *values_get_block(struct checkpoint *c, size_t count, size_t extra)
 {
     uint8_t *bytes = NULL;
     for (size_t done = 0; done < count || !bytes;) {
@@ -93,7 +93,7 @@ void checkpoint_block(struct checkpoint *c, uint8_t **bytes, size_t *count, size
         checkpoint_bytes(c, *bytes, *count);
         return;
     }
-    *bytes = *count ? get_block(c, *count, 0) : NULL;
+    *bytes = *count ? values_get_block(c, *count, 0) : NULL;
     *count = *bytes ? *count : 0;
 }
 
@@ -105,7 +105,7 @@ void checkpoint_text(struct checkpoint *c, char **text, size_t most)
         checkpoint_bytes(c, *text, bytes ? bytes - 1 : 0);
         return;
     }
-    *text = bytes ? (char *)get_block(c, bytes - 1, 1) : NULL;
+    *text = bytes ? (char *)values_get_block(c, bytes - 1, 1) : NULL;
     if (!*text)
         return;
     (*text)[bytes - 1] = '\0';
@@ -137,10 +137,10 @@ static void put_map(struct checkpoint *c, const struct c2_map *map)
         return;
     }
     const uint64_t count = c2_map_count(map);
-    put_number(c, count);
+    values_put_number(c, count);
     for (uint64_t i = 0; i < count; i++) {
-        put_number(c, pairs[i].key - (i ? pairs[i - 1].key : 0));
-        put_number(c, pairs[i].value);
+        values_put_number(c, pairs[i].key - (i ? pairs[i - 1].key : 0));
+        values_put_number(c, pairs[i].value);
     }
     c2_free(pairs);
 }

@@ -43,8 +43,8 @@ static bool has_conflicts(const struct analyses_profile_result *profile, const s
 }
 
 /* The objects that can be named: with a suggestion among all, else those with conflicts. */
-static enum c2_status fail_unknown(const struct analyses_profile_result *profile, const char *text, const char *name,
-                                   struct c2_error *err)
+static enum c2_status advise_fail_unknown(const struct analyses_profile_result *profile, const char *text,
+                                          const char *name, struct c2_error *err)
 {
     char known[512] = "";
     size_t count = 0, used = 0;
@@ -91,7 +91,7 @@ static enum c2_status take_dim(struct advising *advising, const char *text, stru
         advising->wanted[i] = true;
         advising->dims[i] = bytes;
     }
-    return found ? C2_OK : fail_unknown(advising->profile, text, name, err);
+    return found ? C2_OK : advise_fail_unknown(advising->profile, text, name, err);
 }
 
 /* ------------------------------------------------------------------ several cores */
@@ -136,7 +136,7 @@ static enum c2_status find_rows(struct advising *advising, const struct analyses
     return status;
 }
 
-static enum c2_status try_all(struct advising *advising, struct c2_error *err)
+static enum c2_status advise_try_all(struct advising *advising, struct c2_error *err)
 {
     struct findings_wishes *wishes = &advising->wishes;
     findings_wish(wishes, advising->findings, advising->profile, advising->replay.machine, advising->replay.placement);
@@ -189,7 +189,7 @@ static enum c2_status write_report(const struct advising *advising, const struct
     return status;
 }
 
-static enum c2_status prepare(struct advising *advising, const struct cli_options *options, struct c2_error *err)
+static enum c2_status advise_prepare(struct advising *advising, const struct cli_options *options, struct c2_error *err)
 {
     const size_t count = advising->profile->object_count;
     advising->rows = c2_calloc(count + 1, sizeof *advising->rows);
@@ -203,7 +203,7 @@ static enum c2_status prepare(struct advising *advising, const struct cli_option
     return status;
 }
 
-static void release(struct advising *advising)
+static void advise_release(struct advising *advising)
 {
     for (uint32_t i = 0; i < advising->wishes.walk_count; i++)
         c2_free(advising->wishes.walks[i].order);
@@ -232,13 +232,13 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
     advising->shows_progress = cli_progress_wanted(options);
     advising->instructions = run->instructions;
     take_paddings(advising, run);
-    enum c2_status status = prepare(advising, options, err);
+    enum c2_status status = advise_prepare(advising, options, err);
     if (status == C2_OK)
-        status = try_all(advising, err);
+        status = advise_try_all(advising, err);
     if (status == C2_OK)
         status = write_report(advising, run, options, file, err);
     else
         c2_outfile_abandon(file);
-    release(advising);
+    advise_release(advising);
     return status;
 }

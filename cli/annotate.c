@@ -13,7 +13,7 @@ struct words {
     uint64_t width;                     /* 0: the terminal's; elsewhere lines are whole */
 };
 
-static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+static enum c2_status annotate_take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct words *words = self;
     if (value && *value == '\0')
@@ -28,7 +28,7 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     return C2_OK;
 }
 
-static enum c2_status take_path(void *self, char *const *word, struct c2_error *err)
+static enum c2_status annotate_take_path(void *self, char *const *word, struct c2_error *err)
 {
     struct words *words = self;
     if (words->request.path)
@@ -43,7 +43,7 @@ enum c2_status cli_annotate(int argc, char **argv, struct c2_error *err)
     if (!texts)
         return c2_fail_memory(err, "the options");
     struct words words = {{.events = texts, .directories = texts + argc}, texts, texts + argc, 0};
-    const struct cli_taker taker = {&words, take_option, take_path};
+    const struct cli_taker taker = {&words, annotate_take_option, annotate_take_path};
     enum c2_status status = cli_words_take(cli_verb("annotate"), argc, argv, &taker, err);
     if (status == C2_OK && !words.request.path)
         status = c2_fail(err, C2_ERR_INVALID,

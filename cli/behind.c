@@ -39,7 +39,7 @@ static const struct argp_option *option_of(const char *word)
 static bool is_part_of_name(char c) { return isalnum((unsigned char)c) || c == '-' || c == '_'; }
 
 /* By itself, or behind dashes; not as a part of another name. */
-static bool holds(const char *bytes, size_t count, const char *name)
+static bool behind_holds(const char *bytes, size_t count, const char *name)
 {
     const size_t length = strlen(name);
     const char *end = bytes + count;
@@ -65,7 +65,7 @@ static bool may_take(const char *path, const char *name)
     else if (searched) {
         char *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes != MAP_FAILED) {
-            found = holds(bytes, (size_t)st.st_size, name);
+            found = behind_holds(bytes, (size_t)st.st_size, name);
             munmap(bytes, (size_t)st.st_size);
         }
     }

@@ -31,7 +31,7 @@ struct cli_saver {
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status make(struct cli_saver *saver, const struct stream_blocks *blocks, struct c2_error *err)
+static enum c2_status checkpoint_make(struct cli_saver *saver, const struct stream_blocks *blocks, struct c2_error *err)
 {
     enum c2_status status = c2_outfile_open(&saver->file, saver->path, err);
     if (status == C2_OK)
@@ -51,7 +51,7 @@ enum c2_status cli_saver_create(struct cli_saver **out, const struct cli_options
         return c2_fail_memory(err, "a checkpoint");
     saver->path = options->checkpoint;
     saver->caches = options->checkpoint_caches;
-    return make(saver, blocks, err);
+    return checkpoint_make(saver, blocks, err);
 }
 
 void cli_saver_destroy(struct cli_saver *saver)

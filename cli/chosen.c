@@ -32,7 +32,7 @@ char *cli_chosen_beside(const char *points)
     return c2_format("%.*s.weights", (int)(ends ? (size_t)(dot - points) : strlen(points)), points);
 }
 
-static enum c2_status read_files(struct cli_chosen *chosen, const char *weights, struct c2_error *err)
+static enum c2_status chosen_read_files(struct cli_chosen *chosen, const char *weights, struct c2_error *err)
 {
     double sum;
     enum c2_status status = points_read(&chosen->list, &sum, chosen->path, weights, err);
@@ -66,7 +66,7 @@ enum c2_status cli_chosen_create(struct cli_chosen **out, const struct cli_optio
     enum c2_status status = chosen && weights ? C2_OK : c2_fail_memory(err, "the points");
     if (status == C2_OK) {
         *chosen = (struct cli_chosen){.path = asked->points, .interval = options->points.interval};
-        status = read_files(chosen, weights, err);
+        status = chosen_read_files(chosen, weights, err);
     }
     if (status == C2_OK)
         status = take_list(chosen, err);

@@ -55,7 +55,7 @@ static void put_value(FILE *to, const struct argp_option *row)
         fputs("free", to);
 }
 
-static void put_option(FILE *to, const struct argp_option *row)
+static void complete_put_option(FILE *to, const struct argp_option *row)
 {
     fprintf(to, "option\t--%s\t", row->name);
     if (isgraph(row->key))
@@ -78,5 +78,5 @@ void cli_complete(FILE *to, const struct cli_command *verb)
     count = cli_words_shown(rows, command);
     for (size_t i = 0; i < count; i++)
         if (rows[i].name)
-            put_option(to, &rows[i]);
+            complete_put_option(to, &rows[i]);
 }

@@ -111,7 +111,10 @@ static const int refused[] = {
     SCMP_SYS(ioperm), SCMP_SYS(vhangup), SCMP_SYS(migrate_pages), SCMP_SYS(move_pages)};
 /* clang-format on */
 
-static int refuse(scmp_filter_ctx filter, int call) { return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0); }
+static int confine_refuse(scmp_filter_ctx filter, int call)
+{
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
+}
 
 /* Where argument `number`, masked, has (or has not) this value. */
 static int refuse_if(scmp_filter_ctx filter, int call, unsigned number, enum scmp_compare how, uint64_t a, uint64_t b)
@@ -120,7 +123,7 @@ static int refuse_if(scmp_filter_ctx filter, int call, unsigned number, enum scm
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &condition);
 }
 
-static int add_rules(scmp_filter_ctx filter)
+static int confine_add_rules(scmp_filter_ctx filter)
 {
     enum { STI = 0x5412 /* TIOCSTI, asm-generic/ioctls.h */, LINUX = 0x541c /* TIOCLINUX */ };
     const uint64_t own = (uint64_t)getpid();
@@ -128,7 +131,7 @@ static int add_rules(scmp_filter_ctx filter)
                                           CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
     int failed = 0;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        failed |= refuse(filter, refused[i]);
+        failed |= confine_refuse(filter, refused[i]);
     for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; i++)
         failed |= refuse_if(filter, SCMP_SYS(clone), 0, SCMP_CMP_MASKED_EQ, namespaces[i], namespaces[i]);
     /* Its flags are in memory, where no filter sees them; the C library then makes threads by clone. */
@@ -153,7 +156,7 @@ static enum c2_status confine_calls(struct c2_error *err)
     if (!filter)
         return c2_fail_memory(err, "the sandbox");
     int failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-    failed |= add_rules(filter);
+    failed |= confine_add_rules(filter);
     const int status = failed == 0 ? seccomp_load(filter) : failed;
     seccomp_release(filter);
     return status == 0 ? C2_OK : c2_fail(err, C2_ERR_IO, "--sandbox: the seccomp filter: %s", strerror(-status));

@@ -29,7 +29,7 @@ const char *cli_contexts_option(const struct cli_separate *separate)
 
 /* ------------------------------------------------------------------ --separate-par */
 
-static enum c2_status fail_form(const char *asked, struct c2_error *err)
+static enum c2_status contexts_fail_form(const char *asked, struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_INVALID,
                    "--separate-par %s: must be FUNCTION:ARG[:B1,B2,...]: a function; a parameter's name, or 1 to 6 for "
@@ -61,7 +61,7 @@ static enum c2_status read_bounds(struct cli_contexts *contexts, struct analyses
         char *end;
         bounds[i] = strtoll(text, &end, 10);
         if (end == text || *end != (i + 1 == count ? '\0' : ',') || (i != 0 && bounds[i] <= bounds[i - 1]))
-            return fail_form(parameter->asked, err);
+            return contexts_fail_form(parameter->asked, err);
         text = end + 1;
     }
     parameter->bounds = bounds;
@@ -73,10 +73,10 @@ static enum c2_status read_argument(struct analyses_parameter *parameter, const 
 {
     if (isdigit((unsigned char)text[0])) {
         parameter->number = text[1] == '\0' ? (unsigned)(text[0] - '0') : 0;
-        return parameter->number - 1 < STREAM_ARGUMENT_REGISTERS ? C2_OK : fail_form(parameter->asked, err);
+        return parameter->number - 1 < STREAM_ARGUMENT_REGISTERS ? C2_OK : contexts_fail_form(parameter->asked, err);
     }
     parameter->name = text;
-    return text[0] != '\0' ? C2_OK : fail_form(parameter->asked, err);
+    return text[0] != '\0' ? C2_OK : contexts_fail_form(parameter->asked, err);
 }
 
 static enum c2_status number_function(struct cli_contexts *contexts, struct analyses_parameter *parameter,
@@ -108,7 +108,7 @@ static enum c2_status read_parameter(struct cli_contexts *contexts, struct analy
     enum c2_status status = C2_OK;
     char *colon = last_colon(text);
     if (!colon)
-        return fail_form(asked, err);
+        return contexts_fail_form(asked, err);
     *colon = '\0';
     char *second = is_list(colon + 1) ? last_colon(text) : NULL;
     if (second) {
@@ -119,7 +119,7 @@ static enum c2_status read_parameter(struct cli_contexts *contexts, struct analy
     if (status == C2_OK)
         status = read_argument(parameter, colon + 1, err);
     if (status == C2_OK && text[0] == '\0')
-        status = fail_form(asked, err);
+        status = contexts_fail_form(asked, err);
     return status == C2_OK ? number_function(contexts, parameter, text, err) : status;
 }
 
@@ -151,7 +151,7 @@ void cli_contexts_release(struct cli_contexts *contexts)
 
 /* ------------------------------------------------------------------ what cannot be */
 
-static enum c2_status check_words(const struct cli_separate *asked, struct c2_error *err)
+static enum c2_status contexts_check_words(const struct cli_separate *asked, struct c2_error *err)
 {
     struct cli_contexts contexts = {.function_count = 0};
     enum c2_status status = cli_contexts_read(&contexts, asked, err);
@@ -177,5 +177,5 @@ enum c2_status cli_contexts_check(const struct cli_options *options, struct c2_e
     if (asked->recursions > MOST_RECURSIONS)
         return c2_fail(err, C2_ERR_INVALID, "--separate-recs %llu: at most %u", (unsigned long long)asked->recursions,
                        MOST_RECURSIONS);
-    return check_words(asked, err);
+    return contexts_check_words(asked, err);
 }

@@ -34,7 +34,8 @@ struct words {
 
 /* ------------------------------------------------------------------ the words */
 
-static enum c2_status take_number(uint32_t *out, const struct argp_option *row, const char *value, struct c2_error *err)
+static enum c2_status csim_take_number(uint32_t *out, const struct argp_option *row, const char *value,
+                                       struct c2_error *err)
 {
     uint64_t number;
     if (c2_parse_number(&number, value, "", NULL) != C2_OK || number > INT32_MAX)
@@ -43,25 +44,25 @@ static enum c2_status take_number(uint32_t *out, const struct argp_option *row, 
     return C2_OK;
 }
 
-static void keep_option(struct words *words, const char *name, char *value)
+static void csim_keep_option(struct words *words, const char *name, char *value)
 {
     struct option_of_run *option = &words->options[words->option_count++];
     snprintf(option->word, sizeof option->word, "--%s", name);
     option->value = value;
 }
 
-static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+static enum c2_status csim_take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct words *words = self;
     switch (row->key) {
     case 's':
         words->sets_given = true;
-        return take_number(&words->geometry.set_bits, row, value, err);
+        return csim_take_number(&words->geometry.set_bits, row, value, err);
     case 'E':
-        return take_number(&words->geometry.ways, row, value, err);
+        return csim_take_number(&words->geometry.ways, row, value, err);
     case 'b':
         words->block_given = true;
-        return take_number(&words->geometry.block_bits, row, value, err);
+        return csim_take_number(&words->geometry.block_bits, row, value, err);
     case 't':
         words->trace = value;
         return C2_OK;
@@ -70,13 +71,13 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return C2_OK;
     }
     if (value)
-        keep_option(words, row->name, value);
+        csim_keep_option(words, row->name, value);
     else
         words->results = true;
     return C2_OK;
 }
 
-static enum c2_status take_program(void *self, char *const *program, struct c2_error *err)
+static enum c2_status csim_take_program(void *self, char *const *program, struct c2_error *err)
 {
     struct words *words = self;
     (void)err;
@@ -84,7 +85,7 @@ static enum c2_status take_program(void *self, char *const *program, struct c2_e
     return C2_OK;
 }
 
-static enum c2_status check_words(const struct words *words, struct c2_error *err)
+static enum c2_status csim_check_words(const struct words *words, struct c2_error *err)
 {
     const char *missing = !words->sets_given          ? "-s: how many bits of an address choose the set"
                           : words->geometry.ways == 0 ? "-E: how many lines a set has, at least one"
@@ -106,7 +107,7 @@ static enum c2_status check_words(const struct words *words, struct c2_error *er
 
 /* ------------------------------------------------------------------ a trace */
 
-static enum c2_status play(struct teach_csim *sim, FILE *content, const char *name, struct c2_error *err)
+static enum c2_status csim_play(struct teach_csim *sim, FILE *content, const char *name, struct c2_error *err)
 {
     struct stream_trace *trace;
     enum c2_status status = stream_trace_open(&trace, content, name, "lackey", err);
@@ -124,7 +125,7 @@ static enum c2_status unpack_and_play(struct teach_csim *sim, FILE *from, const 
     enum c2_status status = c2_unpack(&content, from, err);
     if (status != C2_OK)
         return status;
-    status = play(sim, content, name, err);
+    status = csim_play(sim, content, name, err);
     fclose(content);
     return status;
 }
@@ -179,8 +180,8 @@ static size_t word_count(char *const *argv)
     return count;
 }
 
-static enum c2_status run_program(struct cli_csim *csim, const struct words *words, int *exit_status,
-                                  struct c2_error *err)
+static enum c2_status csim_run_program(struct cli_csim *csim, const struct words *words, int *exit_status,
+                                       struct c2_error *err)
 {
     struct cli_options options;
     const size_t count = OWN_WORDS + 2 * words->option_count + word_count((char *const *)words->program);
@@ -212,7 +213,8 @@ static enum c2_status write_results(struct teach_counts counts, struct c2_error 
     return c2_outfile_commit(file, err);
 }
 
-static enum c2_status finish(const struct words *words, const struct teach_csim *sim, FILE *to, struct c2_error *err)
+static enum c2_status csim_finish(const struct words *words, const struct teach_csim *sim, FILE *to,
+                                  struct c2_error *err)
 {
     const struct teach_counts counts = teach_csim_counts(sim);
     fprintf(to, "hits:%" PRIu64 " misses:%" PRIu64 " evictions:%" PRIu64 "\n", counts.hits, counts.misses,
@@ -222,7 +224,7 @@ static enum c2_status finish(const struct words *words, const struct teach_csim 
     return words->results ? write_results(counts, err) : C2_OK;
 }
 
-static enum c2_status simulate(const struct words *words, FILE *to, int *exit_status, struct c2_error *err)
+static enum c2_status csim_simulate(const struct words *words, FILE *to, int *exit_status, struct c2_error *err)
 {
     struct caches_machine machine;
     struct cli_csim csim = {NULL, false};
@@ -232,9 +234,9 @@ static enum c2_status simulate(const struct words *words, FILE *to, int *exit_st
     if (status == C2_OK && words->trace)
         status = play_file(csim.sim, words->trace, err);
     else if (status == C2_OK)
-        status = run_program(&csim, words, exit_status, err);
+        status = csim_run_program(&csim, words, exit_status, err);
     if (status == C2_OK && (words->trace || csim.whole))
-        status = finish(words, csim.sim, to, err);
+        status = csim_finish(words, csim.sim, to, err);
     teach_csim_destroy(csim.sim);
     return status;
 }
@@ -246,7 +248,7 @@ static enum c2_status simulate_on(int fd, const struct words *words, int *exit_s
     FILE *to = copy < 0 ? NULL : fdopen(copy, "w");
     if (!to)
         return c2_fail(err, C2_ERR_IO, "csim: cannot write to standard %s: %m", fd == 1 ? "output" : "error");
-    enum c2_status status = simulate(words, to, exit_status, err);
+    enum c2_status status = csim_simulate(words, to, exit_status, err);
     const bool lost = fclose(to) != 0;
     return status == C2_OK && lost ? c2_fail(err, C2_ERR_IO, "csim: the lines cannot be written: %m") : status;
 }
@@ -254,12 +256,12 @@ static enum c2_status simulate_on(int fd, const struct words *words, int *exit_s
 enum c2_status cli_csim(int *exit_status, int argc, char **argv, struct c2_error *err)
 {
     struct words words = {.options = c2_calloc((size_t)argc, sizeof *words.options)};
-    const struct cli_taker taker = {&words, take_option, take_program};
+    const struct cli_taker taker = {&words, csim_take_option, csim_take_program};
     if (!words.options)
         return c2_fail_memory(err, "the words of a command line");
     enum c2_status status = cli_words_take(cli_verb("csim"), argc, argv, &taker, err);
     if (status == C2_OK)
-        status = check_words(&words, err);
+        status = csim_check_words(&words, err);
     if (status == C2_OK)
         status = simulate_on(words.trace ? STDOUT_FILENO : STDERR_FILENO, &words, exit_status, err);
     c2_free(words.options);

@@ -52,7 +52,7 @@ static void describe_against(struct report_run *report, struct report_run *again
 }
 
 /* The file is the program's own, and whole when that has ended. Without it there are fewer names, and all counts. */
-static void name_jit(const struct cli_options *options, struct loader_symbols *symbols)
+static void describe_name_jit(const struct cli_options *options, struct loader_symbols *symbols)
 {
     struct c2_error err;
     if (options->perf_map && symbols && loader_symbols_jit(symbols, options->perf_map, &err) != C2_OK)
@@ -73,7 +73,7 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
     if (!report->simulated)
         return;
     describe_lane(report, lane);
-    name_jit(options, lane_symbols(lane));
+    describe_name_jit(options, lane_symbols(lane));
     if (options->analyses[ANALYSIS_against])
         describe_against(report, against, lanes, options->analyses[ANALYSIS_against]);
 }
@@ -147,9 +147,9 @@ enum c2_status cli_find(struct findings **out, struct report_run *report, struct
     return status;
 }
 
-static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_options *options,
-                                const struct cli_simulation *simulation, const struct report_run *report,
-                                struct findings *findings, bool shown, struct c2_error *err)
+static enum c2_status describe_write_all(struct cli_outputs *outputs, const struct cli_options *options,
+                                         const struct cli_simulation *simulation, const struct report_run *report,
+                                         struct findings *findings, bool shown, struct c2_error *err)
 {
     const struct lane *lane = simulation->lanes ? lanes_at(simulation->lanes, 0) : NULL;
     enum c2_status status = C2_OK;
@@ -186,7 +186,7 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
     if (status == C2_OK && !whole.findings && read)
         status = cli_find(&findings, &whole, err);
     if (status == C2_OK)
-        status = write_all(outputs, options, simulation, &whole, findings, shown && !options->quiet, err);
+        status = describe_write_all(outputs, options, simulation, &whole, findings, shown && !options->quiet, err);
     findings_destroy(findings);
     c2_free(lanes);
     return status;

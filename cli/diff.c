@@ -14,13 +14,13 @@ struct words {
     bool all;
 };
 
-static enum c2_status fail_words(struct c2_error *err)
+static enum c2_status diff_fail_words(struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_INVALID,
                    "diff: give two reports: c2emu diff [--fail-if 'L1D.conflict>+0']... A.json B.json");
 }
 
-static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+static enum c2_status diff_take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct words *words = self;
     if (strcmp(row->name, "width") == 0)
@@ -31,11 +31,11 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     return C2_OK;
 }
 
-static enum c2_status take_path(void *self, char *const *word, struct c2_error *err)
+static enum c2_status diff_take_path(void *self, char *const *word, struct c2_error *err)
 {
     struct words *words = self;
     if (words->path_count == 2)
-        return fail_words(err);
+        return diff_fail_words(err);
     words->paths[words->path_count++] = word[0];
     return C2_OK;
 }
@@ -43,12 +43,12 @@ static enum c2_status take_path(void *self, char *const *word, struct c2_error *
 enum c2_status cli_diff(bool *failed, int argc, char **argv, struct c2_error *err)
 {
     struct words words = {.conditions = c2_calloc((size_t)argc, sizeof *words.conditions)};
-    const struct cli_taker taker = {&words, take_option, take_path};
+    const struct cli_taker taker = {&words, diff_take_option, diff_take_path};
     if (!words.conditions)
         return c2_fail_memory(err, "the conditions");
     enum c2_status status = cli_words_take(cli_verb("diff"), argc, argv, &taker, err);
     if (status == C2_OK && words.path_count < 2)
-        status = fail_words(err);
+        status = diff_fail_words(err);
     if (status == C2_OK)
         status = report_diff(failed, stdout,
                              words.width != 0 ? (unsigned)words.width : cli_terminal_width(STDOUT_FILENO),

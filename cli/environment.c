@@ -28,7 +28,7 @@ static size_t position(char *const *environment, const char *entry)
 }
 
 /* Takes over `entry`, also when it is NULL for want of memory. */
-static enum c2_status put(char **environment, size_t at, char *entry, struct c2_error *err)
+static enum c2_status environment_put(char **environment, size_t at, char *entry, struct c2_error *err)
 {
     if (!entry)
         return c2_fail_memory(err, "the guest's environment");
@@ -37,7 +37,8 @@ static enum c2_status put(char **environment, size_t at, char *entry, struct c2_
     return C2_OK;
 }
 
-static enum c2_status put_option(char **environment, const char *entry, char *const *host_env, struct c2_error *err)
+static enum c2_status environment_put_option(char **environment, const char *entry, char *const *host_env,
+                                             struct c2_error *err)
 {
     const char *equals = strchr(entry, '=');
     if (equals == entry || entry[0] == '\0')
@@ -48,7 +49,7 @@ static enum c2_status put_option(char **environment, const char *entry, char *co
             return c2_fail(err, C2_ERR_INVALID, "--env %s: not set here; give %s=VALUE", entry, entry);
         entry = host_entry;
     }
-    return put(environment, position(environment, entry), c2_strdup(entry), err);
+    return environment_put(environment, position(environment, entry), c2_strdup(entry), err);
 }
 
 enum c2_status cli_environment(char ***out, const struct cli_options *options, char *const *host_env,
@@ -64,9 +65,9 @@ enum c2_status cli_environment(char ***out, const struct cli_options *options, c
         return c2_fail_memory(err, "the guest's environment");
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < count && status == C2_OK; i++)
-        status = put(environment, i, c2_strdup(base[i]), err);
+        status = environment_put(environment, i, c2_strdup(base[i]), err);
     for (size_t i = 0; i < options->env_count && status == C2_OK; i++)
-        status = put_option(environment, options->env[i], host_env, err);
+        status = environment_put_option(environment, options->env[i], host_env, err);
     if (status != C2_OK) {
         cli_environment_release(environment);
         return status;
@@ -81,7 +82,7 @@ static bool has_options(char *const *environment)
     return environment[position(environment, "LSAN_OPTIONS")] || (options && strstr(options, "detect_leaks"));
 }
 
-static enum c2_status append(char ***environment, const char *entry, struct c2_error *err)
+static enum c2_status environment_append(char ***environment, const char *entry, struct c2_error *err)
 {
     size_t count = 0;
     while ((*environment)[count])
@@ -104,7 +105,7 @@ enum c2_status cli_environment_suit(bool *added, char ***environment, const char
         return status;
     *added = loader_libraries_look_for_leaks(libraries) && !has_options(*environment);
     loader_libraries_release(libraries);
-    return *added ? append(environment, NO_LEAKS, err) : C2_OK;
+    return *added ? environment_append(environment, NO_LEAKS, err) : C2_OK;
 }
 
 void cli_environment_release(char **environment)

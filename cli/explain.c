@@ -19,7 +19,7 @@
 #include "cli/cli_priv.h"
 #include "cli/options_priv.h"
 
-static const char *level_name(const struct report_run *run, const struct analyses_explain_result *result)
+static const char *explain_level_name(const struct report_run *run, const struct analyses_explain_result *result)
 {
     return result->level < run->sim.machine->level_count ? run->sim.machine->levels[result->level].name
                                                          : run->sim.machine->l1i.name;
@@ -30,7 +30,7 @@ static const char *level_name(const struct report_run *run, const struct analyse
 static enum c2_status fail_none(const struct report_run *run, const struct analyses_explain_result *result,
                                 struct c2_error *err)
 {
-    const char *level = level_name(run, result);
+    const char *level = explain_level_name(run, result);
     const unsigned long long all = result->all, asked = result->asked, miss = result->miss;
     char lines[128], file[PATH_MAX];
     if (result->at && asked == 0) {
@@ -52,7 +52,7 @@ static enum c2_status check_saved(const struct report_saved *saved, const char *
                                   const struct analyses_explain_result *result, struct c2_error *err)
 {
     uint64_t misses;
-    const char *level = level_name(run, result);
+    const char *level = explain_level_name(run, result);
     if (!report_saved_misses(saved, level, &misses))
         return c2_fail(err, C2_ERR_INVALID, "explain: %s has no counts of %s", path, level);
     if (misses == result->all)
@@ -95,7 +95,7 @@ struct again {
     char *files[2]; /* what --json and --html write, from the root on */
 };
 
-static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+static enum c2_status explain_take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct again *again = self;
     if (!cli_explain_takes(row))
@@ -110,7 +110,7 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     return C2_OK;
 }
 
-static enum c2_status take_path(void *self, char *const *words, struct c2_error *err)
+static enum c2_status explain_take_path(void *self, char *const *words, struct c2_error *err)
 {
     struct again *again = self;
     if (again->path)
@@ -141,7 +141,7 @@ static enum c2_status check_receipt(const struct again *again, struct c2_error *
     return status;
 }
 
-static enum c2_status open_report(struct again *again, struct c2_error *err)
+static enum c2_status explain_open_report(struct again *again, struct c2_error *err)
 {
     enum c2_status status = report_saved_open(&again->saved, again->path, err);
     if (status != C2_OK)
@@ -190,7 +190,7 @@ static enum c2_status keep_place(const char **path, char **kept, struct c2_error
 }
 
 /* What the run has read as its standard input, where that was a file. */
-static enum c2_status open_input(const struct again *again, struct c2_error *err)
+static enum c2_status explain_open_input(const struct again *again, struct c2_error *err)
 {
     for (size_t i = 0; i < again->receipt->input_count; i++) {
         const struct report_input *input = &again->receipt->inputs[i];
@@ -207,7 +207,7 @@ static enum c2_status open_input(const struct again *again, struct c2_error *err
     return C2_OK;
 }
 
-static enum c2_status run_again(struct again *again, int *exit_status, struct c2_error *err)
+static enum c2_status explain_run_again(struct again *again, int *exit_status, struct c2_error *err)
 {
     struct cli_options options = {.action = CLI_RUN};
     const char **words;
@@ -220,7 +220,7 @@ static enum c2_status run_again(struct again *again, int *exit_status, struct c2
     if (status == C2_OK)
         status = keep_place(&options.html, &again->files[1], err);
     if (status == C2_OK)
-        status = open_input(again, err);
+        status = explain_open_input(again, err);
     if (status == C2_OK && chdir(again->receipt->directory) != 0)
         status = c2_fail(
             err, C2_ERR_NOT_FOUND,
@@ -237,13 +237,13 @@ static enum c2_status run_again(struct again *again, int *exit_status, struct c2
 enum c2_status cli_explain_report(int argc, char **argv, int *exit_status, struct c2_error *err)
 {
     struct again again = {.words = c2_calloc((size_t)argc + 1, sizeof *again.words)};
-    const struct cli_taker taker = {&again, take_option, take_path};
+    const struct cli_taker taker = {&again, explain_take_option, explain_take_path};
     enum c2_status status = again.words ? cli_words_take(cli_verb("replay"), argc, argv, &taker, err)
                                         : c2_fail_memory(err, "a command line");
     if (status == C2_OK)
-        status = open_report(&again, err);
+        status = explain_open_report(&again, err);
     if (status == C2_OK)
-        status = run_again(&again, exit_status, err);
+        status = explain_run_again(&again, exit_status, err);
     for (size_t i = 0; i < again.count; i++)
         c2_free((void *)again.words[i]);
     c2_free(again.words);

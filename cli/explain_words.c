@@ -21,7 +21,7 @@ static enum c2_status pass_option(void *self, const struct argp_option *row, cha
     return C2_OK;
 }
 
-static enum c2_status note_word(void *self, char *const *words, struct c2_error *err)
+static enum c2_status explain_words_note_word(void *self, char *const *words, struct c2_error *err)
 {
     const char **word = self;
     (void)err;
@@ -61,7 +61,7 @@ enum c2_status cli_explain_what(struct cli_options *options, int argc, char **ar
 {
     const char *word = NULL;
     bool help;
-    const struct cli_taker taker = {&word, pass_option, note_word};
+    const struct cli_taker taker = {&word, pass_option, explain_words_note_word};
     enum c2_status status = cli_words_take(options->verb, argc, argv, &taker, err);
     const int first = status == C2_OK && word ? first_byte(word) : EOF;
     if (first == RECORDING_FIRST)

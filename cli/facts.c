@@ -22,11 +22,11 @@
 
 /* ------------------------------------------------------------------ writing */
 
-static void add(struct cli_facts *facts, const char *name, const char *format, ...)
+static void facts_add(struct cli_facts *facts, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* name: a text that outlives the facts; what is added without memory shows in facts->lost. */
-static void add(struct cli_facts *facts, const char *name, const char *format, ...)
+static void facts_add(struct cli_facts *facts, const char *name, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -59,47 +59,47 @@ enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options
                                const struct mmu_guest_config *guest, const struct cli_plan *plan, struct c2_error *err)
 {
     char clock[CLI_CLOCK_BYTES];
-    add(facts, "c2emu", "%s", C2_VERSION);
-    add(facts, "program", "%s", program);
+    facts_add(facts, "c2emu", "%s", C2_VERSION);
+    facts_add(facts, "program", "%s", program);
     for (size_t i = 0; options->command[i]; i++)
-        add(facts, numbered(facts, "command", i), "%s", options->command[i]);
-    add(facts, "seed", "%" PRIu64, options->seed);
+        facts_add(facts, numbered(facts, "command", i), "%s", options->command[i]);
+    facts_add(facts, "seed", "%" PRIu64, options->seed);
     cli_clock_text(clock, options->clock_start);
     if (options->clock_set)
-        add(facts, "clock", "%s", clock);
-    add(facts, "measure", "%" PRIu64, sample_of(options));
-    add(facts, "quantum", "%" PRIu64, cli_turn(options, plan->processors));
+        facts_add(facts, "clock", "%s", clock);
+    facts_add(facts, "measure", "%" PRIu64, sample_of(options));
+    facts_add(facts, "quantum", "%" PRIu64, cli_turn(options, plan->processors));
     for (size_t i = 0; i < plan->contexts.function_count; i++)
-        add(facts, numbered(facts, "arguments", i), "%s", plan->contexts.functions[i].name);
-    add(facts, "guest.memory", "%" PRIu64, guest->guest_bytes);
-    add(facts, "guest.heap_pages", "%u", (unsigned)guest->heap_page);
-    add(facts, "guest.tells_writes", "%u", (unsigned)guest->tells_writes);
+        facts_add(facts, numbered(facts, "arguments", i), "%s", plan->contexts.functions[i].name);
+    facts_add(facts, "guest.memory", "%" PRIu64, guest->guest_bytes);
+    facts_add(facts, "guest.heap_pages", "%u", (unsigned)guest->heap_page);
+    facts_add(facts, "guest.tells_writes", "%u", (unsigned)guest->tells_writes);
     return added(facts, err);
 }
 
 /* "HASH PATH" of each; a file is mapped in several areas. One that cannot be read now is not said. */
-static void add_files(struct cli_facts *facts, const struct mmu_areas *areas)
+static void facts_add_files(struct cli_facts *facts, const struct mmu_areas *areas)
 {
     const struct mmu_area *area = mmu_area_at(areas, (struct guest_va){0}, true);
     size_t count = 0;
     for (; area; area = mmu_area_at(areas, (struct guest_va){area->start.v + area->bytes}, true)) {
         char hash[C2_SHA256_TEXT];
         if (area->path && area->prot & MMU_EXEC && cli_facts_hash(hash, area->path))
-            add(facts, numbered(facts, "file", count++), "%s %s", hash, area->path);
+            facts_add(facts, numbered(facts, "file", count++), "%s %s", hash, area->path);
     }
 }
 
-static void add_phases(struct cli_facts *facts, const struct report_run *run)
+static void facts_add_phases(struct cli_facts *facts, const struct report_run *run)
 {
     for (size_t i = 0; i < run->phase_count; i++)
-        add(facts, numbered(facts, "phase", i), "%u %" PRIu64 " %u", (unsigned)run->phases[i].kind,
-            run->phases[i].instructions, run->phases[i].region);
+        facts_add(facts, numbered(facts, "phase", i), "%u %" PRIu64 " %u", (unsigned)run->phases[i].kind,
+                  run->phases[i].instructions, run->phases[i].region);
 }
 
-static void add_start(struct cli_facts *facts, const struct report_run *run)
+static void facts_add_start(struct cli_facts *facts, const struct report_run *run)
 {
     if (run->start)
-        add(facts, "start", "1");
+        facts_add(facts, "start", "1");
 }
 
 /* One for each phase that was measured. */
@@ -109,19 +109,19 @@ static void add_weights(struct cli_facts *facts, const struct report_run *run)
     for (size_t i = 0; i < run->phase_count && run->weights; i++) {
         if (run->phases[i].kind != STREAM_MEASURE)
             continue;
-        add(facts, numbered(facts, "weight", count), "%a", run->weights[count]);
+        facts_add(facts, numbered(facts, "weight", count), "%a", run->weights[count]);
         count++;
     }
 }
 
-static void add_regions(struct cli_facts *facts, const struct report_run *run)
+static void facts_add_regions(struct cli_facts *facts, const struct report_run *run)
 {
     for (size_t i = 0; i < run->region_count; i++) {
         const struct report_region *region = &run->regions[i];
-        add(facts, numbered(facts, "region", i), "%" PRIu64 " %" PRIu64 " %" PRIu64, region->begun,
-            region->instructions, region->measured);
-        add(facts, numbered(facts, "region_asked", i), "%s", region->asked);
-        add(facts, numbered(facts, "region_name", i), "%s", region->name);
+        facts_add(facts, numbered(facts, "region", i), "%" PRIu64 " %" PRIu64 " %" PRIu64, region->begun,
+                  region->instructions, region->measured);
+        facts_add(facts, numbered(facts, "region_asked", i), "%s", region->asked);
+        facts_add(facts, numbered(facts, "region_name", i), "%s", region->name);
     }
 }
 
@@ -129,16 +129,16 @@ enum c2_status cli_facts_end(struct cli_facts *facts, const struct report_run *r
                              struct c2_error *err)
 {
     facts->count = 0; /* those of the start are written */
-    add(facts, "exit_status", "%d", run->exit_status);
+    facts_add(facts, "exit_status", "%d", run->exit_status);
     if (run->ending)
-        add(facts, "ending", "%s", run->ending);
-    add(facts, "instructions", "%" PRIu64, run->instructions);
-    add(facts, "lost_pages", "%" PRIu64, run->lost_pages);
-    add_phases(facts, run);
-    add_start(facts, run);
+        facts_add(facts, "ending", "%s", run->ending);
+    facts_add(facts, "instructions", "%" PRIu64, run->instructions);
+    facts_add(facts, "lost_pages", "%" PRIu64, run->lost_pages);
+    facts_add_phases(facts, run);
+    facts_add_start(facts, run);
     add_weights(facts, run);
-    add_regions(facts, run);
-    add_files(facts, areas);
+    facts_add_regions(facts, run);
+    facts_add_files(facts, areas);
     return added(facts, err);
 }
 
@@ -170,8 +170,8 @@ static enum c2_status fail_fact(const char *name, struct c2_error *err)
                    name);
 }
 
-static enum c2_status take_number(uint64_t *out, struct stream_recording *recording, const char *name, uint64_t limit,
-                                  struct c2_error *err)
+static enum c2_status facts_take_number(uint64_t *out, struct stream_recording *recording, const char *name,
+                                        uint64_t limit, struct c2_error *err)
 {
     const char *text = stream_recording_fact(recording, name);
     if (!text || c2_parse_number(out, text, name, NULL) != C2_OK || *out > limit)
@@ -213,20 +213,20 @@ enum c2_status cli_told_start(struct cli_told *told, struct stream_recording *re
     uint64_t pages, writes;
     enum c2_status status = take_command(told, recording, err);
     if (status == C2_OK)
-        status = take_number(&told->seed, recording, "seed", UINT64_MAX, err);
+        status = facts_take_number(&told->seed, recording, "seed", UINT64_MAX, err);
     if (status == C2_OK)
-        status = take_number(&told->measure, recording, "measure", UINT64_MAX, err);
+        status = facts_take_number(&told->measure, recording, "measure", UINT64_MAX, err);
     if (status == C2_OK)
-        status = take_number(&told->guest.guest_bytes, recording, "guest.memory", UINT64_MAX, err);
+        status = facts_take_number(&told->guest.guest_bytes, recording, "guest.memory", UINT64_MAX, err);
     if (status == C2_OK)
-        status = take_number(&pages, recording, "guest.heap_pages", MMU_PAGE_SIZES - 1, err);
+        status = facts_take_number(&pages, recording, "guest.heap_pages", MMU_PAGE_SIZES - 1, err);
     if (status == C2_OK)
-        status = take_number(&writes, recording, "guest.tells_writes", 1, err);
+        status = facts_take_number(&writes, recording, "guest.tells_writes", 1, err);
     if (status != C2_OK)
         return status;
     told->clock = stream_recording_fact(recording, "clock");
     if (stream_recording_fact(recording, "quantum"))
-        status = take_number(&told->quantum, recording, "quantum", UINT64_MAX, err);
+        status = facts_take_number(&told->quantum, recording, "quantum", UINT64_MAX, err);
     told->guest.heap_page = (enum mmu_page_size)pages;
     told->guest.tells_writes = writes;
     return status;
@@ -278,10 +278,10 @@ static enum c2_status take_regions(struct cli_told *told, struct stream_recordin
 }
 
 /* Not said: there is none. It is the first phase. */
-static enum c2_status take_start(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
+static enum c2_status facts_take_start(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
 {
     uint64_t start = 0;
-    if (stream_recording_fact(recording, "start") && take_number(&start, recording, "start", 1, err) != C2_OK)
+    if (stream_recording_fact(recording, "start") && facts_take_number(&start, recording, "start", 1, err) != C2_OK)
         return C2_ERR_FORMAT;
     told->start = start;
     return start && (told->phase_count == 0 || told->phases[0].kind != STREAM_MEASURE) ? fail_fact("start", err)
@@ -312,18 +312,18 @@ static enum c2_status take_weights(struct cli_told *told, struct stream_recordin
 
 enum c2_status cli_told_end(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
 {
-    enum c2_status status = take_number(&told->exit_status, recording, "exit_status", 255, err);
+    enum c2_status status = facts_take_number(&told->exit_status, recording, "exit_status", 255, err);
     if (status == C2_OK)
-        status = take_number(&told->instructions, recording, "instructions", UINT64_MAX, err);
+        status = facts_take_number(&told->instructions, recording, "instructions", UINT64_MAX, err);
     if (status == C2_OK)
-        status = take_number(&told->lost_pages, recording, "lost_pages", UINT64_MAX, err);
+        status = facts_take_number(&told->lost_pages, recording, "lost_pages", UINT64_MAX, err);
     told->ending = stream_recording_fact(recording, "ending");
     if (status == C2_OK)
         status = take_regions(told, recording, err);
     if (status == C2_OK)
         status = take_phases(told, recording, err);
     if (status == C2_OK)
-        status = take_start(told, recording, err);
+        status = facts_take_start(told, recording, err);
     return status == C2_OK ? take_weights(told, recording, err) : status;
 }
 

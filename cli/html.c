@@ -14,13 +14,13 @@ struct words {
     size_t path_count, directory_count;
 };
 
-static enum c2_status fail_words(struct c2_error *err)
+static enum c2_status html_fail_words(struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_INVALID,
                    "html: give a report, or two to compare, and the page: c2emu html REPORT.json [OTHER.json] -o FILE");
 }
 
-static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+static enum c2_status html_take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct words *words = self;
     if (!value || *value == '\0')
@@ -32,17 +32,17 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     return C2_OK;
 }
 
-static enum c2_status take_path(void *self, char *const *word, struct c2_error *err)
+static enum c2_status html_take_path(void *self, char *const *word, struct c2_error *err)
 {
     struct words *words = self;
     if (words->path_count == 2)
-        return fail_words(err);
+        return html_fail_words(err);
     words->paths[words->path_count++] = word[0];
     return C2_OK;
 }
 
 /* All of a file as a text; to be freed. */
-static enum c2_status read_text(char **out, const char *path, struct c2_error *err)
+static enum c2_status html_read_text(char **out, const char *path, struct c2_error *err)
 {
     char *text = NULL;
     size_t room = 0;
@@ -60,7 +60,7 @@ static enum c2_status read_text(char **out, const char *path, struct c2_error *e
 }
 
 /* What differs, as JSON; to be freed. */
-static enum c2_status compare(char **out, const struct words *words, struct c2_error *err)
+static enum c2_status html_compare(char **out, const struct words *words, struct c2_error *err)
 {
     size_t bytes;
     FILE *to = open_memstream(out, &bytes);
@@ -72,7 +72,8 @@ static enum c2_status compare(char **out, const struct words *words, struct c2_e
     return status;
 }
 
-static enum c2_status write_page(const struct words *words, const struct html_request *request, struct c2_error *err)
+static enum c2_status html_write_page(const struct words *words, const struct html_request *request,
+                                      struct c2_error *err)
 {
     struct c2_outfile *file;
     for (size_t i = 0; i < words->path_count; i++) {
@@ -95,9 +96,9 @@ static enum c2_status make_page(const struct words *words, struct c2_error *err)
     char *texts[2] = {NULL, NULL}, *changes = NULL;
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < words->path_count && status == C2_OK; i++)
-        status = read_text(&texts[i], words->paths[i], err);
+        status = html_read_text(&texts[i], words->paths[i], err);
     if (status == C2_OK && texts[1])
-        status = compare(&changes, words, err);
+        status = html_compare(&changes, words, err);
     const struct html_request request = {.report = texts[0],
                                          .name = words->paths[0],
                                          .other = texts[1],
@@ -106,7 +107,7 @@ static enum c2_status make_page(const struct words *words, struct c2_error *err)
                                          .directories = words->directories,
                                          .directory_count = words->directory_count};
     if (status == C2_OK)
-        status = write_page(words, &request, err);
+        status = html_write_page(words, &request, err);
     free(texts[0]);
     free(texts[1]);
     free(changes);
@@ -116,12 +117,12 @@ static enum c2_status make_page(const struct words *words, struct c2_error *err)
 enum c2_status cli_html(int argc, char **argv, struct c2_error *err)
 {
     struct words words = {.directories = c2_calloc((size_t)argc, sizeof *words.directories)};
-    const struct cli_taker taker = {&words, take_option, take_path};
+    const struct cli_taker taker = {&words, html_take_option, html_take_path};
     if (!words.directories)
         return c2_fail_memory(err, "the options");
     enum c2_status status = cli_words_take(cli_verb("html"), argc, argv, &taker, err);
     if (status == C2_OK && (words.path_count == 0 || !words.output))
-        status = fail_words(err);
+        status = html_fail_words(err);
     if (status == C2_OK)
         status = make_page(&words, err);
     c2_free(words.directories);

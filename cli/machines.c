@@ -28,7 +28,8 @@ const char *cli_machines_directory(char *buffer, size_t bytes)
                                      : cli_shared_directory(buffer, bytes, C2_MACHINES_FROM_BIN, C2_MACHINES_SOURCE);
 }
 
-static enum c2_status list(FILE *to, char *const *names, size_t count, const char *directory, struct c2_error *err)
+static enum c2_status machines_list(FILE *to, char *const *names, size_t count, const char *directory,
+                                    struct c2_error *err)
 {
     struct caches_machine machine;
     size_t width = 0;
@@ -51,7 +52,7 @@ enum c2_status cli_machines_list(FILE *to, struct c2_error *err)
     size_t count;
     enum c2_status status = machine_names(&names, &count, directory, err);
     if (status == C2_OK) {
-        status = list(to, names, count, directory, err);
+        status = machines_list(to, names, count, directory, err);
         machine_names_free(names, count);
     }
     return status;
@@ -66,7 +67,7 @@ struct words {
     bool keys;
 };
 
-static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+static enum c2_status machines_take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct words *words = self;
     (void)err;
@@ -130,7 +131,7 @@ static enum c2_status print(const struct words *words, struct c2_error *err)
 enum c2_status cli_machines(int argc, char **argv, struct c2_error *err)
 {
     struct words words = {.overrides = c2_calloc((size_t)argc, sizeof *words.overrides)};
-    const struct cli_taker taker = {&words, take_option, take_machine};
+    const struct cli_taker taker = {&words, machines_take_option, take_machine};
     if (!words.overrides)
         return c2_fail_memory(err, "the words of a command line");
     enum c2_status status = cli_words_take(cli_verb("machines"), argc, argv, &taker, err);

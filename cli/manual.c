@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 
 /* Text of a line that begins with no macro: what groff would take for its own is escaped. */
-static void put_text(FILE *to, const char *text, size_t bytes)
+static void manual_put_text(FILE *to, const char *text, size_t bytes)
 {
     if (bytes > 0 && (*text == '.' || *text == '\''))
         fputs("\\&", to);
@@ -28,22 +28,22 @@ static void put_text(FILE *to, const char *text, size_t bytes)
     }
 }
 
-static void put_line(FILE *to, const char *text, size_t bytes)
+static void manual_put_line(FILE *to, const char *text, size_t bytes)
 {
-    put_text(to, text, bytes);
+    manual_put_text(to, text, bytes);
     fputc('\n', to);
 }
 
-static void put_paragraph(FILE *to, const char *text) { put_line(to, text, strlen(text)); }
+static void put_paragraph(FILE *to, const char *text) { manual_put_line(to, text, strlen(text)); }
 
 static void put_bold(FILE *to, const char *text)
 {
     fputs("\\fB", to);
-    put_text(to, text, strlen(text));
+    manual_put_text(to, text, strlen(text));
     fputs("\\fR", to);
 }
 
-static void put_option(FILE *to, const struct argp_option *row)
+static void manual_put_option(FILE *to, const struct argp_option *row)
 {
     fputs(".TP\n", to);
     char name[80];
@@ -56,7 +56,7 @@ static void put_option(FILE *to, const struct argp_option *row)
     put_bold(to, name);
     if (row->arg) {
         fputs("=\\fI", to);
-        put_text(to, row->arg, strlen(row->arg));
+        manual_put_text(to, row->arg, strlen(row->arg));
         fputs("\\fR", to);
     }
     fputc('\n', to);
@@ -70,11 +70,11 @@ static void put_options(FILE *to, const struct cli_command *command)
     fputs(".SH OPTIONS\n", to);
     for (size_t i = 0; i < count; i++) {
         if (shown[i].name) {
-            put_option(to, &shown[i]);
+            manual_put_option(to, &shown[i]);
             continue;
         }
         fputs(".SS ", to);
-        put_line(to, shown[i].doc, strcspn(shown[i].doc, ":"));
+        manual_put_line(to, shown[i].doc, strcspn(shown[i].doc, ":"));
     }
 }
 
@@ -109,7 +109,7 @@ void cli_manual(FILE *to, const struct cli_command *verb, const char *version)
     fputs("[\\fIOPTION\\fR]... ", to);
     put_paragraph(to, command->arguments);
     fputs(".SH DESCRIPTION\n", to);
-    put_line(to, command->text, behind ? (size_t)(behind - command->text) : strlen(command->text));
+    manual_put_line(to, command->text, behind ? (size_t)(behind - command->text) : strlen(command->text));
     if (behind) {
         fputs(".PP\n", to);
         put_paragraph(to, behind + 1);

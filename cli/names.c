@@ -54,14 +54,14 @@ static bool is_like(const char *pattern, const char *shown)
 
 /* Whatever one of the options would take for the name: the symbol without its version, a variant of the compiler's
  * (NAME.part.0), what reports show with its parameters or without. */
-static bool is_meant(const char *name, const char *symbol, const char *shown)
+static bool names_is_meant(const char *name, const char *symbol, const char *shown)
 {
     const size_t bytes = strlen(name);
     return (strncmp(symbol, name, bytes) == 0 && strchr("@.", symbol[bytes])) || strcmp(shown, name) == 0 ||
            (strncmp(shown, name, bytes) == 0 && shown[bytes] == '(') || (strpbrk(name, "*?[") && is_like(name, shown));
 }
 
-static enum c2_status gather(struct lookup *lookup, const char *shown, struct c2_error *err)
+static enum c2_status names_gather(struct lookup *lookup, const char *shown, struct c2_error *err)
 {
     const char *copy = c2_pool_format(&lookup->texts, "%s", shown);
     if (!copy || !c2_grow((void **)&lookup->near, &lookup->near_room, lookup->near_count, sizeof *lookup->near))
@@ -70,17 +70,17 @@ static enum c2_status gather(struct lookup *lookup, const char *shown, struct c2
     return C2_OK;
 }
 
-static enum c2_status look_at(void *self, const char *symbol, const char *shown, struct c2_error *err)
+static enum c2_status names_look_at(void *self, const char *symbol, const char *shown, struct c2_error *err)
 {
     struct lookup *lookup = self;
     for (uint32_t i = 0; i < lookup->count; i++)
-        lookup->list[i].found |= is_meant(lookup->list[i].name, symbol, shown);
-    return lookup->gathers ? gather(lookup, shown, err) : C2_OK;
+        lookup->list[i].found |= names_is_meant(lookup->list[i].name, symbol, shown);
+    return lookup->gathers ? names_gather(lookup, shown, err) : C2_OK;
 }
 
 /* ------------------------------------------------------------------ functions */
 
-static void ask(struct lookup *lookup, const char *option, const char *name)
+static void names_ask(struct lookup *lookup, const char *option, const char *name)
 {
     if (option && name && lookup->count < MOST_ASKED)
         lookup->list[lookup->count++] = (struct asked){.option = option, .name = name};
@@ -89,7 +89,7 @@ static void ask(struct lookup *lookup, const char *option, const char *name)
 static void ask_place(struct lookup *lookup, const struct watch_place *place)
 {
     if (place && place->name && place->kind == WATCH_FUNCTION)
-        ask(lookup, place->asked, place->name);
+        names_ask(lookup, place->asked, place->name);
 }
 
 /* --phase-at: words with commas, two of which are no functions. */
@@ -98,7 +98,7 @@ static void ask_phases(struct lookup *lookup, const char *words)
     for (const char *at = words; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         const char *word = c2_pool_format(&lookup->texts, "%.*s", (int)strcspn(at, ","), at);
         if (word && strcmp(word, "barriers") != 0 && strcmp(word, "regions") != 0)
-            ask(lookup, c2_pool_format(&lookup->texts, "--phase-at %s", word), word);
+            names_ask(lookup, c2_pool_format(&lookup->texts, "--phase-at %s", word), word);
     }
 }
 
@@ -114,12 +114,13 @@ static void ask_functions(struct lookup *lookup, const struct cli_options *optio
         ask_place(lookup, &named->argued[i]);
     ask_phases(lookup, options->settings[ANALYSES_SETTING_phase_at]);
     for (size_t i = 0; i < options->wrapper_count; i++)
-        ask(lookup, c2_pool_format(&lookup->texts, "--alloc-wrapper %s", options->wrappers[i]), options->wrappers[i]);
+        names_ask(lookup, c2_pool_format(&lookup->texts, "--alloc-wrapper %s", options->wrappers[i]),
+                  options->wrappers[i]);
 }
 
 static enum c2_status fail_function(struct lookup *lookup, const struct asked *asked, struct c2_error *err)
 {
-    const struct loader_name_listener listener = {lookup, look_at};
+    const struct loader_name_listener listener = {lookup, names_look_at};
     lookup->gathers = true;
     enum c2_status status = loader_libraries_functions(lookup->libraries, &listener, err);
     if (status != C2_OK)
@@ -135,7 +136,7 @@ static enum c2_status fail_function(struct lookup *lookup, const struct asked *a
 
 static enum c2_status check_functions(struct lookup *lookup, struct c2_error *err)
 {
-    const struct loader_name_listener listener = {lookup, look_at};
+    const struct loader_name_listener listener = {lookup, names_look_at};
     enum c2_status status = lookup->count == 0 ? C2_OK : loader_libraries_functions(lookup->libraries, &listener, err);
     for (uint32_t i = 0; i < lookup->count && status == C2_OK; i++)
         if (!lookup->list[i].found)
@@ -145,8 +146,8 @@ static enum c2_status check_functions(struct lookup *lookup, struct c2_error *er
 
 /* ------------------------------------------------------------------ lines */
 
-static enum c2_status check_line(const struct loader_libraries *libraries, const struct watch_place *place,
-                                 struct c2_error *err)
+static enum c2_status names_check_line(const struct loader_libraries *libraries, const struct watch_place *place,
+                                       struct c2_error *err)
 {
     struct loader_line_answer answer;
     bool found;
@@ -169,7 +170,7 @@ static enum c2_status check_lines(const struct lookup *lookup, const struct cli_
                                           named->regions ? named->regions->to : NULL, named->moment};
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < sizeof places / sizeof places[0] && status == C2_OK; i++)
-        status = check_line(lookup->libraries, places[i], err);
+        status = names_check_line(lookup->libraries, places[i], err);
     return status;
 }
 
@@ -185,13 +186,13 @@ static bool is_identifier(const char *name)
 
 static enum c2_status check_objects(struct lookup *lookup, const struct cli_options *options, struct c2_error *err)
 {
-    const struct loader_name_listener listener = {lookup, look_at};
+    const struct loader_name_listener listener = {lookup, names_look_at};
     lookup->count = 0;
     for (size_t i = 0; i < options->dim_count; i++) {
         const char *text = options->dims[i], *equals = strrchr(text, '=');
         const char *name = equals ? c2_pool_format(&lookup->texts, "%.*s", (int)(equals - text), text) : NULL;
         if (name && is_identifier(name))
-            ask(lookup, text, name);
+            names_ask(lookup, text, name);
     }
     lookup->gathers = true;
     enum c2_status status = lookup->count == 0 ? C2_OK : loader_libraries_variables(lookup->libraries, &listener, err);

@@ -189,7 +189,7 @@ const struct cli_command cli_run_command = {
 
 /* ------------------------------------------------------------------ taking the words */
 
-static enum c2_status take_program(void *self, char *const *words, struct c2_error *err)
+static enum c2_status options_take_program(void *self, char *const *words, struct c2_error *err)
 {
     struct cli_parse *parse = self;
     if (parse->replay && parse->options->recording)
@@ -220,7 +220,7 @@ static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, 
     const bool replay = out->action == CLI_REPLAY, restore = out->action == CLI_RESTORE;
     struct cli_parse parse = {.options = out, .replay = replay};
     const struct cli_command *command = replay ? cli_verb("replay") : restore ? out->verb : &cli_run_command;
-    const struct cli_taker taker = {&parse, cli_options_take, restore ? take_checkpoint : take_program};
+    const struct cli_taker taker = {&parse, cli_options_take, restore ? take_checkpoint : options_take_program};
     enum c2_status status = cli_options_make_room(out, (size_t)argc, err);
     if (status == C2_OK)
         status = cli_words_take(command, argc, argv, &taker, err);

@@ -197,7 +197,7 @@ static const struct kept {
     size_t length;  /* LIST: where its length is. COUNT: where it stands that it was given; 0: nowhere */
     uint64_t least; /* COUNT */
 } kept[] = {
-#define AT(member) offsetof(struct cli_options, member)
+#define AT(options_take_member) offsetof(struct cli_options, options_take_member)
     {KEY_MACHINE, KEPT_LIST, AT(machines), AT(machine_count), 0},
     {KEY_VARY, KEPT_LIST, AT(vary), AT(vary_count), 0},
     {KEY_SET, KEPT_LIST, AT(overrides), AT(override_count), 0},
@@ -264,7 +264,7 @@ static const struct kept {
 };
 #define KEPT (sizeof kept / sizeof kept[0])
 
-static void *member(struct cli_options *options, size_t at) { return (char *)options + at; }
+static void *options_take_member(struct cli_options *options, size_t at) { return (char *)options + at; }
 
 static const struct kept *find_kept(int key)
 {
@@ -275,27 +275,28 @@ static const struct kept *find_kept(int key)
     return NULL;
 }
 
-static enum c2_status keep(struct cli_options *options, const struct kept *row, const char *name, const char *value,
-                           struct c2_error *err)
+static enum c2_status options_take_keep(struct cli_options *options, const struct kept *row, const char *name,
+                                        const char *value, struct c2_error *err)
 {
     char option[64];
     switch (row->kind) {
     case KEPT_TEXT:
-        *(const char **)member(options, row->at) = value;
+        *(const char **)options_take_member(options, row->at) = value;
         return C2_OK;
     case KEPT_SWITCH:
-        *(bool *)member(options, row->at) = true;
+        *(bool *)options_take_member(options, row->at) = true;
         return C2_OK;
     case KEPT_LIST:
-        (*(const char ***)member(options, row->at))[(*(size_t *)member(options, row->length))++] = value;
+        (*(const char ***)options_take_member(
+            options, row->at))[(*(size_t *)options_take_member(options, row->length))++] = value;
         return C2_OK;
     case KEPT_COUNT:
         break;
     }
     if (row->length != 0)
-        *(bool *)member(options, row->length) = true;
+        *(bool *)options_take_member(options, row->length) = true;
     snprintf(option, sizeof option, "--%s", name);
-    return c2_parse_count(member(options, row->at), value, option, row->least, err);
+    return c2_parse_count(options_take_member(options, row->at), value, option, row->least, err);
 }
 
 enum c2_status cli_options_make_room(struct cli_options *options, size_t words, struct c2_error *err)
@@ -305,7 +306,7 @@ enum c2_status cli_options_make_room(struct cli_options *options, size_t words, 
     for (size_t i = 0; i < KEPT; i++) {
         if (kept[i].kind != KEPT_LIST)
             continue;
-        const char ***list = member(options, kept[i].at);
+        const char ***list = options_take_member(options, kept[i].at);
         *list = c2_calloc(words, sizeof **list);
         full |= !*list;
     }
@@ -321,7 +322,7 @@ void cli_options_release(struct cli_options *options)
     for (size_t i = 0; i < KEPT; i++) {
         if (kept[i].kind != KEPT_LIST)
             continue;
-        const char ***list = member(options, kept[i].at);
+        const char ***list = options_take_member(options, kept[i].at);
         c2_free(*list);
         *list = NULL;
     }
@@ -374,7 +375,7 @@ static enum c2_status take_value(struct cli_parse *parse, const struct argp_opti
     const struct kept *kept_row = find_kept(row->key);
     if (!kept_row)
         return c2_fail(err, C2_ERR_INTERNAL, "option --%s has no meaning", row->name);
-    return keep(options, kept_row, row->name, value, err);
+    return options_take_keep(options, kept_row, row->name, value, err);
 }
 
 enum c2_status cli_options_take(void *self, const struct argp_option *row, char *value, struct c2_error *err)

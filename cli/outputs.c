@@ -16,7 +16,7 @@
 #include "html/html.h"
 
 /* Makes `directory` and what lacks above it. */
-static enum c2_status make_directory(const char *directory, struct c2_error *err)
+static enum c2_status outputs_make_directory(const char *directory, struct c2_error *err)
 {
     char *path = c2_strdup(directory);
     if (!path)
@@ -43,7 +43,7 @@ static enum c2_status make_directory(const char *directory, struct c2_error *err
 enum c2_status cli_outputs_open_in(struct c2_outfile **out, const char *directory, const char *name,
                                    struct c2_error *err)
 {
-    enum c2_status status = directory ? make_directory(directory, err) : C2_OK;
+    enum c2_status status = directory ? outputs_make_directory(directory, err) : C2_OK;
     if (status != C2_OK)
         return status;
     char *path = directory ? c2_format("%s/%s", directory, name) : c2_strdup(name);
@@ -55,8 +55,8 @@ enum c2_status cli_outputs_open_in(struct c2_outfile **out, const char *director
 }
 
 /* "report.txt", with the mark of a program that is not the first. */
-static enum c2_status open_report(struct c2_outfile **out, const struct cli_options *options, const char *ending,
-                                  struct c2_error *err)
+static enum c2_status outputs_open_report(struct c2_outfile **out, const struct cli_options *options,
+                                          const char *ending, struct c2_error *err)
 {
     char name[64 + CLI_MARK_BYTES];
     snprintf(name, sizeof name, "report%s.%s", options->mark ? options->mark : "", ending);
@@ -76,14 +76,15 @@ static enum c2_status open_callgrind(struct c2_outfile **out, const char *name, 
     return status;
 }
 
-static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_options *options, struct c2_error *err)
+static enum c2_status outputs_open_all(struct cli_outputs *outputs, const struct cli_options *options,
+                                       struct c2_error *err)
 {
     const char *callgrind = options->analyses[ANALYSIS_callgraph];
     enum c2_status status = C2_OK;
     if (options->output_dir && !options->points.find) {
-        status = open_report(&outputs->report_text, options, "txt", err);
+        status = outputs_open_report(&outputs->report_text, options, "txt", err);
         if (status == C2_OK)
-            status = open_report(&outputs->report_json, options, "json", err);
+            status = outputs_open_report(&outputs->report_json, options, "json", err);
     }
     if (status == C2_OK && options->json)
         status = c2_outfile_open(&outputs->json, options->json, err);
@@ -114,7 +115,7 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, struct c2_error *err)
 {
     *out = (struct cli_outputs){0};
-    enum c2_status status = open_all(out, options, err);
+    enum c2_status status = outputs_open_all(out, options, err);
     if (status != C2_OK)
         cli_outputs_abandon(out);
     return status;
@@ -160,8 +161,8 @@ static enum c2_status finish_threads(struct cli_outputs *outputs, const struct r
 }
 
 /* The file is gone afterwards. */
-static enum c2_status finish(const struct written *written, const struct report *report, const struct report_run *run,
-                             struct c2_error *err)
+static enum c2_status outputs_finish(const struct written *written, const struct report *report,
+                                     const struct report_run *run, struct c2_error *err)
 {
     struct c2_outfile *mine = *written->file;
     *written->file = NULL;
@@ -179,7 +180,7 @@ static enum c2_status finish(const struct written *written, const struct report 
 }
 
 /* The page is made of what the full JSON has. */
-static enum c2_status write_page(FILE *to, const struct report *report, struct c2_error *err)
+static enum c2_status outputs_write_page(FILE *to, const struct report *report, struct c2_error *err)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -203,7 +204,7 @@ static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const
                                     {&outputs->report_json, report_json, NULL},
                                     {&outputs->json, report_json_slim, NULL},
                                     {&outputs->json_full, report_json, NULL},
-                                    {&outputs->html, write_page, NULL},
+                                    {&outputs->html, outputs_write_page, NULL},
                                     {&outputs->varied, NULL, report_varied},
                                     {&outputs->callgrind, NULL, report_callgrind},
                                     {&outputs->evictors, NULL, report_evictors},
@@ -214,7 +215,7 @@ static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const
     if (outputs->of_threads && outputs->callgrind)
         keep_first(first, finish_threads(outputs, run, &mine), &mine, err);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        keep_first(first, finish(&files[i], report, run, &mine), &mine, err);
+        keep_first(first, outputs_finish(&files[i], report, run, &mine), &mine, err);
 }
 
 bool cli_outputs_report(const struct cli_outputs *outputs)

@@ -29,7 +29,7 @@ struct live {
     uint64_t placed, hidden; /* pages in memory: frame told, not told */
 };
 
-static enum c2_status fail_open(const struct live *live, const char *name, struct c2_error *err)
+static enum c2_status pagemap_fail_open(const struct live *live, const char *name, struct c2_error *err)
 {
     unsigned long long pid = live->pid;
     if (errno == ENOENT || errno == ESRCH)
@@ -48,13 +48,13 @@ static enum c2_status open_live(struct live *live, struct c2_error *err)
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/maps", live->pid);
     live->maps = fopen(path, "re");
     if (!live->maps)
-        return fail_open(live, "maps", err);
+        return pagemap_fail_open(live, "maps", err);
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/pagemap", live->pid);
     live->entries = open(path, O_RDONLY | O_CLOEXEC);
-    return live->entries < 0 ? fail_open(live, "pagemap", err) : c2_map_create(&live->frames, err);
+    return live->entries < 0 ? pagemap_fail_open(live, "pagemap", err) : c2_map_create(&live->frames, err);
 }
 
-static enum c2_status write_page(struct live *live, uint64_t page, uint64_t frame, struct c2_error *err)
+static enum c2_status pagemap_write_page(struct live *live, uint64_t page, uint64_t frame, struct c2_error *err)
 {
     uint64_t first;
     if (frame == 0) {
@@ -84,7 +84,7 @@ static enum c2_status write_range(struct live *live, uint64_t page, uint64_t end
         count = (uint64_t)bytes / sizeof *entries;
         for (uint64_t i = 0; i < count && status == C2_OK; i++) {
             if (entries[i] & IN_MEMORY)
-                status = write_page(live, page + i, entries[i] & FRAME_MASK, err);
+                status = pagemap_write_page(live, page + i, entries[i] & FRAME_MASK, err);
         }
         page += count;
     }
@@ -118,7 +118,7 @@ struct words {
     const char *process, *path;
 };
 
-static enum c2_status fail_words(struct c2_error *err)
+static enum c2_status pagemap_fail_words(struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_INVALID, "pagemap: give a process and, if you like, a file: c2emu pagemap PID [FILE]");
 }
@@ -127,7 +127,7 @@ static enum c2_status take_argument(void *self, char *const *word, struct c2_err
 {
     struct words *words = self;
     if (words->path)
-        return fail_words(err);
+        return pagemap_fail_words(err);
     *(words->process ? &words->path : &words->process) = word[0];
     return C2_OK;
 }
@@ -153,7 +153,7 @@ enum c2_status cli_pagemap(int argc, char **argv, struct c2_error *err)
     struct live live = {.entries = -1};
     enum c2_status status = cli_words_take(cli_verb("pagemap"), argc, argv, &taker, err);
     if (status == C2_OK && !words.process)
-        status = fail_words(err);
+        status = pagemap_fail_words(err);
     if (status == C2_OK)
         status = c2_parse_number(&live.pid, words.process, "pagemap: PID", err);
     if (status == C2_OK)

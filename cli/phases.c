@@ -119,7 +119,7 @@ static struct emu_phase next_part(struct cli_phases *phases)
 }
 
 /* uncounted: in a region, where the program wants nothing collected. */
-static struct emu_phase outside(const struct cli_phases *phases)
+static struct emu_phase phases_outside(const struct cli_phases *phases)
 {
     const bool skips = !phases->uncounted &&
                        (phases->config.warm == CLI_WARM_NONE || phases->config.warm == CLI_WARM_FLUSH);
@@ -127,19 +127,19 @@ static struct emu_phase outside(const struct cli_phases *phases)
 }
 
 /* What comes next. Nothing is left of a part that is over. */
-static struct emu_phase choose(struct cli_phases *phases)
+static struct emu_phase phases_choose(struct cli_phases *phases)
 {
     while (phases->inside && phases->part.instructions == 0 && !enough(phases))
         phases->part = next_part(phases);
     if (phases->part.instructions == 0 && enough(phases))
         return (struct emu_phase){.phase = STREAM_SKIP, .instructions = EMU_TO_THE_END};
-    return phases->inside ? phases->part : outside(phases);
+    return phases->inside ? phases->part : phases_outside(phases);
 }
 
 /* ------------------------------------------------------------------ regions */
 
 /* Of a function its name; by then its file may be unmapped. */
-static const char *name_of(const struct cli_phases *phases, const struct watch_part *part, const char *asked)
+static const char *phases_name_of(const struct cli_phases *phases, const struct watch_part *part, const char *asked)
 {
     struct loader_place place;
     if (phases->config.regions->function_count == 0)
@@ -148,7 +148,7 @@ static const char *name_of(const struct cli_phases *phases, const struct watch_p
     return place.function ? place.function : asked;
 }
 
-static const char *asked_of(const struct watch_regions *regions, uint32_t region)
+static const char *phases_asked_of(const struct watch_regions *regions, uint32_t region)
 {
     if (regions->function_count != 0)
         return regions->functions[region].asked;
@@ -156,25 +156,25 @@ static const char *asked_of(const struct watch_regions *regions, uint32_t region
 }
 
 /* 1 + the number of the region in the list; 0: no memory. */
-static uint32_t number_of(struct cli_phases *phases, const struct watch_part *part)
+static uint32_t phases_number_of(struct cli_phases *phases, const struct watch_part *part)
 {
     for (uint32_t i = 0; i < phases->region_count; i++)
         if (phases->entries[i] == part->entry.v)
             return i + 1;
-    const char *asked = asked_of(phases->config.regions, part->region);
+    const char *asked = phases_asked_of(phases->config.regions, part->region);
     if (!c2_grow((void **)&phases->regions, &phases->region_room, phases->region_count, sizeof *phases->regions) ||
         !c2_grow((void **)&phases->entries, &phases->entry_room, phases->region_count, sizeof *phases->entries)) {
         phases->lost = true;
         return 0;
     }
     phases->entries[phases->region_count] = part->entry.v;
-    phases->regions[phases->region_count] = (struct report_region){asked, name_of(phases, part, asked), 0, 0, 0};
+    phases->regions[phases->region_count] = (struct report_region){asked, phases_name_of(phases, part, asked), 0, 0, 0};
     return ++phases->region_count;
 }
 
 static void begin_region(struct cli_phases *phases, const struct watch_part *part)
 {
-    phases->region = number_of(phases, part);
+    phases->region = phases_number_of(phases, part);
     if (phases->region != 0)
         phases->regions[phases->region - 1].begun++;
 }
@@ -192,7 +192,7 @@ static void enter_part(struct cli_phases *phases, const struct watch_part *part)
 /* ------------------------------------------------------------------ the list */
 
 /* What was measured so far does not count. */
-static void drop(struct cli_phases *phases)
+static void phases_drop(struct cli_phases *phases)
 {
     for (uint32_t i = 0; i < phases->count; i++)
         if (phases->list[i].kind == STREAM_MEASURE)
@@ -202,7 +202,7 @@ static void drop(struct cli_phases *phases)
 }
 
 /* So many instructions more were executed inside. */
-static void use(struct cli_phases *phases, uint64_t length)
+static void phases_use(struct cli_phases *phases, uint64_t length)
 {
     phases->spent += length;
     if (phases->part.instructions != 0 && phases->part.instructions != EMU_TO_THE_END)
@@ -214,7 +214,7 @@ static void end_last(struct cli_phases *phases, uint64_t now)
     const uint64_t length = now - phases->start;
     phases->start = now;
     if (phases->inside)
-        use(phases, length);
+        phases_use(phases, length);
     if (phases->count == 0)
         return;
     struct report_phase *last = &phases->list[phases->count - 1];
@@ -228,7 +228,7 @@ static void end_last(struct cli_phases *phases, uint64_t now)
 }
 
 /* What is not measured is one phase, and what is, in one region. */
-static void add(struct cli_phases *phases, enum stream_phase kind)
+static void phases_add(struct cli_phases *phases, enum stream_phase kind)
 {
     const struct report_phase *last = phases->count != 0 ? &phases->list[phases->count - 1] : NULL;
     if (last && last->kind == kind && last->region == phases->region && kind != STREAM_MEASURE)
@@ -245,13 +245,13 @@ struct emu_phase cli_phases_next(void *self, uint64_t now, const struct watch_pa
     struct cli_phases *phases = self;
     end_last(phases, now);
     if (part->zeroes)
-        drop(phases);
+        phases_drop(phases);
     enter_part(phases, part);
-    struct emu_phase next = choose(phases);
+    struct emu_phase next = phases_choose(phases);
     next.empties = phases->config.warm == CLI_WARM_FLUSH && phases->skipped && next.phase != STREAM_SKIP;
     phases->skipped = next.phase == STREAM_SKIP;
     phases->config.progress->phase = names[next.phase];
-    add(phases, next.phase);
+    phases_add(phases, next.phase);
     return next;
 }
 
@@ -273,7 +273,7 @@ enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, 
 
 /* ------------------------------------------------------------------ runs that are shorter than what was asked for */
 
-static uint64_t measured(const struct cli_phases *phases)
+static uint64_t phases_measured(const struct cli_phases *phases)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < phases->count; i++)
@@ -369,7 +369,7 @@ bool cli_phases_short(char *buffer, size_t bytes, const struct cli_phases *phase
     struct c2_words words = {buffer, bytes, 0};
     const struct cli_sampling *asked = phases->config.sampling;
     const bool samples = asked->measure != 0 && !phases->config.chosen;
-    if (!phases->config.chosen && cli_sampling_asked(asked) && phases->spent != 0 && measured(phases) == 0 &&
+    if (!phases->config.chosen && cli_sampling_asked(asked) && phases->spent != 0 && phases_measured(phases) == 0 &&
         phases->begun == 0)
         return say_nothing_measured(&words, phases);
     if (samples && (asked->period != 0 ? say_short_period(&words, phases) : say_short_samples(&words, phases)))

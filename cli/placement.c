@@ -13,7 +13,7 @@
 
 /* Takes `,KEY=VALUE` out of the text. value: of `bytes`, left as it was when there is none. False: it is there twice.
  */
-static bool take_key(char *text, const char *key, char *value, size_t bytes)
+static bool placement_take_key(char *text, const char *key, char *value, size_t bytes)
 {
     char *at = strstr(text, key);
     if (!at)
@@ -60,7 +60,8 @@ static enum c2_status set_colors(struct mmu_config *config, const char *option, 
 }
 
 /* The option's name goes before what mmu says of its value. */
-static enum c2_status parse(struct mmu_config *out, const char *option, const char *text, struct c2_error *err)
+static enum c2_status placement_parse(struct mmu_config *out, const char *option, const char *text,
+                                      struct c2_error *err)
 {
     struct c2_error why = {0};
     enum c2_status status = mmu_placement_parse(out, text, &why);
@@ -76,11 +77,11 @@ enum c2_status cli_policy(struct mmu_config *out, const char *option, const char
         return c2_fail(err, C2_ERR_INVALID, "%s: the value is longer than %zu characters", option, sizeof rest - 1);
     snprintf(level, sizeof level, "%s", machine->levels[machine->level_count > 1 ? 1 : 0].name);
     if (is_map(text))
-        return parse(out, option, text, err);
+        return placement_parse(out, option, text, err);
     strcpy(rest, text);
-    if (!take_key(rest, ",level=", level, sizeof level))
+    if (!placement_take_key(rest, ",level=", level, sizeof level))
         return fail_twice(option, text, "level", err);
-    enum c2_status status = parse(out, option, rest, err);
+    enum c2_status status = placement_parse(out, option, rest, err);
     if (status != C2_OK)
         return status;
     if (strcmp(rest, text) != 0 && out->placement != MMU_SAME_COLOR && out->placement != MMU_COLORED)
@@ -100,7 +101,7 @@ enum c2_status cli_placement(struct mmu_config *out, const char *text, const str
         return cli_policy(out, "--pages", text, machine, seed, err);
     strcpy(rest, text);
     const bool given = strstr(rest, ",seed=");
-    if (!take_key(rest, ",seed=", own, sizeof own))
+    if (!placement_take_key(rest, ",seed=", own, sizeof own))
         return fail_twice("--pages", text, "seed", err);
     enum c2_status status = !given ? C2_OK : c2_parse_number(&seed, own, "--pages: seed", err);
     return status == C2_OK ? cli_policy(out, "--pages", rest, machine, seed, err) : status;

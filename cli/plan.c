@@ -40,7 +40,7 @@ static enum c2_status read_variant(struct cli_plan_lane *lane, const struct cli_
 
 static uint64_t more(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err)
+static enum c2_status plan_read_all(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err)
 {
     const struct cli_variants *variants = &plan->variants;
     plan->lanes = c2_calloc(variants->count, sizeof *plan->lanes);
@@ -62,7 +62,7 @@ enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *op
 {
     enum c2_status status = cli_variants_make(&plan->variants, options, err);
     if (status == C2_OK)
-        status = read_all(plan, options, err);
+        status = plan_read_all(plan, options, err);
     if (status == C2_OK && options->folded)
         status = report_folded_check(&plan->lanes[0].machine, options->folded_event, err);
     return status == C2_OK ? cli_contexts_read(&plan->contexts, &options->separate, err) : status;

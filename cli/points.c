@@ -39,7 +39,7 @@ struct cli_points {
 /* ------------------------------------------------------------------ life */
 
 /* That of the file, without its directory and what of the ending says only that there are vectors in it. */
-static char *name_of(const char *path)
+static char *points_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     const bool vectors = dot && dot != name && (strcmp(dot, ".bb") == 0 || strcmp(dot, ".bbv") == 0);
@@ -60,8 +60,8 @@ static enum c2_status check_vectors_elsewhere(const struct cli_points *points, c
                 : C2_OK;
 }
 
-static enum c2_status open_file(struct c2_outfile **out, const struct cli_points *points, const char *ending,
-                                struct c2_error *err)
+static enum c2_status points_open_file(struct c2_outfile **out, const struct cli_points *points, const char *ending,
+                                       struct c2_error *err)
 {
     char *name = c2_format("%s%s", points->name, ending);
     enum c2_status status = name ? check_vectors_elsewhere(points, name, err) : c2_fail_memory(err, "a name of a file");
@@ -74,9 +74,9 @@ static enum c2_status open_file(struct c2_outfile **out, const struct cli_points
 static enum c2_status open_files(struct cli_points *points, struct c2_error *err)
 {
     const char *vectors_to = points->options->points.vectors_to;
-    enum c2_status status = open_file(&points->points, points, ".simpoints", err);
+    enum c2_status status = points_open_file(&points->points, points, ".simpoints", err);
     if (status == C2_OK)
-        status = open_file(&points->weights, points, ".weights", err);
+        status = points_open_file(&points->weights, points, ".weights", err);
     if (status == C2_OK && vectors_to)
         status = c2_outfile_open(&points->vectors_to, vectors_to, err);
     return status;
@@ -91,7 +91,7 @@ enum c2_status cli_points_create(struct cli_points **out, const struct cli_optio
         return c2_fail_memory(err, "the intervals");
     points->options = options;
     points->progress = progress;
-    points->name = name_of(asked->vectors_from ? asked->vectors_from : options->command[0]);
+    points->name = points_name_of(asked->vectors_from ? asked->vectors_from : options->command[0]);
     enum c2_status status = points->name ? C2_OK : c2_fail_memory(err, "a name of a file");
     if (status == C2_OK)
         status = points_vectors_create(&points->vectors, (uint32_t)asked->dimensions, options->seed, err);
@@ -119,7 +119,7 @@ void cli_points_destroy(struct cli_points *points)
 
 void cli_points_count(struct cli_points *points, struct emu *emu) { points->emu = emu; }
 
-static enum c2_status new_block(struct cli_points *points, uint64_t pc, struct c2_error *err)
+static enum c2_status points_new_block(struct cli_points *points, uint64_t pc, struct c2_error *err)
 {
     if (!c2_grow((void **)&points->executed, &points->executed_room, points->blocks, sizeof *points->executed) ||
         !c2_grow((void **)&points->entries, &points->entries_room, points->blocks, sizeof *points->entries))
@@ -133,7 +133,7 @@ static void take_executed(void *self, struct guest_va pc, uint64_t instructions)
     struct cli_points *points = self;
     uint64_t id = points->blocks;
     if (points->status == C2_OK && !c2_map_get(points->id_of, pc.v, &id))
-        points->status = new_block(points, pc.v, &points->error);
+        points->status = points_new_block(points, pc.v, &points->error);
     points->counted += instructions;
     if (points->status == C2_OK)
         points->executed[id] += instructions;
@@ -179,7 +179,7 @@ struct emu_phase cli_points_next(void *self, uint64_t now, const struct watch_pa
 /* ------------------------------------------------------------------ the points */
 
 /* length: of an interval, instructions; 0: not known. */
-static void write_point(FILE *to, const struct points_point *point, uint64_t length)
+static void points_write_point(FILE *to, const struct points_point *point, uint64_t length)
 {
     char first[32];
     fprintf(to, "  %8" PRIu64, point->interval);
@@ -188,7 +188,7 @@ static void write_point(FILE *to, const struct points_point *point, uint64_t len
     fprintf(to, "  %8.6f  %" PRIu64 " interval%s\n", point->weight, point->intervals, point->intervals == 1 ? "" : "s");
 }
 
-static void write_text(FILE *to, const struct cli_points *points, const struct points_list *list)
+static void points_write_text(FILE *to, const struct cli_points *points, const struct points_list *list)
 {
     char digits[32];
     const struct cli_options *options = points->options;
@@ -198,13 +198,13 @@ static void write_text(FILE *to, const struct cli_points *points, const struct p
         fprintf(to, " of %s instructions", c2_group_digits(digits, length));
     fprintf(to, "\n\n  interval  %s  weight  stands for\n", length != 0 ? "first instruction  " : "");
     for (uint32_t i = 0; i < list->count; i++)
-        write_point(to, &list->points[i], length);
+        points_write_point(to, &list->points[i], length);
     if (length != 0)
         fprintf(to, "\nto measure them: --points %s%s%s.simpoints --interval %" PRIu64 "\n",
                 options->output_dir ? options->output_dir : "", options->output_dir ? "/" : "", points->name, length);
 }
 
-static enum c2_status commit(struct c2_outfile **file, struct c2_error *err)
+static enum c2_status points_commit(struct c2_outfile **file, struct c2_error *err)
 {
     struct c2_outfile *whole = *file;
     *file = NULL; /* gone either way */
@@ -215,13 +215,13 @@ static enum c2_status write_files(struct cli_points *points, const struct points
 {
     points_write_points(c2_outfile_stream(points->points), list);
     points_write_weights(c2_outfile_stream(points->weights), list);
-    enum c2_status status = commit(&points->vectors_to, err);
+    enum c2_status status = points_commit(&points->vectors_to, err);
     if (status == C2_OK)
-        status = commit(&points->weights, err);
-    return status == C2_OK ? commit(&points->points, err) : status;
+        status = points_commit(&points->weights, err);
+    return status == C2_OK ? points_commit(&points->points, err) : status;
 }
 
-static enum c2_status choose(struct cli_points *points, struct c2_error *err)
+static enum c2_status cli_points_choose(struct cli_points *points, struct c2_error *err)
 {
     const struct cli_options *options = points->options;
     struct points_list list;
@@ -232,7 +232,7 @@ static enum c2_status choose(struct cli_points *points, struct c2_error *err)
         return status;
     status = write_files(points, &list, err);
     if (status == C2_OK && !options->quiet)
-        write_text(stderr, points, &list);
+        points_write_text(stderr, points, &list);
     points_list_release(&list);
     return status;
 }
@@ -243,7 +243,7 @@ enum c2_status cli_points_finish(struct cli_points *points, struct c2_error *err
     if (now != points->start)
         end_interval(points, now);
     if (points->status == C2_OK)
-        return choose(points, err);
+        return cli_points_choose(points, err);
     *err = points->error;
     return points->status;
 }
@@ -256,7 +256,7 @@ static enum c2_status take_vector(void *self, const struct points_entry *entries
     return points_vectors_add(points->vectors, entries, count, err);
 }
 
-static enum c2_status read_file(struct cli_points *points, const char *path, struct c2_error *err)
+static enum c2_status points_read_file(struct cli_points *points, const char *path, struct c2_error *err)
 {
     FILE *from = fopen(path, "re");
     if (!from)
@@ -276,9 +276,9 @@ int cli_points_from_file(const struct cli_options *options)
     struct cli_points *points;
     enum c2_status status = cli_points_create(&points, options, NULL, &err);
     if (status == C2_OK)
-        status = read_file(points, options->points.vectors_from, &err);
+        status = points_read_file(points, options->points.vectors_from, &err);
     if (status == C2_OK)
-        status = choose(points, &err);
+        status = cli_points_choose(points, &err);
     cli_points_destroy(points);
     if (status == C2_OK)
         return 0;

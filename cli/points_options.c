@@ -124,8 +124,8 @@ static enum c2_status check_vectors_from(const struct cli_options *options, stru
     return C2_OK;
 }
 
-static enum c2_status check_range(uint64_t *value, uint64_t usual, uint64_t most, const char *option,
-                                  struct c2_error *err)
+static enum c2_status points_options_check_range(uint64_t *value, uint64_t usual, uint64_t most, const char *option,
+                                                 struct c2_error *err)
 {
     *value = *value == 0 ? usual : *value;
     return *value <= most ? C2_OK
@@ -149,7 +149,7 @@ static const char *of_regions(const struct cli_regions *regions)
     return first_given(others, sizeof others / sizeof *others);
 }
 
-static enum c2_status check_points(const struct cli_options *options, struct c2_error *err)
+static enum c2_status points_options_check_points(const struct cli_options *options, struct c2_error *err)
 {
     const struct cli_sampling *sampling = &options->sampling;
     if (sampling->weights && !sampling->points)
@@ -179,12 +179,13 @@ enum c2_status cli_points_check(struct cli_options *options, struct c2_error *er
     if (wrong)
         return c2_fail(err, C2_ERR_INVALID, "--%s belongs to `c2emu points`", wrong);
     if (!asked->find)
-        return check_points(options, err);
+        return points_options_check_points(options, err);
     enum c2_status status = asked->vectors_from ? check_vectors_from(options, err) : C2_OK;
     if (status == C2_OK)
-        status = check_range(&asked->dimensions, POINTS_DIMENSIONS, POINTS_MOST_DIMENSIONS, "dimensions", err);
+        status = points_options_check_range(&asked->dimensions, POINTS_DIMENSIONS, POINTS_MOST_DIMENSIONS, "dimensions",
+                                            err);
     if (status == C2_OK)
-        status = check_range(&asked->max_k, POINTS_MAX_K, POINTS_MOST_K, "max-k", err);
+        status = points_options_check_range(&asked->max_k, POINTS_MAX_K, POINTS_MOST_K, "max-k", err);
     asked->interval = asked->interval == 0 ? CLI_INTERVAL : asked->interval;
     return status;
 }

@@ -109,13 +109,13 @@ static enum c2_status rename_files(struct cli_options *options, const char *mark
 
 /* ------------------------------------------------------------------ which processes are followed */
 
-static const char *base_name(const char *path)
+static const char *processes_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-static bool is_word(const char *text, const char *word) { return text && strcmp(text, word) == 0; }
+static bool processes_is_word(const char *text, const char *word) { return text && strcmp(text, word) == 0; }
 
 bool cli_follows(const struct cli_process *process, const char *name)
 {
@@ -123,16 +123,16 @@ bool cli_follows(const struct cli_process *process, const char *name)
     const char *follow = options->follow;
     if (process->programs > 1 && (options->points.find || options->sampling.points))
         return false; /* the intervals are of one program */
-    if (is_word(follow, "first"))
+    if (processes_is_word(follow, "first"))
         return !process->forked;
-    if (!follow || is_word(follow, "all"))
+    if (!follow || processes_is_word(follow, "all"))
         return true;
-    return strcmp(base_name(name), follow) == 0;
+    return strcmp(processes_base_name(name), follow) == 0;
 }
 
 bool cli_shows_program(const struct cli_process *process, const struct cli_options *options, bool becomes)
 {
-    const bool named = options->follow && !is_word(options->follow, "all");
+    const bool named = options->follow && !processes_is_word(options->follow, "all");
     return options->full || named || !(becomes || cli_process_has_relatives(process));
 }
 
@@ -195,11 +195,11 @@ void cli_board_destroy(struct cli_board *board)
         munmap(board, sizeof *board);
 }
 
-static void put_text(char out[BOARD_TEXT], const char *text) { snprintf(out, BOARD_TEXT, "%s", text); }
+static void processes_put_text(char out[BOARD_TEXT], const char *text) { snprintf(out, BOARD_TEXT, "%s", text); }
 
 /* The first ones, but for its start. One that the list will not have, as it is too small a part of what the programs
  * have cost by now, needs no words: for those a library's debug file may have to be unpacked. */
-static void add_found(struct board_row *row, const struct report_run *run, uint64_t whole)
+static void processes_add_found(struct board_row *row, const struct report_run *run, uint64_t whole)
 {
     const struct findings *findings = run->findings;
     for (uint32_t i = 0; findings && i < findings->count && row->is.found_count < REPORT_FOUND; i++) {
@@ -230,15 +230,15 @@ void cli_board_add(const struct cli_process *process, const struct report_run *r
         row->is.last_misses = run->sim.levels[run->sim.machine->level_count - 1]->misses;
         row->is.cost = report_cost(run);
         board->cost += row->is.cost;
-        add_found(row, run, board->cost);
+        processes_add_found(row, run, board->cost);
     }
-    put_text(row->name, run->command[0]);
+    processes_put_text(row->name, run->command[0]);
     mark_of(mark, process);
     if (reported)
         snprintf(row->report, sizeof row->report, "report%s.json", mark);
     snprintf(row->ending, sizeof row->ending, "exit status %d", run->exit_status);
     if (run->ending)
-        put_text(row->ending, run->ending);
+        processes_put_text(row->ending, run->ending);
 }
 
 static int by_process(const void *a, const void *b)
@@ -261,8 +261,8 @@ static enum c2_status write_list(const struct report *list, const char *director
     return status;
 }
 
-static enum c2_status show_list(const struct cli_process *process, const struct report_program *list_of, size_t count,
-                                struct c2_error *err)
+static enum c2_status processes_show_list(const struct cli_process *process, const struct report_program *list_of,
+                                          size_t count, struct c2_error *err)
 {
     struct report *list;
     const struct cli_options *options = process->options;
@@ -309,7 +309,7 @@ enum c2_status cli_board_write(const struct cli_process *process, struct c2_erro
     qsort(programs, count, sizeof *programs, by_process);
     if (board->count > count)
         fprintf(stderr, "c2emu: %u programs have run; the list has the first %u that ended\n", board->count, count);
-    enum c2_status status = show_list(process, programs, count, err);
+    enum c2_status status = processes_show_list(process, programs, count, err);
     c2_free(programs);
     return status;
 }
@@ -350,13 +350,13 @@ static const char *kept_from_beginning(const struct cli_options *options)
 
 bool cli_process_follows_child(const struct cli_process *process, const struct cli_options *options)
 {
-    return !is_word(process->options->follow, "first") && !kept_from_beginning(options);
+    return !processes_is_word(process->options->follow, "first") && !kept_from_beginning(options);
 }
 
 void cli_process_not_followed(const struct cli_process *process, const struct cli_options *options)
 {
     const char *what = kept_from_beginning(options);
-    if (!what || is_word(process->options->follow, "first") || process->board->told)
+    if (!what || processes_is_word(process->options->follow, "first") || process->board->told)
         return;
     process->board->told = true;
     fprintf(stderr,
@@ -370,7 +370,7 @@ struct naming {
     struct c2_pool *texts;
 };
 
-static const char *child_name(void *self, const char *path)
+static const char *processes_child_name(void *self, const char *path)
 {
     struct naming *naming = self;
     struct c2_error err;
@@ -390,7 +390,7 @@ enum c2_status cli_process_become(struct cli_process *process, uint32_t pid, boo
     process->forked = process->board->forked = true;
     mark_of(mark, process);
     struct naming naming = {.old = old, .mark = mark, .wanted = followed, .texts = &process->texts};
-    enum c2_status status = c2_outfiles_rename(child_name, &naming, err);
+    enum c2_status status = c2_outfiles_rename(processes_child_name, &naming, err);
     if (status == C2_OK && naming.failed)
         status = c2_fail_memory(err, "the name of a file");
     if (status == C2_OK && followed)

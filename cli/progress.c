@@ -38,7 +38,7 @@ void cli_progress_start(struct cli_progress *progress, const char *phase)
 }
 
 /* What is done of all that is to be; 0: not known. */
-static double share_of(const struct cli_progress *progress, uint64_t instructions)
+static double progress_share_of(const struct cli_progress *progress, uint64_t instructions)
 {
     if (progress->whole <= progress->base)
         return progress->share;
@@ -48,7 +48,7 @@ static double share_of(const struct cli_progress *progress, uint64_t instruction
 /* ", 40 s left", if the rest goes as fast as what is done. */
 static void say_rest(struct c2_words *words, const struct cli_progress *progress, uint64_t instructions, uint64_t now)
 {
-    const double seconds = (double)(now - progress->start_ns) / 1e9, done = share_of(progress, instructions);
+    const double seconds = (double)(now - progress->start_ns) / 1e9, done = progress_share_of(progress, instructions);
     if (done <= 0 || done >= 1)
         return;
     const double left = seconds * (1 - done) / done;

@@ -20,7 +20,7 @@ struct score {
     uint64_t asked, right;
 };
 
-static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+static enum c2_status quiz_take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct words *words = self;
     if (strcmp(row->name, "seed") == 0)
@@ -86,7 +86,8 @@ static enum teach_judgement take_answer(const struct teach_question *question, b
     return judgement;
 }
 
-static enum c2_status ask(struct score *score, const struct teach_question *question, bool *more, struct c2_error *err)
+static enum c2_status quiz_ask(struct score *score, const struct teach_question *question, bool *more,
+                               struct c2_error *err)
 {
     teach_question_ask(question, stdout);
     const enum teach_judgement judgement = take_answer(question, more);
@@ -116,7 +117,7 @@ static enum c2_status ask_all(const struct words *words, struct c2_error *err)
                teach_topics[topic].word);
         status = teach_question_make(&question, (enum teach_topic)topic, &rng, err);
         if (status == C2_OK)
-            status = ask(&score, &question, &more, err);
+            status = quiz_ask(&score, &question, &more, err);
     }
     if (status == C2_OK)
         printf("%llu of %llu right. Other questions: --seed %llu\n", (unsigned long long)score.right,
@@ -127,7 +128,7 @@ static enum c2_status ask_all(const struct words *words, struct c2_error *err)
 enum c2_status cli_quiz(int argc, char **argv, struct c2_error *err)
 {
     struct words words = {.seed = 1, .questions = QUESTIONS};
-    const struct cli_taker taker = {&words, take_option, take_topic};
+    const struct cli_taker taker = {&words, quiz_take_option, take_topic};
     enum c2_status status = cli_words_take(cli_verb("quiz"), argc, argv, &taker, err);
     return status == C2_OK ? ask_all(&words, err) : status;
 }

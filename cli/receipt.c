@@ -27,14 +27,14 @@ struct cli_receipt {
     struct c2_pool pool; /* all texts */
 };
 
-static enum c2_status fail_memory(struct c2_error *err) { return c2_fail_memory(err, "the receipt"); }
+static enum c2_status receipt_fail_memory(struct c2_error *err) { return c2_fail_memory(err, "the receipt"); }
 
 static enum c2_status hash(const char **out, struct cli_receipt *receipt, const void *bytes, size_t count,
                            struct c2_error *err)
 {
     char *text = c2_pool_get(&receipt->pool, C2_SHA256_TEXT);
     *out = text;
-    return text ? c2_sha256_bytes(text, bytes, count, err) : fail_memory(err);
+    return text ? c2_sha256_bytes(text, bytes, count, err) : receipt_fail_memory(err);
 }
 
 /* ------------------------------------------------------------------ words */
@@ -47,11 +47,11 @@ static enum c2_status add_options(struct cli_receipt *receipt, const struct cli_
         words[i] = c2_pool_format(&receipt->pool, "--%s%s%s", word->row->name, word->value ? "=" : "",
                                   word->value ? word->value : "");
         if (!words[i])
-            return fail_memory(err);
+            return receipt_fail_memory(err);
     }
     receipt->shown.options = words;
     receipt->shown.verb = options->verb ? options->verb->verb : NULL;
-    return words ? C2_OK : fail_memory(err);
+    return words ? C2_OK : receipt_fail_memory(err);
 }
 
 enum c2_status cli_receipt_arguments(char out[C2_SHA256_TEXT], const char *const *command, struct c2_error *err)
@@ -66,27 +66,31 @@ enum c2_status cli_receipt_arguments(char out[C2_SHA256_TEXT], const char *const
     return status;
 }
 
-static enum c2_status add_command(struct cli_receipt *receipt, const struct cli_options *options, struct c2_error *err)
+static enum c2_status receipt_add_command(struct cli_receipt *receipt, const struct cli_options *options,
+                                          struct c2_error *err)
 {
     char *text = c2_pool_get(&receipt->pool, C2_SHA256_TEXT), directory[PATH_MAX];
     receipt->shown.arguments = text;
     receipt->shown.directory = c2_pool_format(&receipt->pool, "%s",
                                               getcwd(directory, sizeof directory) ? directory : "");
-    return text && receipt->shown.directory ? cli_receipt_arguments(text, options->command, err) : fail_memory(err);
+    return text && receipt->shown.directory ? cli_receipt_arguments(text, options->command, err)
+                                            : receipt_fail_memory(err);
 }
 
-static enum c2_status add_environment(struct cli_receipt *receipt, char *const *environment, struct c2_error *err)
+static enum c2_status receipt_add_environment(struct cli_receipt *receipt, char *const *environment,
+                                              struct c2_error *err)
 {
     size_t count = 0;
     while (environment[count])
         count++;
     struct report_variable *variables = c2_pool_get(&receipt->pool, (count + 1) * sizeof *variables);
-    enum c2_status status = variables ? C2_OK : fail_memory(err);
+    enum c2_status status = variables ? C2_OK : receipt_fail_memory(err);
     for (size_t i = 0; i < count && status == C2_OK; i++) {
         const size_t length = strcspn(environment[i], "=");
         const char *value = environment[i] + length + (environment[i][length] != '\0');
         variables[i].name = c2_pool_format(&receipt->pool, "%.*s", (int)length, environment[i]);
-        status = variables[i].name ? hash(&variables[i].sha256, receipt, value, strlen(value), err) : fail_memory(err);
+        status = variables[i].name ? hash(&variables[i].sha256, receipt, value, strlen(value), err)
+                                   : receipt_fail_memory(err);
     }
     receipt->shown.environment = variables;
     receipt->shown.environment_count = count;
@@ -123,10 +127,10 @@ static enum c2_status cut_lines(const char *const **out, struct cli_receipt *rec
     for (size_t i = 0; lines && i < count; i++) {
         lines[i] = c2_pool_format(&receipt->pool, "%s", strsep(&rest, "\n"));
         if (!lines[i])
-            return fail_memory(err);
+            return receipt_fail_memory(err);
     }
     *out = lines;
-    return lines ? C2_OK : fail_memory(err);
+    return lines ? C2_OK : receipt_fail_memory(err);
 }
 
 static enum c2_status describe_machine(struct report_described *out, struct cli_receipt *receipt,
@@ -136,10 +140,10 @@ static enum c2_status describe_machine(struct report_described *out, struct cli_
     size_t bytes;
     FILE *to = open_memstream(&text, &bytes);
     if (!to)
-        return fail_memory(err);
+        return receipt_fail_memory(err);
     machine_write(to, machine);
     const bool written = !ferror(to);
-    enum c2_status status = fclose(to) == 0 && written ? C2_OK : fail_memory(err);
+    enum c2_status status = fclose(to) == 0 && written ? C2_OK : receipt_fail_memory(err);
     if (status == C2_OK)
         status = hash(&out->sha256, receipt, text, bytes, err);
     if (status == C2_OK)
@@ -156,10 +160,11 @@ static bool is_described(const struct report_receipt *receipt, const char *sha25
     return false;
 }
 
-static enum c2_status add_machines(struct cli_receipt *receipt, const struct cli_plan *plan, struct c2_error *err)
+static enum c2_status receipt_add_machines(struct cli_receipt *receipt, const struct cli_plan *plan,
+                                           struct c2_error *err)
 {
     struct report_described *machines = c2_pool_get(&receipt->pool, (plan->count + 1) * sizeof *machines);
-    enum c2_status status = machines ? C2_OK : fail_memory(err);
+    enum c2_status status = machines ? C2_OK : receipt_fail_memory(err);
     receipt->shown.machines = machines;
     for (unsigned i = 0; i < plan->count && status == C2_OK; i++) {
         struct report_described *next = &machines[receipt->shown.machine_count];
@@ -171,7 +176,7 @@ static enum c2_status add_machines(struct cli_receipt *receipt, const struct cli
 
 /* ------------------------------------------------------------------ files that options name */
 
-static enum c2_status add_file(struct cli_receipt *receipt, const char *path, struct c2_error *err)
+static enum c2_status receipt_add_file(struct cli_receipt *receipt, const char *path, struct c2_error *err)
 {
     struct report_input *input = &receipt->inputs[receipt->option_inputs];
     char *real = realpath(path, NULL), *text = c2_pool_get(&receipt->pool, C2_SHA256_TEXT);
@@ -181,7 +186,7 @@ static enum c2_status add_file(struct cli_receipt *receipt, const char *path, st
                                    .sha256 = text};
     free(real);
     if (!text || !input->path)
-        return fail_memory(err);
+        return receipt_fail_memory(err);
     for (size_t i = 0; i < receipt->option_inputs; i++)
         if (strcmp(receipt->inputs[i].path, input->path) == 0)
             return C2_OK;
@@ -195,7 +200,7 @@ static enum c2_status add_file(struct cli_receipt *receipt, const char *path, st
         return C2_OK;
     input->sha256 = NULL;
     input->note = "could not be read to be hashed";
-    return status == C2_ERR_IO ? C2_OK : fail_memory(err);
+    return status == C2_ERR_IO ? C2_OK : receipt_fail_memory(err);
 }
 
 /* "file=PATH", alone or behind a region's name and "=". */
@@ -218,7 +223,7 @@ static enum c2_status add_slices(struct cli_receipt *receipt, const struct cache
             continue;
         char *name = c2_format("%s%s%.*s", path[0] == '/' ? "" : machine->directory, path[0] == '/' ? "" : "/",
                                (int)(strrchr(path, ':') - path), path);
-        status = name ? add_file(receipt, name, err) : fail_memory(err);
+        status = name ? receipt_add_file(receipt, name, err) : receipt_fail_memory(err);
         c2_free(name);
     }
     return status;
@@ -227,25 +232,25 @@ static enum c2_status add_slices(struct cli_receipt *receipt, const struct cache
 static enum c2_status add_points(struct cli_receipt *receipt, const struct cli_sampling *sampling, struct c2_error *err)
 {
     char *weights = sampling->weights ? c2_strdup(sampling->weights) : cli_chosen_beside(sampling->points);
-    enum c2_status status = weights ? add_file(receipt, sampling->points, err) : fail_memory(err);
+    enum c2_status status = weights ? receipt_add_file(receipt, sampling->points, err) : receipt_fail_memory(err);
     if (status == C2_OK)
-        status = add_file(receipt, weights, err);
+        status = receipt_add_file(receipt, weights, err);
     c2_free(weights);
     return status;
 }
 
-static enum c2_status add_files(struct cli_receipt *receipt, const struct cli_options *options,
-                                const struct cli_plan *plan, struct c2_error *err)
+static enum c2_status receipt_add_files(struct cli_receipt *receipt, const struct cli_options *options,
+                                        const struct cli_plan *plan, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     const size_t most = options->word_count + 2 + (size_t)plan->count * CACHES_MAX_LEVELS;
     receipt->inputs = c2_pool_get(&receipt->pool, (most + 1) * sizeof *receipt->inputs);
     if (!receipt->inputs)
-        return fail_memory(err);
+        return receipt_fail_memory(err);
     for (size_t i = 0; i < options->word_count && status == C2_OK; i++) {
         const char *map = options->words[i].value ? map_of(options->words[i].value) : NULL;
         if (map)
-            status = add_file(receipt, map, err);
+            status = receipt_add_file(receipt, map, err);
     }
     if (status == C2_OK && options->sampling.points)
         status = add_points(receipt, &options->sampling, err);
@@ -261,10 +266,10 @@ enum c2_status cli_receipt_create(struct cli_receipt **out, const struct cli_opt
 {
     struct cli_receipt *receipt = *out = c2_calloc(1, sizeof *receipt);
     if (!receipt)
-        return fail_memory(err);
+        return receipt_fail_memory(err);
     char *engine = c2_pool_get(&receipt->pool, EMU_VERSION_BYTES);
     if (!engine)
-        return fail_memory(err);
+        return receipt_fail_memory(err);
     receipt->shown.version = C2_VERSION;
     receipt->shown.engine = engine;
     for (int fd = 0; fd < 3; fd++)
@@ -273,12 +278,12 @@ enum c2_status cli_receipt_create(struct cli_receipt **out, const struct cli_opt
     if (status == C2_OK)
         status = add_options(receipt, options, err);
     if (status == C2_OK)
-        status = add_command(receipt, options, err);
+        status = receipt_add_command(receipt, options, err);
     if (status == C2_OK)
-        status = add_environment(receipt, environment, err);
+        status = receipt_add_environment(receipt, environment, err);
     if (status == C2_OK)
-        status = add_machines(receipt, plan, err);
-    return status == C2_OK ? add_files(receipt, options, plan, err) : status;
+        status = receipt_add_machines(receipt, plan, err);
+    return status == C2_OK ? receipt_add_files(receipt, options, plan, err) : status;
 }
 
 void cli_receipt_destroy(struct cli_receipt *receipt)
@@ -297,7 +302,7 @@ void cli_receipt_loaded(struct syscalls *kernel, const struct mmu_areas *areas, 
             syscalls_note_input(kernel, SYSCALLS_INPUT_INTERPRETER, area->path);
 }
 
-static struct report_input input_of(const struct syscalls_input *input)
+static struct report_input receipt_input_of(const struct syscalls_input *input)
 {
     static const char *const kinds[] = {
         [SYSCALLS_INPUT_PROGRAM] = "program",     [SYSCALLS_INPUT_INTERPRETER] = "interpreter",
@@ -360,10 +365,10 @@ enum c2_status cli_receipt_finish(const struct report_receipt **out, struct cli_
         return status;
     struct report_input *all = c2_pool_get(&receipt->pool, (receipt->option_inputs + count + 1) * sizeof *all);
     if (!all)
-        return fail_memory(err);
+        return receipt_fail_memory(err);
     memcpy(all, receipt->inputs, receipt->option_inputs * sizeof *all);
     for (size_t i = 0; i < count; i++)
-        all[receipt->option_inputs + i] = input_of(&read[i]);
+        all[receipt->option_inputs + i] = receipt_input_of(&read[i]);
     receipt->shown.inputs = all;
     receipt->shown.input_count = receipt->option_inputs + count;
     return C2_OK;

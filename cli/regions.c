@@ -46,7 +46,7 @@ enum c2_status cli_requests(struct cli_regions *out, const char *text, struct c2
 /* ------------------------------------------------------------------ places */
 
 /* Takes ":NUMBER" off the end of the text, if it is there. */
-static bool take_number(char *text, uint64_t *out)
+static bool regions_take_number(char *text, uint64_t *out)
 {
     char *colon = strrchr(text, ':');
     if (!colon || colon == text || !isdigit((unsigned char)colon[1]) ||
@@ -69,11 +69,11 @@ static bool is_like_file(const char *text)
 }
 
 /* text: written to; what is left of it is the place's name. */
-static enum c2_status read_place(struct watch_place *place, uint64_t *arrival, char *text, struct c2_error *err)
+static enum c2_status regions_read_place(struct watch_place *place, uint64_t *arrival, char *text, struct c2_error *err)
 {
     uint64_t numbers[2];
     unsigned count = 0;
-    while (count < 2 && take_number(text, &numbers[count]))
+    while (count < 2 && regions_take_number(text, &numbers[count]))
         count++;
     *arrival = 0;
     place->name = text;
@@ -99,7 +99,7 @@ enum c2_status cli_place_read(struct cli_one_place *out, const char *option, con
 {
     *out = (struct cli_one_place){.name = c2_strdup(text), .asked = c2_format("%s %s", option, text)};
     out->place.asked = out->asked;
-    return out->name && out->asked ? read_place(&out->place, &out->arrival, out->name, err)
+    return out->name && out->asked ? regions_read_place(&out->place, &out->arrival, out->name, err)
                                    : c2_fail_memory(err, "a place of the program");
 }
 
@@ -117,7 +117,7 @@ enum c2_status cli_place_check(const char *option, const char *text, struct c2_e
     return status;
 }
 
-static char *keep(struct cli_places *places, char *text)
+static char *regions_keep(struct cli_places *places, char *text)
 {
     if (text)
         places->texts[places->text_count++] = text;
@@ -127,9 +127,9 @@ static char *keep(struct cli_places *places, char *text)
 static enum c2_status read_end(struct cli_places *places, struct watch_place *place, uint64_t *arrival,
                                const char *option, const char *text, struct c2_error *err)
 {
-    char *name = keep(places, c2_format("%s", text));
-    place->asked = keep(places, c2_format("%s %s", option, text));
-    return name && place->asked ? read_place(place, arrival, name, err) : c2_fail_memory(err, "the regions");
+    char *name = regions_keep(places, c2_format("%s", text));
+    place->asked = regions_keep(places, c2_format("%s %s", option, text));
+    return name && place->asked ? regions_read_place(place, arrival, name, err) : c2_fail_memory(err, "the regions");
 }
 
 static enum c2_status read_functions(struct cli_places *places, const struct cli_regions *asked, struct c2_error *err)
@@ -138,7 +138,7 @@ static enum c2_status read_functions(struct cli_places *places, const struct cli
     for (size_t i = 0; i < asked->function_count && status == C2_OK; i++) {
         struct watch_place *place = &places->functions[i];
         *place = (struct watch_place){.kind = WATCH_FUNCTION, .name = asked->functions[i]};
-        place->asked = keep(places, c2_format("--roi %s", asked->functions[i]));
+        place->asked = regions_keep(places, c2_format("--roi %s", asked->functions[i]));
         if (!place->asked)
             status = c2_fail_memory(err, "the regions");
         else if (place->name[0] == '\0')
@@ -181,7 +181,7 @@ void cli_places_release(struct cli_places *places)
 
 /* ------------------------------------------------------------------ what cannot be */
 
-static enum c2_status check_words(const struct cli_regions *regions, struct c2_error *err)
+static enum c2_status regions_check_words(const struct cli_regions *regions, struct c2_error *err)
 {
     struct cli_places places;
     enum c2_status status = cli_places_read(&places, regions, err);
@@ -237,5 +237,5 @@ enum c2_status cli_regions_check(const struct cli_options *options, struct c2_er
         return c2_fail(err, C2_ERR_INVALID, "--start is of samples of the whole run; leave --%s out", option);
     if (options->sampling.precision != 0)
         return c2_fail(err, C2_ERR_INVALID, "--precision is of samples of the whole run; leave --%s out", option);
-    return check_words(regions, err);
+    return regions_check_words(regions, err);
 }

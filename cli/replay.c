@@ -34,7 +34,7 @@ struct replay {
 
 /* ------------------------------------------------------------------ the recording */
 
-static enum c2_status open_file(struct replay *replay, struct c2_error *err)
+static enum c2_status replay_open_file(struct replay *replay, struct c2_error *err)
 {
     const char *path = replay->options.recording;
     const bool standard = strcmp(path, "-") == 0;
@@ -80,9 +80,9 @@ static enum c2_status open_trace(struct replay *replay, struct c2_error *err)
 }
 
 /* A recording shows in its first byte, which no line of a trace begins with. */
-static enum c2_status open_input(struct replay *replay, struct c2_error *err)
+static enum c2_status replay_open_input(struct replay *replay, struct c2_error *err)
 {
-    enum c2_status status = open_file(replay, err);
+    enum c2_status status = replay_open_file(replay, err);
     if (status != C2_OK)
         return status;
     const char *format = format_of(replay);
@@ -173,7 +173,7 @@ static uint64_t instructions(const struct replay *replay)
                          : stream_recording_instructions(replay->simulation.recording);
 }
 
-static enum c2_status pass_on(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status replay_pass_on(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct replay *replay = self;
     if (replay->shows_progress)
@@ -181,17 +181,17 @@ static enum c2_status pass_on(void *self, const struct stream_batch *batch, stru
     return replay->to.consume(replay->to.self, batch, err);
 }
 
-static enum c2_status play(void *self, struct stream_sink to, struct c2_error *err)
+static enum c2_status replay_play(void *self, struct stream_sink to, struct c2_error *err)
 {
     struct replay *replay = self;
-    const struct stream_sink sink = {replay, pass_on, NULL};
+    const struct stream_sink sink = {replay, replay_pass_on, NULL};
     replay->to = to;
     return replay->trace ? stream_trace_play(replay->trace, sink, err)
                          : stream_recording_play(replay->simulation.recording, sink, err);
 }
 
 /* What is known of the run when all of it has been played. */
-static enum c2_status end(struct replay *replay, struct c2_error *err)
+static enum c2_status replay_end(struct replay *replay, struct c2_error *err)
 {
     if (replay->trace) {
         replay->told.instructions = stream_trace_instructions(replay->trace);
@@ -203,18 +203,18 @@ static enum c2_status end(struct replay *replay, struct c2_error *err)
     return status;
 }
 
-static enum c2_status simulate(struct replay *replay, struct c2_error *err)
+static enum c2_status replay_simulate(struct replay *replay, struct c2_error *err)
 {
     const struct cli_options *options = &replay->options;
     const struct cli_source source = {replay,
                                       replay->trace ? stream_trace_blocks(replay->trace)
                                                     : stream_recording_blocks(replay->simulation.recording),
-                                      play};
+                                      replay_play};
     replay->shows_progress = cli_progress_wanted(options);
     cli_progress_start(&replay->progress, "replaying");
     enum c2_status status = cli_simulation_play(&replay->simulation, &replay->plan, options, &source, err);
     cli_progress_clear(&replay->progress);
-    return status == C2_OK ? end(replay, err) : status;
+    return status == C2_OK ? replay_end(replay, err) : status;
 }
 
 static enum c2_status report(struct replay *replay, struct c2_error *err)
@@ -245,19 +245,19 @@ static enum c2_status report(struct replay *replay, struct c2_error *err)
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status go(struct replay *replay, struct c2_error *err)
+static enum c2_status replay_go(struct replay *replay, struct c2_error *err)
 {
-    enum c2_status status = open_input(replay, err);
+    enum c2_status status = replay_open_input(replay, err);
     if (status == C2_OK)
         status = make_plan(replay, err);
     if (status == C2_OK)
         status = cli_outputs_open(&replay->outputs, &replay->options, err);
     if (status == C2_OK)
-        status = simulate(replay, err);
+        status = replay_simulate(replay, err);
     return status == C2_OK ? report(replay, err) : status;
 }
 
-static void release(struct replay *replay)
+static void replay_release(struct replay *replay)
 {
     cli_simulation_release(&replay->simulation);
     cli_plan_release(&replay->plan);
@@ -277,10 +277,10 @@ enum c2_status cli_replay(const struct cli_options *options, int *exit_status, s
     if (!replay)
         return c2_fail_memory(err, "the replay");
     replay->options = *options;
-    enum c2_status status = go(replay, err);
+    enum c2_status status = replay_go(replay, err);
     *exit_status = (int)replay->told.exit_status;
     if (options->stats && status == C2_OK)
         cli_stats(&replay->progress, replay->told.instructions);
-    release(replay);
+    replay_release(replay);
     return status;
 }

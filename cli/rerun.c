@@ -37,7 +37,7 @@ struct streams {
 
 /* ------------------------------------------------------------------ making streams */
 
-static bool is(const char *kind, const char *word) { return strcmp(kind, word) == 0; }
+static bool rerun_is(const char *kind, const char *word) { return strcmp(kind, word) == 0; }
 
 /* read_end: what the process gets. */
 static bool make_pipe(struct streams *s, int which, bool read_end)
@@ -75,7 +75,7 @@ static bool make_terminal(struct streams *s, int which)
  * directory's most likely is. */
 static int make_file(const char *kind)
 {
-    const int flags = O_RDWR | O_CLOEXEC | (is(kind, "file") ? 0 : O_APPEND);
+    const int flags = O_RDWR | O_CLOEXEC | (rerun_is(kind, "file") ? 0 : O_APPEND);
     int fd = open(".", flags | O_TMPFILE, 0600);
     if (fd < 0)
         fd = open("/tmp", flags | O_TMPFILE, 0600);
@@ -84,21 +84,21 @@ static int make_file(const char *kind)
 
 static bool make_plain(struct streams *s, int which, const char *kind)
 {
-    s->theirs[which] = strstr(kind, "file")    ? make_file(kind)
-                       : is(kind, "directory") ? open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                                               : open("/dev/null", O_RDWR | O_CLOEXEC);
+    s->theirs[which] = strstr(kind, "file")          ? make_file(kind)
+                       : rerun_is(kind, "directory") ? open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                                     : open("/dev/null", O_RDWR | O_CLOEXEC);
     return s->theirs[which] >= 0;
 }
 
 static bool make_stream(struct streams *s, int which, const char *kind)
 {
-    if (is(kind, "closed"))
+    if (rerun_is(kind, "closed"))
         return true;
-    if (is(kind, "pipe"))
+    if (rerun_is(kind, "pipe"))
         return make_pipe(s, which, which == INPUT);
-    if (is(kind, "socket"))
+    if (rerun_is(kind, "socket"))
         return make_socket(s, which);
-    return is(kind, "terminal") ? make_terminal(s, which) : make_plain(s, which, kind);
+    return rerun_is(kind, "terminal") ? make_terminal(s, which) : make_plain(s, which, kind);
 }
 
 static _Noreturn void pump(int from, int to)
@@ -117,13 +117,13 @@ static _Noreturn void pump(int from, int to)
 /* Before the other streams are made: the pump would keep them open. */
 static bool make_input(struct streams *s, const char *kind, int given)
 {
-    if (given >= 0 && !is(kind, "closed") && is(kind, cli_stream_kind(given))) {
+    if (given >= 0 && !rerun_is(kind, "closed") && rerun_is(kind, cli_stream_kind(given))) {
         s->theirs[INPUT] = fcntl(given, F_DUPFD_CLOEXEC, 3);
         return s->theirs[INPUT] >= 0;
     }
     if (!make_stream(s, INPUT, kind))
         return false;
-    const bool fed = is(kind, "pipe") || is(kind, "socket");
+    const bool fed = rerun_is(kind, "pipe") || rerun_is(kind, "socket");
     if (fed && given >= 0) {
         s->pump = fork();
         if (s->pump == 0) {
@@ -166,7 +166,7 @@ static size_t count_of(const char *const *words)
 }
 
 /* Those of argv; where the report goes is the last of the options, so that it can be said when that is there. */
-static char **words_of(const struct report_receipt *receipt, const char *const *command, char *report)
+static char **rerun_words_of(const struct report_receipt *receipt, const char *const *command, char *report)
 {
     static char name[] = "c2emu", quiet[] = "--quiet", end[] = "--";
     const size_t options = count_of(receipt->options), arguments = count_of(command);
@@ -186,7 +186,7 @@ static char **words_of(const struct report_receipt *receipt, const char *const *
     return words;
 }
 
-static _Noreturn void become(const struct streams *s, char **words)
+static _Noreturn void rerun_become(const struct streams *s, char **words)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (int fd = INPUT; fd <= ERRORS; fd++) {
@@ -229,7 +229,7 @@ static void keep_said(struct cli_rerun *out, const char *part, size_t bytes)
 }
 
 /* Reads until the last writer has closed; false: no memory for the report. */
-static bool drain(struct cli_rerun *out, int ours[ENDS])
+static bool rerun_drain(struct cli_rerun *out, int ours[ENDS])
 {
     struct pollfd ends[ENDS];
     char part[PART_BYTES];
@@ -254,7 +254,7 @@ static bool drain(struct cli_rerun *out, int ours[ENDS])
     return kept;
 }
 
-static int wait_for(pid_t child)
+static int rerun_wait_for(pid_t child)
 {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -262,17 +262,17 @@ static int wait_for(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_EXIT_SIGNAL + WTERMSIG(status);
 }
 
-static enum c2_status run(struct cli_rerun *out, struct streams *s, char **words, struct c2_error *err)
+static enum c2_status rerun_run(struct cli_rerun *out, struct streams *s, char **words, struct c2_error *err)
 {
     void (*const usual)(int) = signal(SIGINT, SIG_IGN); /* it is for the process, which reports what was done */
     const pid_t child = fork();
     if (child == 0) {
         signal(SIGINT, usual);
-        become(s, words);
+        rerun_become(s, words);
     }
     close_all(s->theirs);
-    const bool kept = child > 0 && drain(out, s->ours);
-    out->status = child > 0 ? wait_for(child) : CLI_EXIT_FAILED;
+    const bool kept = child > 0 && rerun_drain(out, s->ours);
+    out->status = child > 0 ? rerun_wait_for(child) : CLI_EXIT_FAILED;
     signal(SIGINT, usual);
     if (child < 0)
         return c2_fail(err, C2_ERR_IO, "verify: no process can be made: %m");
@@ -281,7 +281,7 @@ static enum c2_status run(struct cli_rerun *out, struct streams *s, char **words
 
 /* ------------------------------------------------------------------ several programs */
 
-static enum c2_status make_directory(struct cli_rerun *out, struct c2_error *err)
+static enum c2_status rerun_make_directory(struct cli_rerun *out, struct c2_error *err)
 {
     const char *top = getenv("TMPDIR");
     out->directory = c2_format("%s/c2emu-verify-XXXXXX", top && top[0] ? top : "/tmp");
@@ -328,10 +328,10 @@ enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *rec
     struct streams s = {.pump = 0};
     char report[PATH_MAX];
     *out = (struct cli_rerun){0};
-    char **words = words_of(receipt, command, report);
+    char **words = rerun_words_of(receipt, command, report);
     enum c2_status status = words ? C2_OK : c2_fail_memory(err, "a command line");
     if (status == C2_OK && several)
-        status = make_directory(out, err);
+        status = rerun_make_directory(out, err);
     if (status == C2_OK && !make_streams(&s, receipt->streams, input))
         status = c2_fail(err, C2_ERR_IO, "verify: the standard streams of the run cannot be made again: %m");
     if (status == C2_OK) {
@@ -340,7 +340,7 @@ enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *rec
         else
             snprintf(report, sizeof report, "--%s=/dev/fd/%d", form == CLI_RERUN_SLIM ? "json" : "json-full",
                      s.theirs[REPORT]);
-        status = run(out, &s, words, err);
+        status = rerun_run(out, &s, words, err);
     }
     if (status == C2_OK && several)
         status = read_list(out, err);
@@ -348,7 +348,7 @@ enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *rec
     close_all(s.ours);
     if (s.pump > 0) {
         kill(s.pump, SIGKILL);
-        wait_for(s.pump);
+        rerun_wait_for(s.pump);
     }
     c2_free(words);
     return status;

@@ -175,7 +175,7 @@ static enum c2_status take_blocks(const struct playing *playing, struct c2_error
 }
 
 /* The first phase begins where the thread does. */
-static enum c2_status begin_phase(struct playing *playing, struct c2_error *err)
+static enum c2_status restore_begin_phase(struct playing *playing, struct c2_error *err)
 {
     if (!playing->phase)
         return C2_OK;
@@ -184,7 +184,7 @@ static enum c2_status begin_phase(struct playing *playing, struct c2_error *err)
     return stream_writer_mark(playing->simulation->writer, STREAM_PHASE, &word, 1, err);
 }
 
-static enum c2_status append(struct playing *playing, const uint64_t *record, struct c2_error *err)
+static enum c2_status restore_append(struct playing *playing, const uint64_t *record, struct c2_error *err)
 {
     struct stream_writer *writer = playing->simulation->writer;
     const uint32_t slots = stream_header_slots(record[0]);
@@ -195,10 +195,10 @@ static enum c2_status append(struct playing *playing, const uint64_t *record, st
     writer->batch->used += slots + 1;
     const bool starts = stream_header_block(record[0]) == STREAM_MARK &&
                         stream_header_insns(record[0]) == STREAM_THREAD;
-    return starts ? begin_phase(playing, err) : C2_OK;
+    return starts ? restore_begin_phase(playing, err) : C2_OK;
 }
 
-static enum c2_status play_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status restore_play_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct playing *playing = self;
     struct stream_writer *writer = playing->simulation->writer;
@@ -209,11 +209,11 @@ static enum c2_status play_batch(void *self, const struct stream_batch *batch, s
         status = stream_writer_flush(writer, err);
     writer->batch->tid = batch->tid;
     for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i]))
-        status = append(playing, &batch->words[i], err);
+        status = restore_append(playing, &batch->words[i], err);
     return status;
 }
 
-static enum c2_status drain(void *self, struct c2_error *err)
+static enum c2_status restore_drain(void *self, struct c2_error *err)
 {
     (void)self, (void)err;
     return C2_OK;
@@ -228,7 +228,8 @@ enum c2_status cli_restored_play(struct cli_restored *restored, struct cli_simul
         status = stream_recording_open_at(&playing.recording, restored->file, ftell(restored->file), restored->path,
                                           err);
     if (status == C2_OK)
-        status = stream_recording_play(playing.recording, (struct stream_sink){&playing, play_batch, drain}, err);
+        status = stream_recording_play(playing.recording,
+                                       (struct stream_sink){&playing, restore_play_batch, restore_drain}, err);
     if (status == C2_OK)
         status = take_blocks(&playing, err);
     stream_recording_close(playing.recording);

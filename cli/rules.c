@@ -39,7 +39,7 @@ static size_t huge_words(const char **all, size_t region_count)
     return count;
 }
 
-static enum c2_status fail_unknown(struct reader *reader, const char *name, struct c2_error *err)
+static enum c2_status rules_fail_unknown(struct reader *reader, const char *name, struct c2_error *err)
 {
     char hint[200];
     size_t count, word_count;
@@ -84,7 +84,7 @@ static enum c2_status find_region(struct reader *reader, struct mmu_region *out,
     if (status != C2_ERR_NOT_FOUND)
         return status;
     if (!strpbrk(name, "./") && strcmp(name, loader_statics_program(reader->statics)) != 0)
-        return fail_unknown(reader, name, err);
+        return rules_fail_unknown(reader, name, err);
     *out = (struct mmu_region){.kind = MMU_REGION_FILE, .name = name};
     return C2_OK;
 }
@@ -99,8 +99,8 @@ static enum c2_status keep_text(struct cli_rules *out, char **copy, const char *
     return C2_OK;
 }
 
-static enum c2_status read_place(struct reader *reader, const char *text, const struct caches_machine *machine,
-                                 uint64_t seed, struct c2_error *err)
+static enum c2_status rules_read_place(struct reader *reader, const char *text, const struct caches_machine *machine,
+                                       uint64_t seed, struct c2_error *err)
 {
     struct cli_rules *out = reader->out;
     struct mmu_rule *rule = &out->rules[out->rule_count];
@@ -124,8 +124,8 @@ static enum c2_status read_place(struct reader *reader, const char *text, const 
 }
 
 /* Whether a huge page fits into a symbol's own pages, as far as they are anonymous. */
-static enum c2_status check_room(const struct mmu_region *object, uint64_t file_end, enum mmu_page_size size,
-                                 struct c2_error *err)
+static enum c2_status rules_check_room(const struct mmu_region *object, uint64_t file_end, enum mmu_page_size size,
+                                       struct c2_error *err)
 {
     char text[32];
     uint64_t start = c2_align_down(object->start, C2_PAGE_BYTES);
@@ -151,7 +151,7 @@ static enum c2_status read_huge(struct reader *reader, const char *text, enum mm
     uint64_t file_end;
     enum c2_status status = find_region(reader, region, &file_end, text, err);
     if (status == C2_OK && region->kind == MMU_REGION_OBJECT)
-        status = check_room(region, file_end, size == MMU_PAGE_4K ? MMU_PAGE_2M : size, err);
+        status = rules_check_room(region, file_end, size == MMU_PAGE_4K ? MMU_PAGE_2M : size, err);
     out->huge_count += status == C2_OK;
     return status;
 }
@@ -168,7 +168,7 @@ enum c2_status cli_rules_read(struct cli_rules *out, const struct cli_options *o
     if (!out->rules || !out->huge || !out->texts)
         status = c2_fail_memory(err, "the placement rules");
     for (size_t i = 0; i < options->place_count && status == C2_OK; i++)
-        status = read_place(&reader, options->places[i], machine, options->seed, err);
+        status = rules_read_place(&reader, options->places[i], machine, options->seed, err);
     reader.option = "--huge";
     for (size_t i = 0; i < options->huge_region_count && status == C2_OK; i++)
         status = read_huge(&reader, options->huge_regions[i], options->huge_size, err);

@@ -115,7 +115,7 @@ static void release_signals(bool reports_at_once)
     interruptible = NULL;
 }
 
-static int fail(const struct c2_error *err, int status)
+static int run_fail(const struct c2_error *err, int status)
 {
     fprintf(stderr, "c2emu: %s\n", err->text);
     return status;
@@ -148,7 +148,7 @@ static struct loader_request request_of(const struct run *run)
                                    .cpu = run->cpu};
 }
 
-static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
+static enum c2_status run_prepare(struct run *run, char *const *host_env, struct c2_error *err)
 {
     cli_clock_text(run->clock, run->options->clock_start);
     run->plan.from = run->from;
@@ -221,7 +221,7 @@ static enum c2_status start_simulation(struct run *run, struct c2_error *err)
                            : status;
 }
 
-static enum c2_status load(struct run *run, struct c2_error *err)
+static enum c2_status run_load(struct run *run, struct c2_error *err)
 {
     if (run->from) {
         run->image = run->from->saved.image;
@@ -327,7 +327,7 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
 /* ------------------------------------------------------------------ checkpoints */
 
 /* The guest has come to where the checkpoint is wanted. */
-static enum c2_status save(void *self, struct c2_error *err)
+static enum c2_status run_save(void *self, struct c2_error *err)
 {
     struct run *run = self;
     const struct cli_options *options = run->options;
@@ -349,7 +349,7 @@ static enum c2_status save(void *self, struct c2_error *err)
                : status;
 }
 
-static enum c2_status play(struct run *run, struct c2_error *err)
+static enum c2_status run_play(struct run *run, struct c2_error *err)
 {
     emu_checkpoint(run->emu, run->from->state);
     enum c2_status status = checkpoint_status(run->from->state, err);
@@ -367,13 +367,13 @@ static enum c2_status read_moment(struct run *run, struct c2_error *err)
     return place ? cli_place_read(&run->checkpoint_place, "--checkpoint-at", place, err) : C2_OK;
 }
 
-static struct emu_moment moment_of(struct run *run)
+static struct emu_moment run_moment_of(struct run *run)
 {
     const struct cli_one_place *place = &run->checkpoint_place;
     return (struct emu_moment){.instructions = run->options->checkpoint_at,
                                .place = run->options->checkpoint_place ? &place->place : NULL,
                                .arrival = place->arrival ? place->arrival : 1,
-                               .reached = save,
+                               .reached = run_save,
                                .self = run,
                                .ends = run->options->checkpoint_stop};
 }
@@ -384,7 +384,7 @@ static int tell_unsaved(const struct run *run, int status, struct c2_error *err)
     if (!run->simulation.saver || cli_saver_done(run->simulation.saver))
         return status;
     if (emu_find_moment(run->emu, err) != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
+        return run_fail(err, CLI_EXIT_FAILED);
     char when[32];
     const char *place = run->options->checkpoint_place;
     fprintf(stderr, "c2emu: --checkpoint-at %s: %s was not written: the program ended after %llu instructions\n",
@@ -412,7 +412,7 @@ static void count_intervals(struct run *run, struct emu_config *config)
 /* ------------------------------------------------------------------ children */
 
 /* Nothing is left to be written, and no thread runs but this one. */
-static enum c2_status before_fork(void *self, struct c2_error *err)
+static enum c2_status run_before_fork(void *self, struct c2_error *err)
 {
     struct run *run = self;
     enum c2_status status = run->simulation.writer ? cli_simulation_catch_up(&run->simulation, err) : C2_OK;
@@ -506,11 +506,11 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
     config.begun = run->first_phase;
     config.family = (struct emu_family){.turns = run->process->turns,
                                         .self = run,
-                                        .before = before_fork,
+                                        .before = run_before_fork,
                                         .parent = parent_goes_on,
                                         .child = child_begins};
     if (run->simulation.saver)
-        config.moment = moment_of(run);
+        config.moment = run_moment_of(run);
     run->process->engine = NULL;
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
     if (status == C2_OK && run->points)
@@ -558,7 +558,7 @@ static enum c2_status check_names(const struct run *run, struct c2_error *err)
     return run->executed ? C2_OK : cli_names_check(run->options, &named, err);
 }
 
-static enum c2_status make(struct run *run, struct c2_error *err)
+static enum c2_status run_make(struct run *run, struct c2_error *err)
 {
     enum c2_status status = run->from ? C2_OK : cli_simulation_loaded(&run->simulation, &run->image, err);
     if (status == C2_OK)
@@ -579,10 +579,10 @@ static enum c2_status make(struct run *run, struct c2_error *err)
         run->first_phase = cli_phases_next(run->phases, 0, &(struct watch_part){.where = WATCH_INSIDE});
     if (status == C2_OK)
         status = make_emulator(run, err);
-    return status == C2_OK && run->from ? play(run, err) : status;
+    return status == C2_OK && run->from ? run_play(run, err) : status;
 }
 
-static void release(struct run *run)
+static void run_release(struct run *run)
 {
     cli_points_destroy(run->points);
     if (run->next)
@@ -609,7 +609,7 @@ static void release(struct run *run)
 
 /* ------------------------------------------------------------------ the run and its reports */
 
-static struct report_run describe(const struct run *run, const struct emu_end *end, const char *ending)
+static struct report_run run_describe(const struct run *run, const struct emu_end *end, const char *ending)
 {
     const bool several = run->process->programs > 1 || run->next || cli_process_has_relatives(run->process);
     return (struct report_run){.command = run->options->command,
@@ -640,7 +640,7 @@ static uint64_t recorded(const struct run *run)
     return sum;
 }
 
-static enum c2_status settle(struct run *run, struct c2_error *err)
+static enum c2_status run_settle(struct run *run, struct c2_error *err)
 {
     enum c2_status status = cli_simulation_settle(&run->simulation, err);
     if (status == C2_OK && run->phases)
@@ -721,14 +721,14 @@ static enum c2_status finish_recording(struct run *run, const struct report_run 
 
 static int tell_failure(const struct emu_end *end, const struct c2_error *err)
 {
-    fail(err, CLI_EXIT_FAILED);
+    run_fail(err, CLI_EXIT_FAILED);
     if (end->stacks)
         fputs(end->stacks, stderr);
     return CLI_EXIT_FAILED;
 }
 
 /* All that is to be said of the run; returns the exit status. */
-static int write_all(struct run *run, struct report_run *report, struct c2_error *err)
+static int run_write_all(struct run *run, struct report_run *report, struct c2_error *err)
 {
     struct findings *findings = NULL;
     enum c2_status status = C2_OK;
@@ -742,17 +742,17 @@ static int write_all(struct run *run, struct report_run *report, struct c2_error
         status = cli_write_reports(&run->outputs, run->options, &run->simulation, report,
                                    cli_shows_program(run->process, run->options, run->next), err);
     findings_destroy(findings);
-    return status == C2_OK ? tell_unsaved(run, report->exit_status, err) : fail(err, CLI_EXIT_FAILED);
+    return status == C2_OK ? tell_unsaved(run, report->exit_status, err) : run_fail(err, CLI_EXIT_FAILED);
 }
 
 /* How a child ended is its parent's affair, but that c2emu cannot go on with it. */
-static bool is_told(const struct emu_end *end, const struct cli_process *process)
+static bool run_is_told(const struct emu_end *end, const struct cli_process *process)
 {
     return end->kind == EMU_REFUSED || (end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED && !process->forked);
 }
 
 /* The guest has ended; returns the exit status. */
-static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
+static int run_conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
     char text[TEXT_BYTES];
     if (end->kind == EMU_FAILED)
@@ -760,17 +760,17 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (end->kind == EMU_ABANDONED)
         return CLI_EXIT_FAILED;
     const char *ending = cli_ending_text(text, sizeof text, end, caught_signal, run->symbols, run->next);
-    if (ending && is_told(end, run->process))
+    if (ending && run_is_told(end, run->process))
         fprintf(stderr, "c2emu: %s\n", ending);
     if (run->unfollowed) {
-        struct report_run unseen = describe(run, end, ending);
+        struct report_run unseen = run_describe(run, end, ending);
         if (run->left_out && (end->kind == EMU_EXITED || end->kind == EMU_KILLED))
             cli_process_not_followed(run->process, run->options);
         cli_board_add(run->process, &unseen, false);
         return unseen.exit_status;
     }
-    if (settle(run, err) != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
+    if (run_settle(run, err) != C2_OK)
+        return run_fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
     tell_short(run);
     bool empty;
@@ -778,25 +778,25 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (found == C2_OK)
         found = emu_find_argued(run->emu, err);
     if (found != C2_OK)
-        fail(err, CLI_EXIT_FAILED);
+        run_fail(err, CLI_EXIT_FAILED);
     if (empty)
         return CLI_EXIT_FAILED;
     if (found == C2_OK)
         tell_functions(run);
-    struct report_run report = describe(run, end, ending), against;
+    struct report_run report = run_describe(run, end, ending), against;
     if (run->points && end->kind == EMU_REFUSED) /* points of a part stand for no run */
         return CLI_EXIT_FAILED;
     if (run->points)
-        return cli_points_finish(run->points, err) == C2_OK ? report.exit_status : fail(err, CLI_EXIT_FAILED);
+        return cli_points_finish(run->points, err) == C2_OK ? report.exit_status : run_fail(err, CLI_EXIT_FAILED);
     report.exit_status = found == C2_OK ? report.exit_status : CLI_EXIT_FAILED;
     if (run->options->csim)
         run->options->csim->whole = found == C2_OK;
     if (run->receipt && cli_receipt_finish(&report.receipt, run->receipt, run->kernel, err) != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
+        return run_fail(err, CLI_EXIT_FAILED);
     cli_describe(&report, &against, run->options, run->simulation.lanes);
     if (!run->options->no_sim && cli_describe_program(&report, run->program, err) != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
-    return write_all(run, &report, err);
+        return run_fail(err, CLI_EXIT_FAILED);
+    return run_write_all(run, &report, err);
 }
 
 /* The guest's rights are c2emu's own. */
@@ -816,11 +816,11 @@ static void warn_no_wall(const struct cli_options *options)
               stderr);
 }
 
-static int go(struct run *run, struct c2_error *err)
+static int run_go(struct run *run, struct c2_error *err)
 {
     struct emu_end end = {0};
     if (!run->executed && run->options->sandbox && cli_confine(run->options->writable, err) != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
+        return run_fail(err, CLI_EXIT_FAILED);
     if (!run->executed) {
         warn_root(run->options);
         warn_no_wall(run->options);
@@ -838,7 +838,7 @@ static int go(struct run *run, struct c2_error *err)
     if (end.kind == EMU_EXECUTED)
         run->next = syscalls_take_program(run->kernel);
     cli_process_ended(run->process, &end, caught_signal, emu_instructions(run->emu));
-    int status = conclude(run, &end, err);
+    int status = run_conclude(run, &end, err);
     if (run->options->stats)
         cli_stats(&run->progress, emu_instructions(run->emu));
     free(end.stacks);
@@ -880,18 +880,18 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     if (status == C2_OK)
         status = open_checkpoint(run, err);
     if (status == C2_OK)
-        status = prepare(run, host_env, err);
+        status = run_prepare(run, host_env, err);
     if (status != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
+        return run_fail(err, CLI_EXIT_FAILED);
     const struct loader_request request = request_of(run);
     status = cli_plan_place(&run->plan, run->options, &request, err);
     if (status != C2_OK)
-        return fail(err, cli_load_status(status));
+        return run_fail(err, cli_load_status(status));
     status = find_program(run, err);
     if (status == C2_OK && run->environment)
         status = suit_environment(run, err);
     if (status != C2_OK)
-        return fail(err, cli_load_status(status));
+        return run_fail(err, cli_load_status(status));
     status = spare_inputs(run, err);
     if (status == C2_OK)
         status = cli_outputs_open(&run->outputs, run->options, err);
@@ -900,17 +900,17 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     if (status == C2_OK)
         status = start_simulation(run, err);
     if (status != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
-    status = load(run, err);
+        return run_fail(err, CLI_EXIT_FAILED);
+    status = run_load(run, err);
     if (status != C2_OK)
-        return fail(err, run->from ? CLI_EXIT_FAILED : cli_load_status(status));
-    status = make(run, err);
-    return status == C2_OK ? go(run, err) : fail(err, CLI_EXIT_FAILED);
+        return run_fail(err, run->from ? CLI_EXIT_FAILED : cli_load_status(status));
+    status = run_make(run, err);
+    return status == C2_OK ? run_go(run, err) : run_fail(err, CLI_EXIT_FAILED);
 }
 
 /* One program of the process, which takes it; *next is the one that it became. */
-static int run_program(struct cli_process *process, struct syscalls_program *program, struct syscalls_program **next,
-                       char *const *host_env)
+static int run_run_program(struct cli_process *process, struct syscalls_program *program,
+                           struct syscalls_program **next, char *const *host_env)
 {
     struct c2_error err = {0};
     struct run *run = c2_calloc(1, sizeof *run);
@@ -918,14 +918,14 @@ static int run_program(struct cli_process *process, struct syscalls_program *pro
     if (!run) {
         syscalls_program_destroy(program);
         c2_fail_memory(&err, "the run");
-        return fail(&err, CLI_EXIT_FAILED);
+        return run_fail(&err, CLI_EXIT_FAILED);
     }
     run->process = process;
     run->options = process->options;
     run->executed = program;
     const int status = make_and_go(run, host_env, &err);
     *next = run->next;
-    release(run);
+    run_release(run);
     c2_free(run);
     return status;
 }
@@ -937,7 +937,7 @@ static int run_programs(struct cli_process *process, char *const *host_env)
     bool failed = false;
     int status;
     do {
-        status = run_program(process, next, &next, host_env);
+        status = run_run_program(process, next, &next, host_env);
         failed |= next && status != 0;
     } while (next);
     return failed ? CLI_EXIT_FAILED : status;
@@ -951,15 +951,15 @@ int cli_run(const struct cli_options *given, char *const *host_env)
     if (options.points.vectors_from)
         return cli_points_from_file(&options);
     if (options.root && c2_root_set(options.root, &err) != C2_OK)
-        return fail(&err, CLI_EXIT_FAILED);
+        return run_fail(&err, CLI_EXIT_FAILED);
     cli_processor_choose(&options);
     int status = CLI_EXIT_FAILED;
     if (cli_process_create(&process, &err) != C2_OK)
-        fail(&err, status);
+        run_fail(&err, status);
     else
         status = cli_process_end(&process, run_programs(&process, host_env));
     if (!process.forked && process.board && cli_board_write(&process, &err) != C2_OK)
-        status = fail(&err, CLI_EXIT_FAILED);
+        status = run_fail(&err, CLI_EXIT_FAILED);
     cli_process_release(&process);
     return status;
 }

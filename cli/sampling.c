@@ -19,7 +19,7 @@ bool cli_sampling_asked(const struct cli_sampling *sampling)
     return sampling->skip != 0 || sampling->warmup != 0 || sampling->measure != 0 || sampling->points;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t sampling_least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* A length that was given counts first, so that a sample and its warm-up have room in the period where they can. */
 void cli_sampling_fill(struct cli_sampling *s, bool whole)
@@ -30,9 +30,9 @@ void cli_sampling_fill(struct cli_sampling *s, bool whole)
     if (!s->start_set && whole && s->skip == 0)
         s->start = period / START_SHARE;
     if (!s->warmup_set && s->measure <= period)
-        s->warmup = least(period / WARM_UP_SHARE, period - s->measure);
+        s->warmup = sampling_least(period / WARM_UP_SHARE, period - s->measure);
     if (s->measure == 0 && s->warmup < period)
-        s->measure = least(period / SAMPLE_SHARE + (period < SAMPLE_SHARE), period - s->warmup);
+        s->measure = sampling_least(period / SAMPLE_SHARE + (period < SAMPLE_SHARE), period - s->warmup);
 }
 
 static enum c2_status check_start(const struct cli_sampling *s, struct c2_error *err)

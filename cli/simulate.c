@@ -15,24 +15,24 @@
 
 /* ------------------------------------------------------------------ the stream */
 
-static enum c2_status take(struct stream_sink sink, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status simulate_take(struct stream_sink sink, const struct stream_batch *batch, struct c2_error *err)
 {
     return sink.consume(sink.self, batch, err);
 }
 
 /* Those that keep it come first, on the emulator's thread. */
-static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status simulate_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct cli_simulation *s = self;
     enum c2_status status = s->saver ? cli_saver_take(s->saver, batch, err) : C2_OK;
     if (status == C2_OK && s->csim)
-        status = take(teach_csim_sink(s->csim), batch, err);
+        status = simulate_take(teach_csim_sink(s->csim), batch, err);
     if (status == C2_OK && s->recorder)
-        status = take(stream_recorder_sink(s->recorder), batch, err);
-    return status == C2_OK && s->ring ? take(stream_ring_sink(s->ring), batch, err) : status;
+        status = simulate_take(stream_recorder_sink(s->recorder), batch, err);
+    return status == C2_OK && s->ring ? simulate_take(stream_ring_sink(s->ring), batch, err) : status;
 }
 
-static enum c2_status drain(void *self, struct c2_error *err)
+static enum c2_status simulate_drain(void *self, struct c2_error *err)
 {
     struct cli_simulation *s = self;
     if (!s->ring)
@@ -87,7 +87,7 @@ static struct stream_sink sink_of(struct cli_simulation *s)
 {
     if (s->ring && !s->recorder && !s->saver)
         return stream_ring_sink(s->ring);
-    return (struct stream_sink){s, consume, drain};
+    return (struct stream_sink){s, simulate_consume, simulate_drain};
 }
 
 /* What keeps the stream never fails at a change of memory. */
@@ -237,7 +237,7 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_p
     return status == C2_OK && eaten ? make_writer(s, err) : status;
 }
 
-static enum c2_status forget(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status simulate_forget(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     (void)self, (void)batch, (void)err;
     return C2_OK;
@@ -254,7 +254,7 @@ void cli_simulation_end_early(struct cli_simulation *s)
     s->ended = true;
     if (!s->writer)
         return;
-    s->writer->sink = (struct stream_sink){NULL, forget, has_forgotten};
+    s->writer->sink = (struct stream_sink){NULL, simulate_forget, has_forgotten};
     s->writer->certain = always_certain;
 }
 
@@ -268,7 +268,7 @@ enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct load
 enum c2_status cli_simulation_catch_up(struct cli_simulation *s, struct c2_error *err)
 {
     enum c2_status status = stream_writer_flush(s->writer, err);
-    return status == C2_OK ? drain(s, err) : status;
+    return status == C2_OK ? simulate_drain(s, err) : status;
 }
 
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err)

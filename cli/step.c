@@ -20,8 +20,8 @@
 enum key { KEY_NONE, KEY_NEXT, KEY_BEFORE, KEY_FIRST, KEY_LAST, KEY_END };
 enum { ESCAPE = 0x1b, CONTROL_C = 3, SEQUENCE = 8, WAIT_MS = 50 };
 
-static enum c2_status show(const struct cli_options *options, const struct report_run *run, uint32_t number,
-                           struct c2_error *err)
+static enum c2_status step_show(const struct cli_options *options, const struct report_run *run, uint32_t number,
+                                struct c2_error *err)
 {
     struct report *report;
     enum c2_status status = report_create_step(&report, run, number, err);
@@ -34,7 +34,7 @@ static enum c2_status show(const struct cli_options *options, const struct repor
 /* ------------------------------------------------------------------ keys */
 
 /* The rest of what a key sends comes at once; an Escape by itself has none. */
-static void read_sequence(char out[SEQUENCE])
+static void step_read_sequence(char out[SEQUENCE])
 {
     struct pollfd from = {.fd = STDIN_FILENO, .events = POLLIN};
     size_t count = 0;
@@ -72,11 +72,11 @@ static enum key read_key(void)
         return KEY_BEFORE;
     if (byte != ESCAPE)
         return KEY_NONE;
-    read_sequence(sequence);
+    step_read_sequence(sequence);
     return key_of_sequence(sequence);
 }
 
-static uint32_t moved(uint32_t at, uint32_t last, enum key key)
+static uint32_t step_moved(uint32_t at, uint32_t last, enum key key)
 {
     switch (key) {
     case KEY_NEXT:
@@ -94,19 +94,19 @@ static uint32_t moved(uint32_t at, uint32_t last, enum key key)
 
 /* ------------------------------------------------------------------ the screen */
 
-static enum c2_status walk(const struct cli_options *options, const struct report_run *run, uint32_t last,
-                           struct c2_error *err)
+static enum c2_status step_walk(const struct cli_options *options, const struct report_run *run, uint32_t last,
+                                struct c2_error *err)
 {
     uint32_t at = 0;
     enum key key = KEY_NONE;
     enum c2_status status = C2_OK;
     while (key != KEY_END && status == C2_OK) {
         fputs("\x1b[H\x1b[2J", stderr);
-        status = show(options, run, at, err);
+        status = step_show(options, run, at, err);
         fprintf(stderr, "\nstep %u of %u - arrow keys, Home, End; q ends\n", at, last);
         if (status == C2_OK)
             key = read_key();
-        at = moved(at, last, key);
+        at = step_moved(at, last, key);
     }
     return status;
 }
@@ -123,7 +123,7 @@ static enum c2_status walk_by_keys(const struct cli_options *options, const stru
     raw.c_cc[VTIME] = 0;
     if (tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) != 0)
         return c2_fail(err, C2_ERR_IO, "--step: the terminal cannot be set: %m");
-    enum c2_status status = walk(options, run, last, err);
+    enum c2_status status = step_walk(options, run, last, err);
     tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
     return status;
 }
@@ -137,7 +137,7 @@ enum c2_status cli_step(const struct cli_options *options, const struct report_r
         return walk_by_keys(options, run, count - 1, err);
     for (uint32_t i = 0; i < count && status == C2_OK; i++) {
         fputc('\n', stderr);
-        status = show(options, run, i, err);
+        status = step_show(options, run, i, err);
     }
     return status;
 }

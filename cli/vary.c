@@ -139,7 +139,7 @@ static enum c2_status add_range(struct maker *maker, struct axis *axis, char *te
     return status;
 }
 
-static bool is_range(const char *text) { return isdigit((unsigned char)text[0]) && strstr(text, ".."); }
+static bool vary_is_range(const char *text) { return isdigit((unsigned char)text[0]) && strstr(text, ".."); }
 
 /* Where the value ends that begins here. */
 static char *end_of_value(const struct axis *axis, char *text)
@@ -165,7 +165,7 @@ static enum c2_status read_values(struct maker *maker, struct axis *axis, char *
         if (*text == '\0')
             return c2_fail(err, C2_ERR_INVALID, "--vary %s: a value is empty; write %s=A,B or %s=A..B", axis->key,
                            axis->key, axis->key);
-        status = is_range(text) ? add_range(maker, axis, text, err) : add_value(axis, text, err);
+        status = vary_is_range(text) ? add_range(maker, axis, text, err) : add_value(axis, text, err);
         text = end + 1;
     }
     return status;
@@ -246,8 +246,8 @@ static enum c2_status set_key_of_pages(struct maker *maker, struct cli_variant *
     return variant->pages ? C2_OK : c2_fail_memory(err, "the machines");
 }
 
-static enum c2_status set(struct maker *maker, struct cli_variant *variant, const struct axis *axis, const char *value,
-                          struct c2_error *err)
+static enum c2_status vary_set(struct maker *maker, struct cli_variant *variant, const struct axis *axis,
+                               const char *value, struct c2_error *err)
 {
     const char *override;
     switch (axis->kind) {
@@ -270,7 +270,7 @@ static enum c2_status set(struct maker *maker, struct cli_variant *variant, cons
 }
 
 /* Adds a setting to the name; a single one of an axis is no difference. */
-static bool add_name(struct maker *maker, struct cli_variant *variant, const struct axis *axis, const char *value)
+static bool vary_add_name(struct maker *maker, struct cli_variant *variant, const struct axis *axis, const char *value)
 {
     const char *before = variant->name ? variant->name : "";
     if (axis->count == 1)
@@ -281,7 +281,7 @@ static bool add_name(struct maker *maker, struct cli_variant *variant, const str
 }
 
 /* The values of variant `number`. Keys of a policy go behind the policy, whatever their order. */
-static enum c2_status fill(struct maker *maker, uint32_t number, struct c2_error *err)
+static enum c2_status vary_fill(struct maker *maker, uint32_t number, struct c2_error *err)
 {
     const struct cli_options *options = maker->options;
     struct cli_variant *variant = &maker->out->list[number];
@@ -300,16 +300,16 @@ static enum c2_status fill(struct maker *maker, uint32_t number, struct c2_error
             const struct axis *axis = &maker->axes[i];
             rest /= axis->count;
             const char *value = variant->values[i] = axis->values[number / rest % axis->count];
-            if (round == 0 && !add_name(maker, variant, axis, value))
+            if (round == 0 && !vary_add_name(maker, variant, axis, value))
                 return c2_fail_memory(err, "the machines");
             if ((axis->kind == KEY_OF_PAGES) == (round == 1))
-                status = set(maker, variant, axis, value, err);
+                status = vary_set(maker, variant, axis, value, err);
         }
     }
     return status;
 }
 
-static enum c2_status count(struct maker *maker, struct c2_error *err)
+static enum c2_status cli_vary_count(struct maker *maker, struct c2_error *err)
 {
     unsigned __int128 product = 1;
     enum c2_status status = C2_OK;
@@ -339,7 +339,7 @@ enum c2_status cli_variants_make(struct cli_variants *out, const struct cli_opti
     struct maker maker = {.options = options, .out = out};
     enum c2_status status = read_axes(&maker, err);
     if (status == C2_OK)
-        status = count(&maker, err);
+        status = cli_vary_count(&maker, err);
     if (status == C2_OK)
         status = name_keys(&maker, err);
     if (status == C2_OK) {
@@ -348,7 +348,7 @@ enum c2_status cli_variants_make(struct cli_variants *out, const struct cli_opti
             status = c2_fail_memory(err, "the machines");
     }
     for (unsigned i = 0; i < out->count && status == C2_OK; i++)
-        status = fill(&maker, i, err);
+        status = vary_fill(&maker, i, err);
     for (size_t i = 0; i < maker.axis_count; i++)
         c2_free(maker.axes[i].values);
     c2_free(maker.axes);

@@ -77,7 +77,7 @@ static void compare_engines(struct verify *v, const char *before, const char *no
 }
 
 /* "standard input", "file /etc/passwd" */
-static const char *name_of(char *out, size_t bytes, const struct report_input *input)
+static const char *verify_name_of(char *out, size_t bytes, const struct report_input *input)
 {
     if (input->descriptor == 0)
         snprintf(out, bytes, "standard input%s%s", input->path ? ", " : "", input->path ? input->path : "");
@@ -91,7 +91,7 @@ static void compare_hashes(struct verify *v, const struct report_input *before, 
     char name[PATH_MAX + 64];
     if (before->bytes == bytes && strcmp(before->sha256, sha256) == 0)
         return;
-    differs(v, "%s: %llu bytes of sha256 %.12s..., now %llu of %.12s...", name_of(name, sizeof name, before),
+    differs(v, "%s: %llu bytes of sha256 %.12s..., now %llu of %.12s...", verify_name_of(name, sizeof name, before),
             (unsigned long long)before->bytes, before->sha256, (unsigned long long)bytes, sha256);
 }
 
@@ -177,7 +177,7 @@ static enum c2_status look_at_content(struct verify *v, const struct report_inpu
     if (status == C2_OK)
         compare_hashes(v, input, bytes, text);
     else if (status == C2_ERR_IO)
-        differs(v, "%s: cannot be read: %s", name_of(name, sizeof name, input), why.text);
+        differs(v, "%s: cannot be read: %s", verify_name_of(name, sizeof name, input), why.text);
     else
         *err = why;
     return status == C2_ERR_IO ? C2_OK : status;
@@ -188,7 +188,7 @@ static enum c2_status look_at_link(struct verify *v, const struct report_input *
     char target[PATH_MAX], text[C2_SHA256_TEXT], name[PATH_MAX + 64];
     const ssize_t bytes = readlink(input->path, target, sizeof target);
     if (bytes < 0) {
-        differs(v, "%s: cannot be read: %m", name_of(name, sizeof name, input));
+        differs(v, "%s: cannot be read: %m", verify_name_of(name, sizeof name, input));
         return C2_OK;
     }
     enum c2_status status = c2_sha256_bytes(text, target, (size_t)bytes, err);
@@ -197,7 +197,7 @@ static enum c2_status look_at_link(struct verify *v, const struct report_input *
     return status;
 }
 
-static enum c2_status look_at(struct verify *v, const struct report_input *input, struct c2_error *err)
+static enum c2_status verify_look_at(struct verify *v, const struct report_input *input, struct c2_error *err)
 {
     if (strcmp(input->kind, "absent") == 0 && faccessat(AT_FDCWD, input->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         differs(v, "%s was not there, and is", input->path);
@@ -258,7 +258,7 @@ static enum c2_status look_at_inputs(struct verify *v, struct c2_error *err)
         const uint64_t before = v->differ;
         if (v->input && v->receipt->inputs[i].descriptor == 0)
             continue; /* another is given, which is compared when it was read */
-        status = look_at(v, &v->receipt->inputs[i], err);
+        status = verify_look_at(v, &v->receipt->inputs[i], err);
         v->told[i] = v->differ != before;
     }
     return status;
@@ -363,7 +363,7 @@ static enum c2_status look_before(struct verify *v, struct c2_error *err)
 }
 
 /* What cannot be made again at all. */
-static enum c2_status check(const struct verify *v, struct c2_error *err)
+static enum c2_status verify_check(const struct verify *v, struct c2_error *err)
 {
     char arguments[C2_SHA256_TEXT];
     const char *interruption = report_saved_interruption(v->saved);
@@ -382,7 +382,7 @@ static enum c2_status check(const struct verify *v, struct c2_error *err)
 
 /* ------------------------------------------------------------------ standard input */
 
-static const struct report_input *input_of(const struct report_receipt *receipt)
+static const struct report_input *verify_input_of(const struct report_receipt *receipt)
 {
     for (size_t i = 0; i < receipt->input_count; i++)
         if (receipt->inputs[i].descriptor == 0)
@@ -406,9 +406,9 @@ static enum c2_status take_own_input(int *out, const struct verify *v, const str
 }
 
 /* *out: what the run is to read; -1: nothing. */
-static enum c2_status open_input(int *out, const struct verify *v, struct c2_error *err)
+static enum c2_status verify_open_input(int *out, const struct verify *v, struct c2_error *err)
 {
-    const struct report_input *was = input_of(v->receipt);
+    const struct report_input *was = verify_input_of(v->receipt);
     const char *path = v->input ? v->input : was && strcmp(was->kind, "stream") != 0 ? was->path : NULL;
     *out = -1;
     if (!path && was && was->bytes > 0)
@@ -459,13 +459,13 @@ static enum c2_status compare_inputs(struct verify *v, const struct report_recei
         if (v->told[i])
             continue;
         if (!is)
-            differs(v, "%s: was an input, and is none now", name_of(name, sizeof name, was));
+            differs(v, "%s: was an input, and is none now", verify_name_of(name, sizeof name, was));
         else if (was->sha256 && !was->note && is->sha256 && !is->note)
             compare_hashes(v, was, is->bytes, is->sha256);
     }
     for (size_t i = 0; i < now->input_count; i++)
         if (!taken[i])
-            differs(v, "%s: was no input, and is one now", name_of(name, sizeof name, &now->inputs[i]));
+            differs(v, "%s: was no input, and is one now", verify_name_of(name, sizeof name, &now->inputs[i]));
     c2_free(taken);
     end_part(v);
     return C2_OK;
@@ -477,7 +477,8 @@ static void tell_unknown(const struct report_receipt *receipt)
     char name[PATH_MAX + 64];
     for (size_t i = 0; i < receipt->input_count; i++)
         if (receipt->inputs[i].note)
-            printf("not compared: %s: %s\n", name_of(name, sizeof name, &receipt->inputs[i]), receipt->inputs[i].note);
+            printf("not compared: %s: %s\n", verify_name_of(name, sizeof name, &receipt->inputs[i]),
+                   receipt->inputs[i].note);
 }
 
 /* Those of the programs in a list. */
@@ -510,8 +511,8 @@ static void compare_reports(struct verify *v, const char *directory, FILE *to, s
     }
 }
 
-static enum c2_status conclude(struct verify *v, const struct report_saved *again, const char *directory,
-                               bool *different, struct c2_error *err)
+static enum c2_status verify_conclude(struct verify *v, const struct report_saved *again, const char *directory,
+                                      bool *different, struct c2_error *err)
 {
     char values[32], inputs[32], *lines = NULL;
     size_t bytes;
@@ -535,7 +536,8 @@ static enum c2_status conclude(struct verify *v, const struct report_saved *agai
     return status;
 }
 
-static enum c2_status judge(struct verify *v, const struct cli_rerun *rerun, bool *different, struct c2_error *err)
+static enum c2_status verify_judge(struct verify *v, const struct cli_rerun *rerun, bool *different,
+                                   struct c2_error *err)
 {
     struct report_saved *again;
     enum c2_status status = report_saved_parse(&again, rerun->report, rerun->bytes, "the report of the run made again",
@@ -543,7 +545,7 @@ static enum c2_status judge(struct verify *v, const struct cli_rerun *rerun, boo
     if (status == C2_OK && report_saved_interruption(again))
         status = c2_fail(err, C2_ERR_INVALID, "verify: the run was %s", report_saved_interruption(again));
     if (status == C2_OK)
-        status = conclude(v, again, rerun->directory, different, err);
+        status = verify_conclude(v, again, rerun->directory, different, err);
     report_saved_close(again);
     return status;
 }
@@ -561,7 +563,7 @@ static enum c2_status say_no_report(const struct verify *v, const struct cli_rer
     return C2_OK;
 }
 
-static enum c2_status run_again(struct verify *v, bool *different, struct c2_error *err)
+static enum c2_status verify_run_again(struct verify *v, bool *different, struct c2_error *err)
 {
     const bool advice = v->receipt->verb; /* which --json writes whole */
     const enum cli_rerun_form form = v->reports                              ? CLI_RERUN_SEVERAL
@@ -569,11 +571,11 @@ static enum c2_status run_again(struct verify *v, bool *different, struct c2_err
                                                                              : CLI_RERUN_FULL;
     struct cli_rerun rerun = {0};
     int input;
-    enum c2_status status = open_input(&input, v, err);
+    enum c2_status status = verify_open_input(&input, v, err);
     if (status == C2_OK)
         status = cli_rerun(&rerun, v->receipt, v->command, form, input, err);
     if (status == C2_OK)
-        status = rerun.bytes == 0 ? say_no_report(v, &rerun, different, err) : judge(v, &rerun, different, err);
+        status = rerun.bytes == 0 ? say_no_report(v, &rerun, different, err) : verify_judge(v, &rerun, different, err);
     cli_rerun_release(&rerun);
     if (input > STDERR_FILENO)
         close(input);
@@ -582,7 +584,7 @@ static enum c2_status run_again(struct verify *v, bool *different, struct c2_err
 
 /* ------------------------------------------------------------------ the words */
 
-static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+static enum c2_status verify_take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct verify *v = self;
     (void)err;
@@ -590,7 +592,7 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     return C2_OK;
 }
 
-static enum c2_status take_path(void *self, char *const *word, struct c2_error *err)
+static enum c2_status verify_take_path(void *self, char *const *word, struct c2_error *err)
 {
     struct verify *v = self;
     if (v->path)
@@ -653,7 +655,7 @@ static enum c2_status verify(struct verify *v, bool *different, struct c2_error 
     if (!v->told)
         status = c2_fail_memory(err, "the inputs of a run");
     if (status == C2_OK)
-        status = check(v, err);
+        status = verify_check(v, err);
     if (status == C2_OK)
         status = open_reports(v, err);
     if (status == C2_OK)
@@ -661,7 +663,7 @@ static enum c2_status verify(struct verify *v, bool *different, struct c2_error 
     if (status == C2_OK)
         status = look_before(v, err);
     if (status == C2_OK)
-        status = run_again(v, different, err);
+        status = verify_run_again(v, different, err);
     free(input);
     return status;
 }
@@ -669,7 +671,7 @@ static enum c2_status verify(struct verify *v, bool *different, struct c2_error 
 enum c2_status cli_verify(bool *different, int argc, char **argv, struct c2_error *err)
 {
     struct verify v = {0};
-    const struct cli_taker taker = {&v, take_option, take_path};
+    const struct cli_taker taker = {&v, verify_take_option, verify_take_path};
     enum c2_status status = cli_words_take(cli_verb("verify"), argc, argv, &taker, err);
     if (status == C2_OK && !v.path)
         status = c2_fail(err, C2_ERR_INVALID,

@@ -76,7 +76,7 @@ static enum c2_status fail_ambiguous(const struct check *check, const char *name
     return c2_fail(check->err, C2_ERR_INVALID, "%soption --%s is ambiguous (see %s)", check->prefix, name, check->see);
 }
 
-static enum c2_status fail_unknown(const struct check *check, const char *name)
+static enum c2_status words_fail_unknown(const struct check *check, const char *name)
 {
     const char *names[CLI_ROWS];
     size_t count = 0;
@@ -104,7 +104,7 @@ static enum c2_status check_long(const struct check *check, const char *word, co
     bool ambiguous;
     const struct argp_option *row = find_long(check->rows, word + 2, length, &ambiguous);
     if (!row)
-        return ambiguous ? fail_ambiguous(check, name) : fail_unknown(check, name);
+        return ambiguous ? fail_ambiguous(check, name) : words_fail_unknown(check, name);
     if (has_value && !row->arg)
         return c2_fail(check->err, C2_ERR_INVALID, "%soption --%s takes no value", check->prefix, name);
     *check->help |= row->key == CLI_KEY_HELP;
@@ -168,7 +168,7 @@ struct taking {
 };
 
 /* argp calls it for each word. Behind the first argument of a command that runs a program all is the program's. */
-static error_t take_word(int key, char *value, struct argp_state *state)
+static error_t words_take_word(int key, char *value, struct argp_state *state)
 {
     struct taking *taking = state->input;
     const struct argp_option *row = find_key(taking->command->options, key);
@@ -189,7 +189,7 @@ static error_t take_word(int key, char *value, struct argp_state *state)
 enum c2_status cli_words_take(const struct cli_command *command, int argc, char **argv, const struct cli_taker *taker,
                               struct c2_error *err)
 {
-    const struct argp parser = {.options = command->options, .parser = take_word};
+    const struct argp parser = {.options = command->options, .parser = words_take_word};
     struct taking taking = {.command = command, .taker = taker, .err = err, .status = C2_OK};
     const unsigned flags = (command->runs_program ? ARGP_IN_ORDER : 0) | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP;
     error_t failed = argp_parse(&parser, argc, argv, flags, NULL, &taking);
@@ -212,7 +212,7 @@ static size_t verb_of(const struct argp_option *row, const struct cli_command *c
 }
 
 /* Whether the row is in the command's help, and as what. */
-static bool is_shown(struct argp_option *out, const struct argp_option *row, const struct cli_command *command)
+static bool words_is_shown(struct argp_option *out, const struct argp_option *row, const struct cli_command *command)
 {
     bool own = false;
     *out = *row;
@@ -226,7 +226,7 @@ size_t cli_words_shown(struct argp_option out[CLI_ROWS], const struct cli_comman
 {
     size_t count = 0;
     for (const struct argp_option *row = command->options; !is_end(row); row++)
-        count += !(row->flags & OPTION_HIDDEN) && is_shown(&out[count], row, command);
+        count += !(row->flags & OPTION_HIDDEN) && words_is_shown(&out[count], row, command);
     out[count] = (struct argp_option){0};
     return count;
 }

@@ -44,7 +44,7 @@ static const struct leaf fixed[] = {
     {0x80000008, 0, {48u << 8 | 40u /* address bits: linear, physical */, 0, 0, 0}},
 };
 
-static void put(uint32_t out[4], uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+static void leaves_put(uint32_t out[4], uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     out[0] = a;
     out[1] = b;
@@ -63,11 +63,11 @@ static void brand(uint32_t out[4], const struct cpu_model *model, uint32_t part)
 static void state(uint32_t out[4], uint64_t xcr0, uint32_t subleaf)
 {
     if (xcr0 != 0 && subleaf == 0)
-        put(out, (uint32_t)xcr0, cpu_xsave_bytes(xcr0), cpu_xsave_bytes(xcr0), 0);
+        leaves_put(out, (uint32_t)xcr0, cpu_xsave_bytes(xcr0), cpu_xsave_bytes(xcr0), 0);
     for (unsigned i = 0; i < CPU_COMPONENTS; i++) {
         const struct cpu_component *c = &cpu_components[i];
         if ((xcr0 & c->bit) != 0 && subleaf < 32 && c->bit == 1u << subleaf)
-            put(out, c->bytes, c->offset, 0, 0);
+            leaves_put(out, c->bytes, c->offset, 0, 0);
     }
 }
 
@@ -75,12 +75,12 @@ static void features_7(uint32_t out[4], const struct cpu_model *model, uint32_t 
 {
     const uint32_t more = cpu_word(model, CPU_7_1_EAX);
     if (subleaf == 0)
-        put(out, more != 0, cpu_word(model, CPU_7_EBX), cpu_word(model, CPU_7_ECX), 0);
+        leaves_put(out, more != 0, cpu_word(model, CPU_7_EBX), cpu_word(model, CPU_7_ECX), 0);
     else if (subleaf == 1)
-        put(out, more, 0, 0, 0);
+        leaves_put(out, more, 0, 0, 0);
 }
 
-static void look_up(uint32_t out[4], uint32_t leaf, uint32_t subleaf)
+static void leaves_look_up(uint32_t out[4], uint32_t leaf, uint32_t subleaf)
 {
     const bool has_subleaves = leaf == 0x4 || leaf == 0xb;
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
@@ -95,13 +95,14 @@ static void look_up(uint32_t out[4], uint32_t leaf, uint32_t subleaf)
 
 void cpu_id(uint32_t out[4], const struct cpu_model *model, uint32_t leaf, uint32_t subleaf)
 {
-    put(out, 0, 0, 0, 0);
+    leaves_put(out, 0, 0, 0, 0);
     switch (leaf) {
     case 0:
-        put(out, model->xcr0 != 0 ? 0xd : 0xb, 0x756e6547 /* Genu */, 0x6c65746e /* ntel */, 0x49656e69 /* ineI */);
+        leaves_put(out, model->xcr0 != 0 ? 0xd : 0xb, 0x756e6547 /* Genu */, 0x6c65746e /* ntel */,
+                   0x49656e69 /* ineI */);
         break;
     case 1: /* CLFLUSH of 64 bytes */
-        put(out, model->signature, 8u << 8, cpu_word(model, CPU_1_ECX), cpu_word(model, CPU_1_EDX));
+        leaves_put(out, model->signature, 8u << 8, cpu_word(model, CPU_1_ECX), cpu_word(model, CPU_1_EDX));
         break;
     case 7:
         features_7(out, model, subleaf);
@@ -110,7 +111,7 @@ void cpu_id(uint32_t out[4], const struct cpu_model *model, uint32_t leaf, uint3
         state(out, model->xcr0, subleaf);
         break;
     case 0x80000001:
-        put(out, 0, 0, cpu_word(model, CPU_EXTENDED_1_ECX), cpu_word(model, CPU_EXTENDED_1_EDX));
+        leaves_put(out, 0, 0, cpu_word(model, CPU_EXTENDED_1_ECX), cpu_word(model, CPU_EXTENDED_1_EDX));
         break;
     case 0x80000002:
     case 0x80000003:
@@ -118,7 +119,7 @@ void cpu_id(uint32_t out[4], const struct cpu_model *model, uint32_t leaf, uint3
         brand(out, model, leaf - 0x80000002);
         break;
     default:
-        look_up(out, leaf, subleaf);
+        leaves_look_up(out, leaf, subleaf);
     }
 }
 

@@ -37,7 +37,7 @@ uint32_t cpu_xsave_bytes(uint64_t xcr0)
     return bytes;
 }
 
-static bool is_zero(const uint8_t *bytes, size_t count)
+static bool wide_is_zero(const uint8_t *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (bytes[i] != 0)
@@ -48,7 +48,7 @@ static bool is_zero(const uint8_t *bytes, size_t count)
 /* Control word 37Fh; status, tags, last instruction and operand 0; registers 0. */
 static bool is_x87_initial(const uint8_t *fxsave)
 {
-    return fxsave[0] == 0x7f && fxsave[1] == 3 && is_zero(fxsave + 2, 22) && is_zero(fxsave + 32, 128);
+    return fxsave[0] == 0x7f && fxsave[1] == 3 && wide_is_zero(fxsave + 2, 22) && wide_is_zero(fxsave + 32, 128);
 }
 
 uint64_t cpu_in_use(const uint8_t fxsave[CPU_FXSAVE_BYTES], const struct cpu_wide *wide, uint64_t which)
@@ -56,10 +56,10 @@ uint64_t cpu_in_use(const uint8_t fxsave[CPU_FXSAVE_BYTES], const struct cpu_wid
     uint64_t used = 0;
     if (!is_x87_initial(fxsave))
         used |= CPU_X87;
-    if (!is_zero(fxsave + 160, 256))
+    if (!wide_is_zero(fxsave + 160, 256))
         used |= CPU_SSE;
     for (unsigned i = 0; i < CPU_COMPONENTS; i++)
-        if (!is_zero((const uint8_t *)wide + cpu_components[i].at, cpu_components[i].bytes))
+        if (!wide_is_zero((const uint8_t *)wide + cpu_components[i].at, cpu_components[i].bytes))
             used |= cpu_components[i].bit;
     return used & which;
 }

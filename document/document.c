@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------ what the document keeps */
 
-static const char *keep(struct document *d, const char *format, va_list values)
+static const char *document_keep(struct document *d, const char *format, va_list values)
 {
     const char *text = c2_pool_format_list(&d->pool, format, values);
     d->failed |= !text;
@@ -19,7 +19,7 @@ const char *doc_keep(struct document *d, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    const char *text = keep(d, format, values);
+    const char *text = document_keep(d, format, values);
     va_end(values);
     return text;
 }
@@ -47,7 +47,7 @@ void doc_release(struct document *d) { c2_pool_release(&d->pool); }
 /* ------------------------------------------------------------------ items */
 
 /* NULL: no memory. */
-static struct doc_item *add(struct document *d, enum doc_kind kind, enum doc_in in, const char *key)
+static struct doc_item *document_add(struct document *d, enum doc_kind kind, enum doc_in in, const char *key)
 {
     struct doc_item *item = c2_pool_get(&d->pool, sizeof *item), *parent = d->at;
     d->failed |= !item;
@@ -61,12 +61,12 @@ static struct doc_item *add(struct document *d, enum doc_kind kind, enum doc_in 
 /* Nothing is kept of what is not wanted. */
 static struct doc_item *add_leaf(struct document *d, enum doc_kind kind, enum doc_in in, const char *key)
 {
-    return (in & d->at->in) != 0 ? add(d, kind, in, key) : NULL;
+    return (in & d->at->in) != 0 ? document_add(d, kind, in, key) : NULL;
 }
 
 static bool open_item(struct document *d, enum doc_kind kind, enum doc_in in, const char *key)
 {
-    struct doc_item *item = d->failed ? NULL : add(d, kind, in, key);
+    struct doc_item *item = d->failed ? NULL : document_add(d, kind, in, key);
     d->at = item ? item : d->at;
     return item && item->in != 0;
 }
@@ -135,16 +135,16 @@ void doc_words(struct document *d, enum doc_in in, const char *key, const char *
     va_list values;
     va_start(values, format);
     if (item)
-        item->text = keep(d, format, values);
+        item->text = document_keep(d, format, values);
     va_end(values);
 }
 
 /* ------------------------------------------------------------------ notes */
 
-static void say(struct document *d, const char *format, va_list values)
+static void document_say(struct document *d, const char *format, va_list values)
 {
     if (d->note)
-        d->note->text = doc_keep(d, "%s%s", d->note->text, keep(d, format, values));
+        d->note->text = doc_keep(d, "%s%s", d->note->text, document_keep(d, format, values));
 }
 
 void doc_note(struct document *d, enum doc_shape shape, const char *label, const char *format, ...)
@@ -156,7 +156,7 @@ void doc_note(struct document *d, enum doc_shape shape, const char *label, const
     d->note->number = shape;
     d->note->text = "";
     va_start(values, format);
-    say(d, format, values);
+    document_say(d, format, values);
     va_end(values);
 }
 
@@ -164,6 +164,6 @@ void doc_say(struct document *d, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    say(d, format, values);
+    document_say(d, format, values);
     va_end(values);
 }

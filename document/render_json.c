@@ -30,7 +30,7 @@ static size_t utf8_length(const unsigned char *text)
     return length;
 }
 
-static json_t *string_of(const char *from)
+static json_t *render_json_string_of(const char *from)
 {
     char *clean = c2_alloc(3 * strlen(from) + 1);
     if (!clean)
@@ -57,7 +57,7 @@ static bool add_members(json_t *object, const struct doc_item *in, enum doc_in f
 
 static bool add_elements(json_t *array, const struct doc_item *table, enum doc_in form);
 
-static json_t *value_of(const struct doc_item *item, enum doc_in form)
+static json_t *render_json_value_of(const struct doc_item *item, enum doc_in form)
 {
     json_t *value;
     switch (item->kind) {
@@ -68,7 +68,7 @@ static json_t *value_of(const struct doc_item *item, enum doc_in form)
     case DOC_FLAG:
         return json_boolean(item->number != 0);
     case DOC_STRING:
-        return string_of(item->text);
+        return render_json_string_of(item->text);
     default:
         value = item->kind == DOC_TABLE ? json_array() : json_object();
         if (item->kind == DOC_TABLE ? add_elements(value, item, form) : add_members(value, item, form))
@@ -82,7 +82,7 @@ static bool add_elements(json_t *array, const struct doc_item *table, enum doc_i
 {
     bool added = true;
     for (const struct doc_item *item = table->first; item && added; item = item->next)
-        added = (item->in & form) == 0 || json_array_append_new(array, value_of(item, form)) == 0;
+        added = (item->in & form) == 0 || json_array_append_new(array, render_json_value_of(item, form)) == 0;
     return added;
 }
 
@@ -93,14 +93,14 @@ static bool add_members(json_t *object, const struct doc_item *in, enum doc_in f
         if (item->kind == DOC_SECTION)
             added = add_members(object, item, form);
         else if ((item->in & form) != 0)
-            added = json_object_set_new(object, item->key, value_of(item, form)) == 0;
+            added = json_object_set_new(object, item->key, render_json_value_of(item, form)) == 0;
     }
     return added;
 }
 
 /* ------------------------------------------------------------------ the slim form on lines */
 
-static bool write_plain(FILE *to, const json_t *value)
+static bool render_json_write_plain(FILE *to, const json_t *value)
 {
     return json_dumpf(value, to, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) == 0;
 }
@@ -113,14 +113,14 @@ static bool write_elements(FILE *to, const json_t *array, int indent)
     json_array_foreach(array, index, element)
     {
         fprintf(to, "%s\n%*s", index == 0 ? "[" : ",", indent + 2, "");
-        written = written && write_plain(to, element);
+        written = written && render_json_write_plain(to, element);
     }
     fprintf(to, "\n%*s]", indent, "");
     return written;
 }
 
 /* Members of objects stand a line each as well, if they are in no list. */
-static bool write_lines(FILE *to, json_t *value, int indent)
+static bool render_json_write_lines(FILE *to, json_t *value, int indent)
 {
     const char *key, *before = "{";
     json_t *member;
@@ -128,11 +128,11 @@ static bool write_lines(FILE *to, json_t *value, int indent)
     if (json_array_size(value) != 0)
         return write_elements(to, value, indent);
     if (json_object_size(value) == 0)
-        return write_plain(to, value);
+        return render_json_write_plain(to, value);
     json_object_foreach(value, key, member)
     {
         fprintf(to, "%s\n%*s\"%s\": ", before, indent + 2, "", key);
-        written = written && write_lines(to, member, indent + 2);
+        written = written && render_json_write_lines(to, member, indent + 2);
         before = ",";
     }
     fprintf(to, "\n%*s}", indent, "");
@@ -143,10 +143,10 @@ enum c2_status doc_render_json(FILE *to, const struct document *d, enum doc_in f
                                struct c2_error *err)
 {
     json_set_alloc_funcs(c2_alloc, c2_free);
-    json_t *root = d->failed ? NULL : value_of(&d->root, form);
+    json_t *root = d->failed ? NULL : render_json_value_of(&d->root, form);
     bool written = root;
     if (form == DOC_SLIM)
-        written = written && write_lines(to, root, 0);
+        written = written && render_json_write_lines(to, root, 0);
     else
         written = written && json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS)) == 0;
     written = written && fputc('\n', to) != EOF;

@@ -83,7 +83,7 @@ static void put_labelled(const struct page *page, const struct doc_item *note, s
     put_broken(page, note->text, before, before);
 }
 
-static void put_line(const struct page *page, const struct doc_item *note)
+static void render_text_put_line(const struct page *page, const struct doc_item *note)
 {
     const size_t indent = strspn(note->text, " ");
     const bool heads = note->number == DOC_HEADING && page->is.coloured;
@@ -98,7 +98,7 @@ static void put_note(struct page *page, const struct doc_item *note)
     switch ((enum doc_shape)note->number) {
     case DOC_LINE:
     case DOC_HEADING:
-        put_line(page, note);
+        render_text_put_line(page, note);
         break;
     case DOC_KEY:
         put_labelled(page, note, KEY_WIDTH);
@@ -116,7 +116,7 @@ static void put_note(struct page *page, const struct doc_item *note)
 
 /* ------------------------------------------------------------------ cells */
 
-static const struct doc_item *figure_of(const struct doc_item *row, const char *key)
+static const struct doc_item *render_text_figure_of(const struct doc_item *row, const char *key)
 {
     for (const struct doc_item *item = row->first; item; item = item->next) {
         if ((item->in & DOC_TEXT) != 0 && item->key && strcmp(item->key, key) == 0)
@@ -128,8 +128,8 @@ static const struct doc_item *figure_of(const struct doc_item *row, const char *
 /* In buffer, of CELL_BYTES, or lent by the document. */
 static const char *cell(char *buffer, const struct doc_item *row, const struct doc_column *column)
 {
-    const struct doc_item *figure = figure_of(row, column->key);
-    const struct doc_item *whole = column->of ? figure_of(row, column->of) : NULL;
+    const struct doc_item *figure = render_text_figure_of(row, column->key);
+    const struct doc_item *whole = column->of ? render_text_figure_of(row, column->of) : NULL;
     if (!figure || (column->of && !whole))
         return "-";
     if (figure->kind == DOC_STRING)
@@ -161,7 +161,10 @@ static size_t widest(const struct doc_item *table, const struct doc_column *colu
     return width;
 }
 
-static bool is_name(const struct layout *of, size_t column) { return of->table->columns[column].form == DOC_NAME; }
+static bool render_text_is_name(const struct layout *of, size_t column)
+{
+    return of->table->columns[column].form == DOC_NAME;
+}
 
 static size_t needed(const struct layout *of, size_t least_name)
 {
@@ -169,7 +172,7 @@ static size_t needed(const struct layout *of, size_t least_name)
     for (size_t i = 0; i < of->table->column_count; i++) {
         if (of->left_out[i])
             continue;
-        width += is_name(of, i) && of->widths[i] > least_name ? least_name : of->widths[i];
+        width += render_text_is_name(of, i) && of->widths[i] > least_name ? least_name : of->widths[i];
         width += count++ == 0 ? 0 : BETWEEN;
     }
     return width;
@@ -201,12 +204,12 @@ static void narrow_texts(struct layout *of, size_t excess)
 static bool leave_out_last(struct layout *of)
 {
     for (size_t i = of->table->column_count; i-- > 1;)
-        if (!of->left_out[i] && !is_name(of, i))
+        if (!of->left_out[i] && !render_text_is_name(of, i))
             return of->left_out[i] = true;
     return false;
 }
 
-static void lay_out(struct layout *out, const struct doc_item *table, size_t width)
+static void render_text_lay_out(struct layout *out, const struct doc_item *table, size_t width)
 {
     *out = (struct layout){.table = table};
     C2_ASSERT(table->column_count <= MOST_COLUMNS);
@@ -219,14 +222,14 @@ static void lay_out(struct layout *out, const struct doc_item *table, size_t wid
     while (needed(out, DOC_SHORTEST) > width && leave_out_last(out))
         ;
     const size_t last = table->column_count - 1, whole = needed(out, SIZE_MAX);
-    if (is_name(out, last) && whole > width)
+    if (render_text_is_name(out, last) && whole > width)
         out->widths[last] -= whole - width;
 }
 
 /* ------------------------------------------------------------------ tables */
 
 /* To the left, in the width of its column. */
-static void put_text(struct page *page, const char *text, size_t width, bool last)
+static void render_text_put_text(struct page *page, const char *text, size_t width, bool last)
 {
     char *shortened = strlen(text) > width ? c2_strdup(text) : NULL;
     page->failed |= strlen(text) > width && !shortened;
@@ -248,8 +251,8 @@ static void put_bar(const struct page *page, const char *bar)
 
 static bool is_strong(const struct doc_item *row, const struct doc_column *column)
 {
-    const struct doc_item *figure = figure_of(row, column->key);
-    const struct doc_item *whole = column->of ? figure_of(row, column->of) : NULL;
+    const struct doc_item *figure = render_text_figure_of(row, column->key);
+    const struct doc_item *whole = column->of ? render_text_figure_of(row, column->of) : NULL;
     return column->strong != 0 && figure && whole && whole->number != 0 &&
            (unsigned __int128)figure->number * 100 >= (unsigned __int128)whole->number * column->strong;
 }
@@ -262,7 +265,7 @@ static void put_cell(struct page *page, const struct doc_item *row, const struct
     const char *text = row ? cell(buffer, row, column) : column->heading;
     const size_t length = strlen(text);
     if (column->form == DOC_LEFT || column->form == DOC_NAME) {
-        put_text(page, text, width, last);
+        render_text_put_text(page, text, width, last);
         return;
     }
     fprintf(page->to, "%*s", (int)(width - length), "");
@@ -273,7 +276,7 @@ static void put_cell(struct page *page, const struct doc_item *row, const struct
 }
 
 /* row: NULL for the headings. */
-static void put_row(struct page *page, const struct layout *of, const struct doc_item *row)
+static void render_text_put_row(struct page *page, const struct layout *of, const struct doc_item *row)
 {
     const bool heads = !row && page->is.coloured;
     size_t count = 0, last = of->table->column_count - 1;
@@ -289,7 +292,7 @@ static void put_row(struct page *page, const struct layout *of, const struct doc
     fprintf(page->to, "%s\n", heads ? plain : "");
 }
 
-static bool has_rows(const struct doc_item *table)
+static bool render_text_has_rows(const struct doc_item *table)
 {
     for (const struct doc_item *row = table->first; row; row = row->next) {
         if ((row->in & DOC_TEXT) != 0)
@@ -301,14 +304,14 @@ static bool has_rows(const struct doc_item *table)
 static void put_table(struct page *page, const struct doc_item *table)
 {
     struct layout layout;
-    if (!has_rows(table))
+    if (!render_text_has_rows(table))
         return;
     begin_item(page);
-    lay_out(&layout, table, page->is.width);
-    put_row(page, &layout, NULL);
+    render_text_lay_out(&layout, table, page->is.width);
+    render_text_put_row(page, &layout, NULL);
     for (const struct doc_item *row = table->first; row; row = row->next) {
         if ((row->in & DOC_TEXT) != 0)
-            put_row(page, &layout, row);
+            render_text_put_row(page, &layout, row);
     }
 }
 

@@ -40,7 +40,7 @@ static bool is_dots(const char *text, struct part part)
 }
 
 /* Puts dots for a part that is longer. False, and nothing is done: it is not. */
-static bool replace(char *text, struct part part)
+static bool shorten_replace(char *text, struct part part)
 {
     if (length_of(part) <= DOTS_BYTES)
         return false;
@@ -54,7 +54,7 @@ static bool replace(char *text, struct part part)
 static bool ends_place(char c) { return c == '\0' || c == ' ' || c == ',' || c == ')' || c == ';' || c == '.'; }
 
 /* The first place at or behind `from`: characters of a file's name, a colon, digits. */
-static bool find_place(struct part *out, const char *text, size_t from)
+static bool shorten_find_place(struct part *out, const char *text, size_t from)
 {
     for (size_t colon = from; text[colon] != '\0'; colon++) {
         size_t begin = colon, end = colon + 1;
@@ -75,7 +75,7 @@ static bool find_place(struct part *out, const char *text, size_t from)
 static bool in_place(const char *text, size_t at)
 {
     struct part place = {0, 0};
-    while (place.end <= at && find_place(&place, text, place.end))
+    while (place.end <= at && shorten_find_place(&place, text, place.end))
         if (at >= place.begin && at < place.end)
             return true;
     return false;
@@ -151,7 +151,7 @@ static bool drop_template(char *text, size_t width)
 {
     struct part part;
     (void)width;
-    return longest_bracket(&part, text, opens_angle) && replace(text, part);
+    return longest_bracket(&part, text, opens_angle) && shorten_replace(text, part);
 }
 
 /* Where the last argument begins that is not dots; the list's begin where there is one alone. */
@@ -175,7 +175,7 @@ static bool drop_argument(char *text, size_t width)
     (void)width;
     if (!longest_bracket(&list, text, opens_arguments))
         return false;
-    return replace(text, last_argument(text, list)) || replace(text, list);
+    return shorten_replace(text, last_argument(text, list)) || shorten_replace(text, list);
 }
 
 /* ------------------------------------------------------------------ scopes and directories */
@@ -210,7 +210,7 @@ static bool drop_scope(char *text, size_t width)
     for (size_t at = 0; text[at] != '\0'; at++) {
         const size_t behind = opens_angle(text, at) || opens_arguments(text, at) ? behind_bracket(text, at) : 0;
         const size_t bytes = separator(text, at);
-        if (bytes != 0 && !in_place(text, at) && replace(text, (struct part){name_begin(text, at), at + bytes}))
+        if (bytes != 0 && !in_place(text, at) && shorten_replace(text, (struct part){name_begin(text, at), at + bytes}))
             return true;
         at = behind != 0 ? behind - 1 : at;
     }
@@ -245,7 +245,7 @@ static bool cut_middle(char *text, struct part part, size_t left)
         middle.begin--;
     while (middle.end < part.end && ((unsigned char)text[middle.end] & 0xc0) == 0x80)
         middle.end++;
-    return replace(text, middle);
+    return shorten_replace(text, middle);
 }
 
 static bool cut_word(char *text, size_t width)
@@ -255,19 +255,19 @@ static bool cut_word(char *text, size_t width)
     return bytes > WORD_BYTES && cut_middle(text, word, bytes > WORD_BYTES + excess ? bytes - excess : WORD_BYTES);
 }
 
-static size_t behind(const char *text, struct part place) { return place.end + (text[place.end] == ')'); }
+static size_t shorten_behind(const char *text, struct part place) { return place.end + (text[place.end] == ')'); }
 
 /* With its arguments, where they have become dots. */
 static bool drop_word(char *text, size_t width)
 {
     struct part place;
     (void)width;
-    if (!find_place(&place, text, 0))
+    if (!shorten_find_place(&place, text, 0))
         return false;
     struct part word = longest_word(text, place.end);
     if (length_of(word) != 0 && strncmp(text + word.end, "(" DOTS ")", DOTS_BYTES + 2) == 0)
         word.end += DOTS_BYTES + 2;
-    return replace(text, word);
+    return shorten_replace(text, word);
 }
 
 /* What stands behind the last place but one goes, up to the first. */
@@ -275,12 +275,12 @@ static bool drop_rest(char *text, size_t width)
 {
     struct part place, next;
     (void)width;
-    if (!find_place(&place, text, 0))
+    if (!shorten_find_place(&place, text, 0))
         return false;
-    while (find_place(&next, text, place.end) && text[behind(text, next)] != '\0' &&
-           strcmp(text + behind(text, next), DOTS) != 0)
+    while (shorten_find_place(&next, text, place.end) && text[shorten_behind(text, next)] != '\0' &&
+           strcmp(text + shorten_behind(text, next), DOTS) != 0)
         place = next;
-    return replace(text, (struct part){behind(text, place), strlen(text)});
+    return shorten_replace(text, (struct part){shorten_behind(text, place), strlen(text)});
 }
 
 /* What stands before the first place, or all of it. */
@@ -288,7 +288,7 @@ static bool cut_front(char *text, size_t width)
 {
     struct part place;
     const size_t bytes = strlen(text), excess = bytes - width;
-    const bool placed = find_place(&place, text, 0);
+    const bool placed = shorten_find_place(&place, text, 0);
     const struct part front = {0, placed ? place.begin : bytes};
     return length_of(front) >= DOTS_BYTES + excess && cut_middle(text, front, length_of(front) - excess);
 }

@@ -7,7 +7,7 @@
 #include "loader/loader.h"
 
 /* Up to 15 bytes of present guest code at pc; returns how many. */
-static size_t fetch(uint8_t out[LOADER_LONGEST_INSN], const struct mmu *mmu, struct guest_va pc)
+static size_t disassemble_fetch(uint8_t out[LOADER_LONGEST_INSN], const struct mmu *mmu, struct guest_va pc)
 {
     size_t count = 0;
     while (count < LOADER_LONGEST_INSN && mmu_ready(mmu, (struct guest_va){pc.v + count}, MMU_ACCESS_READ)) {
@@ -20,6 +20,6 @@ static size_t fetch(uint8_t out[LOADER_LONGEST_INSN], const struct mmu *mmu, str
 void disassemble(char *buffer, size_t size, const struct mmu *mmu, struct guest_va pc)
 {
     uint8_t bytes[LOADER_LONGEST_INSN];
-    const size_t count = fetch(bytes, mmu, pc);
+    const size_t count = disassemble_fetch(bytes, mmu, pc);
     loader_disassemble(buffer, size, bytes, count, pc.v);
 }

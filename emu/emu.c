@@ -66,7 +66,7 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
     return status == C2_OK ? engine_set_recording(emu->process.engine, begins_recording(config), err) : status;
 }
 
-static void release(struct emu *emu)
+static void emu_release(struct emu *emu)
 {
     engine_destroy(emu->process.engine);
     watchers_release(&emu->process.watchers);
@@ -89,7 +89,7 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
         status = schedule_create(&emu->schedule, config->kernel, config->quantum, config->whole_blocks,
                                  (struct schedule_idle){emu, emu_wait_for_anything}, err);
     if (status != C2_OK) {
-        release(emu);
+        emu_release(emu);
         return status;
     }
     emu->thread = schedule_running(emu->schedule);
@@ -105,7 +105,7 @@ void emu_destroy(struct emu *emu)
     if (!emu)
         return;
     c2_assert_context(NULL, NULL);
-    release(emu);
+    emu_release(emu);
 }
 
 struct engine *emu_retire(struct emu *emu)
@@ -165,7 +165,7 @@ void emu_take_all_registers(struct emu *emu)
 }
 
 /* After a checkpoint was read: the engine has been made, and nothing has run. */
-static void resume(struct emu *emu, uint64_t instructions, struct checkpoint *c)
+static void emu_resume(struct emu *emu, uint64_t instructions, struct checkpoint *c)
 {
     struct engine *engine = emu->process.engine;
     emu->thread = schedule_running(emu->schedule);
@@ -191,7 +191,7 @@ void emu_checkpoint(struct emu *emu, struct checkpoint *c)
     checkpoint_number(c, &instructions, INT64_MAX);
     watchers_checkpoint(&emu->process.watchers, c);
     if (!checkpoint_writes(c) && checkpoint_status(c, NULL) == C2_OK)
-        resume(emu, instructions, c);
+        emu_resume(emu, instructions, c);
 }
 
 void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }
@@ -211,7 +211,7 @@ static enum c2_status mark_requests(struct emu *emu, const struct watch_part *pa
                                            : status;
 }
 
-static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
+static enum c2_status emu_begin_phase(struct emu *emu, struct c2_error *err)
 {
     const uint64_t now = emu_instructions(emu);
     const struct watch_part part = emu->process.parts ? parts_part(emu->process.parts)
@@ -257,7 +257,7 @@ static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
         status = emu->config.moment.reached(emu->config.moment.self, err);
     }
     if (status == C2_OK && !emu->over && emu_instructions(emu) == emu->phase_end)
-        status = begin_phase(emu, err);
+        status = emu_begin_phase(emu, err);
     return status;
 }
 

@@ -27,7 +27,7 @@ bool emu_finish(struct emu *emu, enum emu_end_kind kind)
     return false;
 }
 
-static bool exited(struct emu *emu, int status)
+static bool events_exited(struct emu *emu, int status)
 {
     emu->end->status = status;
     return emu_finish(emu, EMU_EXITED);
@@ -41,7 +41,7 @@ static bool killed(struct emu *emu, int sig, int code)
     return emu_finish(emu, EMU_KILLED);
 }
 
-static bool refused(struct emu *emu, const char *why)
+static bool events_refused(struct emu *emu, const char *why)
 {
     snprintf(emu->end->refusal, sizeof emu->end->refusal, "%s", why);
     return emu_finish(emu, EMU_REFUSED);
@@ -58,7 +58,7 @@ bool emu_deadlocked(struct emu *emu)
 
 /* ------------------------------------------------------------------ events; each returns whether the guest goes on */
 
-static bool enter_handler(struct emu *emu)
+static bool events_enter_handler(struct emu *emu)
 {
     return watchers_interrupted(&emu->process.watchers, emu->thread->cpu.gpr[4], emu->err) == C2_OK ||
            emu_finish(emu, EMU_FAILED);
@@ -69,7 +69,7 @@ static bool after_delivery(struct emu *emu, enum syscalls_delivery delivery, int
     switch (delivery) {
     case SYSCALLS_HANDLED:
         engine_set_cpu(emu->process.engine, &emu->thread->cpu);
-        return enter_handler(emu);
+        return events_enter_handler(emu);
     case SYSCALLS_IGNORED:
         return true;
     default:
@@ -103,7 +103,7 @@ enum c2_status emu_mark_thread(struct emu *emu, const struct emu_thread *thread,
     return emu->config.writer ? stream_writer_mark(emu->config.writer, STREAM_THREAD, words, 2, err) : C2_OK;
 }
 
-static bool start_thread(struct emu *emu, const struct syscalls_result *result)
+static bool events_start_thread(struct emu *emu, const struct syscalls_result *result)
 {
     enum { RAX = 0, RSP = 4 };
     struct emu_thread *thread = schedule_add(emu->schedule, result->thread.tid);
@@ -170,7 +170,7 @@ bool emu_on_syscall(struct emu *emu)
     emu->blocked = result.action == SYSCALLS_BLOCKED;
     switch (result.action) {
     case SYSCALLS_EXIT:
-        return exited(emu, result.status);
+        return events_exited(emu, result.status);
     case SYSCALLS_EXECUTE:
         return emu_finish(emu, EMU_EXECUTED);
     case SYSCALLS_FAILED:
@@ -178,7 +178,7 @@ bool emu_on_syscall(struct emu *emu)
     case SYSCALLS_RESTORE:
         return on_restored(emu, result.signal);
     case SYSCALLS_STARTED:
-        return start_thread(emu, &result);
+        return events_start_thread(emu, &result);
     case SYSCALLS_FORK:
         return emu_start_process(emu, &before, &result);
     case SYSCALLS_ENDED:
@@ -261,7 +261,7 @@ bool emu_on_event(struct emu *emu, const struct engine_event *event)
     case ENGINE_TRAP:
         return on_trap(emu, event);
     case ENGINE_REFUSED:
-        return refused(emu, event->refusal);
+        return events_refused(emu, event->refusal);
     case ENGINE_INTERRUPT:
         return emu_finish(emu, EMU_INTERRUPTED);
     default:

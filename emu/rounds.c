@@ -56,7 +56,7 @@ static void enter_engine(struct engine *engine, struct emu_thread *thread)
 }
 
 /* The engine is given to another thread. */
-static enum c2_status switch_to(struct emu *emu, struct emu_thread *next, struct c2_error *err)
+static enum c2_status rounds_switch_to(struct emu *emu, struct emu_thread *next, struct c2_error *err)
 {
     struct engine *engine = emu->process.engine;
     struct stream_writer *writer = emu->config.writer;
@@ -130,7 +130,7 @@ bool emu_wait_for_anything(void *self, uint64_t instructions)
 static bool has_lost_turn(const struct emu *emu) { return emu->interrupted || emu->news == TURNS_BROKEN; }
 
 /* One thread's turn is over, and that of the next one that goes on begins; which it is again, where it is alone. */
-static bool take_turn(struct emu *emu)
+static bool rounds_take_turn(struct emu *emu)
 {
     enum syscalls_readiness how;
     emu->blocked = true;
@@ -146,7 +146,7 @@ static bool take_turn(struct emu *emu)
         }
         if (!next)
             return all_wait(emu);
-        if (switch_to(emu, next, emu->err) != C2_OK)
+        if (rounds_switch_to(emu, next, emu->err) != C2_OK)
             return emu_finish(emu, EMU_FAILED);
         emu->blocked = false;
         const bool goes_on = how == SYSCALLS_AGAIN         ? emu_on_syscall(emu)
@@ -173,7 +173,7 @@ bool emu_keep_turns(struct emu *emu)
     if (!take_alarms(emu, now))
         return false;
     while (schedule_is_due(emu->schedule, now))
-        if (!take_turn(emu) || !take_alarms(emu, now))
+        if (!rounds_take_turn(emu) || !take_alarms(emu, now))
             return false;
     return true;
 }

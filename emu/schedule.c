@@ -132,7 +132,8 @@ bool schedule_is_due(const struct schedule *schedule, uint64_t instructions)
 }
 
 /* The first one that can go on, from the one behind that which runs; this is the last. */
-static bool find(struct schedule *schedule, uint64_t instructions, uint32_t *next, enum syscalls_readiness *how)
+static bool schedule_find(struct schedule *schedule, uint64_t instructions, uint32_t *next,
+                          enum syscalls_readiness *how)
 {
     const uint32_t first = schedule->ended ? schedule->running : schedule->running + 1;
     for (uint32_t i = 0; i < schedule->count; i++) {
@@ -152,7 +153,7 @@ bool schedule_waits(struct schedule *schedule, uint32_t i, uint64_t instructions
 struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instructions, enum syscalls_readiness *how)
 {
     uint32_t next;
-    while (!find(schedule, instructions, &next, how))
+    while (!schedule_find(schedule, instructions, &next, how))
         if (!schedule->idle.pass(schedule->idle.self, instructions))
             return NULL;
     schedule->running = next;
@@ -195,7 +196,7 @@ void schedule_destroy(struct schedule *schedule)
     c2_free(schedule);
 }
 
-static void visit_thread(struct emu_thread *thread, struct checkpoint *c)
+static void schedule_visit_thread(struct emu_thread *thread, struct checkpoint *c)
 {
     CHECKPOINT_NUMBER(c, thread->number, UINT32_MAX);
     CHECKPOINT_NUMBER(c, thread->tid, INT32_MAX);
@@ -243,7 +244,7 @@ void schedule_checkpoint(struct schedule *schedule, struct checkpoint *c)
     for (uint32_t i = 0; i < count && checkpoint_status(c, NULL) == C2_OK; i++) {
         struct c2_error why;
         if (i < schedule->count || schedule_add(schedule, 0)) {
-            visit_thread(schedule->threads[i], c);
+            schedule_visit_thread(schedule->threads[i], c);
             continue;
         }
         c2_fail_memory(&why, "the guest's threads");

@@ -13,7 +13,7 @@
 
 #define FRAMES 24u
 
-static bool read_guest(void *self, uint64_t address, uint64_t *out) { return guest_word(self, address, out); }
+static bool stacks_read_guest(void *self, uint64_t address, uint64_t *out) { return guest_word(self, address, out); }
 
 /* site: behind the call, or the system call. */
 static void put_frame(FILE *to, struct loader_symbols *symbols, uint64_t site)
@@ -31,7 +31,7 @@ static void put_frame(FILE *to, struct loader_symbols *symbols, uint64_t site)
 static void put_stack(FILE *to, const struct stacks_config *config, const struct syscalls_cpu *cpu)
 {
     struct loader_registers registers = {.pc = cpu->rip};
-    const struct loader_memory memory = {config->mmu, read_guest};
+    const struct loader_memory memory = {config->mmu, stacks_read_guest};
     for (int i = 0; i < 16; i++)
         registers.gpr[i] = cpu->gpr[i];
     for (unsigned i = 0; i < FRAMES && registers.pc != 0; i++) {

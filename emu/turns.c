@@ -137,18 +137,18 @@ static void sleep_on(_Atomic uint32_t *word, uint32_t value)
     syscall(SYS_futex, word, FUTEX_WAIT, value, &most, NULL, 0);
 }
 
-static void wake(_Atomic uint32_t *word)
+static void turns_wake(_Atomic uint32_t *word)
 {
     atomic_fetch_add(word, 1);
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static void fail(struct shared *shared, uint32_t how)
+static void turns_fail(struct shared *shared, uint32_t how)
 {
     shared->failed = how;
     for (uint32_t i = 0; i < SEATS; i++)
         if (shared->seats[i].taken)
-            wake(&shared->seats[i].word);
+            turns_wake(&shared->seats[i].word);
 }
 
 /* A process that is at its end has no line here, or is a zombie of the host's. */
@@ -178,7 +178,7 @@ static void look_at_holder(struct shared *shared)
                 pid, (long)host);
 }
 
-static enum turns_news await(struct emu_turns *turns, uint64_t *now)
+static enum turns_news turns_await(struct emu_turns *turns, uint64_t *now)
 {
     struct shared *shared = turns->shared;
     struct seat *seat = &shared->seats[turns->self];
@@ -199,7 +199,7 @@ static enum turns_news await(struct emu_turns *turns, uint64_t *now)
 enum turns_news turns_begin(struct emu_turns *turns, uint32_t self, uint32_t pid, uint64_t *now)
 {
     take_seat(turns, self, pid);
-    return await(turns, now);
+    return turns_await(turns, now);
 }
 
 /* ------------------------------------------------------------------ which is next */
@@ -210,7 +210,7 @@ static bool sleeps(const struct shared *shared, const struct seat *seat)
     return seat->asleep && seat->events == shared->events && seat->deadline > shared->now;
 }
 
-static uint32_t next_of(const struct shared *shared, uint32_t from, bool outside)
+static uint32_t turns_next_of(const struct shared *shared, uint32_t from, bool outside)
 {
     for (uint32_t i = 1; i <= SEATS; i++) {
         const struct seat *seat = &shared->seats[(from + i) % SEATS];
@@ -233,13 +233,13 @@ static uint32_t first_moment(const struct shared *shared, uint32_t from)
     return first;
 }
 
-static void give(struct shared *shared, uint32_t to, enum turns_news news)
+static void turns_give(struct shared *shared, uint32_t to, enum turns_news news)
 {
     shared->news = news;
     if (shared->holder == to)
         return;
     shared->holder = to;
-    wake(&shared->seats[to].word);
+    turns_wake(&shared->seats[to].word);
 }
 
 static uint64_t host_ns(void)
@@ -250,7 +250,7 @@ static uint64_t host_ns(void)
 }
 
 /* As long as the host has to wait for what comes from outside, guest time is the host's. */
-static bool has_come(struct shared *shared, uint32_t moment)
+static bool turns_has_come(struct shared *shared, uint32_t moment)
 {
     const uint64_t now = host_ns();
     shared->idle_from = shared->idle_from ? shared->idle_from : now;
@@ -260,16 +260,16 @@ static bool has_come(struct shared *shared, uint32_t moment)
 /* No process has done anything for a round. */
 static enum turns_news give_idle(struct shared *shared, uint32_t from)
 {
-    const uint32_t moment = first_moment(shared, from), outside = next_of(shared, from, true);
-    if (outside != SEATS && !has_come(shared, moment)) {
-        give(shared, outside, TURNS_OUTSIDE);
+    const uint32_t moment = first_moment(shared, from), outside = turns_next_of(shared, from, true);
+    if (outside != SEATS && !turns_has_come(shared, moment)) {
+        turns_give(shared, outside, TURNS_OUTSIDE);
     } else if (moment != SEATS) {
         const uint64_t deadline = shared->seats[moment].deadline;
         shared->now = deadline > shared->now ? deadline : shared->now;
         shared->idle = 0;
-        give(shared, moment, TURNS_GO);
+        turns_give(shared, moment, TURNS_GO);
     } else {
-        fail(shared, STUCK);
+        turns_fail(shared, STUCK);
         return TURNS_STUCK;
     }
     return TURNS_GO;
@@ -287,12 +287,12 @@ enum turns_news turns_pass(struct emu_turns *turns, const struct turns_state *st
     shared->idle = state->ready || state->moved ? 0 : shared->idle + 1;
     if (shared->idle == 0)
         shared->idle_from = 0;
-    const uint32_t next = next_of(shared, turns->self, false);
+    const uint32_t next = turns_next_of(shared, turns->self, false);
     if (next != SEATS && shared->idle < shared->processes)
-        give(shared, next, TURNS_GO);
+        turns_give(shared, next, TURNS_GO);
     else if (give_idle(shared, turns->self) == TURNS_STUCK)
         return TURNS_STUCK;
-    return await(turns, now);
+    return turns_await(turns, now);
 }
 
 void emu_turns_leave(struct emu_turns *turns, uint64_t now)
@@ -304,13 +304,13 @@ void emu_turns_leave(struct emu_turns *turns, uint64_t now)
     for (uint32_t i = 0; i < SEATS; i++)
         shared->seats[i].asleep = false; /* it may have been waited for */
     if (shared->processes > 0)
-        give(shared, next_of(shared, turns->self, false), TURNS_GO);
+        turns_give(shared, turns_next_of(shared, turns->self, false), TURNS_GO);
 }
 
 void emu_turns_fail(struct emu_turns *turns)
 {
     if (!turns->shared->failed)
-        fail(turns->shared, BROKEN);
+        turns_fail(turns->shared, BROKEN);
 }
 
 void emu_turns_signal(const struct emu_turns *turns, int number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/code.h"
 
-static enum c2_status empty_map(struct c2_map **map, struct c2_error *err)
+static enum c2_status code_empty_map(struct c2_map **map, struct c2_error *err)
 {
     c2_map_destroy(*map);
     *map = NULL;
@@ -16,7 +16,7 @@ enum c2_status engine_code_begin(struct engine_code *code, const struct engine_c
     code->cpu = config->cpu;
     for (size_t i = 0; i < code->special_count; i++)
         code->all_specials[i]->stale = true;
-    enum c2_status status = empty_map(&code->watched, err);
+    enum c2_status status = code_empty_map(&code->watched, err);
     return status == C2_OK && !code->specials ? c2_map_create(&code->specials, err) : status;
 }
 

@@ -88,12 +88,12 @@ static bool is_non_temporal(const ZydisDecodedInstruction *insn)
     }
 }
 
-static bool is_memory(const ZydisDecodedOperand *operand)
+static bool decode_is_memory(const ZydisDecodedOperand *operand)
 {
     return operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.type == ZYDIS_MEMOP_TYPE_MEM;
 }
 
-static enum stream_kind kind_of(const ZydisDecodedOperand *operand)
+static enum stream_kind decode_kind_of(const ZydisDecodedOperand *operand)
 {
     bool reads = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
     bool writes = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
@@ -116,11 +116,11 @@ static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const st
     struct stream_slot destination = {.insn = index, .kind = STREAM_DESTINATION};
     for (unsigned i = 0; i < insn->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &insn->operands[i];
-        if (!is_memory(operand))
+        if (!decode_is_memory(operand))
             continue;
         struct stream_slot *slot = is_destination(operand) ? &destination : &source;
         slot->size = operand->size / 8;
-        slot->how = kind_of(operand) == STREAM_WRITE;
+        slot->how = decode_kind_of(operand) == STREAM_WRITE;
     }
     out[0] = source;
     out[1] = destination;
@@ -182,10 +182,10 @@ unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct de
     unsigned count = 0;
     for (unsigned i = 0; i < insn->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &insn->operands[i];
-        if (!is_memory(operand))
+        if (!decode_is_memory(operand))
             continue;
         C2_ASSERT(count < DECODE_INSN_SLOTS);
-        const enum stream_kind kind = kind_of(operand);
+        const enum stream_kind kind = decode_kind_of(operand);
         out[count++] = (struct stream_slot){.insn = index,
                                             .size = operand->size / 8,
                                             .kind = kind,
@@ -239,7 +239,7 @@ static bool ends_block(const ZydisDecodedInstruction *insn)
     return decode_branches(insn) || insn->mnemonic == ZYDIS_MNEMONIC_PAUSE;
 }
 
-static bool is_split(struct decode_splits splits, struct guest_va pc)
+static bool engine_decode_is_split(struct decode_splits splits, struct guest_va pc)
 {
     return splits.at && splits.at(splits.self, pc);
 }
@@ -247,12 +247,12 @@ static bool is_split(struct decode_splits splits, struct guest_va pc)
 bool decode_is_split(const struct decode_block *block, struct decode_splits splits)
 {
     for (unsigned i = 1; splits.at && i < block->block.insn_count; i++)
-        if (is_split(splits, (struct guest_va){block->block.pc.v + block->insns[i].offset}))
+        if (engine_decode_is_split(splits, (struct guest_va){block->block.pc.v + block->insns[i].offset}))
             return true;
     return false;
 }
 
-static void add_insn(struct decode_block *out, const struct decode_insn *one)
+static void decode_add_insn(struct decode_block *out, const struct decode_insn *one)
 {
     const uint16_t index = out->block.insn_count;
     struct stream_slot *slots = out->slots + out->block.slot_count;
@@ -278,7 +278,7 @@ static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct d
 {
     struct decode_insn scratch, *one = out->kept ? &out->kept[out->block.insn_count] : &scratch;
     const struct guest_va here = {out->block.pc.v + out->block.bytes};
-    if (out->block.insn_count > 0 && is_split(splits, here))
+    if (out->block.insn_count > 0 && engine_decode_is_split(splits, here))
         return DECODE_WHOLE;
     switch (decode_one(one, here, bytes - out->block.bytes)) {
     case DECODE_GOOD:
@@ -290,7 +290,7 @@ static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct d
     }
     if (decode_is_alone(one, splits.cpu))
         return DECODE_SPECIAL;
-    add_insn(out, one);
+    decode_add_insn(out, one);
     return ends_block(&one->insn) || out->block.insn_count == DECODE_MAX_INSNS ? DECODE_WHOLE : DECODE_OPEN;
 }
 

@@ -42,7 +42,7 @@ static const struct row x87[] = {
     {"fpatan", 1}, {"f2xm1", 1},  {"fyl2x", 1},  {"fyl2xp1", 1}, {"fsincos", 2},
 };
 
-static unsigned find(const struct row *rows, size_t count, const char *name, size_t length)
+static unsigned flops_find(const struct row *rows, size_t count, const char *name, size_t length)
 {
     for (size_t i = 0; i < count; i++)
         if (strlen(rows[i].name) == length && strncmp(rows[i].name, name, length) == 0)
@@ -72,7 +72,7 @@ static unsigned of_vector(const struct decode_insn *insn, const char *name)
     if (length == 4 && strncmp(name, "dp", 2) == 0)
         return dot_product(insn, 128 / bits);
     const unsigned lanes = width == 's' ? 1 : insn->operands[0].size / bits;
-    return lanes * find(vectors, sizeof vectors / sizeof vectors[0], name, length - 2);
+    return lanes * flops_find(vectors, sizeof vectors / sizeof vectors[0], name, length - 2);
 }
 
 unsigned decode_flops(const struct decode_insn *insn)
@@ -82,6 +82,6 @@ unsigned decode_flops(const struct decode_insn *insn)
         return 0;
     const char *name = ZydisMnemonicGetString(insn->insn.mnemonic);
     if (from == ZYDIS_ISA_EXT_X87)
-        return find(x87, sizeof x87 / sizeof x87[0], name, strlen(name));
+        return flops_find(x87, sizeof x87 / sizeof x87[0], name, strlen(name));
     return of_vector(insn, name[0] == 'v' ? name + 1 : name);
 }

@@ -28,7 +28,7 @@ struct shapes {
     uint32_t count, room;
 };
 
-static enum c2_status no_memory(struct c2_error *err)
+static enum c2_status shapes_no_memory(struct c2_error *err)
 {
     return c2_fail_memory(err, "the blocks of masked instructions");
 }
@@ -38,7 +38,7 @@ enum c2_status shapes_create(struct shapes **out, struct stream_blocks *blocks, 
     *out = NULL;
     struct shapes *shapes = c2_calloc(1, sizeof *shapes);
     if (!shapes)
-        return no_memory(err);
+        return shapes_no_memory(err);
     const enum c2_status status = c2_map_create(&shapes->by_hash, err);
     if (status != C2_OK) {
         c2_free(shapes);
@@ -58,7 +58,7 @@ void shapes_destroy(struct shapes *shapes)
     c2_free(shapes);
 }
 
-static uint64_t hash_of(struct guest_va pc, const struct interpret_touched *touched)
+static uint64_t shapes_hash_of(struct guest_va pc, const struct interpret_touched *touched)
 {
     uint64_t hash = pc.v;
     for (unsigned i = 0; i < touched->count; i++)
@@ -66,8 +66,8 @@ static uint64_t hash_of(struct guest_va pc, const struct interpret_touched *touc
     return hash ^ hash >> 32;
 }
 
-static bool fits(const struct stream_block *block, struct guest_va pc, const struct decode_insn *insn,
-                 const struct interpret_touched *touched)
+static bool shapes_fits(const struct stream_block *block, struct guest_va pc, const struct decode_insn *insn,
+                        const struct interpret_touched *touched)
 {
     bool same = block->pc.v == pc.v && block->bytes == insn->insn.length && block->slot_count == touched->count;
     for (unsigned i = 0; i < touched->count && same; i++)
@@ -75,8 +75,9 @@ static bool fits(const struct stream_block *block, struct guest_va pc, const str
     return same;
 }
 
-static enum c2_status make(uint32_t *out, struct shapes *shapes, struct guest_va pc, const struct decode_insn *insn,
-                           const struct interpret_touched *touched, struct c2_error *err)
+static enum c2_status shapes_make(uint32_t *out, struct shapes *shapes, struct guest_va pc,
+                                  const struct decode_insn *insn, const struct interpret_touched *touched,
+                                  struct c2_error *err)
 {
     struct stream_slot slots[INTERPRET_TOUCHES];
     const struct stream_insn one = {.length = insn->insn.length, .flops = (uint8_t)decode_flops(insn)};
@@ -95,17 +96,17 @@ static enum c2_status make(uint32_t *out, struct shapes *shapes, struct guest_va
 enum c2_status shapes_find(uint32_t *out, struct shapes *shapes, struct guest_va pc, const struct decode_insn *insn,
                            const struct interpret_touched *touched, struct c2_error *err)
 {
-    const uint64_t hash = hash_of(pc, touched);
+    const uint64_t hash = shapes_hash_of(pc, touched);
     uint64_t first = NONE;
     c2_map_get(shapes->by_hash, hash, &first);
     for (uint32_t i = (uint32_t)first; i != NONE; i = shapes->list[i - 1].next) {
         *out = shapes->list[i - 1].number;
-        if (!shapes->list[i - 1].stale && fits(stream_blocks_at(shapes->blocks, *out), pc, insn, touched))
+        if (!shapes->list[i - 1].stale && shapes_fits(stream_blocks_at(shapes->blocks, *out), pc, insn, touched))
             return C2_OK;
     }
     if (!c2_grow((void **)&shapes->list, &shapes->room, shapes->count, sizeof *shapes->list))
-        return no_memory(err);
-    enum c2_status status = make(out, shapes, pc, insn, touched, err);
+        return shapes_no_memory(err);
+    enum c2_status status = shapes_make(out, shapes, pc, insn, touched, err);
     if (status == C2_OK)
         status = c2_map_put(shapes->by_hash, hash, shapes->count + 1, err);
     if (status == C2_OK)

@@ -17,7 +17,7 @@
 /* ------------------------------------------------------------------ finding */
 
 /* Slots of an instruction alone in its block. */
-static enum c2_status add_block(struct engine_code *code, struct engine_special *special, struct c2_error *err)
+static enum c2_status special_add_block(struct engine_code *code, struct engine_special *special, struct c2_error *err)
 {
     struct stream_slot slots[DECODE_INSN_SLOTS];
     struct stream_insn insn = {.length = special->insn.insn.length, .flops = (uint8_t)decode_flops(&special->insn)};
@@ -89,7 +89,7 @@ enum c2_status engine_special_at(struct engine_special **out, struct engine_code
         return C2_OK;
     memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
     const bool has_block = decode_is_alone(&special->insn, code->cpu) && !engine_special_is_masked(special, code->cpu);
-    return has_block ? add_block(code, special, err) : C2_OK;
+    return has_block ? special_add_block(code, special, err) : C2_OK;
 }
 
 void engine_specials_forget(struct engine_code *code, uint64_t start, uint64_t bytes)

@@ -10,14 +10,14 @@
 
 #include "findings/findings_priv.h"
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static int accesses_compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static int by_loop(const void *left, const void *right)
+static int accesses_by_loop(const void *left, const void *right)
 {
     const struct findings_sorted *a = left, *b = right;
     if (a->loop != b->loop)
-        return compare(a->loop, b->loop);
-    return a->object != b->object ? compare(a->object, b->object) : compare(a->number, b->number);
+        return accesses_compare(a->loop, b->loop);
+    return a->object != b->object ? accesses_compare(a->object, b->object) : accesses_compare(a->number, b->number);
 }
 
 enum c2_status findings_accesses_sort(struct findings_sorted **out, const struct analyses_excerpts_result *excerpts,
@@ -32,7 +32,7 @@ enum c2_status findings_accesses_sort(struct findings_sorted **out, const struct
     for (size_t i = 0; i < excerpts->access_count; i++)
         sorted[i] = (struct findings_sorted){excerpts->loops.loop_of[excerpts->accesses[i].insn],
                                              excerpts->accesses[i].object, (uint32_t)i};
-    qsort(sorted, excerpts->access_count, sizeof *sorted, by_loop);
+    qsort(sorted, excerpts->access_count, sizeof *sorted, accesses_by_loop);
     return C2_OK;
 }
 

@@ -106,7 +106,7 @@ struct way {
     double stretch, bytes; /* stretch 0: lines here and there */
 };
 
-static uint64_t function_of(const struct findings_input *input, uint32_t loop)
+static uint64_t blocks_function_of(const struct findings_input *input, uint32_t loop)
 {
     struct guest_va entry = {0};
     if (input->symbols)
@@ -120,7 +120,7 @@ static unsigned loops_below(const struct cut *cut, const struct analyses_access 
     uint32_t loop = cut->input->excerpts->loops.loop_of[access->insn], last = loop;
     for (unsigned depth = 0; depth < EXCERPTS_DEPTH && last != ANALYSES_NO_LOOP; depth++) {
         if (loop == cut->carrier)
-            return loop != ANALYSES_NO_LOOP || function_of(cut->input, last) == cut->function ? depth : 0;
+            return loop != ANALYSES_NO_LOOP || blocks_function_of(cut->input, last) == cut->function ? depth : 0;
         last = loop;
         loop = loop == ANALYSES_NO_LOOP ? loop : analyses_loop_around(cut->input->excerpts, loop);
     }
@@ -146,7 +146,8 @@ static void go_round(struct way *way, const struct findings_input *input, const 
     way->bytes *= known && bytes < line ? 1 + (rounds - 1) * bytes / line : rounds;
 }
 
-static void go(struct way *way, const struct cut *cut, const struct analyses_access *access, unsigned depth_of_carrier)
+static void blocks_go(struct way *way, const struct cut *cut, const struct analyses_access *access,
+                      unsigned depth_of_carrier)
 {
     const struct analyses_excerpts_result *excerpts = cut->input->excerpts;
     uint32_t loop = excerpts->loops.loop_of[access->insn];
@@ -160,7 +161,7 @@ static void go(struct way *way, const struct cut *cut, const struct analyses_acc
     }
 }
 
-static int by_place(const void *left, const void *right)
+static int blocks_by_place(const void *left, const void *right)
 {
     const struct way *a = left, *b = right;
     if (a->object != b->object)
@@ -208,10 +209,10 @@ static double bytes_of_round(const struct cut *cut, struct way *ways)
     for (size_t i = 0; i < excerpts->access_count; i++) {
         const unsigned depth = loops_below(cut, &excerpts->accesses[i]);
         if (depth != 0)
-            go(&ways[count++], cut, &excerpts->accesses[i], depth);
+            blocks_go(&ways[count++], cut, &excerpts->accesses[i], depth);
     }
     if (count != 0)
-        qsort(ways, count, sizeof *ways, by_place);
+        qsort(ways, count, sizeof *ways, blocks_by_place);
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from; to < count && ways[to].object == ways[from].object; to++)
             ;
@@ -227,7 +228,7 @@ static bool covers(const struct cut *cut, const struct analyses_access *access, 
 {
     const uint64_t bytes = cut->input->profile->objects[access->object].bytes;
     struct way way;
-    go(&way, cut, access, depth);
+    blocks_go(&way, cut, access, depth);
     return way.bytes >= (double)(bytes - bytes / COVERED);
 }
 
@@ -236,7 +237,7 @@ static unsigned find_carrier(struct cut *cut, const struct analyses_access *acce
 {
     for (unsigned depth = 1; depth < EXCERPTS_DEPTH; depth++) {
         int64_t step;
-        cut->function = function_of(cut->input, loop);
+        cut->function = blocks_function_of(cut->input, loop);
         loop = cut->carrier = analyses_loop_around(cut->input->excerpts, loop);
         if (loop == ANALYSES_NO_LOOP || !findings_step(access, depth, &step))
             return covers(cut, access, depth) ? depth : 0;

@@ -56,7 +56,7 @@ static void close_decoder(struct decoder *decoder)
 }
 
 /* The instruction at pc; false: its code is in no file, or none. */
-static bool decode(struct decoder *decoder, struct loader_symbols *symbols, struct guest_va pc)
+static bool chase_decode(struct decoder *decoder, struct loader_symbols *symbols, struct guest_va pc)
 {
     uint8_t bytes[LOADER_LONGEST_INSN];
     const char *path;
@@ -79,10 +79,10 @@ static bool decode(struct decoder *decoder, struct loader_symbols *symbols, stru
 }
 
 /* The number of the register that this one is a part of; REGISTERS: it is none for addresses and whole numbers. */
-static unsigned number_of(x86_reg reg) { return loader_capstone_register(reg, true); }
+static unsigned chase_number_of(x86_reg reg) { return loader_capstone_register(reg, true); }
 
 /* The registers of the memory operand, as bits; 0: it has none. *reads: it is read. */
-static unsigned address_of(const cs_insn *insn, bool *reads)
+static unsigned chase_address_of(const cs_insn *insn, bool *reads)
 {
     const cs_x86 *x86 = &insn->detail->x86;
     unsigned bits = 0;
@@ -91,18 +91,18 @@ static unsigned address_of(const cs_insn *insn, bool *reads)
         const cs_x86_op *op = &x86->operands[i];
         if (op->type != X86_OP_MEM)
             continue;
-        const unsigned base = number_of(op->mem.base), index = number_of(op->mem.index);
+        const unsigned base = chase_number_of(op->mem.base), index = chase_number_of(op->mem.index);
         bits |= (base < REGISTERS ? 1u << base : 0) | (index < REGISTERS ? 1u << index : 0);
         *reads |= insn->id != X86_INS_LEA && (op->access & CS_AC_READ) != 0;
     }
     return bits;
 }
 
-static unsigned bits_of(const uint16_t *regs, uint8_t count)
+static unsigned chase_bits_of(const uint16_t *regs, uint8_t count)
 {
     unsigned bits = 0;
     for (unsigned i = 0; i < count; i++) {
-        const unsigned number = number_of((x86_reg)regs[i]);
+        const unsigned number = chase_number_of((x86_reg)regs[i]);
         bits |= number < REGISTERS ? 1u << number : 0;
     }
     return bits;
@@ -125,7 +125,7 @@ static bool clears(const cs_insn *insn)
     return same && (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB);
 }
 
-static void pass(struct flow *flow, const struct decoder *decoder, bool asked)
+static void chase_pass(struct flow *flow, const struct decoder *decoder, bool asked)
 {
     cs_regs read, written;
     uint8_t read_count, written_count;
@@ -133,8 +133,8 @@ static void pass(struct flow *flow, const struct decoder *decoder, bool asked)
     const cs_insn *insn = decoder->insn;
     if (cs_regs_access(decoder->capstone, insn, read, &read_count, written, &written_count) != CS_ERR_OK)
         return;
-    const uint64_t address = sources(flow, address_of(insn, &loads));
-    uint64_t result = clears(insn) ? 0 : sources(flow, bits_of(read, read_count));
+    const uint64_t address = sources(flow, chase_address_of(insn, &loads));
+    uint64_t result = clears(insn) ? 0 : sources(flow, chase_bits_of(read, read_count));
     flow->address |= asked ? address : 0;
     if (loads) {
         const uint64_t load = UINT64_C(1) << (flow->loads < LOADS ? flow->loads : LOADS - 1);
@@ -142,7 +142,7 @@ static void pass(struct flow *flow, const struct decoder *decoder, bool asked)
         flow->chasing |= address & load;
         result |= load;
     }
-    const unsigned to = bits_of(written, written_count);
+    const unsigned to = chase_bits_of(written, written_count);
     for (unsigned i = 0; i < REGISTERS; i++)
         if ((to >> i & 1) != 0 && i != STACK_POINTER)
             flow->from[i] = result;
@@ -164,11 +164,11 @@ static void pass_all(struct flow *flow, struct decoder *decoder, const struct fi
     flow->loads = 0;
     for (size_t i = 0; i < input->profile->insn_count; i++)
         if (concerns(input, (uint32_t)i, loop, function) &&
-            decode(decoder, input->symbols, input->profile->insns[i].pc))
-            pass(flow, decoder, i == insn);
+            chase_decode(decoder, input->symbols, input->profile->insns[i].pc))
+            chase_pass(flow, decoder, i == insn);
 }
 
-static bool follow(struct decoder *decoder, const struct findings_input *input, uint32_t insn, uint32_t loop)
+static bool chase_follow(struct decoder *decoder, const struct findings_input *input, uint32_t insn, uint32_t loop)
 {
     struct flow flow = {.loads = 0}, before;
     struct guest_va function = {0};
@@ -191,7 +191,7 @@ bool findings_chases(const struct findings_input *input, uint32_t insn, uint32_t
 {
     struct decoder decoder = {.path = NULL};
     const bool found = input->symbols && input->excerpts && open_decoder(&decoder, input->symbols) &&
-                       follow(&decoder, input, insn, loop);
+                       chase_follow(&decoder, input, insn, loop);
     close_decoder(&decoder);
     return found;
 }

@@ -118,8 +118,8 @@ static int by_translation(const void *left, const void *right)
 }
 
 /* The translations of groups that are no matter of the order of loops; behind the groups' own findings. */
-static enum c2_status add_translations(struct findings *to, const struct findings_input *input,
-                                       const struct groups *groups, struct c2_error *err)
+static enum c2_status findings_add_translations(struct findings *to, const struct findings_input *input,
+                                                const struct groups *groups, struct c2_error *err)
 {
     const uint32_t from = to->count;
     const struct group **order = c2_calloc(groups->count + (size_t)1, sizeof(const struct group *));
@@ -142,7 +142,7 @@ static enum c2_status add_translations(struct findings *to, const struct finding
 /* ------------------------------------------------------------------ code, and start-up */
 
 /* One finding, at the function whose fetches cost most. */
-static void add_code(struct findings *to, const struct findings_input *input, const struct groups *groups)
+static void findings_add_code(struct findings *to, const struct findings_input *input, const struct groups *groups)
 {
     const struct code *most = groups->codes;
     uint32_t functions = 0;
@@ -173,7 +173,7 @@ static uint64_t worth(const struct finding *finding)
     return spared(finding) != 0 ? spared(finding) : finding->cost / WORTH_WITHOUT;
 }
 
-static int by_worth(const void *left, const void *right)
+static int findings_by_worth(const void *left, const void *right)
 {
     const struct finding *a = left, *b = right;
     if (worth(a) != worth(b))
@@ -196,7 +196,7 @@ void findings_sort(struct findings *findings)
 {
     const uint32_t first = findings->count != 0 && findings->list[0].pattern == FINDINGS_STARTUP;
     if (findings->count > first)
-        qsort(&findings->list[first], findings->count - first, sizeof *findings->list, by_worth);
+        qsort(&findings->list[first], findings->count - first, sizeof *findings->list, findings_by_worth);
 }
 
 static bool with_itself(const struct finding *of)
@@ -271,7 +271,7 @@ void findings_add_object(struct finding *to, uint32_t object)
     to->other = to->others++ == 0 ? object : to->other;
 }
 
-static void add_finding(struct finding *to, const struct finding *more)
+static void findings_add_finding(struct finding *to, const struct finding *more)
 {
     to->cost += more->cost;
     to->gain += more->gain;
@@ -285,7 +285,7 @@ static void add_finding(struct finding *to, const struct finding *more)
 }
 
 /* Findings of one cause, in the first of them. */
-static void add_up(struct findings *findings)
+static void findings_add_up(struct findings *findings)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < findings->count; i++) {
@@ -293,7 +293,7 @@ static void add_up(struct findings *findings)
         while (to < kept && !has_one_cause(&findings->list[to], &findings->list[i]))
             to++;
         if (to < kept)
-            add_finding(&findings->list[to], &findings->list[i]);
+            findings_add_finding(&findings->list[to], &findings->list[i]);
         else
             findings->list[kept++] = findings->list[i];
     }
@@ -309,12 +309,12 @@ static void drop_small(struct findings *findings)
     findings->count = kept;
 }
 
-static void sort_out(struct findings *findings)
+static void findings_sort_out(struct findings *findings)
 {
     uint32_t kept = 0;
     drop_small(findings);
     findings_sort(findings);
-    add_up(findings);
+    findings_add_up(findings);
     findings_sort(findings);
     for (uint32_t i = 0; i < findings->count; i++)
         if (is_worthwhile(findings, &findings->list[i]))
@@ -390,7 +390,8 @@ static enum c2_status size_blocks(struct findings *findings, const struct findin
 }
 
 /* A large program has thousands of groups, of which few are worth a look at all accesses. */
-static void judge(struct findings *findings, const struct findings_input *input, const struct group *group)
+static void findings_findings_judge(struct findings *findings, const struct findings_input *input,
+                                    const struct group *group)
 {
     struct finding *finding = &findings->list[findings->count++];
     if (findings_cost_sum(&group->cost) < findings->cycles / SMALL_SHARE)
@@ -408,8 +409,8 @@ static uint64_t late_cycles(const struct findings_input *input)
     return cycles;
 }
 
-static enum c2_status fill(struct findings *findings, const struct findings_input *input, const struct groups *groups,
-                           struct c2_error *err)
+static enum c2_status findings_fill(struct findings *findings, const struct findings_input *input,
+                                    const struct groups *groups, struct c2_error *err)
 {
     findings->cost = groups->cost;
     findings->startup = groups->startup;
@@ -418,21 +419,21 @@ static enum c2_status fill(struct findings *findings, const struct findings_inpu
     if (!findings->list)
         return c2_fail_memory(err, "the findings");
     for (uint32_t i = 0; i < groups->count; i++)
-        judge(findings, input, &groups->list[i]);
+        findings_findings_judge(findings, input, &groups->list[i]);
     enum c2_status status = swap_loops(findings, input, groups, err);
     join_walks(findings, input, groups);
     if (status == C2_OK)
         status = size_blocks(findings, input, groups, err);
     if (status == C2_OK)
-        status = add_translations(findings, input, groups, err);
-    add_code(findings, input, groups);
+        status = findings_add_translations(findings, input, groups, err);
+    findings_add_code(findings, input, groups);
     if (status == C2_OK)
         status = findings_add_sharing(findings, input, err);
     if (status == C2_OK)
         status = findings_add_prefetches(findings, input, err);
     if (status != C2_OK)
         return status;
-    sort_out(findings);
+    findings_sort_out(findings);
     add_startup(findings, groups);
     return C2_OK;
 }
@@ -450,7 +451,7 @@ enum c2_status findings_create(struct findings **out, const struct findings_inpu
     if (status == C2_OK)
         status = findings_group(&groups, &own, err);
     if (status == C2_OK)
-        status = fill(findings, &own, &groups, err);
+        status = findings_fill(findings, &own, &groups, err);
     findings_groups_release(&groups);
     c2_free(sorted);
     if (status == C2_OK)

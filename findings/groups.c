@@ -26,7 +26,7 @@ uint64_t findings_cost_sum(const struct findings_cost *cost)
 
 /* ------------------------------------------------------------------ what a row costs */
 
-static uint64_t own(const struct analyses_row *row, uint32_t level, enum analyses_class class_)
+static uint64_t groups_own(const struct analyses_row *row, uint32_t level, enum analyses_class class_)
 {
     const struct analyses_tally *all = &row->level[level], *startup = &row->startup[level];
     return all->reads[class_] + all->writes[class_] - startup->reads[class_] - startup->writes[class_];
@@ -34,7 +34,7 @@ static uint64_t own(const struct analyses_row *row, uint32_t level, enum analyse
 
 uint64_t findings_new_lines(const struct findings_input *input, const struct analyses_row *row)
 {
-    return own(row, input->profile->level_count - 1, ANALYSES_COLD);
+    return groups_own(row, input->profile->level_count - 1, ANALYSES_COLD);
 }
 
 static uint64_t translation_of(const struct analyses_row *row, const struct caches_costs *costs)
@@ -61,9 +61,9 @@ static void add_row_cost(struct findings_cost *to, uint64_t *level, uint64_t *ca
     const struct caches_costs costs = caches_costs(input->machine);
     const uint32_t levels = input->profile->level_count + input->profile->has_l1i;
     for (uint32_t i = 0; i < levels; i++) {
-        const uint64_t conflict = own(row, i, ANALYSES_CONFLICT) * costs.miss[i];
-        const uint64_t capacity = own(row, i, ANALYSES_CAPACITY) * costs.miss[i];
-        to->cold += own(row, i, ANALYSES_COLD) * costs.miss[i];
+        const uint64_t conflict = groups_own(row, i, ANALYSES_CONFLICT) * costs.miss[i];
+        const uint64_t capacity = groups_own(row, i, ANALYSES_CAPACITY) * costs.miss[i];
+        to->cold += groups_own(row, i, ANALYSES_COLD) * costs.miss[i];
         to->capacity += capacity;
         to->conflict += conflict;
         to->framed += (row->level[i].framed - row->startup[i].framed) * costs.miss[i];
@@ -84,7 +84,7 @@ static uint64_t startup_of(const struct findings_input *input, const struct anal
     return cycles;
 }
 
-static void add_cost(struct findings_cost *to, const struct findings_cost *more)
+static void groups_add_cost(struct findings_cost *to, const struct findings_cost *more)
 {
     to->cold += more->cold;
     to->capacity += more->capacity;
@@ -98,7 +98,8 @@ static void add_cost(struct findings_cost *to, const struct findings_cost *more)
 
 static uint64_t first_misses(const struct analyses_row *row)
 {
-    return own(row, 0, ANALYSES_COLD) + own(row, 0, ANALYSES_CAPACITY) + own(row, 0, ANALYSES_CONFLICT);
+    return groups_own(row, 0, ANALYSES_COLD) + groups_own(row, 0, ANALYSES_CAPACITY) +
+           groups_own(row, 0, ANALYSES_CONFLICT);
 }
 
 uint64_t findings_function(const struct findings_input *input, uint32_t insn)
@@ -110,7 +111,8 @@ uint64_t findings_function(const struct findings_input *input, uint32_t insn)
 }
 
 /* A number that no other group has: its object, and its loop or the number of its function. */
-static enum c2_status key_of(struct groups *groups, const struct group *group, uint64_t *key, struct c2_error *err)
+static enum c2_status groups_key_of(struct groups *groups, const struct group *group, uint64_t *key,
+                                    struct c2_error *err)
 {
     uint64_t number = group->loop;
     if (group->loop == ANALYSES_NO_LOOP && !c2_map_get(groups->functions, group->function, &number)) {
@@ -131,7 +133,7 @@ static enum c2_status find_group(struct groups *groups, const struct findings_in
     const struct group made = {
         .object = row->object, .loop = loop, .function = function, .lead_evictor = FINDINGS_NOBODY};
     uint64_t key, number;
-    enum c2_status status = key_of(groups, &made, &key, err);
+    enum c2_status status = groups_key_of(groups, &made, &key, err);
     if (status == C2_OK && c2_map_get(groups->numbers, key, &number)) {
         *out = &groups->list[number];
         return C2_OK;
@@ -170,7 +172,7 @@ static void forget_small_accesses(struct groups *groups)
             groups->list[i].access = NULL;
 }
 
-static enum c2_status code_of(struct code **out, struct groups *groups, uint64_t function, struct c2_error *err)
+static enum c2_status groups_code_of(struct code **out, struct groups *groups, uint64_t function, struct c2_error *err)
 {
     uint64_t number;
     if (c2_map_get(groups->code_of, function, &number)) {
@@ -188,17 +190,17 @@ static enum c2_status code_of(struct code **out, struct groups *groups, uint64_t
 }
 
 /* A row of fetches. */
-static enum c2_status add_code(struct groups *groups, const struct findings_input *input, uint32_t row,
-                               const struct findings_cost *cost, struct c2_error *err)
+static enum c2_status groups_add_code(struct groups *groups, const struct findings_input *input, uint32_t row,
+                                      const struct findings_cost *cost, struct c2_error *err)
 {
     const struct analyses_row *of = &input->profile->rows[row];
     const uint32_t l1i = input->profile->level_count;
     const uint64_t cycles = findings_cost_sum(cost);
     struct code *code = NULL;
-    add_cost(&groups->code, cost);
-    groups->code_misses += own(of, l1i, ANALYSES_COLD) + own(of, l1i, ANALYSES_CAPACITY) +
-                           own(of, l1i, ANALYSES_CONFLICT);
-    enum c2_status status = code_of(&code, groups, findings_function(input, of->insn), err);
+    groups_add_cost(&groups->code, cost);
+    groups->code_misses += groups_own(of, l1i, ANALYSES_COLD) + groups_own(of, l1i, ANALYSES_CAPACITY) +
+                           groups_own(of, l1i, ANALYSES_CONFLICT);
+    enum c2_status status = groups_code_of(&code, groups, findings_function(input, of->insn), err);
     if (status != C2_OK)
         return status;
     code->cycles += cycles;
@@ -209,8 +211,8 @@ static enum c2_status add_code(struct groups *groups, const struct findings_inpu
     return C2_OK;
 }
 
-static enum c2_status add_row(struct groups *groups, const struct findings_input *input, uint32_t row,
-                              struct c2_error *err)
+static enum c2_status groups_add_row(struct groups *groups, const struct findings_input *input, uint32_t row,
+                                     struct c2_error *err)
 {
     const struct analyses_row *of = &input->profile->rows[row];
     const enum analyses_kind kind = input->profile->objects[of->object].kind;
@@ -224,11 +226,11 @@ static enum c2_status add_row(struct groups *groups, const struct findings_input
     if (sum == 0 || kind == ANALYSES_TABLES)
         return C2_OK;
     if (kind == ANALYSES_CODE)
-        return add_code(groups, input, row, &cost, err);
+        return groups_add_code(groups, input, row, &cost, err);
     enum c2_status status = find_group(groups, input, of, &group, err);
     if (status != C2_OK)
         return status;
-    add_cost(&group->cost, &cost);
+    groups_add_cost(&group->cost, &cost);
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++) {
         group->level[i] += level[i];
         group->capacity[i] += capacity[i];
@@ -300,7 +302,7 @@ enum c2_status findings_group(struct groups *out, const struct findings_input *i
     if (status == C2_OK)
         status = c2_map_create(&out->code_of, err);
     for (size_t i = 0; i < input->profile->row_count && status == C2_OK; i++)
-        status = add_row(out, input, (uint32_t)i, err);
+        status = groups_add_row(out, input, (uint32_t)i, err);
     forget_small_accesses(out);
     return status == C2_OK ? find_evictors(out, input, err) : status;
 }

@@ -169,7 +169,7 @@ static bool is_of(const struct group *group, const struct findings_input *input,
 
 /* Bytes of an element: of a site with many blocks those of one, else the grid that all accesses of the group fit; 0:
  * it is none. */
-static uint64_t element_of(const struct findings_input *input, const struct group *group)
+static uint64_t judge_element_of(const struct findings_input *input, const struct group *group)
 {
     const struct analyses_object *object = &input->profile->objects[group->object];
     uint64_t grid = 0;
@@ -182,7 +182,7 @@ static uint64_t element_of(const struct findings_input *input, const struct grou
 }
 
 /* In each element, or, where the access comes to several places of one, as in an array within it, at all of them. */
-static void use(uint8_t *used, const struct analyses_access *access, uint64_t element)
+static void judge_use(uint8_t *used, const struct analyses_access *access, uint64_t element)
 {
     const uint64_t grid = access->grid != 0 && access->grid < element ? access->grid : element;
     for (uint64_t start = access->offset % grid; start < element; start += grid)
@@ -196,7 +196,7 @@ static uint64_t used_of(uint8_t *used, const struct findings_input *input, const
     uint64_t count = 0;
     for (size_t i = 0; i < input->excerpts->access_count; i++)
         if (is_of(group, input, &input->excerpts->accesses[i]))
-            use(used, &input->excerpts->accesses[i], element);
+            judge_use(used, &input->excerpts->accesses[i], element);
     for (uint64_t i = 0; i < element; i++)
         count += used[i / 8] >> i % 8 & 1;
     return count;
@@ -280,7 +280,7 @@ static bool measure_element(struct finding *out, const struct findings_input *in
 {
     if (!group->access || !has_elements(&input->profile->objects[group->object]))
         return false;
-    const uint64_t element = element_of(input, group);
+    const uint64_t element = judge_element_of(input, group);
     if (element == 0 || element > FINDINGS_ELEMENT)
         return false;
     out->element_bytes = element;
@@ -306,7 +306,8 @@ static bool is_chase(struct finding *out, const struct findings_input *input, co
 {
     if (!is_irregular(group) || !has_elements(&input->profile->objects[group->object]))
         return false;
-    const uint64_t grid = element_of(input, group), least = group->loop == ANALYSES_NO_LOOP ? LONE_GRID : NODE_GRID;
+    const uint64_t grid = judge_element_of(input, group),
+                   least = group->loop == ANALYSES_NO_LOOP ? LONE_GRID : NODE_GRID;
     const bool chases = group->walked || findings_chases(input, input->profile->rows[group->lead].insn, group->loop);
     if ((grid != 0 && grid < least) || !chases)
         return false;

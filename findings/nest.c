@@ -81,7 +81,7 @@ static uint64_t entries_seen(const struct findings_input *input, uint32_t loop)
 
 /* How often the loop was entered: by the code around it; or once in each round of the one around it, or each time that
  * its function was. */
-static uint64_t entries_of(const struct findings_input *input, uint32_t loop)
+static uint64_t nest_entries_of(const struct findings_input *input, uint32_t loop)
 {
     const struct analyses_loop *of = &input->excerpts->loops.loops[loop];
     const uint64_t seen = entries_seen(input, loop);
@@ -100,7 +100,7 @@ static uint64_t entries_of(const struct findings_input *input, uint32_t loop)
 
 uint64_t findings_rounds(const struct findings_input *input, uint32_t loop)
 {
-    const uint64_t runs = runs_of(input, loop), entries = entries_of(input, loop);
+    const uint64_t runs = runs_of(input, loop), entries = nest_entries_of(input, loop);
     return runs < entries ? 1 : (runs + entries / 2) / entries;
 }
 
@@ -130,7 +130,7 @@ static void add_reference(struct nest *nest, const struct analyses_access *acces
 }
 
 /* The loops from the innermost one on, and the accesses of that. */
-static void describe(struct nest *nest, const struct findings_input *input, const struct finding *finding)
+static void nest_describe(struct nest *nest, const struct findings_input *input, const struct finding *finding)
 {
     const struct analyses_loops_result *loops = &input->excerpts->loops;
     uint32_t loop = finding->loop;
@@ -139,7 +139,7 @@ static void describe(struct nest *nest, const struct findings_input *input, cons
         loop = analyses_loop_around(input->excerpts, loop);
     }
     nest->rounds[nest->with] = findings_rounds(input, loop);
-    nest->sweeps = entries_of(input, loop);
+    nest->sweeps = nest_entries_of(input, loop);
     for (size_t i = 0; i < input->excerpts->access_count; i++) { /* in the order of the instructions */
         const struct analyses_access *access = &input->excerpts->accesses[i];
         const uint64_t times = access->reads + access->writes;
@@ -164,7 +164,7 @@ static void close_machine(struct nest *nest)
     nest->tlbs = NULL;
 }
 
-static uint64_t translate(struct nest *nest, const struct reference *reference, uint64_t va)
+static uint64_t nest_translate(struct nest *nest, const struct reference *reference, uint64_t va)
 {
     const enum caches_tlb_side side = reference->write ? CACHES_TLB_STORE : CACHES_TLB_LOAD;
     if (!caches_tlbs_has(nest->tlbs, side))
@@ -185,7 +185,7 @@ static enum c2_status access(struct nest *nest, struct reference *reference, uin
 {
     const struct line_no line = {va / nest->machine.line_bytes};
     struct caches_outcome outcome;
-    reference->cycles += translate(nest, reference, va);
+    reference->cycles += nest_translate(nest, reference, va);
     caches_set_instruction(nest->caches, reference->pc);
     enum c2_status status = caches_access(nest->caches, CACHES_DATA, reference->write, line, line, &outcome, err);
     for (uint32_t i = 0; status == C2_OK && i < outcome.depth; i++)
@@ -218,8 +218,8 @@ static bool turn(const struct nest *nest, const unsigned order[EXCERPTS_DEPTH], 
 }
 
 /* *rounds: how many it had. */
-static enum c2_status sweep(struct nest *nest, const unsigned order[EXCERPTS_DEPTH], uint64_t number, uint64_t most,
-                            uint64_t *rounds, struct c2_error *err)
+static enum c2_status nest_sweep(struct nest *nest, const unsigned order[EXCERPTS_DEPTH], uint64_t number,
+                                 uint64_t most, uint64_t *rounds, struct c2_error *err)
 {
     uint64_t at[EXCERPTS_DEPTH] = {0};
     enum c2_status status = C2_OK;
@@ -256,8 +256,8 @@ static uint64_t rounds_of_sweep(const struct nest *nest, uint64_t most)
     return rounds < most ? rounds : most;
 }
 
-static enum c2_status simulate(struct nest *nest, const unsigned order[EXCERPTS_DEPTH], struct outcome *out,
-                               struct c2_error *err)
+static enum c2_status nest_simulate(struct nest *nest, const unsigned order[EXCERPTS_DEPTH], struct outcome *out,
+                                    struct c2_error *err)
 {
     const uint64_t most = MOST_ACCESSES / nest->count, all = rounds_of_sweep(nest, UINT64_MAX >> 1);
     const bool again = all <= most && nest->sweeps > 1;
@@ -266,11 +266,11 @@ static enum c2_status simulate(struct nest *nest, const unsigned order[EXCERPTS_
     *out = (struct outcome){{0}};
     enum c2_status status = open_machine(nest, err);
     if (status == C2_OK)
-        status = sweep(nest, order, 0, most, &rounds, err);
+        status = nest_sweep(nest, order, 0, most, &rounds, err);
     if (status == C2_OK)
         take_cycles(nest, out, first / (double)rounds);
     if (status == C2_OK && again)
-        status = sweep(nest, order, 1, most, &rounds, err);
+        status = nest_sweep(nest, order, 1, most, &rounds, err);
     if (status == C2_OK && again)
         take_cycles(nest, out, (1 - first) / (double)rounds);
     close_machine(nest);
@@ -325,15 +325,15 @@ enum c2_status findings_swap(struct finding *finding, const struct findings_inpu
     nest->machine = *input->machine;
     nest->machine.cores = 1;
     nest->costs = caches_costs(input->machine);
-    describe(nest, input, finding);
+    nest_describe(nest, input, finding);
     nest->warm = finding->parts.cold * COLD_SHARE < finding->cost;
     enum c2_status status = C2_OK;
     if (nest->count != 0) {
-        status = simulate(nest, order, &now, err);
+        status = nest_simulate(nest, order, &now, err);
         order[0] = nest->with;
         order[nest->with] = 0;
         if (status == C2_OK)
-            status = simulate(nest, order, &then, err);
+            status = nest_simulate(nest, order, &then, err);
         if (status == C2_OK)
             finding->gain = gain_of(nest, finding, &now, &then);
     }

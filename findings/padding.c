@@ -19,7 +19,7 @@
 /* ------------------------------------------------------------------ the distance */
 
 /* How many of so many sets multiples of the distance reach. */
-static uint64_t reached(uint64_t distance, uint64_t sets, uint64_t line_bytes)
+static uint64_t padding_reached(uint64_t distance, uint64_t sets, uint64_t line_bytes)
 {
     return distance % line_bytes != 0 ? sets : sets / c2_divisor(distance / line_bytes, sets);
 }
@@ -49,7 +49,7 @@ static void consider(struct nearest *nearest, uint64_t distance, uint64_t object
 {
     if (distance < nearest->line_bytes || distance > object_bytes / 2)
         return;
-    const uint64_t sets = reached(distance, nearest->sets, nearest->line_bytes);
+    const uint64_t sets = padding_reached(distance, nearest->sets, nearest->line_bytes);
     if (sets >= nearest->reached)
         return;
     nearest->distance = distance;
@@ -73,7 +73,7 @@ static uint64_t distance_of(const struct finding *finding, const struct findings
 }
 
 /* A line, in whole steps of what is declared. */
-static uint32_t line_of(const struct findings_declared *declared, uint32_t line_bytes)
+static uint32_t padding_line_of(const struct findings_declared *declared, uint32_t line_bytes)
 {
     const uint64_t step = declared->step == 0 ? line_bytes : declared->step;
     return (uint32_t)((line_bytes + step - 1) / step * step);
@@ -91,6 +91,6 @@ void findings_pad(struct finding *finding, const struct findings_input *input, c
     if (declared.row_bytes == 0)
         return;
     finding->row_bytes = declared.row_bytes;
-    finding->padding = line_of(&declared, line);
+    finding->padding = padding_line_of(&declared, line);
     finding->padding_unit = declared.step < line ? (uint32_t)declared.step : 0;
 }

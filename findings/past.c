@@ -21,7 +21,7 @@
 
 #define SHARE 2u /* of the cost of the group: at least one part in so many */
 
-static int by_pc(const void *key, const void *element)
+static int past_by_pc(const void *key, const void *element)
 {
     const uint64_t pc = ((const struct guest_va *)key)->v, of = ((const struct sim_instructed *)element)->pc.v;
     return (pc > of) - (pc < of);
@@ -31,7 +31,7 @@ static int by_pc(const void *key, const void *element)
 static uint64_t refetched_by(const struct findings_input *input, const struct analyses_access *access)
 {
     const struct sim_instructed *store = bsearch(&input->profile->insns[access->insn].pc, input->instructed,
-                                                 input->instructed_count, sizeof *store, by_pc);
+                                                 input->instructed_count, sizeof *store, past_by_pc);
     if (!store || store->of.refetched == 0)
         return 0;
     return (uint64_t)((double)store->of.refetched * findings_share_of(input->excerpts, access));

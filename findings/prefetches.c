@@ -25,7 +25,7 @@
 
 #define MOST 2u /* one part in so many, or more */
 
-static void add_counts(struct caches_instructed *to, const struct caches_instructed *of)
+static void prefetches_add_counts(struct caches_instructed *to, const struct caches_instructed *of)
 {
 #define X(field, help) to->field += of->field;
     CACHES_INSTRUCTED_COUNTERS(X)
@@ -41,7 +41,7 @@ static bool is_useless(const struct caches_instructed *of)
 
 static bool is_late(const struct caches_instructed *of) { return of->late != 0 && of->late * MOST >= of->useful; }
 
-static enum findings_pattern pattern_of(const struct caches_instructed *of)
+static enum findings_pattern prefetches_pattern_of(const struct caches_instructed *of)
 {
     if (of->what >= CACHES_FLUSH)
         return FINDINGS_COUNT;
@@ -65,7 +65,7 @@ static struct finding *finding_of(struct findings *to, uint32_t from, enum findi
     return NULL;
 }
 
-static uint64_t entry_of(const struct findings_input *input, struct guest_va pc)
+static uint64_t prefetches_entry_of(const struct findings_input *input, struct guest_va pc)
 {
     struct guest_va entry = {0};
     if (input->symbols)
@@ -74,11 +74,11 @@ static uint64_t entry_of(const struct findings_input *input, struct guest_va pc)
 }
 
 /* The first instruction of several, or the one executed most, is where they are. */
-static void add(struct findings *to, uint32_t from, const struct findings_input *input,
-                const struct sim_instructed *insn, uint64_t *most)
+static void prefetches_add(struct findings *to, uint32_t from, const struct findings_input *input,
+                           const struct sim_instructed *insn, uint64_t *most)
 {
-    const enum findings_pattern pattern = pattern_of(&insn->of);
-    const uint64_t function = entry_of(input, insn->pc);
+    const enum findings_pattern pattern = prefetches_pattern_of(&insn->of);
+    const uint64_t function = prefetches_entry_of(input, insn->pc);
     struct finding *finding = finding_of(to, from, pattern, function);
     if (!finding) {
         finding = &to->list[to->count++];
@@ -91,10 +91,10 @@ static void add(struct findings *to, uint32_t from, const struct findings_input 
         finding->pc = insn->pc;
         most[finding - to->list - from] = insn->of.executed;
     }
-    add_counts(&finding->prefetches, &insn->of);
+    prefetches_add_counts(&finding->prefetches, &insn->of);
 }
 
-static void settle(struct finding *finding, const struct findings_input *input, uint64_t cost)
+static void prefetches_settle(struct finding *finding, const struct findings_input *input, uint64_t cost)
 {
     const struct caches_instructed *of = &finding->prefetches;
     if (finding->pattern == FINDINGS_LATE_PREFETCHES) {
@@ -121,10 +121,10 @@ enum c2_status findings_add_prefetches(struct findings *to, const struct finding
     if (!most)
         return c2_fail_memory(err, "the findings");
     for (size_t i = 0; i < input->instructed_count; i++)
-        if (pattern_of(&input->instructed[i].of) != FINDINGS_COUNT)
-            add(to, from, input, &input->instructed[i], most);
+        if (prefetches_pattern_of(&input->instructed[i].of) != FINDINGS_COUNT)
+            prefetches_add(to, from, input, &input->instructed[i], most);
     c2_free(most);
     for (uint32_t i = from; i < to->count; i++)
-        settle(&to->list[i], input, to->cost);
+        prefetches_settle(&to->list[i], input, to->cost);
     return C2_OK;
 }

@@ -63,7 +63,7 @@ static void wish_means(struct wishes *wishes, unsigned means)
 }
 
 /* Rows longer by a line, and by an element where that is less; without rows that are known, by a line. */
-static void wish_rows(struct wishes *wishes, unsigned more)
+static void remedies_wish_rows(struct wishes *wishes, unsigned more)
 {
     const struct finding *of = wishes->of;
     struct analyses_wish rows = {
@@ -87,7 +87,7 @@ static void wish_spread(struct wishes *wishes)
         if (blocks)
             wish_means(wishes, ANALYSES_PAD_BLOCKS | more);
         else
-            wish_rows(wishes, more);
+            remedies_wish_rows(wishes, more);
     }
 }
 
@@ -117,7 +117,7 @@ static void wish_order(struct wishes *wishes)
 
 /* Every pass but the first finds its data where work in blocks would have left it. Further objects of the same loops
  * are taken to be as large as the one that is known of them. */
-static void wish_room(struct wishes *wishes)
+static void remedies_wish_room(struct wishes *wishes)
 {
     const struct finding *of = wishes->of;
     const struct analyses_object *objects = wishes->profile->objects;
@@ -155,7 +155,7 @@ static void wish_remedies(struct wishes *wishes)
         wish_order(wishes);
         break;
     case FINDINGS_CAPACITY:
-        wish_room(wishes);
+        remedies_wish_room(wishes);
         break;
     default:
         break;
@@ -198,7 +198,7 @@ static uint64_t spared_by(const struct tried *tried, uint32_t layout)
 }
 
 /* A proposal of the finding that was simulated, in pages of 2 MiB besides or not. */
-static bool is_own(const struct finding *finding, bool besides, const struct tried *tried, uint32_t layout)
+static bool remedies_is_own(const struct finding *finding, bool besides, const struct tried *tried, uint32_t layout)
 {
     const struct analyses_proposal *proposal = &tried->proposals[layout];
     const bool is_besides = (proposal->means & ANALYSES_HUGE) && proposal->means != ANALYSES_HUGE;
@@ -225,12 +225,12 @@ static struct best best_of(const struct finding *finding, bool besides, const st
     uint64_t most = 0;
     int wanted = 0;
     for (uint32_t i = 0; i < tried->count; i++)
-        if (is_own(finding, besides, tried, i) && spared_by(tried, i) > most)
+        if (remedies_is_own(finding, besides, tried, i) && spared_by(tried, i) > most)
             most = spared_by(tried, i);
     for (uint32_t i = 0; i < tried->count; i++) {
         const uint64_t spared = spared_by(tried, i);
         const int by = __builtin_popcountll(tried->proposals[i].wishes);
-        if (!is_own(finding, besides, tried, i) || (most - spared) * NEARLY > most || by < wanted ||
+        if (!remedies_is_own(finding, besides, tried, i) || (most - spared) * NEARLY > most || by < wanted ||
             (by == wanted && best.layout != FINDINGS_NOBODY && !is_preferred(tried, i, best.layout)))
             continue;
         best = (struct best){spared, i};
@@ -285,7 +285,7 @@ static void settle_starts(struct finding *finding, const struct analyses_proposa
     finding->apart_of = proposal->changes[0].align;
 }
 
-static void settle(struct finding *finding, const struct tried *tried)
+static void remedies_settle(struct finding *finding, const struct tried *tried)
 {
     const struct best plain = best_of(finding, false, tried), huge = best_of(finding, true, tried);
     finding->layout = FINDINGS_NOBODY;
@@ -312,7 +312,7 @@ static bool has_one_remedy(const struct finding *a, const struct finding *b)
            a->layout != FINDINGS_NOBODY;
 }
 
-static void join(struct finding *to, const struct finding *more)
+static void remedies_join(struct finding *to, const struct finding *more)
 {
     to->cost += more->cost;
     to->misses += more->misses;
@@ -330,7 +330,7 @@ static void join_remedies(struct findings *findings)
         while (to < kept && !has_one_remedy(&findings->list[to], &findings->list[i]))
             to++;
         if (to < kept)
-            join(&findings->list[to], &findings->list[i]);
+            remedies_join(&findings->list[to], &findings->list[i]);
         else
             findings->list[kept++] = findings->list[i];
     }
@@ -342,7 +342,7 @@ void findings_settle(struct findings *findings, const struct analyses_proposal *
 {
     const struct tried tried = {proposals, outcomes, count, caches_cost_sum(&before->cost)};
     for (uint32_t i = 0; i < findings->count; i++)
-        settle(&findings->list[i], &tried);
+        remedies_settle(&findings->list[i], &tried);
     join_remedies(findings);
     findings_sort(findings);
 }

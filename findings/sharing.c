@@ -14,7 +14,7 @@ struct taken {
     uint32_t lead; /* row */
 };
 
-static struct taken taken_of(const struct findings_input *input, uint32_t object)
+static struct taken sharing_taken_of(const struct findings_input *input, uint32_t object)
 {
     const struct caches_costs costs = caches_costs(input->machine);
     const struct analyses_profile_result *profile = input->profile;
@@ -34,8 +34,8 @@ static struct taken taken_of(const struct findings_input *input, uint32_t object
     return taken;
 }
 
-static void add(struct findings *to, const struct findings_input *input, const struct coherence_object *object,
-                bool is_true, const struct taken *taken)
+static void findings_sharing_add(struct findings *to, const struct findings_input *input,
+                                 const struct coherence_object *object, bool is_true, const struct taken *taken)
 {
     const uint64_t misses = is_true ? object->true_sharing : object->false_sharing;
     const uint64_t all = object->true_sharing + object->false_sharing;
@@ -66,9 +66,9 @@ enum c2_status findings_add_sharing(struct findings *to, const struct findings_i
         const struct coherence_object *object = &coherence->objects[i];
         if (object->object == COHERENCE_NOBODY)
             continue;
-        const struct taken taken = taken_of(input, object->object);
-        add(to, input, object, false, &taken);
-        add(to, input, object, true, &taken);
+        const struct taken taken = sharing_taken_of(input, object->object);
+        findings_sharing_add(to, input, object, false, &taken);
+        findings_sharing_add(to, input, object, true, &taken);
     }
     return C2_OK;
 }

@@ -121,7 +121,7 @@ static int put_escaped(const char *text, size_t bytes, void *self)
 }
 
 /* Text between tags. */
-static void put_text(FILE *to, const char *text, size_t bytes)
+static void html_put_text(FILE *to, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         if (text[i] == '<' || text[i] == '&')
@@ -140,7 +140,7 @@ static const struct place {
         {"data", NULL, NULL},
 };
 
-static const struct place *find_place(const char *word, size_t length)
+static const struct place *html_find_place(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (strlen(places[i].word) == length && strncmp(places[i].word, word, length) == 0)
@@ -154,21 +154,21 @@ static bool fill_place(FILE *to, const struct place *place, const json_t *data)
     if (!place->start)
         return json_dump_callback(data, put_escaped, to, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) == 0;
     if (strcmp(place->word, "licence") == 0)
-        put_text(to, place->start, (size_t)(place->end - place->start));
+        html_put_text(to, place->start, (size_t)(place->end - place->start));
     else
         fwrite(place->start, 1, (size_t)(place->end - place->start), to);
     return true;
 }
 
 /* The scripts are those of what is shown. */
-static const struct place *place_of(const char *word, size_t length, const json_t *data)
+static const struct place *html_place_of(const char *word, size_t length, const json_t *data)
 {
-    const struct place *place = find_place(word, length);
+    const struct place *place = html_find_place(word, length);
     const bool story = place && strcmp(place->word, "scripts") == 0 && json_object_get(data, "story");
-    return story ? find_place("story", strlen("story")) : place;
+    return story ? html_find_place("story", strlen("story")) : place;
 }
 
-static enum c2_status write_page(FILE *to, const json_t *data, struct c2_error *err)
+static enum c2_status html_html_write_page(FILE *to, const json_t *data, struct c2_error *err)
 {
     const char *at = html_page_start, *open;
     bool whole = true;
@@ -176,7 +176,7 @@ static enum c2_status write_page(FILE *to, const json_t *data, struct c2_error *
         const char *word = open + 2, *close = strstr(word, "}}");
         C2_ASSERT(close);
         fwrite(at, 1, (size_t)(open - at), to);
-        whole &= fill_place(to, place_of(word, (size_t)(close - word), data), data);
+        whole &= fill_place(to, html_place_of(word, (size_t)(close - word), data), data);
         at = close + 2;
     }
     fwrite(at, 1, (size_t)(html_page_end - at), to);
@@ -191,7 +191,7 @@ enum c2_status html_write(FILE *to, const struct html_request *request, struct c
     json_set_alloc_funcs(c2_alloc, c2_free);
     enum c2_status status = make_data(&data, request, err);
     if (status == C2_OK)
-        status = write_page(to, data, err);
+        status = html_html_write_page(to, data, err);
     json_decref(data);
     return status;
 }

@@ -50,26 +50,26 @@ static const struct rule {
     {{"coherence", "cores", "own_levels"}, 0},
 };
 
-static bool is_rest(const json_t *element) { return json_is_object(json_object_get(element, "rest")); }
+static bool select_is_rest(const json_t *element) { return json_is_object(json_object_get(element, "rest")); }
 
 void html_cut(json_t *array, size_t keep)
 {
     for (size_t i = json_array_size(array); i-- > keep;)
-        if (!is_rest(json_array_get(array, i)))
+        if (!select_is_rest(json_array_get(array, i)))
             json_array_remove(array, i);
 }
 
-static void apply(json_t *at, const char *const *path, size_t keep)
+static void select_apply(json_t *at, const char *const *path, size_t keep)
 {
     size_t i;
     json_t *element;
     if (json_is_array(at)) {
-        json_array_foreach(at, i, element) apply(element, path, keep);
+        json_array_foreach(at, i, element) select_apply(element, path, keep);
         return;
     }
     json_t *member = json_object_get(at, path[0]);
     if (path[1])
-        apply(member, path + 1, keep);
+        select_apply(member, path + 1, keep);
     else if (keep == 0)
         json_object_del(at, path[0]);
     else
@@ -96,7 +96,7 @@ static bool add_numbers(json_t *to, const json_t *of)
     return added;
 }
 
-static json_t *level_named(json_t *levels, const json_t *name)
+static json_t *select_level_named(json_t *levels, const json_t *name)
 {
     size_t i;
     json_t *level;
@@ -122,7 +122,7 @@ static bool add_to_rest(json_t *rest, const char *list, const json_t *of)
     json_array_foreach(json_object_get(of, "levels"), i, level)
     {
         const json_t *name = json_object_get(level, "name");
-        json_t *to = added && name ? level_named(levels, name) : NULL;
+        json_t *to = added && name ? select_level_named(levels, name) : NULL;
         added = added && (!name || (to && add_numbers(to, level)));
     }
     return added;
@@ -131,13 +131,13 @@ static bool add_to_rest(json_t *rest, const char *list, const json_t *of)
 #define OBJECTS 300u
 #define FUNCTIONS 500u
 
-static bool fold(json_t *report, const char *name, size_t keep)
+static bool select_fold(json_t *report, const char *name, size_t keep)
 {
     json_t *list = json_object_get(report, name), *rest;
     const size_t count = json_array_size(list);
     if (count <= keep + 1)
         return true;
-    if (is_rest(json_array_get(list, count - 1)))
+    if (select_is_rest(json_array_get(list, count - 1)))
         rest = json_array_get(list, count - 1);
     else if (json_array_append_new(list, rest = json_pack("{s:{}}", "rest")) != 0)
         return false;
@@ -245,7 +245,7 @@ static size_t group_end(const json_t *windows, size_t from, size_t by)
     return end;
 }
 
-static json_int_t sum(const json_t *windows, size_t from, size_t end, size_t level, const char *key)
+static json_int_t select_sum(const json_t *windows, size_t from, size_t end, size_t level, const char *key)
 {
     json_int_t total = 0;
     for (size_t i = from; i < end; i++) {
@@ -258,13 +258,14 @@ static json_int_t sum(const json_t *windows, size_t from, size_t end, size_t lev
 }
 
 /* A column, with an element for each group. */
-static bool add_column(json_t *to, const char *name, const json_t *windows, size_t by, size_t level, const char *key)
+static bool select_add_column(json_t *to, const char *name, const json_t *windows, size_t by, size_t level,
+                              const char *key)
 {
     json_t *column = json_array();
     bool added = json_object_set_new(to, name, column) == 0;
     for (size_t i = 0, end; i < json_array_size(windows) && added; i = end) {
         end = group_end(windows, i, by);
-        added = json_array_append_new(column, json_integer(sum(windows, i, end, level, key))) == 0;
+        added = json_array_append_new(column, json_integer(select_sum(windows, i, end, level, key))) == 0;
     }
     return added;
 }
@@ -279,13 +280,13 @@ static bool add_starts(json_t *to, const json_t *windows, size_t by)
     return added;
 }
 
-static bool add_level(json_t *levels, const json_t *windows, size_t by, size_t level, const char *name)
+static bool select_add_level(json_t *levels, const json_t *windows, size_t by, size_t level, const char *name)
 {
     json_t *to = json_object();
     bool added = json_array_append_new(levels, to) == 0 &&
                  json_object_set_new(to, "name", json_string(name ? name : "?")) == 0;
     for (size_t i = 0; i < COUNTERS && added; i++)
-        added = add_column(to, counters[i], windows, by, level, counters[i]);
+        added = select_add_column(to, counters[i], windows, by, level, counters[i]);
     return added;
 }
 
@@ -301,17 +302,18 @@ static bool join_windows(json_t *report)
     }
     names = json_object_get(json_array_get(windows, 0), "levels");
     bool added = json_object_set_new(joined, "levels", levels) == 0 && add_starts(joined, windows, by) &&
-                 add_column(joined, "instructions", windows, by, SIZE_MAX, "instructions");
+                 select_add_column(joined, "instructions", windows, by, SIZE_MAX, "instructions");
     for (size_t i = 0; i < json_array_size(names) && added; i++)
-        added = add_level(levels, windows, by, i, json_string_value(json_object_get(json_array_get(names, i), "name")));
+        added = select_add_level(levels, windows, by, i,
+                                 json_string_value(json_object_get(json_array_get(names, i), "name")));
     return json_object_set_new(report, "windows", joined) == 0 && added;
 }
 
 bool html_select(json_t *report)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        apply(report, rules[i].path, rules[i].keep);
+        select_apply(report, rules[i].path, rules[i].keep);
     cut_conflicts(report);
-    return fold(report, "objects", OBJECTS) && fold(report, "functions", FUNCTIONS) && cut_contexts(report) &&
-           cut_fillers(report) && join_windows(report);
+    return select_fold(report, "objects", OBJECTS) && select_fold(report, "functions", FUNCTIONS) &&
+           cut_contexts(report) && cut_fillers(report) && join_windows(report);
 }

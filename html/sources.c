@@ -31,7 +31,7 @@ struct sources {
     bool failed;
 };
 
-static struct source *find(struct sources *sources, const char *file)
+static struct source *sources_find(struct sources *sources, const char *file)
 {
     for (size_t i = 0; i < sources->count; i++)
         if (strcmp(sources->list[i].file, file) == 0)
@@ -49,7 +49,7 @@ static void want(struct sources *sources, const char *file, json_int_t line)
 {
     if (!file || line <= 0 || line > (json_int_t)LINES)
         return;
-    struct source *source = find(sources, file);
+    struct source *source = sources_find(sources, file);
     const json_int_t first = line > NEAR ? line - NEAR : 1;
     const json_int_t last = line + NEAR < (json_int_t)LINES ? line + NEAR : (json_int_t)LINES;
     if (source)
@@ -91,7 +91,7 @@ static void want_report(struct sources *sources, const json_t *report)
 /* ------------------------------------------------------------------ reading */
 
 /* A byte that is no UTF-8 makes the text unfit for JSON: then all that is not ASCII becomes a question mark. */
-static json_t *line_of(char *text)
+static json_t *sources_line_of(char *text)
 {
     text[strcspn(text, "\r\n")] = '\0';
     if (strlen(text) > LINE_BYTES)
@@ -104,7 +104,7 @@ static json_t *line_of(char *text)
     return json_string(text);
 }
 
-static bool add_lines(json_t *lines, const struct source *source, size_t *bytes, FILE *from)
+static bool sources_add_lines(json_t *lines, const struct source *source, size_t *bytes, FILE *from)
 {
     char *text = NULL;
     size_t room = 0;
@@ -115,15 +115,15 @@ static bool add_lines(json_t *lines, const struct source *source, size_t *bytes,
         json_t *pair = json_array();
         added = json_array_append_new(lines, pair) == 0 &&
                 json_array_append_new(pair, json_integer((json_int_t)number)) == 0 &&
-                json_array_append_new(pair, line_of(text)) == 0;
+                json_array_append_new(pair, sources_line_of(text)) == 0;
         *bytes += json_string_length(json_array_get(pair, 1));
     }
     free(text);
     return added;
 }
 
-static bool add_source(json_t *list, const struct source *source, const char *const *directories, size_t count,
-                       size_t *bytes)
+static bool sources_add_source(json_t *list, const struct source *source, const char *const *directories, size_t count,
+                               size_t *bytes)
 {
     char path[4096];
     FILE *from = report_open_source(source->file, directories, count, path, sizeof path);
@@ -132,7 +132,8 @@ static bool add_source(json_t *list, const struct source *source, const char *co
         return true;
     bool added = json_array_append_new(list, to = json_object()) == 0;
     added = added && json_object_set_new(to, "file", json_string(source->file)) == 0 &&
-            json_object_set_new(to, "lines", lines = json_array()) == 0 && add_lines(lines, source, bytes, from);
+            json_object_set_new(to, "lines", lines = json_array()) == 0 &&
+            sources_add_lines(lines, source, bytes, from);
     fclose(from);
     return added;
 }
@@ -149,7 +150,7 @@ struct places {
     char *program;
 };
 
-static bool find_places(struct places *places, const json_t *report, const struct html_request *request)
+static bool sources_find_places(struct places *places, const json_t *report, const struct html_request *request)
 {
     const char *ran_in = json_string_value(json_object_get(json_object_get(report, "receipt"), "directory"));
     const char *program = json_string_value(json_array_get(json_object_get(report, "command"), 0));
@@ -175,12 +176,12 @@ json_t *html_sources(const json_t *report, const struct html_request *request)
     struct sources sources = {.count = 0};
     struct places places;
     json_t *list = json_array();
-    bool added = find_places(&places, report, request) && list;
+    bool added = sources_find_places(&places, report, request) && list;
     want_report(&sources, report);
     added = added && !sources.failed;
     for (size_t i = 0; i < sources.count; i++) {
         if (sources.bytes < TEXT_BYTES)
-            added = added && add_source(list, &sources.list[i], places.list, places.count, &sources.bytes);
+            added = added && sources_add_source(list, &sources.list[i], places.list, places.count, &sources.bytes);
         c2_free(sources.list[i].wanted);
     }
     c2_free(places.list);

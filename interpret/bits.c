@@ -139,21 +139,21 @@ struct shifted {
     bool overflow; /* defined for a count of 1 */
 };
 
-static bool bit_of(uint64_t value, unsigned bit) { return value >> bit & 1; }
+static bool bits_bit_of(uint64_t value, unsigned bit) { return value >> bit & 1; }
 
 static struct shifted shift_left(uint64_t value, unsigned bits, unsigned count)
 {
     struct shifted s = {.value = count < bits ? value << count & c2_mask(0, bits - 1) : 0};
-    s.carry = count <= bits && bit_of(value, bits - count);
-    s.overflow = bit_of(s.value, bits - 1) != s.carry;
+    s.carry = count <= bits && bits_bit_of(value, bits - count);
+    s.overflow = bits_bit_of(s.value, bits - 1) != s.carry;
     return s;
 }
 
 static struct shifted shift_right(uint64_t value, unsigned bits, unsigned count)
 {
     struct shifted s = {.value = count < bits ? value >> count : 0};
-    s.carry = count <= bits && bit_of(value, count - 1);
-    s.overflow = bit_of(value, bits - 1);
+    s.carry = count <= bits && bits_bit_of(value, count - 1);
+    s.overflow = bits_bit_of(value, bits - 1);
     return s;
 }
 
@@ -165,21 +165,21 @@ static struct shifted shift_right_signed(uint64_t value, unsigned bits, unsigned
     return s;
 }
 
-static struct shifted rotate_left(uint64_t value, unsigned bits, unsigned count)
+static struct shifted bits_rotate_left(uint64_t value, unsigned bits, unsigned count)
 {
     unsigned by = count % bits;
     struct shifted s = {.value = by == 0 ? value : (value << by | value >> (bits - by)) & c2_mask(0, bits - 1)};
     s.carry = s.value & 1;
-    s.overflow = bit_of(s.value, bits - 1) != s.carry;
+    s.overflow = bits_bit_of(s.value, bits - 1) != s.carry;
     return s;
 }
 
 static struct shifted rotate_right(uint64_t value, unsigned bits, unsigned count)
 {
     unsigned by = count % bits;
-    struct shifted s = rotate_left(value, bits, bits - by);
-    s.carry = bit_of(s.value, bits - 1);
-    s.overflow = bit_of(s.value, bits - 1) != bit_of(s.value, bits - 2);
+    struct shifted s = bits_rotate_left(value, bits, bits - by);
+    s.carry = bits_bit_of(s.value, bits - 1);
+    s.overflow = bits_bit_of(s.value, bits - 1) != bits_bit_of(s.value, bits - 2);
     return s;
 }
 
@@ -188,11 +188,11 @@ static struct shifted rotate_carry_left(uint64_t value, unsigned bits, unsigned 
 {
     struct shifted s = {.value = value, .carry = carry};
     for (unsigned i = count % (bits + 1); i > 0; i--) {
-        bool out = bit_of(s.value, bits - 1);
+        bool out = bits_bit_of(s.value, bits - 1);
         s.value = (s.value << 1 | s.carry) & c2_mask(0, bits - 1);
         s.carry = out;
     }
-    s.overflow = bit_of(s.value, bits - 1) != s.carry;
+    s.overflow = bits_bit_of(s.value, bits - 1) != s.carry;
     return s;
 }
 
@@ -200,7 +200,7 @@ static struct shifted rotate_carry_right(uint64_t value, unsigned bits, unsigned
 {
     unsigned by = count % (bits + 1);
     struct shifted s = rotate_carry_left(value, bits, bits + 1 - by, carry);
-    s.overflow = bit_of(s.value, bits - 1) != bit_of(s.value, bits - 2);
+    s.overflow = bits_bit_of(s.value, bits - 1) != bits_bit_of(s.value, bits - 2);
     return s;
 }
 
@@ -220,7 +220,7 @@ static struct shifted shift(ZydisMnemonic mnemonic, uint64_t value, unsigned bit
     case ZYDIS_MNEMONIC_SAR:
         return shift_right_signed(value, bits, count);
     case ZYDIS_MNEMONIC_ROL:
-        return rotate_left(value, bits, count);
+        return bits_rotate_left(value, bits, count);
     case ZYDIS_MNEMONIC_ROR:
         return rotate_right(value, bits, count);
     case ZYDIS_MNEMONIC_RCL:
@@ -267,14 +267,14 @@ static struct shifted shift_double(bool left, uint64_t destination, uint64_t sou
     uint64_t mask = c2_mask(0, bits - 1), next = source, after = destination;
     for (; count > 0; count--) {
         unsigned out = left ? bits - 1 : 0, in = bits - 1 - out;
-        s.carry = bit_of(s.value, out);
+        s.carry = bits_bit_of(s.value, out);
         s.value = (left ? s.value << 1 : s.value >> 1) & mask;
-        s.value |= (uint64_t)bit_of(next, out) << in;
+        s.value |= (uint64_t)bits_bit_of(next, out) << in;
         next = (left ? next << 1 : next >> 1) & mask;
-        next |= (uint64_t)bit_of(after, out) << in;
+        next |= (uint64_t)bits_bit_of(after, out) << in;
         after = (left ? after << 1 : after >> 1) & mask;
     }
-    s.overflow = bit_of(s.value ^ destination, bits - 1);
+    s.overflow = bits_bit_of(s.value ^ destination, bits - 1);
     return s;
 }
 

@@ -19,7 +19,7 @@
 /* ------------------------------------------------------------------ CMPXCHG8B, CMPXCHG16B */
 
 /* Half of a pair of registers: 32 bits of CMPXCHG8B, 64 of CMPXCHG16B. */
-static uint64_t half_of(const struct interpret_run *run, unsigned gpr, unsigned bytes)
+static uint64_t flags_half_of(const struct interpret_run *run, unsigned gpr, unsigned bytes)
 {
     return run->cpu->get_gpr(run->cpu->self, gpr) & c2_mask(0, 8 * bytes - 1);
 }
@@ -36,10 +36,10 @@ void interpret_cmpxchg_pair(struct interpret_run *run)
         return;
     }
     uint64_t low = guest_load(address, bytes), high = guest_load(address + bytes, bytes);
-    bool equal = low == half_of(run, RAX, bytes) && high == half_of(run, RDX, bytes);
+    bool equal = low == flags_half_of(run, RAX, bytes) && high == flags_half_of(run, RDX, bytes);
     if (equal) {
-        guest_store(address, bytes, half_of(run, RBX, bytes));
-        guest_store(address + bytes, bytes, half_of(run, RCX, bytes));
+        guest_store(address, bytes, flags_half_of(run, RBX, bytes));
+        guest_store(address + bytes, bytes, flags_half_of(run, RCX, bytes));
     } else {
         run->cpu->set_gpr(run->cpu->self, RAX, low);
         run->cpu->set_gpr(run->cpu->self, RDX, high);
@@ -63,7 +63,7 @@ void interpret_loop_while(struct interpret_run *run)
 /* ------------------------------------------------------------------ SETcc of memory */
 
 /* The lower four bits of the opcode: O, B, Z, BE, S, P, L, LE, each followed by its opposite. */
-static bool holds(unsigned condition, uint64_t flags)
+static bool flags_holds(unsigned condition, uint64_t flags)
 {
     bool less = !(flags & FLAG_SF) != !(flags & FLAG_OF);
     const bool conditions[] = {flags & FLAG_OF,
@@ -81,7 +81,7 @@ void interpret_setcc(struct interpret_run *run)
 {
     uint64_t address;
     if (interpret_place(run, 0, MMU_ACCESS_WRITE, &address))
-        guest_store(address, 1, holds(run->insn->opcode & 15, run->cpu->get_flags(run->cpu->self)));
+        guest_store(address, 1, flags_holds(run->insn->opcode & 15, run->cpu->get_flags(run->cpu->self)));
 }
 
 /* ------------------------------------------------------------------ POPF */
@@ -89,7 +89,7 @@ void interpret_setcc(struct interpret_run *run)
 /* What a program may change: the status flags, DF, and TF, NT, AC, ID. IF and IOPL stay. */
 #define FLAGS_OF_PROGRAMS (FLAGS_STATUS | FLAG_DF | FLAG_TF | FLAG_NT | FLAG_AC | FLAG_ID)
 
-static unsigned memory_operand(const struct interpret_run *run)
+static unsigned flags_memory_operand(const struct interpret_run *run)
 {
     unsigned i = 0;
     while (!interpret_is_memory(&run->operands[i]))
@@ -99,7 +99,7 @@ static unsigned memory_operand(const struct interpret_run *run)
 
 void interpret_popf(struct interpret_run *run)
 {
-    unsigned index = memory_operand(run), bits = run->operands[index].size;
+    unsigned index = flags_memory_operand(run), bits = run->operands[index].size;
     struct interpret_value popped;
     if (!interpret_get(run, index, MMU_ACCESS_READ, &popped))
         return;

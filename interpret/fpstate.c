@@ -23,7 +23,7 @@
 #define CONTROL_INITIAL 0x037fu
 #define STATUS_KEPT_BY_FNCLEX 0x7f00u
 
-static void get_state(const struct interpret_run *run, struct x87_state *state)
+static void fpstate_get_state(const struct interpret_run *run, struct x87_state *state)
 {
     run->cpu->get_fxsave(run->cpu->self, state->image);
 }
@@ -75,7 +75,7 @@ static void set_control(uint8_t *image, uint16_t control)
 }
 
 /* The error summary and the busy bit are set while an unmasked exception waits, where the engine refuses to go on. */
-static void set_status(uint8_t *image, uint16_t status) { image_set16(image, FXSAVE_STATUS, status & 0x7f7f); }
+static void fpstate_set_status(uint8_t *image, uint16_t status) { image_set16(image, FXSAVE_STATUS, status & 0x7f7f); }
 
 void interpret_fldcw(struct interpret_run *run)
 {
@@ -86,7 +86,7 @@ void interpret_fldcw(struct interpret_run *run)
     if (!control_accepted(run, control))
         return;
     struct x87_state state;
-    get_state(run, &state);
+    fpstate_get_state(run, &state);
     set_control(state.image, control);
     set_state(run, &state);
 }
@@ -97,7 +97,7 @@ void interpret_fnstsw(struct interpret_run *run)
     struct interpret_value to = {0};
     if (interpret_is_memory(&run->operands[0]) && !interpret_place(run, 0, MMU_ACCESS_WRITE, &to.address))
         return;
-    get_state(run, &state);
+    fpstate_get_state(run, &state);
     to.value = image_get16(state.image, FXSAVE_STATUS);
     interpret_put(run, 0, &to);
 }
@@ -105,7 +105,7 @@ void interpret_fnstsw(struct interpret_run *run)
 void interpret_fnclex(struct interpret_run *run)
 {
     struct x87_state state;
-    get_state(run, &state);
+    fpstate_get_state(run, &state);
     image_set16(state.image, FXSAVE_STATUS, image_get16(state.image, FXSAVE_STATUS) & STATUS_KEPT_BY_FNCLEX);
     set_state(run, &state);
 }
@@ -130,7 +130,7 @@ static void initialise(uint8_t *image)
 {
     image_rotate_to_top(image, 0);
     set_control(image, CONTROL_INITIAL);
-    set_status(image, 0);
+    fpstate_set_status(image, 0);
     image[FXSAVE_TAGS] = 0;
     clear_pointers(image);
 }
@@ -138,7 +138,7 @@ static void initialise(uint8_t *image)
 void interpret_fninit(struct interpret_run *run)
 {
     struct x87_state state;
-    get_state(run, &state);
+    fpstate_get_state(run, &state);
     initialise(state.image);
     set_state(run, &state);
 }
@@ -177,12 +177,12 @@ static void write_environment(uint64_t to, const uint8_t *image)
     guest_store(to + 24, 4, 0xffff0000u);
 }
 
-static void read_environment(uint64_t from, uint8_t *image)
+static void fpstate_read_environment(uint64_t from, uint8_t *image)
 {
     uint16_t status = (uint16_t)guest_load(from + 4, 2), tags = (uint16_t)guest_load(from + 8, 2);
     image_rotate_to_top(image, status >> 11 & 7);
     set_control(image, (uint16_t)guest_load(from, 2));
-    set_status(image, status);
+    fpstate_set_status(image, status);
     image[FXSAVE_TAGS] = 0;
     for (unsigned physical = 0; physical < 8; physical++)
         if ((tags >> (2 * physical) & 3) != TAG_EMPTY)
@@ -203,7 +203,7 @@ static bool store_environment(struct interpret_run *run, uint64_t *address, stru
 {
     if (is_short_format(run) || !interpret_place(run, 0, MMU_ACCESS_WRITE, address))
         return false;
-    get_state(run, state);
+    fpstate_get_state(run, state);
     write_environment(*address, state->image);
     return true;
 }
@@ -215,8 +215,8 @@ static bool load_environment(struct interpret_run *run, uint64_t *address, struc
         return false;
     if (!control_accepted(run, (uint16_t)guest_load(*address, 2)))
         return false;
-    get_state(run, state);
-    read_environment(*address, state->image);
+    fpstate_get_state(run, state);
+    fpstate_read_environment(*address, state->image);
     return true;
 }
 
@@ -280,7 +280,7 @@ void interpret_fxsave(struct interpret_run *run)
     struct x87_state state;
     if (!place_of_image(run, MMU_ACCESS_WRITE, &address))
         return;
-    get_state(run, &state);
+    fpstate_get_state(run, &state);
     clear_pointers(state.image);
     state.image[FXSAVE_TAGS + 1] = 0;
     image_set32(state.image, FXSAVE_MXCSR_MASK, MXCSR_DEFINED);
@@ -300,10 +300,10 @@ void interpret_fxrstor(struct interpret_run *run)
     uint16_t control = image_get16(loaded.image, FXSAVE_CONTROL);
     if (!mxcsr_accepted(run, image_get32(loaded.image, FXSAVE_MXCSR)) || !control_accepted(run, control))
         return;
-    get_state(run, &state);
+    fpstate_get_state(run, &state);
     memcpy(state.image, loaded.image, FXSAVE_XMM + 16 * 16);
     set_control(state.image, control);
-    set_status(state.image, image_get16(loaded.image, FXSAVE_STATUS));
+    fpstate_set_status(state.image, image_get16(loaded.image, FXSAVE_STATUS));
     state.image[FXSAVE_TAGS + 1] = 0;
     clear_pointers(state.image);
     image_set32(state.image, FXSAVE_MXCSR_MASK, MXCSR_DEFINED);

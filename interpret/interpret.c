@@ -149,8 +149,8 @@ static struct judgement judge_extension(const struct cpu_model *model, const Zyd
 /* POPCNT, LZCNT and TZCNT of VEX, and others, were those of the first Xeon Phi, which was no x86-64 processor. */
 bool interpret_is_foreign(const ZydisDecodedInstruction *insn) { return insn->meta.isa_ext == ZYDIS_ISA_EXT_KNC; }
 
-static struct judgement judge(const struct cpu_model *model, const ZydisDecodedInstruction *insn,
-                              const ZydisDecodedOperand *operands)
+static struct judgement interpret_judge(const struct cpu_model *model, const ZydisDecodedInstruction *insn,
+                                        const ZydisDecodedOperand *operands)
 {
     if (interpret_is_foreign(insn))
         return (struct judgement){.verdict = VERDICT_RUN, .run = interpret_undefined};
@@ -174,19 +174,19 @@ static struct judgement judge(const struct cpu_model *model, const ZydisDecodedI
 
 bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
-    return judge(NULL, insn, operands).verdict != VERDICT_NATIVE;
+    return interpret_judge(NULL, insn, operands).verdict != VERDICT_NATIVE;
 }
 
 const char *interpret_refused(const struct cpu_model *model, const ZydisDecodedInstruction *insn,
                               const ZydisDecodedOperand *operands)
 {
-    return judge(model, insn, operands).reason;
+    return interpret_judge(model, insn, operands).reason;
 }
 
 void interpret_execute(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,
                        const ZydisDecodedOperand *operands, struct interpret_effect *effect)
 {
-    struct judgement judgement = judge(cpu->model, insn, operands);
+    struct judgement judgement = interpret_judge(cpu->model, insn, operands);
     struct interpret_run run = {.cpu = cpu, .pc = pc, .insn = insn, .operands = operands, .effect = effect};
     C2_ASSERT(judgement.verdict != VERDICT_NATIVE);
     *effect = (struct interpret_effect){.status = INTERPRET_DONE};

@@ -33,7 +33,7 @@ static unsigned gpr_of(ZydisRegister reg)
     return (unsigned)id;
 }
 
-static unsigned bits_of(ZydisRegister reg)
+static unsigned operands_bits_of(ZydisRegister reg)
 {
     switch (ZydisRegisterGetClass(reg)) {
     case ZYDIS_REGCLASS_GPR8:
@@ -53,12 +53,12 @@ uint64_t interpret_get_register(const struct interpret_cpu *cpu, ZydisRegister r
     uint64_t whole = cpu->get_gpr(cpu->self, gpr_of(reg));
     if (is_high_byte(reg))
         whole >>= 8;
-    return whole & c2_mask(0, bits_of(reg) - 1);
+    return whole & c2_mask(0, operands_bits_of(reg) - 1);
 }
 
 void interpret_set_register(const struct interpret_cpu *cpu, ZydisRegister reg, uint64_t value)
 {
-    unsigned gpr = gpr_of(reg), bits = bits_of(reg), shift = is_high_byte(reg) ? 8 : 0;
+    unsigned gpr = gpr_of(reg), bits = operands_bits_of(reg), shift = is_high_byte(reg) ? 8 : 0;
     uint64_t mask = c2_mask(0, bits - 1) << shift;
     uint64_t kept = bits >= 32 ? 0 : cpu->get_gpr(cpu->self, gpr) & ~mask;
     cpu->set_gpr(cpu->self, gpr, kept | (value << shift & mask));
@@ -124,7 +124,7 @@ static ZydisRegister xlat_index(const ZydisDecodedInstruction *insn, const Zydis
 
 /* A SIB byte without a base has a displacement of 32 bits. With 67h and REX.B Zydis 4.0 names R13D as the base and
  * leaves the displacement out. */
-static bool has_no_base(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
+static bool operands_has_no_base(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
 {
     return (insn->attributes & ZYDIS_ATTRIB_HAS_SIB) && operand->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM &&
            insn->raw.modrm.mod == 0 && insn->raw.sib.base == 5;
@@ -136,7 +136,7 @@ bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct gu
     if (!interpret_is_memory(operand))
         return false;
     const ZydisDecodedOperandMem *mem = &operand->mem;
-    bool is_xlat = insn->mnemonic == ZYDIS_MNEMONIC_XLAT, no_base = has_no_base(insn, operand);
+    bool is_xlat = insn->mnemonic == ZYDIS_MNEMONIC_XLAT, no_base = operands_has_no_base(insn, operand);
     uint64_t address = base_value(cpu, pc, insn, no_base ? ZYDIS_REGISTER_NONE : mem->base) +
                        base_value(cpu, pc, insn, xlat_index(insn, operand)) * (is_xlat ? 1 : mem->scale) +
                        (uint64_t)(no_base ? insn->raw.disp.value : mem->disp.value);
@@ -151,7 +151,7 @@ bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct gu
 
 /* ------------------------------------------------------------------ accesses */
 
-static bool is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
+static bool operands_is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
 
 /* A non-canonical address is a general protection fault, or a stack fault if it is relative to the stack segment: Linux
  * makes SIGSEGV of the one and SIGBUS of the other, with no address. */
@@ -176,7 +176,7 @@ static bool page_ready(struct interpret_run *run, uint64_t address, enum mmu_acc
 bool interpret_may_access(struct interpret_run *run, uint64_t address, uint64_t bytes, enum mmu_access access)
 {
     uint64_t last = address + bytes - 1;
-    if (!is_canonical(address) || !is_canonical(last)) {
+    if (!operands_is_canonical(address) || !operands_is_canonical(last)) {
         not_canonical(run);
         return false;
     }

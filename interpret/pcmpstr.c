@@ -24,7 +24,7 @@ struct text {
 
 static unsigned element_count(uint8_t control) { return is_words(control) ? 8 : 16; }
 
-static struct text text_of(const uint8_t bytes[16], uint8_t control)
+static struct text pcmpstr_text_of(const uint8_t bytes[16], uint8_t control)
 {
     struct text t = {.valid = 0};
     for (unsigned i = 0; i < element_count(control); i++) {
@@ -162,7 +162,7 @@ void interpret_pcmpstr(struct interpret_run *run)
     bool is_explicit = mnemonic == ZYDIS_MNEMONIC_PCMPESTRI || mnemonic == ZYDIS_MNEMONIC_PCMPESTRM;
     if (!load_strings(run, first, second))
         return;
-    struct text a = text_of(first, control), b = text_of(second, control);
+    struct text a = pcmpstr_text_of(first, control), b = pcmpstr_text_of(second, control);
     a.valid = is_explicit ? explicit_length(run, RAX, control) : implicit_length(&a, control);
     b.valid = is_explicit ? explicit_length(run, RDX, control) : implicit_length(&b, control);
 

@@ -74,7 +74,7 @@ int interpret_float_code(uint32_t mxcsr)
 }
 
 /* The instruction has raised the flags. Whether it may write its result: none of them traps. */
-static bool raise_flags(struct interpret_run *run, uint32_t flags)
+static bool sse_raise_flags(struct interpret_run *run, uint32_t flags)
 {
     const uint32_t before = run->cpu->get_mxcsr(run->cpu->self), unmasked = unmasked_of(before);
     flags = interpret_float_raised(flags, unmasked);
@@ -112,7 +112,7 @@ static bool leave_guest_rounding(struct interpret_run *run, const struct guest_r
 {
     const uint32_t flags = flags_of_host();
     __asm__ volatile("ldmxcsr %0" : : "m"(rounding->host));
-    return raise_flags(run, flags);
+    return sse_raise_flags(run, flags);
 }
 
 static float multiply_single(float a, float b)
@@ -320,7 +320,7 @@ void interpret_round_scalar(struct interpret_run *run)
     bits = round_bits(l, bits, mode, mxcsr & MXCSR_DAZ, &flags);
     if (control & 8) /* inexact is not to be told */
         flags &= ~MXCSR_PE;
-    if (!raise_flags(run, flags))
+    if (!sse_raise_flags(run, flags))
         return;
     get_xmm(run, 0, vector);
     memcpy(vector, &bits, bytes);
@@ -419,7 +419,7 @@ static int32_t saturated(int32_t value)
     return value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value;
 }
 
-static uint32_t combine(ZydisMnemonic mnemonic, uint32_t even, uint32_t odd)
+static uint32_t sse_combine(ZydisMnemonic mnemonic, uint32_t even, uint32_t odd)
 {
     switch (mnemonic) {
     case ZYDIS_MNEMONIC_PHADDW:
@@ -443,7 +443,7 @@ static void combine_neighbours(ZydisMnemonic mnemonic, uint8_t *vector, unsigned
         uint32_t even = 0, odd = 0;
         memcpy(&even, vector + 2 * i, element);
         memcpy(&odd, vector + 2 * i + element, element);
-        even = combine(mnemonic, even, odd);
+        even = sse_combine(mnemonic, even, odd);
         memcpy(vector + i, &even, element);
     }
     memcpy(vector + bytes / 2, vector, bytes / 2);

@@ -34,7 +34,7 @@ struct string_op {
     bool stopped;   /* by a comparison */
 };
 
-static bool kind_of(const ZydisDecodedInstruction *insn, enum string_kind *kind, unsigned *bytes)
+static bool string_kind_of(const ZydisDecodedInstruction *insn, enum string_kind *kind, unsigned *bytes)
 {
     static const struct {
         ZydisMnemonic first[4]; /* b w d q */
@@ -71,7 +71,7 @@ bool interpret_is_rep_string(const ZydisDecodedInstruction *insn)
 {
     enum string_kind kind;
     unsigned bytes;
-    return kind_of(insn, &kind, &bytes) && repeat_prefix(insn) != 0;
+    return string_kind_of(insn, &kind, &bytes) && repeat_prefix(insn) != 0;
 }
 
 static bool reads_source(const struct string_op *op)
@@ -111,7 +111,7 @@ static uint64_t stretch_of(const struct string_op *op)
 
 #define INNER_LOOP static inline __attribute__((always_inline))
 
-static inline uint64_t step_of(const struct string_op *op, unsigned bytes)
+static inline uint64_t string_step_of(const struct string_op *op, unsigned bytes)
 {
     return op->down ? (uint64_t)0 - bytes : bytes;
 }
@@ -131,7 +131,7 @@ INNER_LOOP uint64_t movs_stretch(struct string_op *op, uint64_t elements, unsign
         memmove((void *)(uintptr_t)(op->destination - back), (const void *)(uintptr_t)(op->source - back), length);
         return elements;
     }
-    uint64_t step = step_of(op, bytes);
+    uint64_t step = string_step_of(op, bytes);
     for (uint64_t i = 0; i < elements; i++)
         guest_store(op->destination + i * step, bytes, guest_load(op->source + i * step, bytes));
     return elements;
@@ -151,14 +151,14 @@ INNER_LOOP uint64_t stos_stretch(struct string_op *op, uint64_t elements, unsign
 
 INNER_LOOP uint64_t lods_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
 {
-    op->accumulator = guest_load(op->source + (elements - 1) * step_of(op, bytes), bytes);
+    op->accumulator = guest_load(op->source + (elements - 1) * string_step_of(op, bytes), bytes);
     return elements;
 }
 
 /* CMPS compares the source element, SCAS the accumulator, with the destination element. */
 INNER_LOOP uint64_t compare_stretch(struct string_op *op, uint64_t elements, unsigned bytes, bool is_cmps)
 {
-    uint64_t step = step_of(op, bytes), left = op->accumulator, right = 0;
+    uint64_t step = string_step_of(op, bytes), left = op->accumulator, right = 0;
     uint64_t i = 0;
     while (i < elements && !op->stopped) {
         if (is_cmps)
@@ -216,7 +216,7 @@ static void run_elements(struct interpret_run *run, struct string_op *op)
         if (!stretch_may_run(run, op))
             return;
         uint64_t done = string_stretch(op, stretch_of(op));
-        uint64_t distance = done * step_of(op, op->bytes);
+        uint64_t distance = done * string_step_of(op, op->bytes);
         op->source += distance;
         op->destination += distance;
         op->left -= done;
@@ -234,12 +234,12 @@ static uint64_t source_segment_base(const struct interpret_run *run)
     return 0;
 }
 
-static void commit(struct interpret_run *run, const struct string_op *op, uint64_t before)
+static void string_commit(struct interpret_run *run, const struct string_op *op, uint64_t before)
 {
     static const ZydisRegister accumulators[] = {
         [1] = ZYDIS_REGISTER_AL, [2] = ZYDIS_REGISTER_AX, [4] = ZYDIS_REGISTER_EAX, [8] = ZYDIS_REGISTER_RAX};
     const struct interpret_cpu *cpu = run->cpu;
-    uint64_t done = before - op->left, distance = done * step_of(op, op->bytes);
+    uint64_t done = before - op->left, distance = done * string_step_of(op, op->bytes);
     cpu->set_gpr(cpu->self, RCX, op->left);
     if (reads_source(op))
         cpu->set_gpr(cpu->self, RSI, cpu->get_gpr(cpu->self, RSI) + distance);
@@ -256,7 +256,7 @@ void interpret_rep_string(struct interpret_run *run)
 {
     const struct interpret_cpu *cpu = run->cpu;
     struct string_op op = {0};
-    bool is_string = kind_of(run->insn, &op.kind, &op.bytes);
+    bool is_string = string_kind_of(run->insn, &op.kind, &op.bytes);
     C2_ASSERT(is_string);
     if (run->insn->address_width != 64) {
         interpret_refuse(run, "a repeated string instruction with 32-bit addresses (prefix 67h) is not modelled");
@@ -272,7 +272,7 @@ void interpret_rep_string(struct interpret_run *run)
     uint64_t before = op.left;
     *run->effect = (struct interpret_effect){.address_count = 4, .address = {op.source, op.destination, 0, before}};
     run_elements(run, &op);
-    commit(run, &op, before);
+    string_commit(run, &op, before);
     run->effect->address[2] = stream_string_done(before - op.left, op.down);
     run->effect->address[3] = op.left;
 }

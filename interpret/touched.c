@@ -30,8 +30,8 @@ static bool is_vsib(const ZydisDecodedOperand *operand)
 }
 
 /* The only one that instructions with masks have; NULL: none. */
-static const ZydisDecodedOperand *memory_operand(const ZydisDecodedInstruction *insn,
-                                                 const ZydisDecodedOperand *operands)
+static const ZydisDecodedOperand *touched_memory_operand(const ZydisDecodedInstruction *insn,
+                                                         const ZydisDecodedOperand *operands)
 {
     for (unsigned i = 0; i < insn->operand_count; i++)
         if (is_vsib(&operands[i]) || interpret_is_memory(&operands[i]))
@@ -60,7 +60,7 @@ static bool has_vector_mask(const ZydisDecodedInstruction *insn)
     }
 }
 
-static enum stream_kind kind_of(const ZydisDecodedOperand *memory)
+static enum stream_kind touched_kind_of(const ZydisDecodedOperand *memory)
 {
     return (memory->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 ? STREAM_WRITE : STREAM_READ;
 }
@@ -89,11 +89,11 @@ static bool suppresses_faults(const ZydisDecodedInstruction *insn)
 
 bool interpret_is_masked(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
-    const ZydisDecodedOperand *memory = memory_operand(insn, operands);
+    const ZydisDecodedOperand *memory = touched_memory_operand(insn, operands);
     if (!memory)
         return false;
     return is_vsib(memory) || interpret_is_xsave(insn) || has_vector_mask(insn) ||
-           (has_opmask(insn) && (kind_of(memory) == STREAM_WRITE || suppresses_faults(insn)));
+           (has_opmask(insn) && (touched_kind_of(memory) == STREAM_WRITE || suppresses_faults(insn)));
 }
 
 /* ------------------------------------------------------------------ masks */
@@ -147,7 +147,7 @@ static bool is_dense(const ZydisDecodedInstruction *insn)
 }
 
 /* Element i of `count` is for the bits i, i + count, ... */
-static uint64_t fold(uint64_t mask, unsigned lanes, unsigned count)
+static uint64_t touched_fold(uint64_t mask, unsigned lanes, unsigned count)
 {
     uint64_t folded = 0;
     for (unsigned i = 0; i < lanes; i++)
@@ -164,7 +164,7 @@ static uint64_t elements_touched(const struct interpret_cpu *cpu, const ZydisDec
     const unsigned lanes = broadcast_lanes(insn->avx.broadcast.mode);
     const uint64_t mask = opmask(cpu, insn);
     if (lanes != 0)
-        return fold(mask, lanes, count);
+        return touched_fold(mask, lanes, count);
     const uint64_t own = mask & c2_mask(0, count - 1);
     return is_dense(insn) && own != 0 ? c2_mask(0, (unsigned)__builtin_popcountll(own) - 1) : own;
 }
@@ -221,8 +221,9 @@ static int64_t index_at(const uint8_t *vector, unsigned i, unsigned bytes)
 }
 
 /* Registers and displacement without the index; *base: of the segment, which is in it. */
-static uint64_t start_of(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,
-                         const ZydisDecodedOperand *operand, uint64_t *base)
+static uint64_t touched_start_of(const struct interpret_cpu *cpu, struct guest_va pc,
+                                 const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand,
+                                 uint64_t *base)
 {
     ZydisDecodedOperand plain = *operand;
     const ZydisRegister segment = operand->mem.segment;
@@ -245,7 +246,7 @@ static unsigned put_indexed(struct interpret_touch *out, const struct interpret_
     uint8_t indices[64];
     uint64_t base;
     unsigned count = 0;
-    const uint64_t start = start_of(cpu, pc, insn, memory, &base);
+    const uint64_t start = touched_start_of(cpu, pc, insn, memory, &base);
     cpu->get_vector(cpu->self, (unsigned)ZydisRegisterGetId(memory->mem.index), indices);
     for (unsigned i = 0; i < it.count; i++) {
         if ((mask >> i & 1) == 0)
@@ -253,7 +254,7 @@ static unsigned put_indexed(struct interpret_touch *out, const struct interpret_
         uint64_t offset = start - base + (uint64_t)index_at(indices, i, it.index_bytes) * memory->mem.scale;
         if (insn->address_width == 32)
             offset &= 0xffffffff;
-        out[count++] = (struct interpret_touch){base + offset, (uint16_t)it.element_bytes, kind_of(memory)};
+        out[count++] = (struct interpret_touch){base + offset, (uint16_t)it.element_bytes, touched_kind_of(memory)};
     }
     return count;
 }
@@ -268,14 +269,15 @@ static unsigned put_elements(struct interpret_touched *out, const struct interpr
     const unsigned bytes = of_bytes ? 1 : memory->element_size / 8u, count = memory->size / 8u / bytes;
     C2_ASSERT(is_place && count <= OPMASK_BITS);
     if (!suppresses_faults(insn))
-        out->probed = (struct interpret_touch){address, memory->size / 8, kind_of(memory)};
-    return put_runs(out->list, address, elements_touched(cpu, insn, operands, bytes, count), bytes, kind_of(memory));
+        out->probed = (struct interpret_touch){address, memory->size / 8, touched_kind_of(memory)};
+    return put_runs(out->list, address, elements_touched(cpu, insn, operands, bytes, count), bytes,
+                    touched_kind_of(memory));
 }
 
 void interpret_touched(struct interpret_touched *out, const struct interpret_cpu *cpu, struct guest_va pc,
                        const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
-    const ZydisDecodedOperand *memory = memory_operand(insn, operands);
+    const ZydisDecodedOperand *memory = touched_memory_operand(insn, operands);
     C2_ASSERT(memory);
     uint64_t area;
     out->probed = (struct interpret_touch){0, 0, STREAM_READ};

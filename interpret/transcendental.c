@@ -74,13 +74,13 @@ static void *have(void *block)
         c2_out_of_memory("the functions of the x87 unit");
     return block;
 }
-static void *allocate(size_t bytes) { return have(c2_alloc(bytes)); }
+static void *transcendental_allocate(size_t bytes) { return have(c2_alloc(bytes)); }
 static void *reallocate(void *block, size_t old_bytes, size_t bytes)
 {
     (void)old_bytes;
     return have(c2_realloc(block, bytes));
 }
-static void release(void *block, size_t bytes)
+static void transcendental_release(void *block, size_t bytes)
 {
     (void)bytes;
     c2_free(block);
@@ -93,7 +93,7 @@ static void release(void *block, size_t bytes)
 /* With a relative error below 16 units of the last bit of *near. */
 typedef void approximation(mpfr_t near, mpfr_srcptr x, mpfr_srcptr y);
 
-static void settle(struct answer *answer, approximation *approximate, mpfr_srcptr x, mpfr_srcptr y)
+static void transcendental_settle(struct answer *answer, approximation *approximate, mpfr_srcptr x, mpfr_srcptr y)
 {
     bool settled = false;
     for (mpfr_prec_t bits = ANSWER_BITS + 64; !settled; bits *= 2) {
@@ -150,7 +150,7 @@ static void f2xm1(struct answer *answer, const struct arguments *of)
         mpfr_exp2(answer->value, x, MPFR_RNDZ);
         mpfr_sub_ui(answer->value, answer->value, 1, MPFR_RNDZ);
     } else {
-        settle(answer, power_less_1, x, x);
+        transcendental_settle(answer, power_less_1, x, x);
     }
 }
 
@@ -159,7 +159,7 @@ static void multiple_of_log(struct answer *answer, mpfr_srcptr x, mpfr_srcptr y)
 {
     bool is_power_of_2 = mpfr_regular_p(x) && mpfr_min_prec(x) == 1;
     if (mpfr_regular_p(y) && mpfr_regular_p(x) && mpfr_sgn(x) > 0 && !is_power_of_2)
-        settle(answer, scaled_log, x, y);
+        transcendental_settle(answer, scaled_log, x, y);
     else
         scaled_log(answer->value, x, y);
 }
@@ -175,7 +175,7 @@ static void multiple_of_log_of_1_plus(struct answer *answer, mpfr_srcptr x, mpfr
     mpfr_t sum;
     mpfr_exp_t exponent = mpfr_get_exp(x);
     if (exponent < 0) {
-        settle(answer, scaled_log_of_1_plus, x, y);
+        transcendental_settle(answer, scaled_log_of_1_plus, x, y);
         return;
     }
     mpfr_init2(sum, 66 + exponent);
@@ -273,7 +273,7 @@ static struct outcome evaluate(function *f, struct x80 st0, struct x80 st1, enum
     struct answer answer = {.inexact = false};
     if (x80_no_number(st0, st1, &outcome.value, &outcome.flags))
         return outcome;
-    mp_set_memory_functions(allocate, reallocate, release);
+    mp_set_memory_functions(transcendental_allocate, reallocate, transcendental_release);
     set_operand(&arguments.x, st0);
     set_operand(&arguments.y, st1);
     mpfr_custom_init_set(answer.value, MPFR_ZERO_KIND, 0, ANSWER_BITS, answer.limbs);
@@ -286,9 +286,12 @@ static struct outcome evaluate(function *f, struct x80 st0, struct x80 st1, enum
 
 /* ------------------------------------------------------------------ the instructions */
 
-static void get_state(const struct interpret_run *run, uint8_t *image) { run->cpu->get_fxsave(run->cpu->self, image); }
+static void transcendental_get_state(const struct interpret_run *run, uint8_t *image)
+{
+    run->cpu->get_fxsave(run->cpu->self, image);
+}
 
-static void finish(const struct interpret_run *run, uint8_t *image, uint16_t flags)
+static void transcendental_finish(const struct interpret_run *run, uint8_t *image, uint16_t flags)
 {
     x87_raise(image, flags);
     run->cpu->set_fxsave(run->cpu->self, image);
@@ -306,13 +309,13 @@ static void replace_two(struct interpret_run *run, function *f)
     struct x87_state state;
     uint8_t *image = state.image;
     struct outcome outcome = stack_underflow;
-    get_state(run, image);
+    transcendental_get_state(run, image);
     if (!x87_is_empty(image, 0) && !x87_is_empty(image, 1))
         outcome = evaluate(f, x80_load(x87_st(image, 0)), x80_load(x87_st(image, 1)), x87_rounding(image));
     x87_set_conditions(image, X87_C1, 0);
     x87_set(image, 1, outcome.value);
     x87_pop(image);
-    finish(run, image, outcome.flags);
+    transcendental_finish(run, image, outcome.flags);
 }
 
 /* An angle is out of range from 2^63 on: then C2 says so, and nothing else is done. */
@@ -327,13 +330,13 @@ static void replace_angle(struct interpret_run *run, function *f)
     struct x87_state state;
     uint8_t *image = state.image;
     struct outcome outcome = {.flags = X87_C2};
-    get_state(run, image);
+    transcendental_get_state(run, image);
     if (!is_out_of_range(image)) {
         outcome = evaluate_top(f, image);
         x87_set(image, 0, outcome.value);
     }
     x87_set_conditions(image, X87_C1 | X87_C2, 0);
-    finish(run, image, outcome.flags);
+    transcendental_finish(run, image, outcome.flags);
 }
 
 /* The angle gives two numbers. */
@@ -342,7 +345,7 @@ static void replace_angle_and_push(struct interpret_run *run, function *first, f
     struct x87_state state;
     uint8_t *image = state.image;
     uint16_t flags = X87_C2;
-    get_state(run, image);
+    transcendental_get_state(run, image);
     bool overflows = !x87_is_empty(image, 0) && !x87_is_empty(image, 7);
     if (overflows || !is_out_of_range(image)) {
         struct outcome below = overflows ? stack_overflow : evaluate_top(first, image);
@@ -352,18 +355,18 @@ static void replace_angle_and_push(struct interpret_run *run, function *first, f
         x87_push(image, top.value);
     }
     x87_set_conditions(image, X87_C1 | X87_C2, 0);
-    finish(run, image, flags);
+    transcendental_finish(run, image, flags);
 }
 
 void interpret_f2xm1(struct interpret_run *run)
 {
     struct x87_state state;
     uint8_t *image = state.image;
-    get_state(run, image);
+    transcendental_get_state(run, image);
     struct outcome outcome = evaluate_top(f2xm1, image);
     x87_set_conditions(image, X87_C1, 0);
     x87_set(image, 0, outcome.value);
-    finish(run, image, outcome.flags);
+    transcendental_finish(run, image, outcome.flags);
 }
 
 void interpret_fyl2x(struct interpret_run *run) { replace_two(run, fyl2x); }

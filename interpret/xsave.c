@@ -29,7 +29,7 @@ static uint64_t asked(const struct interpret_cpu *cpu)
     return (low | high) & cpu->model->xcr0;
 }
 
-static void put(struct interpret_touched *out, uint64_t address, uint64_t bytes, enum stream_kind kind)
+static void xsave_put(struct interpret_touched *out, uint64_t address, uint64_t bytes, enum stream_kind kind)
 {
     for (uint64_t done = 0; done < bytes; done += REFERENCE_MOST) {
         const uint64_t some = bytes - done < REFERENCE_MOST ? bytes - done : REFERENCE_MOST;
@@ -42,20 +42,20 @@ static void put(struct interpret_touched *out, uint64_t address, uint64_t bytes,
 static void put_legacy(struct interpret_touched *out, uint64_t area, uint64_t which, bool mxcsr, enum stream_kind kind)
 {
     if ((which & CPU_X87) != 0)
-        put(out, area, 24, kind);
+        xsave_put(out, area, 24, kind);
     if (mxcsr)
-        put(out, area + FXSAVE_MXCSR, 8, kind);
+        xsave_put(out, area + FXSAVE_MXCSR, 8, kind);
     if ((which & CPU_X87) != 0)
-        put(out, area + FXSAVE_ST, 128, kind);
+        xsave_put(out, area + FXSAVE_ST, 128, kind);
     if ((which & CPU_SSE) != 0)
-        put(out, area + FXSAVE_XMM, 256, kind);
+        xsave_put(out, area + FXSAVE_XMM, 256, kind);
 }
 
 static void put_components(struct interpret_touched *out, uint64_t area, uint64_t which, enum stream_kind kind)
 {
     for (unsigned i = 0; i < CPU_COMPONENTS; i++)
         if ((which & cpu_components[i].bit) != 0)
-            put(out, area + cpu_components[i].offset, cpu_components[i].bytes, kind);
+            xsave_put(out, area + cpu_components[i].offset, cpu_components[i].bytes, kind);
 }
 
 static bool saves(const ZydisDecodedInstruction *insn)
@@ -77,11 +77,11 @@ void interpret_xsave_touched(struct interpret_touched *out, const struct interpr
     out->count = 0;
     if (saves(insn)) {
         put_legacy(out, area, which, mxcsr, STREAM_WRITE);
-        put(out, area + HEADER, HEADER_SAVED, STREAM_MODIFY);
+        xsave_put(out, area + HEADER, HEADER_SAVED, STREAM_MODIFY);
         put_components(out, area, which, STREAM_WRITE);
         return;
     }
-    put(out, area + HEADER, HEADER_READ, STREAM_READ);
+    xsave_put(out, area + HEADER, HEADER_READ, STREAM_READ);
     if (!cpu->ready(cpu->self, (struct guest_va){area + HEADER}, MMU_ACCESS_READ))
         return;
     const uint64_t there = guest_load(area + HEADER, 8);
@@ -133,7 +133,7 @@ static bool is_accepted(const uint8_t *area, uint64_t xcr0, bool mxcsr)
            !(mxcsr && (image_get32(area, FXSAVE_MXCSR) & ~MXCSR_DEFINED) != 0);
 }
 
-static void reset_x87(uint8_t *image)
+static void xsave_reset_x87(uint8_t *image)
 {
     memset(image, 0, FXSAVE_MXCSR);
     memset(image + FXSAVE_ST, 0, 128);
@@ -146,7 +146,7 @@ static void load_legacy(uint8_t *image, const uint8_t *area, uint64_t which, uin
         memcpy(image, area, FXSAVE_OPCODE);
         memcpy(image + FXSAVE_ST, area + FXSAVE_ST, 128);
     } else if ((which & CPU_X87) != 0) {
-        reset_x87(image);
+        xsave_reset_x87(image);
     }
     if ((which & (CPU_SSE | CPU_AVX)) != 0)
         memcpy(image + FXSAVE_MXCSR, area + FXSAVE_MXCSR, 4);

@@ -40,7 +40,7 @@ static enum c2_status failure_of(const struct lane *lane, struct c2_error *err)
 }
 
 /* A failure ends the lane when the batch is done. */
-static void touch(struct lane *lane, struct guest_va va)
+static void lane_touch(struct lane *lane, struct guest_va va)
 {
     const bool inside = va.v >= lane->region_start && va.v < lane->region_end;
     const uint64_t words[] = {va.v, inside ? MMU_ACCESS_WRITE : MMU_ACCESS_READ};
@@ -48,24 +48,24 @@ static void touch(struct lane *lane, struct guest_va va)
         lane->failed = mmu_replica_apply(lane->memory, STREAM_TOUCHED, words, 2, &lane->failure);
 }
 
-static bool translate(void *self, struct guest_va va, struct guest_pa *out)
+static bool lane_translate(void *self, struct guest_va va, struct guest_pa *out)
 {
     struct lane *lane = self;
     if (mmu_replica_translate(lane->memory, va, out))
         return true;
     if (lane->region_end == 0)
         return false;
-    touch(lane, va);
+    lane_touch(lane, va);
     if (!mmu_replica_translate(lane->memory, va, out))
         out->v = va.v & (C2_PAGE_BYTES - 1); /* the lane has failed: any answer does */
     return true;
 }
 
-static bool walk(void *self, struct guest_va va, struct mmu_walk *out)
+static bool lane_walk(void *self, struct guest_va va, struct mmu_walk *out)
 {
     struct lane *lane = self;
     struct guest_pa pa;
-    if (!translate(self, va, &pa))
+    if (!lane_translate(self, va, &pa))
         return false;
     if (!mmu_replica_walk(lane->memory, va, out))
         *out = (struct mmu_walk){.entry_count = MMU_WALK_ENTRIES};
@@ -74,7 +74,7 @@ static bool walk(void *self, struct guest_va va, struct mmu_walk *out)
 
 /* ------------------------------------------------------------------ changes of memory */
 
-static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
+static void lane_after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     const struct lane *lane = self;
     (void)code;
@@ -108,14 +108,14 @@ static enum c2_status listen(struct lane *lane, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     if (lane->sim)
-        status = mmu_replica_listen(lane->memory, (struct mmu_listener){lane, after_change, NULL}, err);
+        status = mmu_replica_listen(lane->memory, (struct mmu_listener){lane, lane_after_change, NULL}, err);
     if (status == C2_OK && lane->analyses && analyses_want_memory(lane->analyses))
         status = mmu_replica_listen(lane->memory, (struct mmu_listener){lane, memory_lost, memory_mapped}, err);
     return status;
 }
 
 /* A program is known when all of it is in memory. */
-static void program_loaded(struct lane *lane)
+static void lane_program_loaded(struct lane *lane)
 {
     lane->loaded = true;
     if (!lane->analyses || !analyses_want_memory(lane->analyses))
@@ -126,13 +126,13 @@ static void program_loaded(struct lane *lane)
         memory_mapped(lane, area);
 }
 
-static enum c2_status change(void *self, enum stream_mark mark, const uint64_t *words, uint32_t count,
-                             struct c2_error *err)
+static enum c2_status lane_change(void *self, enum stream_mark mark, const uint64_t *words, uint32_t count,
+                                  struct c2_error *err)
 {
     struct lane *lane = self;
     enum c2_status status = C2_OK;
     if (mark == STREAM_LOADED)
-        program_loaded(lane);
+        lane_program_loaded(lane);
     else
         status = mmu_replica_apply(lane->memory, mark, words, count, err);
     return status == C2_OK ? failure_of(lane, err) : status;
@@ -161,7 +161,7 @@ static enum c2_status make_sim(struct lane *lane, const struct lane_config *conf
 {
     struct sim_config sim = {.machine = config->machine,
                              .seed = config->seed,
-                             .translation = {lane, translate, walk, change},
+                             .translation = {lane, lane_translate, lane_walk, lane_change},
                              .blocks = config->blocks,
                              .samples = config->samples,
                              .apart = config->apart};
@@ -170,7 +170,7 @@ static enum c2_status make_sim(struct lane *lane, const struct lane_config *conf
     return sim_create(&lane->sim, &sim, err);
 }
 
-static enum c2_status make(struct lane *lane, const struct lane_config *config, struct c2_error *err)
+static enum c2_status lane_make(struct lane *lane, const struct lane_config *config, struct c2_error *err)
 {
     enum c2_status status = mmu_replica_create(&lane->memory, &config->placement, err);
     if (status == C2_OK && config->given)
@@ -188,7 +188,7 @@ enum c2_status lane_create(struct lane **out, const struct lane_config *config, 
         return c2_fail_memory(err, "a lane");
     lane->region_start = config->region_start;
     lane->region_end = config->region_end;
-    enum c2_status status = make(lane, config, err);
+    enum c2_status status = lane_make(lane, config, err);
     if (status != C2_OK) {
         lane_destroy(lane);
         return status;
@@ -218,7 +218,7 @@ static enum c2_status place_only(struct lane *lane, const struct stream_batch *b
         const uint64_t header = batch->words[i];
         const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
         if (stream_header_block(header) == STREAM_MARK && stream_changes_memory(mark))
-            status = change(lane, mark, &batch->words[i + 1], stream_header_slots(header), err);
+            status = lane_change(lane, mark, &batch->words[i + 1], stream_header_slots(header), err);
     }
     return status;
 }

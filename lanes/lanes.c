@@ -49,7 +49,8 @@ static enum c2_status make_lane(struct lanes *lanes, const struct lane_config *c
     return C2_OK;
 }
 
-static enum c2_status make(struct lanes *lanes, const struct lane_config *configs, unsigned count, struct c2_error *err)
+static enum c2_status lanes_make(struct lanes *lanes, const struct lane_config *configs, unsigned count,
+                                 struct c2_error *err)
 {
     C2_ASSERT(count > 0 && !configs[0].compared);
     lanes->list = c2_calloc(count, sizeof *lanes->list);
@@ -73,7 +74,7 @@ enum c2_status lanes_create(struct lanes **out, const struct lane_config *config
     struct lanes *lanes = c2_calloc(1, sizeof *lanes);
     if (!lanes)
         return c2_fail_memory(err, "the lanes");
-    enum c2_status status = make(lanes, configs, count, err);
+    enum c2_status status = lanes_make(lanes, configs, count, err);
     if (status != C2_OK) {
         lanes_destroy(lanes);
         return status;
@@ -111,7 +112,7 @@ static enum c2_status consume_one(const struct lanes *lanes, unsigned i, const s
     return c2_fail(err, status, "%s: %s", name, why.text);
 }
 
-static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status lanes_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct group *group = self;
     enum c2_status status = C2_OK;
@@ -122,7 +123,7 @@ static enum c2_status consume(void *self, const struct stream_batch *batch, stru
     return status;
 }
 
-static enum c2_status drain(void *self, struct c2_error *err)
+static enum c2_status lanes_drain(void *self, struct c2_error *err)
 {
     (void)self, (void)err;
     return C2_OK;
@@ -133,7 +134,7 @@ unsigned lanes_group_count(const struct lanes *lanes) { return lanes->group_coun
 struct stream_sink lanes_sink(struct lanes *lanes, unsigned group)
 {
     C2_ASSERT(group < lanes->group_count);
-    return (struct stream_sink){&lanes->groups[group], consume, drain};
+    return (struct stream_sink){&lanes->groups[group], lanes_consume, lanes_drain};
 }
 
 uint64_t lanes_certain(void *self)

@@ -105,7 +105,7 @@ static uint64_t moved_element(const struct move *move, uint64_t element, uint64_
                              : split->others + element * (move->element - split->apart) + at - split->apart;
 }
 
-static uint64_t moved(const struct move *move, uint32_t slot, uint64_t offset)
+static uint64_t moved_moved(const struct move *move, uint32_t slot, uint64_t offset)
 {
     if (move->element != 0)
         return move->stride != 0 ? moved_element(move, slot, offset)
@@ -117,7 +117,7 @@ static uint64_t moved_address(const struct variant *variant, const struct finder
 {
     if (found->thing == FINDER_NOTHING || !variant->moves[found->thing].on)
         return va;
-    return moved(&variant->moves[found->thing], found->slot, va - found->base);
+    return moved_moved(&variant->moves[found->thing], found->slot, va - found->base);
 }
 
 static uint64_t next_at(uint64_t cursor, uint64_t align, uint64_t offset)
@@ -125,7 +125,7 @@ static uint64_t next_at(uint64_t cursor, uint64_t align, uint64_t offset)
     return cursor + (offset + align - cursor % align) % align;
 }
 
-static uint32_t thing_of(const struct player *player, uint32_t object)
+static uint32_t moved_thing_of(const struct player *player, uint32_t object)
 {
     for (uint32_t i = 0; i < player->object_count; i++)
         if (player->objects[i] == object)
@@ -168,15 +168,15 @@ static enum c2_status lay_out_elements(struct player *player, struct move *move,
     return C2_OK;
 }
 
-static enum c2_status lay_out(struct player *player, struct variant *variant, const struct analyses_proposal *proposal,
-                              struct c2_error *err)
+static enum c2_status moved_lay_out(struct player *player, struct variant *variant,
+                                    const struct analyses_proposal *proposal, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     uint64_t cursor = REGION_BASE;
     for (uint32_t i = 0; i < proposal->change_count; i++) {
         const struct analyses_change *change = &proposal->changes[i];
         const struct analyses_object *object = &player->replay->profile->objects[change->object];
-        struct move *move = &variant->moves[thing_of(player, change->object)];
+        struct move *move = &variant->moves[moved_thing_of(player, change->object)];
         *move = (struct move){.on = true, .base = next_at(cursor, change->align, change->offset)};
         cursor = move->base;
         if (object->kind == ANALYSES_HEAP && object->blocks > 1) {
@@ -195,22 +195,22 @@ static enum c2_status lay_out(struct player *player, struct variant *variant, co
     return status;
 }
 
-static enum c2_status flush(const struct variant *variant, struct stream_batch *out, struct c2_error *err)
+static enum c2_status moved_flush(const struct variant *variant, struct stream_batch *out, struct c2_error *err)
 {
     enum c2_status status = out->used == 0 ? C2_OK : lane_consume(variant->lane, out, err);
     out->used = 0;
     return status;
 }
 
-static enum c2_status tell(struct player *player, struct variant *variant, enum stream_mark mark, const uint64_t *words,
-                           uint32_t count, struct c2_error *err)
+static enum c2_status moved_tell(struct player *player, struct variant *variant, enum stream_mark mark,
+                                 const uint64_t *words, uint32_t count, struct c2_error *err)
 {
     struct stream_batch *out = &player->out;
     out->words[0] = stream_header(STREAM_MARK, mark, count);
     memcpy(&out->words[1], words, count * sizeof *words);
     out->used = count + 1;
     out->tid = 1;
-    return flush(variant, out, err);
+    return moved_flush(variant, out, err);
 }
 
 static enum c2_status make_region(struct player *player, struct variant *variant, bool huge, struct c2_error *err)
@@ -220,8 +220,8 @@ static enum c2_status make_region(struct player *player, struct variant *variant
     const uint64_t advise[] = {REGION_BASE, bytes, 1};
     if (!variant->moves_any)
         return C2_OK;
-    enum c2_status status = tell(player, variant, STREAM_MAPPED, map, 6, err);
-    return status == C2_OK && huge ? tell(player, variant, STREAM_ADVISED, advise, 3, err) : status;
+    enum c2_status status = moved_tell(player, variant, STREAM_MAPPED, map, 6, err);
+    return status == C2_OK && huge ? moved_tell(player, variant, STREAM_ADVISED, advise, 3, err) : status;
 }
 
 /* ------------------------------------------------------------------ life */
@@ -255,7 +255,7 @@ static struct caches_machine machine_of(const struct player *player, const struc
 static enum c2_status open_variant(struct player *player, struct variant *variant,
                                    const struct analyses_proposal *proposal, struct c2_error *err)
 {
-    enum c2_status status = lay_out(player, variant, proposal, err);
+    enum c2_status status = moved_lay_out(player, variant, proposal, err);
     if (status != C2_OK)
         return status;
     const struct caches_machine machine = machine_of(player, proposal);
@@ -273,7 +273,7 @@ static void collect_objects(struct player *player, const struct analyses_proposa
 {
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < proposals[i].change_count; k++) {
-            if (thing_of(player, proposals[i].changes[k].object) != FINDER_NOTHING)
+            if (moved_thing_of(player, proposals[i].changes[k].object) != FINDER_NOTHING)
                 continue;
             C2_ASSERT(player->object_count < ANALYSES_OBJECTS);
             player->objects[player->object_count++] = proposals[i].changes[k].object;
@@ -320,13 +320,13 @@ static void close_variants(struct player *player)
 
 /* ------------------------------------------------------------------ a segment, to one lane */
 
-static void append(struct stream_batch *out, const uint64_t *words, uint32_t count)
+static void moved_append(struct stream_batch *out, const uint64_t *words, uint32_t count)
 {
     memcpy(&out->words[out->used], words, count * sizeof *words);
     out->used += count;
 }
 
-static void narrow(uint64_t *start, uint64_t *end, uint64_t from, uint64_t bytes)
+static void moved_narrow(uint64_t *start, uint64_t *end, uint64_t from, uint64_t bytes)
 {
     *start = from > *start ? from : *start;
     *end = *end - from > bytes ? from + bytes : *end;
@@ -339,7 +339,7 @@ static void narrow_to_element(const struct move *move, const struct finder_found
     const uint64_t offset = va - found->base, bytes = move->element;
     const uint64_t element = move->stride != 0 ? 0 : offset / bytes * bytes;
     uint64_t low = offset - element, high = low;
-    narrow(start, end, found->base + element, bytes);
+    moved_narrow(start, end, found->base + element, bytes);
     if (!move->split)
         return;
     const uint16_t *place = move->split->place;
@@ -348,7 +348,7 @@ static void narrow_to_element(const struct move *move, const struct finder_found
         low--;
     while (high < bytes && (place[high] < move->split->apart) == apart)
         high++;
-    narrow(start, end, found->base + element + low, high - low);
+    moved_narrow(start, end, found->base + element + low, high - low);
 }
 
 /* How many elements from va on are neighbours in the lane as well, `most` at most. */
@@ -361,14 +361,14 @@ static uint64_t neighbours(struct player *player, const struct variant *variant,
     if (move && move->on && move->element != 0)
         narrow_to_element(move, &found, va, &start, &end);
     else if (move && move->on && move->pad != 0)
-        narrow(&start, &end, found.base + (va - found.base) / move->row * move->row, move->row);
+        moved_narrow(&start, &end, found.base + (va - found.base) / move->row * move->row, move->row);
     const uint64_t count = down ? (va - start) / size + 1 : (end - va - 1) / size + 1;
     return count < most ? count : most;
 }
 
 /* A string record, in as many parts as its elements have come apart. */
-static enum c2_status string_record(struct player *player, struct variant *variant, const uint64_t *record,
-                                    struct c2_error *err)
+static enum c2_status moved_string_record(struct player *player, struct variant *variant, const uint64_t *record,
+                                          struct c2_error *err)
 {
     const uint32_t block = stream_header_block(record[0]);
     const struct stream_slot *slots = stream_blocks_at(player->blocks, block)->slots;
@@ -390,13 +390,13 @@ static enum c2_status string_record(struct player *player, struct variant *varia
         left -= count;
         const uint64_t header = stream_header(block, left == 0 ? stream_header_insns(record[0]) : 0, 4);
         if (player->out.used + REP_WORDS > STREAM_BATCH_WORDS)
-            status = flush(variant, &player->out, err);
-        append(&player->out,
-               (const uint64_t[REP_WORDS]){header, words[0], words[1], stream_string_done(count, down),
-                                           stream_string_remaining(record + 1) + left},
-               REP_WORDS);
+            status = moved_flush(variant, &player->out, err);
+        moved_append(&player->out,
+                     (const uint64_t[REP_WORDS]){header, words[0], words[1], stream_string_done(count, down),
+                                                 stream_string_remaining(record + 1) + left},
+                     REP_WORDS);
     } while (left != 0 && status == C2_OK);
-    return status == C2_OK ? flush(variant, &player->out, err) : status; /* what follows fits again */
+    return status == C2_OK ? moved_flush(variant, &player->out, err) : status; /* what follows fits again */
 }
 
 /* words [from, to) of the batch, whole records. */
@@ -412,17 +412,17 @@ static enum c2_status feed_changed(struct player *player, struct variant *varian
         const bool string = patch->thing == FINDER_NOTHING;
         if (!string && !variant->moves[patch->thing].on)
             continue;
-        append(out, &batch->words[from], patch->word - from);
+        moved_append(out, &batch->words[from], patch->word - from);
         from = patch->word + (string ? REP_WORDS : 1);
         if (string)
-            status = string_record(player, variant, &batch->words[patch->word], err);
+            status = moved_string_record(player, variant, &batch->words[patch->word], err);
         else
-            out->words[out->used++] = moved(&variant->moves[patch->thing], patch->slot, patch->offset);
+            out->words[out->used++] = moved_moved(&variant->moves[patch->thing], patch->slot, patch->offset);
     }
     if (status != C2_OK)
         return status;
-    append(out, &batch->words[from], to - from);
-    return flush(variant, out, err);
+    moved_append(out, &batch->words[from], to - from);
+    return moved_flush(variant, out, err);
 }
 
 static void feed(struct player *player, struct variant *variant, const struct stream_batch *batch, uint32_t from,
@@ -507,7 +507,7 @@ static enum c2_status begin_walks(struct player *player, struct c2_error *err)
 }
 
 /* What a walk did not come to lies behind it. */
-static void finish_walks(struct player *player)
+static void moved_finish_walks(struct player *player)
 {
     for (uint32_t i = 0; i < player->walk_count; i++) {
         struct analyses_walk *walk = &player->walks[i];
@@ -538,8 +538,8 @@ static enum c2_status plain_slots(struct player *player, uint32_t number, const 
     return status;
 }
 
-static enum c2_status take_record(struct player *player, const struct stream_batch *batch, uint32_t at,
-                                  struct c2_error *err)
+static enum c2_status moved_take_record(struct player *player, const struct stream_batch *batch, uint32_t at,
+                                        struct c2_error *err)
 {
     const uint32_t number = stream_header_block(batch->words[at]), count = stream_header_slots(batch->words[at]);
     const struct stream_block *block = stream_blocks_at(player->blocks, number);
@@ -563,18 +563,18 @@ static bool is_in_the_way(const struct variant *variant, enum stream_mark mark, 
     return *start<variant->region_end && * start + bytes> REGION_BASE;
 }
 
-static enum c2_status repeat(struct player *player, struct variant *variant, enum stream_mark mark,
-                             const uint64_t *words, uint32_t count, const struct finder_found *found,
-                             struct c2_error *err)
+static enum c2_status moved_repeat(struct player *player, struct variant *variant, enum stream_mark mark,
+                                   const uint64_t *words, uint32_t count, const struct finder_found *found,
+                                   struct c2_error *err)
 {
     uint64_t start;
     if (is_in_the_way(variant, mark, words, &start))
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "the program maps memory at 0x%" PRIx64 ", where objects would be moved", start);
     if (!found)
-        return tell(player, variant, mark, words, count, err);
+        return moved_tell(player, variant, mark, words, count, err);
     const uint64_t moved[] = {moved_address(variant, found, words[0]), words[1]};
-    return tell(player, variant, mark, moved, count, err);
+    return moved_tell(player, variant, mark, moved, count, err);
 }
 
 /* What happened to the memory of the run, in each lane: where the lane has it. */
@@ -586,7 +586,7 @@ static void play_memory(struct player *player, enum stream_mark mark, const uint
     for (uint32_t i = 0; i < player->variant_count; i++) {
         struct analyses_outcome *outcome = player->variants[i].outcome;
         if (outcome->status == C2_OK)
-            outcome->status = repeat(player, &player->variants[i], mark, words, count, found, &outcome->error);
+            outcome->status = moved_repeat(player, &player->variants[i], mark, words, count, found, &outcome->error);
     }
 }
 
@@ -599,7 +599,7 @@ static enum c2_status play_mark(struct player *player, uint64_t header, const ui
     return C2_OK;
 }
 
-static enum c2_status play_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status moved_play_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct player *player = self;
     enum c2_status status = C2_OK;
@@ -608,7 +608,7 @@ static enum c2_status play_batch(void *self, const struct stream_batch *batch, s
         const uint64_t header = batch->words[at];
         next = at + 1 + stream_header_slots(header);
         if (stream_header_block(header) != STREAM_MARK) {
-            status = take_record(player, batch, at, err);
+            status = moved_take_record(player, batch, at, err);
             continue;
         }
         feed_all(player, batch, from, at); /* a mark changes what the patches before it mean */
@@ -636,9 +636,9 @@ static void take_counts(struct variant *variant)
     variant->outcome->cost = sim_cost(machine, &all);
 }
 
-static enum c2_status play(struct player *player, struct c2_error *err)
+static enum c2_status moved_play(struct player *player, struct c2_error *err)
 {
-    const struct stream_sink to = {player, play_batch, NULL};
+    const struct stream_sink to = {player, moved_play_batch, NULL};
     enum c2_status status = stream_recording_play(player->replay->recording, to, err);
     for (uint32_t i = 0; i < player->variant_count && status == C2_OK; i++)
         if (player->variants[i].lane)
@@ -667,7 +667,7 @@ enum c2_status lanes_replay(struct analyses_outcome *out, const struct analyses_
     collect_objects(player, proposals, count);
     enum c2_status status = open_variants(player, out, proposals, count, err);
     if (status == C2_OK)
-        status = play(player, err);
+        status = moved_play(player, err);
     close_variants(player);
     c2_free(player);
     return status;
@@ -691,10 +691,10 @@ enum c2_status lanes_replay_rows(struct analyses_outcome *baseline, uint64_t *ro
     if (status == C2_OK)
         status = open_variants(player, baseline, &as_it_was, 1, err);
     if (status == C2_OK)
-        status = play(player, err);
+        status = moved_play(player, err);
     for (uint32_t i = 0; i < object_count && status == C2_OK; i++)
         rows[objects[i]] = rows_of(player->rows, i);
-    finish_walks(player);
+    moved_finish_walks(player);
     close_variants(player);
     c2_free(player);
     return status;

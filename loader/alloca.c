@@ -55,7 +55,7 @@ static bool may_have_changes(const uint8_t *code, size_t bytes)
 
 /* ------------------------------------------------------------------ which */
 
-static enum c2_status add(struct scan *scan, uint64_t address, bool behind, struct c2_error *err)
+static enum c2_status alloca_add(struct scan *scan, uint64_t address, bool behind, struct c2_error *err)
 {
     const uint64_t offset = address - scan->entry;
     if (scan->count == 0 || scan->changes[scan->count - 1].offset != offset) {
@@ -104,16 +104,16 @@ static bool moves(const struct scan *scan, const cs_insn *insn)
     }
 }
 
-static enum c2_status add_move(struct scan *scan, const cs_insn *insn, struct c2_error *err)
+static enum c2_status alloca_add_move(struct scan *scan, const cs_insn *insn, struct c2_error *err)
 {
-    enum c2_status status = scan->step ? add(scan, scan->step, false, err) : C2_OK;
+    enum c2_status status = scan->step ? alloca_add(scan, scan->step, false, err) : C2_OK;
     scan->step = 0;
     if (status == C2_OK)
-        status = add(scan, insn->address, false, err);
-    return status == C2_OK ? add(scan, insn->address + insn->size, true, err) : status;
+        status = alloca_add(scan, insn->address, false, err);
+    return status == C2_OK ? alloca_add(scan, insn->address + insn->size, true, err) : status;
 }
 
-static enum c2_status look(struct scan *scan, const cs_insn *insn, struct c2_error *err)
+static enum c2_status alloca_look(struct scan *scan, const cs_insn *insn, struct c2_error *err)
 {
     scan->compared = compares(insn) ? 0 : scan->compared + 1;
     if (scan->step && ++scan->since > REST_INSNS)
@@ -123,7 +123,7 @@ static enum c2_status look(struct scan *scan, const cs_insn *insn, struct c2_err
         scan->since = 0;
         return C2_OK;
     }
-    return moves(scan, insn) ? add_move(scan, insn, err) : C2_OK;
+    return moves(scan, insn) ? alloca_add_move(scan, insn, err) : C2_OK;
 }
 
 static enum c2_status scan_code(struct scan *scan, csh capstone, const uint8_t *code, size_t bytes,
@@ -133,7 +133,7 @@ static enum c2_status scan_code(struct scan *scan, csh capstone, const uint8_t *
     enum c2_status status = C2_OK;
     cs_insn *insn = capstone != 0 ? cs_malloc(capstone) : NULL;
     while (insn && status == C2_OK && cs_disasm_iter(capstone, &code, &bytes, &address, insn))
-        status = look(scan, insn, err);
+        status = alloca_look(scan, insn, err);
     if (insn)
         cs_free(insn, 1);
     return status;

@@ -89,7 +89,7 @@ bool loader_type_pointed(Dwarf_Die *die)
 /* ------------------------------------------------------------------ dimensions */
 
 /* A constant: of forms without a sign, which dwarf_formsdata() would give one, all numbers are positive. */
-static bool constant(Dwarf_Die *die, unsigned name, int64_t *out)
+static bool arrays_constant(Dwarf_Die *die, unsigned name, int64_t *out)
 {
     Dwarf_Attribute attribute;
     Dwarf_Sword number = 0;
@@ -111,9 +111,9 @@ static bool add_dimension(struct loader_array *to, Dwarf_Die *range)
     int64_t first = default_first(to->notation), count, last;
     if (to->count == LOADER_DIMENSIONS)
         return false;
-    constant(range, DW_AT_lower_bound, &first);
-    if (!constant(range, DW_AT_count, &count)) {
-        if (!constant(range, DW_AT_upper_bound, &last))
+    arrays_constant(range, DW_AT_lower_bound, &first);
+    if (!arrays_constant(range, DW_AT_count, &count)) {
+        if (!arrays_constant(range, DW_AT_upper_bound, &last))
             return false;
         count = last - first + 1;
     }
@@ -136,7 +136,7 @@ static bool add_dimensions(struct loader_array *to, Dwarf_Die *array)
     return known;
 }
 
-static bool is_array(Dwarf_Die *die) { return unqualify(die, false) && dwarf_tag(die) == DW_TAG_array_type; }
+static bool arrays_is_array(Dwarf_Die *die) { return unqualify(die, false) && dwarf_tag(die) == DW_TAG_array_type; }
 
 static void reverse(struct loader_array *array)
 {
@@ -158,7 +158,7 @@ static enum loader_notation notation_of(Dwarf_Die *die)
     return language == LANGUAGE_FORTRAN ? LOADER_FORTRAN : language == LANGUAGE_RUST ? LOADER_RUST : LOADER_C;
 }
 
-static bool is_c(Dwarf_Die *die)
+static bool arrays_is_c(Dwarf_Die *die)
 {
     Dwarf_Die unit;
     return dwarf_diecu(die, &unit, NULL, NULL) && loader_unit_language(&unit) == LANGUAGE_C;
@@ -169,7 +169,7 @@ static const char *element_name(struct loader_names *names, Dwarf_Die *die)
     char text[256];
     const char *name = dwarf_diename(die);
     const int tag = dwarf_tag(die);
-    const bool tagged = (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) && is_c(die);
+    const bool tagged = (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) && arrays_is_c(die);
     if (!name || snprintf(text, sizeof text, "%s%s",
                           !tagged                        ? ""
                           : tag == DW_TAG_structure_type ? "struct "
@@ -189,7 +189,7 @@ static void read_array(struct loader_arrays *out, struct loader_names *names)
         return;
     of->notation = notation_of(&die);
     of->pointed = out->pointed;
-    for (unsigned depth = 0; is_array(&die); depth++)
+    for (unsigned depth = 0; arrays_is_array(&die); depth++)
         if (depth == TYPE_DEPTH || !add_dimensions(of, &die) || !loader_die_type(&die, &die))
             return;
     if ((of->count == 0 && !of->pointed) || dwarf_aggregate_size(&die, &bytes) != 0 || bytes == 0)
@@ -243,7 +243,7 @@ struct text {
     size_t left;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void arrays_put(struct text *text, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -256,30 +256,30 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *text, const c
 
 static void put_c(struct text *text, const char *name, const struct loader_array *array)
 {
-    put(text, array->pointed ? "(*%s)" : "%s", name);
+    arrays_put(text, array->pointed ? "(*%s)" : "%s", name);
     for (uint32_t i = 0; i < array->count; i++)
-        put(text, "[%" PRIu64 "]", array->dimensions[i].length);
+        arrays_put(text, "[%" PRIu64 "]", array->dimensions[i].length);
 }
 
 static void put_fortran(struct text *text, const char *name, const struct loader_array *array)
 {
-    put(text, "%s(", name);
+    arrays_put(text, "%s(", name);
     for (uint32_t i = array->count; i-- > 0;) {
         const struct loader_dimension *dimension = &array->dimensions[i];
         if (dimension->first != 1)
-            put(text, "%" PRId64 ":", dimension->first);
-        put(text, "%" PRId64 "%s", dimension->first + (int64_t)dimension->length - 1, i == 0 ? ")" : ", ");
+            arrays_put(text, "%" PRId64 ":", dimension->first);
+        arrays_put(text, "%" PRId64 "%s", dimension->first + (int64_t)dimension->length - 1, i == 0 ? ")" : ", ");
     }
 }
 
 static void put_rust(struct text *text, const char *name, const struct loader_array *array)
 {
-    put(text, "%s: ", name);
+    arrays_put(text, "%s: ", name);
     for (uint32_t i = 0; i < array->count; i++)
-        put(text, "[");
-    put(text, "%s", array->element ? array->element : "_");
+        arrays_put(text, "[");
+    arrays_put(text, "%s", array->element ? array->element : "_");
     for (uint32_t i = array->count; i-- > 0;)
-        put(text, "; %" PRIu64 "]", array->dimensions[i].length);
+        arrays_put(text, "; %" PRIu64 "]", array->dimensions[i].length);
 }
 
 char *loader_array_text(char *buffer, size_t bytes, const char *name, const struct loader_array *array,

@@ -31,7 +31,7 @@
 /* ------------------------------------------------------------------ the statement */
 
 /* The lines around this one; its own is [*at, *end). False: there is none. */
-static bool read_lines(const char *file, int line, char *text, size_t bytes, size_t *at, size_t *end)
+static bool assigned_read_lines(const char *file, int line, char *text, size_t bytes, size_t *at, size_t *end)
 {
     char one[1024];
     size_t used = 0;
@@ -74,7 +74,7 @@ static char *skip_comment(char *text)
 }
 
 /* Comments and what stands in quotes become blanks. */
-static void blank(char *text)
+static void assigned_blank(char *text)
 {
     while (*text) {
         const bool comment = *text == '/' && (text[1] == '/' || text[1] == '*');
@@ -104,7 +104,7 @@ static char *statements(char *text, size_t at, size_t end)
 /* ------------------------------------------------------------------ what it says */
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
-static const char *skip_space(const char *at) { return at + strspn(at, " "); }
+static const char *assigned_skip_space(const char *at) { return at + strspn(at, " "); }
 static const char *back_space(const char *start, const char *at)
 {
     while (at > start && at[-1] == ' ')
@@ -184,24 +184,25 @@ static struct text_range assigned_before(const char *start, const char *at)
     while (stars && stars > start && (stars[-1] == '*' || stars[-1] == ' '))
         stars--;
     if (stars && (stars == start || (!in_word(stars[-1]) && stars[-1] != '>')))
-        name = skip_space(stars); /* no type stands before them: it is what the pointer points to */
+        name = assigned_skip_space(stars); /* no type stands before them: it is what the pointer points to */
     return (struct text_range){name && !isdigit((unsigned char)*name) ? name : NULL, end};
 }
 
 /* `& NAME ,` behind the bracket at `at`. */
 static struct text_range stored_behind(const char *at)
 {
-    at = skip_space(at + 1);
+    at = assigned_skip_space(at + 1);
     while (*at == '(') {
         at += strcspn(at, ")");
-        at = skip_space(*at ? at + 1 : at);
+        at = assigned_skip_space(*at ? at + 1 : at);
     }
     if (*at != '&')
         return (struct text_range){NULL, NULL};
-    const char *name = skip_space(at + 1), *end = name;
+    const char *name = assigned_skip_space(at + 1), *end = name;
     while (in_word(*end) || *end == '.' || (*end == '-' && end[1] == '>') || (*end == '>' && end[-1] == '-'))
         end++;
-    return *skip_space(end) == ',' && end > name ? (struct text_range){name, end} : (struct text_range){NULL, NULL};
+    return *assigned_skip_space(end) == ',' && end > name ? (struct text_range){name, end}
+                                                          : (struct text_range){NULL, NULL};
 }
 
 static bool is_callee(const char *at, size_t length, const struct loader_callees *callees)
@@ -213,15 +214,15 @@ static bool is_callee(const char *at, size_t length, const struct loader_callees
 }
 
 /* What the call at this word goes to. */
-static struct text_range receiver(const char *start, const char *word, size_t length)
+static struct text_range assigned_receiver(const char *start, const char *word, size_t length)
 {
-    const char *behind = skip_space(word + length);
+    const char *behind = assigned_skip_space(word + length);
     if (length == 14 && strncmp(word, "posix_memalign", length) == 0)
         return stored_behind(behind);
     return assigned_before(start, word);
 }
 
-static struct text_range find(const char *start, const struct loader_callees *callees)
+static struct text_range assigned_find(const char *start, const struct loader_callees *callees)
 {
     struct text_range found = {NULL, NULL};
     unsigned calls = 0;
@@ -230,9 +231,9 @@ static struct text_range find(const char *start, const struct loader_callees *ca
         while (in_word(at[length]))
             length++;
         const bool made = length != 0 && is_callee(at, length, callees) &&
-                          (*skip_space(at + length) == '(' || strncmp(at, "new", length) == 0);
+                          (*assigned_skip_space(at + length) == '(' || strncmp(at, "new", length) == 0);
         if (made && calls++ == 0)
-            found = receiver(start, at, length);
+            found = assigned_receiver(start, at, length);
         at += length != 0 ? length : 1;
     }
     return calls == 1 ? found : (struct text_range){NULL, NULL};
@@ -263,13 +264,13 @@ static struct text_range find_allocated(char *line)
     struct text_range found = {NULL, NULL};
     line[strcspn(line, "!\n")] = '\0';
     const char *at = strcasestr(line, "allocate");
-    if (!at || (at > line && in_word(at[-1])) || *skip_space(at + 8) != '(')
+    if (!at || (at > line && in_word(at[-1])) || *assigned_skip_space(at + 8) != '(')
         return found;
-    const char *name = skip_space(skip_space(at + 8) + 1), *end = name;
+    const char *name = assigned_skip_space(assigned_skip_space(at + 8) + 1), *end = name;
     while (in_word(*end) || *end == '%')
         end++;
     const char *behind = skip_item(end);
-    if (*skip_space(end) != '(' || end == name || !*behind)
+    if (*assigned_skip_space(end) != '(' || end == name || !*behind)
         return found;
     for (; *behind == ','; behind = skip_item(behind + 1)) { /* only options: stat=, source= */
         const char *option = behind + 1;
@@ -284,15 +285,15 @@ const char *loader_assigned(struct loader_names *names, const char *file, int li
 {
     char text[TEXT_BYTES];
     size_t at = 0, end = 0;
-    if (!read_lines(file, line, text, sizeof text, &at, &end))
+    if (!assigned_read_lines(file, line, text, sizeof text, &at, &end))
         return NULL;
     if (is_fortran(file)) {
         const struct text_range allocated = find_allocated(text + at);
         return allocated.start ? loader_names_keep(names, allocated.start, (size_t)(allocated.end - allocated.start))
                                : NULL;
     }
-    blank(text);
-    const struct text_range found = find(statements(text, at, end), callees);
+    assigned_blank(text);
+    const struct text_range found = assigned_find(statements(text, at, end), callees);
     return found.start ? loader_names_keep(names, found.start, (size_t)(found.end - found.start)) : NULL;
 }
 

@@ -62,7 +62,7 @@ static size_t read_whole(char **out, int fd)
 }
 
 /* The table of the newer form; behind an older one it is aligned. */
-static void find_table(struct loader_cache *cache)
+static void cache_find_table(struct loader_cache *cache)
 {
     struct header header;
     const char *at = memmem(cache->bytes, cache->size, magic, MAGIC_BYTES);
@@ -84,7 +84,7 @@ enum c2_status loader_cache_take(struct loader_cache **out, char *bytes, size_t 
     (*out)->bytes = bytes;
     (*out)->size = size;
     if (bytes)
-        find_table(*out);
+        cache_find_table(*out);
     return C2_OK;
 }
 
@@ -115,7 +115,8 @@ static const char *text_at(const struct loader_cache *cache, uint32_t offset)
 }
 
 /* Entry i, if it is for the guest's processor. */
-static bool get(const struct loader_cache *cache, uint32_t i, struct entry *entry, const char **name, const char **path)
+static bool cache_get(const struct loader_cache *cache, uint32_t i, struct entry *entry, const char **name,
+                      const char **path)
 {
     memcpy(entry, cache->bytes + cache->start + sizeof(struct header) + i * sizeof *entry, sizeof *entry);
     *name = text_at(cache, entry->name);
@@ -129,7 +130,7 @@ bool loader_cache_each(const struct loader_cache *cache, bool (*is)(const void *
     const char *name, *path;
     struct entry entry;
     for (uint32_t i = 0; i < cache->count; i++) {
-        (void)get(cache, i, &entry, &name, &path);
+        (void)cache_get(cache, i, &entry, &name, &path);
         if (entry.flags == ELF_LIBC6_X86_64 && path && !is(self, path))
             return false;
     }
@@ -141,7 +142,7 @@ const char *loader_cache_find(const struct loader_cache *cache, const char *name
     const char *known, *path;
     struct entry entry;
     for (uint32_t i = 0; i < cache->count; i++)
-        if (get(cache, i, &entry, &known, &path) && strcmp(known, name) == 0)
+        if (cache_get(cache, i, &entry, &known, &path) && strcmp(known, name) == 0)
             return path;
     return NULL;
 }

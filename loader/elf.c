@@ -125,7 +125,7 @@ static enum c2_status check_identity(const struct loader_file *file, const unsig
     return C2_OK;
 }
 
-static enum c2_status check_type(const struct loader_file *file, unsigned type, struct c2_error *err)
+static enum c2_status elf_check_type(const struct loader_file *file, unsigned type, struct c2_error *err)
 {
     switch (type) {
     case ET_EXEC:
@@ -164,10 +164,10 @@ static enum c2_status read_header(Elf64_Ehdr *out, const struct loader_file *fil
     Elf_Data host = {.d_buf = out, .d_size = sizeof *out, .d_version = EV_CURRENT};
     if (!elf64_xlatetom(&host, &raw, ELFDATA2LSB))
         return c2_fail(err, C2_ERR_FORMAT, "%s: ELF header: %s", file->label, elf_errmsg(-1));
-    return check_type(file, out->e_type, err);
+    return elf_check_type(file, out->e_type, err);
 }
 
-static enum c2_status check_table(const struct loader_file *file, const Elf64_Ehdr *header, struct c2_error *err)
+static enum c2_status elf_check_table(const struct loader_file *file, const Elf64_Ehdr *header, struct c2_error *err)
 {
     uint64_t bytes = (uint64_t)header->e_phnum * sizeof(Elf64_Phdr), end;
     if (header->e_phnum == 0)
@@ -237,7 +237,7 @@ static enum c2_status check_segment(const struct loader_file *file, unsigned num
     return C2_OK;
 }
 
-static unsigned prot_of(unsigned flags)
+static unsigned elf_prot_of(unsigned flags)
 {
     return (flags & PF_R ? MMU_READ : 0u) | (flags & PF_W ? MMU_WRITE : 0u) | (flags & PF_X ? MMU_EXEC : 0u);
 }
@@ -255,7 +255,7 @@ static void insert_segment(struct loader_elf *elf, const Elf64_Phdr *p)
         .bytes = p->p_memsz,
         .offset = p->p_filesz ? p->p_offset : 0,
         .file_bytes = p->p_filesz,
-        .prot = prot_of(p->p_flags),
+        .prot = elf_prot_of(p->p_flags),
     };
 }
 
@@ -265,7 +265,8 @@ static bool may_share_page(const struct loader_segment *low, const struct loader
            low->address - low->offset == high->address - high->offset;
 }
 
-static enum c2_status check_overlap(const struct loader_elf *elf, const struct loader_file *file, struct c2_error *err)
+static enum c2_status elf_check_overlap(const struct loader_elf *elf, const struct loader_file *file,
+                                        struct c2_error *err)
 {
     for (size_t i = 1; i < elf->count; i++) {
         const struct loader_segment *low = &elf->segments[i - 1], *high = &elf->segments[i];
@@ -312,14 +313,14 @@ static enum c2_status collect_segments(struct loader_elf *elf, const struct load
     const struct loader_segment *last = &elf->segments[elf->count - 1];
     elf->low = c2_align_down(elf->segments[0].address, C2_PAGE_BYTES);
     elf->high = c2_align_up(last->address + last->bytes, C2_PAGE_BYTES);
-    enum c2_status status = check_overlap(elf, file, err);
+    enum c2_status status = elf_check_overlap(elf, file, err);
     return status == C2_OK ? check_alignment(elf, file, err) : status;
 }
 
 /* ------------------------------------------------------------------ the other program headers */
 
-static enum c2_status read_interpreter(struct loader_elf *elf, const struct loader_file *file, const Elf64_Phdr *p,
-                                       struct c2_error *err)
+static enum c2_status elf_read_interpreter(struct loader_elf *elf, const struct loader_file *file, const Elf64_Phdr *p,
+                                           struct c2_error *err)
 {
     uint64_t end;
     if (p->p_filesz < 2 || p->p_filesz > PATH_MAX)
@@ -349,7 +350,7 @@ static bool segments_hold(const struct loader_elf *elf, uint64_t address, uint64
 }
 
 /* Where the program headers are in memory: where PT_PHDR says, if that is true, or where a segment shows them. */
-static void find_table(struct loader_elf *elf, const Elf64_Ehdr *header, const Elf64_Phdr *table)
+static void elf_find_table(struct loader_elf *elf, const Elf64_Ehdr *header, const Elf64_Phdr *table)
 {
     uint64_t bytes = (uint64_t)elf->phnum * sizeof *table;
     for (unsigned i = 0; i < elf->phnum && !elf->phdr_loaded; i++)
@@ -378,11 +379,11 @@ static enum c2_status collect_rest(struct loader_elf *elf, const struct loader_f
             elf->isa_needed = loader_isa_needed(file, table[i].p_offset, table[i].p_filesz);
         if (table[i].p_type != PT_INTERP || elf->interpreter)
             continue;
-        enum c2_status status = read_interpreter(elf, file, &table[i], err);
+        enum c2_status status = elf_read_interpreter(elf, file, &table[i], err);
         if (status != C2_OK)
             return status;
     }
-    find_table(elf, header, table);
+    elf_find_table(elf, header, table);
     return C2_OK;
 }
 
@@ -395,7 +396,7 @@ enum c2_status loader_elf_read(struct loader_elf *out, const struct loader_file 
         return c2_fail(err, C2_ERR_INTERNAL, "libelf: %s", elf_errmsg(-1));
     enum c2_status status = read_header(&header, file, err);
     if (status == C2_OK)
-        status = check_table(file, &header, err);
+        status = elf_check_table(file, &header, err);
     if (status == C2_OK)
         status = read_table(&table, file, &header, err);
     if (status == C2_OK) {

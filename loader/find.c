@@ -29,7 +29,7 @@
 
 enum verdict { FOUND, ABSENT, NOT_ALLOWED };
 
-static enum verdict judge(const char *path)
+static enum verdict find_judge(const char *path)
 {
     struct stat st;
     char host[PATH_MAX];
@@ -71,7 +71,7 @@ static enum c2_status search_path(char **out, const char *name, struct c2_error 
             c2_free(denied);
             return c2_fail_memory(err, "a path");
         }
-        enum verdict verdict = judge(candidate);
+        enum verdict verdict = find_judge(candidate);
         if (verdict == FOUND) {
             c2_free(denied);
             *out = candidate;
@@ -130,7 +130,7 @@ static enum c2_status open_descriptor(struct loader_file *out, const char *path,
     return C2_OK;
 }
 
-static enum c2_status name_file(struct loader_file *out, const char *path, const char *label, struct c2_error *err)
+static enum c2_status find_name_file(struct loader_file *out, const char *path, const char *label, struct c2_error *err)
 {
     char *real = realpath(path, NULL); /* its memory comes from malloc, ours from c2_alloc */
     if (!real)
@@ -148,7 +148,7 @@ enum c2_status loader_file_open(struct loader_file *out, const char *path, const
     if (status == C2_OK)
         status = open_descriptor(out, path, label, err);
     if (status == C2_OK)
-        status = name_file(out, path, label, err);
+        status = find_name_file(out, path, label, err);
     if (status != C2_OK)
         loader_file_close(out);
     return status;

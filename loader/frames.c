@@ -82,15 +82,15 @@ static enum c2_status index_function(struct loader_unit *unit, const struct load
     return add_instance(unit, (struct instance){dwarf_dieoffset(die), inlined ? parent : NO_PARENT, NULL}, err);
 }
 
-static bool is_scope(int tag)
+static bool frames_is_scope(int tag)
 {
     return tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
            tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_try_block ||
            tag == DW_TAG_catch_block || tag == DW_TAG_module;
 }
 
-static enum c2_status walk(struct loader_unit *unit, const struct loader_elf *elf, Dwarf_Die *scope, size_t parent,
-                           unsigned depth, struct c2_error *err)
+static enum c2_status frames_walk(struct loader_unit *unit, const struct loader_elf *elf, Dwarf_Die *scope,
+                                  size_t parent, unsigned depth, struct c2_error *err)
 {
     Dwarf_Die die;
     enum c2_status status = C2_OK;
@@ -101,8 +101,8 @@ static enum c2_status walk(struct loader_unit *unit, const struct loader_elf *el
         bool function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
         if (function)
             status = index_function(unit, elf, &die, parent, &inside, err);
-        if (status == C2_OK && (function || is_scope(tag)) && dwarf_haschildren(&die) > 0)
-            status = walk(unit, elf, &die, inside, depth + 1, err);
+        if (status == C2_OK && (function || frames_is_scope(tag)) && dwarf_haschildren(&die) > 0)
+            status = frames_walk(unit, elf, &die, inside, depth + 1, err);
     }
     return status;
 }
@@ -127,7 +127,7 @@ static struct loader_unit *unit_create(const struct loader_module *module, Dwarf
     enum c2_status status = C2_OK;
     if (dwarf_offdie(module->dwarf, offset, &unit->die)) {
         unit->symbols_first = loader_unit_language(&unit->die) == LANGUAGE_CXX;
-        status = walk(unit, &module->elf, &unit->die, NO_PARENT, 0, NULL);
+        status = frames_walk(unit, &module->elf, &unit->die, NO_PARENT, 0, NULL);
     }
     if (status == C2_OK)
         status = loader_ranges_seal(&unit->ranges, prefer_inner, NULL);
@@ -193,8 +193,8 @@ static const char *symbol_name(const struct loader_module *module, uint64_t addr
     return loader_functions_find(&module->functions, address, &name, &start) ? name : NULL;
 }
 
-static const char *find_name(const struct loader_module *module, const struct loader_unit *unit,
-                             const struct instance *instance)
+static const char *frames_find_name(const struct loader_module *module, const struct loader_unit *unit,
+                                    const struct instance *instance)
 {
     Dwarf_Die die;
     Dwarf_Addr entry;
@@ -207,12 +207,12 @@ static const char *find_name(const struct loader_module *module, const struct lo
     return name ? name : dwarf_diename(&die);
 }
 
-static const char *name_of(struct loader_symbols *symbols, const struct loader_module *module,
-                           const struct loader_unit *unit, struct instance *instance)
+static const char *frames_name_of(struct loader_symbols *symbols, const struct loader_module *module,
+                                  const struct loader_unit *unit, struct instance *instance)
 {
     if (instance->name)
         return instance->name;
-    const char *name = find_name(module, unit, instance);
+    const char *name = frames_find_name(module, unit, instance);
     return instance->name = name ? loader_names_shown(symbols->names, symbols->shown, name) : NULL;
 }
 
@@ -229,7 +229,7 @@ static void set_file(struct loader_symbols *symbols, struct loader_frame *frame,
     frame->column = column;
 }
 
-static int number_of(Dwarf_Die *die, unsigned name)
+static int frames_number_of(Dwarf_Die *die, unsigned name)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value;
@@ -246,10 +246,10 @@ static void set_call(struct loader_symbols *symbols, struct loader_frame *frame,
     size_t count, file;
     if (!dwarf_offdie(module->dwarf, instance->die, &die) || dwarf_getsrcfiles(&unit->die, &files, &count) != 0)
         return;
-    file = (size_t)number_of(&die, DW_AT_call_file);
+    file = (size_t)frames_number_of(&die, DW_AT_call_file);
     if (file < count)
-        set_file(symbols, frame, dwarf_filesrc(files, file, NULL, NULL), number_of(&die, DW_AT_call_line),
-                 number_of(&die, DW_AT_call_column));
+        set_file(symbols, frame, dwarf_filesrc(files, file, NULL, NULL), frames_number_of(&die, DW_AT_call_line),
+                 frames_number_of(&die, DW_AT_call_column));
 }
 
 /* Fills at most `room` frames from this instance outwards, and counts all of them. */
@@ -262,7 +262,7 @@ static size_t set_chain(struct loader_symbols *symbols, const struct loader_modu
         if (count < room && inner != NO_PARENT)
             set_call(symbols, &frames[count], module, unit, &unit->instances[inner]);
         if (count < room)
-            frames[count].function = name_of(symbols, module, unit, &unit->instances[at]);
+            frames[count].function = frames_name_of(symbols, module, unit, &unit->instances[at]);
         inner = at;
         count++;
     }

@@ -53,7 +53,8 @@ static uint64_t next_start(const uint64_t *starts, size_t count, uint64_t addres
     return low < count && starts[low] < end ? starts[low] : end;
 }
 
-static enum c2_status add_labels(struct loader_functions *out, const struct loader_symtab *table, struct c2_error *err)
+static enum c2_status functions_add_labels(struct loader_functions *out, const struct loader_symtab *table,
+                                           struct c2_error *err)
 {
     struct loader_symbol symbol;
     GElf_Shdr section;
@@ -110,7 +111,7 @@ enum c2_status loader_functions_read(struct loader_functions *out, Elf *elf, str
     enum c2_status status = add_sized(out, &table, &any_local, err);
     bool whole = !table.dynamic && (any_local || out->sized.count == 0);
     if (status == C2_OK && whole)
-        status = add_labels(out, &table, err);
+        status = functions_add_labels(out, &table, err);
     if (status == C2_OK)
         status = loader_ranges_seal(&out->sized, loader_symbol_prefer, err);
     if (status == C2_OK)

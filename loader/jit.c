@@ -72,7 +72,7 @@ static struct code *code_at(const struct loader_jit *jit, uint64_t address)
 }
 
 /* What overlaps these bytes goes. */
-static void clear(struct loader_jit *jit, uint64_t start, uint64_t bytes)
+static void jit_clear(struct loader_jit *jit, uint64_t start, uint64_t bytes)
 {
     struct code *code;
     while ((code = code_at(jit, start)))
@@ -81,15 +81,15 @@ static void clear(struct loader_jit *jit, uint64_t start, uint64_t bytes)
         c2_tree_remove(&jit->codes, &code->node);
 }
 
-static enum c2_status add(struct loader_jit *jit, uint64_t start, uint64_t bytes, const char *name, size_t length,
-                          struct c2_error *err)
+static enum c2_status jit_add(struct loader_jit *jit, uint64_t start, uint64_t bytes, const char *name, size_t length,
+                              struct c2_error *err)
 {
     if (bytes == 0 || start + bytes < start)
         return C2_OK; /* nothing lies there */
     struct code *code = c2_pool_get(&jit->pool, sizeof *code);
     if (!code || !(code->name = c2_pool_format(&jit->pool, "%.*s", (int)length, name)))
         return c2_fail_memory(err, "the names of code");
-    clear(jit, start, bytes);
+    jit_clear(jit, start, bytes);
     code->node.key = start;
     code->bytes = bytes;
     if (jit->line_count != 0 && jit->lines_of == start) {
@@ -101,13 +101,13 @@ static enum c2_status add(struct loader_jit *jit, uint64_t start, uint64_t bytes
     return C2_OK;
 }
 
-static void move(struct loader_jit *jit, uint64_t from, uint64_t to, uint64_t bytes)
+static void jit_move(struct loader_jit *jit, uint64_t from, uint64_t to, uint64_t bytes)
 {
     struct code *code = code_at(jit, from);
     if (!code || code->node.key != from || bytes == 0 || to + bytes < to)
         return;
     c2_tree_remove(&jit->codes, &code->node);
-    clear(jit, to, bytes);
+    jit_clear(jit, to, bytes);
     code->node.key = to;
     code->bytes = bytes;
     c2_tree_insert(&jit->codes, &code->node);
@@ -134,7 +134,7 @@ static bool take_hex(const char **at, const char *end, uint64_t *out)
     return *at != from;
 }
 
-static bool take_space(const char **at, const char *end)
+static bool jit_take_space(const char **at, const char *end)
 {
     const char *from = *at;
     while (*at < end && (**at == ' ' || **at == '\t'))
@@ -154,11 +154,11 @@ static enum c2_status read_map(struct loader_jit *jit, const char *path, const c
         text = stop + 1;
         if (at == stop)
             continue;
-        if (!take_hex(&at, stop, &start) || !take_space(&at, stop) || !take_hex(&at, stop, &count) ||
-            !take_space(&at, stop) || at == stop || memchr(at, '\0', (size_t)(stop - at)))
+        if (!take_hex(&at, stop, &start) || !jit_take_space(&at, stop) || !take_hex(&at, stop, &count) ||
+            !jit_take_space(&at, stop) || at == stop || memchr(at, '\0', (size_t)(stop - at)))
             return c2_fail(err, C2_ERR_FORMAT, "%s, line %" PRIu64 ": no line of a perf map, START SIZE NAME", path,
                            number);
-        status = add(jit, start, count, at, (size_t)(stop - at), err);
+        status = jit_add(jit, start, count, at, (size_t)(stop - at), err);
     }
     return status;
 }
@@ -182,7 +182,7 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* A file's name: nothing that no text has. */
-static bool is_name(const char *text)
+static bool jit_is_name(const char *text)
 {
     bool sound = *text != '\0';
     for (; *text != '\0'; text++)
@@ -191,13 +191,13 @@ static bool is_name(const char *text)
 }
 
 /* One line, and the file of the one before where it says so. NULL: this is none; *status: no memory. */
-static const uint8_t *take_line(struct loader_jit *jit, const uint8_t *at, const uint8_t *end, const char **file,
-                                enum c2_status *status, struct c2_error *err)
+static const uint8_t *jit_take_line(struct loader_jit *jit, const uint8_t *at, const uint8_t *end, const char **file,
+                                    enum c2_status *status, struct c2_error *err)
 {
     const size_t length = end - at < ENTRY_BYTES ? SIZE_MAX : text_length(at + ENTRY_BYTES, end);
     const char *name = (const char *)at + ENTRY_BYTES;
     const bool again = length == 1 && name[0] == '\xff';
-    if (length == SIZE_MAX || (again ? !*file : !is_name(name)))
+    if (length == SIZE_MAX || (again ? !*file : !jit_is_name(name)))
         return NULL;
     if (!again && !(*file = c2_pool_format(&jit->pool, "%s", name)))
         *status = c2_fail_memory(err, "the names of code");
@@ -208,8 +208,8 @@ static const uint8_t *take_line(struct loader_jit *jit, const uint8_t *at, const
 
 /* at: behind the record's own head. False: it does not hold what it says. Lines that are not what they should be are
  * left out, all of that code: some V8 writes names of files from memory that it has freed. *status: no memory. */
-static bool take_lines(struct loader_jit *jit, const uint8_t *at, const uint8_t *end, enum c2_status *status,
-                       struct c2_error *err)
+static bool jit_take_lines(struct loader_jit *jit, const uint8_t *at, const uint8_t *end, enum c2_status *status,
+                           struct c2_error *err)
 {
     if (end - at < DEBUG_BYTES)
         return false;
@@ -224,7 +224,7 @@ static bool take_lines(struct loader_jit *jit, const uint8_t *at, const uint8_t 
     if (!jit->lines)
         *status = c2_fail_memory(err, "the names of code");
     for (uint64_t i = 0; i < count && at && *status == C2_OK; i++)
-        at = take_line(jit, at, end, &file, status, err);
+        at = jit_take_line(jit, at, end, &file, status, err);
     if (!at || end - at >= PADDING_BYTES)
         jit->line_count = 0;
     if (*status == C2_OK && jit->line_count != 0)
@@ -232,8 +232,8 @@ static bool take_lines(struct loader_jit *jit, const uint8_t *at, const uint8_t 
     return true;
 }
 
-static bool take_record(struct loader_jit *jit, uint32_t kind, const uint8_t *at, const uint8_t *end,
-                        enum c2_status *status, struct c2_error *err)
+static bool jit_take_record(struct loader_jit *jit, uint32_t kind, const uint8_t *at, const uint8_t *end,
+                            enum c2_status *status, struct c2_error *err)
 {
     size_t length;
     switch (kind) {
@@ -241,15 +241,15 @@ static bool take_record(struct loader_jit *jit, uint32_t kind, const uint8_t *at
         length = end - at < LOAD_BYTES ? SIZE_MAX : text_length(at + LOAD_BYTES, end);
         if (length == SIZE_MAX)
             return false;
-        *status = add(jit, u64(at + 16), u64(at + 24), (const char *)at + LOAD_BYTES, length, err);
+        *status = jit_add(jit, u64(at + 16), u64(at + 24), (const char *)at + LOAD_BYTES, length, err);
         return true;
     case MOVED:
         if (end - at < MOVE_BYTES)
             return false;
-        move(jit, u64(at + 16), u64(at + 24), u64(at + 32));
+        jit_move(jit, u64(at + 16), u64(at + 24), u64(at + 32));
         return true;
     case DEBUG:
-        return take_lines(jit, at, end, status, err);
+        return jit_take_lines(jit, at, end, status, err);
     default:
         return true;
     }
@@ -268,7 +268,7 @@ static enum c2_status read_dump(struct loader_jit *jit, const char *path, const 
     for (at += head; at < end && status == C2_OK;) {
         const uint32_t bytes_of = end - at < RECORD_BYTES ? 0 : u32(at + 4);
         if (bytes_of < RECORD_BYTES || bytes_of > (size_t)(end - at) ||
-            !take_record(jit, u32(at), at + RECORD_BYTES, at + bytes_of, &status, err))
+            !jit_take_record(jit, u32(at), at + RECORD_BYTES, at + bytes_of, &status, err))
             return c2_fail(err, C2_ERR_FORMAT, "%s: the record at byte %zu of the jitdump is damaged", path,
                            (size_t)(at - bytes));
         if (u32(at) == CLOSED)
@@ -280,7 +280,7 @@ static enum c2_status read_dump(struct loader_jit *jit, const char *path, const 
 
 /* ------------------------------------------------------------------ files */
 
-static enum c2_status read_all(uint8_t **out, size_t *count, const char *path, struct c2_error *err)
+static enum c2_status jit_read_all(uint8_t **out, size_t *count, const char *path, struct c2_error *err)
 {
     FILE *from = fopen(path, "rbe");
     size_t room = 0, more = 1;
@@ -316,12 +316,12 @@ void loader_jit_release(struct loader_jit *jit)
     c2_free(jit);
 }
 
-static enum c2_status read_names(struct loader_jit *jit, const char *path, struct c2_error *err)
+static enum c2_status jit_read_names(struct loader_jit *jit, const char *path, struct c2_error *err)
 {
     const char *slash = strrchr(path, '/');
     uint8_t *bytes;
     size_t count;
-    enum c2_status status = read_all(&bytes, &count, path, err);
+    enum c2_status status = jit_read_all(&bytes, &count, path, err);
     if (status == C2_OK && !(jit->object = c2_pool_format(&jit->pool, "%s", slash ? slash + 1 : path)))
         status = c2_fail_memory(err, "the names of code");
     if (status == C2_OK)
@@ -338,7 +338,7 @@ enum c2_status loader_symbols_jit(struct loader_symbols *symbols, const char *pa
         return c2_fail_memory(err, "the names of code");
     loader_jit_release(symbols->jit);
     symbols->jit = NULL;
-    const enum c2_status status = read_names(jit, path, err);
+    const enum c2_status status = jit_read_names(jit, path, err);
     if (status == C2_OK)
         symbols->jit = jit;
     else
@@ -348,7 +348,7 @@ enum c2_status loader_symbols_jit(struct loader_symbols *symbols, const char *pa
 
 /* ------------------------------------------------------------------ the answer */
 
-static const struct line *line_at(const struct code *code, uint64_t offset)
+static const struct line *jit_line_at(const struct code *code, uint64_t offset)
 {
     const struct line *found = NULL;
     for (size_t i = 0; i < code->line_count && code->lines[i].offset <= offset; i++)
@@ -361,7 +361,7 @@ bool loader_jit_find(const struct loader_symbols *symbols, struct guest_va pc, s
     const struct code *code = symbols->jit ? code_at(symbols->jit, pc.v) : NULL;
     if (!code)
         return false;
-    const struct line *line = line_at(code, pc.v - code->node.key);
+    const struct line *line = jit_line_at(code, pc.v - code->node.key);
     *out = (struct loader_jit_place){.object = symbols->jit->object, .function = code->name, .start = code->node.key};
     if (line && line->number != 0) {
         const char *slash = strrchr(line->file, '/');

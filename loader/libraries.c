@@ -134,28 +134,29 @@ static void read_calls(struct loader_libraries *libraries, bool program, Elf *el
     }
 }
 
-static char *keep(struct loader_libraries *libraries, const char *text, size_t bytes)
+static char *libraries_keep(struct loader_libraries *libraries, const char *text, size_t bytes)
 {
     return c2_pool_format(&libraries->pool, "%.*s", (int)bytes, text);
 }
 
 /* A name for which no file is in the list so far is added to it without one. */
-static enum c2_status add_needed(struct loader_libraries *libraries, uint32_t parent, const char *name,
-                                 struct c2_error *err)
+static enum c2_status libraries_add_needed(struct loader_libraries *libraries, uint32_t parent, const char *name,
+                                           struct c2_error *err)
 {
     for (uint32_t i = 0; i < libraries->count; i++) {
         const struct library *known = &libraries->list[i];
         if (strcmp(known->name, name) == 0 || (known->soname && strcmp(known->soname, name) == 0))
             return C2_OK;
     }
-    char *kept = keep(libraries, name, strlen(name));
+    char *kept = libraries_keep(libraries, name, strlen(name));
     if (!kept || !c2_grow((void **)&libraries->list, &libraries->room, libraries->count, sizeof *libraries->list))
         return c2_fail_memory(err, "the program's libraries");
     libraries->list[libraries->count++] = (struct library){.name = kept, .parent = parent};
     return C2_OK;
 }
 
-static void read_entry(struct loader_libraries *libraries, uint32_t number, const GElf_Dyn *entry, const char *text)
+static void libraries_read_entry(struct loader_libraries *libraries, uint32_t number, const GElf_Dyn *entry,
+                                 const char *text)
 {
     struct library *library = &libraries->list[number];
     const char **to = entry->d_tag == DT_SONAME    ? &library->soname
@@ -163,7 +164,7 @@ static void read_entry(struct loader_libraries *libraries, uint32_t number, cons
                       : entry->d_tag == DT_RUNPATH ? &library->runpath
                                                    : NULL;
     if (to && text)
-        *to = keep(libraries, text, strlen(text));
+        *to = libraries_keep(libraries, text, strlen(text));
 }
 
 static enum c2_status read_dynamic(struct loader_libraries *libraries, uint32_t number, Elf *elf, Elf_Scn *section,
@@ -176,9 +177,9 @@ static enum c2_status read_dynamic(struct loader_libraries *libraries, uint32_t 
     for (size_t i = 0; i < count && status == C2_OK && gelf_getdyn(data, (int)i, &entry); i++) {
         const char *text = elf_strptr(elf, header->sh_link, entry.d_un.d_val);
         if (entry.d_tag == DT_NEEDED && text)
-            status = add_needed(libraries, number, text, err);
+            status = libraries_add_needed(libraries, number, text, err);
         else
-            read_entry(libraries, number, &entry, text);
+            libraries_read_entry(libraries, number, &entry, text);
     }
     return status;
 }
@@ -204,7 +205,7 @@ static enum c2_status read_sections(struct loader_libraries *libraries, uint32_t
 }
 
 /* Its interpreter comes before its libraries, as in memory. */
-static enum c2_status read_interpreter(struct loader_libraries *libraries, Elf *elf, struct c2_error *err)
+static enum c2_status libraries_read_interpreter(struct loader_libraries *libraries, Elf *elf, struct c2_error *err)
 {
     size_t count, bytes;
     GElf_Phdr header;
@@ -214,7 +215,7 @@ static enum c2_status read_interpreter(struct loader_libraries *libraries, Elf *
     for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++)
         if (header.p_type == PT_INTERP && header.p_filesz != 0 && header.p_offset < bytes &&
             header.p_filesz <= bytes - header.p_offset && file[header.p_offset + header.p_filesz - 1] == '\0')
-            return add_needed(libraries, 0, file + header.p_offset, err);
+            return libraries_add_needed(libraries, 0, file + header.p_offset, err);
     return C2_OK;
 }
 
@@ -223,7 +224,7 @@ static enum c2_status read_library(struct loader_libraries *libraries, uint32_t 
     struct loader_file file = {.fd = open(libraries->list[number].host, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
     Elf *elf = file.fd >= 0 ? elf_begin(file.fd, ELF_C_READ, NULL) : NULL;
     bool told = false;
-    enum c2_status status = elf && number == 0 ? read_interpreter(libraries, elf, err) : C2_OK;
+    enum c2_status status = elf && number == 0 ? libraries_read_interpreter(libraries, elf, err) : C2_OK;
     if (elf && status == C2_OK)
         status = read_sections(libraries, number, elf, &told, err);
     libraries->closed &= told;
@@ -235,7 +236,7 @@ static enum c2_status read_library(struct loader_libraries *libraries, uint32_t 
 
 /* ------------------------------------------------------------------ where a name is found */
 
-static bool is_library(const char *host)
+static bool libraries_is_library(const char *host)
 {
     unsigned char head[20] = {0};
     const int fd = open(host, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -246,13 +247,13 @@ static bool is_library(const char *host)
 }
 
 /* inside: a path as the guest has it. */
-static bool take(struct loader_libraries *libraries, struct library *library, const char *inside)
+static bool libraries_take(struct loader_libraries *libraries, struct library *library, const char *inside)
 {
     char host[PATH_MAX];
-    if (c2_root_find(inside, host) != 0 || !is_library(host))
+    if (c2_root_find(inside, host) != 0 || !libraries_is_library(host))
         return false;
-    library->inside = keep(libraries, inside, strlen(inside));
-    library->host = keep(libraries, host, strlen(host));
+    library->inside = libraries_keep(libraries, inside, strlen(inside));
+    library->host = libraries_keep(libraries, host, strlen(host));
     return library->inside && library->host;
 }
 
@@ -283,7 +284,7 @@ static bool look_in(struct loader_libraries *libraries, struct library *library,
         if (!expand(directory, at, bytes, of))
             libraries->closed = false;
         else if (snprintf(path, sizeof path, "%s/%s", directory, library->name) < (int)sizeof path &&
-                 take(libraries, library, path))
+                 libraries_take(libraries, library, path))
             return true;
         at = at[bytes] != '\0' ? at + bytes + 1 : NULL;
     }
@@ -303,15 +304,15 @@ static bool look_in_rpaths(struct loader_libraries *libraries, struct library *l
 static bool look_in_cache(struct loader_libraries *libraries, struct library *library)
 {
     const char *path = loader_cache_find(libraries->cache, library->name);
-    return path && take(libraries, library, path);
+    return path && libraries_take(libraries, library, path);
 }
 
 /* Its entry in the list gets a file; false: it has none. */
-static bool find_file(struct loader_libraries *libraries, uint32_t number)
+static bool libraries_find_file(struct loader_libraries *libraries, uint32_t number)
 {
     struct library library = libraries->list[number];
     const struct library *of = &libraries->list[library.parent];
-    bool found = strchr(library.name, '/') ? take(libraries, &library, library.name)
+    bool found = strchr(library.name, '/') ? libraries_take(libraries, &library, library.name)
                                            : (!of->runpath && look_in_rpaths(libraries, &library)) ||
                                                  look_in(libraries, &library, libraries->path, NULL) ||
                                                  look_in(libraries, &library, of->runpath, of->inside);
@@ -325,7 +326,7 @@ static bool find_file(struct loader_libraries *libraries, uint32_t number)
 
 /* ------------------------------------------------------------------ life */
 
-static const char *variable(const char *const *envp, const char *name)
+static const char *libraries_variable(const char *const *envp, const char *name)
 {
     for (; envp && *envp; envp++)
         if (strncmp(*envp, name, strlen(name)) == 0 && (*envp)[strlen(name)] == '=' &&
@@ -334,20 +335,20 @@ static const char *variable(const char *const *envp, const char *name)
     return NULL;
 }
 
-static enum c2_status start(struct loader_libraries *libraries, const char *program, const char *const *envp,
-                            struct c2_error *err)
+static enum c2_status libraries_start(struct loader_libraries *libraries, const char *program, const char *const *envp,
+                                      struct c2_error *err)
 {
     const char *inside = c2_root_inside(program);
     libraries->whole = true;
-    libraries->closed = !variable(envp, "LD_PRELOAD") && !variable(envp, "LD_AUDIT");
-    libraries->path = variable(envp, "LD_LIBRARY_PATH");
+    libraries->closed = !libraries_variable(envp, "LD_PRELOAD") && !libraries_variable(envp, "LD_AUDIT");
+    libraries->path = libraries_variable(envp, "LD_LIBRARY_PATH");
     enum c2_status status = loader_cache_open(&libraries->cache, err);
     if (status == C2_OK)
-        status = add_needed(libraries, NOBODY, inside ? inside : program, err);
+        status = libraries_add_needed(libraries, NOBODY, inside ? inside : program, err);
     if (status != C2_OK)
         return status;
     libraries->list[0].inside = libraries->list[0].name;
-    libraries->list[0].host = keep(libraries, program, strlen(program));
+    libraries->list[0].host = libraries_keep(libraries, program, strlen(program));
     return libraries->list[0].host ? C2_OK : c2_fail_memory(err, "the program's libraries");
 }
 
@@ -360,9 +361,9 @@ enum c2_status loader_libraries_find(struct loader_libraries **out, const char *
         return c2_fail_memory(err, "the program's libraries");
     enum c2_status status = elf_version(EV_CURRENT) == EV_NONE
                                 ? c2_fail(err, C2_ERR_INTERNAL, "libelf: %s", elf_errmsg(-1))
-                                : start(libraries, program, envp, err);
+                                : libraries_start(libraries, program, envp, err);
     for (uint32_t i = 0; i < libraries->count && status == C2_OK; i++) {
-        if (i == 0 || find_file(libraries, i))
+        if (i == 0 || libraries_find_file(libraries, i))
             status = read_library(libraries, i, err);
         else
             libraries->closed = libraries->whole = false;

@@ -22,7 +22,7 @@ struct visitor {
     enum c2_status (*file)(void *self, struct loader_module *module, struct c2_error *err);
 };
 
-static enum c2_status visit_file(const struct visitor *visitor, const char *path, struct c2_error *err)
+static enum c2_status libraries_names_visit_file(const struct visitor *visitor, const char *path, struct c2_error *err)
 {
     struct stat st;
     struct loader_module *module;
@@ -50,7 +50,7 @@ static enum c2_status visit_loaded(const struct visitor *visitor, const char *li
             return c2_fail_memory(err, "the program's libraries");
         if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
             for (size_t k = 0; k < found.gl_pathc && status == C2_OK; k++)
-                status = visit_file(visitor, found.gl_pathv[k], err);
+                status = libraries_names_visit_file(visitor, found.gl_pathv[k], err);
             globfree(&found);
         }
         c2_free(pattern);
@@ -58,13 +58,13 @@ static enum c2_status visit_loaded(const struct visitor *visitor, const char *li
     return status;
 }
 
-static enum c2_status visit(const struct visitor *visitor, const struct loader_libraries *libraries,
-                            struct c2_error *err)
+static enum c2_status libraries_names_visit(const struct visitor *visitor, const struct loader_libraries *libraries,
+                                            struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < loader_libraries_count(libraries) && status == C2_OK; i++) {
         const char *host = loader_libraries_host(libraries, i);
-        status = visit_file(visitor, host, err);
+        status = libraries_names_visit_file(visitor, host, err);
         if (status == C2_OK && host && strcmp(loader_libraries_name(libraries, i), "libc.so.6") == 0)
             status = visit_loaded(visitor, host, err);
     }
@@ -80,7 +80,7 @@ struct telling {
     bool variables;
 };
 
-static enum c2_status tell(const struct telling *telling, const char *symbol, struct c2_error *err)
+static enum c2_status libraries_names_tell(const struct telling *telling, const char *symbol, struct c2_error *err)
 {
     const char *shown = loader_names_shown(telling->names, telling->shown, symbol);
     return shown ? telling->listener->name(telling->listener->self, symbol, shown, err)
@@ -97,7 +97,7 @@ static enum c2_status tell_symbols(const struct telling *telling, struct loader_
     for (size_t i = 1; i < table.count && status == C2_OK; i++)
         if (loader_symtab_get(&table, i, &symbol) && (telling->variables || symbol.type == STT_FUNC ||
                                                       symbol.type == STT_NOTYPE || symbol.type == STT_GNU_IFUNC))
-            status = tell(telling, symbol.name, err);
+            status = libraries_names_tell(telling, symbol.name, err);
     return status;
 }
 
@@ -141,7 +141,7 @@ static enum c2_status tell_all(const struct loader_libraries *libraries, const s
     if (status == C2_OK)
         status = c2_map_create(&telling.shown, err);
     if (status == C2_OK)
-        status = visit(&visitor, libraries, err);
+        status = libraries_names_visit(&visitor, libraries, err);
     c2_map_destroy(telling.shown);
     loader_names_destroy(telling.names);
     return status;
@@ -181,7 +181,7 @@ enum c2_status loader_libraries_line(bool *found, const struct loader_libraries 
     const struct visitor visitor = {&asking, ask_file};
     *found = false;
     *answer = (struct loader_line_answer){0};
-    return visit(&visitor, libraries, err);
+    return libraries_names_visit(&visitor, libraries, err);
 }
 
 /* ------------------------------------------------------------------ debug information */
@@ -198,5 +198,5 @@ enum c2_status loader_has_debug(bool *out, const char *path, struct c2_error *er
 {
     const struct visitor visitor = {out, look_for_debug};
     *out = true;
-    return visit_file(&visitor, path, err);
+    return libraries_names_visit_file(&visitor, path, err);
 }

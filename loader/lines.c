@@ -48,7 +48,7 @@ static bool in_file(struct search *search, Dwarf_Line *line)
     return search->is_it;
 }
 
-static uint64_t function_of(struct loader_module *module, uint64_t address)
+static uint64_t lines_function_of(struct loader_module *module, uint64_t address)
 {
     Dwarf_Die scopes[LOADER_SCOPES];
     for (size_t i = loader_module_scopes(module, address, scopes); i-- > 0;) {
@@ -59,9 +59,9 @@ static uint64_t function_of(struct loader_module *module, uint64_t address)
     return 0;
 }
 
-static enum c2_status add(struct search *search, uint64_t address, struct c2_error *err)
+static enum c2_status lines_add(struct search *search, uint64_t address, struct c2_error *err)
 {
-    const struct place place = {function_of(search->module, address), address};
+    const struct place place = {lines_function_of(search->module, address), address};
     for (uint32_t i = 0; place.function != 0 && i < search->count; i++) {
         if (search->places[i].function != place.function)
             continue;
@@ -84,7 +84,7 @@ static void note_nearest(struct search *search, int line)
         answer->nearest = line;
 }
 
-static enum c2_status look_at(struct search *search, Dwarf_Line *line, struct c2_error *err)
+static enum c2_status lines_look_at(struct search *search, Dwarf_Line *line, struct c2_error *err)
 {
     bool begins, ends;
     int number;
@@ -95,7 +95,7 @@ static enum c2_status look_at(struct search *search, Dwarf_Line *line, struct c2
         return C2_OK;
     search->answer->known = true;
     note_nearest(search, number);
-    return number == search->line ? add(search, address, err) : C2_OK;
+    return number == search->line ? lines_add(search, address, err) : C2_OK;
 }
 
 static enum c2_status look_through(struct search *search, Dwarf *dwarf, struct c2_error *err)
@@ -109,7 +109,7 @@ static enum c2_status look_through(struct search *search, Dwarf *dwarf, struct c
             continue;
         search->last = NULL;
         for (size_t i = 0; i < count && status == C2_OK; i++)
-            status = look_at(search, dwarf_onesrcline(lines, i), err);
+            status = lines_look_at(search, dwarf_onesrcline(lines, i), err);
     }
     return status;
 }

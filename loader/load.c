@@ -241,7 +241,8 @@ static enum c2_status load_stack(struct loader_image *out, struct mmu *mmu, cons
     return status;
 }
 
-static void lay_out(struct mmu *mmu, const struct loader_file *file, const struct loader_elf *elf, uint32_t personality)
+static void load_lay_out(struct mmu *mmu, const struct loader_file *file, const struct loader_elf *elf,
+                         uint32_t personality)
 {
     const bool behind = personality & ADDR_NO_RANDOMIZE, far = loader_file_names(file, "__tsan_init");
     mmu_lay_out(mmu, &(struct mmu_layout){.heap = behind ? elf->high + loader_program_bias(elf) : MMU_HEAP_BASE,
@@ -260,7 +261,7 @@ enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const stru
     if (status == C2_OK)
         status = loader_elf_read(&elf, &program.file, err);
     if (status == C2_OK)
-        lay_out(mmu, &program.file, &elf, request->personality);
+        load_lay_out(mmu, &program.file, &elf, request->personality);
     if (status == C2_OK)
         status = load_program(out, mmu, &program, &elf, err);
     if (status == C2_OK)

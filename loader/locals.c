@@ -68,7 +68,8 @@ struct loader_layout {
     bool whole; /* the frame itself is the object: places[0].local has its name */
 };
 
-static void add_step(struct loader_layout *layout, enum step_kind kind, unsigned to, unsigned from, int64_t value)
+static void locals_add_step(struct loader_layout *layout, enum step_kind kind, unsigned to, unsigned from,
+                            int64_t value)
 {
     if (layout->step_count < STEPS)
         layout->steps[layout->step_count++] = (struct step){kind, (uint8_t)to, (uint8_t)from, value};
@@ -82,7 +83,7 @@ static void lose_written(struct loader_layout *layout, csh capstone, const cs_in
         writes = 0;
     for (uint8_t i = 0; i < writes; i++)
         if (loader_capstone_register(written[i], true) < 16)
-            add_step(layout, STEP_LOSE, loader_capstone_register(written[i], true), 0, 0);
+            locals_add_step(layout, STEP_LOSE, loader_capstone_register(written[i], true), 0, 0);
 }
 
 /* False: the prologue ends before this instruction. */
@@ -95,15 +96,15 @@ static bool add_arithmetic(struct loader_layout *layout, csh capstone, const cs_
         return !(insn->id == X86_INS_SUB && to == RSP); /* an array of a size that the program decides */
     }
     if (insn->id == X86_INS_AND)
-        add_step(layout, STEP_ALIGN, to, to, op[1].imm);
+        locals_add_step(layout, STEP_ALIGN, to, to, op[1].imm);
     else if (to == RSP && (insn->id == X86_INS_ADD) == (op[1].imm > 0))
         return false; /* the frame is released */
     else
-        add_step(layout, STEP_SET, to, to, insn->id == X86_INS_ADD ? op[1].imm : -op[1].imm);
+        locals_add_step(layout, STEP_SET, to, to, insn->id == X86_INS_ADD ? op[1].imm : -op[1].imm);
     return true;
 }
 
-static void add_move(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+static void locals_add_move(struct loader_layout *layout, csh capstone, const cs_insn *insn)
 {
     const cs_x86_op *op = insn->detail->x86.operands;
     const unsigned to = op[0].type == X86_OP_REG ? loader_capstone_register(op[0].reg, false) : 16;
@@ -112,7 +113,7 @@ static void add_move(struct loader_layout *layout, csh capstone, const cs_insn *
                           : op[1].type == X86_OP_REG ? loader_capstone_register(op[1].reg, false)
                                                      : 16;
     if (to < 16 && from < 16 && (lea || insn->id == X86_INS_MOV))
-        add_step(layout, STEP_SET, to, from, lea ? op[1].mem.disp : 0);
+        locals_add_step(layout, STEP_SET, to, from, lea ? op[1].mem.disp : 0);
     else
         lose_written(layout, capstone, insn);
 }
@@ -125,14 +126,14 @@ static void add_compare(struct loader_layout *layout, const cs_insn *insn)
         return;
     const unsigned a = loader_capstone_register(op[0].reg, false), b = loader_capstone_register(op[1].reg, false);
     if (a < 16 && b < 16 && (a == RSP) != (b == RSP))
-        add_step(layout, STEP_SET, RSP, a == RSP ? b : a, 0);
+        locals_add_step(layout, STEP_SET, RSP, a == RSP ? b : a, 0);
 }
 
-static bool add_insn(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+static bool locals_add_insn(struct loader_layout *layout, csh capstone, const cs_insn *insn)
 {
     switch (insn->id) {
     case X86_INS_PUSH:
-        add_step(layout, STEP_SET, RSP, RSP, -8);
+        locals_add_step(layout, STEP_SET, RSP, RSP, -8);
         return true;
     case X86_INS_SUB:
     case X86_INS_ADD:
@@ -140,7 +141,7 @@ static bool add_insn(struct loader_layout *layout, csh capstone, const cs_insn *
         return add_arithmetic(layout, capstone, insn);
     case X86_INS_MOV:
     case X86_INS_LEA:
-        add_move(layout, capstone, insn);
+        locals_add_move(layout, capstone, insn);
         return true;
     case X86_INS_CMP:
         add_compare(layout, insn);
@@ -167,7 +168,7 @@ static void read_prologue(struct loader_layout *layout, struct loader_symbols *s
     size_t bytes = loader_module_code(module, address, code, sizeof code);
     cs_insn *insn = bytes != 0 && capstone != 0 ? cs_malloc(capstone) : NULL;
     for (size_t i = 0; insn && i < STEPS && cs_disasm_iter(capstone, &at, &bytes, &address, insn); i++)
-        if (!add_insn(layout, capstone, insn))
+        if (!locals_add_insn(layout, capstone, insn))
             break;
     if (insn)
         cs_free(insn, 1);
@@ -202,7 +203,7 @@ struct reader {
 };
 
 /* Where the variable is in the frame, whenever it is; false: nowhere, or not always there. */
-static bool place_of(const struct reader *reader, Dwarf_Die *variable, struct place *out)
+static bool locals_place_of(const struct reader *reader, Dwarf_Die *variable, struct place *out)
 {
     Dwarf_Attribute attribute;
     Dwarf_Addr base, start = 0, end;
@@ -229,7 +230,7 @@ static bool place_of(const struct reader *reader, Dwarf_Die *variable, struct pl
     return found;
 }
 
-static bool bytes_of(Dwarf_Die *variable, uint64_t *bytes)
+static bool locals_bytes_of(Dwarf_Die *variable, uint64_t *bytes)
 {
     Dwarf_Die type;
     Dwarf_Word size;
@@ -239,7 +240,7 @@ static bool bytes_of(Dwarf_Die *variable, uint64_t *bytes)
     return size >= LOCAL_BYTES;
 }
 
-static const char *keep(const struct reader *reader, const char *text)
+static const char *locals_keep(const struct reader *reader, const char *text)
 {
     return text ? loader_names_keep(reader->symbols->names, text, strlen(text)) : NULL;
 }
@@ -258,41 +259,41 @@ static const char *declaring_file(Dwarf_Die *variable)
     return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-static void describe(const struct reader *reader, Dwarf_Die *variable, struct loader_local *out)
+static void locals_describe(const struct reader *reader, Dwarf_Die *variable, struct loader_local *out)
 {
     char text[1024];
     int line = 0;
-    out->name = keep(reader, dwarf_diename(variable));
+    out->name = locals_keep(reader, dwarf_diename(variable));
     out->function = reader->name;
-    out->file = keep(reader, declaring_file(variable));
+    out->file = locals_keep(reader, declaring_file(variable));
     out->line = out->file && dwarf_decl_line(variable, &line) == 0 ? line : 0;
     if (out->name && loader_declaration(variable, out->name, reader->tags, text, sizeof text))
-        out->declaration = keep(reader, text);
+        out->declaration = locals_keep(reader, text);
     out->type = loader_type_of_die(reader->module, variable);
 }
 
-static enum c2_status add_local(const struct reader *reader, Dwarf_Die *variable, struct c2_error *err)
+static enum c2_status locals_add_local(const struct reader *reader, Dwarf_Die *variable, struct c2_error *err)
 {
     struct loader_layout *layout = reader->layout;
     struct place place = {.from_cfa = false};
-    if (!bytes_of(variable, &place.bytes) || !place_of(reader, variable, &place))
+    if (!locals_bytes_of(variable, &place.bytes) || !locals_place_of(reader, variable, &place))
         return C2_OK;
     if (!c2_grow((void **)&layout->places, &layout->place_room, layout->place_count, sizeof *layout->places))
         return c2_fail_memory(err, "variables on the stack");
-    describe(reader, variable, &place.local);
+    locals_describe(reader, variable, &place.local);
     place.local.bytes = place.bytes;
     if (place.local.name)
         layout->places[layout->place_count++] = place;
     return C2_OK;
 }
 
-static bool is_scope(int tag)
+static bool locals_is_scope(int tag)
 {
     return tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_try_block ||
            tag == DW_TAG_catch_block;
 }
 
-static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsigned depth, struct c2_error *err)
+static enum c2_status locals_walk(const struct reader *reader, Dwarf_Die *scope, unsigned depth, struct c2_error *err)
 {
     Dwarf_Die die;
     enum c2_status status = C2_OK;
@@ -300,14 +301,14 @@ static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsign
          more = loader_die_next(&die)) {
         const int tag = dwarf_tag(&die);
         if (tag == DW_TAG_variable)
-            status = add_local(reader, &die, err);
-        else if (is_scope(tag))
-            status = walk(reader, &die, depth + 1, err);
+            status = locals_add_local(reader, &die, err);
+        else if (locals_is_scope(tag))
+            status = locals_walk(reader, &die, depth + 1, err);
     }
     return status;
 }
 
-static int by_place(const void *a, const void *b)
+static int locals_by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->from_cfa != y->from_cfa || x->base != y->base)
@@ -316,7 +317,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* "T, U": b shares the place of a. Two symbols of one thread-local variable are one. */
-static void join(struct loader_symbols *symbols, struct place *a, const struct place *b)
+static void locals_join(struct loader_symbols *symbols, struct place *a, const struct place *b)
 {
     char text[256];
     if (!a->local.function && a->offset == b->offset && a->bytes == b->bytes) {
@@ -333,16 +334,16 @@ static void join(struct loader_symbols *symbols, struct place *a, const struct p
         a->bytes = a->local.bytes = (uint64_t)(end - a->offset);
 }
 
-static void join_shared(struct loader_symbols *symbols, struct loader_layout *layout)
+static void locals_join_shared(struct loader_symbols *symbols, struct loader_layout *layout)
 {
     uint32_t kept = 0;
     if (layout->place_count != 0)
-        qsort(layout->places, layout->place_count, sizeof *layout->places, by_place);
+        qsort(layout->places, layout->place_count, sizeof *layout->places, locals_by_place);
     for (uint32_t i = 0; i < layout->place_count; i++) {
         struct place *last = kept == 0 ? NULL : &layout->places[kept - 1], *place = &layout->places[i];
         if (last && last->from_cfa == place->from_cfa && last->base == place->base &&
             place->offset < last->offset + (int64_t)last->bytes)
-            join(symbols, last, place);
+            locals_join(symbols, last, place);
         else
             layout->places[kept++] = *place;
     }
@@ -384,7 +385,7 @@ static void declared_on(Dwarf_Die *scope, const struct loader_line *line, unsign
     for (bool more = depth < SCOPE_DEPTH && dwarf_child(scope, &die) == 0; more; more = loader_die_next(&die)) {
         int declared;
         const char *file;
-        if (is_scope(dwarf_tag(&die)))
+        if (locals_is_scope(dwarf_tag(&die)))
             declared_on(&die, line, depth + 1, found);
         else if (is_variable_length(&die) && dwarf_decl_line(&die, &declared) == 0 && declared == line->line &&
                  (file = declaring_file(&die)) && strcmp(file, line->file) == 0)
@@ -399,12 +400,12 @@ static void name_change(const struct reader *reader, const struct loader_line *l
     struct declared arrays = {.count = 0};
     declared_on(&function, line, 0, &arrays);
     if (arrays.count == 1) {
-        describe(reader, &arrays.last, out);
+        locals_describe(reader, &arrays.last, out);
         return;
     }
-    out->name = arrays.count ? keep(reader, arrays.names)
+    out->name = arrays.count ? locals_keep(reader, arrays.names)
                              : loader_assigned(reader->symbols->names, line->file, line->line, &callees);
-    out->file = keep(reader, line->file);
+    out->file = locals_keep(reader, line->file);
     out->line = line->line;
 }
 
@@ -430,7 +431,7 @@ static enum c2_status local_of(const struct reader *reader, uint64_t address, ui
     if (known)
         name_change(reader, &line, &place->local);
     if (!place->local.name)
-        place->local.name = keep(reader, "alloca");
+        place->local.name = locals_keep(reader, "alloca");
     return C2_OK;
 }
 
@@ -473,7 +474,7 @@ static enum c2_status read_arrays(struct reader *reader, uint64_t address, struc
     reader->debugged = true;
     reader->function = scopes[0];
     reader->tags = dwarf_diecu(&reader->function, &unit, NULL, NULL) && loader_unit_language(&unit) == LANGUAGE_C;
-    return walk(reader, &reader->function, 0, err);
+    return locals_walk(reader, &reader->function, 0, err);
 }
 
 /* The frame as one object. */
@@ -490,7 +491,7 @@ static enum c2_status add_whole(const struct reader *reader, uint64_t address, s
     struct place *place = &layout->places[layout->place_count++];
     *place = (struct place){.local = {.function = reader->name, .bytes = rsp + 8 - registers[RSP]}};
     if (loader_module_line(reader->module, address, &line))
-        place->local.file = keep(reader, line.file);
+        place->local.file = locals_keep(reader, line.file);
     layout->whole = true;
     return C2_OK;
 }
@@ -505,7 +506,7 @@ static enum c2_status read_layout(struct loader_symbols *symbols, struct loader_
     if (has_own_dwarf(spot->module))
         status = read_arrays(&reader, spot->address, err);
     if (status == C2_OK)
-        join_shared(symbols, layout);
+        locals_join_shared(symbols, layout);
     if (status == C2_OK && layout->place_count == 0)
         status = add_whole(&reader, spot->address, err);
     if (status == C2_OK)
@@ -608,7 +609,7 @@ enum c2_status loader_layout_threads(struct loader_symbols *symbols, struct gues
         if (loader_symtab_get(&table, i, &symbol) && symbol.type == STT_TLS && symbol.bytes != 0)
             status = add_thread_local(symbols, &layout, &symbol, block, err);
     if (status == C2_OK)
-        join_shared(symbols, &layout);
+        locals_join_shared(symbols, &layout);
     if (status == C2_OK && layout.place_count != 0)
         status = new_layout(symbols, &layout, number, err);
     if (*number == LOADER_NO_LAYOUT)

@@ -158,7 +158,7 @@ const struct loader_range *loader_module_unit(struct loader_module *module, uint
 
 /* ------------------------------------------------------------------ the module */
 
-static enum c2_status read_names(struct loader_module *module, struct c2_error *err)
+static enum c2_status module_read_names(struct loader_module *module, struct c2_error *err)
 {
     module->file = open_elf(module->fd);
     if (!module->file)
@@ -190,7 +190,7 @@ enum c2_status loader_module_open(struct loader_module **out, const char *path, 
     module->fd = open_mapped(module);
     enum c2_status status = module->fd >= 0 ? read_segments(module, err) : C2_OK;
     if (status == C2_OK && module->is_elf)
-        status = read_names(module, err);
+        status = module_read_names(module, err);
     if (status == C2_OK)
         *out = module;
     else

@@ -26,7 +26,7 @@ struct loader_names {
     struct name **all; /* for destroy */
 };
 
-static uint64_t hash_of(const char *text, size_t bytes)
+static uint64_t names_hash_of(const char *text, size_t bytes)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < bytes; i++)
@@ -59,7 +59,7 @@ void loader_names_destroy(struct loader_names *names)
     c2_free(names);
 }
 
-static bool make_room(struct loader_names *names)
+static bool names_make_room(struct loader_names *names)
 {
     if (names->count < names->room)
         return true;
@@ -72,9 +72,10 @@ static bool make_room(struct loader_names *names)
     return true;
 }
 
-static const char *add(struct loader_names *names, uint64_t hash, struct name *chain, const char *text, size_t bytes)
+static const char *names_add(struct loader_names *names, uint64_t hash, struct name *chain, const char *text,
+                             size_t bytes)
 {
-    struct name *name = make_room(names) ? c2_alloc(sizeof *name + bytes + 1) : NULL;
+    struct name *name = names_make_room(names) ? c2_alloc(sizeof *name + bytes + 1) : NULL;
     if (!name)
         return NULL;
     *name = (struct name){.chain = chain, .bytes = bytes};
@@ -90,12 +91,12 @@ static const char *add(struct loader_names *names, uint64_t hash, struct name *c
 
 const char *loader_names_keep(struct loader_names *names, const char *text, size_t bytes)
 {
-    uint64_t hash = hash_of(text, bytes), found = 0;
+    uint64_t hash = names_hash_of(text, bytes), found = 0;
     struct name *newest = c2_map_get(names->by_hash, hash, &found) ? (struct name *)(uintptr_t)found : NULL;
     for (struct name *at = newest; at; at = at->chain)
         if (at->bytes == bytes && memcmp(at->text, text, bytes) == 0)
             return at->text;
-    return add(names, hash, newest, text, bytes);
+    return names_add(names, hash, newest, text, bytes);
 }
 
 size_t loader_names_count(const struct loader_names *names) { return names->count; }

@@ -29,7 +29,7 @@ struct passing {
     struct loader_parameter parameter;
 };
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
+static bool parameters_type_of(Dwarf_Die *die, Dwarf_Die *out)
 {
     Dwarf_Die type;
     return loader_die_type(die, &type) && dwarf_peel_type(&type, out) == 0;
@@ -91,7 +91,7 @@ struct walk {
     unsigned next; /* register, from 1 on */
 };
 
-static bool begin(struct walk *walk, struct loader_symbols *symbols, struct guest_va entry)
+static bool parameters_begin(struct walk *walk, struct loader_symbols *symbols, struct guest_va entry)
 {
     Dwarf_Die scopes[LOADER_SCOPES], type;
     struct loader_spot spot;
@@ -99,7 +99,7 @@ static bool begin(struct walk *walk, struct loader_symbols *symbols, struct gues
         loader_module_scopes(spot.module, spot.address, scopes) == 0)
         return false;
     *walk = (struct walk){.known = true, .next = 1};
-    if (type_of(&scopes[0], &type)) {
+    if (parameters_type_of(&scopes[0], &type)) {
         const struct passing result = passing_of(&type);
         walk->known = result.known || !result.memory;
         walk->next += result.known && result.memory;
@@ -115,7 +115,7 @@ static bool next_parameter(struct walk *walk, struct loader_parameter *out, unsi
     for (; walk->more && walk->known; walk->more = loader_die_next(&walk->die)) {
         if (dwarf_tag(&walk->die) != DW_TAG_formal_parameter)
             continue;
-        const struct passing passing = type_of(&walk->die, &type) ? passing_of(&type) : (struct passing){0};
+        const struct passing passing = parameters_type_of(&walk->die, &type) ? passing_of(&type) : (struct passing){0};
         const bool fits = walk->next + passing.registers <= REGISTERS + 1; /* else all of it is on the stack */
         *out = passing.parameter;
         out->name = dwarf_diename(&walk->die);
@@ -133,7 +133,7 @@ bool loader_parameter_in(struct loader_symbols *symbols, struct guest_va entry, 
 {
     struct walk walk;
     unsigned at;
-    if (!begin(&walk, symbols, entry))
+    if (!parameters_begin(&walk, symbols, entry))
         return false;
     while (next_parameter(&walk, out, &at))
         if (at == number) {
@@ -148,7 +148,7 @@ unsigned loader_parameter_named(struct loader_symbols *symbols, struct guest_va 
     struct walk walk;
     struct loader_parameter parameter;
     unsigned at;
-    if (!begin(&walk, symbols, entry))
+    if (!parameters_begin(&walk, symbols, entry))
         return 0;
     while (next_parameter(&walk, &parameter, &at))
         if (at != 0 && parameter.name && strcmp(parameter.name, name) == 0)

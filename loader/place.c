@@ -8,7 +8,7 @@
 
 typedef unsigned long long ull;
 
-static const char *base_name(const char *path)
+static const char *place_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -17,9 +17,9 @@ static const char *base_name(const char *path)
 /* A function's name that is too long loses its end, not the file and the line behind it. */
 static void with_line(char *buffer, size_t bytes, const struct loader_place *place)
 {
-    const size_t behind = (size_t)snprintf(NULL, 0, " (%s:%d)", base_name(place->file), place->line);
+    const size_t behind = (size_t)snprintf(NULL, 0, " (%s:%d)", place_base_name(place->file), place->line);
     const size_t room = behind < bytes ? bytes - 1 - behind : bytes;
-    snprintf(buffer, bytes, "%.*s (%s:%d)", (int)room, place->function, base_name(place->file), place->line);
+    snprintf(buffer, bytes, "%.*s (%s:%d)", (int)room, place->function, place_base_name(place->file), place->line);
 }
 
 static void with_function(char *buffer, size_t bytes, const struct loader_place *place)
@@ -37,7 +37,7 @@ char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const st
     if (place->function)
         with_function(buffer, bytes, place);
     else if (place->object && place->file)
-        snprintf(buffer, bytes, "0x%llx in %s (%s:%d)", (ull)place->offset, place->object, base_name(place->file),
+        snprintf(buffer, bytes, "0x%llx in %s (%s:%d)", (ull)place->offset, place->object, place_base_name(place->file),
                  place->line);
     else if (place->object)
         snprintf(buffer, bytes, "0x%llx in %s", (ull)place->offset, place->object);

@@ -37,7 +37,7 @@ enum c2_status loader_ranges_add(struct loader_ranges *ranges, struct loader_ran
     return C2_OK;
 }
 
-static int compare(const void *left, const void *right, void *prefer)
+static int ranges_compare(const void *left, const void *right, void *prefer)
 {
     const struct loader_range *a = left, *b = right;
     int (*choose)(uint64_t, uint64_t) = *(int (**)(uint64_t, uint64_t))prefer;
@@ -64,7 +64,7 @@ enum c2_status loader_ranges_seal(struct loader_ranges *ranges, int (*prefer)(ui
 {
     if (ranges->count == 0)
         return C2_OK;
-    qsort_r(ranges->items, ranges->count, sizeof *ranges->items, compare, &prefer);
+    qsort_r(ranges->items, ranges->count, sizeof *ranges->items, ranges_compare, &prefer);
     drop_doubles(ranges);
     ranges->reach = c2_alloc(ranges->count * sizeof *ranges->reach);
     if (!ranges->reach)

@@ -64,7 +64,7 @@ static bool is_handle(Dwarf_Die *variable)
             bytes == sizeof(uint64_t));
 }
 
-static bool is_same(const struct loader_location *a, const struct loader_location *b)
+static bool receiver_is_same(const struct loader_location *a, const struct loader_location *b)
 {
     return a->kind == b->kind && a->base == b->base && a->offset == b->offset;
 }
@@ -74,7 +74,7 @@ static bool has_result(const struct track *track, const struct loader_location *
     if (location->kind == LOADER_IN_REGISTER)
         return track->held >> location->base & 1;
     for (uint32_t i = 0; i < track->store_count; i++)
-        if (is_same(&track->stores[i], location))
+        if (receiver_is_same(&track->stores[i], location))
             return true;
     return false;
 }
@@ -104,7 +104,7 @@ static void look_in_scope(struct track *track, Dwarf_Die *scope, Dwarf_Die *func
 }
 
 /* A function of the standard library that is inlined here. */
-static bool is_library(Dwarf_Die *scope)
+static bool receiver_is_library(Dwarf_Die *scope)
 {
     Dwarf_Attribute attribute;
     const char *name = dwarf_formstring(dwarf_attr_integrate(scope, DW_AT_linkage_name, &attribute));
@@ -120,7 +120,7 @@ static bool is_around_call(struct track *track, Dwarf_Die *scope)
 }
 
 /* The variables in scope that have the result now; of inlined functions only those that the call was made in. */
-static void look(struct track *track)
+static void receiver_look(struct track *track)
 {
     struct loader_cfi cfi;
     Dwarf_Die scopes[LOADER_SCOPES];
@@ -129,7 +129,7 @@ static void look(struct track *track)
     uint32_t depth = 0;
     for (size_t i = 0; i < count; i++) {
         const int tag = dwarf_tag(&scopes[i]);
-        if (tag == DW_TAG_inlined_subroutine && (!is_around_call(track, &scopes[i]) || is_library(&scopes[i])))
+        if (tag == DW_TAG_inlined_subroutine && (!is_around_call(track, &scopes[i]) || receiver_is_library(&scopes[i])))
             break;
         depth += tag == DW_TAG_inlined_subroutine;
         look_in_scope(track, &scopes[i], &scopes[0], depth, known ? &cfi : NULL);
@@ -152,7 +152,7 @@ static void look_at_symbol(struct track *track, uint64_t address)
 
 /* ------------------------------------------------------------------ instructions */
 
-static void store(struct track *track, const cs_insn *insn, const x86_op_mem *to)
+static void receiver_store(struct track *track, const cs_insn *insn, const x86_op_mem *to)
 {
     struct loader_cfi cfi;
     struct loader_location location = {
@@ -174,7 +174,7 @@ static void store(struct track *track, const cs_insn *insn, const x86_op_mem *to
 }
 
 /* Every register that the instruction writes loses the result. */
-static void lose(struct track *track, csh capstone, const cs_insn *insn)
+static void receiver_lose(struct track *track, csh capstone, const cs_insn *insn)
 {
     cs_regs read, written;
     uint8_t reads, writes;
@@ -187,28 +187,28 @@ static void lose(struct track *track, csh capstone, const cs_insn *insn)
             track->held &= ~(1u << loader_capstone_register(written[i], true));
 }
 
-static void move(struct track *track, csh capstone, const cs_insn *insn)
+static void receiver_move(struct track *track, csh capstone, const cs_insn *insn)
 {
     const cs_x86_op *to = &insn->detail->x86.operands[0], *from = &insn->detail->x86.operands[1];
     const unsigned source = from->type == X86_OP_REG ? loader_capstone_register(from->reg, false) : NO_REGISTER;
     const bool result = source != NO_REGISTER && (track->held >> source & 1);
     if (result && to->type == X86_OP_MEM)
-        store(track, insn, &to->mem);
-    lose(track, capstone, insn);
+        receiver_store(track, insn, &to->mem);
+    receiver_lose(track, capstone, insn);
     if (result && to->type == X86_OP_REG && loader_capstone_register(to->reg, false) != NO_REGISTER)
         track->held |= 1u << loader_capstone_register(to->reg, false);
 }
 
 /* False: the way ends here. */
-static bool step(struct track *track, csh capstone, const cs_insn *insn)
+static bool receiver_step(struct track *track, csh capstone, const cs_insn *insn)
 {
     if (cs_insn_group(capstone, insn, X86_GRP_CALL) || cs_insn_group(capstone, insn, X86_GRP_RET) ||
         insn->id == X86_INS_JMP)
         return false;
     if (insn->id == X86_INS_MOV)
-        move(track, capstone, insn);
+        receiver_move(track, capstone, insn);
     else
-        lose(track, capstone, insn);
+        receiver_lose(track, capstone, insn);
     track->pc = insn->address + insn->size;
     return track->held != 0 || track->store_count != 0;
 }
@@ -222,9 +222,9 @@ static void follow_code(struct track *track)
     if (bytes == 0 || capstone == 0)
         return;
     const size_t count = cs_disasm(capstone, code, bytes, track->pc, STEPS, &insn);
-    look(track);
-    for (size_t i = 0; i < count && step(track, capstone, &insn[i]); i++)
-        look(track);
+    receiver_look(track);
+    for (size_t i = 0; i < count && receiver_step(track, capstone, &insn[i]); i++)
+        receiver_look(track);
     if (count)
         cs_free(insn, count);
 }
@@ -239,7 +239,7 @@ static bool is_class(Dwarf_Die *variable)
     return dwarf_tag(&plain) == DW_TAG_class_type || dwarf_tag(&plain) == DW_TAG_structure_type;
 }
 
-static bool is_block(int tag)
+static bool receiver_is_block(int tag)
 {
     return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
@@ -253,7 +253,7 @@ static unsigned declared_in(Dwarf_Die *scope, int line, unsigned depth, Dwarf_Di
     int declared;
     for (bool more = dwarf_child(scope, &die) == 0; more; more = loader_die_next(&die)) {
         const int tag = dwarf_tag(&die);
-        if (is_block(tag) && depth < LOADER_SCOPES)
+        if (receiver_is_block(tag) && depth < LOADER_SCOPES)
             count += declared_in(&die, line, depth + 1, variable);
         if (tag != DW_TAG_variable || dwarf_decl_line(&die, &declared) != 0 || declared != line || !is_class(&die) ||
             !dwarf_diename(&die))
@@ -288,7 +288,7 @@ static bool find_receiver(struct loader_symbols *symbols, struct guest_va site, 
     track.scope_count = loader_module_scopes(spot.module, spot.address, track.scopes);
     follow_code(&track);
     for (size_t i = 0; i < track.scope_count; i++)
-        track.found.library |= is_library(&track.scopes[i]);
+        track.found.library |= receiver_is_library(&track.scopes[i]);
     const size_t count = loader_module_frames(symbols, spot.module, spot.address, frames, FRAMES);
     if (count <= FRAMES)
         find_declared(&track, frames[count - 1].line);
@@ -316,7 +316,7 @@ static struct loader_received *receiver_at(struct loader_symbols *symbols, struc
 }
 
 /* The function that the line of a call is of: the receiver's; else the outermost. */
-static size_t frame_of(const struct loader_received *received, size_t count)
+static size_t receiver_frame_of(const struct loader_received *received, size_t count)
 {
     return !received->name || received->depth >= count ? count - 1 : count - 1 - received->depth;
 }
@@ -329,7 +329,7 @@ void loader_call_place_of(struct loader_symbols *symbols, struct guest_va site, 
     loader_place_of(symbols, call, out);
     if (count < 2 || count > FRAMES)
         return;
-    const struct loader_frame *frame = &frames[frame_of(receiver_at(symbols, site), count)];
+    const struct loader_frame *frame = &frames[receiver_frame_of(receiver_at(symbols, site), count)];
     if (!frame->file)
         return;
     out->file = frame->file;

@@ -46,7 +46,7 @@ static enum c2_status append_words(struct loader_words *words, const char *const
     return C2_OK;
 }
 
-static size_t count_words(const char *const *items)
+static size_t script_count_words(const char *const *items)
 {
     size_t count = 0;
     while (items[count])
@@ -57,7 +57,7 @@ static size_t count_words(const char *const *items)
 enum c2_status loader_words_copy(struct loader_words *out, const char *const *items, struct c2_error *err)
 {
     *out = (struct loader_words){0};
-    enum c2_status status = append_words(out, items, count_words(items), err);
+    enum c2_status status = append_words(out, items, script_count_words(items), err);
     if (status != C2_OK)
         loader_words_release(out);
     return status;
@@ -65,14 +65,14 @@ enum c2_status loader_words_copy(struct loader_words *out, const char *const *it
 
 /* ------------------------------------------------------------------ the first line */
 
-static bool blank(char c) { return c == ' ' || c == '\t'; }
+static bool script_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* Splits "interpreter argument" in place of line, which is terminated and has no newline. */
 static enum c2_status split_line(struct loader_script *out, char *line, const struct loader_file *file,
                                  struct c2_error *err)
 {
     size_t length = strlen(line);
-    while (length > 0 && blank(line[length - 1]))
+    while (length > 0 && script_blank(line[length - 1]))
         line[--length] = '\0';
     line += strspn(line, " \t");
     size_t name = strcspn(line, " \t");
@@ -121,8 +121,8 @@ static enum c2_status prefix_words(struct loader_words *words, const struct load
 }
 
 /* One step: program->file is the script at path; afterwards it is the interpreter. */
-static enum c2_status follow(struct loader_program *program, const struct loader_script *script, const char *path,
-                             struct c2_error *err)
+static enum c2_status script_follow(struct loader_program *program, const struct loader_script *script,
+                                    const char *path, struct c2_error *err)
 {
     struct loader_file next;
     enum c2_status status = prefix_words(&program->words, script, path, err);
@@ -150,7 +150,7 @@ static enum c2_status follow_all(struct loader_program *program, struct c2_error
                            "%s: more than %d scripts deep: an interpreter must be a program in the "
                            "end",
                            program->name, LOADER_SCRIPT_DEPTH);
-        status = follow(program, &script, path, err);
+        status = script_follow(program, &script, path, err);
         if (status == C2_OK)
             status = loader_script_read(&next, &program->file, err);
         if (status != C2_OK)
@@ -162,7 +162,7 @@ static enum c2_status follow_all(struct loader_program *program, struct c2_error
     return status;
 }
 
-static enum c2_status find_name(char **out, const struct loader_request *request, struct c2_error *err)
+static enum c2_status script_find_name(char **out, const struct loader_request *request, struct c2_error *err)
 {
     if (!request->file)
         return loader_find(out, request->program, err);
@@ -174,7 +174,7 @@ enum c2_status loader_program_open(struct loader_program *out, const struct load
                                    struct c2_error *err)
 {
     *out = (struct loader_program){.file.fd = -1, .directory = request->directory};
-    enum c2_status status = find_name(&out->name, request, err);
+    enum c2_status status = script_find_name(&out->name, request, err);
     if (status == C2_OK)
         status = loader_words_copy(&out->words, request->argv, err);
     if (status == C2_OK)

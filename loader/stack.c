@@ -49,7 +49,7 @@
 
 /* ------------------------------------------------------------------ sizes */
 
-static size_t measure(const char *const *items, size_t *count)
+static size_t stack_measure(const char *const *items, size_t *count)
 {
     size_t bytes = 0;
     for (*count = 0; items[*count]; (*count)++)
@@ -59,7 +59,7 @@ static size_t measure(const char *const *items, size_t *count)
 
 /* ------------------------------------------------------------------ the string block */
 
-static uint64_t put_string(struct loader_stack *stack, const char *text)
+static uint64_t stack_put_string(struct loader_stack *stack, const char *text)
 {
     uint64_t address = LOADER_STACK_STRINGS + stack->moved + stack->string_bytes;
     size_t bytes = strlen(text) + 1;
@@ -80,13 +80,13 @@ static uint64_t put_random(struct loader_stack *stack, uint64_t seed)
 
 /* ------------------------------------------------------------------ the vectors */
 
-static void put(struct loader_stack *stack, uint64_t word) { stack->vectors[stack->vector_count++] = word; }
+static void stack_put(struct loader_stack *stack, uint64_t word) { stack->vectors[stack->vector_count++] = word; }
 
 static void put_list(struct loader_stack *stack, const char *const *items)
 {
     for (size_t i = 0; items[i]; i++)
-        put(stack, put_string(stack, items[i]));
-    put(stack, 0);
+        stack_put(stack, stack_put_string(stack, items[i]));
+    stack_put(stack, 0);
 }
 
 #define AUXV_ENTRIES 20
@@ -117,19 +117,19 @@ static void put_auxv(struct loader_stack *stack, const struct loader_start *star
         {AT_NULL, 0},
     };
     for (size_t i = 0; i < AUXV_ENTRIES; i++) {
-        put(stack, auxv[i][0]);
-        put(stack, auxv[i][1]);
+        stack_put(stack, auxv[i][0]);
+        stack_put(stack, auxv[i][1]);
     }
 }
 
 /* ------------------------------------------------------------------ the whole */
 
-static void fill(struct loader_stack *stack, const struct loader_start *start, size_t argc)
+static void stack_fill(struct loader_stack *stack, const struct loader_start *start, size_t argc)
 {
     uint64_t random = put_random(stack, start->seed);
-    uint64_t platform = put_string(stack, PLATFORM);
-    uint64_t name = put_string(stack, start->name);
-    put(stack, argc);
+    uint64_t platform = stack_put_string(stack, PLATFORM);
+    uint64_t name = stack_put_string(stack, start->name);
+    stack_put(stack, argc);
     put_list(stack, start->argv);
     put_list(stack, start->envp);
     put_auxv(stack, start, random, platform, name);
@@ -139,8 +139,8 @@ enum c2_status loader_stack_compose(struct loader_stack *out, const struct loade
 {
     size_t argc, envc;
     size_t strings = RANDOM_BYTES + sizeof PLATFORM + strlen(start->name) + 1;
-    strings += measure(start->argv, &argc);
-    strings += measure(start->envp, &envc);
+    strings += stack_measure(start->argv, &argc);
+    strings += stack_measure(start->envp, &envc);
     size_t vectors = 1 + argc + 1 + envc + 1 + 2 * AUXV_ENTRIES;
     *out = (struct loader_stack){.moved = start->moved};
     if (strings > BLOCK_BYTES || vectors * sizeof(uint64_t) > BLOCK_BYTES)
@@ -154,7 +154,7 @@ enum c2_status loader_stack_compose(struct loader_stack *out, const struct loade
         loader_stack_release(out);
         return c2_fail_memory(err, "the initial stack");
     }
-    fill(out, start, argc);
+    stack_fill(out, start, argc);
     C2_ASSERT(out->vector_count == vectors && out->string_bytes == strings);
     return C2_OK;
 }

@@ -70,7 +70,7 @@ const char *loader_statics_program(const struct loader_statics *statics)
 /* ------------------------------------------------------------------ symbols */
 
 /* Entry i, if it is a symbol of one of the kinds that have a place in a segment, or a thread-local one. */
-static bool get(const struct loader_statics *statics, size_t i, struct loader_symbol *out)
+static bool statics_get(const struct loader_statics *statics, size_t i, struct loader_symbol *out)
 {
     if (!loader_symtab_get(&statics->table, i, out))
         return false;
@@ -78,7 +78,7 @@ static bool get(const struct loader_statics *statics, size_t i, struct loader_sy
            out->type == STT_GNU_IFUNC || out->type == STT_TLS;
 }
 
-static bool is_called(const struct loader_symbol *symbol, const char *name)
+static bool statics_is_called(const struct loader_symbol *symbol, const char *name)
 {
     size_t bytes = loader_symbol_length(symbol->name);
     return strncmp(symbol->name, name, bytes) == 0 && name[bytes] == '\0';
@@ -95,8 +95,8 @@ static const struct loader_segment *segment_of(const struct loader_elf *elf, con
     return NULL;
 }
 
-static enum c2_status place_of(struct loader_static *out, const struct loader_statics *statics,
-                               const struct loader_symbol *symbol, const char *name, struct c2_error *err)
+static enum c2_status statics_place_of(struct loader_static *out, const struct loader_statics *statics,
+                                       const struct loader_symbol *symbol, const char *name, struct c2_error *err)
 {
     const char *program = loader_statics_program(statics);
     if (symbol->type == STT_TLS)
@@ -123,7 +123,8 @@ enum c2_status loader_statics_find(struct loader_static *out, const struct loade
     struct loader_symbol symbol, best = {0};
     size_t rivals = 0;
     for (size_t i = 1; i < statics->table.count; i++) {
-        if (!get(statics, i, &symbol) || !is_called(&symbol, name) || (best.name && symbol.local > best.local))
+        if (!statics_get(statics, i, &symbol) || !statics_is_called(&symbol, name) ||
+            (best.name && symbol.local > best.local))
             continue;
         if (best.name && symbol.local == best.local)
             rivals += symbol.address != best.address;
@@ -136,7 +137,7 @@ enum c2_status loader_statics_find(struct loader_static *out, const struct loade
     if (rivals > 0)
         return c2_fail(err, C2_ERR_INVALID, "%s has several symbols %s, each of a file of its own",
                        loader_statics_program(statics), name);
-    return place_of(out, statics, &best, name, err);
+    return statics_place_of(out, statics, &best, name, err);
 }
 
 static enum c2_status collect_names(struct loader_statics *statics, struct c2_error *err)
@@ -146,7 +147,7 @@ static enum c2_status collect_names(struct loader_statics *statics, struct c2_er
     if (!statics->names)
         return c2_fail_memory(err, "the program's symbols");
     for (size_t i = 1; i < statics->table.count; i++) {
-        if (!get(statics, i, &symbol) || symbol.bytes == 0 || symbol.type == STT_TLS)
+        if (!statics_get(statics, i, &symbol) || symbol.bytes == 0 || symbol.type == STT_TLS)
             continue;
         char *name = c2_format("%.*s", (int)loader_symbol_length(symbol.name), symbol.name);
         if (!name)

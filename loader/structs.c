@@ -38,23 +38,24 @@ struct loader_structs {
 
 /* ------------------------------------------------------------------ fields */
 
-static bool constant(Dwarf_Die *die, unsigned name, Dwarf_Word *out)
+static bool structs_constant(Dwarf_Die *die, unsigned name, Dwarf_Word *out)
 {
     Dwarf_Attribute attribute;
     return dwarf_formudata(dwarf_attr_integrate(die, name, &attribute), out) == 0;
 }
 
 /* Where a member lies: whole bytes. False: it has no fixed place. */
-static bool place_of(Dwarf_Die *member, uint64_t *start, uint64_t *bytes)
+static bool structs_place_of(Dwarf_Die *member, uint64_t *start, uint64_t *bytes)
 {
     Dwarf_Word offset, bits;
     Dwarf_Die type;
-    if (constant(member, DW_AT_data_bit_offset, &offset) && constant(member, DW_AT_bit_size, &bits) && bits != 0) {
+    if (structs_constant(member, DW_AT_data_bit_offset, &offset) && structs_constant(member, DW_AT_bit_size, &bits) &&
+        bits != 0) {
         *start = offset / 8;
         *bytes = (offset + bits - 1) / 8 - *start + 1;
         return true;
     }
-    if (!constant(member, DW_AT_data_member_location, &offset) || !loader_die_type(member, &type) ||
+    if (!structs_constant(member, DW_AT_data_member_location, &offset) || !loader_die_type(member, &type) ||
         dwarf_aggregate_size(&type, &bits) != 0 || bits == 0)
         return false;
     *start = offset;
@@ -76,7 +77,7 @@ static bool place_in(Dwarf_Addr block, Dwarf_Die *variable, uint64_t *start, uin
     return size != 0;
 }
 
-static const char *name_of(struct loader_names *names, Dwarf_Die *member)
+static const char *structs_name_of(struct loader_names *names, Dwarf_Die *member)
 {
     const char *name = dwarf_diename(member);
     Dwarf_Die type;
@@ -86,33 +87,34 @@ static const char *name_of(struct loader_names *names, Dwarf_Die *member)
 }
 
 /* block: where a common block begins; 0: it is a structure. */
-static void add_field(struct loader_structs *to, struct loader_names *names, Dwarf_Die *member, Dwarf_Addr block)
+static void structs_add_field(struct loader_structs *to, struct loader_names *names, Dwarf_Die *member,
+                              Dwarf_Addr block)
 {
     uint64_t start, bytes;
     const int tag = dwarf_tag(member);
-    const bool is_field = block != 0
-                              ? tag == DW_TAG_variable && place_in(block, member, &start, &bytes)
-                              : (tag == DW_TAG_member || tag == DW_TAG_inheritance) && place_of(member, &start, &bytes);
+    const bool is_field = block != 0 ? tag == DW_TAG_variable && place_in(block, member, &start, &bytes)
+                                     : (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+                                           structs_place_of(member, &start, &bytes);
     if (!is_field || start + bytes > to->of.bytes ||
         !c2_grow((void **)&to->fields, &to->room, to->of.field_count, sizeof *to->fields))
         return;
-    to->fields[to->of.field_count++] = (struct loader_field){name_of(names, member), (uint32_t)start, (uint32_t)bytes,
-                                                             loader_type_of_die(to->from.module, member)};
+    to->fields[to->of.field_count++] = (struct loader_field){
+        structs_name_of(names, member), (uint32_t)start, (uint32_t)bytes, loader_type_of_die(to->from.module, member)};
 }
 
-static int by_start(const void *left, const void *right)
+static int structs_by_start(const void *left, const void *right)
 {
     const struct loader_field *a = left, *b = right;
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
 /* "a, b": they share bytes. */
-static void join_shared(struct loader_structs *of, struct loader_names *names)
+static void structs_join_shared(struct loader_structs *of, struct loader_names *names)
 {
     uint32_t kept = 0;
     char text[256];
     if (of->of.field_count != 0)
-        qsort(of->fields, of->of.field_count, sizeof *of->fields, by_start);
+        qsort(of->fields, of->of.field_count, sizeof *of->fields, structs_by_start);
     for (uint32_t i = 0; i < of->of.field_count; i++) {
         struct loader_field *last = kept == 0 ? NULL : &of->fields[kept - 1];
         const struct loader_field *field = &of->fields[i];
@@ -158,7 +160,7 @@ static bool peel(Dwarf_Die *die, const char **typedef_name)
     return false;
 }
 
-static bool is_c(Dwarf_Die *die)
+static bool structs_is_c(Dwarf_Die *die)
 {
     Dwarf_Die unit;
     return dwarf_diecu(die, &unit, NULL, NULL) && loader_unit_language(&unit) == LANGUAGE_C;
@@ -168,8 +170,8 @@ static void add_fields(struct loader_structs *out, struct loader_names *names, D
 {
     Dwarf_Die child;
     for (bool more = dwarf_child(die, &child) == 0; more; more = loader_die_next(&child))
-        add_field(out, names, &child, block);
-    join_shared(out, names);
+        structs_add_field(out, names, &child, block);
+    structs_join_shared(out, names);
     out->of.fields = out->fields;
     out->known = out->of.name && out->of.field_count != 0;
 }
@@ -204,7 +206,8 @@ static void read_struct(struct loader_structs *out, struct loader_names *names)
         dwarf_aggregate_size(&die, &bytes) != 0 || bytes == 0 || bytes > LOADER_STRUCT_BYTES)
         return;
     const char *tag = dwarf_diename(&die), *name = tag ? tag : alias ? alias : "{...}";
-    if (snprintf(text, sizeof text, "%s%s", (tag || !alias) && is_c(&die) ? "struct " : "", name) >= (int)sizeof text)
+    if (snprintf(text, sizeof text, "%s%s", (tag || !alias) && structs_is_c(&die) ? "struct " : "", name) >=
+        (int)sizeof text)
         return;
     out->of.name = loader_names_keep(names, text, strlen(text));
     out->of.bytes = (uint32_t)bytes;

@@ -92,7 +92,7 @@ struct loader_module *loader_symbols_module(struct loader_symbols *symbols, cons
 
 /* ------------------------------------------------------------------ the answer */
 
-static const char *keep(struct loader_symbols *symbols, const char *text)
+static const char *symbols_keep(struct loader_symbols *symbols, const char *text)
 {
     return loader_names_keep(symbols->names, text, strlen(text));
 }
@@ -109,7 +109,8 @@ bool loader_spot_of(struct loader_symbols *symbols, struct guest_va va, struct l
     return true;
 }
 
-static void name_function(struct loader_symbols *symbols, const struct loader_spot *spot, struct loader_place *out)
+static void symbols_name_function(struct loader_symbols *symbols, const struct loader_spot *spot,
+                                  struct loader_place *out)
 {
     const char *name;
     uint64_t start;
@@ -120,23 +121,23 @@ static void name_function(struct loader_symbols *symbols, const struct loader_sp
         out->offset = spot->address - start;
 }
 
-static void name_line(struct loader_symbols *symbols, const struct loader_spot *spot, struct loader_place *out)
+static void symbols_name_line(struct loader_symbols *symbols, const struct loader_spot *spot, struct loader_place *out)
 {
     struct loader_line line;
     if (!loader_module_line(spot->module, spot->address, &line))
         return;
-    out->file = keep(symbols, line.file);
+    out->file = symbols_keep(symbols, line.file);
     out->line = out->file ? line.line : 0;
 }
 
 /* Code that lies in no file, and its line. */
-static void name_jit(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+static void symbols_name_jit(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
 {
     struct loader_jit_place place;
     if (!loader_jit_find(symbols, pc, &place))
         return;
-    *out = (struct loader_place){keep(symbols, place.object), keep(symbols, place.function), pc.v - place.start,
-                                 place.base ? keep(symbols, place.base) : NULL, place.line};
+    *out = (struct loader_place){symbols_keep(symbols, place.object), symbols_keep(symbols, place.function),
+                                 pc.v - place.start, place.base ? symbols_keep(symbols, place.base) : NULL, place.line};
 }
 
 /* All but the line; whether the spot may have one. */
@@ -145,14 +146,14 @@ static bool name_spot(struct loader_symbols *symbols, struct guest_va pc, struct
 {
     *out = (struct loader_place){.offset = pc.v};
     if (!loader_spot_of(symbols, pc, spot)) {
-        name_jit(symbols, pc, out);
+        symbols_name_jit(symbols, pc, out);
         return false;
     }
-    if (!(out->object = keep(symbols, spot->module->object)))
+    if (!(out->object = symbols_keep(symbols, spot->module->object)))
         return false;
     out->offset = spot->address;
     if (spot->linked)
-        name_function(symbols, spot, out);
+        symbols_name_function(symbols, spot, out);
     return spot->linked;
 }
 
@@ -166,7 +167,7 @@ void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct 
 {
     struct loader_spot spot;
     if (name_spot(symbols, pc, &spot, out))
-        name_line(symbols, &spot, out);
+        symbols_name_line(symbols, &spot, out);
 }
 
 bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address)

@@ -85,7 +85,7 @@ bool loader_file_names(const struct loader_file *file, const char *symbol)
 /* ------------------------------------------------------------------ symbols */
 
 /* A version that is not the default one is hidden: nothing newly linked is bound to it. */
-static bool is_hidden(const struct loader_symtab *table, size_t i, const char *name)
+static bool symtab_is_hidden(const struct loader_symtab *table, size_t i, const char *name)
 {
     GElf_Versym version;
     if (table->versions && gelf_getversym(table->versions, (int)i, &version))
@@ -112,7 +112,7 @@ bool loader_symtab_get(const struct loader_symtab *table, size_t i, struct loade
                                   .section = section,
                                   .type = GELF_ST_TYPE(sym.st_info),
                                   .local = GELF_ST_BIND(sym.st_info) == STB_LOCAL,
-                                  .hidden = is_hidden(table, i, name)};
+                                  .hidden = symtab_is_hidden(table, i, name)};
     return true;
 }
 
@@ -142,15 +142,15 @@ const char *loader_symbol_name(uint64_t packed)
     return (const char *)(uintptr_t)(packed & c2_mask(0, LOCAL_SHIFT - 1));
 }
 
-static int by_number(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static int symtab_by_number(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 int loader_symbol_prefer(uint64_t a, uint64_t b)
 {
     const char *left = loader_symbol_name(a), *right = loader_symbol_name(b);
-    int order = by_number(a >> LOCAL_SHIFT, b >> LOCAL_SHIFT);
+    int order = symtab_by_number(a >> LOCAL_SHIFT, b >> LOCAL_SHIFT);
     if (!order)
-        order = by_number(strspn(left, "_"), strspn(right, "_"));
+        order = symtab_by_number(strspn(left, "_"), strspn(right, "_"));
     if (!order)
-        order = by_number(strlen(left), strlen(right));
+        order = symtab_by_number(strlen(left), strlen(right));
     return order ? order : strcmp(left, right);
 }

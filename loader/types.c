@@ -300,7 +300,7 @@ static void note_common(const struct reader *reader, Dwarf_Die *die)
 }
 
 /* Scopes that hold variables with an address of their own. Structures of C hold none. */
-static bool is_scope(const struct reader *reader, int tag)
+static bool types_is_scope(const struct reader *reader, int tag)
 {
     if (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine)
         return reader->within;
@@ -308,7 +308,7 @@ static bool is_scope(const struct reader *reader, int tag)
            (!reader->tags && (tag == DW_TAG_structure_type || tag == DW_TAG_class_type));
 }
 
-static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsigned depth, struct c2_error *err)
+static enum c2_status types_walk(const struct reader *reader, Dwarf_Die *scope, unsigned depth, struct c2_error *err)
 {
     Dwarf_Die die;
     enum c2_status status = C2_OK;
@@ -318,8 +318,8 @@ static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsign
             status = note_type(reader, &die, err);
         else if (tag == DW_TAG_common_block)
             note_common(reader, &die);
-        else if (is_scope(reader, tag) && depth < SCOPE_DEPTH)
-            status = walk(reader, &die, depth + 1, err);
+        else if (types_is_scope(reader, tag) && depth < SCOPE_DEPTH)
+            status = types_walk(reader, &die, depth + 1, err);
     }
     return status;
 }
@@ -371,7 +371,7 @@ static enum c2_status walk_next(struct loader_type_search *search, Dwarf *dwarf,
     reader->within = search->within;
     reader->tags = language == LANGUAGE_C;
     reader->texts = language == LANGUAGE_C || language == LANGUAGE_CXX;
-    return kind == DW_UT_compile && language != LANGUAGE_OTHER ? walk(reader, &die, 0, err) : C2_OK;
+    return kind == DW_UT_compile && language != LANGUAGE_OTHER ? types_walk(reader, &die, 0, err) : C2_OK;
 }
 
 enum c2_status loader_types_read(struct loader_type *types, Dwarf *dwarf, const struct loader_ranges *variables,

@@ -61,7 +61,7 @@ static void unpack_section(struct packed *packed, struct libdeflate_decompressor
         c2_free(out);
 }
 
-static void *unpack_some(void *self)
+static void *unpack_unpack_some(void *self)
 {
     struct loader_unpack *unpack = self;
     struct libdeflate_decompressor *by = libdeflate_alloc_decompressor();
@@ -83,7 +83,7 @@ static bool is_packed_debug(Elf *elf, size_t names, const GElf_Shdr *header)
            !(header->sh_flags & SHF_ALLOC) && header->sh_type != SHT_NULL && header->sh_type != SHT_NOBITS;
 }
 
-static bool describe(struct packed *out, Elf *elf, Elf_Scn *section)
+static bool unpack_describe(struct packed *out, Elf *elf, Elf_Scn *section)
 {
     GElf_Chdr header;
     const size_t header_bytes = gelf_getclass(elf) == ELFCLASS64 ? HEADER64 : HEADER32;
@@ -104,7 +104,7 @@ static bool describe(struct packed *out, Elf *elf, Elf_Scn *section)
 static bool add_section(struct loader_unpack *unpack, Elf *elf, Elf_Scn *section)
 {
     struct packed packed;
-    if (!describe(&packed, elf, section))
+    if (!unpack_describe(&packed, elf, section))
         return true;
     if (!c2_grow((void **)&unpack->sections, &unpack->room, unpack->count, sizeof *unpack->sections))
         return false;
@@ -142,7 +142,7 @@ struct loader_unpack *loader_unpack_begin(Elf *elf)
         return NULL;
     }
     for (unsigned i = 0; i + 1 < THREADS && i + 1 < unpack->count; i++) {
-        if (pthread_create(&unpack->threads[i], NULL, unpack_some, unpack) != 0)
+        if (pthread_create(&unpack->threads[i], NULL, unpack_unpack_some, unpack) != 0)
             break;
         unpack->thread_count++;
     }
@@ -152,7 +152,7 @@ struct loader_unpack *loader_unpack_begin(Elf *elf)
 /* ------------------------------------------------------------------ what is done */
 
 /* From here on the section is one that was never packed. */
-static void hand_over(const struct packed *packed)
+static void unpack_hand_over(const struct packed *packed)
 {
     GElf_Shdr header;
     if (!packed->out || !gelf_getshdr(packed->section, &header))
@@ -179,10 +179,10 @@ static void wait_for_threads(struct loader_unpack *unpack)
 void loader_unpack_end(struct loader_unpack *unpack)
 {
     C2_ASSERT(!unpack->over);
-    unpack_some(unpack);
+    unpack_unpack_some(unpack);
     wait_for_threads(unpack);
     for (uint32_t i = 0; i < unpack->count; i++)
-        hand_over(&unpack->sections[i]);
+        unpack_hand_over(&unpack->sections[i]);
     unpack->over = true;
 }
 

@@ -118,7 +118,7 @@ bool loader_module_cfi(struct loader_module *module, uint64_t address, struct lo
 
 #define NO_RULE UINT64_MAX
 
-static uint64_t add_rule(struct loader_symbols *symbols, const struct loader_cfi *rule)
+static uint64_t unwind_add_rule(struct loader_symbols *symbols, const struct loader_cfi *rule)
 {
     if (!c2_grow((void **)&symbols->rules, &symbols->rule_room, symbols->rule_count, sizeof *symbols->rules))
         return NO_RULE;
@@ -136,7 +136,7 @@ static const struct loader_cfi *rule_at(struct loader_symbols *symbols, uint64_t
     if (!c2_map_get(symbols->rule_of, pc, &number)) {
         if (loader_spot_of(symbols, (struct guest_va){pc}, &spot) && spot.linked &&
             loader_module_cfi(spot.module, spot.address, &rule))
-            number = add_rule(symbols, &rule);
+            number = unwind_add_rule(symbols, &rule);
         c2_map_put(symbols->rule_of, pc, number, NULL);
     }
     return number == NO_RULE ? NULL : &symbols->rules[number];

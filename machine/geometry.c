@@ -8,7 +8,7 @@
 
 #define MAX_LINES (UINT64_C(1) << 26) /* those of caches/shadow_priv.h */
 
-static enum c2_status check(const struct machine_geometry *geometry, struct c2_error *err)
+static enum c2_status geometry_check(const struct machine_geometry *geometry, struct c2_error *err)
 {
     if (geometry->set_bits > 26)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "2^%" PRIu32 " sets: at most 2^26 are possible", geometry->set_bits);
@@ -27,7 +27,7 @@ static enum c2_status check(const struct machine_geometry *geometry, struct c2_e
 enum c2_status machine_of_geometry(struct caches_machine *out, const struct machine_geometry *geometry,
                                    struct c2_error *err)
 {
-    enum c2_status status = check(geometry, err);
+    enum c2_status status = geometry_check(geometry, err);
     if (status != C2_OK)
         return status;
     *out = (struct caches_machine){.name = "course",

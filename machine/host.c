@@ -50,7 +50,7 @@ struct host {
     size_t count;
 };
 
-static void ask(const struct host *host, uint32_t leaf, uint32_t sub, uint32_t out[4])
+static void host_ask(const struct host *host, uint32_t leaf, uint32_t sub, uint32_t out[4])
 {
     memset(out, 0, 4 * sizeof *out);
     host->processor->cpuid(host->processor->self, leaf, sub, out);
@@ -75,17 +75,17 @@ static void keep_brand(struct host *host, const char *text, size_t bytes)
 static void read_identity(struct host *host)
 {
     uint32_t r[4], brand[12] = {0};
-    ask(host, 0, 0, r);
+    host_ask(host, 0, 0, r);
     memcpy(host->vendor, &r[EBX], 4);
     memcpy(host->vendor + 4, &r[EDX], 4);
     memcpy(host->vendor + 8, &r[ECX], 4);
-    ask(host, 1, 0, r);
+    host_ask(host, 1, 0, r);
     const unsigned family = r[EAX] >> 8 & 15, model = r[EAX] >> 4 & 15;
     host->family = family == 15 ? family + (r[EAX] >> 20 & 255) : family;
     host->model = family == 15 || family == 6 ? model | (r[EAX] >> 12 & 0xf0) : model;
     host->stepping = r[EAX] & 15;
     for (uint32_t i = 0; i < 3; i++)
-        ask(host, 0x80000002u + i, 0, brand + 4 * i);
+        host_ask(host, 0x80000002u + i, 0, brand + 4 * i);
     keep_brand(host, (const char *)brand, sizeof brand);
 }
 
@@ -126,9 +126,9 @@ static enum c2_status find_base(struct host *host, struct c2_error *err)
 
 /* ------------------------------------------------------------------ what is changed */
 
-static void change(struct host *host, const char *source, const char *format, ...)
+static void host_change(struct host *host, const char *source, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void change(struct host *host, const char *source, const char *format, ...)
+static void host_change(struct host *host, const char *source, const char *format, ...)
 {
     va_list list;
     C2_ASSERT(host->count < CHANGES);
@@ -140,7 +140,7 @@ static void change(struct host *host, const char *source, const char *format, ..
 }
 
 /* "256K", as files have it. */
-static const char *size_of(char text[32], uint64_t bytes)
+static const char *host_size_of(char text[32], uint64_t bytes)
 {
     const char *unit = bytes % (1 << 20) == 0 ? "M" : bytes % 1024 == 0 ? "K" : "";
     snprintf(text, 32, "%llu%s", (unsigned long long)(bytes / (*unit == 'M' ? 1 << 20 : *unit ? 1024 : 1)), unit);
@@ -152,7 +152,7 @@ static const char *size_of(char text[32], uint64_t bytes)
 static bool read_leaf(const struct host *host, uint32_t leaf, uint32_t number, struct cache *out)
 {
     uint32_t r[4];
-    ask(host, leaf, number, r);
+    host_ask(host, leaf, number, r);
     *out = (struct cache){.type = r[EAX] & 31,
                           .level = r[EAX] >> 5 & 7,
                           .line = (r[EBX] & 4095) + 1,
@@ -161,7 +161,7 @@ static bool read_leaf(const struct host *host, uint32_t leaf, uint32_t number, s
     return out->type != 0;
 }
 
-static bool read_text(const struct host *host, uint32_t number, const char *name, char text[64])
+static bool host_read_text(const struct host *host, uint32_t number, const char *name, char text[64])
 {
     char path[256];
     snprintf(path, sizeof path, "%s/index%u/%s", host->processor->sysfs, number, name);
@@ -175,16 +175,16 @@ static bool read_text(const struct host *host, uint32_t number, const char *name
 static bool read_count(const struct host *host, uint32_t number, const char *name, unsigned *out)
 {
     char text[64];
-    *out = read_text(host, number, name, text) ? (unsigned)strtoul(text, NULL, 10) : 0;
+    *out = host_read_text(host, number, name, text) ? (unsigned)strtoul(text, NULL, 10) : 0;
     return *out != 0;
 }
 
-static bool read_files(const struct host *host, uint32_t number, struct cache *out)
+static bool host_read_files(const struct host *host, uint32_t number, struct cache *out)
 {
     char type[64];
     unsigned sets;
     *out = (struct cache){0};
-    if (!read_text(host, number, "type", type) || !read_count(host, number, "level", &out->level) ||
+    if (!host_read_text(host, number, "type", type) || !read_count(host, number, "level", &out->level) ||
         !read_count(host, number, "ways_of_associativity", &out->ways) ||
         !read_count(host, number, "coherency_line_size", &out->line) ||
         !read_count(host, number, "number_of_sets", &sets))
@@ -194,7 +194,7 @@ static bool read_files(const struct host *host, uint32_t number, struct cache *o
     return true;
 }
 
-static const char *name_of(const struct cache *cache)
+static const char *host_name_of(const struct cache *cache)
 {
     static const char *const data[] = {NULL, "L1D", "L2", "L3", "L4"};
     if (cache->level == 0 || cache->level > 4 || (cache->level > 1 && cache->type != UNIFIED))
@@ -202,7 +202,7 @@ static const char *name_of(const struct cache *cache)
     return cache->level == 1 && cache->type == CODE ? "L1I" : data[cache->level];
 }
 
-static struct caches_level *level_of(struct caches_machine *machine, const char *name)
+static struct caches_level *host_level_of(struct caches_machine *machine, const char *name)
 {
     if (machine->has_l1i && strcmp(machine->l1i.name, name) == 0)
         return &machine->l1i;
@@ -222,17 +222,18 @@ static void change_slices(struct host *host, const char *name, const struct cach
         return;
     while (odd % 2 == 0)
         odd /= 2;
-    change(host, "C: as many as leave a power of two of sets in each", "%s.slices=%llu", name, (unsigned long long)odd);
-    change(host, odd == 1 ? "C: not known" : "C: a stand-in, by the line number", "%s.hash=%s", name,
-           odd == 1 ? "none" : "modulo");
+    host_change(host, "C: as many as leave a power of two of sets in each", "%s.slices=%llu", name,
+                (unsigned long long)odd);
+    host_change(host, odd == 1 ? "C: not known" : "C: a stand-in, by the line number", "%s.hash=%s", name,
+                odd == 1 ? "none" : "modulo");
 }
 
 static enum c2_status change_cache(struct host *host, const struct cache *cache, const char *source,
                                    struct c2_error *err)
 {
     char size[32];
-    const char *name = name_of(cache);
-    const struct caches_level *level = name ? level_of(&host->machine, name) : NULL;
+    const char *name = host_name_of(cache);
+    const struct caches_level *level = name ? host_level_of(&host->machine, name) : NULL;
     if (!level)
         return name ? c2_fail(err, C2_ERR_UNSUPPORTED,
                               "-m host: the processor has a level %s, and %s, which latencies would be taken from, has "
@@ -243,12 +244,12 @@ static enum c2_status change_cache(struct host *host, const struct cache *cache,
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "-m host: %s has %llu sets, which is no power of two, and so cannot be simulated; take -m %s",
                        name, (unsigned long long)cache->sets, host->base);
-    change(host, source, "%s.size=%s", name, size_of(size, cache->sets * cache->ways * cache->line));
-    change(host, source, "%s.ways=%u", name, cache->ways);
+    host_change(host, source, "%s.size=%s", name, host_size_of(size, cache->sets * cache->ways * cache->line));
+    host_change(host, source, "%s.ways=%u", name, cache->ways);
     if (cache->level > 1)
         change_slices(host, name, cache, level);
     if (cache->level == 1 && cache->type == DATA)
-        change(host, source, "machine.line=%u", cache->line);
+        host_change(host, source, "machine.line=%u", cache->line);
     return C2_OK;
 }
 
@@ -280,7 +281,7 @@ static enum c2_status read_caches(struct host *host, struct c2_error *err)
     const bool told = read_leaf(host, leaf, 0, &cache);
     snprintf(source, sizeof source, told ? "A: CPUID leaf %s" : "B: %.0ssysfs", leaf_name);
     for (uint32_t i = 0; i < 8 && status == C2_OK; i++) {
-        if (!(told ? read_leaf(host, leaf, i, &cache) : read_files(host, i, &cache)))
+        if (!(told ? read_leaf(host, leaf, i, &cache) : host_read_files(host, i, &cache)))
             break;
         status = change_cache(host, &cache, source, err);
     }
@@ -295,7 +296,7 @@ static unsigned ways_of(unsigned code)
     return ways[code & 15];
 }
 
-static bool has_tlb(const struct host *host, const char *name)
+static bool host_has_tlb(const struct host *host, const char *name)
 {
     for (uint32_t i = 0; i < host->machine.tlb_count; i++)
         if (strcmp(host->machine.tlbs[i].name, name) == 0)
@@ -307,38 +308,38 @@ static bool has_tlb(const struct host *host, const char *name)
 static void change_giant(struct host *host, const char *name, uint32_t half)
 {
     const unsigned entries = half & 4095, code = half >> 12, ways = code == 15 ? entries : ways_of(code);
-    if (!has_tlb(host, name) || ways == 0 || entries % ways != 0 || !c2_is_power_of_two(entries / ways))
+    if (!host_has_tlb(host, name) || ways == 0 || entries % ways != 0 || !c2_is_power_of_two(entries / ways))
         return;
-    change(host, "A: CPUID leaf 0x80000019", "%s.entries=%u", name, entries);
-    change(host, "A: CPUID leaf 0x80000019", "%s.ways=%u", name, ways);
+    host_change(host, "A: CPUID leaf 0x80000019", "%s.entries=%u", name, entries);
+    host_change(host, "A: CPUID leaf 0x80000019", "%s.ways=%u", name, ways);
 }
 
 /* Fully associative ones of the first level. */
 static void change_first(struct host *host, const char *name, unsigned entries, unsigned ways)
 {
-    if (!has_tlb(host, name) || entries == 0 || ways != 0xff)
+    if (!host_has_tlb(host, name) || entries == 0 || ways != 0xff)
         return;
-    change(host, "A: CPUID leaf 0x80000005", "%s.entries=%u", name, entries);
-    change(host, "A: CPUID leaf 0x80000005: fully associative", "%s.ways=%u", name, entries);
+    host_change(host, "A: CPUID leaf 0x80000005", "%s.entries=%u", name, entries);
+    host_change(host, "A: CPUID leaf 0x80000005: fully associative", "%s.ways=%u", name, entries);
 }
 
 /* Ways that leave a power of two of sets; else the included machine's, with its entries. */
 static void change_second(struct host *host, const char *name, unsigned entries, unsigned ways)
 {
-    if (!has_tlb(host, name) || ways == 0 || entries % ways != 0 || !c2_is_power_of_two(entries / ways))
+    if (!host_has_tlb(host, name) || ways == 0 || entries % ways != 0 || !c2_is_power_of_two(entries / ways))
         return;
-    change(host, "A: CPUID leaf 0x80000006", "%s.entries=%u", name, entries);
-    change(host, "A: CPUID leaf 0x80000006", "%s.ways=%u", name, ways);
+    host_change(host, "A: CPUID leaf 0x80000006", "%s.entries=%u", name, entries);
+    host_change(host, "A: CPUID leaf 0x80000006", "%s.ways=%u", name, ways);
 }
 
 static void read_amd(struct host *host)
 {
     uint32_t first[4], second[4], giant[4], more[4];
-    ask(host, 0x80000021u, 0, more);
+    host_ask(host, 0x80000021u, 0, more);
     const unsigned unit = more[EAX] >> SIZES_X32 & 1 ? 32 : 1;
-    ask(host, 0x80000005u, 0, first);
-    ask(host, 0x80000006u, 0, second);
-    ask(host, 0x80000019u, 0, giant);
+    host_ask(host, 0x80000005u, 0, first);
+    host_ask(host, 0x80000006u, 0, second);
+    host_ask(host, 0x80000019u, 0, giant);
     change_first(host, "DTLB", first[EBX] >> 16 & 255, first[EBX] >> 24);
     change_first(host, "ITLB", first[EBX] & 255, first[EBX] >> 8 & 255);
     change_second(host, "L2-DTLB", unit * (second[EBX] >> 16 & 4095), ways_of(second[EBX] >> 28));
@@ -396,23 +397,23 @@ static void change_tlb(struct host *host, const struct translations *is, const c
         return;
     const uint32_t sets = is->entries / is->ways;
     if (is->entries == tlb->entries) {
-        change(host, source, "%s.entries=%u", tlb->name, is->entries);
+        host_change(host, source, "%s.entries=%u", tlb->name, is->entries);
         return;
     }
     if (!c2_is_power_of_two(sets) || (sets == 1) != (tlb->entries == tlb->ways))
         return;
-    change(host, source, "%s.entries=%u", tlb->name, is->entries);
-    change(host, source, "%s.ways=%u", tlb->name, is->ways);
+    host_change(host, source, "%s.entries=%u", tlb->name, is->entries);
+    host_change(host, source, "%s.ways=%u", tlb->name, is->ways);
     if (tlb->policy == CACHES_MRU3_PLRU4 || (tlb->policy == CACHES_TREE_PLRU && !c2_is_power_of_two(is->ways)))
-        change(host, "C: a stand-in, which is of any number of ways", "%s.policy=lru", tlb->name);
+        host_change(host, "C: a stand-in, which is of any number of ways", "%s.policy=lru", tlb->name);
     if (sets > 1 && sets != tlb->entries / tlb->ways)
-        change(host, "C: the low bits", "%s.index=vpn[%d:0]", tlb->name, __builtin_ctz(sets) - 1);
+        host_change(host, "C: the low bits", "%s.index=vpn[%d:0]", tlb->name, __builtin_ctz(sets) - 1);
 }
 
 static void read_descriptors(struct host *host)
 {
     uint32_t r[4];
-    ask(host, 2, 0, r);
+    host_ask(host, 2, 0, r);
     for (unsigned i = 1; i < 16; i++) { /* the first byte is no descriptor */
         const uint32_t word = r[i / 4];
         const uint8_t byte = word >> 31 != 0 ? 0 : (uint8_t)(word >> i % 4 * 8);
@@ -433,7 +434,7 @@ static bool read_translations(const struct host *host, uint32_t number, struct t
                                      CACHES_TLB_LOADS,
                                      CACHES_TLB_STORES};
     uint32_t r[4];
-    ask(host, 0x18, number, r);
+    host_ask(host, 0x18, number, r);
     const unsigned type = r[EDX] & 31, level = r[EDX] >> 5 & 7, ways = r[EBX] >> 16;
     *out = (struct translations){.place = level == 1 ? CACHES_TLB_FIRST : CACHES_TLB_SECOND,
                                  .sides = type < sizeof sides / sizeof sides[0] ? sides[type] : 0,
@@ -449,13 +450,13 @@ static void read_intel(struct host *host)
     uint32_t r[4];
     struct translations is;
     read_descriptors(host);
-    ask(host, 0x18, 0, r);
+    host_ask(host, 0x18, 0, r);
     for (uint32_t i = 0; i <= r[EAX] && i < PARTS; i++)
         if (read_translations(host, i, &is))
             change_tlb(host, &is, "A: CPUID leaf 0x18");
 }
 
-static void read_tlbs(struct host *host)
+static void host_read_tlbs(struct host *host)
 {
     if (is_intel(host))
         read_intel(host);
@@ -465,7 +466,7 @@ static void read_tlbs(struct host *host)
 
 /* ------------------------------------------------------------------ the file */
 
-static const struct change *change_of(const struct host *host, const char *section, const char *key)
+static const struct change *host_change_of(const struct host *host, const char *section, const char *key)
 {
     char start[80];
     const size_t length = (size_t)snprintf(start, sizeof start, "%s.%s=", section, key);
@@ -476,7 +477,7 @@ static const struct change *change_of(const struct host *host, const char *secti
 }
 
 /* Each key with where it is from. text is cut into its lines. */
-static void write_lines(FILE *to, const struct host *host, char *text)
+static void host_write_lines(FILE *to, const struct host *host, char *text)
 {
     char section[64] = "";
     for (char *line; (line = strsep(&text, "\n")) && text;) {
@@ -484,7 +485,7 @@ static void write_lines(FILE *to, const struct host *host, char *text)
         snprintf(key, sizeof key, "%.*s", (int)strcspn(line, " "), line);
         if (line[0] == '[')
             snprintf(section, sizeof section, "%.*s", (int)strcspn(line + 1, "]"), line + 1);
-        const struct change *from = change_of(host, section, key);
+        const struct change *from = host_change_of(host, section, key);
         const bool words = strcmp(key, "name") == 0 || strcmp(key, "description") == 0;
         if (line[0] == '\0' || line[0] == '[' || words)
             fprintf(to, "%s\n", line);
@@ -495,7 +496,7 @@ static void write_lines(FILE *to, const struct host *host, char *text)
     }
 }
 
-static enum c2_status write_file(FILE *to, const struct host *host, struct c2_error *err)
+static enum c2_status host_write_file(FILE *to, const struct host *host, struct c2_error *err)
 {
     char *text = NULL;
     size_t bytes;
@@ -512,13 +513,13 @@ static enum c2_status write_file(FILE *to, const struct host *host, struct c2_er
     fprintf(to, "; What it says of itself, and the rest as the machine has it that it is nearest to, %s.\n",
             host->base);
     fprintf(to, "; Letters: A = the processor says so, B = the system says so, C = a stand-in.\n\n");
-    write_lines(to, host, text);
+    host_write_lines(to, host, text);
     free(text);
     return C2_OK;
 }
 
 /* The included machine, and that with all changes. */
-static enum c2_status apply(struct host *host, const char *machines_dir, struct c2_error *err)
+static enum c2_status host_apply(struct host *host, const char *machines_dir, struct c2_error *err)
 {
     const char *texts[CHANGES];
     struct c2_error why;
@@ -543,16 +544,16 @@ enum c2_status machine_host_write(FILE *to, const struct machine_processor *proc
     if (status == C2_OK)
         status = machine_read(&host->machine, host->base, machines_dir, NULL, 0, err);
     if (status == C2_OK) {
-        change(host, "", "machine.name=host");
-        change(host, "", "machine.description=%s, the rest as %s", host->brand, host->base);
+        host_change(host, "", "machine.name=host");
+        host_change(host, "", "machine.description=%s, the rest as %s", host->brand, host->base);
         status = read_caches(host, err);
     }
     if (status == C2_OK)
-        read_tlbs(host);
+        host_read_tlbs(host);
     if (status == C2_OK)
-        status = apply(host, machines_dir, err);
+        status = host_apply(host, machines_dir, err);
     if (status == C2_OK)
-        status = write_file(to, host, err);
+        status = host_write_file(to, host, err);
     c2_free(host);
     return status;
 }

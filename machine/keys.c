@@ -68,17 +68,17 @@ const struct machine_section_row machine_sections[SECTION_COUNT] = {
                                     struct c2_error *err)
 #define WRITE(key) static void write_##key(char *value, const struct machine_subject *of)
 
-static void write_text(char *value, const char *text) { snprintf(value, MACHINE_VALUE_BYTES, "%s", text); }
+static void keys_write_text(char *value, const char *text) { snprintf(value, MACHINE_VALUE_BYTES, "%s", text); }
 static void write_number(char *value, uint32_t number) { snprintf(value, MACHINE_VALUE_BYTES, "%u", number); }
 
 SET(name) { return machine_parse_text(to->machine->name, sizeof to->machine->name, value, where, err); }
-WRITE(name) { write_text(value, of->machine->name); }
+WRITE(name) { keys_write_text(value, of->machine->name); }
 
 SET(description)
 {
     return machine_parse_text(to->machine->description, sizeof to->machine->description, value, where, err);
 }
-WRITE(description) { write_text(value, of->machine->description); }
+WRITE(description) { keys_write_text(value, of->machine->description); }
 
 SET(line)
 {
@@ -166,7 +166,7 @@ WRITE(sharing_penalty) { write_unless_0(value, of->machine->sharing_cycles); }
     WRITE(key) \
     { \
         const uint32_t level = of->machine->hints[hint]; \
-        write_text(value, level == machine_usual_hint(of->machine, hint) ? "" : machine_from_names[level]); \
+        keys_write_text(value, level == machine_usual_hint(of->machine, hint) ? "" : machine_from_names[level]); \
     }
 HINT(prefetcht0, CACHES_PREFETCH_T0)
 HINT(prefetcht1, CACHES_PREFETCH_T1)
@@ -221,7 +221,7 @@ WRITE(hash)
 {
     const char *hash = of->level->hash, *path = hash + strlen("perm:");
     if (strncmp(hash, "perm:", strlen("perm:")) != 0) {
-        write_text(value, hash);
+        keys_write_text(value, hash);
         return;
     }
     char *directory = *path == '/' ? NULL : realpath(of->machine->directory, NULL);
@@ -254,7 +254,7 @@ SET(hash_masks)
 WRITE(hash_masks)
 {
     const bool from_file = strncmp(of->level->hash, "perm:", strlen("perm:")) == 0;
-    write_text(value, from_file ? strrchr(of->level->hash, ':') + 1 : "");
+    keys_write_text(value, from_file ? strrchr(of->level->hash, ':') + 1 : "");
 }
 
 /* A member of an enum type, by its words. */
@@ -267,11 +267,11 @@ WRITE(hash_masks)
             to->member = (type)word; \
         return status; \
     } \
-    WRITE(key) { write_text(value, words[of->member]); }
+    WRITE(key) { keys_write_text(value, words[of->member]); }
 
 /* One of those that this user may have. */
-static enum c2_status parse_policy(enum caches_policy *out, enum caches_policy_user user, const char *value,
-                                   const char *where, struct c2_error *err)
+static enum c2_status keys_parse_policy(enum caches_policy *out, enum caches_policy_user user, const char *value,
+                                        const char *where, struct c2_error *err)
 {
     enum caches_policy policies[CACHES_POLICIES];
     const char *words[CACHES_POLICIES];
@@ -289,8 +289,8 @@ static enum c2_status parse_policy(enum caches_policy *out, enum caches_policy_u
     return status;
 }
 
-SET(policy) { return parse_policy(&to->level->policy, CACHES_OF_LEVELS, value, where, err); }
-WRITE(policy) { write_text(value, caches_policy_name(of->level->policy)); }
+SET(policy) { return keys_parse_policy(&to->level->policy, CACHES_OF_LEVELS, value, where, err); }
+WRITE(policy) { keys_write_text(value, caches_policy_name(of->level->policy)); }
 
 SET_WORD(index, level->index, enum caches_index, caches_index_names)
 SET_WORD(inclusion, level->inclusion, enum caches_inclusion, caches_inclusion_names)
@@ -311,13 +311,13 @@ WRITE(ways_of) { machine_write_masks(value, of->level); }
 
 /* What every level does that says nothing else is not written. */
 SET_EITHER(write, caches_write_names, to->level->through = word)
-WRITE(write) { write_text(value, of->level->through ? caches_write_names[1] : ""); }
+WRITE(write) { keys_write_text(value, of->level->through ? caches_write_names[1] : ""); }
 SET_EITHER(allocate, caches_allocate_names, to->level->around = !word)
-WRITE(allocate) { write_text(value, of->level->around ? caches_allocate_names[0] : ""); }
+WRITE(allocate) { keys_write_text(value, of->level->around ? caches_allocate_names[0] : ""); }
 
 static const char *const shared_names[] = {"no", "yes"};
 SET_EITHER(shared, shared_names, to->level->shared = word)
-WRITE(shared) { write_text(value, of->machine->cores > 1 ? shared_names[of->level->shared] : ""); }
+WRITE(shared) { keys_write_text(value, of->machine->cores > 1 ? shared_names[of->level->shared] : ""); }
 
 #define MAX_LATENCY 1000000
 #define MAX_DISTANCE 511 /* a page of the smallest lines has one more */
@@ -352,7 +352,7 @@ SET(prefetch_on)
 }
 WRITE(prefetch_on)
 {
-    write_text(value, of->level->prefetchers != 0 ? caches_prefetch_on_names[of->level->prefetch_on] : "");
+    keys_write_text(value, of->level->prefetchers != 0 ? caches_prefetch_on_names[of->level->prefetch_on] : "");
 }
 
 static void write_distance(char *value, const struct caches_level *level, enum caches_prefetcher of, uint32_t distance)
@@ -392,8 +392,8 @@ WRITE(entries) { write_number(value, of->tlb->entries); }
 SET(tlb_ways) { return machine_parse_ranged(&to->tlb->ways, value, 1, CACHES_TLB_MAX_WAYS, where, err); }
 WRITE(tlb_ways) { write_number(value, of->tlb->ways); }
 
-SET(tlb_policy) { return parse_policy(&to->tlb->policy, CACHES_OF_TLBS, value, where, err); }
-WRITE(tlb_policy) { write_text(value, caches_policy_name(of->tlb->policy)); }
+SET(tlb_policy) { return keys_parse_policy(&to->tlb->policy, CACHES_OF_TLBS, value, where, err); }
+WRITE(tlb_policy) { keys_write_text(value, caches_policy_name(of->tlb->policy)); }
 
 SET(tlb_index) { return machine_parse_index(to->index, value, where, err); }
 WRITE(tlb_index)

@@ -19,7 +19,7 @@ static size_t preset_length(const char *file_name)
     return is_preset ? length - 4 : 0;
 }
 
-static enum c2_status add_name(char ***names, size_t *count, const char *file_name, struct c2_error *err)
+static enum c2_status presets_add_name(char ***names, size_t *count, const char *file_name, struct c2_error *err)
 {
     size_t length = preset_length(file_name);
     if (length == 0)
@@ -47,7 +47,7 @@ enum c2_status machine_names(char ***out, size_t *count, const char *machines_di
         return c2_fail(err, C2_ERR_NOT_FOUND, "the directory of machines, %s, cannot be read: %s",
                        machines_dir ? machines_dir : "(none)", machines_dir ? strerror(errno) : "none is known");
     for (struct dirent *entry; status == C2_OK && (entry = readdir(dir));)
-        status = add_name(&names, count, entry->d_name, err);
+        status = presets_add_name(&names, count, entry->d_name, err);
     closedir(dir);
     if (status != C2_OK) {
         machine_names_free(names, *count);

@@ -41,20 +41,20 @@ static char *here(char *where, const struct reader *reader)
     return where;
 }
 
-static void fail_line(struct reader *reader, const char *why)
+static void read_fail_line(struct reader *reader, const char *why)
 {
     char where[MACHINE_WHERE_BYTES];
     reader->status = c2_fail(reader->err, C2_ERR_FORMAT, "%s: %s", here(where, reader), why);
 }
 
 /* Like fgets, but a line comes whole or not at all. False at the end of the file and after an error. */
-static bool read_line(struct reader *reader, char *text, int bytes)
+static bool read_read_line(struct reader *reader, char *text, int bytes)
 {
     int length = 0, c;
     while ((c = getc(reader->file)) != EOF) {
         reader->line += length == 0;
         if (c == '\0' || length + 2 > bytes) {
-            fail_line(reader, c == '\0' ? "a NUL byte: this is no text file" : "the line is too long");
+            read_fail_line(reader, c == '\0' ? "a NUL byte: this is no text file" : "the line is too long");
             return false;
         }
         text[length++] = (char)c;
@@ -66,7 +66,7 @@ static bool read_line(struct reader *reader, char *text, int bytes)
         reader->status = c2_fail(reader->err, C2_ERR_IO, "%s: cannot be read: %s", reader->draft->shown,
                                  strerror(errno));
     else if (c == EOF && length > 0)
-        fail_line(reader, "the last line does not end with a newline: the file may be cut (end it with one)");
+        read_fail_line(reader, "the last line does not end with a newline: the file may be cut (end it with one)");
     return reader->status == C2_OK && length > 0;
 }
 
@@ -87,7 +87,7 @@ static void enter_section(struct reader *reader, const char *name)
     if (line[reader->section]) {
         snprintf(text, sizeof text, "[%s] was there before, on line %u", machine_sections[reader->section].name,
                  line[reader->section]);
-        fail_line(reader, text);
+        read_fail_line(reader, text);
         return;
     }
     line[reader->section] = reader->line;
@@ -101,9 +101,9 @@ static void read_heading(struct reader *reader, const char *text)
     char name[256];
     size_t length = strcspn(text + 1, "]");
     if (text[1 + length] != ']' || length >= sizeof name)
-        fail_line(reader, "a heading without its closing bracket");
+        read_fail_line(reader, "a heading without its closing bracket");
     else if (!blank_or_comment(text + length + 2))
-        fail_line(reader, "text behind a heading");
+        read_fail_line(reader, "text behind a heading");
     else {
         snprintf(name, sizeof name, "%.*s", (int)length, text + 1);
         enter_section(reader, name);
@@ -111,18 +111,18 @@ static void read_heading(struct reader *reader, const char *text)
 }
 
 /* inih's source of lines; NULL ends the parse. */
-static char *next_line(char *text, int bytes, void *self)
+static char *read_next_line(char *text, int bytes, void *self)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* byte-order mark, which inih skips as well */
     struct reader *reader = self;
-    if (reader->status != C2_OK || !read_line(reader, text, bytes))
+    if (reader->status != C2_OK || !read_read_line(reader, text, bytes))
         return NULL;
     const char *start = text;
     if (reader->line == 1 && strncmp(start, mark, strlen(mark)) == 0)
         start += strlen(mark);
     reader->indented = isspace((unsigned char)*start) && !blank_or_comment(start);
     if (reader->indented && !reader->after_masks)
-        fail_line(reader, "the line begins with a blank (only a hash_masks list may go on in indented lines)");
+        read_fail_line(reader, "the line begins with a blank (only a hash_masks list may go on in indented lines)");
     else if (*start == '[')
         read_heading(reader, start);
     return reader->status == C2_OK ? text : NULL;
@@ -148,7 +148,7 @@ static enum c2_status set_from_file(struct reader *reader, const char *name, con
 }
 
 /* inih's receiver of keys. Its own section argument is not needed: a heading was seen by next_line. */
-static int take_key(void *self, const char *section, const char *name, const char *value)
+static int read_take_key(void *self, const char *section, const char *name, const char *value)
 {
     struct reader *reader = self;
     (void)section;
@@ -162,11 +162,11 @@ static int take_key(void *self, const char *section, const char *name, const cha
 static enum c2_status read_keys(struct machine_draft *draft, FILE *file, struct c2_error *err)
 {
     struct reader reader = {.draft = draft, .file = file, .err = err};
-    int bad_line = ini_parse_stream(next_line, &reader, take_key, &reader);
+    int bad_line = ini_parse_stream(read_next_line, &reader, read_take_key, &reader);
     /* inih goes on after a line it cannot split; what came later is not the first error. */
     if (bad_line > 0 && (reader.status == C2_OK || (uint32_t)bad_line < reader.line)) {
         reader.line = (uint32_t)bad_line;
-        fail_line(&reader, "neither `key = value` nor `[section]` nor a comment");
+        read_fail_line(&reader, "neither `key = value` nor `[section]` nor a comment");
     }
     if (bad_line < 0)
         return c2_fail_memory(err, "a machine file");
@@ -224,20 +224,20 @@ static enum c2_status apply_override(struct machine_draft *draft, const char *te
 
 /* ------------------------------------------------------------------ from a name to a file */
 
-static bool is_path(const char *name)
+static bool read_is_path(const char *name)
 {
     size_t length = strlen(name);
     return strchr(name, '/') || (length >= 4 && strcmp(name + length - 4, ".ini") == 0);
 }
 
-static enum c2_status fail_open(const char *path, int reason, struct c2_error *err)
+static enum c2_status read_fail_open(const char *path, int reason, struct c2_error *err)
 {
     enum c2_status status = reason == ENOENT ? C2_ERR_NOT_FOUND : reason == EACCES ? C2_ERR_DENIED : C2_ERR_IO;
     return c2_fail(err, status, "the machine file %s cannot be opened: %s", path, strerror(reason));
 }
 
 /* The path, or "..." and its end. */
-static void shorten(char *shown, size_t bytes, const char *path)
+static void read_shorten(char *shown, size_t bytes, const char *path)
 {
     size_t length = strlen(path) + 1;
     if (length <= bytes) {
@@ -248,22 +248,22 @@ static void shorten(char *shown, size_t bytes, const char *path)
     memcpy(shown + 3, path + length - (bytes - 3), bytes - 3);
 }
 
-static enum c2_status open_file(FILE **out, struct machine_draft *draft, const char *name_or_path,
-                                const char *machines_dir, struct c2_error *err)
+static enum c2_status read_open_file(FILE **out, struct machine_draft *draft, const char *name_or_path,
+                                     const char *machines_dir, struct c2_error *err)
 {
-    bool preset = !is_path(name_or_path);
+    bool preset = !read_is_path(name_or_path);
     if (preset && !machines_dir)
         return machine_fail_preset(name_or_path, machines_dir, err);
     int length = preset ? snprintf(draft->path, sizeof draft->path, "%s/%s.ini", machines_dir, name_or_path)
                         : snprintf(draft->path, sizeof draft->path, "%s", name_or_path);
     if ((size_t)length >= sizeof draft->path)
         return c2_fail(err, C2_ERR_INVALID, "the path of the machine file is too long: %.200s...", name_or_path);
-    shorten(draft->shown, sizeof draft->shown, draft->path);
+    read_shorten(draft->shown, sizeof draft->shown, draft->path);
     *out = fopen(draft->path, "re");
     if (*out)
         return C2_OK;
     return preset && errno == ENOENT ? machine_fail_preset(name_or_path, machines_dir, err)
-                                     : fail_open(draft->path, errno, err);
+                                     : read_fail_open(draft->path, errno, err);
 }
 
 /* "dir" of "dir/file", "." of "file". */
@@ -296,8 +296,8 @@ static enum c2_status read_host(struct machine_draft *draft, const char *machine
     return status;
 }
 
-static enum c2_status read_file(struct machine_draft *draft, const char *name_or_path, const char *machines_dir,
-                                struct c2_error *err)
+static enum c2_status read_read_file(struct machine_draft *draft, const char *name_or_path, const char *machines_dir,
+                                     struct c2_error *err)
 {
     FILE *file;
     enum c2_status status = C2_OK;
@@ -305,7 +305,7 @@ static enum c2_status read_file(struct machine_draft *draft, const char *name_or
         status = read_host(draft, machines_dir, err);
         return status == C2_OK ? fill_directory(draft, err) : status;
     }
-    status = open_file(&file, draft, name_or_path, machines_dir, err);
+    status = read_open_file(&file, draft, name_or_path, machines_dir, err);
     if (status != C2_OK)
         return status;
     status = c2_outfile_spare(draft->path, err);
@@ -323,7 +323,7 @@ enum c2_status machine_read(struct caches_machine *out, const char *name_or_path
     if (!draft)
         return c2_fail_memory(err, "a machine file");
     draft->machine = out;
-    enum c2_status status = read_file(draft, name_or_path, machines_dir, err);
+    enum c2_status status = read_read_file(draft, name_or_path, machines_dir, err);
     for (size_t i = 0; status == C2_OK && i < override_count; i++)
         status = apply_override(draft, overrides[i], i + 1, err);
     if (status == C2_OK)

@@ -120,8 +120,8 @@ static enum c2_status check_learning(const struct machine_draft *draft, enum mac
                    where, level->name, caches_policy_name(level->policy));
 }
 
-static enum c2_status check_policy(const struct machine_draft *draft, enum machine_section section,
-                                   struct c2_error *err)
+static enum c2_status rules_check_policy(const struct machine_draft *draft, enum machine_section section,
+                                         struct c2_error *err)
 {
     const struct caches_level *level = &draft->level[section];
     char where[MACHINE_WHERE_BYTES];
@@ -135,8 +135,8 @@ static enum c2_status check_policy(const struct machine_draft *draft, enum machi
                    where, level->name, level->ways, below, 2 * below);
 }
 
-static enum c2_status check_mask(const struct machine_draft *draft, enum machine_section section,
-                                 const struct caches_mask *mask, struct c2_error *err)
+static enum c2_status rules_check_mask(const struct machine_draft *draft, enum machine_section section,
+                                       const struct caches_mask *mask, struct c2_error *err)
 {
     const struct caches_level *level = &draft->level[section];
     const uint64_t all = c2_mask(0, level->ways - 1);
@@ -161,7 +161,7 @@ static enum c2_status check_masks(const struct machine_draft *draft, enum machin
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < level->mask_count && status == C2_OK; i++) {
         const struct caches_mask *mask = &level->masks[i];
-        status = check_mask(draft, section, mask, err);
+        status = rules_check_mask(draft, section, mask, err);
         for (uint32_t k = 0; k < i && status == C2_OK; k++)
             if (mask->first <= level->masks[k].last && level->masks[k].first <= mask->last)
                 status = c2_fail(err, C2_ERR_INVALID, "%s: [%s] ways_of names core %u twice",
@@ -319,7 +319,7 @@ static enum c2_status finish_level(struct machine_draft *draft, enum machine_sec
     if (status == C2_OK)
         status = check_sets(draft, section, err);
     if (status == C2_OK)
-        status = check_policy(draft, section, err);
+        status = rules_check_policy(draft, section, err);
     if (status == C2_OK)
         status = check_masks(draft, section, err);
     if (status == C2_OK)
@@ -350,7 +350,7 @@ static enum c2_status check_shareable(const struct machine_draft *draft, enum ma
     return C2_OK;
 }
 
-static enum c2_status check_line(const struct machine_draft *draft, struct c2_error *err)
+static enum c2_status rules_check_line(const struct machine_draft *draft, struct c2_error *err)
 {
     char where[MACHINE_WHERE_BYTES];
     if (draft->machine->cores == 1 || draft->machine->line_bytes <= CACHES_MAX_COHERENT_LINE)
@@ -410,7 +410,7 @@ static enum c2_status finish_sharing(struct machine_draft *draft, size_t count, 
     const enum machine_section last = data_path[count - 1];
     if (count > 1 && draft->machine->cores > 1 && !machine_given(draft, last, KEY_SHARED))
         draft->level[last].shared = true;
-    enum c2_status status = check_line(draft, err);
+    enum c2_status status = rules_check_line(draft, err);
     for (size_t i = 0; i < count && status == C2_OK; i++)
         status = check_shareable(draft, data_path[i], err);
     if (status == C2_OK && draft->section_line[SECTION_L1I])
@@ -555,7 +555,7 @@ static enum c2_status check_hint(struct machine_draft *draft, enum machine_key k
                    where, machine->levels[level].name);
 }
 
-static enum c2_status check_hints(struct machine_draft *draft, struct c2_error *err)
+static enum c2_status rules_check_hints(struct machine_draft *draft, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (unsigned hint = CACHES_PREFETCH_T0; hint <= CACHES_PREFETCH_NTA && status == C2_OK; hint++)
@@ -596,6 +596,6 @@ enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err)
     if (status == C2_OK)
         status = finish_levels(draft, err);
     if (status == C2_OK)
-        status = check_hints(draft, err);
+        status = rules_check_hints(draft, err);
     return status == C2_OK ? machine_finish_tlbs(draft, err) : status;
 }

@@ -46,7 +46,8 @@ static enum c2_status check_holds(const struct machine_draft *draft, enum machin
     return c2_fail(err, C2_ERR_INVALID, "%s: %s", machine_where(where, draft, section, KEY_PAGES), rules[tlb->place]);
 }
 
-static enum c2_status check_shape(const struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+static enum c2_status tlbs_check_shape(const struct machine_draft *draft, enum machine_section section,
+                                       struct c2_error *err)
 {
     const struct caches_tlb *tlb = &draft->tlb[section];
     char where[MACHINE_WHERE_BYTES];
@@ -122,7 +123,7 @@ static enum c2_status check_sides(const struct machine_draft *draft, struct c2_e
     return C2_OK;
 }
 
-static enum c2_status check_split(const struct machine_draft *draft, struct c2_error *err)
+static enum c2_status tlbs_check_split(const struct machine_draft *draft, struct c2_error *err)
 {
     unsigned kinds = 0, sides = 0;
     for (uint32_t i = 0; i < draft->machine->tlb_count; i++) {
@@ -141,7 +142,7 @@ static enum c2_status check_split(const struct machine_draft *draft, struct c2_e
 }
 
 /* Of the TLBs before `last`, those that hold some of the same for some of the same sides. */
-static enum c2_status check_overlap(const struct machine_draft *draft, uint32_t last, struct c2_error *err)
+static enum c2_status tlbs_check_overlap(const struct machine_draft *draft, uint32_t last, struct c2_error *err)
 {
     const struct caches_tlb *tlbs = draft->machine->tlbs;
     unsigned pointers = tlbs[last].holds & ~(unsigned)CACHES_TLB_PAGES, others[3] = {0};
@@ -159,7 +160,7 @@ static enum c2_status check_overlap(const struct machine_draft *draft, uint32_t 
     return C2_OK;
 }
 
-static enum c2_status finish_walks(struct machine_draft *draft, struct c2_error *err)
+static enum c2_status tlbs_finish_walks(struct machine_draft *draft, struct c2_error *err)
 {
     struct caches_machine *machine = draft->machine;
     char where[MACHINE_WHERE_BYTES];
@@ -185,7 +186,7 @@ static enum c2_status finish_tlb(struct machine_draft *draft, enum machine_secti
     if (status == C2_OK)
         status = check_holds(draft, section, err);
     if (status == C2_OK)
-        status = check_shape(draft, section, err);
+        status = tlbs_check_shape(draft, section, err);
     if (status == C2_OK)
         status = check_index(draft, section, err);
     if (status == C2_OK && machine->tlb_count == CACHES_MAX_TLBS)
@@ -193,7 +194,7 @@ static enum c2_status finish_tlb(struct machine_draft *draft, enum machine_secti
     if (status != C2_OK)
         return status;
     machine->tlbs[machine->tlb_count] = draft->tlb[section];
-    status = check_overlap(draft, machine->tlb_count, err);
+    status = tlbs_check_overlap(draft, machine->tlb_count, err);
     machine->tlb_count += status == C2_OK;
     return status;
 }
@@ -207,6 +208,6 @@ enum c2_status machine_finish_tlbs(struct machine_draft *draft, struct c2_error 
     if (status == C2_OK)
         status = check_sides(draft, err);
     if (status == C2_OK)
-        status = check_split(draft, err);
-    return status == C2_OK ? finish_walks(draft, err) : status;
+        status = tlbs_check_split(draft, err);
+    return status == C2_OK ? tlbs_finish_walks(draft, err) : status;
 }

@@ -57,7 +57,7 @@ static bool same_backing(const struct backing *a, const struct backing *b)
     return a->inode == b->inode && a->device == b->device && strcmp(a->path, b->path) == 0;
 }
 
-static bool alike(const struct area *a, const struct area *b)
+static bool areas_alike(const struct area *a, const struct area *b)
 {
     return area_end(a) == b->view.start.v && a->view.prot == b->view.prot && a->view.shared == b->view.shared &&
            a->view.kind == b->view.kind && a->may_write == b->may_write && a->huge_wanted == b->huge_wanted &&
@@ -67,14 +67,14 @@ static bool alike(const struct area *a, const struct area *b)
 
 /* ------------------------------------------------------------------ the tree */
 
-static struct area *area_of(struct c2_node *node) { return (struct area *)node; }
+static struct area *areas_area_of(struct c2_node *node) { return (struct area *)node; }
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static void summarize(struct c2_node *node)
 {
-    struct area *area = area_of(node);
-    const struct area *left = area_of(node->left), *right = area_of(node->right);
+    struct area *area = areas_area_of(node);
+    const struct area *left = areas_area_of(node->left), *right = areas_area_of(node->right);
     area->low = left ? left->low : area->view.start.v;
     area->high = right ? right->high : area_end(area);
     area->widest = larger(left ? larger(left->widest, area->view.start.v - left->high) : 0,
@@ -113,11 +113,11 @@ static void free_area(struct mmu_areas *areas, struct area *area)
     put_spare(areas, area);
 }
 
-static void put(struct mmu_areas *areas, const struct area *contents)
+static void areas_put(struct mmu_areas *areas, const struct area *contents)
 {
     struct area *area = areas->spare;
     C2_ASSERT(area);
-    areas->spare = area_of(area->node.left);
+    areas->spare = areas_area_of(area->node.left);
     areas->spares--;
     *area = *contents;
     area->node.key = area->view.start.v;
@@ -125,7 +125,7 @@ static void put(struct mmu_areas *areas, const struct area *contents)
     c2_tree_insert(&areas->tree, &area->node);
 }
 
-static void take(struct mmu_areas *areas, struct area *area)
+static void areas_take(struct mmu_areas *areas, struct area *area)
 {
     c2_tree_remove(&areas->tree, &area->node);
     backing_release(area->backing);
@@ -137,7 +137,7 @@ void areas_release(struct mmu_areas *areas)
     areas_remove(areas, 0, UINT64_MAX);
     while (areas->spare) {
         struct area *area = areas->spare;
-        areas->spare = area_of(area->node.left);
+        areas->spare = areas_area_of(area->node.left);
         c2_free(area);
     }
     *areas = (struct mmu_areas){0};
@@ -147,36 +147,39 @@ void areas_release(struct mmu_areas *areas)
 
 struct area *areas_at(const struct mmu_areas *areas, uint64_t va)
 {
-    struct area *area = area_of(c2_tree_at_or_below(&areas->tree, va));
+    struct area *area = areas_area_of(c2_tree_at_or_below(&areas->tree, va));
     return area && area_end(area) > va ? area : NULL;
 }
 
 struct area *areas_find(const struct mmu_areas *areas, uint64_t va)
 {
     struct area *area = areas_at(areas, va);
-    return area ? area : area_of(c2_tree_above(&areas->tree, va));
+    return area ? area : areas_area_of(c2_tree_above(&areas->tree, va));
 }
 
 struct area *areas_next(const struct mmu_areas *areas, const struct area *area)
 {
-    return area_of(c2_tree_above(&areas->tree, area->view.start.v));
+    return areas_area_of(c2_tree_above(&areas->tree, area->view.start.v));
 }
 
 struct area *areas_before(const struct mmu_areas *areas, uint64_t va)
 {
-    return area_of(c2_tree_at_or_below(&areas->tree, va - 1));
+    return areas_area_of(c2_tree_at_or_below(&areas->tree, va - 1));
 }
 
-static struct area *below(struct area *area, uint64_t end) { return area && area->view.start.v < end ? area : NULL; }
+static struct area *areas_below(struct area *area, uint64_t end)
+{
+    return area && area->view.start.v < end ? area : NULL;
+}
 
 struct area *areas_first_in(const struct mmu_areas *areas, uint64_t start, uint64_t end)
 {
-    return below(areas_find(areas, start), end);
+    return areas_below(areas_find(areas, start), end);
 }
 
 struct area *areas_next_in(const struct mmu_areas *areas, const struct area *area, uint64_t end)
 {
-    return below(areas_next(areas, area), end);
+    return areas_below(areas_next(areas, area), end);
 }
 
 bool areas_free(const struct mmu_areas *areas, uint64_t start, uint64_t end)
@@ -206,13 +209,13 @@ void areas_split(struct mmu_areas *areas, uint64_t va)
         high.backing->references++;
     }
     areas_resize(areas, low, bytes);
-    put(areas, &high);
+    areas_put(areas, &high);
 }
 
 void areas_insert(struct mmu_areas *areas, const struct area *area)
 {
     C2_ASSERT(areas_free(areas, area->view.start.v, area_end(area)));
-    put(areas, area);
+    areas_put(areas, area);
 }
 
 void areas_remove(struct mmu_areas *areas, uint64_t start, uint64_t end)
@@ -221,7 +224,7 @@ void areas_remove(struct mmu_areas *areas, uint64_t start, uint64_t end)
     while (area) {
         struct area *next = areas_next_in(areas, area, end);
         C2_ASSERT(area->view.start.v >= start && area_end(area) <= end);
-        take(areas, area);
+        areas_take(areas, area);
         area = next;
     }
 }
@@ -231,9 +234,9 @@ void areas_merge(struct mmu_areas *areas, uint64_t start, uint64_t end)
     struct area *low = areas_find(areas, start - 1), *high = low ? areas_next(areas, low) : NULL;
     while (high && high->view.start.v <= end) {
         struct area *next = areas_next(areas, high);
-        if (alike(low, high)) {
+        if (areas_alike(low, high)) {
             const uint64_t bytes = low->view.bytes + high->view.bytes;
-            take(areas, high);
+            areas_take(areas, high);
             areas_resize(areas, low, bytes);
         } else {
             low = high;
@@ -251,7 +254,7 @@ struct search {
     uint64_t bottom, top, bytes;
 };
 
-static bool fits(const struct search *search, uint64_t bottom, uint64_t top)
+static bool areas_fits(const struct search *search, uint64_t bottom, uint64_t top)
 {
     bottom = larger(bottom, search->bottom);
     top = top < search->top ? top : search->top;
@@ -260,7 +263,7 @@ static bool fits(const struct search *search, uint64_t bottom, uint64_t top)
 
 static void sink(struct search *search, uint64_t to) { search->top = to < search->top ? to : search->top; }
 
-static void rise(struct search *search, uint64_t to) { search->bottom = larger(to, search->bottom); }
+static void areas_rise(struct search *search, uint64_t to) { search->bottom = larger(to, search->bottom); }
 
 /* Whether there is one above the subtree or inside it, its end being search->top then. Of a subtree that lies inside
  * the range, only a hole that fits is gone after; so no more than the paths to it and to the range's ends are. */
@@ -270,13 +273,13 @@ static bool search_down(struct search *search, const struct c2_node *node)
     if (!area || area->low >= search->top)
         return false;
     c2_tree_visit(search->tree);
-    if (fits(search, area->high, UINT64_MAX))
+    if (areas_fits(search, area->high, UINT64_MAX))
         return true;
     if (area->widest < search->bytes || area->high <= search->bottom) {
         sink(search, area->low);
         return false;
     }
-    if (search_down(search, node->right) || fits(search, area_end(area), UINT64_MAX))
+    if (search_down(search, node->right) || areas_fits(search, area_end(area), UINT64_MAX))
         return true;
     sink(search, area->view.start.v);
     return search_down(search, node->left);
@@ -289,28 +292,28 @@ static bool search_up(struct search *search, const struct c2_node *node)
     if (!area || area->high <= search->bottom)
         return false;
     c2_tree_visit(search->tree);
-    if (fits(search, 0, area->low))
+    if (areas_fits(search, 0, area->low))
         return true;
     if (area->widest < search->bytes || area->low >= search->top) {
-        rise(search, area->high);
+        areas_rise(search, area->high);
         return false;
     }
-    if (search_up(search, node->left) || fits(search, 0, area->view.start.v))
+    if (search_up(search, node->left) || areas_fits(search, 0, area->view.start.v))
         return true;
-    rise(search, area_end(area));
+    areas_rise(search, area_end(area));
     return search_up(search, node->right);
 }
 
 uint64_t areas_gap_down(const struct mmu_areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
 {
     struct search search = {&areas->tree, bottom, top, bytes};
-    return search_down(&search, areas->tree.root) || fits(&search, 0, UINT64_MAX) ? search.top - bytes : 0;
+    return search_down(&search, areas->tree.root) || areas_fits(&search, 0, UINT64_MAX) ? search.top - bytes : 0;
 }
 
 uint64_t areas_gap_up(const struct mmu_areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
 {
     struct search search = {&areas->tree, bottom, top, bytes};
-    return search_up(&search, areas->tree.root) || fits(&search, 0, UINT64_MAX) ? search.bottom : 0;
+    return search_up(&search, areas->tree.root) || areas_fits(&search, 0, UINT64_MAX) ? search.bottom : 0;
 }
 
 const struct mmu_area *mmu_area_at(const struct mmu_areas *areas, struct guest_va va, bool next)
@@ -329,7 +332,7 @@ static void check_area(const struct area *area, const struct area *before)
     C2_ASSERT(!area->view.prot || !areas_meet_tables(area->view.start.v, area_end(area)));
     C2_ASSERT(!area->backing || area->backing->references > 0);
     C2_ASSERT(!before || area_end(before) <= area->view.start.v);
-    C2_ASSERT(!before || !alike(before, area));
+    C2_ASSERT(!before || !areas_alike(before, area));
 }
 
 static void check_summary(const struct area *area)

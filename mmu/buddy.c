@@ -95,7 +95,7 @@ static uint64_t block_end(const struct buddy *buddy, uint64_t block)
     return end < buddy->config.frames ? end : buddy->config.frames;
 }
 
-static enum c2_status allocate(struct buddy *buddy, struct c2_error *err)
+static enum c2_status buddy_allocate(struct buddy *buddy, struct c2_error *err)
 {
     uint64_t frames = buddy->config.frames;
     buddy->next = c2_calloc(frames, sizeof *buddy->next);
@@ -121,7 +121,7 @@ enum c2_status buddy_create(struct buddy **out, const struct buddy_config *confi
         buddy->first[order] = buddy->last[order] = NONE;
     c2_rng_init(&buddy->rng, config->seed, "ageing");
     set_age(buddy);
-    enum c2_status status = allocate(buddy, err);
+    enum c2_status status = buddy_allocate(buddy, err);
     if (status != C2_OK) {
         buddy_destroy(buddy);
         return status;
@@ -231,7 +231,7 @@ static bool aged(struct buddy *buddy)
     return buddy->config.age != 0 && c2_rng_below(&buddy->rng, 1000) < buddy->config.age;
 }
 
-static void add_run(struct buddy *buddy, uint64_t start, uint64_t end)
+static void buddy_add_run(struct buddy *buddy, uint64_t start, uint64_t end)
 {
     while (start < end) {
         unsigned order = start == 0 ? TOP_ORDER : (unsigned)__builtin_ctzll(start), most = c2_log2(end - start);
@@ -242,7 +242,7 @@ static void add_run(struct buddy *buddy, uint64_t start, uint64_t end)
     }
 }
 
-static void occupy(struct buddy *buddy, uint64_t frame)
+static void buddy_occupy(struct buddy *buddy, uint64_t frame)
 {
     buddy->free_frames--;
     buddy->config.occupy(buddy->config.self, frame);
@@ -263,21 +263,21 @@ static void cut_block(struct buddy *buddy, uint64_t block)
         if (is_claimed(buddy, frame)) {
             buddy->claimed_unseen--;
             if (!used)
-                add_run(buddy, run, frame);
+                buddy_add_run(buddy, run, frame);
             run = frame + 1;
         } else if (used) {
-            occupy(buddy, frame);
+            buddy_occupy(buddy, frame);
             run = frame + 1;
         }
         if (young || !chance(buddy, used ? buddy->end_used : buddy->end_free))
             continue;
         if (!used)
-            add_run(buddy, run, frame + 1);
+            buddy_add_run(buddy, run, frame + 1);
         run = frame + 1;
         used = !used;
     }
     if (!used)
-        add_run(buddy, run, end);
+        buddy_add_run(buddy, run, end);
 }
 
 static void shuffle_pieces(struct buddy *buddy)
@@ -319,7 +319,7 @@ static bool look_further(struct buddy *buddy)
 
 /* ------------------------------------------------------------------ blocks */
 
-static uint64_t take_from(struct buddy *buddy, unsigned from, unsigned order)
+static uint64_t buddy_take_from(struct buddy *buddy, unsigned from, unsigned order)
 {
     uint32_t frame = buddy->first[from];
     unlink_block(buddy, frame, from);
@@ -330,12 +330,12 @@ static uint64_t take_from(struct buddy *buddy, unsigned from, unsigned order)
     return frame;
 }
 
-static uint64_t take_block(struct buddy *buddy, unsigned order)
+static uint64_t buddy_take_block(struct buddy *buddy, unsigned order)
 {
     do {
         for (unsigned from = order; from < BUDDY_ORDERS; from++) {
             if (buddy->first[from] != NONE)
-                return take_from(buddy, from, order);
+                return buddy_take_from(buddy, from, order);
         }
     } while (look_further(buddy));
     return BUDDY_NONE;
@@ -343,7 +343,7 @@ static uint64_t take_block(struct buddy *buddy, unsigned order)
 
 static uint32_t *pcp_slot(struct buddy *buddy, uint32_t n) { return &buddy->pcp[(buddy->pcp_first + n) % PCP_ROOM]; }
 
-static void drain(struct buddy *buddy, uint32_t count)
+static void buddy_drain(struct buddy *buddy, uint32_t count)
 {
     while (count-- > 0 && buddy->pcp_count > 0)
         merge_in(buddy, *pcp_slot(buddy, --buddy->pcp_count), 0);
@@ -352,7 +352,7 @@ static void drain(struct buddy *buddy, uint32_t count)
 static void refill(struct buddy *buddy)
 {
     for (int i = 0; i < BUDDY_BATCH; i++) {
-        uint64_t frame = take_block(buddy, 0);
+        uint64_t frame = buddy_take_block(buddy, 0);
         if (frame == BUDDY_NONE)
             return;
         *pcp_slot(buddy, buddy->pcp_count++) = (uint32_t)frame;
@@ -406,10 +406,10 @@ uint64_t buddy_take(struct buddy *buddy, unsigned order)
 {
     if (order == 0)
         return take_frame(buddy);
-    uint64_t frame = take_block(buddy, order);
+    uint64_t frame = buddy_take_block(buddy, order);
     if (frame == BUDDY_NONE && buddy->pcp_count > 0) {
-        drain(buddy, buddy->pcp_count);
-        frame = take_block(buddy, order);
+        buddy_drain(buddy, buddy->pcp_count);
+        frame = buddy_take_block(buddy, order);
     }
     if (frame != BUDDY_NONE)
         buddy->free_frames -= (uint64_t)1 << order;
@@ -422,7 +422,7 @@ static void give_frame(struct buddy *buddy, uint32_t frame)
     buddy->pcp_count++;
     *pcp_slot(buddy, 0) = frame;
     if (buddy->pcp_count > BUDDY_HIGH)
-        drain(buddy, BUDDY_BATCH);
+        buddy_drain(buddy, BUDDY_BATCH);
 }
 
 void buddy_give(struct buddy *buddy, uint64_t frame, unsigned order)
@@ -501,7 +501,7 @@ bool buddy_take_giant(struct buddy *buddy, uint64_t frame)
     C2_ASSERT(frame % GIANT_FRAMES == 0);
     if (frame + GIANT_FRAMES > buddy->config.frames)
         return false;
-    drain(buddy, buddy->pcp_count);
+    buddy_drain(buddy, buddy->pcp_count);
     look_at_range(buddy, frame);
     for (uint64_t at = frame; at < frame + GIANT_FRAMES; at += BUDDY_BLOCK_FRAMES) {
         if (!is_free_block(buddy, at, TOP_ORDER))

@@ -11,7 +11,7 @@
 #include "mmu/mmu_priv.h"
 
 /* 0 and the end of the range in *end, or -errno. */
-static int64_t check_range(uint64_t address, uint64_t bytes, uint64_t *end)
+static int64_t change_check_range(uint64_t address, uint64_t bytes, uint64_t *end)
 {
     if (address % C2_PAGE_BYTES != 0)
         return -EINVAL;
@@ -69,7 +69,7 @@ int mmu_unmap_range(struct mmu *mmu, uint64_t start, uint64_t end)
 int64_t mmu_unmap(struct mmu *mmu, uint64_t address, uint64_t bytes)
 {
     uint64_t end;
-    if (bytes == 0 || check_range(address, bytes, &end) != 0 || end > (uint64_t)1 << 47)
+    if (bytes == 0 || change_check_range(address, bytes, &end) != 0 || end > (uint64_t)1 << 47)
         return -EINVAL;
     const int error = mmu_unmap_range(mmu, address, end);
     C2_PROMISE(mmu_holds(mmu));
@@ -115,7 +115,7 @@ static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned
 int64_t mmu_protect(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned prot)
 {
     uint64_t end;
-    int64_t refused = check_range(address, bytes, &end);
+    int64_t refused = change_check_range(address, bytes, &end);
     if (refused)
         return refused;
     if (prot & ~7u)
@@ -164,7 +164,7 @@ static int64_t discard_range(struct mmu *mmu, uint64_t start, uint64_t end)
 int64_t mmu_discard(struct mmu *mmu, uint64_t address, uint64_t bytes)
 {
     uint64_t end;
-    if (check_range(address, bytes, &end) != 0)
+    if (change_check_range(address, bytes, &end) != 0)
         return -EINVAL;
     if (end == address)
         return 0;
@@ -176,7 +176,7 @@ int64_t mmu_discard(struct mmu *mmu, uint64_t address, uint64_t bytes)
 int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool huge)
 {
     uint64_t end;
-    if (check_range(address, bytes, &end) != 0)
+    if (change_check_range(address, bytes, &end) != 0)
         return -EINVAL;
     if (space_advise(&mmu->space, address, end, huge) != 0)
         return -ENOMEM;

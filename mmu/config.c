@@ -14,7 +14,7 @@ const char *mmu_huge_name(enum mmu_huge huge)
     return (unsigned)huge < sizeof names / sizeof names[0] ? names[huge] : "unknown";
 }
 
-static enum c2_status check_policy(const struct mmu_config *config, struct c2_error *err)
+static enum c2_status config_check_policy(const struct mmu_config *config, struct c2_error *err)
 {
     if (config->age > 1000)
         return c2_fail(err, C2_ERR_INVALID, "the age of buddy placement is %u thousandths: it must be 0 to 1",
@@ -39,9 +39,9 @@ enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error
                        "physical_memory = %s is not allowed: it must be a multiple of 4 KiB, "
                        "at most 1 TiB",
                        c2_size_text(size, bytes));
-    enum c2_status status = check_policy(config, err);
+    enum c2_status status = config_check_policy(config, err);
     for (size_t i = 0; i < config->rule_count && status == C2_OK; i++)
-        status = check_policy(&config->rules[i].policy, err);
+        status = config_check_policy(&config->rules[i].policy, err);
     return status == C2_OK ? rules_check(config, err) : status;
 }
 

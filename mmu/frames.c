@@ -120,7 +120,7 @@ static void lower_hints(const struct placer *placer, uint64_t frame)
     }
 }
 
-static void show(struct frames *frames, uint64_t frame)
+static void frames_show(struct frames *frames, uint64_t frame)
 {
     uint64_t member = frame;
     for (int size = 0; size < MMU_PAGE_SIZES && member < frames->all[size].count; size++, member >>= 9) {
@@ -133,7 +133,7 @@ static void show(struct frames *frames, uint64_t frame)
     C2_PROMISE(sizes_agree(frames, frame) && hints_hold(frames, frame));
 }
 
-static void hold(struct frames *frames, uint64_t frame, bool now)
+static void frames_hold(struct frames *frames, uint64_t frame, bool now)
 {
     C2_ASSERT(bit_at(frames->held, frame) != now);
     flip_bit(frames->held, frame);
@@ -141,10 +141,10 @@ static void hold(struct frames *frames, uint64_t frame, bool now)
 }
 
 /* It is not the buddy allocator that takes: it is notified. */
-static void take(struct frames *frames, uint64_t frame)
+static void frames_take(struct frames *frames, uint64_t frame)
 {
     if (bit_at(frames->kept, frame)) {
-        hold(frames, frame, true);
+        frames_hold(frames, frame, true);
         return;
     }
     hide(frames, frame);
@@ -152,17 +152,17 @@ static void take(struct frames *frames, uint64_t frame)
         buddy_claim(frames->buddy, frame);
 }
 
-static void give(struct frames *frames, uint64_t frame)
+static void mmu_frames_give(struct frames *frames, uint64_t frame)
 {
     if (bit_at(frames->kept, frame))
-        hold(frames, frame, false);
+        frames_hold(frames, frame, false);
     else
-        show(frames, frame);
+        frames_show(frames, frame);
 }
 
 void frames_give(struct frames *frames, uint64_t frame)
 {
-    give(frames, frame);
+    mmu_frames_give(frames, frame);
     if (frames->buddy && !bit_at(frames->kept, frame))
         buddy_give(frames->buddy, frame, 0);
 }
@@ -170,7 +170,7 @@ void frames_give(struct frames *frames, uint64_t frame)
 void frames_give_huge(struct frames *frames, uint64_t frame, enum mmu_page_size size)
 {
     for (uint64_t i = 0; i < mmu_page_bytes(size) >> C2_PAGE_SHIFT; i++)
-        give(frames, frame + i);
+        mmu_frames_give(frames, frame + i);
     if (!frames->buddy || bit_at(frames->kept, frame)) /* a map names a huge frame whole */
         return;
     if (size == MMU_PAGE_1G)
@@ -179,14 +179,14 @@ void frames_give_huge(struct frames *frames, uint64_t frame, enum mmu_page_size 
         buddy_give(frames->buddy, frame, 9 * (unsigned)size);
 }
 
-static void occupy(void *self, uint64_t frame)
+static void frames_occupy(void *self, uint64_t frame)
 {
     struct frames *frames = self;
     hide(frames, frame);
     frames->others++;
 }
 
-static bool is_hidden(void *self, uint64_t frame)
+static bool frames_is_hidden(void *self, uint64_t frame)
 {
     const struct frames *frames = self;
     return frame_set_is_taken(&frames->all[0], frame);
@@ -236,8 +236,8 @@ static enum c2_status create_buddy(struct frames *frames, uint32_t age, struct c
     struct buddy_config config = {.frames = frames->all[0].count,
                                   .age = age,
                                   .seed = frames->config.seed,
-                                  .occupy = occupy,
-                                  .taken = is_hidden,
+                                  .occupy = frames_occupy,
+                                  .taken = frames_is_hidden,
                                   .self = frames};
     return frames->buddy ? C2_OK : buddy_create(&frames->buddy, &config, err);
 }
@@ -397,8 +397,8 @@ static enum frames_answer choose_map(const struct frames *frames, const struct p
 }
 
 /* *member counts frames of the size. Only buddy takes what it chooses. */
-static enum frames_answer choose(struct frames *frames, struct placer *placer, uint64_t vpn, enum mmu_page_size size,
-                                 uint64_t *member)
+static enum frames_answer frames_choose(struct frames *frames, struct placer *placer, uint64_t vpn,
+                                        enum mmu_page_size size, uint64_t *member)
 {
     const struct frame_set *set = &frames->all[size];
     uint64_t left = frame_set_free_count(set), page = vpn >> 9 * (unsigned)size;
@@ -431,13 +431,13 @@ enum frames_answer frames_place_by(struct frames *frames, size_t by, uint64_t vp
 {
     struct placer *placer = &frames->placers[by];
     uint64_t member = 0, count = mmu_page_bytes(size) >> C2_PAGE_SHIFT;
-    enum frames_answer answer = choose(frames, placer, vpn, size, &member);
+    enum frames_answer answer = frames_choose(frames, placer, vpn, size, &member);
     *frame = member << 9 * (unsigned)size;
     for (uint64_t i = 0; answer == FRAMES_PLACED && i < count; i++) {
         if (placer->policy->placement == MMU_BUDDY)
             hide(frames, *frame + i);
         else
-            take(frames, *frame + i);
+            frames_take(frames, *frame + i);
     }
     return answer;
 }
@@ -513,7 +513,7 @@ static void check_kept(const struct frames *frames)
     C2_ASSERT(idle == frames->idle);
 }
 
-static void check_hints(const struct frames *frames, const struct placer *placer)
+static void frames_check_hints(const struct frames *frames, const struct placer *placer)
 {
     for (unsigned i = 0; i < MMU_PAGE_SIZES && placer->hint[i]; i++) {
         enum mmu_page_size size = (enum mmu_page_size)i;
@@ -545,7 +545,7 @@ void frames_check(const struct frames *frames)
     if (frames->kept)
         check_kept(frames);
     for (size_t i = 0; i < frames->placer_count; i++)
-        check_hints(frames, &frames->placers[i]);
+        frames_check_hints(frames, &frames->placers[i]);
     if (!frames->buddy)
         return;
     buddy_check(frames->buddy);

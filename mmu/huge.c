@@ -42,8 +42,8 @@ static enum mmu_page_size wanted_by_config(const struct mmu_replica *replica, co
 }
 
 /* The map is that of the policy that would place the small page. *region is the huge region that speaks. */
-static enum mmu_page_size wanted(const struct mmu_replica *replica, uint64_t page, const struct area *area,
-                                 size_t *region)
+static enum mmu_page_size mmu_huge_wanted(const struct mmu_replica *replica, uint64_t page, const struct area *area,
+                                          size_t *region)
 {
     enum mmu_page_size size;
     *region = replica->config.huge_region_count;
@@ -67,7 +67,7 @@ static enum mmu_page_size wanted(const struct mmu_replica *replica, uint64_t pag
 }
 
 /* For those that no region speaks for, the last row counts. */
-static void count(struct mmu_replica *replica, enum mmu_page_size size, size_t by, size_t region)
+static void mmu_huge_count(struct mmu_replica *replica, enum mmu_page_size size, size_t by, size_t region)
 {
     rules_count(&replica->placed_by[by], size);
     rules_count(&replica->enlarged_by[region], size);
@@ -80,7 +80,7 @@ static void count(struct mmu_replica *replica, enum mmu_page_size size, size_t b
 bool replica_place_huge(struct mmu_replica *replica, uint64_t page, const struct area *area)
 {
     size_t region;
-    enum mmu_page_size size = wanted(replica, page, area, &region);
+    enum mmu_page_size size = mmu_huge_wanted(replica, page, area, &region);
     uint64_t bytes = mmu_page_bytes(size), base = c2_align_down(page, bytes), frame;
     if (size == MMU_PAGE_4K || base < area->view.start.v || base + bytes > area_end(area) ||
         !tables_empty(replica->space.tables, base, size) ||
@@ -96,6 +96,6 @@ bool replica_place_huge(struct mmu_replica *replica, uint64_t page, const struct
     tables_set(replica->space.tables, base,
                frame << C2_PAGE_SHIFT | leaf_rights(area->view.prot) | entry_huge_bits(size));
     replica_log(replica, base, frame, size);
-    count(replica, size, by, region);
+    mmu_huge_count(replica, size, by, region);
     return true;
 }

@@ -92,8 +92,8 @@ static int make_backing(struct mmu *mmu, struct backing **out, const struct mmu_
 
 void mmu_number_memory(struct mmu *mmu, uint64_t last) { mmu->objects = last; }
 
-static struct area area_of(const struct mmu *mmu, const struct mmu_request *request, uint64_t start, uint64_t bytes,
-                           struct backing *backing)
+static struct area map_area_of(const struct mmu *mmu, const struct mmu_request *request, uint64_t start, uint64_t bytes,
+                               struct backing *backing)
 {
     struct area area = {.backing = backing, .may_write = true, .hugetlb = (uint8_t)request->huge};
     area.view = (struct mmu_area){.start = {start},
@@ -153,7 +153,7 @@ struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area,
 /* ------------------------------------------------------------------ mmap */
 
 /* Puts the area in, over whatever was there. Takes over the area's backing, also on failure. 0 or errno. */
-static int put_area(struct mmu *mmu, struct area *area, int fd)
+static int map_put_area(struct mmu *mmu, struct area *area, int fd)
 {
     const uint64_t start = area->view.start.v, bytes = area->view.bytes;
     struct host_source source = mmu_source_of(mmu, area, fd);
@@ -186,8 +186,8 @@ int64_t mmu_map_range(struct mmu *mmu, const struct mmu_request *request)
     int error = make_backing(mmu, &backing, request);
     if (error)
         return -error;
-    struct area area = area_of(mmu, request, (uint64_t)start, bytes, backing);
-    error = put_area(mmu, &area, request->host_fd);
+    struct area area = map_area_of(mmu, request, (uint64_t)start, bytes, backing);
+    error = map_put_area(mmu, &area, request->host_fd);
     return error ? -error : start;
 }
 

@@ -18,7 +18,7 @@
     (STREAM_MAPPED_RIGHTS | SHARED | MAY_WRITE | ADVISED | REFUSED | (uint64_t)3 << STREAM_MAPPED_KIND_SHIFT | \
      (uint64_t)3 << STREAM_MAPPED_PAGES_SHIFT)
 
-static uint64_t flags_of(const struct area *area)
+static uint64_t marks_flags_of(const struct area *area)
 {
     return area->view.prot | (area->view.shared ? SHARED : 0) | (area->may_write ? MAY_WRITE : 0) |
            (area->huge_wanted ? ADVISED : 0) | (area->huge_refused ? REFUSED : 0) |
@@ -30,7 +30,7 @@ uint32_t mark_mapped(uint64_t words[MARK_WORDS], const struct area *area, uint64
     const struct backing *backing = area->backing;
     words[0] = start;
     words[1] = bytes;
-    words[2] = flags_of(area);
+    words[2] = marks_flags_of(area);
     words[3] = backing ? area->view.offset + (start - area->view.start.v) : 0;
     words[4] = backing ? backing->inode : 0;
     words[5] = backing ? backing->device : 0;
@@ -45,14 +45,14 @@ uint32_t mark_mapped(uint64_t words[MARK_WORDS], const struct area *area, uint64
 
 /* ------------------------------------------------------------------ reading them */
 
-static enum c2_status fail(const uint64_t *words, uint32_t count, struct c2_error *err)
+static enum c2_status marks_fail(const uint64_t *words, uint32_t count, struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_FORMAT, "a mapping of the stream, at 0x%llx, is none that a run can have made",
                    count > 0 ? (unsigned long long)words[0] : 0);
 }
 
 /* NULL: it is not one text with its zeros. */
-static const char *path_of(const uint64_t *words, uint32_t count)
+static const char *marks_path_of(const uint64_t *words, uint32_t count)
 {
     const char *path = (const char *)&words[MARK_MAPPED_WORDS];
     const size_t room = (count - MARK_MAPPED_WORDS) * sizeof *words;
@@ -67,13 +67,13 @@ static bool good(const uint64_t *words, uint32_t count)
     const bool file = (words[2] >> STREAM_MAPPED_KIND_SHIFT & 3) == MMU_FILE;
     if ((words[2] >> STREAM_MAPPED_PAGES_SHIFT & 3) >= MMU_PAGE_SIZES || (words[2] & ADVISED && words[2] & REFUSED))
         return false;
-    return file ? !!path_of(words, count) : count == MARK_MAPPED_WORDS;
+    return file ? !!marks_path_of(words, count) : count == MARK_MAPPED_WORDS;
 }
 
 enum c2_status mark_area(struct area *out, const uint64_t *words, uint32_t count, struct c2_error *err)
 {
     if (!good(words, count))
-        return fail(words, count, err);
+        return marks_fail(words, count, err);
     const uint64_t flags = words[2];
     *out = (struct area){.may_write = flags & MAY_WRITE,
                          .huge_wanted = flags & ADVISED,
@@ -87,7 +87,7 @@ enum c2_status mark_area(struct area *out, const uint64_t *words, uint32_t count
     const bool file = out->view.kind == MMU_FILE;
     if (!file && !out->view.shared)
         return C2_OK;
-    out->backing = backing_create(file ? path_of(words, count) : NULL, words[4], words[5]);
+    out->backing = backing_create(file ? marks_path_of(words, count) : NULL, words[4], words[5]);
     if (!out->backing)
         return c2_fail_memory(err, "a mapping");
     area_describe(out, words[3]);

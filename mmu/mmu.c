@@ -15,7 +15,7 @@
  */
 #include "mmu/mmu_priv.h"
 
-static enum c2_status allocate(struct mmu **out, const struct mmu_guest_config *config, struct c2_error *err)
+static enum c2_status mmu_allocate(struct mmu **out, const struct mmu_guest_config *config, struct c2_error *err)
 {
     *out = NULL;
     if (config->guest_bytes < C2_PAGE_BYTES)
@@ -52,7 +52,7 @@ enum c2_status mmu_create_on(struct mmu **out, const struct mmu_guest_config *co
 {
     struct mmu *mmu;
     *out = NULL;
-    enum c2_status status = allocate(&mmu, config, err);
+    enum c2_status status = mmu_allocate(&mmu, config, err);
     if (status == C2_OK)
         status = tables_create(&mmu->space.tables, arena, NULL, &mmu->space.counts, err);
     if (status != C2_OK) {

@@ -33,7 +33,7 @@ bool mmu_pagemap_is_textproto(const char *path)
     return length >= sizeof ending - 1 && strcmp(path + length - (sizeof ending - 1), ending) == 0;
 }
 
-static enum c2_status create(struct pagemap **out, const char *path, uint64_t frames, struct c2_error *err)
+static enum c2_status pagemap_create(struct pagemap **out, const char *path, uint64_t frames, struct c2_error *err)
 {
     struct pagemap *map = c2_calloc(1, sizeof *map);
     *out = map;
@@ -53,7 +53,7 @@ enum c2_status pagemap_read(struct pagemap **out, const char *path, uint64_t fra
         return c2_fail(err, errno == ENOENT ? C2_ERR_NOT_FOUND : C2_ERR_IO, "cannot read the page map %s: %s", path,
                        strerror(errno));
     struct pagemap *map;
-    enum c2_status status = create(&map, path, frames, err);
+    enum c2_status status = pagemap_create(&map, path, frames, err);
     if (status == C2_OK)
         status = c2_outfile_spare(path, err);
     if (status == C2_OK)
@@ -81,8 +81,8 @@ void pagemap_destroy(struct pagemap *map)
 
 /* ------------------------------------------------------------------ what a map may say */
 
-static enum c2_status check_line(const struct pagemap *map, const struct pagemap_line *line, uint64_t frame,
-                                 struct c2_error *err)
+static enum c2_status pagemap_check_line(const struct pagemap *map, const struct pagemap_line *line, uint64_t frame,
+                                         struct c2_error *err)
 {
     char size[32];
     uint64_t pages = frames_in(line);
@@ -108,7 +108,7 @@ static enum c2_status check_line(const struct pagemap *map, const struct pagemap
 
 enum c2_status pagemap_add(struct pagemap *map, struct pagemap_line line, uint64_t frame, struct c2_error *err)
 {
-    enum c2_status status = check_line(map, &line, frame, err);
+    enum c2_status status = pagemap_check_line(map, &line, frame, err);
     if (status != C2_OK)
         return status;
     line.frame = (uint32_t)frame;
@@ -131,30 +131,30 @@ enum c2_status pagemap_add(struct pagemap *map, struct pagemap_line line, uint64
     return C2_OK;
 }
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static int pagemap_compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 static int by_page(const void *a, const void *b)
 {
     const struct pagemap_line *x = a, *y = b;
-    int order = compare(x->turn, y->turn);
-    order = order ? order : compare(x->vpn, y->vpn);
-    return order ? order : compare(x->line, y->line);
+    int order = pagemap_compare(x->turn, y->turn);
+    order = order ? order : pagemap_compare(x->vpn, y->vpn);
+    return order ? order : pagemap_compare(x->line, y->line);
 }
 
 static int by_frame(const void *a, const void *b)
 {
     const struct pagemap_line *x = a, *y = b;
-    int order = compare(x->turn, y->turn);
-    order = order ? order : compare(x->frame, y->frame);
-    return order ? order : compare(x->line, y->line);
+    int order = pagemap_compare(x->turn, y->turn);
+    order = order ? order : pagemap_compare(x->frame, y->frame);
+    return order ? order : pagemap_compare(x->line, y->line);
 }
 
 static int by_lookup(const void *a, const void *b)
 {
     const struct pagemap_line *x = a, *y = b;
-    int order = compare(x->size, y->size);
-    order = order ? order : compare(x->vpn, y->vpn);
-    return order ? order : compare(x->turn, y->turn);
+    int order = pagemap_compare(x->size, y->size);
+    order = order ? order : pagemap_compare(x->vpn, y->vpn);
+    return order ? order : pagemap_compare(x->turn, y->turn);
 }
 
 static enum c2_status fail_overlap(const struct pagemap *map, const struct pagemap_line *a,
@@ -166,7 +166,7 @@ static enum c2_status fail_overlap(const struct pagemap *map, const struct pagem
                    earlier->line, what, (unsigned long long)number);
 }
 
-static void sort(struct pagemap *map, int (*order)(const void *a, const void *b))
+static void pagemap_sort(struct pagemap *map, int (*order)(const void *a, const void *b))
 {
     if (map->count > 0)
         qsort(map->lines, map->count, sizeof *map->lines, order);
@@ -176,20 +176,20 @@ static void sort(struct pagemap *map, int (*order)(const void *a, const void *b)
 enum c2_status pagemap_finish(struct pagemap *map, struct c2_error *err)
 {
     if (map->frame_again)
-        sort(map, by_frame);
+        pagemap_sort(map, by_frame);
     for (size_t i = 1; i < map->count && map->frame_again; i++) {
         const struct pagemap_line *low = &map->lines[i - 1], *high = &map->lines[i];
         if (low->turn == high->turn && low->frame + frames_in(low) > high->frame)
             return fail_overlap(map, low, high, "frame", high->frame, err);
     }
-    sort(map, by_page);
+    pagemap_sort(map, by_page);
     for (size_t i = 1; i < map->count; i++) {
         const struct pagemap_line *low = &map->lines[i - 1], *high = &map->lines[i];
         if (low->turn == high->turn && low->vpn + frames_in(low) > high->vpn)
             return fail_overlap(map, low, high, "page", high->vpn, err);
     }
     if (map->turned || map->has_size[MMU_PAGE_4K] + map->has_size[MMU_PAGE_2M] + map->has_size[MMU_PAGE_1G] > 1)
-        sort(map, by_lookup);
+        pagemap_sort(map, by_lookup);
     return C2_OK;
 }
 
@@ -218,7 +218,7 @@ static bool is_better(const struct pagemap_line *line, const struct pagemap_line
     return line->used ? line->turn > than->turn : line->turn < than->turn;
 }
 
-static struct pagemap_line *find(const struct pagemap *map, uint64_t vpn)
+static struct pagemap_line *pagemap_find(const struct pagemap *map, uint64_t vpn)
 {
     struct pagemap_line *best = NULL;
     for (unsigned size = 0; size < MMU_PAGE_SIZES; size++) {
@@ -238,7 +238,7 @@ static struct pagemap_line *find(const struct pagemap *map, uint64_t vpn)
 
 bool pagemap_size_at(const struct pagemap *map, uint64_t vpn, enum mmu_page_size *size)
 {
-    const struct pagemap_line *line = find(map, vpn);
+    const struct pagemap_line *line = pagemap_find(map, vpn);
     if (line)
         *size = (enum mmu_page_size)line->size;
     return line;
@@ -246,7 +246,7 @@ bool pagemap_size_at(const struct pagemap *map, uint64_t vpn, enum mmu_page_size
 
 bool pagemap_use(struct pagemap *map, uint64_t vpn, enum mmu_page_size size, uint64_t *frame)
 {
-    struct pagemap_line *line = find(map, vpn);
+    struct pagemap_line *line = pagemap_find(map, vpn);
     if (!line || line->size < (unsigned)size || (size != MMU_PAGE_4K && line->size != (unsigned)size))
         return false;
     line->used |= line->size == (unsigned)size;

@@ -30,21 +30,21 @@ struct reader {
     uint32_t opened_at;
 };
 
-static enum c2_status refuse(const struct reader *reader, const char *what, const char *text)
+static enum c2_status pagemap_read_refuse(const struct reader *reader, const char *what, const char *text)
 {
     return c2_fail(reader->err, C2_ERR_FORMAT, "%s:%u: %s \"%.60s\"", reader->map->path, reader->line, what, text);
 }
 
-static void skip_space(struct reader *reader)
+static void pagemap_read_skip_space(struct reader *reader)
 {
     while (isspace((unsigned char)*reader->at))
         reader->at++;
 }
 
 /* The next run of letters, digits and '_' or '.', cut out with what stopped it in *stop; empty: none. */
-static char *take_word(struct reader *reader, char *stop)
+static char *pagemap_read_take_word(struct reader *reader, char *stop)
 {
-    skip_space(reader);
+    pagemap_read_skip_space(reader);
     char *word = reader->at;
     while (isalnum((unsigned char)*reader->at) || *reader->at == '_' || *reader->at == '.' || *reader->at == '-')
         reader->at++;
@@ -80,7 +80,7 @@ static bool parse_size(const char *text, uint8_t *size)
     return false;
 }
 
-static enum c2_status add(struct reader *reader, struct pagemap_line line, uint64_t frame, uint64_t turn)
+static enum c2_status pagemap_read_add(struct reader *reader, struct pagemap_line line, uint64_t frame, uint64_t turn)
 {
     if (turn == 0 || turn > UINT32_MAX)
         return c2_fail(reader->err, C2_ERR_FORMAT, "%s:%u: turns count from 1", reader->map->path, reader->line);
@@ -94,26 +94,26 @@ static enum c2_status read_plain(struct reader *reader)
 {
     struct pagemap_line line = {.line = reader->line};
     uint64_t frame, turn = 1;
-    char stop, *page = take_word(reader, &stop);
+    char stop, *page = pagemap_read_take_word(reader, &stop);
     if (!*page && !stop)
         return C2_OK;
     if (!parse_number(page, &line.vpn))
-        return refuse(reader, "the page is no number:", page);
-    char *text = stop ? take_word(reader, &stop) : page + strlen(page);
+        return pagemap_read_refuse(reader, "the page is no number:", page);
+    char *text = stop ? pagemap_read_take_word(reader, &stop) : page + strlen(page);
     if (!parse_number(text, &frame))
-        return refuse(reader, "the frame is no number:", text);
-    text = stop ? take_word(reader, &stop) : text + strlen(text);
+        return pagemap_read_refuse(reader, "the frame is no number:", text);
+    text = stop ? pagemap_read_take_word(reader, &stop) : text + strlen(text);
     if (!parse_size(text, &line.size))
-        return refuse(reader, "the size must be 4K, 2M or 1G, not", text);
-    if (stop && *(text = take_word(reader, &stop)) && !parse_number(text, &turn))
-        return refuse(reader, "the turn is no number:", text);
+        return pagemap_read_refuse(reader, "the size must be 4K, 2M or 1G, not", text);
+    if (stop && *(text = pagemap_read_take_word(reader, &stop)) && !parse_number(text, &turn))
+        return pagemap_read_refuse(reader, "the turn is no number:", text);
     if (stop && !isspace((unsigned char)stop))
-        return refuse(reader, "what is this behind the size and the turn:", reader->at - 1);
+        return pagemap_read_refuse(reader, "what is this behind the size and the turn:", reader->at - 1);
     if (stop)
-        skip_space(reader);
+        pagemap_read_skip_space(reader);
     if (stop && *reader->at)
-        return refuse(reader, "what is this behind the size and the turn:", reader->at);
-    return add(reader, line, frame, turn);
+        return pagemap_read_refuse(reader, "what is this behind the size and the turn:", reader->at);
+    return pagemap_read_add(reader, line, frame, turn);
 }
 
 /* ------------------------------------------------------------------ textproto */
@@ -123,22 +123,23 @@ static enum c2_status close_group(struct reader *reader)
     struct pagemap_line line = {.vpn = reader->virtual_address >> C2_PAGE_SHIFT, .line = reader->line};
     char size[32];
     if (!reader->open)
-        return refuse(reader, "no group is open at", "}");
+        return pagemap_read_refuse(reader, "no group is open at", "}");
     reader->open = false;
     if (!reader->has_virtual || !reader->has_physical)
-        return refuse(reader, "the group has no", reader->has_virtual ? "physical_address" : "virtual_address");
+        return pagemap_read_refuse(reader, "the group has no",
+                                   reader->has_virtual ? "physical_address" : "virtual_address");
     snprintf(size, sizeof size, "%llu", (unsigned long long)reader->page_bytes);
     if (!parse_size(size, &line.size))
-        return refuse(reader, "page_size must be 4096, 2097152 or 1073741824, not", size);
+        return pagemap_read_refuse(reader, "page_size must be 4096, 2097152 or 1073741824, not", size);
     if ((reader->virtual_address | reader->physical_address) % C2_PAGE_BYTES != 0)
-        return refuse(reader, "addresses must be multiples of", "page_size");
-    return add(reader, line, reader->physical_address >> C2_PAGE_SHIFT, reader->turn);
+        return pagemap_read_refuse(reader, "addresses must be multiples of", "page_size");
+    return pagemap_read_add(reader, line, reader->physical_address >> C2_PAGE_SHIFT, reader->turn);
 }
 
 static enum c2_status open_group(struct reader *reader, const char *name)
 {
     if (reader->open)
-        return refuse(reader, "a group inside a group:", name);
+        return pagemap_read_refuse(reader, "a group inside a group:", name);
     reader->open = true;
     reader->opened_at = reader->line;
     reader->has_virtual = reader->has_physical = false;
@@ -161,10 +162,10 @@ static enum c2_status set_field(struct reader *reader, const char *name, const c
         if (strcmp(name, names[i]) != 0)
             continue;
         if (i >= 1 && i <= 3 && !reader->open)
-            return refuse(reader, "outside of a group:", name);
+            return pagemap_read_refuse(reader, "outside of a group:", name);
         reader->has_virtual |= i == 1;
         reader->has_physical |= i == 2;
-        return parse_number(value, fields[i]) ? C2_OK : refuse(reader, "no number:", value);
+        return parse_number(value, fields[i]) ? C2_OK : pagemap_read_refuse(reader, "no number:", value);
     }
     return c2_fail(reader->err, C2_ERR_FORMAT, "%s:%u: unknown field \"%s\"%s", reader->map->path, reader->line, name,
                    c2_suggest(hint, sizeof hint, name, names, sizeof names / sizeof names[0]));
@@ -180,8 +181,8 @@ static enum c2_status read_named(struct reader *reader, char *word, char stop)
     if (stop == '{')
         return open_group(reader, word);
     if (stop != ':')
-        return refuse(reader, "a ':' or '{' is missing behind", word);
-    char *value = take_word(reader, &stop);
+        return pagemap_read_refuse(reader, "a ':' or '{' is missing behind", word);
+    char *value = pagemap_read_take_word(reader, &stop);
     if (stop == '}' || stop == '{') {
         enum c2_status status = set_field(reader, word, value);
         return status != C2_OK || stop == '{' ? status : close_group(reader);
@@ -192,14 +193,15 @@ static enum c2_status read_named(struct reader *reader, char *word, char stop)
 static enum c2_status read_textproto(struct reader *reader)
 {
     enum c2_status status = C2_OK;
-    for (skip_space(reader); status == C2_OK && *reader->at; skip_space(reader)) {
+    for (pagemap_read_skip_space(reader); status == C2_OK && *reader->at; pagemap_read_skip_space(reader)) {
         if (*reader->at == '}') {
             reader->at++;
             status = close_group(reader);
             continue;
         }
-        char stop, *word = take_word(reader, &stop);
-        status = *word ? read_named(reader, word, stop) : refuse(reader, "not understood:", (char[2]){stop, '\0'});
+        char stop, *word = pagemap_read_take_word(reader, &stop);
+        status = *word ? read_named(reader, word, stop)
+                       : pagemap_read_refuse(reader, "not understood:", (char[2]){stop, '\0'});
     }
     return status;
 }

@@ -75,8 +75,8 @@ static enum c2_status copy_zero(struct mmu_replica *replica, uint64_t page, cons
     return status;
 }
 
-static enum c2_status first_touch(struct mmu_replica *replica, uint64_t page, const struct area *area,
-                                  enum mmu_access access, struct c2_error *err)
+static enum c2_status place_first_touch(struct mmu_replica *replica, uint64_t page, const struct area *area,
+                                        enum mmu_access access, struct c2_error *err)
 {
     enum c2_status status = log_room(replica, err);
     if (status != C2_OK || replica_place_huge(replica, page, area))
@@ -96,5 +96,5 @@ enum c2_status replica_touch(struct mmu_replica *replica, const struct area *are
     const uint64_t page = c2_align_down(va, C2_PAGE_BYTES), entry = tables_get(replica->space.tables, page);
     if (entry & ENTRY_ZERO && access == MMU_ACCESS_WRITE)
         return copy_zero(replica, page, area, err);
-    return entry & ENTRY_PRESENT ? C2_OK : first_touch(replica, page, area, access, err);
+    return entry & ENTRY_PRESENT ? C2_OK : place_first_touch(replica, page, area, access, err);
 }

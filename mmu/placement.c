@@ -26,7 +26,7 @@ const char *mmu_placement_name(enum mmu_placement placement)
     return (unsigned)placement < POLICY_COUNT ? policies[placement].name : "unknown";
 }
 
-static enum c2_status parse_policy(struct mmu_config *config, const char *name, struct c2_error *err)
+static enum c2_status placement_parse_policy(struct mmu_config *config, const char *name, struct c2_error *err)
 {
     const char *names[POLICY_COUNT];
     for (size_t i = 0; i < POLICY_COUNT; i++) {
@@ -107,7 +107,7 @@ static enum c2_status parse_file(struct mmu_config *config, const char *path, st
 
 static enum c2_status parse_words(struct mmu_config *config, char *words, struct c2_error *err)
 {
-    enum c2_status status = parse_policy(config, strsep(&words, ","), err);
+    enum c2_status status = placement_parse_policy(config, strsep(&words, ","), err);
     if (status == C2_OK && config->placement == MMU_MAP)
         return parse_file(config, "", err);
     if (status == C2_OK && words)

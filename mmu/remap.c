@@ -15,7 +15,7 @@
 /* ------------------------------------------------------------------ growing */
 
 /* Lengthens the area that ends at end; the range above is free. 0 or errno. */
-static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
+static int mmu_remap_grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
 {
     struct area *area = areas_at(&mmu->space.areas, end - C2_PAGE_BYTES);
     struct area grown = {.view = {.start = {end}, .bytes = bytes, .prot = area->view.prot}};
@@ -35,7 +35,7 @@ static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
 
 static int64_t grow_in_place(struct mmu *mmu, uint64_t start, uint64_t end, uint64_t bytes)
 {
-    int error = grow(mmu, end, bytes);
+    int error = mmu_remap_grow(mmu, end, bytes);
     if (error)
         return -error;
     space_tell_mapped(&mmu->space, end, end + bytes);
@@ -88,7 +88,7 @@ static int64_t move_and_grow(struct mmu *mmu, uint64_t from, uint64_t to, uint64
         error = move_range(mmu, from, to, bytes, there);
     if (error)
         return -error;
-    error = growth ? grow(mmu, to + bytes, growth) : 0;
+    error = growth ? mmu_remap_grow(mmu, to + bytes, growth) : 0;
     if (error) {
         C2_ASSERT(move_range(mmu, to, from, bytes, kind) == 0);
         space_tell_mapped(&mmu->space, from, from + bytes);

@@ -26,7 +26,7 @@
 
 #define ARENA_BYTES (MMU_TABLES_END - MMU_TABLES_BASE)
 
-static int commit(void *self, uint64_t first, uint64_t count)
+static int replica_commit(void *self, uint64_t first, uint64_t count)
 {
     unsigned char *arena = self;
     return mprotect(arena + first * C2_PAGE_BYTES, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE) == 0 ? 0 : errno;
@@ -51,7 +51,7 @@ static enum c2_status reserve_arena(struct tables_arena *arena, uint64_t bytes, 
     *arena = (struct tables_arena){.memory = memory,
                                    .address = MMU_TABLES_BASE,
                                    .pages = bytes >> C2_PAGE_SHIFT,
-                                   .commit = commit,
+                                   .commit = replica_commit,
                                    .self = memory};
     return C2_OK;
 }
@@ -106,7 +106,7 @@ void mmu_replica_destroy(struct mmu_replica *replica)
 /* ------------------------------------------------------------------ marks */
 
 /* Whether whole pages lie there that a program can have with these rights: none where its page tables are. */
-static bool is_range(uint64_t start, uint64_t bytes, uint64_t rights)
+static bool replica_is_range(uint64_t start, uint64_t bytes, uint64_t rights)
 {
     if ((start | bytes) % C2_PAGE_BYTES != 0 || bytes == 0 || start > MMU_ADDRESSES_END)
         return false;
@@ -131,7 +131,7 @@ static enum c2_status apply_mapped(struct mmu_replica *replica, const uint64_t *
                                    struct c2_error *err)
 {
     struct area area;
-    enum c2_status status = is_range(words[0], words[1], words[2] & STREAM_MAPPED_RIGHTS)
+    enum c2_status status = replica_is_range(words[0], words[1], words[2] & STREAM_MAPPED_RIGHTS)
                                 ? mark_area(&area, words, count, err)
                                 : fail_mark("a mapping", words[0], err);
     return status == C2_OK ? outcome(replica, space_put(&replica->space, &area), "mmap", words[0], err) : status;
@@ -161,7 +161,7 @@ static enum c2_status apply_protected(struct mmu_replica *replica, const uint64_
                                       struct c2_error *err)
 {
     (void)count;
-    if (!is_range(words[0], words[1], words[2]) || words[2] & ~(uint64_t)STREAM_MAPPED_RIGHTS)
+    if (!replica_is_range(words[0], words[1], words[2]) || words[2] & ~(uint64_t)STREAM_MAPPED_RIGHTS)
         return fail_mark("a change of rights", words[0], err);
     const int error = space_protect(&replica->space, words[0], words[0] + words[1], (unsigned)words[2]);
     return outcome(replica, error, "mprotect", words[0], err);
@@ -175,8 +175,8 @@ static enum c2_status apply_moved(struct mmu_replica *replica, const uint64_t *w
     struct space_move move = {from, to, bytes, (enum mmu_kind)words[4], false};
     const struct area *area = areas_at(&space->areas, from);
     (void)count;
-    if (!is_range(from, bytes, MMU_READ) || !is_range(to, there, MMU_READ) || there < bytes || words[4] > MMU_STACK ||
-        !area || area_end(area) < from + bytes || !areas_free(&space->areas, to, to + there) ||
+    if (!replica_is_range(from, bytes, MMU_READ) || !replica_is_range(to, there, MMU_READ) || there < bytes ||
+        words[4] > MMU_STACK || !area || area_end(area) < from + bytes || !areas_free(&space->areas, to, to + there) ||
         (move.kind == MMU_FILE) != (area->view.kind == MMU_FILE))
         return fail_mark("a move of memory", from, err);
     int error = areas_reserve(&space->areas, 4);
@@ -196,7 +196,7 @@ static enum c2_status apply_discarded(struct mmu_replica *replica, const uint64_
                                       struct c2_error *err)
 {
     const uint64_t start = words[0], end = start + words[1];
-    const struct area *area = is_range(start, words[1], 0) ? areas_at(&replica->space.areas, start) : NULL;
+    const struct area *area = replica_is_range(start, words[1], 0) ? areas_at(&replica->space.areas, start) : NULL;
     (void)count;
     if (!area || area->view.shared || area_end(area) < end)
         return fail_mark("a discard", start, err);
@@ -207,14 +207,14 @@ static enum c2_status apply_advised(struct mmu_replica *replica, const uint64_t 
                                     struct c2_error *err)
 {
     (void)count;
-    if (!is_range(words[0], words[1], 0) || words[2] > 1)
+    if (!replica_is_range(words[0], words[1], 0) || words[2] > 1)
         return fail_mark("an advice", words[0], err);
     const int error = space_advise(&replica->space, words[0], words[0] + words[1], words[2]);
     return outcome(replica, error, "madvise", words[0], err);
 }
 
-static enum c2_status apply_touched(struct mmu_replica *replica, const uint64_t *words, uint32_t count,
-                                    struct c2_error *err)
+static enum c2_status replica_apply_touched(struct mmu_replica *replica, const uint64_t *words, uint32_t count,
+                                            struct c2_error *err)
 {
     const struct area *area = areas_at(&replica->space.areas, words[0]);
     (void)count;
@@ -223,17 +223,17 @@ static enum c2_status apply_touched(struct mmu_replica *replica, const uint64_t 
     return replica_touch(replica, area, words[0], (enum mmu_access)words[1], err);
 }
 
-static void look(struct mmu_replica *replica)
+static void replica_look(struct mmu_replica *replica)
 {
     if (space_look(&replica->space))
         mmu_replica_check(replica);
 }
 
 /* Touches are too many for a look. */
-static bool holds(struct mmu_replica *replica, enum stream_mark mark)
+static bool replica_holds(struct mmu_replica *replica, enum stream_mark mark)
 {
     if (mark != STREAM_TOUCHED)
-        look(replica);
+        replica_look(replica);
     return true;
 }
 
@@ -245,20 +245,17 @@ enum c2_status mmu_replica_apply(struct mmu_replica *replica, enum stream_mark m
         enum c2_status (*apply)(struct mmu_replica *replica, const uint64_t *words, uint32_t count,
                                 struct c2_error *err);
     } rows[STREAM_MARKS] = {
-        [STREAM_MAPPED] = {MARK_MAPPED_WORDS, apply_mapped},
-        [STREAM_UNMAPPED] = {2, apply_unmapped},
-        [STREAM_PROTECTED] = {3, apply_protected},
-        [STREAM_MOVED] = {5, apply_moved},
-        [STREAM_DISCARDED] = {2, apply_discarded},
-        [STREAM_ADVISED] = {3, apply_advised},
-        [STREAM_TOUCHED] = {2, apply_touched},
+        [STREAM_MAPPED] = {MARK_MAPPED_WORDS, apply_mapped}, [STREAM_UNMAPPED] = {2, apply_unmapped},
+        [STREAM_PROTECTED] = {3, apply_protected},           [STREAM_MOVED] = {5, apply_moved},
+        [STREAM_DISCARDED] = {2, apply_discarded},           [STREAM_ADVISED] = {3, apply_advised},
+        [STREAM_TOUCHED] = {2, replica_apply_touched},
     };
     if ((unsigned)mark >= STREAM_MARKS || !rows[mark].apply)
         return C2_OK;
     if (count < rows[mark].words)
         return c2_fail(err, C2_ERR_FORMAT, "a mark of memory in the stream is cut short");
     enum c2_status status = rows[mark].apply(replica, words, count, err);
-    C2_PROMISE(status != C2_OK || holds(replica, mark));
+    C2_PROMISE(status != C2_OK || replica_holds(replica, mark));
     return status;
 }
 

@@ -113,7 +113,7 @@ static int apply_protection(struct mmu *mmu, uint64_t start, uint64_t bytes, uns
 }
 
 /* Where absent pages are absent on the host, too. */
-static int apply_touched(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
+static int rights_apply_touched(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
 {
     const struct mmu_host *host = &mmu->host;
     const int error = state == ABSENT ? 0 : host->complete(host->self, start, bytes);
@@ -122,7 +122,8 @@ static int apply_touched(struct mmu *mmu, uint64_t start, uint64_t bytes, unsign
 
 static int apply_presence(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
 {
-    return state == ABSENT ? mmu->host.discard(mmu->host.self, start, bytes) : apply_touched(mmu, start, bytes, state);
+    return state == ABSENT ? mmu->host.discard(mmu->host.self, start, bytes)
+                           : rights_apply_touched(mmu, start, bytes, state);
 }
 
 /* ------------------------------------------------------------------ parts of areas */
@@ -171,7 +172,7 @@ static int renew_part(struct mmu *mmu, const struct area *area, uint64_t from, u
 static int inherit_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, const void *with)
 {
     (void)with;
-    return watch_part(mmu, area, from, to, apply_touched);
+    return watch_part(mmu, area, from, to, rights_apply_touched);
 }
 
 static int unwatch_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, const void *with)
@@ -221,7 +222,7 @@ int rights_close(struct mmu *mmu, const struct area *area, uint64_t start, uint6
 
 /* ------------------------------------------------------------------ touches */
 
-static enum c2_status refused(int error, uint64_t page, struct c2_error *err)
+static enum c2_status rights_refused(int error, uint64_t page, struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_NO_MEMORY, "the host cannot open the page at 0x%llx: %s%s", (unsigned long long)page,
                    strerror(error),
@@ -244,7 +245,7 @@ static int protect_page(struct mmu *mmu, uint64_t page, unsigned rights)
     return error ? error : host->protect(host->self, page, C2_PAGE_BYTES, rights);
 }
 
-static int put_page(struct mmu *mmu, uint64_t page, uint64_t entry, enum mmu_access access)
+static int rights_put_page(struct mmu *mmu, uint64_t page, uint64_t entry, enum mmu_access access)
 {
     const enum host_page what = access == MMU_ACCESS_WRITE ? HOST_PAGE_OWN
                                 : entry & ENTRY_ZERO       ? HOST_PAGE_GUARDED
@@ -257,9 +258,9 @@ enum c2_status rights_open(struct mmu *mmu, const struct area *area, uint64_t pa
 {
     if (mmu->enforced == MMU_NOT_ENFORCED)
         return C2_OK;
-    const int error = is_watched(mmu, area) ? put_page(mmu, page, entry, access)
+    const int error = is_watched(mmu, area) ? rights_put_page(mmu, page, entry, access)
                                             : protect_page(mmu, page, rights_of_page(entry));
-    return error ? refused(error, page, err) : C2_OK;
+    return error ? rights_refused(error, page, err) : C2_OK;
 }
 
 void rights_shut(struct mmu *mmu, const struct area *area, uint64_t page)
@@ -278,7 +279,7 @@ enum c2_status rights_written(struct mmu *mmu, const struct area *area, uint64_t
         return C2_OK;
     const int error = is_watched(mmu, area) ? host->guard(host->self, page, C2_PAGE_BYTES, false)
                                             : protect_page(mmu, page, rights_of_area(area->view.prot));
-    return error ? refused(error, page, err) : C2_OK;
+    return error ? rights_refused(error, page, err) : C2_OK;
 }
 
 /* A page that was touched, of a file. */
@@ -298,7 +299,7 @@ enum c2_status rights_revive(struct mmu *mmu, uint64_t page, struct c2_error *er
     if (mmu->enforced == MMU_NOT_ENFORCED || !may_be_lost(mmu, page, &rights) || host->probe(host->self, page))
         return C2_OK;
     const int error = host->replace(host->self, page, rights);
-    return error ? refused(error, page, err) : C2_OK;
+    return error ? rights_refused(error, page, err) : C2_OK;
 }
 
 /* ------------------------------------------------------------------ lending */
@@ -332,7 +333,7 @@ void mmu_lend_end(struct mmu *mmu)
         error = error ? error : failed;
     }
     if (error && mmu->unwritten.status == C2_OK)
-        refused(error, mmu->lent[0].start, &mmu->unwritten);
+        rights_refused(error, mmu->lent[0].start, &mmu->unwritten);
     mmu->lent_count = 0;
 }
 
@@ -391,5 +392,5 @@ enum c2_status mmu_become_child(struct mmu *mmu, struct c2_error *err)
     int error = each_part(mmu, MMU_WINDOW_START, MMU_FAR_END, watches ? inherit_part : renew_part, NULL);
     for (const struct area *area = areas_find(areas, 0); area && !error; area = areas_next(areas, area))
         error = renew_hole(mmu, area, areas_next(areas, area));
-    return error ? refused(error, MMU_WINDOW_START, err) : C2_OK;
+    return error ? rights_refused(error, MMU_WINDOW_START, err) : C2_OK;
 }

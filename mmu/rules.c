@@ -50,13 +50,14 @@ static bool names_file(const char *name, const char *path)
     return strchr(name, '/') || length == whole || path[whole - length - 1] == '/';
 }
 
-static unsigned rank(enum mmu_region_kind kind)
+static unsigned rules_rank(enum mmu_region_kind kind)
 {
     return kind == MMU_REGION_OBJECT ? 0 : kind == MMU_REGION_FILE ? 1 : 2;
 }
 
 /* Whether the region has a byte in the page of `bytes` at start; whole: has all its pages. */
-static bool holds(const struct mmu_region *region, const struct area *area, uint64_t start, uint64_t bytes, bool whole)
+static bool rules_holds(const struct mmu_region *region, const struct area *area, uint64_t start, uint64_t bytes,
+                        bool whole)
 {
     const char *path = area->view.path;
     uint64_t end = region->start + region->bytes;
@@ -87,9 +88,9 @@ size_t rules_policy_of(const struct mmu_config *config, const struct area *area,
     unsigned best_rank = UINT_MAX;
     for (size_t i = 0; i < config->rule_count; i++) {
         const struct mmu_region *region = &config->rules[i].region;
-        if (rank(region->kind) < best_rank && holds(region, area, start, mmu_page_bytes(size), false)) {
+        if (rules_rank(region->kind) < best_rank && rules_holds(region, area, start, mmu_page_bytes(size), false)) {
             best = i + 1;
-            best_rank = rank(region->kind);
+            best_rank = rules_rank(region->kind);
         }
     }
     return best;
@@ -102,9 +103,9 @@ size_t rules_huge_region_of(const struct mmu_config *config, const struct area *
     unsigned best_rank = UINT_MAX;
     for (size_t i = 0; i < count; i++) {
         const struct mmu_region *region = &config->huge_regions[i];
-        if (rank(region->kind) < best_rank && holds(region, area, start, mmu_page_bytes(size), true)) {
+        if (rules_rank(region->kind) < best_rank && rules_holds(region, area, start, mmu_page_bytes(size), true)) {
             best = i;
-            best_rank = rank(region->kind);
+            best_rank = rules_rank(region->kind);
         }
     }
     return best;
@@ -117,14 +118,14 @@ static bool same_region(const struct mmu_region *a, const struct mmu_region *b)
     return a->kind == b->kind && strcmp(a->name, b->name) == 0;
 }
 
-static enum c2_status check_pair(const struct mmu_rule *a, const struct mmu_rule *b, struct c2_error *err)
+static enum c2_status rules_check_pair(const struct mmu_rule *a, const struct mmu_rule *b, struct c2_error *err)
 {
     if (same_region(&a->region, &b->region))
         return c2_fail(err, C2_ERR_INVALID, "there are two placement rules for %s; leave one out", a->region.name);
     return C2_OK;
 }
 
-static enum c2_status check_ages(const struct mmu_config *config, struct c2_error *err)
+static enum c2_status rules_check_ages(const struct mmu_config *config, struct c2_error *err)
 {
     const struct mmu_config *first = config->placement == MMU_BUDDY ? config : NULL;
     for (size_t i = 0; i < config->rule_count; i++) {
@@ -163,10 +164,10 @@ static enum c2_status check_huge(const struct mmu_config *config, size_t i, stru
 
 enum c2_status rules_check(const struct mmu_config *config, struct c2_error *err)
 {
-    enum c2_status status = check_ages(config, err);
+    enum c2_status status = rules_check_ages(config, err);
     for (size_t i = 0; i < config->rule_count; i++) {
         for (size_t k = 0; k < i && status == C2_OK; k++)
-            status = check_pair(&config->rules[i], &config->rules[k], err);
+            status = rules_check_pair(&config->rules[i], &config->rules[k], err);
     }
     for (size_t i = 0; i < config->huge_region_count && status == C2_OK; i++)
         status = check_huge(config, i, err);

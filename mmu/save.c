@@ -59,13 +59,13 @@ static bool can_be(const struct mmu *mmu, const struct saved_area *saved, uint64
     return (view->kind == MMU_FILE) == !!saved->path && refused == 0 && areas_count(&mmu->space.areas) < AREAS_LIMIT;
 }
 
-static enum checkpoint_use use_of(const struct area *area)
+static enum checkpoint_use save_use_of(const struct area *area)
 {
     return area->view.shared && area->may_write ? CHECKPOINT_WRITTEN : CHECKPOINT_READ;
 }
 
 /* The descriptor of the file again; -1: there is none. */
-static int visit_file(struct checkpoint *c, const struct saved_area *saved)
+static int save_visit_file(struct checkpoint *c, const struct saved_area *saved)
 {
     char who[64];
     const struct area *area = &saved->area;
@@ -74,7 +74,7 @@ static int visit_file(struct checkpoint *c, const struct saved_area *saved)
         return -1;
     snprintf(who, sizeof who, "the mapping at 0x%llx", (unsigned long long)area->view.start.v);
     const int fd = checkpoint_writes(c) ? open(saved->path, O_PATH | O_CLOEXEC) : -1;
-    const int again = checkpoint_file(c, saved->path, fd, writes ? O_RDWR : O_RDONLY, use_of(area), who);
+    const int again = checkpoint_file(c, saved->path, fd, writes ? O_RDWR : O_RDONLY, save_use_of(area), who);
     if (fd >= 0)
         close(fd);
     return again;
@@ -89,16 +89,16 @@ struct pages {
     uint64_t next; /* the page behind the last one */
 };
 
-static bool is_zero(const uint8_t *page) { return page[0] == 0 && memcmp(page, page + 1, C2_PAGE_BYTES - 1) == 0; }
+static bool save_is_zero(const uint8_t *page) { return page[0] == 0 && memcmp(page, page + 1, C2_PAGE_BYTES - 1) == 0; }
 
 static bool has_content(const struct area *area, uint64_t va)
 {
     if (area->view.kind == MMU_FILE)
         return !area->view.shared;
-    return !is_zero(bytes_at(va));
+    return !save_is_zero(bytes_at(va));
 }
 
-static uint64_t put_page(void *self, uint64_t va, uint64_t entry)
+static uint64_t save_put_page(void *self, uint64_t va, uint64_t entry)
 {
     struct pages *pages = self;
     const bool content = has_content(pages->area, va);
@@ -128,7 +128,7 @@ static void put_pages(struct mmu *mmu, struct checkpoint *c, const struct area *
     struct pages pages = {c, area, area->view.start.v};
     uint64_t none = 0;
     if (lend_area(mmu, c, area))
-        tables_visit(mmu->space.tables, area->view.start.v, area_end(area), put_page, &pages);
+        tables_visit(mmu->space.tables, area->view.start.v, area_end(area), save_put_page, &pages);
     mmu_lend_end(mmu);
     checkpoint_number(c, &none, CHECKPOINT_ANY);
 }
@@ -185,7 +185,7 @@ static void save_area(struct mmu *mmu, struct checkpoint *c, const struct area *
         saved.path = area->backing->anonymous ? NULL : area->backing->path;
     }
     visit_fields(c, &saved);
-    visit_file(c, &saved);
+    save_visit_file(c, &saved);
     put_pages(mmu, c, area);
 }
 
@@ -199,7 +199,7 @@ static void fail_map(struct checkpoint *c, const struct area *area, int error)
 
 /* In the host's memory and among the areas. A file that is not there is replaced by memory: it is told of at the
  * end. */
-static bool put_area(struct mmu *mmu, struct checkpoint *c, struct area *area, int fd)
+static bool save_put_area(struct mmu *mmu, struct checkpoint *c, struct area *area, int fd)
 {
     struct host_source source = mmu_source_of(mmu, area, fd);
     int error = mmu->host.room(mmu->host.self, false);
@@ -224,7 +224,7 @@ static void restore_area(struct mmu *mmu, struct checkpoint *c, uint64_t *from)
     if (checkpoint_status(c, NULL) == C2_OK && !can_be(mmu, &saved, *from))
         checkpoint_damaged(c, "an area that cannot be there");
     struct area *area = &saved.area;
-    const int fd = visit_file(c, &saved);
+    const int fd = save_visit_file(c, &saved);
     if (checkpoint_status(c, NULL) == C2_OK && (saved.path || area->view.shared)) {
         area->backing = backing_create(saved.path, saved.inode, saved.device);
         if (!area->backing)
@@ -235,7 +235,7 @@ static void restore_area(struct mmu *mmu, struct checkpoint *c, uint64_t *from)
     *from = area_end(area);
     if (checkpoint_status(c, NULL) != C2_OK)
         backing_release(area->backing);
-    else if (put_area(mmu, c, area, fd))
+    else if (save_put_area(mmu, c, area, fd))
         get_area_pages(mmu, c, areas_at(&mmu->space.areas, area->view.start.v));
     if (fd >= 0)
         close(fd);

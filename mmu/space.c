@@ -238,7 +238,7 @@ static uint64_t copy_entry(void *self, uint64_t va, uint64_t entry)
     return entry;
 }
 
-static uint64_t forget_entry(void *self, uint64_t va, uint64_t entry)
+static uint64_t space_forget_entry(void *self, uint64_t va, uint64_t entry)
 {
     (void)self, (void)va, (void)entry;
     return 0;
@@ -284,7 +284,7 @@ static void move_area(struct space *space, const struct space_move *move)
 void space_move_end(struct space *space, const struct space_move *move, bool moved)
 {
     const uint64_t stale = moved ? move->from : move->to, end = move->from + move->bytes;
-    tables_visit(space->tables, stale, stale + move->bytes, forget_entry, NULL);
+    tables_visit(space->tables, stale, stale + move->bytes, space_forget_entry, NULL);
     if (moved)
         move_area(space, move);
     areas_merge(&space->areas, move->from, end);

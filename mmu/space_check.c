@@ -62,7 +62,7 @@ static uint64_t audit_page(void *self, uint64_t va, uint64_t entry)
     return entry;
 }
 
-static void check_counts(const struct audit *audit)
+static void space_check_check_counts(const struct audit *audit)
 {
     const struct mmu_counts *counts = &audit->space->counts;
     C2_ASSERT(audit->zero == counts->zero_present);
@@ -84,7 +84,7 @@ void space_check(const struct space *space, const uint64_t *zero_frame)
     if (zero_frame)
         audit_frame(&audit, *zero_frame);
     C2_ASSERT(!space->frames || audit.frames + tables == frames_taken(space->frames));
-    check_counts(&audit);
+    space_check_check_counts(&audit);
     c2_free(audit.seen);
 }
 
@@ -99,7 +99,7 @@ bool space_look(struct space *space)
 
 /* ------------------------------------------------------------------ dump */
 
-static const char *area_name(const struct mmu_area *area)
+static const char *space_check_area_name(const struct mmu_area *area)
 {
     switch (area->kind) {
     case MMU_FILE:
@@ -119,7 +119,7 @@ static void dump_area(const struct mmu_area *area, FILE *to)
     fprintf(to, "%08" PRIx64 "-%08" PRIx64 " %c%c%c%c %08" PRIx64 " %02x:%02x %" PRIu64 " %s\n", area->start.v,
             area->start.v + area->bytes, area->prot & MMU_READ ? 'r' : '-', area->prot & MMU_WRITE ? 'w' : '-',
             area->prot & MMU_EXEC ? 'x' : '-', area->shared ? 's' : 'p', area->offset, major(area->device),
-            minor(area->device), area->inode, area_name(area));
+            minor(area->device), area->inode, space_check_area_name(area));
 }
 
 static uint64_t dump_page(void *self, uint64_t va, uint64_t entry)

@@ -57,12 +57,12 @@ struct tables {
     unsigned told; /* depth of changes that readers have been told of */
 };
 
-static struct table_info *info_of(const struct tables *tables, uint32_t table)
+static struct table_info *tables_info_of(const struct tables *tables, uint32_t table)
 {
     return &tables->infos[table / CHUNK_TABLES][table % CHUNK_TABLES];
 }
 
-static uint64_t *entries_of(const struct tables *tables, uint32_t table)
+static uint64_t *tables_entries_of(const struct tables *tables, uint32_t table)
 {
     return (uint64_t *)(void *)(tables->arena.memory + (uint64_t)table * C2_PAGE_BYTES);
 }
@@ -79,9 +79,9 @@ static uint32_t table_of(const struct tables *tables, uint64_t entry)
 
 static unsigned level_shift(int level) { return C2_PAGE_SHIFT + 9 * (unsigned)level; }
 
-static unsigned slot_of(uint64_t va, int level) { return va >> level_shift(level) & (ENTRIES - 1); }
+static unsigned tables_slot_of(uint64_t va, int level) { return va >> level_shift(level) & (ENTRIES - 1); }
 
-static uint64_t load(const uint64_t *entry) { return __atomic_load_n(entry, __ATOMIC_ACQUIRE); }
+static uint64_t tables_load(const uint64_t *entry) { return __atomic_load_n(entry, __ATOMIC_ACQUIRE); }
 
 static bool is_leaf(uint64_t entry, int level) { return level == 0 || entry & ENTRY_LARGE; }
 
@@ -112,13 +112,13 @@ static bool takes_away(uint64_t old, uint64_t value, int level)
 }
 
 /* The one place where an entry changes. */
-static void store(struct tables *tables, uint32_t table, int level, unsigned slot, uint64_t value)
+static void tables_store(struct tables *tables, uint32_t table, int level, unsigned slot, uint64_t value)
 {
-    uint64_t *entry = &entries_of(tables, table)[slot];
-    uint64_t old = load(entry);
+    uint64_t *entry = &tables_entries_of(tables, table)[slot];
+    uint64_t old = tables_load(entry);
     C2_PROMISE(tables->told > 0 || !takes_away(old, value, level));
-    info_of(tables, table)->used += (value != 0) - (old != 0);
-    C2_PROMISE(info_of(tables, table)->used <= ENTRIES);
+    tables_info_of(tables, table)->used += (value != 0) - (old != 0);
+    C2_PROMISE(tables_info_of(tables, table)->used <= ENTRIES);
     if (level < MMU_PAGE_SIZES)
         *present_count(tables, level) += is_present_leaf(value, level) - is_present_leaf(old, level);
     if (level == 0)
@@ -161,25 +161,25 @@ static enum c2_status fresh_table(struct tables *tables, uint32_t *table, struct
     return C2_OK;
 }
 
-static enum c2_status find_table(struct tables *tables, uint32_t *table, struct c2_error *err)
+static enum c2_status tables_find_table(struct tables *tables, uint32_t *table, struct c2_error *err)
 {
     if (tables->first_free == NO_TABLE)
         return fresh_table(tables, table, err);
     *table = tables->first_free;
-    tables->first_free = info_of(tables, *table)->next_free;
+    tables->first_free = tables_info_of(tables, *table)->next_free;
     return C2_OK;
 }
 
 static void release_table(struct tables *tables, uint32_t table)
 {
-    info_of(tables, table)->next_free = tables->first_free;
+    tables_info_of(tables, table)->next_free = tables->first_free;
     tables->first_free = table;
 }
 
-static enum c2_status add_table(struct tables *tables, uint32_t *out, struct c2_error *err)
+static enum c2_status tables_add_table(struct tables *tables, uint32_t *out, struct c2_error *err)
 {
     uint32_t table = 0;
-    enum c2_status status = find_table(tables, &table, err);
+    enum c2_status status = tables_find_table(tables, &table, err);
     if (status != C2_OK)
         return status;
     uint64_t frame = 0;
@@ -187,8 +187,8 @@ static enum c2_status add_table(struct tables *tables, uint32_t *out, struct c2_
         release_table(tables, table);
         return c2_fail(err, C2_ERR_EXHAUSTED, "no frame is left for a page table");
     }
-    memset(entries_of(tables, table), 0, C2_PAGE_BYTES);
-    *info_of(tables, table) = (struct table_info){.frame = (uint32_t)frame};
+    memset(tables_entries_of(tables, table), 0, C2_PAGE_BYTES);
+    *tables_info_of(tables, table) = (struct table_info){.frame = (uint32_t)frame};
     tables->counts->table_pages++;
     *out = table;
     return C2_OK;
@@ -197,10 +197,10 @@ static enum c2_status add_table(struct tables *tables, uint32_t *out, struct c2_
 /* Ends the empty table that slot of parent points to. */
 static void drop_table(struct tables *tables, uint32_t parent, int parent_level, unsigned slot)
 {
-    uint32_t table = table_of(tables, entries_of(tables, parent)[slot]);
-    store(tables, parent, parent_level, slot, 0);
+    uint32_t table = table_of(tables, tables_entries_of(tables, parent)[slot]);
+    tables_store(tables, parent, parent_level, slot, 0);
     if (tables->frames)
-        frames_give(tables->frames, info_of(tables, table)->frame);
+        frames_give(tables->frames, tables_info_of(tables, table)->frame);
     release_table(tables, table);
     tables->counts->table_pages--;
 }
@@ -215,7 +215,7 @@ enum c2_status tables_create(struct tables **out, const struct tables_arena *are
     *tables = (struct tables){.arena = *arena, .frames = frames, .counts = counts, .first_free = NO_TABLE};
     tables->infos = c2_calloc((arena->pages + CHUNK_TABLES - 1) / CHUNK_TABLES, sizeof *tables->infos);
     uint32_t root;
-    enum c2_status status = tables->infos ? add_table(tables, &root, err) : c2_fail_memory(err, "page tables");
+    enum c2_status status = tables->infos ? tables_add_table(tables, &root, err) : c2_fail_memory(err, "page tables");
     if (status != C2_OK) {
         tables_destroy(tables);
         return status;
@@ -247,7 +247,7 @@ void tables_moved(struct tables *tables, unsigned char *memory) { tables->arena.
 /* ------------------------------------------------------------------ one page */
 
 /* The entry of a huge page for the 4 KiB of va in it. */
-static uint64_t piece_of(uint64_t entry, uint64_t va)
+static uint64_t tables_piece_of(uint64_t entry, uint64_t va)
 {
     return entry + (va & (mmu_page_bytes(entry_size(entry)) - 1) & ~(C2_PAGE_BYTES - 1));
 }
@@ -257,12 +257,12 @@ uint64_t tables_get(const struct tables *tables, uint64_t va)
 {
     uintptr_t table = (uintptr_t)tables->arena.memory, origin = table - tables->arena.address;
     for (int level = TOP_LEVEL; level > 0; level--) {
-        uint64_t entry = load((const uint64_t *)table + slot_of(va, level));
+        uint64_t entry = tables_load((const uint64_t *)table + tables_slot_of(va, level));
         if ((entry & (ENTRY_PRESENT | ENTRY_LARGE)) != ENTRY_PRESENT)
-            return entry ? piece_of(entry, va) : 0;
+            return entry ? tables_piece_of(entry, va) : 0;
         table = origin + (entry & ENTRY_ADDRESS);
     }
-    return load((const uint64_t *)table + slot_of(va, 0));
+    return tables_load((const uint64_t *)table + tables_slot_of(va, 0));
 }
 
 /* By table numbers: those say which frame a table has. */
@@ -271,9 +271,9 @@ unsigned tables_walk(const struct tables *tables, uint64_t va, uint64_t address[
     uint32_t table = 0;
     unsigned count = 0;
     for (int level = TOP_LEVEL; level >= 0; level--) {
-        unsigned slot = slot_of(va, level);
-        uint64_t entry = load(&entries_of(tables, table)[slot]);
-        address[count++] = (uint64_t)info_of(tables, table)->frame << C2_PAGE_SHIFT | slot * sizeof entry;
+        unsigned slot = tables_slot_of(va, level);
+        uint64_t entry = tables_load(&tables_entries_of(tables, table)[slot]);
+        address[count++] = (uint64_t)tables_info_of(tables, table)->frame << C2_PAGE_SHIFT | slot * sizeof entry;
         if (level == 0 || entry & ENTRY_LARGE)
             return entry & ENTRY_PRESENT ? count : 0;
         if (!(entry & ENTRY_PRESENT))
@@ -288,14 +288,14 @@ static uint32_t leaf_table(const struct tables *tables, uint64_t va, int bottom)
 {
     uint32_t table = 0;
     for (int level = TOP_LEVEL; level > bottom; level--) {
-        uint64_t entry = entries_of(tables, table)[slot_of(va, level)];
+        uint64_t entry = tables_entries_of(tables, table)[tables_slot_of(va, level)];
         C2_ASSERT(entry != 0 && !is_leaf(entry, level));
         table = table_of(tables, entry);
     }
     return table;
 }
 
-static bool is_zero(const uint64_t *entries)
+static bool tables_is_zero(const uint64_t *entries)
 {
     uint64_t any = 0;
     for (unsigned i = 0; i < ENTRIES; i++)
@@ -307,18 +307,18 @@ enum c2_status tables_prepare(struct tables *tables, uint64_t va, enum mmu_page_
 {
     uint32_t table = 0;
     for (int level = TOP_LEVEL; level > (int)size; level--) {
-        uint64_t entry = entries_of(tables, table)[slot_of(va, level)];
+        uint64_t entry = tables_entries_of(tables, table)[tables_slot_of(va, level)];
         C2_ASSERT(!is_leaf(entry, level));
         if (!entry) {
             uint32_t child;
-            enum c2_status status = add_table(tables, &child, err);
+            enum c2_status status = tables_add_table(tables, &child, err);
             if (status != C2_OK) {
                 tables_prune(tables, va);
                 return status;
             }
-            C2_PROMISE(info_of(tables, child)->used == 0 && is_zero(entries_of(tables, child)));
+            C2_PROMISE(tables_info_of(tables, child)->used == 0 && tables_is_zero(tables_entries_of(tables, child)));
             entry = entry_to(tables, child);
-            store(tables, table, level, slot_of(va, level), entry);
+            tables_store(tables, table, level, tables_slot_of(va, level), entry);
         }
         table = table_of(tables, entry);
     }
@@ -327,12 +327,12 @@ enum c2_status tables_prepare(struct tables *tables, uint64_t va, enum mmu_page_
 
 static void prune_below(struct tables *tables, uint32_t table, int level, uint64_t va)
 {
-    unsigned slot = slot_of(va, level);
-    uint64_t entry = level > 0 ? entries_of(tables, table)[slot] : 0;
+    unsigned slot = tables_slot_of(va, level);
+    uint64_t entry = level > 0 ? tables_entries_of(tables, table)[slot] : 0;
     if (!entry || is_leaf(entry, level))
         return;
     prune_below(tables, table_of(tables, entry), level - 1, va);
-    if (info_of(tables, table_of(tables, entry))->used == 0)
+    if (tables_info_of(tables, table_of(tables, entry))->used == 0)
         drop_table(tables, table, level, slot);
 }
 
@@ -341,7 +341,7 @@ void tables_prune(struct tables *tables, uint64_t va) { prune_below(tables, 0, T
 void tables_set(struct tables *tables, uint64_t va, uint64_t entry)
 {
     int level = (int)entry_size(entry);
-    store(tables, leaf_table(tables, va, level), level, slot_of(va, level), entry);
+    tables_store(tables, leaf_table(tables, va, level), level, tables_slot_of(va, level), entry);
 }
 
 /* ------------------------------------------------------------------ huge pages */
@@ -350,7 +350,7 @@ bool tables_empty(const struct tables *tables, uint64_t va, enum mmu_page_size s
 {
     uint32_t table = 0;
     for (int level = TOP_LEVEL; level >= (int)size; level--) {
-        uint64_t entry = entries_of(tables, table)[slot_of(va, level)];
+        uint64_t entry = tables_entries_of(tables, table)[tables_slot_of(va, level)];
         if (!entry)
             return true;
         if (is_leaf(entry, level))
@@ -364,10 +364,10 @@ bool tables_empty(const struct tables *tables, uint64_t va, enum mmu_page_size s
 static bool maps_the_same(const struct tables *tables, uint32_t table, int level, uint64_t leaf)
 {
     for (unsigned i = 0; i < ENTRIES; i++) {
-        const uint64_t va = (uint64_t)i << level_shift(level - 1), entry = entries_of(tables, table)[i];
+        const uint64_t va = (uint64_t)i << level_shift(level - 1), entry = tables_entries_of(tables, table)[i];
         const uint64_t sizes = ENTRY_LARGE | ENTRY_GIANT;
         C2_ASSERT(is_leaf(entry, level - 1) && (int)entry_size(entry) == level - 1);
-        C2_ASSERT((entry & ~sizes) == (piece_of(leaf, va) & ~sizes));
+        C2_ASSERT((entry & ~sizes) == (tables_piece_of(leaf, va) & ~sizes));
     }
     return true;
 }
@@ -375,16 +375,16 @@ static bool maps_the_same(const struct tables *tables, uint32_t table, int level
 /* Puts a table of the next smaller pages where the huge leaf in slot stands. */
 static enum c2_status split_leaf(struct tables *tables, uint32_t table, int level, unsigned slot, struct c2_error *err)
 {
-    uint64_t entry = entries_of(tables, table)[slot];
+    uint64_t entry = tables_entries_of(tables, table)[slot];
     uint64_t piece = entry & ~(level == 1 ? ENTRY_LARGE : ENTRY_GIANT);
     uint32_t child;
-    enum c2_status status = add_table(tables, &child, err);
+    enum c2_status status = tables_add_table(tables, &child, err);
     if (status != C2_OK)
         return status;
     for (unsigned i = 0; i < ENTRIES; i++)
-        store(tables, child, level - 1, i, piece + ((uint64_t)i << level_shift(level - 1)));
+        tables_store(tables, child, level - 1, i, piece + ((uint64_t)i << level_shift(level - 1)));
     C2_PROMISE(maps_the_same(tables, child, level, entry));
-    store(tables, table, level, slot, entry_to(tables, child));
+    tables_store(tables, table, level, slot, entry_to(tables, child));
     tables->counts->huge_splits++;
     return C2_OK;
 }
@@ -393,8 +393,8 @@ enum c2_status tables_split(struct tables *tables, uint64_t va, struct c2_error 
 {
     uint32_t table = 0;
     for (int level = TOP_LEVEL; level > 0 && va & (((uint64_t)1 << level_shift(level)) - 1); level--) {
-        unsigned slot = slot_of(va, level);
-        uint64_t entry = entries_of(tables, table)[slot];
+        unsigned slot = tables_slot_of(va, level);
+        uint64_t entry = tables_entries_of(tables, table)[slot];
         if (!entry)
             return C2_OK;
         if (is_leaf(entry, level)) {
@@ -402,7 +402,7 @@ enum c2_status tables_split(struct tables *tables, uint64_t va, struct c2_error 
             if (status != C2_OK)
                 return status;
         }
-        table = table_of(tables, entries_of(tables, table)[slot]);
+        table = table_of(tables, tables_entries_of(tables, table)[slot]);
     }
     return C2_OK;
 }
@@ -421,19 +421,19 @@ static void walk_table(const struct walk *walk, uint32_t table, int level, uint6
 static void walk_entry(const struct walk *walk, uint32_t table, int level, unsigned slot, uint64_t va)
 {
     struct tables *tables = walk->tables;
-    uint64_t entry = entries_of(tables, table)[slot];
+    uint64_t entry = tables_entries_of(tables, table)[slot];
     if (!entry)
         return;
     if (is_leaf(entry, level)) {
         uint64_t value = walk->visit(walk->self, va, entry), last = va + ((uint64_t)1 << level_shift(level)) - 1;
         C2_ASSERT(value == entry || (va >= walk->start && last <= walk->last));
         if (value != entry)
-            store(tables, table, level, slot, value);
+            tables_store(tables, table, level, slot, value);
         return;
     }
     uint32_t child = table_of(tables, entry);
     walk_table(walk, child, level - 1, va);
-    if (info_of(tables, child)->used == 0)
+    if (tables_info_of(tables, child)->used == 0)
         drop_table(tables, table, level, slot);
 }
 
@@ -441,8 +441,8 @@ static void walk_entry(const struct walk *walk, uint32_t table, int level, unsig
 static void walk_table(const struct walk *walk, uint32_t table, int level, uint64_t base)
 {
     uint64_t end_of_table = base + ((uint64_t)ENTRIES << level_shift(level)) - 1;
-    unsigned first = walk->start > base ? slot_of(walk->start, level) : 0;
-    unsigned last = walk->last < end_of_table ? slot_of(walk->last, level) : ENTRIES - 1;
+    unsigned first = walk->start > base ? tables_slot_of(walk->start, level) : 0;
+    unsigned last = walk->last < end_of_table ? tables_slot_of(walk->last, level) : ENTRIES - 1;
     for (unsigned slot = first; slot <= last; slot++)
         walk_entry(walk, table, level, slot, base + ((uint64_t)slot << level_shift(level)));
 }
@@ -457,14 +457,14 @@ void tables_visit(struct tables *tables, uint64_t start, uint64_t end, tables_vi
 
 /* ------------------------------------------------------------------ check */
 
-static uint64_t check_table(const struct tables *tables, uint32_t table, int level)
+static uint64_t tables_check_table(const struct tables *tables, uint32_t table, int level)
 {
     uint64_t below = 1;
     uint32_t used = 0;
     C2_ASSERT(table < tables->created);
-    C2_ASSERT(!tables->frames || frames_is_taken(tables->frames, info_of(tables, table)->frame));
+    C2_ASSERT(!tables->frames || frames_is_taken(tables->frames, tables_info_of(tables, table)->frame));
     for (unsigned slot = 0; slot < ENTRIES; slot++) {
-        uint64_t entry = entries_of(tables, table)[slot];
+        uint64_t entry = tables_entries_of(tables, table)[slot];
         used += entry != 0;
         if (!entry)
             continue;
@@ -474,16 +474,16 @@ static uint64_t check_table(const struct tables *tables, uint32_t table, int lev
             continue;
         }
         C2_ASSERT((entry & ENTRY_TABLE) == ENTRY_TABLE);
-        below += check_table(tables, table_of(tables, entry), level - 1);
+        below += tables_check_table(tables, table_of(tables, entry), level - 1);
     }
-    C2_ASSERT(used == info_of(tables, table)->used);
+    C2_ASSERT(used == tables_info_of(tables, table)->used);
     C2_ASSERT(used != 0 || level == TOP_LEVEL);
     return below;
 }
 
 uint64_t tables_check(const struct tables *tables)
 {
-    uint64_t count = check_table(tables, 0, TOP_LEVEL);
+    uint64_t count = tables_check_table(tables, 0, TOP_LEVEL);
     C2_ASSERT(count == tables->counts->table_pages);
     return count;
 }

@@ -75,7 +75,7 @@ bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsig
 
 /* ------------------------------------------------------------------ the first touch */
 
-static enum mmu_fault touched(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
+static enum mmu_fault touch_touched(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
 {
     MMU_MARK(mmu, STREAM_TOUCHED, va.v, access == MMU_ACCESS_UNKNOWN ? MMU_ACCESS_READ : access);
     return mmu_written(mmu, err) == C2_OK ? MMU_FAULT_NONE : MMU_FAULT_FAILED;
@@ -89,7 +89,7 @@ static enum mmu_fault first_write(struct mmu *mmu, uint64_t page, const struct a
     space_begin(&mmu->space);
     tables_set(mmu->space.tables, page, leaf_rights(area->view.prot));
     space_end(&mmu->space, page, page + C2_PAGE_BYTES, area->view.prot & MMU_EXEC);
-    return touched(mmu, va, MMU_ACCESS_WRITE, err);
+    return touch_touched(mmu, va, MMU_ACCESS_WRITE, err);
 }
 
 /* Where rights are enforced the page is opened first: a closed one cannot be probed. */
@@ -108,8 +108,8 @@ static enum mmu_fault prepare_page(struct mmu *mmu, uint64_t page, const struct 
     return fault;
 }
 
-static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct area *area, struct guest_va va,
-                                  enum mmu_access access, struct c2_error *err)
+static enum mmu_fault touch_first_touch(struct mmu *mmu, uint64_t page, const struct area *area, struct guest_va va,
+                                        enum mmu_access access, struct c2_error *err)
 {
     uint64_t entry = leaf_rights(area->view.prot);
     if (mmu->config.tells_writes && access != MMU_ACCESS_WRITE && !area->backing)
@@ -119,22 +119,23 @@ static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct a
         return fault;
     tables_set(mmu->space.tables, page, entry);
     mmu->space.counts.faults++;
-    return touched(mmu, va, access, err);
+    return touch_touched(mmu, va, access, err);
 }
 
 /* An access that the engine could not tell, and the tables did not allow. */
-static enum mmu_access guess(const struct mmu *mmu, struct guest_va va)
+static enum mmu_access touch_guess(const struct mmu *mmu, struct guest_va va)
 {
     uint64_t entry = va.v < MMU_ADDRESSES_END ? tables_get(mmu->space.tables, va.v) : 0;
     return entry & ENTRY_ZERO && mmu_allows(mmu, va, 1, MMU_WRITE) ? MMU_ACCESS_WRITE : MMU_ACCESS_UNKNOWN;
 }
 
-static enum mmu_fault touch_page(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
+static enum mmu_fault touch_touch_page(struct mmu *mmu, struct guest_va va, enum mmu_access access,
+                                       struct c2_error *err)
 {
     if (SHORTCUT(access != MMU_ACCESS_UNKNOWN && mmu_ready(mmu, va, access)))
         return MMU_FAULT_NONE;
     if (access == MMU_ACCESS_UNKNOWN && mmu->config.tells_writes)
-        access = guess(mmu, va);
+        access = touch_guess(mmu, va);
     const struct area *area = areas_at(&mmu->space.areas, va.v);
     if (!area)
         return MMU_FAULT_UNMAPPED;
@@ -146,12 +147,12 @@ static enum mmu_fault touch_page(struct mmu *mmu, struct guest_va va, enum mmu_a
         return first_write(mmu, page, area, va, err);
     if (entry & ENTRY_PRESENT)
         return access == MMU_ACCESS_UNKNOWN ? MMU_FAULT_DENIED : MMU_FAULT_NONE;
-    return first_touch(mmu, page, area, va, access, err);
+    return touch_first_touch(mmu, page, area, va, access, err);
 }
 
 enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
 {
-    const enum mmu_fault fault = touch_page(mmu, va, access, err);
+    const enum mmu_fault fault = touch_touch_page(mmu, va, access, err);
     if (fault == MMU_FAULT_NONE && rights_revive(mmu, c2_align_down(va.v, C2_PAGE_BYTES), err) != C2_OK)
         return MMU_FAULT_FAILED;
     return fault;
@@ -163,7 +164,7 @@ static enum mmu_fault touch_pages(struct mmu *mmu, uint64_t start, uint64_t last
                                   uint64_t *page, struct c2_error *err)
 {
     for (*page = start;; *page = c2_align_down(*page, C2_PAGE_BYTES) + C2_PAGE_BYTES) {
-        enum mmu_fault fault = touch_page(mmu, (struct guest_va){*page}, access, err);
+        enum mmu_fault fault = touch_touch_page(mmu, (struct guest_va){*page}, access, err);
         if (fault != MMU_FAULT_NONE || c2_align_down(*page, C2_PAGE_BYTES) == c2_align_down(last, C2_PAGE_BYTES))
             return fault;
     }

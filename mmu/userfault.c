@@ -30,7 +30,10 @@ void userfault_close(void)
     descriptor = -1;
 }
 
-static int ask(unsigned long request, void *argument) { return ioctl(descriptor, request, argument) == 0 ? 0 : errno; }
+static int userfault_ask(unsigned long request, void *argument)
+{
+    return ioctl(descriptor, request, argument) == 0 ? 0 : errno;
+}
 
 int userfault_open(void)
 {
@@ -43,7 +46,7 @@ int userfault_open(void)
     close(opened);
     if (descriptor < 0)
         return errno;
-    const int error = ask(UFFDIO_API, &api);
+    const int error = userfault_ask(UFFDIO_API, &api);
     if (error)
         userfault_close();
     return error;
@@ -53,13 +56,13 @@ int userfault_watch(uint64_t start, uint64_t bytes, bool on)
 {
     struct uffdio_register wanted = {.range = {start, bytes},
                                      .mode = UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_WP};
-    return on ? ask(UFFDIO_REGISTER, &wanted) : ask(UFFDIO_UNREGISTER, &wanted.range);
+    return on ? userfault_ask(UFFDIO_REGISTER, &wanted) : userfault_ask(UFFDIO_UNREGISTER, &wanted.range);
 }
 
 int userfault_guard(uint64_t start, uint64_t bytes, bool on)
 {
     struct uffdio_writeprotect wanted = {.range = {start, bytes}, .mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0};
-    return ask(UFFDIO_WRITEPROTECT, &wanted);
+    return userfault_ask(UFFDIO_WRITEPROTECT, &wanted);
 }
 
 /* A copy of zeros at once is cheaper than the zero page and the host's fault behind it. */
@@ -69,7 +72,7 @@ int userfault_put(uint64_t page, enum host_page what)
     struct uffdio_copy copy = {.dst = page, .src = (uintptr_t)zeros, .len = sizeof zeros};
     struct uffdio_zeropage zero = {.range = {page, C2_PAGE_BYTES}};
     if (what == HOST_PAGE_OWN)
-        return ask(UFFDIO_COPY, &copy);
-    const int error = ask(UFFDIO_ZEROPAGE, &zero);
+        return userfault_ask(UFFDIO_COPY, &copy);
+    const int error = userfault_ask(UFFDIO_ZEROPAGE, &zero);
     return error || what == HOST_PAGE_ZERO ? error : userfault_guard(page, C2_PAGE_BYTES, true);
 }

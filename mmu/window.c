@@ -66,7 +66,7 @@ static uint64_t read_limit(void)
 }
 
 /* UINT64_MAX when they cannot be counted. */
-static uint64_t count_pieces(void)
+static uint64_t window_count_pieces(void)
 {
     char text[16384];
     uint64_t lines = 0;
@@ -85,7 +85,7 @@ static void start_counting(void)
 {
     pieces.limit = read_limit();
     pieces.own = pieces.limit / 4 < PIECES_OWN ? pieces.limit / 4 : PIECES_OWN;
-    pieces.most = count_pieces();
+    pieces.most = window_count_pieces();
     pieces.asked = 0;
 }
 
@@ -94,7 +94,7 @@ static int window_room(void *self, bool shrinks)
     (void)self;
     const uint64_t limit = pieces.limit - (shrinks ? pieces.own / 2 : pieces.own) - PIECES_A_CHANGE;
     if (pieces.most > limit && pieces.asked >= ASKED_BETWEEN) {
-        pieces.most = count_pieces();
+        pieces.most = window_count_pieces();
         pieces.asked = 0;
     }
     pieces.asked++;
@@ -473,7 +473,7 @@ static enum c2_status fail_refused(int error, struct c2_error *err)
                    MMU_WINDOW_START, MMU_WINDOW_END, strerror(error));
 }
 
-static enum c2_status reserve(struct c2_error *err)
+static enum c2_status window_reserve(struct c2_error *err)
 {
     size_t bytes = MMU_WINDOW_END - MMU_WINDOW_START;
     void *wanted = host_pointer(MMU_WINDOW_START);
@@ -506,7 +506,7 @@ enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, st
 {
     if (window_is_open)
         return c2_fail(err, C2_ERR_INVALID, "this process has a guest address space already: there is one window");
-    enum c2_status status = reserve(err);
+    enum c2_status status = window_reserve(err);
     if (status != C2_OK)
         return status;
     window_is_open = true;

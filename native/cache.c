@@ -32,7 +32,7 @@ static bool map_twice(struct native_cache *cache)
     return cache->executed && mprotect(executed, NATIVE_CACHE_BYTES, PROT_READ | PROT_EXEC) == 0;
 }
 
-static void unmap(struct native_cache *cache)
+static void cache_unmap(struct native_cache *cache)
 {
     if (cache->written)
         munmap(cache->written, NATIVE_CACHE_BYTES);
@@ -45,23 +45,23 @@ bool native_cache_is_possible(void)
 {
     struct native_cache tried;
     const bool possible = map_twice(&tried);
-    unmap(&tried);
+    cache_unmap(&tried);
     return possible;
 }
 
-static void before_fork(void)
+static void cache_before_fork(void)
 {
     if (!copied)
         return;
     if (map_twice(&copy))
         memcpy(copy.written, copied->written, copied->used);
     else
-        unmap(&copy);
+        cache_unmap(&copy);
 }
 
-static void in_parent(void) { unmap(&copy); }
+static void in_parent(void) { cache_unmap(&copy); }
 
-static bool move(uint8_t *from, uint8_t *to)
+static bool cache_move(uint8_t *from, uint8_t *to)
 {
     return mremap(from, NATIVE_CACHE_BYTES, NATIVE_CACHE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
@@ -72,7 +72,8 @@ static void in_child(void)
     const int none = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
     if (!copied)
         return;
-    const bool good = copy.written && move(copy.written, copied->written) && move(copy.executed, copied->executed);
+    const bool good = copy.written && cache_move(copy.written, copied->written) &&
+                      cache_move(copy.executed, copied->executed);
     copy = (struct native_cache){.used = 0};
     if (good)
         return;
@@ -83,7 +84,7 @@ static void in_child(void)
 static int watch_forks(void)
 {
     static bool watched;
-    const int error = watched ? 0 : pthread_atfork(before_fork, in_parent, in_child);
+    const int error = watched ? 0 : pthread_atfork(cache_before_fork, in_parent, in_child);
     watched = watched || error == 0;
     return error;
 }
@@ -107,5 +108,5 @@ void native_cache_release(struct native_cache *cache)
 {
     if (copied == cache)
         copied = NULL;
-    unmap(cache);
+    cache_unmap(cache);
 }

@@ -68,13 +68,13 @@ void native_blocks_destroy(struct native_blocks *blocks)
     c2_free(blocks);
 }
 
-static void *lookup(const struct c2_map *map, uint64_t pc)
+static void *code_lookup(const struct c2_map *map, uint64_t pc)
 {
     uint64_t value;
     return c2_map_get(map, pc, &value) ? (void *)(uintptr_t)value : NULL;
 }
 
-static enum c2_status append(void ***array, size_t *count, size_t *capacity, void *item, struct c2_error *err)
+static enum c2_status code_append(void ***array, size_t *count, size_t *capacity, void *item, struct c2_error *err)
 {
     if (*count == *capacity) {
         const size_t grown = *capacity ? 2 * *capacity : C2_HOST_SIZE(1024, 2);
@@ -95,7 +95,7 @@ struct native_block *native_blocks_find(struct native_blocks *blocks, uint64_t p
     struct native_block **front = &blocks->front[pc % FRONT];
     if (SHORTCUT(*front && (*front)->pc == pc && !(*front)->stale))
         return *front;
-    for (struct native_block *block = lookup(blocks->by_pc, pc); block; block = block->next)
+    for (struct native_block *block = code_lookup(blocks->by_pc, pc); block; block = block->next)
         if (!block->stale && !block->alone)
             return *front = block;
     return NULL;
@@ -108,7 +108,7 @@ bool native_block_is_fresh(const struct native_block *block)
 
 /* ------------------------------------------------------------------ learning */
 
-static enum c2_status keep_bytes(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
+static enum c2_status code_keep_bytes(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
 {
     block->changes = engine_code_may_change(&blocks->guest, block->pc, block->extent);
     if (!block->changes)
@@ -120,7 +120,7 @@ static enum c2_status keep_bytes(struct native_blocks *blocks, struct native_blo
     return C2_OK;
 }
 
-static uint64_t next_page(uint64_t pc) { return c2_align_down(pc, C2_PAGE_BYTES) + C2_PAGE_BYTES; }
+static uint64_t code_next_page(uint64_t pc) { return c2_align_down(pc, C2_PAGE_BYTES) + C2_PAGE_BYTES; }
 
 /* Of an instruction to interpret, or of what is none. */
 static uint32_t special_bytes(struct native_blocks *blocks, uint64_t pc)
@@ -132,7 +132,7 @@ static uint32_t special_bytes(struct native_blocks *blocks, uint64_t pc)
     return readable < ZYDIS_MAX_INSTRUCTION_LENGTH ? (uint32_t)readable : ZYDIS_MAX_INSTRUCTION_LENGTH;
 }
 
-static enum c2_status describe(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
+static enum c2_status code_describe(struct native_blocks *blocks, struct native_block *block, struct c2_error *err)
 {
     const struct stream_block *decoded = &blocks->decoded.block;
     block->insns = decoded->insn_count;
@@ -141,7 +141,7 @@ static enum c2_status describe(struct native_blocks *blocks, struct native_block
     block->extent = block->special ? special_bytes(blocks, block->pc) : decoded->bytes;
     if (!block->special && !block->alone) /* without what watches it would go on behind its end */
         block->rest = engine_code_rest(&blocks->guest, block->pc, block->insns, blocks->decoded.end);
-    enum c2_status status = keep_bytes(blocks, block, err);
+    enum c2_status status = code_keep_bytes(blocks, block, err);
     if (status != C2_OK || block->special)
         return status;
     status = stream_blocks_add(&block->number, blocks->guest.blocks, decoded, err);
@@ -153,22 +153,22 @@ static enum c2_status describe(struct native_blocks *blocks, struct native_block
 }
 
 /* Of what was decoded. */
-static enum c2_status add_block(struct native_block **out, struct native_blocks *blocks, struct native_block wanted,
-                                struct c2_error *err)
+static enum c2_status code_add_block(struct native_block **out, struct native_blocks *blocks,
+                                     struct native_block wanted, struct c2_error *err)
 {
     struct native_block *block = c2_pool_get(&blocks->pool, sizeof *block);
     if (!block)
         return c2_fail_memory(err, "a code block");
     *block = wanted;
-    enum c2_status status = describe(blocks, block, err);
+    enum c2_status status = code_describe(blocks, block, err);
     block->rare = block->special || block->watched || block->rest != 0 || block->alone;
     block->counter = (uint32_t)blocks->count;
-    block->next = lookup(blocks->by_pc, block->pc);
+    block->next = code_lookup(blocks->by_pc, block->pc);
     if (status == C2_OK && blocks->count == CONTEXT_COUNTERS_MOST)
         status = c2_fail(err, C2_ERR_UNSUPPORTED, "the native engine knows no more than %u blocks of code",
                          CONTEXT_COUNTERS_MOST);
     if (status == C2_OK)
-        status = append((void ***)&blocks->all, &blocks->count, &blocks->capacity, block, err);
+        status = code_append((void ***)&blocks->all, &blocks->count, &blocks->capacity, block, err);
     if (status != C2_OK)
         return status;
     *out = block;
@@ -193,10 +193,10 @@ enum c2_status native_blocks_learn(struct native_block **out, struct guest_va *l
     blocks->last = NULL;
     decode_block(&blocks->decoded, (struct guest_va){pc}, readable, engine_code_splits(&blocks->guest));
     if (blocks->decoded.ended == DECODE_OPEN && readable <= C2_PAGE_BYTES) {
-        lacks->v = next_page(pc);
+        lacks->v = code_next_page(pc);
         return C2_OK;
     }
-    return add_block(out, blocks, (struct native_block){.pc = pc, .watched = watched}, err);
+    return code_add_block(out, blocks, (struct native_block){.pc = pc, .watched = watched}, err);
 }
 
 enum c2_status native_blocks_alone(struct native_block **out, struct native_blocks *blocks, uint64_t pc,
@@ -209,7 +209,7 @@ enum c2_status native_blocks_alone(struct native_block **out, struct native_bloc
     blocks->last = NULL;
     decode_block(&blocks->decoded, (struct guest_va){pc}, one.insn.length,
                  (struct decode_splits){NULL, NULL, blocks->guest.cpu});
-    return add_block(out, blocks, (struct native_block){.pc = pc, .alone = true}, err);
+    return code_add_block(out, blocks, (struct native_block){.pc = pc, .alone = true}, err);
 }
 
 const struct decode_insn *native_blocks_decoded(const struct native_blocks *blocks, const struct native_block *block)

@@ -127,7 +127,7 @@ void emit_add(struct emit *e, unsigned to, int32_t value)
 
 /* ------------------------------------------------------------------ the context: behind the GS base */
 
-static struct emit_place in_context(uint32_t offset, unsigned index)
+static struct emit_place emit_in_context(uint32_t offset, unsigned index)
 {
     return (struct emit_place){.base = NATIVE_NO_REGISTER,
                                .index = index,
@@ -137,7 +137,7 @@ static struct emit_place in_context(uint32_t offset, unsigned index)
 
 static void emit_with_context(struct emit *e, uint8_t opcode, unsigned reg, uint32_t offset, unsigned index)
 {
-    const struct emit_place place = in_context(offset, index);
+    const struct emit_place place = emit_in_context(offset, index);
     emit_byte(e, 0x65);
     emit_with_place(e, opcode, reg, &place);
 }

@@ -30,7 +30,7 @@
 
 #include "base/base.h"
 
-static struct native *self_of(struct engine *engine) { return (struct native *)engine; }
+static struct native *engine_self_of(struct engine *engine) { return (struct native *)engine; }
 
 /* ------------------------------------------------------------------ what the host must have */
 
@@ -82,7 +82,7 @@ static void get_registers(const struct native_context *context, struct syscalls_
 
 static void native_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
 {
-    struct native *n = self_of(engine);
+    struct native *n = engine_self_of(engine);
     get_registers(n->context, cpu);
     cpu->rip = n->rip;
     cpu->rflags = native_get_flags(n);
@@ -93,7 +93,7 @@ static void native_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
 
 static void native_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu)
 {
-    struct native *n = self_of(engine);
+    struct native *n = engine_self_of(engine);
     memcpy(n->context->gpr, cpu->gpr, sizeof cpu->gpr);
     n->context->fs_base = cpu->fs_base;
     n->context->gs_base = cpu->gs_base;
@@ -126,7 +126,7 @@ static void native_read_kept(struct engine *engine, struct engine_registers *fro
 
 static void native_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases)
 {
-    struct native_context *context = self_of(engine)->context;
+    struct native_context *context = engine_self_of(engine)->context;
     context->gpr[0] = rax;
     if (!bases)
         return;
@@ -134,14 +134,14 @@ static void native_set_result(struct engine *engine, uint64_t rax, const struct 
     context->gs_base = bases->gs_base;
 }
 
-static uint64_t native_gpr(struct engine *engine, unsigned gpr) { return self_of(engine)->context->gpr[gpr]; }
+static uint64_t native_gpr(struct engine *engine, unsigned gpr) { return engine_self_of(engine)->context->gpr[gpr]; }
 
 /* ------------------------------------------------------------------ calls between two runs */
 
 static enum c2_status native_set_recording(struct engine *engine, bool on, struct c2_error *err)
 {
     (void)err;
-    self_of(engine)->recording = on;
+    engine_self_of(engine)->recording = on;
     return C2_OK;
 }
 
@@ -156,7 +156,7 @@ struct executed {
     void *self;
 };
 
-static void take_block(void *self, struct native_block *block)
+static void engine_take_block(void *self, struct native_block *block)
 {
     const struct executed *to = self;
     uint64_t *const executed = &to->n->context->executed[block->counter];
@@ -168,8 +168,8 @@ static void take_block(void *self, struct native_block *block)
 static void native_take_executed(struct engine *engine,
                                  void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
 {
-    struct executed to = {self_of(engine), take, self};
-    native_blocks_each(to.n->blocks, take_block, &to);
+    struct executed to = {engine_self_of(engine), take, self};
+    native_blocks_each(to.n->blocks, engine_take_block, &to);
     engine_specials_take(native_blocks_guest(to.n->blocks), take, self);
 }
 
@@ -181,20 +181,20 @@ static bool native_amid_block(const struct engine *engine)
 
 static void native_set_amid_block(struct engine *engine, bool amid)
 {
-    struct native *n = self_of(engine);
+    struct native *n = engine_self_of(engine);
     n->cut_pc = amid ? n->rip : 0;
     n->cut_at = n->instructions;
 }
 
 static void native_resume(struct engine *engine, uint64_t instructions)
 {
-    C2_ASSERT(self_of(engine)->instructions == 0);
-    self_of(engine)->instructions = instructions;
+    C2_ASSERT(engine_self_of(engine)->instructions == 0);
+    engine_self_of(engine)->instructions = instructions;
 }
 
 static enum c2_status native_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
-    struct native *n = self_of(engine);
+    struct native *n = engine_self_of(engine);
     struct native_block *known;
     enum c2_status status = native_blocks_watch(&known, n->blocks, pc.v, err);
     if (known)
@@ -202,32 +202,35 @@ static enum c2_status native_watch(struct engine *engine, struct guest_va pc, st
     return status;
 }
 
-static void native_stop(struct engine *engine) { self_of(engine)->stopped = true; }
+static void native_stop(struct engine *engine) { engine_self_of(engine)->stopped = true; }
 
 static void native_guard(struct engine *engine, struct guest_va from, uint64_t bytes)
 {
-    self_of(engine)->guard_from = from.v;
-    self_of(engine)->guard_bytes = bytes;
+    engine_self_of(engine)->guard_from = from.v;
+    engine_self_of(engine)->guard_bytes = bytes;
 }
 
 static bool native_beyond(const struct engine *engine) { return ((const struct native *)engine)->beyond; }
 
-static void native_interrupt(struct engine *engine) { self_of(engine)->interrupted = 1; }
+static void native_interrupt(struct engine *engine) { engine_self_of(engine)->interrupted = 1; }
 
 /* ------------------------------------------------------------------ code that changes */
 
-static void isolate(void *self, struct native_block *block) { native_isolate(&((struct native *)self)->codes, block); }
+static void engine_isolate(void *self, struct native_block *block)
+{
+    native_isolate(&((struct native *)self)->codes, block);
+}
 
 /* Code in the range has changed. No record is open. */
 enum c2_status native_forget_code(struct native *n, uint64_t start, uint64_t bytes)
 {
     struct stream_writer *writer = n->base.config.writer;
-    if (!native_blocks_forget(n->blocks, start, bytes, isolate, n) || !writer)
+    if (!native_blocks_forget(n->blocks, start, bytes, engine_isolate, n) || !writer)
         return C2_OK;
     return stream_writer_mark(writer, STREAM_CODE, (const uint64_t[]){start, bytes}, 2, &n->failure);
 }
 
-static void after_change_of_areas(void *self, struct guest_va start, uint64_t bytes, bool code)
+static void engine_after_change_of_areas(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     struct native *n = self;
     if (code && native_forget_code(n, start.v, bytes) != C2_OK)
@@ -248,7 +251,7 @@ static void release_program(struct native *n)
 
 static void native_destroy(struct engine *engine)
 {
-    struct native *n = self_of(engine);
+    struct native *n = engine_self_of(engine);
     release_program(n);
     native_codes_release(&n->codes);
     native_wide_end(n);
@@ -257,7 +260,7 @@ static void native_destroy(struct engine *engine)
     c2_free(n);
 }
 
-static void native_retire(struct engine *engine) { release_program(self_of(engine)); }
+static void native_retire(struct engine *engine) { release_program(engine_self_of(engine)); }
 
 /* Translations belong to blocks, which end with their program. */
 static bool native_suits(const struct engine *engine, const struct engine_config *config)
@@ -302,7 +305,7 @@ static enum c2_status make_context(struct native *n, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status begin(struct native *n, const struct engine_config *config, struct c2_error *err)
+static enum c2_status engine_begin(struct native *n, const struct engine_config *config, struct c2_error *err)
 {
     n->base.config = *config;
     n->cpu = native_cpu_functions;
@@ -321,7 +324,7 @@ static enum c2_status begin(struct native *n, const struct engine_config *config
         status = native_handle_signals(n, err);
     if (status != C2_OK)
         return status;
-    const struct mmu_listener listener = {.self = n, .after = after_change_of_areas};
+    const struct mmu_listener listener = {.self = n, .after = engine_after_change_of_areas};
     return mmu_listen(config->mmu, listener, err);
 }
 
@@ -334,7 +337,7 @@ static enum c2_status native_create(struct engine **out, const struct engine_con
     if (!n)
         return c2_fail_memory(err, "the engine");
     n->base.ops = &engine_native_ops;
-    enum c2_status status = begin(n, config, err);
+    enum c2_status status = engine_begin(n, config, err);
     if (status != C2_OK) {
         native_destroy(&n->base);
         return status;

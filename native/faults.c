@@ -74,7 +74,7 @@ static bool is_lost_page(int number, const siginfo_t *info, const greg_t *gregs)
            mmu_ready(running->base.config.mmu, (struct guest_va){(uint64_t)(uintptr_t)info->si_addr}, access);
 }
 
-static void take_registers(const greg_t *gregs, const struct native_roles *roles)
+static void faults_take_registers(const greg_t *gregs, const struct native_roles *roles)
 {
     struct native_context *context = running->context;
     for (unsigned i = 0; i < 16; i++)
@@ -111,7 +111,7 @@ bool native_signal(int number, void *info_of, void *context)
         native_foreign_signal(number, info_of, context);
         return true;
     }
-    take_registers(gregs, &code->roles[insn]);
+    faults_take_registers(gregs, &code->roles[insn]);
     running->fault = (struct native_fault){.number = number,
                                            .code = info->si_code,
                                            .address = (uint64_t)(uintptr_t)info->si_addr,
@@ -173,23 +173,23 @@ void native_begin_run(struct native *n)
 
 /* ------------------------------------------------------------------ which access of an instruction faults */
 
-static bool is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
+static bool faults_is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
 
-static struct engine_event protection_fault(bool stack)
+static struct engine_event faults_protection_fault(bool stack)
 {
     return (struct engine_event){.stop = ENGINE_TRAP, .signal = stack ? SIGBUS : SIGSEGV, .code = SI_KERNEL};
 }
 
 /* Whether the operand, which lies at start, cannot be accessed: *event is the fault. */
-static bool fails(const struct native *n, const ZydisDecodedOperand *operand, uint64_t start,
-                  struct engine_event *event)
+static bool faults_fails(const struct native *n, const ZydisDecodedOperand *operand, uint64_t start,
+                         struct engine_event *event)
 {
     const struct mmu *mmu = n->base.config.mmu;
     const enum mmu_access access = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? MMU_ACCESS_WRITE
                                                                                       : MMU_ACCESS_READ;
     const struct guest_va first = {start}, last = {start + operand->size / 8 - 1};
-    if (!is_canonical(first.v) || !is_canonical(last.v)) {
-        *event = protection_fault(operand->mem.segment == ZYDIS_REGISTER_SS);
+    if (!faults_is_canonical(first.v) || !faults_is_canonical(last.v)) {
+        *event = faults_protection_fault(operand->mem.segment == ZYDIS_REGISTER_SS);
         return true;
     }
     *event = (struct engine_event){.stop = ENGINE_FAULT, .address = first, .access = access};
@@ -200,7 +200,7 @@ static bool fails(const struct native *n, const ZydisDecodedOperand *operand, ui
 }
 
 /* Whether operand i of the instruction is accessed in this round: what is only read comes first. */
-static bool is_turn(const struct decode_insn *insn, unsigned i, bool writes)
+static bool faults_is_turn(const struct decode_insn *insn, unsigned i, bool writes)
 {
     return (insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 ? writes : !writes;
 }
@@ -222,12 +222,13 @@ bool native_first_failure(const struct native *n, const struct decode_insn *insn
     uint64_t start;
     const struct guest_va pc = {n->rip};
     const ZydisDecodedOperand *source = decode_compared_source(insn);
-    if (source && interpret_address(&start, &n->cpu, pc, &insn->insn, source) && fails(n, source, start, event))
+    if (source && interpret_address(&start, &n->cpu, pc, &insn->insn, source) && faults_fails(n, source, start, event))
         return true;
     for (int writes = 0; writes < 2; writes++)
         for (unsigned i = 0; i < insn->insn.operand_count; i++)
-            if (is_turn(insn, i, writes) && interpret_address(&start, &n->cpu, pc, &insn->insn, &insn->operands[i]) &&
-                fails(n, &insn->operands[i], start, event))
+            if (faults_is_turn(insn, i, writes) &&
+                interpret_address(&start, &n->cpu, pc, &insn->insn, &insn->operands[i]) &&
+                faults_fails(n, &insn->operands[i], start, event))
                 return true;
     return probe_fails(n, insn, event);
 }
@@ -263,7 +264,7 @@ static bool memory_fault(struct native *n, const struct decode_insn *insn, struc
         return true;
     if (n->fault.trap == TRAP_PAGE)
         return unknown_fault(n);
-    *event = protection_fault(n->fault.trap == TRAP_STACK);
+    *event = faults_protection_fault(n->fault.trap == TRAP_STACK);
     return true;
 }
 

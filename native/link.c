@@ -9,7 +9,7 @@
 #include "native/emit.h"
 #include "native/native_priv.h"
 
-static uint8_t *written(struct native_codes *codes, const uint8_t *executed)
+static uint8_t *link_written(struct native_codes *codes, const uint8_t *executed)
 {
     return codes->cache.written + (executed - codes->cache.executed);
 }
@@ -19,23 +19,23 @@ void native_link(struct native_codes *codes, uint32_t number, struct native_code
     struct native_site *site = &codes->sites[number];
     C2_PROMISE(site->why == NATIVE_GOES && !site->linked && site->target == to->block->pc);
     C2_PROMISE(site->code->kind == to->kind && !native_is_loose(to->kind) && !to->block->rare);
-    emit_aim(site->jump, written(codes, to->entry) - (site->jump + 4));
+    emit_aim(site->jump, link_written(codes, to->entry) - (site->jump + 4));
     site->linked = true;
     site->next = to->linked;
     to->linked = number + 1;
 }
 
-static unsigned entry_of(uint64_t pc) { return pc & (CONTEXT_TABLE_ENTRIES - 1); }
+static unsigned link_entry_of(uint64_t pc) { return pc & (CONTEXT_TABLE_ENTRIES - 1); }
 
 void native_link_indirect(struct native_codes *codes, struct native_code *to)
 {
     const uint64_t pc = to->block->pc;
     C2_PROMISE(!native_is_loose(to->kind) && !to->block->rare);
-    codes->context->table[to->kind].minus[entry_of(pc)] = 0 - pc;
-    codes->context->table[to->kind].host[entry_of(pc)] = (uint64_t)(uintptr_t)to->entry;
+    codes->context->table[to->kind].minus[link_entry_of(pc)] = 0 - pc;
+    codes->context->table[to->kind].host[link_entry_of(pc)] = (uint64_t)(uintptr_t)to->entry;
 }
 
-static void isolate(struct native_codes *codes, struct native_code *code)
+static void link_isolate(struct native_codes *codes, struct native_code *code)
 {
     for (uint32_t number = code->linked; number != 0;) {
         struct native_site *site = &codes->sites[number - 1];
@@ -46,7 +46,7 @@ static void isolate(struct native_codes *codes, struct native_code *code)
     code->linked = 0;
     if (native_is_loose(code->kind))
         return;
-    const unsigned entry = entry_of(code->block->pc);
+    const unsigned entry = link_entry_of(code->block->pc);
     if (codes->context->table[code->kind].minus[entry] == 0 - code->block->pc)
         codes->context->table[code->kind].minus[entry] = NATIVE_NO_TARGET(entry);
 }
@@ -55,16 +55,16 @@ void native_isolate(struct native_codes *codes, struct native_block *block)
 {
     for (unsigned kind = 0; kind < NATIVE_KINDS; kind++)
         if (block->code[kind])
-            isolate(codes, block->code[kind]);
+            link_isolate(codes, block->code[kind]);
 }
 
-static bool holds(const struct native_code *code, const uint8_t *host)
+static bool link_holds(const struct native_code *code, const uint8_t *host)
 {
     return host >= code->start && host < code->end;
 }
 
 /* The last one that begins at or before the address. */
-static struct native_code *search(const struct native_codes *codes, const uint8_t *host)
+static struct native_code *link_search(const struct native_codes *codes, const uint8_t *host)
 {
     size_t from = 0, to = codes->count;
     while (from < to) {
@@ -80,8 +80,8 @@ static struct native_code *search(const struct native_codes *codes, const uint8_
 struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *insn)
 {
     const uint8_t *at = (const uint8_t *)(uintptr_t)host;
-    struct native_code *code = codes->part && holds(codes->part, at) ? codes->part : search(codes, at);
-    if (!code || !holds(code, at) || at < code->start + code->at[0])
+    struct native_code *code = codes->part && link_holds(codes->part, at) ? codes->part : link_search(codes, at);
+    if (!code || !link_holds(code, at) || at < code->start + code->at[0])
         return NULL;
     unsigned found = 0;
     while (found + 1 < code->insns && code->start + code->at[found + 1] <= at)

@@ -15,14 +15,14 @@
 
 enum { MODRM_RIP = 5, MODRM_SIB = 4, SIB_ABSOLUTE = 0x25 };
 
-static bool is_memory(const ZydisDecodedOperand *operand)
+static bool operands_is_memory(const ZydisDecodedOperand *operand)
 {
     return operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.type == ZYDIS_MEMOP_TYPE_MEM;
 }
 
 /* ------------------------------------------------------------------ registers */
 
-static unsigned look_up(ZydisRegister reg)
+static unsigned operands_look_up(ZydisRegister reg)
 {
     if (reg == ZYDIS_REGISTER_NONE || reg == ZYDIS_REGISTER_RIP || reg == ZYDIS_REGISTER_EIP)
         return NATIVE_NO_REGISTER;
@@ -33,19 +33,19 @@ static unsigned look_up(ZydisRegister reg)
 }
 
 /* It is asked ten times an instruction. */
-static unsigned number_of(ZydisRegister reg)
+static unsigned operands_number_of(ZydisRegister reg)
 {
     static uint8_t numbers[ZYDIS_REGISTER_MAX_VALUE + 1];
     static bool known;
     for (unsigned i = 0; !known && i <= ZYDIS_REGISTER_MAX_VALUE; i++)
-        numbers[i] = (uint8_t)look_up((ZydisRegister)i);
+        numbers[i] = (uint8_t)operands_look_up((ZydisRegister)i);
     known = true;
     return numbers[reg];
 }
 
-static unsigned bit_of(ZydisRegister reg)
+static unsigned operands_bit_of(ZydisRegister reg)
 {
-    const unsigned number = number_of(reg);
+    const unsigned number = operands_number_of(reg);
     return number < NATIVE_NO_REGISTER ? 1u << number : 0;
 }
 
@@ -55,12 +55,12 @@ unsigned native_registers(const struct decode_insn *insn, unsigned *written)
     *written = 0;
     for (unsigned i = 0; i < insn->insn.operand_count; i++) {
         const ZydisDecodedOperand *o = &insn->operands[i];
-        const unsigned bit = o->type == ZYDIS_OPERAND_TYPE_REGISTER ? bit_of(o->reg.value) : 0;
+        const unsigned bit = o->type == ZYDIS_OPERAND_TYPE_REGISTER ? operands_bit_of(o->reg.value) : 0;
         registers |= bit;
         if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
             *written |= bit;
         if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
-            registers |= bit_of(o->mem.base) | bit_of(o->mem.index);
+            registers |= operands_bit_of(o->mem.base) | operands_bit_of(o->mem.index);
     }
     if (insn->insn.mnemonic == ZYDIS_MNEMONIC_XLAT)
         registers |= 1u << NATIVE_RAX | 1u << NATIVE_RBX;
@@ -80,7 +80,7 @@ const ZydisDecodedOperand *native_operand(const struct decode_insn *insn, unsign
     const ZydisDecodedOperand *found[DECODE_INSN_SLOTS] = {NULL};
     unsigned count = 0;
     for (unsigned i = 0; i < insn->insn.operand_count && count < DECODE_INSN_SLOTS; i++)
-        if (is_memory(&insn->operands[i]))
+        if (operands_is_memory(&insn->operands[i]))
             found[count++] = &insn->operands[i];
     const ZydisDecodedOperand *source = decode_compared_source(insn);
     const bool swapped = count == 2 && (source ? found[1] == source : only_reads(found[1]) && !only_reads(found[0]));
@@ -97,7 +97,7 @@ static bool has_segment(const ZydisDecodedOperand *operand, ZydisRegister segmen
 static bool is_behind_gs(const struct decode_insn *insn)
 {
     for (unsigned i = 0; i < insn->insn.operand_count; i++)
-        if (has_segment(&insn->operands[i], ZYDIS_REGISTER_GS) && is_memory(&insn->operands[i]))
+        if (has_segment(&insn->operands[i], ZYDIS_REGISTER_GS) && operands_is_memory(&insn->operands[i]))
             return true;
     return false;
 }
@@ -132,7 +132,7 @@ static bool is_odd(const struct decode_insn *insn, const ZydisDecodedOperand *op
 static bool has_odd_address(const struct decode_insn *insn)
 {
     for (unsigned i = 0; i < insn->insn.operand_count; i++)
-        if (is_memory(&insn->operands[i]) && is_odd(insn, &insn->operands[i]))
+        if (operands_is_memory(&insn->operands[i]) && is_odd(insn, &insn->operands[i]))
             return true;
     return false;
 }
@@ -154,7 +154,7 @@ static uint64_t relative_target(const struct translated *t)
 static bool is_near(uint64_t address) { return (int64_t)address == (int32_t)address; }
 
 /* What the displacement of a SIB without base is, Zydis may not say (interpret/operands.c). */
-static bool has_no_base(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
+static bool native_operands_has_no_base(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
 {
     return (insn->attributes & ZYDIS_ATTRIB_HAS_SIB) && is_in_modrm(operand) && insn->raw.modrm.mod == 0 &&
            insn->raw.sib.base == 5;
@@ -172,14 +172,14 @@ static int32_t stack_offset(const struct decode_insn *insn, const ZydisDecodedOp
 }
 
 /* Not of RIP-relative operands, nor of those with an address of 64 bits. */
-static struct emit_place place_of(const struct decode_insn *insn, const ZydisDecodedOperand *operand)
+static struct emit_place operands_place_of(const struct decode_insn *insn, const ZydisDecodedOperand *operand)
 {
-    const bool no_base = has_no_base(&insn->insn, operand);
+    const bool no_base = native_operands_has_no_base(&insn->insn, operand);
     const bool stack = operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
     const int64_t displacement = no_base ? insn->insn.raw.disp.value : operand->mem.disp.value;
     return (struct emit_place){
-        .base = no_base ? NATIVE_NO_REGISTER : number_of(operand->mem.base),
-        .index = number_of(operand->mem.index),
+        .base = no_base ? NATIVE_NO_REGISTER : operands_number_of(operand->mem.base),
+        .index = operands_number_of(operand->mem.index),
         .scale = operand->mem.index == ZYDIS_REGISTER_NONE || operand->mem.scale == 0 ? 1 : operand->mem.scale,
         .displacement = (int32_t)displacement + stack_offset(insn, operand),
         .narrow = insn->insn.address_width == 32 && !stack,
@@ -188,10 +188,11 @@ static struct emit_place place_of(const struct decode_insn *insn, const ZydisDec
 
 static bool is_constant(const struct translated *t, const ZydisDecodedOperand *operand)
 {
-    const bool no_register = number_of(operand->mem.base) == NATIVE_NO_REGISTER &&
-                             number_of(operand->mem.index) == NATIVE_NO_REGISTER;
-    return is_relative(&t->insn->insn) && is_in_modrm(operand) ? true
-                                                               : no_register && !has_no_base(&t->insn->insn, operand);
+    const bool no_register = operands_number_of(operand->mem.base) == NATIVE_NO_REGISTER &&
+                             operands_number_of(operand->mem.index) == NATIVE_NO_REGISTER;
+    return is_relative(&t->insn->insn) && is_in_modrm(operand)
+               ? true
+               : no_register && !native_operands_has_no_base(&t->insn->insn, operand);
 }
 
 static uint64_t constant_of(const struct translated *t, const ZydisDecodedOperand *operand)
@@ -212,7 +213,7 @@ static void emit_segment_base(struct emit *e, const ZydisDecodedOperand *operand
 /* to = the address; in two steps where a segment's base comes to base and index. */
 void native_emit_place(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to)
 {
-    struct emit_place place = place_of(t->insn, operand);
+    struct emit_place place = operands_place_of(t->insn, operand);
     if (!has_base_of_segment(operand)) {
         if (is_constant(t, operand))
             emit_constant(e, to, constant_of(t, operand));
@@ -242,7 +243,7 @@ static bool is_near_constant(const struct translated *t, const ZydisDecodedOpera
 /* Whether it is what a register has. */
 static bool is_bare(const struct translated *t, const ZydisDecodedOperand *operand)
 {
-    const struct emit_place place = place_of(t->insn, operand);
+    const struct emit_place place = operands_place_of(t->insn, operand);
     return !is_constant(t, operand) && place.index == NATIVE_NO_REGISTER && place.displacement == 0 && !place.narrow &&
            place.base != NATIVE_NO_REGISTER && !has_base_of_segment(operand);
 }
@@ -253,7 +254,7 @@ void native_emit_address(struct emit *e, const struct translated *t, unsigned sl
     if (is_near_constant(t, operand)) {
         emit_store_constant(e, to, (int32_t)constant_of(t, operand));
     } else if (is_bare(t, operand)) {
-        emit_store(e, to, place_of(t->insn, operand).base);
+        emit_store(e, to, operands_place_of(t->insn, operand).base);
     } else {
         native_emit_place(e, t, operand, pad);
         emit_store(e, to, pad);
@@ -265,7 +266,7 @@ const ZydisDecodedOperand *native_written(const struct translated *t)
     const ZydisDecodedOperand *found = NULL;
     for (unsigned i = 0; i < t->insn->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &t->insn->operands[i];
-        if (!is_memory(operand) || only_reads(operand))
+        if (!operands_is_memory(operand) || only_reads(operand))
             continue;
         if (found || is_odd(t->insn, operand))
             return NULL;
@@ -372,7 +373,8 @@ static bool emit_relative_lea(struct emit *e, const struct translated *t)
     if (insn->mnemonic != ZYDIS_MNEMONIC_LEA || !is_relative(insn) || insn->operand_width == 16)
         return false;
     const uint64_t target = relative_target(t);
-    emit_constant(e, number_of(t->insn->operands[0].reg.value), insn->operand_width == 32 ? (uint32_t)target : target);
+    emit_constant(e, operands_number_of(t->insn->operands[0].reg.value),
+                  insn->operand_width == 32 ? (uint32_t)target : target);
     return true;
 }
 
@@ -416,11 +418,11 @@ void native_emit_copy(struct emit *e, const struct translated *t, unsigned pad, 
 void native_emit_target(struct emit *e, const struct translated *t, const ZydisDecodedOperand *operand, unsigned to)
 {
     if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-        emit_move(e, to, number_of(operand->reg.value));
+        emit_move(e, to, operands_number_of(operand->reg.value));
     } else if (is_constant(t, operand) || has_segment(operand, ZYDIS_REGISTER_GS)) {
         native_emit_place(e, t, operand, to);
         emit_load(e, to, emit_at(to, 0));
     } else {
-        emit_load(e, to, place_of(t->insn, operand));
+        emit_load(e, to, operands_place_of(t->insn, operand));
     }
 }

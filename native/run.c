@@ -24,33 +24,33 @@ enum { POLL = 1 << 22, STAY = 1 << 22 };
 enum { MOST_WORDS = 1 + DECODE_MAX_SLOTS }; /* of a record */
 enum { FLAG_TF = 1 << 8, RCX = 1, R11 = 11 };
 
-static uint64_t *words_of(const struct native *n)
+static uint64_t *run_words_of(const struct native *n)
 {
     return (uint64_t *)(void *)((char *)n->base.config.writer->batch + offsetof(struct stream_batch, words));
 }
 
-static void fail(struct native *n, struct engine_event *event, struct c2_error *err)
+static void native_run_fail(struct native *n, struct engine_event *event, struct c2_error *err)
 {
     event->stop = ENGINE_FAILED;
     if (err)
         *err = n->failure;
 }
 
-static bool check(struct native *n, enum c2_status status, struct engine_event *event, struct c2_error *err)
+static bool run_check(struct native *n, enum c2_status status, struct engine_event *event, struct c2_error *err)
 {
     if (status != C2_OK)
-        fail(n, event, err);
+        native_run_fail(n, event, err);
     return status == C2_OK;
 }
 
 /* ------------------------------------------------------------------ counting */
 
-static unsigned slots_of(const struct native_block *block, unsigned insns)
+static unsigned run_slots_of(const struct native_block *block, unsigned insns)
 {
     return insns == block->insns ? block->slots : block->block->insns[insns].first_slot;
 }
 
-static void count_executed(struct native *n, const struct native_block *block, int64_t insns)
+static void run_count_executed(struct native *n, const struct native_block *block, int64_t insns)
 {
     if (n->codes.counting && !n->recording)
         n->context->executed[block->counter] += (uint64_t)insns;
@@ -60,21 +60,21 @@ static void count_executed(struct native *n, const struct native_block *block, i
 static void close_partly(struct native *n, const struct native_block *block, unsigned insns)
 {
     n->instructions += insns;
-    count_executed(n, block, insns);
+    run_count_executed(n, block, insns);
     if (!n->recording || insns == 0)
         return;
     struct stream_batch *batch = n->base.config.writer->batch;
-    const unsigned slots = slots_of(block, insns);
-    words_of(n)[batch->used] = stream_header(block->number, insns, slots);
+    const unsigned slots = run_slots_of(block, insns);
+    run_words_of(n)[batch->used] = stream_header(block->number, insns, slots);
     batch->used += 1 + slots;
 }
 
 /* The block, all of which counts already where nothing is recorded, was left before instruction `insn`. */
-static void take_back(struct native *n, const struct native_code *code, unsigned insn)
+static void run_take_back(struct native *n, const struct native_code *code, unsigned insn)
 {
     if (code != n->codes.part && !n->recording) {
         n->instructions -= code->block->insns;
-        count_executed(n, code->block, -(int64_t)code->block->insns);
+        run_count_executed(n, code->block, -(int64_t)code->block->insns);
     }
     close_partly(n, code->block, insn);
 }
@@ -82,10 +82,10 @@ static void take_back(struct native *n, const struct native_code *code, unsigned
 /* ------------------------------------------------------------------ a stay in translated code */
 
 /* Records that a stay has written: the batch has them, and their instructions are counted. */
-static void take_records(struct native *n)
+static void run_take_records(struct native *n)
 {
     struct stream_batch *batch = n->base.config.writer->batch;
-    const uint64_t *words = words_of(n), *end = (const uint64_t *)(uintptr_t)n->context->pace;
+    const uint64_t *words = run_words_of(n), *end = (const uint64_t *)(uintptr_t)n->context->pace;
     const uint64_t *at = words + batch->used;
     while (at < end) {
         n->instructions += stream_header_insns(*at);
@@ -96,11 +96,11 @@ static void take_records(struct native *n)
 }
 
 /* No record begins behind the limit: there is room in the batch, and what is left of the budget is enough. */
-static void set_limit(struct native *n)
+static void run_set_limit(struct native *n)
 {
     const uint64_t left = n->budget_at - n->instructions;
-    uint64_t *const from = words_of(n) + n->base.config.writer->batch->used;
-    uint64_t *limit = words_of(n) + STREAM_BATCH_WORDS - MOST_WORDS;
+    uint64_t *const from = run_words_of(n) + n->base.config.writer->batch->used;
+    uint64_t *limit = run_words_of(n) + STREAM_BATCH_WORDS - MOST_WORDS;
     const uint64_t words = left < STREAM_BLOCK_INSNS ? 0 : (left - STREAM_BLOCK_INSNS) / n->codes.densest;
     if (limit < from)
         limit = from; /* one record, for which there is room */
@@ -111,7 +111,7 @@ static void set_limit(struct native *n)
     n->context->beyond = 0 - (n->context->limit + 1);
 }
 
-static void set_pace(struct native *n)
+static void run_set_pace(struct native *n)
 {
     const uint64_t left = n->budget_at - n->instructions;
     n->context->pace = 0 - (left < STAY ? left : (uint64_t)STAY) - 1;
@@ -121,64 +121,64 @@ static void stay(struct native *n, const uint8_t *host)
 {
     struct native_context *context = n->context;
     if (n->recording)
-        set_limit(n);
+        run_set_limit(n);
     else
-        set_pace(n);
+        run_set_pace(n);
     const uint64_t pace = context->pace;
     n->fault.number = 0;
     context->flags &= NATIVE_FLAGS;
     native_enter_code(context, host);
     context->flags &= NATIVE_FLAGS;
     if (n->recording)
-        take_records(n);
+        run_take_records(n);
     else
         n->instructions += context->pace - pace;
 }
 
 /* ------------------------------------------------------------------ how a stay ends; true: the run goes on */
 
-static bool decode_at(const struct native_block *block, unsigned insn, struct decode_insn *out)
+static bool run_decode_at(const struct native_block *block, unsigned insn, struct decode_insn *out)
 {
     const struct guest_va pc = {block->pc + block->block->insns[insn].offset};
     return decode_one(out, pc, block->block->insns[insn].length) == DECODE_GOOD;
 }
 
-static uint64_t pc_of(const struct native_block *block, unsigned insn)
+static uint64_t run_pc_of(const struct native_block *block, unsigned insn)
 {
     return block->pc + (insn < block->insns ? block->block->insns[insn].offset : block->extent);
 }
 
 static void leave_before(struct native *n, const struct native_code *code, unsigned insn)
 {
-    n->rip = pc_of(code->block, insn);
-    take_back(n, code, insn);
+    n->rip = run_pc_of(code->block, insn);
+    run_take_back(n, code, insn);
 }
 
 static bool after_fault(struct native *n, struct engine_event *event, struct c2_error *err)
 {
     leave_before(n, n->fault.in, n->fault.insn);
     if (!native_fault_event(n, event))
-        fail(n, event, err);
+        native_run_fail(n, event, err);
     return false;
 }
 
-static bool refuse(struct native *n, const struct native_site *site, struct engine_event *event)
+static bool run_refuse(struct native *n, const struct native_site *site, struct engine_event *event)
 {
     struct decode_insn insn;
     leave_before(n, site->code, site->insn);
-    C2_ASSERT(decode_at(site->code->block, site->insn, &insn));
+    C2_ASSERT(run_decode_at(site->code->block, site->insn, &insn));
     *event = engine_refusal(native_refusal(&insn, n->rip));
     return false;
 }
 
-static void put_addresses(struct native *n, const struct native_site *site)
+static void run_put_addresses(struct native *n, const struct native_site *site)
 {
     const struct native_block *block = site->code->block;
-    const unsigned first = block->block->insns[site->insn].first_slot, end = slots_of(block, site->insn + 1u);
-    const struct guest_va pc = {pc_of(block, site->insn)};
+    const unsigned first = block->block->insns[site->insn].first_slot, end = run_slots_of(block, site->insn + 1u);
+    const struct guest_va pc = {run_pc_of(block, site->insn)};
     struct decode_insn insn;
-    C2_ASSERT(decode_at(block, site->insn, &insn));
-    uint64_t *const slots = words_of(n) + n->base.config.writer->batch->used + 1;
+    C2_ASSERT(run_decode_at(block, site->insn, &insn));
+    uint64_t *const slots = run_words_of(n) + n->base.config.writer->batch->used + 1;
     for (unsigned slot = first; slot < end; slot++)
         interpret_address(&slots[slot], &n->cpu, pc, &insn.insn, native_operand(&insn, slot - first));
 }
@@ -189,19 +189,21 @@ static bool stores_into_block(const struct native *n, const struct native_block 
     struct decode_insn insn;
     struct engine_event ignored;
     uint64_t start;
-    C2_ASSERT(decode_at(block, index, &insn));
+    C2_ASSERT(run_decode_at(block, index, &insn));
     for (unsigned i = 0; i < insn.insn.operand_count; i++)
         if (insn.operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-            interpret_address(&start, &n->cpu, (struct guest_va){pc_of(block, index)}, &insn.insn, &insn.operands[i]) &&
+            interpret_address(&start, &n->cpu, (struct guest_va){run_pc_of(block, index)}, &insn.insn,
+                              &insn.operands[i]) &&
             start < block->pc + block->extent && block->pc < start + insn.operands[i].size / 8)
             return !native_first_failure(n, &insn, &ignored);
     return false;
 }
 
-static bool begin_block(struct native *n, struct native_block *block, struct engine_event *event, struct c2_error *err);
+static bool run_begin_block(struct native *n, struct native_block *block, struct engine_event *event,
+                            struct c2_error *err);
 
 /* Help amid a block is done: on with it. */
-static bool resume(struct native *n, const struct native_site *site)
+static bool run_resume(struct native *n, const struct native_site *site)
 {
     n->resume = site->resume;
     return true;
@@ -210,13 +212,13 @@ static bool resume(struct native *n, const struct native_site *site)
 static bool help_executes(struct native *n, const struct native_site *site, struct engine_event *event)
 {
     struct decode_insn insn;
-    n->rip = pc_of(site->code->block, site->insn);
-    C2_ASSERT(decode_at(site->code->block, site->insn, &insn));
+    n->rip = run_pc_of(site->code->block, site->insn);
+    C2_ASSERT(run_decode_at(site->code->block, site->insn, &insn));
     if (n->recording)
-        put_addresses(n, site);
+        run_put_addresses(n, site);
     if (native_push_flags(n, &insn, event))
-        return resume(n, site);
-    take_back(n, site->code, site->insn);
+        return run_resume(n, site);
+    run_take_back(n, site->code, site->insn);
     return false;
 }
 
@@ -225,21 +227,21 @@ static bool help_stores(struct native *n, const struct native_site *site, struct
                         struct c2_error *err)
 {
     struct native_block *alone;
-    n->rip = pc_of(site->code->block, site->insn);
+    n->rip = run_pc_of(site->code->block, site->insn);
     if (!stores_into_block(n, site->code->block, site->insn))
-        return resume(n, site);
-    take_back(n, site->code, site->insn);
-    if (!check(n, native_blocks_alone(&alone, n->blocks, n->rip, &n->failure), event, err))
+        return run_resume(n, site);
+    run_take_back(n, site->code, site->insn);
+    if (!run_check(n, native_blocks_alone(&alone, n->blocks, n->rip, &n->failure), event, err))
         return false;
     if (n->instructions == n->budget_at) {
         n->cut_pc = n->rip;
         n->cut_at = n->instructions;
         return true;
     }
-    return begin_block(n, alone, event, err);
+    return run_begin_block(n, alone, event, err);
 }
 
-static bool after_syscall(struct native *n, const struct native_site *site, struct engine_event *event)
+static bool run_after_syscall(struct native *n, const struct native_site *site, struct engine_event *event)
 {
     n->rip = site->target;
     n->context->gpr[RCX] = n->rip;
@@ -257,7 +259,7 @@ static void after_cold(struct native *n, const struct native_site *site)
 
 static void after_part(struct native *n, const struct native_site *site)
 {
-    n->rip = pc_of(site->code->block, site->insn);
+    n->rip = run_pc_of(site->code->block, site->insn);
     close_partly(n, site->code->block, site->insn);
     n->cut_pc = n->rip;
     n->cut_at = n->instructions;
@@ -280,18 +282,18 @@ static bool after_stay(struct native *n, struct engine_event *event, struct c2_e
         return true;
     case NATIVE_CHANGED:
         after_cold(n, &site);
-        return check(n, native_forget_code(n, n->rip, site.code->block->extent), event, err);
+        return run_check(n, native_forget_code(n, n->rip, site.code->block->extent), event, err);
     case NATIVE_SYSCALL:
-        return after_syscall(n, &site, event);
+        return run_after_syscall(n, &site, event);
     case NATIVE_ADDRESSES:
-        put_addresses(n, &site);
-        return resume(n, &site);
+        run_put_addresses(n, &site);
+        return run_resume(n, &site);
     case NATIVE_STORES:
         return help_stores(n, &site, event, err);
     case NATIVE_EXECUTES:
         return help_executes(n, &site, event);
     case NATIVE_REFUSES:
-        return refuse(n, &site, event);
+        return run_refuse(n, &site, event);
     default:
         after_part(n, &site);
         return true;
@@ -321,7 +323,7 @@ static enum c2_status record_masked(struct native *n, const struct engine_specia
         status = stream_writer_room(writer, touched->count, &n->failure);
     if (status != C2_OK)
         return status;
-    uint64_t *record = words_of(n) + writer->batch->used;
+    uint64_t *record = run_words_of(n) + writer->batch->used;
     *record++ = stream_header(number, 1, touched->count);
     for (unsigned i = 0; i < touched->count; i++)
         *record++ = touched->list[i].address;
@@ -337,7 +339,7 @@ static bool do_masked(struct native *n, struct engine_special *special, struct e
     const bool traced = n->flags & FLAG_TF;
     native_do_masked(n, special, &touched, &effect);
     const bool records = n->recording && effect.status == INTERPRET_DONE;
-    return check(n, records ? record_masked(n, special, &touched) : C2_OK, event, err) &&
+    return run_check(n, records ? record_masked(n, special, &touched) : C2_OK, event, err) &&
            after_effect(n, special, &effect, traced, event);
 }
 
@@ -352,7 +354,7 @@ static bool do_special(struct native *n, struct engine_event *event, struct c2_e
     struct engine_special *special;
     struct interpret_effect effect = {.status = INTERPRET_DONE};
     bool traced;
-    if (!check(n, engine_special_at(&special, native_blocks_guest(n->blocks), n->rip, &n->failure), event, err))
+    if (!run_check(n, engine_special_at(&special, native_blocks_guest(n->blocks), n->rip, &n->failure), event, err))
         return false;
     if (native_x87_trapped(n)) {
         *event = native_x87_trap();
@@ -361,14 +363,14 @@ static bool do_special(struct native *n, struct engine_event *event, struct c2_e
     if (engine_special_is_masked(special, n->base.config.cpu))
         return do_masked(n, special, event, err);
     return engine_special_execute(special, &n->cpu, &effect, &traced, event) &&
-           check(n, record_special(n, special, &effect), event, err) &&
+           run_check(n, record_special(n, special, &effect), event, err) &&
            after_effect(n, special, &effect, traced, event);
 }
 
 /* ------------------------------------------------------------------ where a block begins */
 
 /* Whether the guest has come to the block by a jump, call, return or from outside, and not by running on. */
-static bool arrives(struct native *n, const struct native_block *block)
+static bool run_arrives(struct native *n, const struct native_block *block)
 {
     const bool again = block->pc == n->began_pc && n->instructions == n->began_at; /* it faulted */
     n->arrived = again ? n->arrived : block->pc != n->behind;
@@ -379,20 +381,21 @@ static bool arrives(struct native *n, const struct native_block *block)
 }
 
 /* Whether it has come there with the stack pointer where engine_guard() says. */
-static bool is_beyond(struct native *n, const struct native_block *block)
+static bool run_is_beyond(struct native *n, const struct native_block *block)
 {
     enum { RSP = 4 };
-    const bool arrived = arrives(n, block);
+    const bool arrived = run_arrives(n, block);
     n->beyond = arrived && n->guard_bytes != 0 && n->context->gpr[RSP] - n->guard_from < n->guard_bytes;
     return n->beyond;
 }
 
 /* Watchers are notified of the block. False: the run ends. */
-static bool tell(struct native *n, const struct native_block *block, struct engine_event *event, struct c2_error *err)
+static bool run_tell(struct native *n, const struct native_block *block, struct engine_event *event,
+                     struct c2_error *err)
 {
     const struct engine_watch *watch = &n->base.config.watch;
     n->stopped = false;
-    if (!check(n, watch->reached(watch->self, &n->base, (struct guest_va){block->pc}, &n->failure), event, err))
+    if (!run_check(n, watch->reached(watch->self, &n->base, (struct guest_va){block->pc}, &n->failure), event, err))
         return false;
     if (!n->stopped)
         return true;
@@ -402,7 +405,7 @@ static bool tell(struct native *n, const struct native_block *block, struct engi
     return false;
 }
 
-static bool is_rest(const struct native *n, const struct native_block *block)
+static bool run_is_rest(const struct native *n, const struct native_block *block)
 {
     return block->pc == n->cut_pc && n->instructions == n->cut_at;
 }
@@ -411,12 +414,12 @@ static bool is_rest(const struct native *n, const struct native_block *block)
 static bool admit(struct native *n, struct native_block *block, bool *goes_on, struct engine_event *event,
                   struct c2_error *err)
 {
-    const bool beyond = n->base.config.watch.guards && is_beyond(n, block);
+    const bool beyond = n->base.config.watch.guards && run_is_beyond(n, block);
     if (!native_block_is_fresh(block)) {
-        *goes_on = check(n, native_forget_code(n, block->pc, block->extent), event, err);
+        *goes_on = run_check(n, native_forget_code(n, block->pc, block->extent), event, err);
         return false;
     }
-    if (!is_rest(n, block) && (block->watched || beyond) && !tell(n, block, event, err)) {
+    if (!run_is_rest(n, block) && (block->watched || beyond) && !run_tell(n, block, event, err)) {
         *goes_on = false;
         return false;
     }
@@ -425,7 +428,7 @@ static bool admit(struct native *n, struct native_block *block, bool *goes_on, s
     return !block->special;
 }
 
-static enum native_kind kind_of(const struct native *n, bool loose)
+static enum native_kind run_kind_of(const struct native *n, bool loose)
 {
     const bool guarded = n->base.config.watch.guards && n->guard_bytes != 0;
     return (enum native_kind)((n->recording ? NATIVE_RECORDING : NATIVE_PLAIN) | (loose || guarded ? NATIVE_LOOSE : 0));
@@ -443,19 +446,19 @@ static void link_from(struct native *n, struct native_code *to)
         native_link(&n->codes, (uint32_t)n->from, to);
 }
 
-static enum c2_status make_room(struct native *n, const struct native_block *block)
+static enum c2_status run_make_room(struct native *n, const struct native_block *block)
 {
     return n->recording ? stream_writer_room(n->base.config.writer, block->slots, &n->failure) : C2_OK;
 }
 
-static bool execute(struct native *n, struct native_block *block, bool loose, struct engine_event *event,
-                    struct c2_error *err)
+static bool run_execute(struct native *n, struct native_block *block, bool loose, struct engine_event *event,
+                        struct c2_error *err)
 {
-    const enum native_kind kind = kind_of(n, loose);
+    const enum native_kind kind = run_kind_of(n, loose);
     struct native_code *code = block->code[kind];
-    if (!code && !check(n, native_translate(&code, &n->codes, block, kind, n->blocks, &n->failure), event, err))
+    if (!code && !run_check(n, native_translate(&code, &n->codes, block, kind, n->blocks, &n->failure), event, err))
         return false;
-    if (!check(n, make_room(n, block), event, err))
+    if (!run_check(n, run_make_room(n, block), event, err))
         return false;
     if (SHORTCUT(true))
         link_from(n, code);
@@ -470,8 +473,8 @@ static bool execute_part(struct native *n, struct native_block *block, unsigned 
 {
     struct native_code *code;
     n->from = -1;
-    if (!check(n, native_translate_part(&code, &n->codes, block, insns, n->recording, &n->failure), event, err) ||
-        !check(n, make_room(n, block), event, err))
+    if (!run_check(n, native_translate_part(&code, &n->codes, block, insns, n->recording, &n->failure), event, err) ||
+        !run_check(n, run_make_room(n, block), event, err))
         return false;
     stay(n, code->entry);
     return after_stay(n, event, err);
@@ -481,7 +484,7 @@ static bool execute_part(struct native *n, struct native_block *block, unsigned 
 static bool execute_traced(struct native *n, struct native_block *block, struct engine_event *event,
                            struct c2_error *err)
 {
-    const bool on = block->insns == 1 ? execute(n, block, true, event, err) : execute_part(n, block, 1, event, err);
+    const bool on = block->insns == 1 ? run_execute(n, block, true, event, err) : execute_part(n, block, 1, event, err);
     n->cut_pc = 0;
     n->from = -1;
     if (on)
@@ -489,7 +492,8 @@ static bool execute_traced(struct native *n, struct native_block *block, struct 
     return false;
 }
 
-static bool begin_block(struct native *n, struct native_block *block, struct engine_event *event, struct c2_error *err)
+static bool run_begin_block(struct native *n, struct native_block *block, struct engine_event *event,
+                            struct c2_error *err)
 {
     bool goes_on = true;
     const uint64_t left = n->budget_at - n->instructions;
@@ -498,7 +502,7 @@ static bool begin_block(struct native *n, struct native_block *block, struct eng
         if (n->flags & FLAG_TF)
             return execute_traced(n, block, event, err);
         return left < block->insns ? execute_part(n, block, (unsigned)left, event, err)
-                                   : execute(n, block, false, event, err);
+                                   : run_execute(n, block, false, event, err);
     }
     n->from = -1;
     return goes_on;
@@ -512,13 +516,13 @@ static bool fetch_fault(struct guest_va page, struct engine_event *event)
 }
 
 /* A turn of whole blocks ends where it would if nothing watched. */
-static unsigned needed_for(const struct native *n, const struct native_block *block)
+static unsigned run_needed_for(const struct native *n, const struct native_block *block)
 {
     const unsigned cost = block->special ? 1 : block->insns;
     return cost + (n->whole ? block->rest : 0u);
 }
 
-static bool step(struct native *n, struct engine_event *event, struct c2_error *err)
+static bool run_step(struct native *n, struct engine_event *event, struct c2_error *err)
 {
     struct guest_va lacks = {0};
     const uint8_t *resumed = n->resume;
@@ -528,13 +532,13 @@ static bool step(struct native *n, struct engine_event *event, struct c2_error *
         return after_stay(n, event, err);
     }
     struct native_block *block = native_blocks_find(n->blocks, n->rip);
-    if (!block && !check(n, native_blocks_learn(&block, &lacks, n->blocks, n->rip, &n->failure), event, err))
+    if (!block && !run_check(n, native_blocks_learn(&block, &lacks, n->blocks, n->rip, &n->failure), event, err))
         return false;
     if (!block)
         return fetch_fault(lacks, event);
-    if (n->whole && needed_for(n, block) > n->budget_at - n->instructions)
+    if (n->whole && run_needed_for(n, block) > n->budget_at - n->instructions)
         return false; /* ENGINE_BUDGET */
-    return begin_block(n, block, event, err);
+    return run_begin_block(n, block, event, err);
 }
 
 /* ------------------------------------------------------------------ runs */
@@ -546,7 +550,7 @@ static void let_signals_in(struct native *n)
     n->polled_at = n->instructions;
 }
 
-static bool is_over(struct native *n, struct engine_event *event)
+static bool run_is_over(struct native *n, struct engine_event *event)
 {
     if (n->instructions - n->polled_at >= POLL)
         let_signals_in(n);
@@ -566,13 +570,13 @@ void native_run_guest(struct engine *engine, uint64_t budget, bool whole, struct
     n->whole = whole;
     n->from = -1;
     if (n->failed) {
-        fail(n, event, err);
+        native_run_fail(n, event, err);
         return;
     }
     native_begin_run(n);
     pthread_sigmask(SIG_BLOCK, &n->outside, &before);
     n->polled_at = n->instructions;
-    while ((n->resume || !is_over(n, event)) && step(n, event, err))
+    while ((n->resume || !run_is_over(n, event)) && run_step(n, event, err))
         ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (event->stop != ENGINE_FAILED && native_x87_trapped(n))

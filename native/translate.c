@@ -94,7 +94,7 @@ static enum c2_status grow_sites(struct native_codes *codes, struct c2_error *er
 }
 
 /* Where memory fails it is site 0; status says so. */
-static uint32_t new_site(struct translation *t, enum native_why why, unsigned insn, uint64_t target)
+static uint32_t translate_new_site(struct translation *t, enum native_why why, unsigned insn, uint64_t target)
 {
     if (t->status == C2_OK)
         t->status = grow_sites(t->codes, t->err);
@@ -115,7 +115,7 @@ static void emit_leave(struct translation *t, uint32_t site)
 /* A jump to another block: to a stub that leaves, which comes behind everything, until the two are linked. */
 static void emit_exit(struct translation *t, uint8_t *jump, uint64_t target)
 {
-    const uint32_t site = new_site(t, NATIVE_GOES, t->insns, target);
+    const uint32_t site = translate_new_site(t, NATIVE_GOES, t->insns, target);
     if (t->status != C2_OK)
         return;
     C2_ASSERT(t->sites < MOST_EXITS);
@@ -148,7 +148,7 @@ static unsigned free_register(unsigned used, unsigned allowed)
 }
 
 /* False: there are not enough. */
-static bool choose(struct part *part, bool far_place)
+static bool translate_choose(struct part *part, bool far_place)
 {
     const unsigned own = 1u << NATIVE_R11 | 1u << NATIVE_R10;
     const bool uses_11 = part->uses >> NATIVE_R11 & 1, uses_10 = part->uses >> NATIVE_R10 & 1;
@@ -175,7 +175,7 @@ static void choose_part(struct translation *t, unsigned first)
         longer.writes |= written;
         longer.padded |= insn->wants_pad;
         far_place |= insn->far_place;
-        if (!choose(&longer, far_place))
+        if (!translate_choose(&longer, far_place))
             break;
         longer.end++;
         *part = longer;
@@ -189,7 +189,7 @@ static bool has_other_pad(const struct part *part)
     return part->pad != NATIVE_R11 && part->pad != NATIVE_NO_REGISTER;
 }
 
-static bool takes(const struct part *part, unsigned number) { return part->uses >> number & 1; }
+static bool translate_takes(const struct part *part, unsigned number) { return part->uses >> number & 1; }
 
 static void emit_take_registers(struct translation *t, const struct part *part)
 {
@@ -201,9 +201,9 @@ static void emit_take_registers(struct translation *t, const struct part *part)
         emit_put(e, of_gpr(part->pace), part->pace);
         emit_move(e, part->pace, NATIVE_R10);
     }
-    if (takes(part, NATIVE_R11))
+    if (translate_takes(part, NATIVE_R11))
         emit_get(e, NATIVE_R11, of_gpr(NATIVE_R11));
-    if (takes(part, NATIVE_R10))
+    if (translate_takes(part, NATIVE_R10))
         emit_get(e, NATIVE_R10, of_gpr(NATIVE_R10));
 }
 
@@ -231,9 +231,9 @@ static void emit_give_registers(struct translation *t, bool target)
 static struct native_roles roles_of(const struct part *part)
 {
     unsigned held = 0xffff & ~(1u << part->pad | 1u << part->pace);
-    if (!takes(part, NATIVE_R11))
+    if (!translate_takes(part, NATIVE_R11))
         held &= ~(1u << NATIVE_R11);
-    if (!takes(part, NATIVE_R10))
+    if (!translate_takes(part, NATIVE_R10))
         held &= ~(1u << NATIVE_R10);
     return (struct native_roles){.held = (uint16_t)held, .pace = (uint8_t)part->pace};
 }
@@ -318,7 +318,7 @@ static const uint8_t *emit_changed(struct translation *t)
     const uint8_t *changed = t->e.at;
     emit_restore_flags(&t->e);
     emit_get(&t->e, NATIVE_RAX, CONTEXT_SPILL);
-    emit_leave(t, new_site(t, NATIVE_CHANGED, 0, t->block->pc));
+    emit_leave(t, translate_new_site(t, NATIVE_CHANGED, 0, t->block->pc));
     return changed;
 }
 
@@ -360,7 +360,7 @@ static void emit_begin(struct translation *t)
     const uint8_t *changed = compares ? emit_changed(t) : NULL, *cold = t->e.at;
     if (!dead)
         emit_move(&t->e, NATIVE_RCX, NATIVE_R11);
-    emit_leave(t, new_site(t, NATIVE_COLD, 0, t->block->pc));
+    emit_leave(t, translate_new_site(t, NATIVE_COLD, 0, t->block->pc));
     t->code->entry = executed(t);
     if (dead)
         emit_with_flags(t, cold);
@@ -384,7 +384,7 @@ static void emit_indirect(struct translation *t)
     static const uint8_t hit[] = {0xe3, 0};                  /* jrcxz */
     struct emit *e = &t->e;
     const uint32_t table = CONTEXT_TABLES + 2 * CONTEXT_TABLE_BYTES * (t->records ? 1 : 0);
-    const uint32_t site = new_site(t, NATIVE_INDIRECT, t->insns, 0);
+    const uint32_t site = translate_new_site(t, NATIVE_INDIRECT, t->insns, 0);
     if (native_is_loose(t->code->kind)) {
         emit_leave(t, site);
         return;
@@ -404,7 +404,7 @@ static void emit_indirect(struct translation *t)
     emit_jump_register(e, NATIVE_R11);
 }
 
-static uint64_t behind(const struct translated *insn) { return insn->pc + insn->insn->insn.length; }
+static uint64_t translate_behind(const struct translated *insn) { return insn->pc + insn->insn->insn.length; }
 
 /* All of the block has been executed: registers are given back, and the record is behind us. */
 static void emit_finish(struct translation *t, bool target)
@@ -418,7 +418,7 @@ static void emit_goes_on(struct translation *t, uint64_t target) { emit_exit(t, 
 
 static uint64_t branch_target(const struct translated *insn)
 {
-    return behind(insn) + (uint64_t)insn->insn->operands[0].imm.value.s;
+    return translate_behind(insn) + (uint64_t)insn->insn->operands[0].imm.value.s;
 }
 
 /* JRCXZ, LOOP and their kin have only short forms. */
@@ -428,7 +428,7 @@ static void emit_short_branch(struct translation *t, const struct translated *in
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)insn->pc;
     emit_bytes(&t->e, bytes, insn->insn->insn.length - 1u);
     emit_byte(&t->e, OVER_JUMP);
-    emit_goes_on(t, behind(insn));
+    emit_goes_on(t, translate_behind(insn));
     emit_goes_on(t, branch_target(insn));
 }
 
@@ -442,7 +442,7 @@ static void emit_conditional(struct translation *t, const struct translated *ins
         return;
     }
     emit_exit(t, emit_jump_if(&t->e, insn->insn->insn.opcode & 15), branch_target(insn));
-    emit_goes_on(t, behind(insn));
+    emit_goes_on(t, translate_behind(insn));
 }
 
 /* Pushes what is a constant, at once or, where it has more than 31 bits, in a way that can only fault at once. */
@@ -464,7 +464,7 @@ static void emit_call(struct translation *t, const struct translated *insn)
     const bool direct = is_relative_branch(insn);
     if (!direct)
         native_emit_target(&t->e, insn, &insn->insn->operands[0], t->in->pad);
-    emit_push(t, behind(insn));
+    emit_push(t, translate_behind(insn));
     emit_finish(t, !direct);
     if (direct)
         emit_goes_on(t, branch_target(insn));
@@ -511,7 +511,7 @@ static void emit_branch(struct translation *t, const struct translated *insn)
         return;
     case ZYDIS_CATEGORY_SYSCALL:
         emit_finish(t, false);
-        emit_leave(t, new_site(t, NATIVE_SYSCALL, t->insns, behind(insn)));
+        emit_leave(t, translate_new_site(t, NATIVE_SYSCALL, t->insns, translate_behind(insn)));
         return;
     default:
         break;
@@ -531,7 +531,7 @@ static void emit_help(struct translation *t, unsigned index, enum native_why why
 {
     const struct part *part = t->in;
     emit_give_registers(t, false);
-    const uint32_t site = new_site(t, why, index, 0);
+    const uint32_t site = translate_new_site(t, why, index, 0);
     emit_leave(t, site);
     if (t->status == C2_OK)
         site_of(t, site)->resume = executed(t);
@@ -562,7 +562,7 @@ static bool may_store_into_block(const struct translation *t, const struct trans
     return t->block->changes && !t->block->alone && writes_memory(insn);
 }
 
-static unsigned bits_of(uint64_t number) { return 64u - (unsigned)__builtin_clzll(number); }
+static unsigned translate_bits_of(uint64_t number) { return 64u - (unsigned)__builtin_clzll(number); }
 
 /* Help where the store may be into the block; this takes a little more for that than what is. Of the address less the
  * lowest one that reaches the block, upper bits are zero then: no flag is changed. */
@@ -581,7 +581,7 @@ static void emit_store_check(struct translation *t, unsigned index)
     emit_put(e, CONTEXT_SPILL, NATIVE_RCX);
     emit_constant(e, NATIVE_RCX, reach - t->block->pc);
     emit_lea(e, NATIVE_RCX, (struct emit_place){.base = NATIVE_RCX, .index = pad, .scale = 1});
-    emit_constant(e, pad, bits_of(reach + t->block->extent));
+    emit_constant(e, pad, translate_bits_of(reach + t->block->extent));
     emit_shift_rcx(e, pad);
     emit_bytes(e, over_jump, sizeof over_jump);
     uint8_t *const elsewhere = emit_jump(e);
@@ -630,13 +630,13 @@ static void emit_body(struct translation *t)
         emit_goes_on(t, t->block->pc + t->block->extent);
     } else {
         emit_give_registers(t, false);
-        emit_leave(t, new_site(t, NATIVE_ENDS, t->insns, 0));
+        emit_leave(t, translate_new_site(t, NATIVE_ENDS, t->insns, 0));
     }
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-static const struct decode_insn *decode(struct translation *t, uint64_t pc, unsigned i)
+static const struct decode_insn *translate_decode(struct translation *t, uint64_t pc, unsigned i)
 {
     struct decode_insn *insn = &t->codes->workspace->decoded[i];
     const enum decode_result result = decode_one(insn, (struct guest_va){pc}, t->block->block->insns[i].length);
@@ -649,7 +649,7 @@ static void examine(struct translation *t, const struct decode_insn *decoded)
 {
     for (unsigned i = 0; i < t->insns; i++) {
         const uint64_t pc = t->block->pc + t->block->block->insns[i].offset;
-        t->insn[i].insn = decoded ? &decoded[i] : decode(t, pc, i);
+        t->insn[i].insn = decoded ? &decoded[i] : translate_decode(t, pc, i);
         native_examine(&t->insn[i], pc, t->records);
         t->insn[i].wants_pad = t->insn[i].wants_pad || is_indirect(&t->insn[i]) || may_store_into_block(t, &t->insn[i]);
     }
@@ -676,7 +676,7 @@ static struct native_code *code_for_once(struct native_codes *codes, struct nati
     return &room->once;
 }
 
-static enum c2_status translate(struct translation *t, const struct decode_insn *decoded)
+static enum c2_status translate_translate(struct translation *t, const struct decode_insn *decoded)
 {
     t->code->start = executed(t);
     examine(t, decoded);
@@ -755,7 +755,7 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
     struct translation t = begin_translation(codes, code, codes->cache.written + codes->cache.used, err);
     t.whole = true;
     const size_t sites = codes->site_count;
-    enum c2_status status = translate(&t, native_blocks_decoded(blocks, block));
+    enum c2_status status = translate_translate(&t, native_blocks_decoded(blocks, block));
     if (status == C2_OK)
         status = keep_code(codes, code, err);
     if (status != C2_OK) {
@@ -778,7 +778,7 @@ enum c2_status native_translate_part(struct native_code **out, struct native_cod
     codes->part = *out = code;
     codes->sites_before_part = codes->site_count;
     struct translation t = begin_translation(codes, code, codes->cache.written, err);
-    return translate(&t, NULL);
+    return translate_translate(&t, NULL);
 }
 
 static void forget_translations(void *self, struct native_block *block)

@@ -146,16 +146,16 @@ static bool has_code(const struct native *n, const struct engine_special *specia
            memcmp(n->masked_of[place_number(special->own)], special->bytes, sizeof special->bytes) == 0;
 }
 
-static uint8_t *place_of(const struct native *n, uint32_t number)
+static uint8_t *wide_place_of(const struct native *n, uint32_t number)
 {
     return n->masked + place_number(number) * MASKED_BYTES;
 }
 
 /* Where the rewritten instruction is executed; NULL: no memory. */
-static const void *code_of(struct native *n, struct engine_special *special, bool indexed)
+static const void *wide_code_of(struct native *n, struct engine_special *special, bool indexed)
 {
     if (has_code(n, special))
-        return place_of(n, special->own);
+        return wide_place_of(n, special->own);
     if (!n->masked) {
         void *at = mmap(NULL, MASKED_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         n->masked = at == MAP_FAILED ? NULL : at;
@@ -164,12 +164,12 @@ static const void *code_of(struct native *n, struct engine_special *special, boo
     if (!n->masked || !n->masked_of || !protect(n, PROT_READ | PROT_WRITE))
         return NULL;
     special->own = ++n->masked_count;
-    rewrite(place_of(n, special->own), &special->insn, special->bytes, indexed);
+    rewrite(wide_place_of(n, special->own), &special->insn, special->bytes, indexed);
     memcpy(n->masked_of[place_number(special->own)], special->bytes, sizeof special->bytes);
-    return protect(n, PROT_READ | PROT_EXEC) ? place_of(n, special->own) : NULL;
+    return protect(n, PROT_READ | PROT_EXEC) ? wide_place_of(n, special->own) : NULL;
 }
 
-static uint64_t address_of(struct native *n, const struct engine_special *special, ZydisDecodedOperand operand)
+static uint64_t wide_address_of(struct native *n, const struct engine_special *special, ZydisDecodedOperand operand)
 {
     uint64_t address = 0;
     operand.mem.type = ZYDIS_MEMOP_TYPE_MEM;
@@ -184,7 +184,7 @@ static bool traps(const struct native *n)
     return (native_get_mxcsr(n) & MASKS) != MASKS;
 }
 
-static void refuse(struct interpret_effect *effect, const char *why)
+static void wide_refuse(struct interpret_effect *effect, const char *why)
 {
     effect->status = INTERPRET_REFUSED;
     effect->reason = why;
@@ -211,22 +211,22 @@ void native_do_masked(struct native *n, struct engine_special *special, struct i
     }
     const ZydisDecodedOperand *operand = operand_of(insn);
     const bool indexed = is_indexed(operand);
-    const uint64_t address = address_of(n, special, *operand);
+    const uint64_t address = wide_address_of(n, special, *operand);
     if (is_misaligned(insn, operand, address)) {
         *effect = (struct interpret_effect){.status = INTERPRET_SIGNAL, .signal = SIGSEGV, .code = SI_KERNEL};
     } else if (traps(n)) {
-        refuse(effect, "an instruction under a mask is not modelled while floating-point exceptions trap "
-                       "(feenableexcept)");
+        wide_refuse(effect, "an instruction under a mask is not modelled while floating-point exceptions trap "
+                            "(feenableexcept)");
     } else if (indexed && insn->insn.address_width != 64) {
-        refuse(effect, "32-bit addresses of a vector of indices (67h) are not modelled");
+        wide_refuse(effect, "32-bit addresses of a vector of indices (67h) are not modelled");
     } else if (insn->insn.mnemonic == ZYDIS_MNEMONIC_VMASKMOVDQU) {
-        refuse(effect, "VMASKMOVDQU is not modelled by the native engine");
+        wide_refuse(effect, "VMASKMOVDQU is not modelled by the native engine");
     } else {
-        const void *code = code_of(n, special, indexed);
+        const void *code = wide_code_of(n, special, indexed);
         if (code)
             native_execute_masked(n->context, code, address);
         else
-            refuse(effect, "the host has no memory for instructions under masks");
+            wide_refuse(effect, "the host has no memory for instructions under masks");
     }
 }
 

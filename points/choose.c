@@ -43,8 +43,8 @@ struct best {
     unsigned attempt;
 };
 
-static struct best try_all(struct points_clusters *clusters, const struct points_vectors *vectors, uint32_t k,
-                           uint64_t seed)
+static struct best choose_try_all(struct points_clusters *clusters, const struct points_vectors *vectors, uint32_t k,
+                                  uint64_t seed)
 {
     struct best best = {-DBL_MAX, 0};
     for (unsigned attempt = 0; attempt < TRIES; attempt++) {
@@ -147,11 +147,11 @@ static struct points_vectors without_rest(const struct points_vectors *vectors)
 }
 
 /* best: [max_k]. Leaves the clusters in which it finds the points. */
-static void choose(struct best *best, struct points_clusters *clusters, const struct points_vectors *whole,
-                   uint32_t max_k, uint64_t seed)
+static void choose_choose(struct best *best, struct points_clusters *clusters, const struct points_vectors *whole,
+                          uint32_t max_k, uint64_t seed)
 {
     for (uint32_t i = 0; i < max_k; i++)
-        best[i] = try_all(clusters, whole, i + 1, seed);
+        best[i] = choose_try_all(clusters, whole, i + 1, seed);
     const uint32_t k = smallest_good(best, max_k) + 1;
     struct c2_rng rng = generator_of(seed, k, best[k - 1].attempt);
     cluster_from(clusters, whole, k, best[k - 1].attempt, &rng);
@@ -170,7 +170,7 @@ enum c2_status points_choose(struct points_list *out, const struct points_vector
         return c2_fail_memory(err, "the clusters of intervals");
     enum c2_status status = points_clusters_create(&clusters, &whole, max_k, err);
     if (status == C2_OK) {
-        choose(best, &clusters, &whole, max_k, seed);
+        choose_choose(best, &clusters, &whole, max_k, seed);
         status = make_list(out, &clusters, vectors, whole.count, err);
     }
     if (status != C2_OK)

@@ -39,7 +39,8 @@ struct reader {
     double sum;
 };
 
-static enum c2_status wrong(const struct reader *reader, const char *what, const char *word, struct c2_error *err)
+static enum c2_status point_file_wrong(const struct reader *reader, const char *what, const char *word,
+                                       struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_FORMAT, "%s:%" PRIu64 ": %s: %.40s", reader->name, reader->line, what, word);
 }
@@ -54,9 +55,9 @@ static enum c2_status read_pair(struct reader *reader, char *text, take_pair *ta
         return C2_OK;
     char *second = strtok_r(NULL, blanks, &rest);
     if (!second)
-        return wrong(reader, "a line has two numbers, and this one has", first, err);
+        return point_file_wrong(reader, "a line has two numbers, and this one has", first, err);
     char *third = strtok_r(NULL, blanks, &rest);
-    return third ? wrong(reader, "a line has two numbers, and behind them is", third, err)
+    return third ? point_file_wrong(reader, "a line has two numbers, and behind them is", third, err)
                  : take(reader, first, second, err);
 }
 
@@ -67,7 +68,7 @@ static enum c2_status read_pairs(struct reader *reader, FILE *from, take_pair *t
     for (reader->line = 1; status == C2_OK && fgets(text, sizeof text, from); reader->line++) {
         const size_t length = strlen(text);
         if ((length == 0 || text[length - 1] != '\n') && !feof(from))
-            return wrong(reader, "a line is longer than two numbers, or no text", text, err);
+            return point_file_wrong(reader, "a line is longer than two numbers, or no text", text, err);
         status = read_pair(reader, text, take, err);
     }
     if (status == C2_OK && ferror(from))
@@ -75,7 +76,8 @@ static enum c2_status read_pairs(struct reader *reader, FILE *from, take_pair *t
     return status;
 }
 
-static enum c2_status read_file(struct reader *reader, const char *name, take_pair *take, struct c2_error *err)
+static enum c2_status point_file_read_file(struct reader *reader, const char *name, take_pair *take,
+                                           struct c2_error *err)
 {
     FILE *from = fopen(name, "re");
     if (!from)
@@ -90,20 +92,21 @@ static enum c2_status read_file(struct reader *reader, const char *name, take_pa
 
 /* ------------------------------------------------------------------ points */
 
-static bool read_number(uint64_t *out, const char *text, uint64_t most)
+static bool point_file_read_number(uint64_t *out, const char *text, uint64_t most)
 {
     return text[0] >= '0' && text[0] <= '9' && c2_parse_number(out, text, "", NULL) == C2_OK && *out <= most;
 }
 
-static enum c2_status take_point(struct reader *reader, const char *first, const char *second, struct c2_error *err)
+static enum c2_status point_file_take_point(struct reader *reader, const char *first, const char *second,
+                                            struct c2_error *err)
 {
     uint64_t interval, cluster, known;
-    if (!read_number(&interval, first, POINTS_MOST_INSTRUCTIONS))
-        return wrong(reader, "must be the number of an interval, 0 to 10^18", first, err);
-    if (!read_number(&cluster, second, UINT32_MAX))
-        return wrong(reader, "must be the number of a cluster, 0 to 2^32 - 1", second, err);
+    if (!point_file_read_number(&interval, first, POINTS_MOST_INSTRUCTIONS))
+        return point_file_wrong(reader, "must be the number of an interval, 0 to 10^18", first, err);
+    if (!point_file_read_number(&cluster, second, UINT32_MAX))
+        return point_file_wrong(reader, "must be the number of a cluster, 0 to 2^32 - 1", second, err);
     if (c2_map_get(reader->of_cluster, cluster, &known))
-        return wrong(reader, "a second point for the cluster", second, err);
+        return point_file_wrong(reader, "a second point for the cluster", second, err);
     struct points_list *list = reader->list;
     if (!c2_grow((void **)&list->points, &reader->room, list->count, sizeof *list->points))
         return c2_fail_memory(err, "the points");
@@ -118,7 +121,7 @@ static int by_interval(const void *a, const void *b)
 }
 
 /* The points are sorted, and stand at their places. */
-static enum c2_status sort(struct reader *reader, struct c2_error *err)
+static enum c2_status point_file_sort(struct reader *reader, struct c2_error *err)
 {
     struct points_list *list = reader->list;
     enum c2_status status = C2_OK;
@@ -143,13 +146,13 @@ static enum c2_status take_weight(struct reader *reader, const char *first, cons
     uint64_t cluster, point;
     const double weight = strtod(first, &end);
     if (*end != '\0' || !(weight > 0 && weight <= 1.001))
-        return wrong(reader, "must be a weight, above 0 and 1 at most", first, err);
-    if (!read_number(&cluster, second, UINT32_MAX))
-        return wrong(reader, "must be the number of a cluster, 0 to 2^32 - 1", second, err);
+        return point_file_wrong(reader, "must be a weight, above 0 and 1 at most", first, err);
+    if (!point_file_read_number(&cluster, second, UINT32_MAX))
+        return point_file_wrong(reader, "must be the number of a cluster, 0 to 2^32 - 1", second, err);
     if (!c2_map_get(reader->of_cluster, cluster, &point))
-        return wrong(reader, "the points have none for the cluster", second, err);
+        return point_file_wrong(reader, "the points have none for the cluster", second, err);
     if (reader->weighted[point])
-        return wrong(reader, "a second weight for the cluster", second, err);
+        return point_file_wrong(reader, "a second weight for the cluster", second, err);
     reader->list->points[point].weight = weight;
     reader->weighted[point] = true;
     reader->weights++;
@@ -175,7 +178,7 @@ static enum c2_status read_weights(struct reader *reader, const char *weights, s
     reader->weighted = c2_calloc(reader->list->count, sizeof *reader->weighted);
     if (!reader->weighted)
         return c2_fail_memory(err, "the points");
-    enum c2_status status = read_file(reader, weights, take_weight, err);
+    enum c2_status status = point_file_read_file(reader, weights, take_weight, err);
     if (status == C2_OK)
         status = check_weights(reader, err);
     c2_free(reader->weighted);
@@ -189,9 +192,9 @@ enum c2_status points_read(struct points_list *out, double *sum, const char *poi
     *out = (struct points_list){0};
     enum c2_status status = c2_map_create(&reader.of_cluster, err);
     if (status == C2_OK)
-        status = read_file(&reader, points, take_point, err);
+        status = point_file_read_file(&reader, points, point_file_take_point, err);
     if (status == C2_OK)
-        status = sort(&reader, err);
+        status = point_file_sort(&reader, err);
     if (status == C2_OK)
         status = read_weights(&reader, weights, err);
     *sum = reader.sum;

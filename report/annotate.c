@@ -66,8 +66,8 @@ static enum c2_status find_event(size_t *out, const struct report_callgrind *fil
                    c2_suggest(hint, sizeof hint, name, (const char *const *)file->events, file->event_count));
 }
 
-static enum c2_status choose(struct report_shown *out, const struct report_annotation *request,
-                             const struct report_callgrind *file, struct c2_error *err)
+static enum c2_status annotate_choose(struct report_shown *out, const struct report_annotation *request,
+                                      const struct report_callgrind *file, struct c2_error *err)
 {
     *out = (struct report_shown){.request = request, .file = file, .count = request->event_count};
     if (out->count > REPORT_MAX_SHOWN)
@@ -89,7 +89,7 @@ static enum c2_status choose(struct report_shown *out, const struct report_annot
 
 /* ------------------------------------------------------------------ counts */
 
-static void add_sums(uint64_t to[REPORT_MAX_SHOWN], const uint64_t from[REPORT_MAX_SHOWN])
+static void annotate_add_sums(uint64_t to[REPORT_MAX_SHOWN], const uint64_t from[REPORT_MAX_SHOWN])
 {
     for (size_t i = 0; i < REPORT_MAX_SHOWN; i++)
         to[i] += from[i];
@@ -131,16 +131,16 @@ void report_put_count_headings(FILE *to, const struct report_shown *shown)
 #define SHARE_COLUMNS 11u /* "  100.0 %  " */
 
 /* A source in UTF-8 has more bytes than columns; a tab more columns. */
-static size_t columns_of(char c, size_t at)
+static size_t annotate_columns_of(char c, size_t at)
 {
     return c == '\t' ? TAB - at % TAB : ((unsigned char)c & 0xc0) == 0x80 ? 0 : 1;
 }
 
 /* Where the line ends that begins at this column. */
-static size_t end_of(const char *text, size_t at)
+static size_t annotate_end_of(const char *text, size_t at)
 {
     for (; *text && *text != '\n'; text++)
-        at += columns_of(*text, at);
+        at += annotate_columns_of(*text, at);
     return at;
 }
 
@@ -150,12 +150,12 @@ void report_put_cut(FILE *to, const struct report_shown *shown, size_t before, c
     const size_t width = shown->request->width;
     for (size_t i = 0; i < shown->count; i++)
         before += (size_t)shown->width[i] + SHARE_COLUMNS;
-    if (width == 0 || end_of(text, before) <= width) {
+    if (width == 0 || annotate_end_of(text, before) <= width) {
         fprintf(to, "%.*s\n", (int)strcspn(text, "\n"), text);
         return;
     }
-    for (size_t at = before; at + columns_of(*text, at) + sizeof dots - 1 <= width; text++) {
-        at += columns_of(*text, at);
+    for (size_t at = before; at + annotate_columns_of(*text, at) + sizeof dots - 1 <= width; text++) {
+        at += annotate_columns_of(*text, at);
         fputc(*text, to);
     }
     fprintf(to, "%s\n", dots);
@@ -173,16 +173,16 @@ void report_put_sums(FILE *to, const struct report_shown *shown, const uint64_t 
 
 #define UP(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int by_part(const struct report_annotated *a, const struct report_annotated *b)
+static int annotate_by_part(const struct report_annotated *a, const struct report_annotated *b)
 {
     const int order = strcmp(a->object, b->object);
     return order != 0 ? order : strcmp(a->name, b->name);
 }
 
-static int by_place(const void *left, const void *right)
+static int annotate_by_place(const void *left, const void *right)
 {
     const struct report_annotated *a = left, *b = right;
-    const int order = by_part(a, b);
+    const int order = annotate_by_part(a, b);
     return order != 0 ? order : UP(a->number, b->number);
 }
 
@@ -190,7 +190,7 @@ static int by_sum(const void *left, const void *right)
 {
     const struct report_part *a = left, *b = right;
     const int order = UP(b->sums[0], a->sums[0]);
-    return order != 0 ? order : by_place(a->rows, b->rows);
+    return order != 0 ? order : annotate_by_place(a->rows, b->rows);
 }
 
 static struct report_annotated annotated(const struct report_shown *shown, const struct report_cost *cost, bool by_insn)
@@ -206,17 +206,17 @@ static struct report_annotated annotated(const struct report_shown *shown, const
 }
 
 /* One row for each place, sorted; returns how many. */
-static size_t gather(struct report_annotated *rows, const struct report_shown *shown, bool by_insn)
+static size_t annotate_gather(struct report_annotated *rows, const struct report_shown *shown, bool by_insn)
 {
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < shown->file->cost_count; i++) {
         rows[count] = annotated(shown, &shown->file->costs[i], by_insn);
         count += by_insn || report_shown_any(shown, rows[count].sums);
     }
-    qsort(rows, count, sizeof *rows, by_place);
+    qsort(rows, count, sizeof *rows, annotate_by_place);
     for (size_t i = 0; i < count; i++) {
-        if (kept != 0 && by_place(&rows[kept - 1], &rows[i]) == 0)
-            add_sums(rows[kept - 1].sums, rows[i].sums);
+        if (kept != 0 && annotate_by_place(&rows[kept - 1], &rows[i]) == 0)
+            annotate_add_sums(rows[kept - 1].sums, rows[i].sums);
         else
             rows[kept++] = rows[i];
     }
@@ -230,13 +230,13 @@ enum c2_status report_parts_make(struct report_parts *out, const struct report_s
                                  .rows = c2_calloc(shown->file->cost_count + 1, sizeof *out->rows)};
     if (!out->list || !out->rows)
         return c2_fail_memory(err, "the annotation");
-    const size_t count = gather(out->rows, shown, by_insn);
+    const size_t count = annotate_gather(out->rows, shown, by_insn);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || by_part(&out->rows[i - 1], &out->rows[i]) != 0)
+        if (i == 0 || annotate_by_part(&out->rows[i - 1], &out->rows[i]) != 0)
             out->list[out->count++].rows = &out->rows[i];
         struct report_part *part = &out->list[out->count - 1];
         part->count++;
-        add_sums(part->sums, out->rows[i].sums);
+        annotate_add_sums(part->sums, out->rows[i].sums);
     }
     qsort(out->list, out->count, sizeof *out->list, by_sum);
     return C2_OK;
@@ -298,7 +298,7 @@ void report_put_looked(FILE *to, const struct report_annotation *request, const 
 
 /* ------------------------------------------------------------------ all of it */
 
-static enum c2_status put_all(FILE *to, const struct report_shown *shown, struct c2_error *err)
+static enum c2_status annotate_put_all(FILE *to, const struct report_shown *shown, struct c2_error *err)
 {
     uint64_t sums[REPORT_MAX_SHOWN] = {0};
     for (size_t i = 0; i < shown->count; i++)
@@ -319,9 +319,9 @@ enum c2_status report_annotate(FILE *to, const struct report_annotation *request
     struct report_shown shown;
     enum c2_status status = report_callgrind_read(&file, request->path, err);
     if (status == C2_OK)
-        status = choose(&shown, request, &file, err);
+        status = annotate_choose(&shown, request, &file, err);
     if (status == C2_OK)
-        status = put_all(to, &shown, err);
+        status = annotate_put_all(to, &shown, err);
     report_callgrind_release(&file);
     return status;
 }

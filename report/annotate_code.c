@@ -19,8 +19,8 @@
 
 /* ------------------------------------------------------------------ a function */
 
-static void put_row(FILE *to, const struct report_shown *shown, const struct report_annotated *insn, uint64_t address,
-                    const char *text)
+static void annotate_code_put_row(FILE *to, const struct report_shown *shown, const struct report_annotated *insn,
+                                  uint64_t address, const char *text)
 {
     static const uint64_t none[REPORT_MAX_SHOWN];
     report_put_counts(to, shown, insn ? insn->sums : none);
@@ -50,13 +50,13 @@ static void put_insns(FILE *to, const struct report_shown *shown, const struct r
         uint64_t address = function->rows[i].number;
         const uint64_t next = i + 1 < function->count ? function->rows[i + 1].number : address;
         size_t length = disassemble(text, sizeof text, code, address);
-        put_row(to, shown, &function->rows[i], address, text);
+        annotate_code_put_row(to, shown, &function->rows[i], address, text);
         if (next - address > GAP)
             fputs("...\n", to);
         else if (code) { /* what was not executed; it may run into the next by a byte of data */
             for (address += length; address < next; address += length) {
                 length = disassemble(text, sizeof text, code, address);
-                put_row(to, shown, NULL, address, text);
+                annotate_code_put_row(to, shown, NULL, address, text);
             }
         }
     }

@@ -20,8 +20,8 @@
 
 /* ------------------------------------------------------------------ a file */
 
-static void put_line(FILE *to, const struct report_shown *shown, const struct report_annotated *line, uint64_t number,
-                     const char *text)
+static void annotate_source_put_line(FILE *to, const struct report_shown *shown, const struct report_annotated *line,
+                                     uint64_t number, const char *text)
 {
     static const uint64_t none[REPORT_MAX_SHOWN];
     report_put_counts(to, shown, line ? line->sums : none);
@@ -68,7 +68,7 @@ static size_t put_lines(FILE *to, const struct report_shown *shown, const struct
             if (last != 0 && last + 1 != number)
                 fputs("...\n", to);
             put_loops(to, shown, source->rows->name, number);
-            put_line(to, shown, counted ? line : NULL, number, text);
+            annotate_source_put_line(to, shown, counted ? line : NULL, number, text);
             last = number;
         }
         next += counted;
@@ -128,12 +128,17 @@ static void put_found(FILE *to, const struct report_shown *shown, const struct r
     put_missing_lines(to, shown, source, without + there);
 }
 
-static bool is_named(const struct report_part *source) { return strcmp(source->rows->name, "???") != 0; }
+static bool annotate_source_is_named(const struct report_part *source)
+{
+    return strcmp(source->rows->name, "???") != 0;
+}
 
 static void put_source(FILE *to, const struct report_shown *shown, struct report_part *source)
 {
     char path[4096];
-    FILE *from = is_named(source) ? report_open_near(shown->request, source->rows->name, path, sizeof path) : NULL;
+    FILE *from = annotate_source_is_named(source)
+                     ? report_open_near(shown->request, source->rows->name, path, sizeof path)
+                     : NULL;
     source->shown = from && has_a_line(from, source);
     if (source->shown)
         put_found(to, shown, source, path, from);
@@ -155,9 +160,9 @@ static const struct report_part *sum_left_out(uint64_t sums[REPORT_MAX_SHOWN], s
             continue;
         for (size_t j = 0; j < REPORT_MAX_SHOWN; j++)
             sums[j] += source->sums[j];
-        *files += is_named(source);
-        *unnamed |= !is_named(source);
-        first = !first && is_named(source) ? source : first;
+        *files += annotate_source_is_named(source);
+        *unnamed |= !annotate_source_is_named(source);
+        first = !first && annotate_source_is_named(source) ? source : first;
     }
     return first;
 }
@@ -190,7 +195,7 @@ static enum c2_status check_found(const struct report_part *sources, size_t coun
     bool read = false, named = false;
     for (size_t i = 0; i < count; i++) {
         read |= sources[i].shown;
-        named |= is_named(&sources[i]);
+        named |= annotate_source_is_named(&sources[i]);
     }
     if (read || count == 0)
         return C2_OK;

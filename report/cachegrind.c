@@ -33,7 +33,7 @@ struct writer {
     uint64_t *costs;    /* [instruction * events.count] */
 };
 
-static int by_line(const void *a, const void *b)
+static int cachegrind_by_line(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
     int order = strcmp(x->file, y->file);
@@ -44,7 +44,7 @@ static int by_line(const void *a, const void *b)
     return order != 0 ? order : (x->insn > y->insn) - (x->insn < y->insn);
 }
 
-static enum c2_status prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
+static enum c2_status cachegrind_prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = run->sim.profile;
     *writer = (struct writer){.run = run};
@@ -69,11 +69,11 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
         writer->lines[i] = (struct line){writer->names.texts[place->file - 1].text,
                                          writer->names.functions[place->function - 1].name, place->line, (uint32_t)i};
     }
-    qsort(writer->lines, profile->insn_count, sizeof *writer->lines, by_line);
+    qsort(writer->lines, profile->insn_count, sizeof *writer->lines, cachegrind_by_line);
     return C2_OK;
 }
 
-static void write_head(FILE *to, const struct writer *writer)
+static void cachegrind_write_head(FILE *to, const struct writer *writer)
 {
     export_caches(to, writer->run);
     export_command(to, writer->run);
@@ -105,7 +105,7 @@ static void write_cost(FILE *to, const uint64_t *cost, uint32_t count)
     putc('\n', to);
 }
 
-static void write_lines(FILE *to, const struct writer *writer)
+static void cachegrind_write_lines(FILE *to, const struct writer *writer)
 {
     const uint32_t width = writer->events.count;
     const size_t count = writer->run->sim.profile->insn_count;
@@ -129,10 +129,10 @@ static void write_lines(FILE *to, const struct writer *writer)
 enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct c2_error *err)
 {
     struct writer writer;
-    enum c2_status status = prepare(&writer, run, err);
+    enum c2_status status = cachegrind_prepare(&writer, run, err);
     if (status == C2_OK) {
-        write_head(to, &writer);
-        write_lines(to, &writer);
+        cachegrind_write_head(to, &writer);
+        cachegrind_write_lines(to, &writer);
         status = export_written(to, err);
     }
     export_names_release(&writer.names);

@@ -54,7 +54,7 @@ static const struct analyses_callgraph_result *calls_of(const struct report_run 
     return run->sim.found[ANALYSIS_callgraph];
 }
 
-static bool is_wanted(const struct writer *writer, uint32_t context)
+static bool callgrind_is_wanted(const struct writer *writer, uint32_t context)
 {
     return writer->thread == 0 || calls_of(writer->run)->contexts->contexts[context].thread == writer->thread;
 }
@@ -94,7 +94,7 @@ static void add_use_events(struct writer *writer)
 }
 
 /* L1I, where there is one, counts with L1D; of the last level behind them. */
-static void add_use(const struct writer *writer, const struct analyses_line_use *level, uint64_t *cost)
+static void callgrind_add_use(const struct writer *writer, const struct analyses_line_use *level, uint64_t *cost)
 {
     const struct caches_machine *machine = writer->run->sim.machine;
     const struct analyses_line_use_result *of = writer->run->sim.found[ANALYSIS_line_use];
@@ -114,12 +114,12 @@ static void add_use_of(const struct writer *writer, uint32_t insn, size_t *row, 
     while (writer->use_width != 0 && *row < of->row_count && of->rows[*row].insn < insn)
         ++*row;
     for (; writer->use_width != 0 && *row < of->row_count && of->rows[*row].insn == insn; ++*row)
-        add_use(writer, of->rows[*row].level, cost + writer->call_width);
+        callgrind_add_use(writer, of->rows[*row].level, cost + writer->call_width);
 }
 
 /* ------------------------------------------------------------------ what is written */
 
-static enum c2_status add_all(struct writer *writer, struct c2_error *err)
+static enum c2_status callgrind_add_all(struct writer *writer, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = writer->run->sim.profile;
     const uint32_t width = writer->events.count;
@@ -150,7 +150,7 @@ static enum c2_status add_contexts(struct writer *writer, const struct analyses_
         return c2_fail_memory(err, "a profile");
     for (size_t i = 0; i < contexts->row_count && status == C2_OK; i++) {
         const struct analyses_context_row *row = &contexts->rows[i];
-        if (!is_wanted(writer, row->context))
+        if (!callgrind_is_wanted(writer, row->context))
             continue;
         struct line *line = &writer->lines[writer->line_count++];
         *line = (struct line){row->context, row->pc,
@@ -160,10 +160,10 @@ static enum c2_status add_contexts(struct writer *writer, const struct analyses_
     return status;
 }
 
-static enum c2_status add_lines(struct writer *writer, struct c2_error *err)
+static enum c2_status callgrind_add_lines(struct writer *writer, struct c2_error *err)
 {
     const struct analyses_contexts *contexts = calls_of(writer->run)->contexts;
-    enum c2_status status = contexts ? add_contexts(writer, contexts, err) : add_all(writer, err);
+    enum c2_status status = contexts ? add_contexts(writer, contexts, err) : callgrind_add_all(writer, err);
     for (size_t i = 0; i < writer->line_count && status == C2_OK; i++)
         for (uint32_t event = 0; event < writer->events.count; event++)
             writer->totals[event] += writer->lines[i].cost[event];
@@ -208,8 +208,8 @@ static enum c2_status place_jumps(struct writer *writer, struct c2_error *err)
     return status;
 }
 
-static enum c2_status prepare(struct writer *writer, const struct report_run *run, uint32_t thread,
-                              struct c2_error *err)
+static enum c2_status callgrind_prepare(struct writer *writer, const struct report_run *run, uint32_t thread,
+                                        struct c2_error *err)
 {
     *writer = (struct writer){.run = run, .thread = thread};
     analyses_events_init(&writer->events, run->sim.machine);
@@ -222,7 +222,7 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
     if (status == C2_OK)
         status = export_places(&writer->places, &writer->names, err);
     if (status == C2_OK)
-        status = add_lines(writer, err);
+        status = callgrind_add_lines(writer, err);
     if (status == C2_OK)
         status = place_calls(writer, err);
     return status == C2_OK ? place_jumps(writer, err) : status;
@@ -230,7 +230,7 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
 
 /* ------------------------------------------------------------------ writing */
 
-static bool is_before(const struct analyses_arc *arc, uint32_t context, uint64_t pc)
+static bool callgrind_is_before(const struct analyses_arc *arc, uint32_t context, uint64_t pc)
 {
     return arc->from_context != context ? arc->from_context < context : arc->from.v < pc;
 }
@@ -240,8 +240,8 @@ static size_t write_calls(struct export_body *body, const struct writer *writer,
                           uint64_t pc)
 {
     const struct analyses_callgraph_result *calls = calls_of(writer->run);
-    for (; arc < calls->arc_count && is_before(&calls->arcs[arc], context, pc); arc++)
-        if (is_wanted(writer, calls->arcs[arc].from_context))
+    for (; arc < calls->arc_count && callgrind_is_before(&calls->arcs[arc], context, pc); arc++)
+        if (callgrind_is_wanted(writer, calls->arcs[arc].from_context))
             export_call(body, &writer->callers[arc], &writer->callees[arc], calls->arcs[arc].calls,
                         calls->arcs[arc].cost, writer->call_width);
     return arc;
@@ -262,7 +262,7 @@ static size_t write_jumps(struct export_body *body, const struct writer *writer,
 
 /* Calls are written behind the instruction they come from: both are in one order. One that faulted and never completed
  * has calls (of a signal's handler) and no cost. */
-static void write_body(FILE *to, struct writer *writer)
+static void callgrind_write_body(FILE *to, struct writer *writer)
 {
     const uint32_t width = writer->events.count;
     struct export_body body = {.to = to, .names = &writer->names};
@@ -281,10 +281,10 @@ static void write_body(FILE *to, struct writer *writer)
 enum c2_status report_callgrind_of(FILE *to, const struct report_run *run, uint32_t thread, struct c2_error *err)
 {
     struct writer writer;
-    enum c2_status status = prepare(&writer, run, thread, err);
+    enum c2_status status = callgrind_prepare(&writer, run, thread, err);
     if (status == C2_OK) {
         export_header(to, run, thread, false, writer.events.list, writer.events.count, writer.totals);
-        write_body(to, &writer);
+        callgrind_write_body(to, &writer);
         status = export_written(to, err);
     }
     export_names_release(&writer.names);

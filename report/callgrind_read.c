@@ -37,7 +37,7 @@ struct parser {
 
 /* ------------------------------------------------------------------ errors and memory */
 
-static enum c2_status fail_line(const struct parser *p, const char *what)
+static enum c2_status callgrind_read_fail_line(const struct parser *p, const char *what)
 {
     return c2_fail(p->err, C2_ERR_FORMAT,
                    "annotate: %s, line %llu: %s; this is no whole callgrind file (--callgrind "
@@ -45,7 +45,10 @@ static enum c2_status fail_line(const struct parser *p, const char *what)
                    p->path, (unsigned long long)p->line_number, what);
 }
 
-static enum c2_status fail_memory(const struct parser *p) { return c2_fail_memory(p->err, "a callgrind file"); }
+static enum c2_status callgrind_read_fail_memory(const struct parser *p)
+{
+    return c2_fail_memory(p->err, "a callgrind file");
+}
 
 /* ------------------------------------------------------------------ numbers */
 
@@ -57,7 +60,7 @@ static const char *skip_blanks(const char *at)
 }
 
 /* Decimal, or hexadecimal behind 0x; moves *at behind it and the blanks. */
-static bool take_number(uint64_t *out, const char **at)
+static bool callgrind_read_take_number(uint64_t *out, const char **at)
 {
     const bool hex = (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X');
     char *end;
@@ -80,7 +83,7 @@ static bool take_position(uint64_t *position, const char **at)
         return true;
     }
     *at += sign == '+' || sign == '-';
-    if (!take_number(&number, at))
+    if (!callgrind_read_take_number(&number, at))
         return false;
     *position = sign == '+' ? *position + number : sign == '-' ? *position - number : number;
     return true;
@@ -92,26 +95,26 @@ static enum c2_status take_cost(struct parser *p, const char *at)
 {
     struct report_callgrind *file = p->file;
     if (file->event_count == 0)
-        return fail_line(p, "costs before a line \"events:\"");
+        return callgrind_read_fail_line(p, "costs before a line \"events:\"");
     if ((file->has_addresses && !take_position(&p->address, &at)) || (file->has_lines && !take_position(&p->line, &at)))
-        return fail_line(p, "a position is no number");
+        return callgrind_read_fail_line(p, "a position is no number");
     const bool counted = !p->association;
     p->association = false;
     if (!counted || *at == '\0')
         return C2_OK;
     uint64_t *values = c2_pool_get(&file->pool, file->event_count * sizeof *values);
     if (!values || !c2_grow((void **)&file->costs, &file->cost_room, file->cost_count, sizeof *file->costs))
-        return fail_memory(p);
+        return callgrind_read_fail_memory(p);
     file->costs[file->cost_count++] = (struct report_cost){
         p->current[OBJECTS],           p->current[FILES],
         p->current[FUNCTIONS],         file->has_addresses ? p->address : 0,
         file->has_lines ? p->line : 0, values};
     for (size_t i = 0; i < file->event_count; i++) {
-        if (*at != '\0' && !take_number(&values[i], &at))
-            return fail_line(p, "a cost is no number");
+        if (*at != '\0' && !callgrind_read_take_number(&values[i], &at))
+            return callgrind_read_fail_line(p, "a cost is no number");
         file->totals[i] += values[i];
     }
-    return *at == '\0' ? C2_OK : fail_line(p, "more costs than events");
+    return *at == '\0' ? C2_OK : callgrind_read_fail_line(p, "more costs than events");
 }
 
 /* "(5) name" defines, "(5)" refers, anything else is the name. */
@@ -124,22 +127,22 @@ static enum c2_status take_name(struct parser *p, enum name_space space, const c
     if (text[0] == '(' && isdigit((unsigned char)text[1])) {
         id = strtoull(text + 1, &end, 10) * NAME_SPACES + space;
         if (*end != ')')
-            return fail_line(p, "a name's number has no end");
+            return callgrind_read_fail_line(p, "a name's number has no end");
         text = skip_blanks(end + 1);
         if (*text == '\0') {
             if (!c2_map_get(p->names, id, &found))
-                return fail_line(p, "a name's number that was not given before");
+                return callgrind_read_fail_line(p, "a name's number that was not given before");
             name = (const char *)(uintptr_t)found;
         } else {
             name = c2_pool_format(&p->file->pool, "%s", text);
             if (!name || c2_map_put(p->names, id, (uintptr_t)name, NULL) != C2_OK)
-                return fail_memory(p);
+                return callgrind_read_fail_memory(p);
         }
     } else {
         name = c2_pool_format(&p->file->pool, "%s", text);
     }
     if (!name)
-        return fail_memory(p);
+        return callgrind_read_fail_memory(p);
     if (current)
         p->current[space] = name;
     return C2_OK;
@@ -167,7 +170,7 @@ static enum c2_status take_specification(struct parser *p, const char *line, con
             return C2_OK;
         }
     }
-    return fail_line(p, "unknown kind of line");
+    return callgrind_read_fail_line(p, "unknown kind of line");
 }
 
 /* ------------------------------------------------------------------ header lines */
@@ -181,18 +184,19 @@ static enum c2_status take_events(struct parser *p, char *text)
         file->events = c2_pool_get(&file->pool, (strlen(text) / 2 + 1) * sizeof *file->events);
         file->totals = c2_pool_get(&file->pool, (strlen(text) / 2 + 1) * sizeof *file->totals);
         if (!file->events || !file->totals)
-            return fail_memory(p);
+            return callgrind_read_fail_memory(p);
     }
     for (char *word = strtok(text, " \t"); word; word = strtok(NULL, " \t"), count++) {
         if (first) {
             file->events[file->event_count] = c2_pool_format(&file->pool, "%s", word);
             if (!file->events[file->event_count++])
-                return fail_memory(p);
+                return callgrind_read_fail_memory(p);
         } else if (count >= file->event_count || strcmp(word, file->events[count]) != 0) {
-            return fail_line(p, "a part with other events");
+            return callgrind_read_fail_line(p, "a part with other events");
         }
     }
-    return count == file->event_count && count > 0 ? C2_OK : fail_line(p, "no events, or fewer than before");
+    return count == file->event_count && count > 0 ? C2_OK
+                                                   : callgrind_read_fail_line(p, "no events, or fewer than before");
 }
 
 static enum c2_status take_positions(struct parser *p, char *text)
@@ -204,7 +208,7 @@ static enum c2_status take_positions(struct parser *p, char *text)
         else if (strcmp(word, "line") == 0)
             p->file->has_lines = true;
         else
-            return fail_line(p, "positions are neither \"instr\" nor \"line\"");
+            return callgrind_read_fail_line(p, "positions are neither \"instr\" nor \"line\"");
     }
     return C2_OK;
 }
@@ -217,15 +221,15 @@ static enum c2_status take_totals(struct parser *p, const char *text, bool at_en
     if (file->event_count == 0 || (!at_end && p->totals_seen))
         return C2_OK;
     if (!p->claimed && !(p->claimed = c2_pool_get(&file->pool, file->event_count * sizeof *p->claimed)))
-        return fail_memory(p);
+        return callgrind_read_fail_memory(p);
     if (at_end && !p->totals_seen)
         memset(p->claimed, 0, file->event_count * sizeof *p->claimed);
     p->totals_seen |= at_end;
     const char *at = skip_blanks(text);
     for (size_t i = 0; i < file->event_count && *at != '\0'; i++) {
         uint64_t value;
-        if (!take_number(&value, &at))
-            return fail_line(p, "a total is no number");
+        if (!callgrind_read_take_number(&value, &at))
+            return callgrind_read_fail_line(p, "a total is no number");
         p->claimed[i] += value;
     }
     return C2_OK;
@@ -244,20 +248,20 @@ static enum c2_status take_description(struct parser *p, const char *text)
         return C2_OK;
     const char *path = c2_pool_format(&file->pool, "%s", text + length);
     if (!path || !c2_grow((void **)&file->loops, &file->loop_room, file->loop_count, sizeof *file->loops))
-        return fail_memory(p);
+        return callgrind_read_fail_memory(p);
     file->loops[file->loop_count++] = (struct report_described_loop){path, line, entered, rounds, depth};
     return C2_OK;
 }
 
 /* "NAME = FORMULA : long name"; without a formula there is nothing to know. */
-static enum c2_status take_event(struct parser *p, char *text)
+static enum c2_status callgrind_read_take_event(struct parser *p, char *text)
 {
     char *formula = strchr(text, '=');
     if (!formula || p->file->formula)
         return C2_OK;
     formula[strcspn(formula, ":")] = '\0';
     p->file->formula = c2_pool_format(&p->file->pool, "%s", formula + 1);
-    return p->file->formula ? C2_OK : fail_memory(p);
+    return p->file->formula ? C2_OK : callgrind_read_fail_memory(p);
 }
 
 static enum c2_status take_header(struct parser *p, const char *line, char *colon)
@@ -267,7 +271,7 @@ static enum c2_status take_header(struct parser *p, const char *line, char *colo
     if (length == 6 && strncmp(line, "events", 6) == 0)
         return take_events(p, value);
     if (length == 5 && strncmp(line, "event", 5) == 0)
-        return take_event(p, value);
+        return callgrind_read_take_event(p, value);
     if (length == 9 && strncmp(line, "positions", 9) == 0)
         return take_positions(p, value);
     if (length == 6 && strncmp(line, "totals", 6) == 0)
@@ -275,19 +279,19 @@ static enum c2_status take_header(struct parser *p, const char *line, char *colo
     if (length == 7 && strncmp(line, "summary", 7) == 0)
         return take_totals(p, value, false);
     if (length == 7 && strncmp(line, "version", 7) == 0 && strcmp(value, "1") != 0)
-        return fail_line(p, "another version than 1");
+        return callgrind_read_fail_line(p, "another version than 1");
     if (length == 4 && strncmp(line, "desc", 4) == 0)
         return take_description(p, value);
     if (length == 3 && strncmp(line, "cmd", 3) == 0 && !p->file->command) {
         p->file->command = c2_pool_format(&p->file->pool, "%s", value);
-        return p->file->command ? C2_OK : fail_memory(p);
+        return p->file->command ? C2_OK : callgrind_read_fail_memory(p);
     }
     return C2_OK;
 }
 
 /* ------------------------------------------------------------------ the file */
 
-static enum c2_status take_line(struct parser *p, char *line)
+static enum c2_status callgrind_read_take_line(struct parser *p, char *line)
 {
     if (line[0] == '\0' || line[0] == '#')
         return C2_OK;
@@ -299,16 +303,16 @@ static enum c2_status take_line(struct parser *p, char *line)
     if (length > 0 && line[length] == ':')
         return take_header(p, line, line + length);
     return length > 0 && line[length] == '=' ? take_specification(p, line, line + length)
-                                             : fail_line(p, "unknown kind of line");
+                                             : callgrind_read_fail_line(p, "unknown kind of line");
 }
 
 static enum c2_status check_whole(struct parser *p)
 {
     const struct report_callgrind *file = p->file;
     if (file->event_count == 0)
-        return fail_line(p, "the end, and no line \"events:\" before it");
+        return callgrind_read_fail_line(p, "the end, and no line \"events:\" before it");
     if (file->cost_count == 0)
-        return fail_line(p, "the end, and no costs before it");
+        return callgrind_read_fail_line(p, "the end, and no costs before it");
     for (size_t i = 0; i < file->event_count && p->claimed; i++) {
         if (file->totals[i] != p->claimed[i])
             return c2_fail(p->err, C2_ERR_FORMAT,
@@ -330,7 +334,8 @@ static enum c2_status take_all(struct parser *p, FILE *from)
         p->line_number++;
         while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
             line[--length] = '\0';
-        status = strlen(line) == (size_t)length ? take_line(p, line) : fail_line(p, "a byte 0");
+        status = strlen(line) == (size_t)length ? callgrind_read_take_line(p, line)
+                                                : callgrind_read_fail_line(p, "a byte 0");
     }
     free(line);
     if (status == C2_OK && ferror(from))

@@ -24,7 +24,7 @@
 
 /* ------------------------------------------------------------------ one report */
 
-static enum c2_status load(json_t **out, const char *path, struct c2_error *err)
+static enum c2_status comparison_load(json_t **out, const char *path, struct c2_error *err)
 {
     json_error_t why;
     FILE *from = fopen(path, "re");
@@ -44,7 +44,7 @@ static enum c2_status load(json_t **out, const char *path, struct c2_error *err)
     return C2_OK;
 }
 
-static const char *text_of(const json_t *object, const char *key, const char *otherwise)
+static const char *comparison_text_of(const json_t *object, const char *key, const char *otherwise)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : otherwise;
@@ -58,7 +58,7 @@ struct reading {
     bool failed;
 };
 
-static void add_entry(struct reading *reading, struct report_entry entry, const json_t *value)
+static void comparison_add_entry(struct reading *reading, struct report_entry entry, const json_t *value)
 {
     struct report_comparison *to = reading->to;
     if (!json_is_integer(value))
@@ -73,8 +73,9 @@ static void add_entry(struct reading *reading, struct report_entry entry, const 
     to->entries[to->count++] = entry;
 }
 
-static const char *keep(struct reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static const char *keep(struct reading *reading, const char *format, ...)
+static const char *comparison_keep(struct reading *reading, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *comparison_keep(struct reading *reading, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -85,20 +86,20 @@ static const char *keep(struct reading *reading, const char *format, ...)
 }
 
 /* Every integer of an object. */
-static void add_counters(struct reading *reading, struct report_entry entry, json_t *object)
+static void comparison_add_counters(struct reading *reading, struct report_entry entry, json_t *object)
 {
     json_t *value;
-    json_object_foreach(object, entry.counter, value) add_entry(reading, entry, value);
+    json_object_foreach(object, entry.counter, value) comparison_add_entry(reading, entry, value);
 }
 
-static void add_levels(struct reading *reading, struct report_entry entry, const json_t *levels)
+static void comparison_add_levels(struct reading *reading, struct report_entry entry, const json_t *levels)
 {
     size_t index;
     json_t *level;
     json_array_foreach(levels, index, level)
     {
-        entry.level = text_of(level, "name", "?");
-        add_counters(reading, entry, level);
+        entry.level = comparison_text_of(level, "name", "?");
+        comparison_add_counters(reading, entry, level);
     }
 }
 
@@ -112,38 +113,38 @@ static const char *module_text(const struct reading *reading, const char *module
 
 static const char *function_name(struct reading *reading, const json_t *function)
 {
-    return keep(reading, "%s in %s", text_of(function, "name", "(no name)"),
-                module_text(reading, text_of(function, "module", "(no module)")));
+    return comparison_keep(reading, "%s in %s", comparison_text_of(function, "name", "(no name)"),
+                           module_text(reading, comparison_text_of(function, "module", "(no module)")));
 }
 
 /* "malloc#1 at app.c:4", "A in the program", "code of libc.so.6", "stack". */
 static const char *object_name(struct reading *reading, const json_t *object)
 {
-    const char *name = text_of(object, "name", "?"), *kind = text_of(object, "kind", "?");
+    const char *name = comparison_text_of(object, "name", "?"), *kind = comparison_text_of(object, "kind", "?");
     const char *module = json_string_value(json_object_get(object, "module"));
     const json_t *site = json_object_get(object, "site");
     const char *file = json_string_value(json_object_get(site, "file"));
     if (strcmp(kind, "code") == 0 || strcmp(kind, "file") == 0)
-        return keep(reading, "%s of %s", kind[0] == 'c' ? "code" : "data", module_text(reading, name));
+        return comparison_keep(reading, "%s of %s", kind[0] == 'c' ? "code" : "data", module_text(reading, name));
     if (file) {
-        return keep(reading, "%s at %s:%" JSON_INTEGER_FORMAT, name, basename(file),
-                    json_integer_value(json_object_get(site, "line")));
+        return comparison_keep(reading, "%s at %s:%" JSON_INTEGER_FORMAT, name, basename(file),
+                               json_integer_value(json_object_get(site, "line")));
     }
-    return keep(reading, "%s%s%s", name, module ? " in " : "", module ? module_text(reading, module) : "");
+    return comparison_keep(reading, "%s%s%s", name, module ? " in " : "", module ? module_text(reading, module) : "");
 }
 
 /* "needle.c:189 in main, the program". */
 static const char *loop_name(struct reading *reading, const json_t *loop, const char **bare)
 {
     const char *file = json_string_value(json_object_get(loop, "file"));
-    const char *header = text_of(loop, "header", NULL);
+    const char *header = comparison_text_of(loop, "header", NULL);
     if (!header)
         return *bare = "outside of loops";
-    *bare = file ? keep(reading, "%s:%" JSON_INTEGER_FORMAT, basename(file),
-                        json_integer_value(json_object_get(loop, "line")))
+    *bare = file ? comparison_keep(reading, "%s:%" JSON_INTEGER_FORMAT, basename(file),
+                                   json_integer_value(json_object_get(loop, "line")))
                  : header;
-    return keep(reading, "%s in %s, %s", *bare, text_of(loop, "function", "(no name)"),
-                module_text(reading, text_of(loop, "module", "(no module)")));
+    return comparison_keep(reading, "%s in %s, %s", *bare, comparison_text_of(loop, "function", "(no name)"),
+                           module_text(reading, comparison_text_of(loop, "module", "(no module)")));
 }
 
 static const char *thing_name(struct reading *reading, struct report_entry *entry, const json_t *thing)
@@ -164,26 +165,27 @@ static void add_things(struct reading *reading, enum report_subject subject, con
     json_t *thing;
     json_array_foreach(things, index, thing)
     {
-        struct report_entry entry = {.subject = subject, .level = "run", .bare = text_of(thing, "name", "(no name)")};
+        struct report_entry entry = {
+            .subject = subject, .level = "run", .bare = comparison_text_of(thing, "name", "(no name)")};
         if (json_object_get(thing, "rest"))
             entry.name = entry.bare = REPORT_OTHERS, reading->to->cut[subject][reading->side] = true;
         else
             entry.name = thing_name(reading, &entry, thing);
-        add_counters(reading, entry, thing);
-        add_levels(reading, entry, json_object_get(thing, "levels"));
+        comparison_add_counters(reading, entry, thing);
+        comparison_add_levels(reading, entry, json_object_get(thing, "levels"));
     }
 }
 
 /* What accesses cost in all, as a counter of the run; and its parts. */
-static void add_cost(struct reading *reading, struct report_entry entry, const json_t *cost)
+static void comparison_add_cost(struct reading *reading, struct report_entry entry, const json_t *cost)
 {
     static const char *const parts[] = {"caches", "translations", "walks", "coherence", "startup"};
     entry.counter = "cost";
-    add_entry(reading, entry, json_object_get(cost, entry.counter));
+    comparison_add_entry(reading, entry, json_object_get(cost, entry.counter));
     entry.level = "cost";
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         entry.counter = parts[i];
-        add_entry(reading, entry, json_object_get(cost, parts[i]));
+        comparison_add_entry(reading, entry, json_object_get(cost, parts[i]));
     }
 }
 
@@ -192,9 +194,9 @@ static enum c2_status read_side(struct report_comparison *to, int side, struct c
     struct reading reading = {.to = to, .side = side};
     const struct report_entry level = {.subject = REPORT_LEVEL, .name = "", .bare = "", .level = "run"};
     json_t *root = to->root[side];
-    add_counters(&reading, level, json_object_get(json_object_get(root, "run"), "measured"));
-    add_cost(&reading, level, json_object_get(root, "cost"));
-    add_levels(&reading, level, json_object_get(root, "levels"));
+    comparison_add_counters(&reading, level, json_object_get(json_object_get(root, "run"), "measured"));
+    comparison_add_cost(&reading, level, json_object_get(root, "cost"));
+    comparison_add_levels(&reading, level, json_object_get(root, "levels"));
     add_things(&reading, REPORT_FUNCTION, json_object_get(root, "functions"));
     add_things(&reading, REPORT_OBJECT, json_object_get(root, "objects"));
     add_things(&reading, REPORT_LOOP, json_object_get(root, "loops"));
@@ -210,7 +212,7 @@ static int by_name(const struct report_entry *a, const struct report_entry *b)
     return a->subject != b->subject ? UP(a->subject, b->subject) : strcmp(a->name, b->name);
 }
 
-static int by_key(const struct report_entry *a, const struct report_entry *b)
+static int comparison_by_key(const struct report_entry *a, const struct report_entry *b)
 {
     int order = by_name(a, b);
     if (order == 0)
@@ -221,7 +223,7 @@ static int by_key(const struct report_entry *a, const struct report_entry *b)
 static int for_matching(const void *left, const void *right)
 {
     const struct report_entry *a = left, *b = right;
-    const int order = by_key(a, b);
+    const int order = comparison_by_key(a, b);
     return order != 0 ? order : UP(a->order, b->order);
 }
 
@@ -241,7 +243,7 @@ static void match(struct report_comparison *c)
     size_t kept = 0;
     qsort(c->entries, c->count, sizeof *c->entries, for_matching);
     for (size_t i = 0; i < c->count; i++) {
-        if (kept == 0 || by_key(&c->entries[kept - 1], &c->entries[i]) != 0) {
+        if (kept == 0 || comparison_by_key(&c->entries[kept - 1], &c->entries[i]) != 0) {
             c->entries[kept++] = c->entries[i];
             continue;
         }
@@ -303,19 +305,19 @@ static bool set_aside_all(struct report_comparison *c)
     return done;
 }
 
-static uint64_t distance(const struct report_entry *entry)
+static uint64_t comparison_distance(const struct report_entry *entry)
 {
     const uint64_t a = entry->value[0], b = entry->value[1];
     return a > b ? a - b : b - a;
 }
 
 /* Entries of one name stand together. */
-static void weigh(struct report_comparison *c)
+static void comparison_weigh(struct report_comparison *c)
 {
     for (size_t i = 0, end; i < c->count; i = end) {
         uint64_t weight = 0;
         for (end = i; end < c->count && by_name(&c->entries[i], &c->entries[end]) == 0; end++)
-            weight += strcmp(c->entries[end].counter, "misses") == 0 ? distance(&c->entries[end]) : 0;
+            weight += strcmp(c->entries[end].counter, "misses") == 0 ? comparison_distance(&c->entries[end]) : 0;
         for (size_t j = i; j < end; j++)
             c->entries[j].weight = weight;
     }
@@ -328,7 +330,7 @@ enum c2_status report_comparison_read(struct report_comparison *out, const char 
     *out = (struct report_comparison){.path = {a, b}};
     enum c2_status status = C2_OK;
     for (int side = 0; side < 2 && status == C2_OK; side++) {
-        status = load(&out->root[side], out->path[side], err);
+        status = comparison_load(&out->root[side], out->path[side], err);
         if (status == C2_OK)
             status = read_side(out, side, err);
     }
@@ -336,7 +338,7 @@ enum c2_status report_comparison_read(struct report_comparison *out, const char 
         match(out);
         if (!set_aside_all(out))
             return c2_fail_memory(err, "a comparison of reports");
-        weigh(out);
+        comparison_weigh(out);
     }
     return status;
 }

@@ -31,7 +31,7 @@ struct condition {
 
 /* ------------------------------------------------------------------ words */
 
-static enum c2_status fail_form(const char *text, struct c2_error *err)
+static enum c2_status condition_fail_form(const char *text, struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_INVALID,
                    "diff: --fail-if \"%s\" is no condition: write LEVEL.COUNTER, function:NAME.LEVEL.COUNTER or "
@@ -66,14 +66,14 @@ static bool take_amount(struct condition *out, const char *text)
     return digits && *text == '\0' && (out->percent || !point);
 }
 
-static enum c2_status take_words(struct condition *out, const char *text, struct c2_error *err)
+static enum c2_status condition_take_words(struct condition *out, const char *text, struct c2_error *err)
 {
     static const char *const operators[] = {">", ">=", "<", "<=", "=", "!="};
     size_t end = strlen(text), length = 1;
     while (end > 0 && !strchr("<>=", text[end - 1]))
         end--;
     if (end == 0 || !take_amount(out, text + end))
-        return fail_form(text, err);
+        return condition_fail_form(text, err);
     if (end > 1 && text[end - 1] == '=' && strchr("<>!", text[end - 2]))
         length = 2;
     snprintf(out->operator, sizeof out->operator, "%.*s", (int)length, text + end - length);
@@ -81,7 +81,7 @@ static enum c2_status take_words(struct condition *out, const char *text, struct
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
         known |= strcmp(out->operator, operators[i]) == 0;
     if (!known || end - length == 0 || end - length >= sizeof out->target)
-        return fail_form(text, err);
+        return condition_fail_form(text, err);
     snprintf(out->target, sizeof out->target, "%.*s", (int)(end - length), text);
     return C2_OK;
 }
@@ -89,8 +89,8 @@ static enum c2_status take_words(struct condition *out, const char *text, struct
 /* ------------------------------------------------------------------ the counter that is meant */
 
 /* The distinct texts at `field` (an offset in the entry) of a subject's entries, as far as they go. */
-static size_t collect(const char *out[MOST_NAMES], const struct report_comparison *c, enum report_subject subject,
-                      const char *level, size_t field)
+static size_t condition_collect(const char *out[MOST_NAMES], const struct report_comparison *c,
+                                enum report_subject subject, const char *level, size_t field)
 {
     size_t count = 0;
     for (size_t i = 0; i < c->count && count < MOST_NAMES; i++) {
@@ -104,12 +104,13 @@ static size_t collect(const char *out[MOST_NAMES], const struct report_compariso
     return count;
 }
 
-static enum c2_status fail_unknown(const char *what, const char *text, const struct report_comparison *c,
-                                   enum report_subject subject, const char *level, size_t field, struct c2_error *err)
+static enum c2_status condition_fail_unknown(const char *what, const char *text, const struct report_comparison *c,
+                                             enum report_subject subject, const char *level, size_t field,
+                                             struct c2_error *err)
 {
     const char *known[MOST_NAMES];
     char hint[512] = "";
-    const size_t count = collect(known, c, subject, level, field);
+    const size_t count = condition_collect(known, c, subject, level, field);
     if (count == 0)
         return c2_fail(err, C2_ERR_NOT_FOUND, "diff: --fail-if: the reports have no %s: they were written with%s", what,
                        subject == REPORT_LOOP ? "out --by loop" : " --no-attribution");
@@ -118,8 +119,8 @@ static enum c2_status fail_unknown(const char *what, const char *text, const str
 }
 
 /* Names may be given without what follows them when only one has it. */
-static enum c2_status find_name(const char **out, const struct report_comparison *c, enum report_subject subject,
-                                const char *name, struct c2_error *err)
+static enum c2_status condition_find_name(const char **out, const struct report_comparison *c,
+                                          enum report_subject subject, const char *name, struct c2_error *err)
 {
     static const char *const words[REPORT_SUBJECTS] = {"level", "function", "object", "loop"};
     const char *what = words[subject];
@@ -133,7 +134,8 @@ static enum c2_status find_name(const char **out, const struct report_comparison
                            name, *out, entry->name);
         *out = entry->name;
     }
-    return *out ? C2_OK : fail_unknown(what, name, c, subject, NULL, offsetof(struct report_entry, bare), err);
+    return *out ? C2_OK
+                : condition_fail_unknown(what, name, c, subject, NULL, offsetof(struct report_entry, bare), err);
 }
 
 /* A list that ends before all are named does not say that the others have no misses. */
@@ -174,22 +176,23 @@ static enum c2_status find_counter(struct report_entry *entry, const struct repo
 {
     static const char *const classes[] = {"misses", "cold", "capacity", "conflict"};
     const char *known[MOST_NAMES];
-    size_t count = collect(known, c, REPORT_LEVEL, NULL, offsetof(struct report_entry, level));
+    size_t count = condition_collect(known, c, REPORT_LEVEL, NULL, offsetof(struct report_entry, level));
     bool level = false, counter = false;
     for (size_t i = 0; i < count; i++)
         level |= strcmp(known[i], entry->level) == 0;
     if (!level)
-        return fail_unknown("level", entry->level, c, REPORT_LEVEL, NULL, offsetof(struct report_entry, level), err);
+        return condition_fail_unknown("level", entry->level, c, REPORT_LEVEL, NULL,
+                                      offsetof(struct report_entry, level), err);
     const bool run = strcmp(entry->level, "run") == 0;
     const char *of = entry->subject == REPORT_LEVEL || run ? entry->level : NULL;
-    count = collect(known, c, entry->subject, of, offsetof(struct report_entry, counter));
+    count = condition_collect(known, c, entry->subject, of, offsetof(struct report_entry, counter));
     for (size_t i = 0; i < count; i++)
         counter |= strcmp(known[i], entry->counter) == 0;
     for (size_t i = 0; i < sizeof classes / sizeof classes[0] && entry->subject != REPORT_LEVEL && !run; i++)
         counter |= strcmp(classes[i], entry->counter) == 0;
     if (!counter)
-        return fail_unknown("counter", entry->counter, c, entry->subject, of, offsetof(struct report_entry, counter),
-                            err);
+        return condition_fail_unknown("counter", entry->counter, c, entry->subject, of,
+                                      offsetof(struct report_entry, counter), err);
     const struct report_entry *found = find_entry(c, entry);
     for (int side = 0; side < 2 && entry->subject == REPORT_LEVEL; side++) {
         if (!found->in[side])
@@ -215,17 +218,17 @@ static enum c2_status find_target(struct report_entry *entry, const struct repor
         entry->subject = REPORT_LOOP, name = target + 5;
     char *dot = strrchr(target, '.');
     if (!dot)
-        return fail_form(target, err);
+        return condition_fail_form(target, err);
     *dot = '\0';
     entry->counter = dot + 1;
     entry->level = target;
     if (name) {
         dot = strrchr(name, '.');
         if (!dot)
-            return fail_form(target, err);
+            return condition_fail_form(target, err);
         *dot = '\0';
         entry->level = dot + 1;
-        enum c2_status status = find_name(&entry->name, c, entry->subject, name, err);
+        enum c2_status status = condition_find_name(&entry->name, c, entry->subject, name, err);
         if (status == C2_OK)
             status = check_listed(c, entry->subject, entry->name, err);
         if (status != C2_OK)
@@ -236,7 +239,7 @@ static enum c2_status find_target(struct report_entry *entry, const struct repor
 
 /* ------------------------------------------------------------------ whether it holds */
 
-static bool compare(const char *operator, wide change, wide limit)
+static bool condition_compare(const char *operator, wide change, wide limit)
 {
     const bool less = change < limit, same = change == limit;
     if (strcmp(operator, ">") == 0)
@@ -254,14 +257,14 @@ enum c2_status report_condition(bool *holds, struct report_entry *entry, const s
                                 const char *text, struct c2_error *err)
 {
     struct condition condition;
-    enum c2_status status = take_words(&condition, text, err);
+    enum c2_status status = condition_take_words(&condition, text, err);
     if (status == C2_OK)
         status = find_target(entry, comparison, condition.target, err);
     if (status != C2_OK)
         return status;
     const wide change = (wide)entry->value[1] - (wide)entry->value[0];
-    *holds = condition.percent
-                 ? compare(condition.operator, change * 100 * PERCENT_UNIT, condition.amount * (wide)entry->value[0])
-                 : compare(condition.operator, change, condition.amount);
+    *holds = condition.percent ? condition_compare(condition.operator, change * 100 * PERCENT_UNIT,
+                                                   condition.amount * (wide)entry->value[0])
+                               : condition_compare(condition.operator, change, condition.amount);
     return C2_OK;
 }

@@ -27,7 +27,7 @@
 
 /* ------------------------------------------------------------------ all of them */
 
-static void add_insn(struct document *d, const struct report_run *run, uint32_t row_number)
+static void conflicts_add_insn(struct document *d, const struct report_run *run, uint32_t row_number)
 {
     const struct analyses_row *row = &run->sim.profile->rows[row_number];
     const struct guest_va pc = run->sim.profile->insns[row->insn].pc;
@@ -44,7 +44,7 @@ static void add_originator(struct document *d, enum doc_in in, const struct repo
 {
     doc_group(d, in, NULL);
     if (pair->evictor != ANALYSES_NOBODY)
-        add_insn(d, run, pair->evictor);
+        conflicts_add_insn(d, run, pair->evictor);
     doc_string(d, DOC_JSON, "reason", analyses_reason_name(pair->reason));
     doc_count(d, DOC_JSON, "count", pair->count);
     doc_close(d);
@@ -90,7 +90,7 @@ static void add_victim(struct document *d, enum doc_in in, const struct digest *
     if (digest->profile->compared)
         doc_count(d, DOC_JSON, "placement", digest->profile->rows[victim->row].level[level->number].placement);
     doc_group(d, DOC_JSON, "miss");
-    add_insn(d, report_of(digest), victim->row);
+    conflicts_add_insn(d, report_of(digest), victim->row);
     doc_close(d);
     add_originators(d, report_of(digest), victim);
     doc_close(d);
@@ -164,7 +164,7 @@ static uint64_t own_conflicts(const struct digest *digest, const struct digest_v
     return victim->count - startup->reads[ANALYSES_CONFLICT] - startup->writes[ANALYSES_CONFLICT];
 }
 
-static uint64_t cost_of(const struct digest *digest, const struct digest_victim *victim)
+static uint64_t conflicts_cost_of(const struct digest *digest, const struct digest_victim *victim)
 {
     return own_conflicts(digest, victim) * digest->levels[victim->level].miss_cycles;
 }
@@ -174,9 +174,9 @@ static size_t dearest(const struct digest_victim *out[SHOWN], const struct diges
 {
     size_t count = 0;
     for (size_t i = 0; i < digest->victim_count; i++) {
-        const uint64_t cost = cost_of(digest, &digest->victims[i]);
+        const uint64_t cost = conflicts_cost_of(digest, &digest->victims[i]);
         size_t at = count;
-        while (at > 0 && cost_of(digest, out[at - 1]) < cost)
+        while (at > 0 && conflicts_cost_of(digest, out[at - 1]) < cost)
             at--;
         if (at == SHOWN || !digest_noticeable(digest, cost))
             continue;

@@ -22,7 +22,7 @@ char *report_change_text(char *buffer, uint64_t a, uint64_t b)
 
 /* ------------------------------------------------------------------ what is compared */
 
-static void add_command(struct document *d, const struct report_comparison *c, int side)
+static void diff_add_command(struct document *d, const struct report_comparison *c, int side)
 {
     size_t index;
     json_t *word;
@@ -31,7 +31,7 @@ static void add_command(struct document *d, const struct report_comparison *c, i
         doc_say(d, " %s", json_string_value(word) ? json_string_value(word) : "?");
 }
 
-static const char *member(const struct report_comparison *c, int side, const char *object, const char *key)
+static const char *diff_member(const struct report_comparison *c, int side, const char *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(json_object_get(c->root[side], object), key));
     return text ? text : "?";
@@ -42,9 +42,9 @@ static bool differ(const struct report_comparison *c, const char *key)
     return !json_equal(json_object_get(c->root[0], key), json_object_get(c->root[1], key));
 }
 
-static void add_machines(struct document *d, const struct report_comparison *c)
+static void diff_add_machines(struct document *d, const struct report_comparison *c)
 {
-    const char *a = member(c, 0, "machine", "name"), *b = member(c, 1, "machine", "name");
+    const char *a = diff_member(c, 0, "machine", "name"), *b = diff_member(c, 1, "machine", "name");
     if (!differ(c, "machine"))
         return;
     if (strcmp(a, b) != 0)
@@ -67,11 +67,11 @@ static void add_clocks(struct document *d, const struct report_comparison *c)
 }
 
 /* How pages were placed; how many there were is a result. */
-static void add_pages(struct document *d, const struct report_comparison *c)
+static void diff_add_pages(struct document *d, const struct report_comparison *c)
 {
     static const char *const keys[] = {"policy", "huge"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const char *a = member(c, 0, "pages", keys[i]), *b = member(c, 1, "pages", keys[i]);
+        const char *a = diff_member(c, 0, "pages", keys[i]), *b = diff_member(c, 1, "pages", keys[i]);
         if (strcmp(a, b) != 0)
             doc_note(d, DOC_LINE, NULL, "pages differ: A has %s %s, B %s", keys[i], a, b);
     }
@@ -84,13 +84,13 @@ static void add_pages(struct document *d, const struct report_comparison *c)
 
 /* ------------------------------------------------------------------ what changed */
 
-static bool changed(const struct report_entry *entry)
+static bool diff_changed(const struct report_entry *entry)
 {
     return !entry->unlisted &&
            (entry->value[0] != entry->value[1] || (entry->subject == REPORT_LEVEL && entry->in[0] != entry->in[1]));
 }
 
-static void add_entry(struct document *d, const struct report_entry *entry)
+static void diff_add_entry(struct document *d, const struct report_entry *entry)
 {
     static const char *const sides[] = {"A", "B"};
     const uint64_t a = entry->value[0], b = entry->value[1];
@@ -109,7 +109,7 @@ static void add_entry(struct document *d, const struct report_entry *entry)
 }
 
 /* The changed entries among some of one name. */
-static void add_entries(struct document *d, const struct report_entry *entries, size_t count)
+static void diff_add_entries(struct document *d, const struct report_entry *entries, size_t count)
 {
     static const struct doc_column columns[] = {{.heading = "level", .key = "level", .form = DOC_LEFT},
                                                 {.heading = "counter", .key = "counter", .form = DOC_LEFT},
@@ -120,21 +120,21 @@ static void add_entries(struct document *d, const struct report_entry *entries, 
     doc_table(d, DOC_TEXT, NULL);
     doc_columns(d, columns, sizeof columns / sizeof columns[0], entries->subject == REPORT_LEVEL ? 0 : 2);
     for (size_t i = 0; i < count; i++) {
-        if (changed(&entries[i]))
-            add_entry(d, &entries[i]);
+        if (diff_changed(&entries[i]))
+            diff_add_entry(d, &entries[i]);
     }
     doc_close(d);
 }
 
 /* All of one name, in a section of its own. */
-static void add_name(struct document *d, const struct report_entry *entries, size_t count)
+static void diff_add_name(struct document *d, const struct report_entry *entries, size_t count)
 {
     static const char *const words[REPORT_SUBJECTS] = {"", "function", "object", "loop"};
     const char *only = !entries->in[1] ? " (only in A)" : !entries->in[0] ? " (only in B)" : "";
     doc_section(d, DOC_TEXT, 0);
     if (entries->subject != REPORT_LEVEL)
         doc_note(d, DOC_LINE, NULL, "%s %s%s", words[entries->subject], entries->name, only);
-    add_entries(d, entries, count);
+    diff_add_entries(d, entries, count);
 }
 
 static bool same_name(const struct report_entry *a, const struct report_entry *b)
@@ -173,7 +173,7 @@ static void add_unlisted(struct document *d, const struct report_comparison *c)
         doc_say(d, " (--json-full lists more)");
 }
 
-static void add_changes(struct document *d, const struct report_comparison *c, bool all)
+static void diff_add_changes(struct document *d, const struct report_comparison *c, bool all)
 {
     bool any = false;
     size_t differ[REPORT_SUBJECTS] = {0};
@@ -181,10 +181,10 @@ static void add_changes(struct document *d, const struct report_comparison *c, b
         const struct report_entry *first = &c->entries[i];
         bool shown = false;
         for (end = i; end < c->count && same_name(first, &c->entries[end]); end++)
-            shown |= changed(&c->entries[end]);
+            shown |= diff_changed(&c->entries[end]);
         any |= shown;
         if (shown && (++differ[first->subject] <= SHOWN || first->subject == REPORT_LEVEL || all))
-            add_name(d, first, end - i);
+            diff_add_name(d, first, end - i);
     }
     add_hidden(d, differ, all);
     doc_section(d, DOC_TEXT, 0);
@@ -218,16 +218,16 @@ static enum c2_status add_failures(bool *failed, struct document *d, const struc
     return status;
 }
 
-static enum c2_status add_all(bool *failed, struct document *d, const struct report_comparison *c, bool all,
-                              const char *const *conditions, size_t count, struct c2_error *err)
+static enum c2_status diff_add_all(bool *failed, struct document *d, const struct report_comparison *c, bool all,
+                                   const char *const *conditions, size_t count, struct c2_error *err)
 {
     doc_section(d, DOC_TEXT, 0);
-    add_machines(d, c);
+    diff_add_machines(d, c);
     add_clocks(d, c);
-    add_pages(d, c);
-    add_command(d, c, 0);
-    add_command(d, c, 1);
-    add_changes(d, c, all);
+    diff_add_pages(d, c);
+    diff_add_command(d, c, 0);
+    diff_add_command(d, c, 1);
+    diff_add_changes(d, c, all);
     return add_failures(failed, d, c, conditions, count, err);
 }
 
@@ -242,7 +242,7 @@ enum c2_status report_diff(bool *failed, FILE *to, unsigned width, const char *a
         document.page.width = width;
     enum c2_status status = report_comparison_read(&comparison, a, b, err);
     if (status == C2_OK)
-        status = add_all(failed, &document, &comparison, all, conditions, condition_count, err);
+        status = diff_add_all(failed, &document, &comparison, all, conditions, condition_count, err);
     if (status == C2_OK)
         status = doc_render_text(to, &document, "the comparison", err);
     doc_release(&document);
@@ -276,7 +276,7 @@ enum c2_status report_changes(FILE *to, const char *a, const char *b, struct c2_
     enum c2_status status = report_comparison_read(&comparison, a, b, err);
     doc_table(&document, DOC_JSON, "changes");
     for (size_t i = 0; i < comparison.count && status == C2_OK; i++)
-        if (changed(&comparison.entries[i]))
+        if (diff_changed(&comparison.entries[i]))
             add_change(&document, &comparison.entries[i]);
     doc_close(&document);
     for (unsigned i = 1; i < REPORT_SUBJECTS; i++)

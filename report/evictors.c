@@ -58,7 +58,7 @@ static void choose_events(struct writer *writer)
 }
 
 /* By victim and line alone. */
-static int by_line(const struct pair *a, const struct pair *b)
+static int evictors_by_line(const struct pair *a, const struct pair *b)
 {
     if (a->victim != b->victim)
         return a->victim < b->victim ? -1 : 1;
@@ -70,7 +70,7 @@ static int by_line(const struct pair *a, const struct pair *b)
 static int by_objects(const void *left, const void *right)
 {
     const struct pair *a = left, *b = right;
-    const int order = by_line(a, b);
+    const int order = evictors_by_line(a, b);
     return order != 0 ? order : (a->evictor > b->evictor) - (a->evictor < b->evictor);
 }
 
@@ -130,7 +130,7 @@ static enum c2_status name_nodes(struct writer *writer, struct c2_error *err)
     return status;
 }
 
-static enum c2_status prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
+static enum c2_status evictors_prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
 {
     *writer = (struct writer){.run = run};
     choose_events(writer);
@@ -148,10 +148,10 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
 
 /* Adds pairs from `at` on as long as victim and line, and evictor where `both`, are those of the first. Returns where
  * it ended. */
-static size_t add_pairs(const struct writer *writer, size_t at, bool both, uint64_t *calls, uint64_t *cost)
+static size_t evictors_add_pairs(const struct writer *writer, size_t at, bool both, uint64_t *calls, uint64_t *cost)
 {
     const struct pair *first = &writer->pairs[at];
-    for (; at < writer->pair_count && by_line(&writer->pairs[at], first) == 0; at++) {
+    for (; at < writer->pair_count && evictors_by_line(&writer->pairs[at], first) == 0; at++) {
         if (both && writer->pairs[at].evictor != first->evictor)
             break;
         *calls += writer->pairs[at].count;
@@ -176,18 +176,18 @@ static void write_evictors(struct export_body *body, const struct writer *writer
     while (at < end) {
         const uint32_t evictor = writer->pairs[at].evictor;
         uint64_t calls = 0, cost[ANALYSES_LEVELS] = {0};
-        at = add_pairs(writer, at, true, &calls, cost);
+        at = evictors_add_pairs(writer, at, true, &calls, cost);
         export_call(body, &victim, &writer->nodes[evictor == ANALYSES_NOBODY ? nobody : evictor], calls, cost,
                     writer->width);
     }
 }
 
-static void write_body(FILE *to, struct writer *writer)
+static void evictors_write_body(FILE *to, struct writer *writer)
 {
     struct export_body body = {.to = to, .names = &writer->names, .lines_only = true};
     for (size_t at = 0; at < writer->pair_count;) {
         uint64_t calls = 0, cost[ANALYSES_LEVELS] = {0};
-        const size_t end = add_pairs(writer, at, false, &calls, cost);
+        const size_t end = evictors_add_pairs(writer, at, false, &calls, cost);
         const struct export_place victim = victim_at(writer, at);
         export_self(&body, &victim, cost, writer->width);
         write_evictors(&body, writer, at, end);
@@ -199,10 +199,10 @@ static void write_body(FILE *to, struct writer *writer)
 enum c2_status report_evictors(FILE *to, const struct report_run *run, struct c2_error *err)
 {
     struct writer writer;
-    enum c2_status status = prepare(&writer, run, err);
+    enum c2_status status = evictors_prepare(&writer, run, err);
     if (status == C2_OK) {
         export_header(to, run, 0, true, writer.events, writer.width, writer.totals);
-        write_body(to, &writer);
+        evictors_write_body(to, &writer);
         status = export_written(to, err);
     }
     export_names_release(&writer.names);

@@ -23,7 +23,7 @@
 
 /* ------------------------------------------------------------------ names */
 
-static const struct caches_level *level_at(const struct report_run *run, uint32_t level)
+static const struct caches_level *explain_level_at(const struct report_run *run, uint32_t level)
 {
     return level < run->sim.machine->level_count ? &run->sim.machine->levels[level] : &run->sim.machine->l1i;
 }
@@ -62,7 +62,7 @@ static void add_indices(struct c2_words *words, const struct loader_array *array
     c2_say(words, fortran ? ")" : "");
 }
 
-static void add_field(struct c2_words *words, const struct loader_struct *of, uint64_t offset)
+static void explain_add_field(struct c2_words *words, const struct loader_struct *of, uint64_t offset)
 {
     for (uint32_t i = 0; of && i < of->field_count; i++)
         if (offset >= of->fields[i].start && offset - of->fields[i].start < of->fields[i].bytes)
@@ -82,7 +82,7 @@ static void add_element(struct c2_words *words, const struct report_run *run, co
     else if (!of && offset != 0)
         c2_say(words, " + %" PRIu64 " B", offset);
     if (of && element != 0)
-        add_field(words, of, offset % element);
+        explain_add_field(words, of, offset % element);
 }
 
 const char *report_story_thing(struct document *d, const struct report_run *run, const struct explain_access *access)
@@ -146,11 +146,11 @@ static void say_index(struct c2_words *words, const struct report_run *run, cons
                address);
 }
 
-static const char *place_text(struct document *d, const struct report_run *run, const struct explain_level *at)
+static const char *explain_place_text(struct document *d, const struct report_run *run, const struct explain_level *at)
 {
     char text[TEXT] = "", slice[32] = "";
     struct c2_words words = {.buffer = text, .bytes = sizeof text};
-    const struct caches_level *level = level_at(run, at->level);
+    const struct caches_level *level = explain_level_at(run, at->level);
     if (level->slices > 1)
         snprintf(slice, sizeof slice, "slice %" PRIu32 ", ", at->place.slice);
     c2_say(&words, "%sset %" PRIu32 " of %" PRIu32 ", ", slice, at->place.index,
@@ -164,21 +164,21 @@ static const char *place_text(struct document *d, const struct report_run *run, 
 static void say_level(struct document *d, const struct report_run *run, const struct explain_level *at)
 {
     const bool hit = at->class_ == CACHES_HIT;
-    doc_note(d, DOC_KEY, level_at(run, at->level)->name, "%s%s: %s%s", hit ? "" : report_story_class(at->class_),
-             hit ? "hit" : " miss", place_text(d, run, at),
+    doc_note(d, DOC_KEY, explain_level_at(run, at->level)->name, "%s%s: %s%s",
+             hit ? "" : report_story_class(at->class_), hit ? "hit" : " miss", explain_place_text(d, run, at),
              at->evicted ? doc_keep(d, "; line 0x%" PRIx64 " makes room", at->victim.v) : "");
 }
 
-static void add_level(struct document *d, const struct report_run *run, const struct explain_level *at)
+static void explain_add_level(struct document *d, const struct report_run *run, const struct explain_level *at)
 {
-    const struct caches_level *level = level_at(run, at->level);
+    const struct caches_level *level = explain_level_at(run, at->level);
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", level->name);
     doc_string(d, DOC_JSON, "result", report_story_class(at->class_));
     doc_count(d, DOC_JSON, "slice", at->place.slice);
     doc_count(d, DOC_JSON, "set", at->place.index);
     doc_count(d, DOC_JSON, "sets", caches_level_sets(run->sim.machine, level));
-    doc_string(d, DOC_JSON, "by", place_text(d, run, at));
+    doc_string(d, DOC_JSON, "by", explain_place_text(d, run, at));
     if (at->evicted)
         doc_words(d, DOC_JSON, "victim", "0x%" PRIx64, at->victim.v);
     doc_close(d);
@@ -188,7 +188,7 @@ void report_story_levels(struct document *d, const struct report_run *run, const
 {
     doc_table(d, DOC_JSON, "levels");
     for (uint32_t i = 0; i < story->level_count; i++)
-        add_level(d, run, &story->levels[i]);
+        explain_add_level(d, run, &story->levels[i]);
     doc_close(d);
     for (uint32_t i = 0; i < story->level_count; i++)
         say_level(d, run, &story->levels[i]);
@@ -269,7 +269,7 @@ static void add_way(struct document *d, const struct report_run *run, const stru
     doc_close(d);
 }
 
-static const struct doc_column *columns_of(struct document *d, enum caches_policy policy, size_t *count)
+static const struct doc_column *explain_columns_of(struct document *d, enum caches_policy policy, size_t *count)
 {
     const struct doc_column columns[] = {
         {.heading = "way", .key = "way"},
@@ -296,7 +296,7 @@ void report_story_ways(struct document *d, enum doc_in in, const struct report_r
                        const struct explain_step *step)
 {
     size_t count;
-    const struct doc_column *columns = columns_of(d, step->set.policy, &count);
+    const struct doc_column *columns = explain_columns_of(d, step->set.policy, &count);
     doc_table(d, in, "ways");
     doc_columns(d, columns, count, 2);
     for (uint32_t w = 0; w < step->set.ways; w++)
@@ -419,15 +419,15 @@ const char *report_story_why(struct document *d, const struct explain_step *step
 
 /* ------------------------------------------------------------------ the fully associative cache */
 
-static uint64_t lines_of(const struct report_run *run, uint32_t level)
+static uint64_t explain_lines_of(const struct report_run *run, uint32_t level)
 {
-    return level_at(run, level)->size_bytes / run->sim.machine->line_bytes;
+    return explain_level_at(run, level)->size_bytes / run->sim.machine->line_bytes;
 }
 
 const char *report_story_full(struct document *d, const struct report_run *run, uint32_t level,
                               const struct explain_step *step)
 {
-    const char *lines = doc_digits(d, lines_of(run, level)), *distance = doc_digits(d, step->distance);
+    const char *lines = doc_digits(d, explain_lines_of(run, level)), *distance = doc_digits(d, step->distance);
     if (step->class_ == CACHES_COHERENCE)
         return "does not have the line either: another core's write took it from there, too";
     if (step->class_ == CACHES_COLD)
@@ -441,7 +441,7 @@ const char *report_story_full(struct document *d, const struct report_run *run, 
         return known ? doc_keep(d, "misses, too: %s other lines were asked for since, and it holds %s", distance, lines)
                      : doc_keep(d, "misses, too: the line is not among its %s", lines);
     return known ? doc_keep(d, "%s: %s other lines were asked for since, and it holds %s",
-                            step->distance < lines_of(run, level) ? "hits, too" : "would miss", distance, lines)
+                            step->distance < explain_lines_of(run, level) ? "hits, too" : "would miss", distance, lines)
                  : "is not known of a hit here";
 }
 
@@ -514,5 +514,5 @@ const char *report_story_remedy(struct document *d, const struct report_run *run
         return "to use the line again sooner, or a larger level";
     return doc_keep(d, "a level of %s lines (%s) instead of %s, or to use the line again before so many others",
                     doc_digits(d, all + 1), doc_size(size, (all + 1) * run->sim.machine->line_bytes),
-                    doc_digits(d, lines_of(run, level)));
+                    doc_digits(d, explain_lines_of(run, level)));
 }

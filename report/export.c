@@ -40,9 +40,9 @@ void export_names_release(struct export_names *names)
     c2_map_destroy(names->in_context);
 }
 
-static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the names of a profile"); }
+static enum c2_status export_no_memory(struct c2_error *err) { return c2_fail_memory(err, "the names of a profile"); }
 
-static uint64_t hash_of(const char *text)
+static uint64_t export_hash_of(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     for (; *text != '\0'; text++)
@@ -52,14 +52,14 @@ static uint64_t hash_of(const char *text)
 
 static enum c2_status text_number(struct export_names *names, const char *text, uint32_t *out, struct c2_error *err)
 {
-    uint64_t hash = hash_of(text), found;
+    uint64_t hash = export_hash_of(text), found;
     for (; c2_map_get(names->text_of, hash, &found); hash++) {
         *out = (uint32_t)found;
         if (strcmp(names->texts[*out - 1].text, text) == 0)
             return C2_OK;
     }
     if (!c2_grow((void **)&names->texts, &names->text_room, names->text_count, sizeof *names->texts))
-        return no_memory(err);
+        return export_no_memory(err);
     names->texts[names->text_count++] = (struct export_text){.text = text};
     *out = names->text_count;
     return c2_map_put(names->text_of, hash, *out, err);
@@ -70,17 +70,18 @@ static bool same_function(const struct export_function *a, const struct export_f
     return a->object == b->object && a->file == b->file && strcmp(a->name, b->name) == 0;
 }
 
-static enum c2_status function_number(struct export_names *names, const struct export_function *function, uint32_t *out,
-                                      struct c2_error *err)
+static enum c2_status export_function_number(struct export_names *names, const struct export_function *function,
+                                             uint32_t *out, struct c2_error *err)
 {
-    uint64_t found, hash = hash_of(function->name) ^ ((uint64_t)function->object << 32 | function->file) * 0x9e3779b1u;
+    uint64_t found,
+        hash = export_hash_of(function->name) ^ ((uint64_t)function->object << 32 | function->file) * 0x9e3779b1u;
     for (; c2_map_get(names->function_of, hash, &found); hash++) {
         *out = (uint32_t)found;
         if (same_function(&names->functions[*out - 1], function))
             return C2_OK;
     }
     if (!c2_grow((void **)&names->functions, &names->function_room, names->function_count, sizeof *names->functions))
-        return no_memory(err);
+        return export_no_memory(err);
     names->functions[names->function_count++] = *function;
     *out = names->function_count;
     return c2_map_put(names->function_of, hash, *out, err);
@@ -115,14 +116,14 @@ static enum c2_status number_place(struct export_names *names, const char *path,
 {
     struct export_function mine = {.name = !function ? unnamed(names, object) : function};
     if (!mine.name)
-        return no_memory(err);
+        return export_no_memory(err);
     enum c2_status status = text_number(names, or_unknown(path), &mine.object, err);
     if (status == C2_OK)
         status = text_number(names, or_unknown(file), &mine.file, err);
     out->file = mine.file;
     if (status == C2_OK && line_file)
         status = text_number(names, line_file, &out->file, err);
-    return status == C2_OK ? function_number(names, &mine, &out->function, err) : status;
+    return status == C2_OK ? export_function_number(names, &mine, &out->function, err) : status;
 }
 
 enum c2_status export_place_of(struct export_names *names, struct guest_va pc, struct export_place *out,
@@ -157,8 +158,8 @@ enum c2_status export_in_context(struct export_names *names, uint32_t context, s
     mine.name = suffix ? c2_pool_format(&names->pool, "%s%s", mine.name, suffix) : NULL;
     mine.written = false;
     if (!mine.name)
-        return no_memory(err);
-    enum c2_status status = function_number(names, &mine, &place->function, err);
+        return export_no_memory(err);
+    enum c2_status status = export_function_number(names, &mine, &place->function, err);
     return status == C2_OK ? c2_map_put(names->in_context, key, place->function, err) : status;
 }
 
@@ -169,7 +170,7 @@ enum c2_status export_node(struct export_names *names, const char *name, struct 
     const char *kept = c2_pool_format(&names->pool, "%s", name);
     *out = (struct export_place){.address = 0};
     if (!kept)
-        return no_memory(err);
+        return export_no_memory(err);
     enum c2_status status = number_place(names, NULL, NULL, kept, NULL, NULL, out, err);
     *taken = names->function_count == before;
     return status;
@@ -180,7 +181,7 @@ enum c2_status export_places(struct export_place **out, struct export_names *nam
     const struct analyses_profile_result *profile = names->run->sim.profile;
     *out = c2_calloc(profile->insn_count + 1, sizeof **out);
     if (!*out)
-        return no_memory(err);
+        return export_no_memory(err);
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < profile->insn_count && status == C2_OK; i++)
         status = export_place_of(names, profile->insns[i].pc, &(*out)[i], err);
@@ -190,7 +191,7 @@ enum c2_status export_places(struct export_place **out, struct export_names *nam
 /* ------------------------------------------------------------------ what all files have */
 
 /* Of a line's text every control character is a space. */
-static void write_text(FILE *to, const char *text)
+static void export_write_text(FILE *to, const char *text)
 {
     for (; *text != '\0'; text++)
         putc((unsigned char)*text < ' ' ? ' ' : *text, to);
@@ -201,7 +202,7 @@ void export_command(FILE *to, const struct report_run *run)
     fputs("cmd:", to);
     for (const char *const *word = run->command; *word; word++) {
         putc(' ', to);
-        write_text(to, *word);
+        export_write_text(to, *word);
     }
     putc('\n', to);
 }
@@ -211,7 +212,7 @@ void export_caches(FILE *to, const struct report_run *run)
     struct digest_level levels[DIGEST_LEVELS];
     const size_t count = digest_levels(levels, &run->sim);
     fputs("desc: Machine: ", to);
-    write_text(to, run->sim.machine->name);
+    export_write_text(to, run->sim.machine->name);
     putc('\n', to);
     if (caches_machine_cores(run->sim.machine) > 1)
         fprintf(to, "desc: Cores: %" PRIu32 "; counts are sums over them\n", run->sim.machine->cores);
@@ -234,7 +235,7 @@ static void write_loops(FILE *to, const struct report_run *run)
             continue;
         fprintf(to, "desc: Loop: line %d, entered %" PRIu64 ", rounds %" PRIu64 ", depth %" PRIu32 ", file ",
                 place.line, loop->entries, loop->iterations, loop->depth);
-        write_text(to, place.file);
+        export_write_text(to, place.file);
         putc('\n', to);
     }
 }
@@ -318,33 +319,33 @@ void export_header(FILE *to, const struct report_run *run, uint32_t thread, bool
     export_cost(to, totals, count);
 }
 
-static void write_name(FILE *to, const char *key, uint32_t number, const char *text, bool *written)
+static void export_write_name(FILE *to, const char *key, uint32_t number, const char *text, bool *written)
 {
     fprintf(to, "%s=(%" PRIu32 ")", key, number);
     if (!*written) {
         putc(' ', to);
-        write_text(to, text);
+        export_write_text(to, text);
     }
     putc('\n', to);
     *written = true;
 }
 
-static void write_file(struct export_body *body, const char *key, uint32_t number)
+static void export_write_file(struct export_body *body, const char *key, uint32_t number)
 {
     struct export_text *text = &body->names->texts[number - 1];
-    write_name(body->to, key, number, text->text, &text->file_written);
+    export_write_name(body->to, key, number, text->text, &text->file_written);
 }
 
-static void write_object(struct export_body *body, const char *key, uint32_t number)
+static void export_write_object(struct export_body *body, const char *key, uint32_t number)
 {
     struct export_text *text = &body->names->texts[number - 1];
-    write_name(body->to, key, number, text->text, &text->object_written);
+    export_write_name(body->to, key, number, text->text, &text->object_written);
 }
 
 static void write_function(struct export_body *body, const char *key, uint32_t number)
 {
     struct export_function *function = &body->names->functions[number - 1];
-    write_name(body->to, key, number, function->name, &function->written);
+    export_write_name(body->to, key, number, function->name, &function->written);
 }
 
 /* The lines to come belong to this place's function and file. */
@@ -354,15 +355,15 @@ static void go_to(struct export_body *body, const struct export_place *at)
     if (body->function != at->function) {
         putc('\n', body->to);
         if (body->object != function->object)
-            write_object(body, "ob", function->object);
-        write_file(body, "fl", function->file);
+            export_write_object(body, "ob", function->object);
+        export_write_file(body, "fl", function->file);
         write_function(body, "fn", at->function);
         body->object = function->object;
         body->function = at->function;
         body->file = function->file;
     }
     if (body->file != at->file)
-        write_file(body, at->file == function->file ? "fe" : "fi", at->file);
+        export_write_file(body, at->file == function->file ? "fe" : "fi", at->file);
     body->file = at->file;
 }
 
@@ -385,8 +386,8 @@ void export_call(struct export_body *body, const struct export_place *from, cons
 {
     const struct export_function *function = &body->names->functions[to->function - 1];
     go_to(body, from);
-    write_object(body, "cob", function->object);
-    write_file(body, "cfi", function->file);
+    export_write_object(body, "cob", function->object);
+    export_write_file(body, "cfi", function->file);
     write_function(body, "cfn", to->function);
     fprintf(body->to, "calls=%" PRIu64 " ", calls);
     write_at(body, to);
@@ -400,7 +401,7 @@ void export_jump(struct export_body *body, const struct export_place *from, cons
 {
     go_to(body, from);
     if (to->file != body->file)
-        write_file(body, "jfi", to->file);
+        export_write_file(body, "jfi", to->file);
     if (jump->conditional)
         fprintf(body->to, "jcnd=%" PRIu64 "/%" PRIu64 " ", jump->taken, jump->executed);
     else

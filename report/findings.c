@@ -30,7 +30,7 @@ struct telling {
     char object[NAME_BYTES], evictor[NAME_BYTES], other[NAME_BYTES];
 };
 
-static const struct analyses_object *object_of(const struct telling *t, uint32_t number)
+static const struct analyses_object *findings_object_of(const struct telling *t, uint32_t number)
 {
     return number == FINDINGS_NOBODY ? NULL : &t->run->sim.profile->objects[number];
 }
@@ -56,7 +56,8 @@ static const char *source_name(const struct telling *t, const struct analyses_ob
 
 /* A block without a name by what allocated it, "data of gzip" where nothing has a name. Names of templates, and chains
  * of calls, are cut as in tables. */
-static void name_object(char *buffer, size_t bytes, const struct telling *t, const struct analyses_object *object)
+static void findings_name_object(char *buffer, size_t bytes, const struct telling *t,
+                                 const struct analyses_object *object)
 {
     if (strchr(object->name, '#') || object->kind == ANALYSES_FILE || object->kind == ANALYSES_CODE)
         names_object_text(buffer, bytes, &t->run->sim, object);
@@ -68,21 +69,21 @@ static void name_object(char *buffer, size_t bytes, const struct telling *t, con
     doc_shorten(buffer, WIDTH);
 }
 
-static void begin(struct telling *t, const struct report_run *run, const struct finding *of)
+static void findings_begin(struct telling *t, const struct report_run *run, const struct finding *of)
 {
     const struct analyses_object *object, *evictor, *other;
     *t = (struct telling){.run = run, .of = of};
-    object = object_of(t, of->object);
-    evictor = object_of(t, of->evictor);
-    other = object_of(t, of->other);
+    object = findings_object_of(t, of->object);
+    evictor = findings_object_of(t, of->evictor);
+    other = findings_object_of(t, of->other);
     snprintf(t->object, sizeof t->object, "data");
     snprintf(t->evictor, sizeof t->evictor, "others");
     if (object)
-        name_object(t->object, sizeof t->object, t, object);
+        findings_name_object(t->object, sizeof t->object, t, object);
     if (evictor)
-        name_object(t->evictor, sizeof t->evictor, t, evictor);
+        findings_name_object(t->evictor, sizeof t->evictor, t, evictor);
     if (other)
-        name_object(t->other, sizeof t->other, t, other);
+        findings_name_object(t->other, sizeof t->other, t, other);
 }
 
 /* ------------------------------------------------------------------ places */
@@ -100,7 +101,7 @@ static int loop_line(const struct telling *t, uint32_t loop)
 
 /* Where something is in the source. An instruction that has no line - compilers know none of what they have put
  * together - has that of the nearest one of its loop. */
-static void place_of(struct loader_place *out, const struct telling *t)
+static void findings_place_of(struct loader_place *out, const struct telling *t)
 {
     const struct analyses_excerpts_result *excerpts = t->run->sim.found[ANALYSIS_excerpts];
     const struct analyses_profile_result *profile = t->run->sim.profile;
@@ -143,7 +144,7 @@ static void say_steps(struct c2_words *words, const struct telling *t)
            c2_group_digits(other, (uint64_t)llabs(t->of->with_step)));
 }
 
-static const char *level_name(const struct telling *t)
+static const char *findings_level_name(const struct telling *t)
 {
     const struct caches_machine *machine = t->run->sim.machine;
     return t->of->level >= machine->level_count ? machine->l1i.name : machine->levels[t->of->level].name;
@@ -158,7 +159,7 @@ static uint64_t level_bytes(const struct telling *t)
 static void say_conflicts(struct c2_words *words, const struct telling *t)
 {
     char step[DIGITS];
-    c2_say(words, "lines of %s compete for few sets of %s while others are idle", t->object, level_name(t));
+    c2_say(words, "lines of %s compete for few sets of %s while others are idle", t->object, findings_level_name(t));
     if (t->of->evictor != FINDINGS_NOBODY && t->of->evictor != t->of->object)
         c2_say(words, ", mostly with %s", t->evictor);
     else if (t->of->step != 0)
@@ -168,12 +169,12 @@ static void say_conflicts(struct c2_words *words, const struct telling *t)
 /* Of all objects that the finding is about; UINT64_MAX: there are too many. */
 static uint64_t bytes_of_objects(const struct telling *t)
 {
-    const struct analyses_object *object = object_of(t, t->of->object);
+    const struct analyses_object *object = findings_object_of(t, t->of->object);
     uint64_t bytes = object ? object->bytes : 0;
     if (t->of->others > FINDINGS_ALSO)
         return UINT64_MAX;
     for (uint32_t i = 0; i < t->of->others; i++)
-        bytes += object_of(t, t->of->also[i])->bytes;
+        bytes += findings_object_of(t, t->of->also[i])->bytes;
     return bytes;
 }
 
@@ -185,20 +186,20 @@ static void say_too_late(struct c2_words *words, const struct telling *t)
     doc_size(level, level_bytes(t));
     if (t->of->fits_bytes != 0)
         c2_say(words, "as they come back after %s of lines, and %s holds %s", doc_size(size, t->of->fits_bytes),
-               level_name(t), level);
+               findings_level_name(t), level);
     else if (bytes <= level_bytes(t))
-        c2_say(words, "as more than %s (%s) holds is accessed before they come back", level_name(t), level);
+        c2_say(words, "as more than %s (%s) holds is accessed before they come back", findings_level_name(t), level);
     else if (t->of->others == 0 || bytes == UINT64_MAX)
-        c2_say(words, "as it does not fit %s (%s)", level_name(t), level);
+        c2_say(words, "as it does not fit %s (%s)", findings_level_name(t), level);
     else
         c2_say(words, "as all that these loops go through, %s, does not fit %s (%s)", doc_size(size, bytes),
-               level_name(t), level);
+               findings_level_name(t), level);
 }
 
 static void say_capacity(struct c2_words *words, const struct telling *t)
 {
     char size[32];
-    const struct analyses_object *object = object_of(t, t->of->object);
+    const struct analyses_object *object = findings_object_of(t, t->of->object);
     c2_say(words, "lines of %s", t->object);
     if (object)
         c2_say(words, " (%s)", doc_size(size, object->bytes));
@@ -211,7 +212,7 @@ static bool mostly_cold(const struct finding *of) { return of->parts.cold >= of-
 /* What the allocator keeps for itself, which has no blocks. */
 static bool is_heap_itself(const struct telling *t)
 {
-    const struct analyses_object *object = object_of(t, t->of->object);
+    const struct analyses_object *object = findings_object_of(t, t->of->object);
     return object && object->kind == ANALYSES_HEAP && object->site.v == 0;
 }
 
@@ -235,7 +236,7 @@ static void say_scattered(struct c2_words *words, const struct telling *t)
     else if (mostly_cold(t->of))
         c2_say(words, "places in %s follow no order, and most lines are fetched for the first time", t->object);
     else
-        c2_say(words, "places in %s follow no order, and it does not fit %s", t->object, level_name(t));
+        c2_say(words, "places in %s follow no order, and it does not fit %s", t->object, findings_level_name(t));
 }
 
 /* The lines of the function's code that is fetched, in the file of the finding's own. */
@@ -244,7 +245,7 @@ static bool lines_of_code(int *first, int *last, const struct telling *t)
     const struct analyses_profile_result *profile = t->run->sim.profile;
     struct loader_place own, place;
     struct guest_va entry;
-    place_of(&own, t);
+    findings_place_of(&own, t);
     *first = *last = own.line;
     for (size_t i = 0; own.file && i < profile->insn_count; i++) {
         if (!loader_function_entry(t->run->sim.symbols, profile->insns[i].pc, &entry) || entry.v != t->of->function.v)
@@ -279,7 +280,7 @@ static void say_function(struct c2_words *words, const struct telling *t)
 /* All fetches that miss are the first of their line: another order of the code would spare nothing. */
 static bool is_new_code(const struct finding *of) { return of->parts.capacity + of->parts.conflict == 0; }
 
-static void say_code(struct c2_words *words, const struct telling *t)
+static void findings_say_code(struct c2_words *words, const struct telling *t)
 {
     const char *level = t->run->sim.machine->l1i.name;
     if (is_new_code(t->of))
@@ -295,17 +296,20 @@ static void say_code(struct c2_words *words, const struct telling *t)
 /* Many blocks of one site: they are the elements. */
 static bool has_blocks(const struct telling *t)
 {
-    const struct analyses_object *object = object_of(t, t->of->object);
+    const struct analyses_object *object = findings_object_of(t, t->of->object);
     return object && object->blocks > 1;
 }
 
-static const char *code_of(const struct telling *t) { return t->of->loop == ANALYSES_NO_LOOP ? "function" : "loop"; }
+static const char *findings_code_of(const struct telling *t)
+{
+    return t->of->loop == ANALYSES_NO_LOOP ? "function" : "loop";
+}
 
 /* "x, y (16 of 96 B)" */
 static void say_used(struct c2_words *words, const struct telling *t)
 {
-    c2_say(words, "this %s uses %" PRIu64 " of the %" PRIu64 " B of each %s of %s", code_of(t), t->of->used_bytes,
-           t->of->element_bytes, has_blocks(t) ? "block" : "element", t->object);
+    c2_say(words, "this %s uses %" PRIu64 " of the %" PRIu64 " B of each %s of %s", findings_code_of(t),
+           t->of->used_bytes, t->of->element_bytes, has_blocks(t) ? "block" : "element", t->object);
 }
 
 static void say_pages(struct c2_words *words, const struct telling *t)
@@ -321,9 +325,10 @@ static void say_pages(struct c2_words *words, const struct telling *t)
 }
 
 /* "; with 3 other draws of the frames the run costs 82.1 to 104.3 % of what it does" */
-static void say_frames(struct c2_words *words, const struct telling *t)
+static void findings_say_frames(struct c2_words *words, const struct telling *t)
 {
-    c2_say(words, "the frames of its pages put lines of %s into the same sets of %s", t->object, level_name(t));
+    c2_say(words, "the frames of its pages put lines of %s into the same sets of %s", t->object,
+           findings_level_name(t));
     if (t->of->draws != 0 && t->of->luck_now != 0)
         c2_say(words, "; with %" PRIu32 " other draws of the frames the run costs %.1f to %.1f %% of what it does",
                t->of->draws, 100.0 * (double)t->of->luck_least / (double)t->of->luck_now,
@@ -385,7 +390,7 @@ static void say_late(struct c2_words *words, const struct telling *t)
 static void say_overwritten(struct c2_words *words, const struct telling *t)
 {
     char size[32];
-    const struct analyses_object *object = object_of(t, t->of->object);
+    const struct analyses_object *object = findings_object_of(t, t->of->object);
     c2_say(words, "lines of %s", t->object);
     if (object)
         c2_say(words, " (%s)", doc_size(size, object->bytes));
@@ -404,7 +409,7 @@ static void say_pattern(struct c2_words *words, const struct telling *t)
         say_conflicts(words, t);
         break;
     case FINDINGS_PAGE_PLACEMENT:
-        say_frames(words, t);
+        findings_say_frames(words, t);
         break;
     case FINDINGS_CAPACITY:
         say_capacity(words, t);
@@ -439,7 +444,7 @@ static void say_pattern(struct c2_words *words, const struct telling *t)
                c2_group_digits(count, t->of->misses));
         break;
     case FINDINGS_INSTRUCTION_CACHE:
-        say_code(words, t);
+        findings_say_code(words, t);
         break;
     case FINDINGS_STREAMING:
         say_streaming(words, t);
@@ -464,7 +469,7 @@ static void say_others(struct c2_words *words, const struct telling *t)
 
 /* ------------------------------------------------------------------ the remedy */
 
-static bool is_used(const struct finding *of, uint32_t start, uint32_t bytes)
+static bool findings_is_used(const struct finding *of, uint32_t start, uint32_t bytes)
 {
     for (uint32_t i = start; i < start + bytes && i < FINDINGS_ELEMENT; i++)
         if (of->used[i / 8] >> i % 8 & 1)
@@ -472,9 +477,9 @@ static bool is_used(const struct finding *of, uint32_t start, uint32_t bytes)
     return false;
 }
 
-static const struct loader_struct *struct_of(const struct telling *t)
+static const struct loader_struct *findings_struct_of(const struct telling *t)
 {
-    const struct analyses_object *object = object_of(t, t->of->object);
+    const struct analyses_object *object = findings_object_of(t, t->of->object);
     if (!object || !t->run->sim.symbols)
         return NULL;
     bool pointed;
@@ -488,7 +493,7 @@ static void say_fields(struct c2_words *words, const struct telling *t, const st
     uint32_t said = 0;
     c2_say(words, "{");
     for (uint32_t i = 0; i < of->field_count; i++) {
-        if (!is_used(t->of, of->fields[i].start, of->fields[i].bytes))
+        if (!findings_is_used(t->of, of->fields[i].start, of->fields[i].bytes))
             continue;
         if (said < FIELDS)
             c2_say(words, "%s%s", said == 0 ? "" : ", ", of->fields[i].name);
@@ -499,17 +504,18 @@ static void say_fields(struct c2_words *words, const struct telling *t, const st
 
 static void say_split(struct c2_words *words, const struct telling *t)
 {
-    const struct loader_struct *of = struct_of(t);
+    const struct loader_struct *of = findings_struct_of(t);
     c2_say(words, "split ");
     if (of) {
         say_fields(words, t, of);
         c2_say(words, " of %s from its other fields, into %s of their own",
                strstr(of->name, "{...}") ? t->object : of->name, has_blocks(t) ? "blocks" : "an array");
     } else if (has_blocks(t)) {
-        c2_say(words, "what this %s uses of a block from the rest, into smaller blocks of its own", code_of(t));
+        c2_say(words, "what this %s uses of a block from the rest, into smaller blocks of its own",
+               findings_code_of(t));
     } else {
-        c2_say(words, "what this %s uses of an element of %s from the rest, into an array of its own", code_of(t),
-               t->object);
+        c2_say(words, "what this %s uses of an element of %s from the rest, into an array of its own",
+               findings_code_of(t), t->object);
     }
 }
 
@@ -583,7 +589,7 @@ static void say_longer(struct c2_words *words, const struct telling *t)
 {
     char row[DIGITS], padded[DIGITS];
     const struct finding *of = t->of;
-    const struct analyses_object *object = object_of(t, of->object);
+    const struct analyses_object *object = findings_object_of(t, of->object);
     struct findings_declared declared = {.part = FINDINGS_NO_PART};
     if (object && of->row_bytes != 0 && of->padding != 0)
         findings_declared(&declared, t->run->sim.symbols, object, of->row_bytes, t->run->sim.machine->line_bytes);
@@ -663,7 +669,7 @@ static void say_order(struct c2_words *words, const struct telling *t)
 /* Bytes of an element of the finding's object by its declaration; 0: it is not known. */
 static uint64_t declared_element(const struct telling *t)
 {
-    const struct analyses_object *object = object_of(t, t->of->object);
+    const struct analyses_object *object = findings_object_of(t, t->of->object);
     bool pointed;
     if (!object || !t->run->sim.symbols || object->blocks > 1)
         return 0;
@@ -683,13 +689,13 @@ static void say_block(struct c2_words *words, const struct telling *t)
         c2_say(words, "work in blocks of %s that fit", size);
     else if (bytes == 0)
         c2_say(words, "block the loop of line %d to %s rounds, which fit %s (%s)", line,
-               c2_group_digits(count, t->of->block_rounds), level_name(t), size);
+               c2_group_digits(count, t->of->block_rounds), findings_level_name(t), size);
     else if (element != 0)
         c2_say(words, "block the loop of line %d to %s elements of %s, which fit %s (%s)", line,
-               c2_group_digits(count, bytes / element), t->object, level_name(t), size);
+               c2_group_digits(count, bytes / element), t->object, findings_level_name(t), size);
     else
         c2_say(words, "block the loop of line %d to %s of %s, which fit %s (%s)", line, doc_size(count, bytes),
-               t->object, level_name(t), size);
+               t->object, findings_level_name(t), size);
     c2_say(words, ", or fuse the passes");
 }
 
@@ -804,14 +810,14 @@ static bool read_source(char *buffer, size_t bytes, const struct loader_place *p
 
 /* Where the user's code led to what happens in a library; false: it happens in the user's code, or it is not known. A
  * block without a line may stand between lines of the user's, which then is no library. */
-static bool caller_of(struct loader_place *out, struct guest_va *pc, const struct telling *t)
+static bool findings_caller_of(struct loader_place *out, struct guest_va *pc, const struct telling *t)
 {
     struct loader_place own;
     if (t->of->caller == FINDINGS_NOBODY)
         return false;
     *pc = t->run->sim.profile->insns[t->of->caller].pc;
     names_charge(out, &t->run->sim, *pc);
-    place_of(&own, t);
+    findings_place_of(&own, t);
     const bool same = own.object && out->object && strcmp(own.object, out->object) == 0;
     return out->file && !(same && own.file && !loader_is_system_file(own.file));
 }
@@ -824,7 +830,7 @@ static void name_places(char *buffer, size_t bytes, const struct telling *t, str
     struct c2_words words = {buffer, bytes, 0};
     char inside[NAME_BYTES], outside[NAME_BYTES];
     name_place(inside, sizeof inside, t->of->pc, *place);
-    if (!caller_of(&caller, &pc, t)) {
+    if (!findings_caller_of(&caller, &pc, t)) {
         c2_say(&words, "%s", inside);
         return;
     }
@@ -837,7 +843,7 @@ static void name_places(char *buffer, size_t bytes, const struct telling *t, str
 static const char *nameless(const struct telling *t)
 {
     struct loader_place place;
-    place_of(&place, t);
+    findings_place_of(&place, t);
     return t->of->pattern == FINDINGS_STARTUP || place.function || place.file ? NULL : place.object;
 }
 
@@ -847,7 +853,7 @@ static void add_nameless(struct document *d, const struct telling *t, uint32_t n
     const char *file = nameless(t);
     for (uint32_t i = 0; file && i + 1 < number; i++) {
         struct telling other;
-        begin(&other, t->run, &t->run->findings->list[i]);
+        findings_begin(&other, t->run, &t->run->findings->list[i]);
         const char *before = nameless(&other);
         if (before && strcmp(before, file) == 0)
             return;
@@ -872,13 +878,13 @@ static void add_instructions(struct document *d, const struct digest *digest, co
         doc_say(d, "; the remedy would spare these, and none of the cost");
 }
 
-static void add_text(struct document *d, const struct digest *digest, const struct telling *t, uint32_t number,
-                     const char *pattern, const char *remedy)
+static void findings_add_text(struct document *d, const struct digest *digest, const struct telling *t, uint32_t number,
+                              const char *pattern, const char *remedy)
 {
     const uint64_t whole = digest_whole_cost(digest);
     struct loader_place place;
     char text[NAME_BYTES], source[NAME_BYTES];
-    place_of(&place, t);
+    findings_place_of(&place, t);
     name_places(text, sizeof text, t, &place);
     if (t->of->pattern == FINDINGS_STARTUP)
         doc_note(d, DOC_ITEM, NULL, "%u. %s: %s", number, pattern, remedy);
@@ -947,7 +953,7 @@ static void add_evidence(struct document *d, const struct telling *t)
     if (loop_line(t, of->with) != 0)
         doc_count(d, DOC_JSON, "with_line", (uint64_t)loop_line(t, of->with));
     if (of->level != FINDINGS_NOBODY)
-        doc_string(d, DOC_JSON, "level", level_name(t));
+        doc_string(d, DOC_JSON, "level", findings_level_name(t));
     if (of->element_bytes != 0) {
         doc_count(d, DOC_JSON, "element_bytes", of->element_bytes);
         doc_count(d, DOC_JSON, "used_bytes", of->used_bytes);
@@ -981,17 +987,17 @@ static void add_evidence(struct document *d, const struct telling *t)
     doc_close(d);
 }
 
-static void add_json(struct document *d, const struct telling *t, const char *pattern, const char *remedy)
+static void findings_add_json(struct document *d, const struct telling *t, const char *pattern, const char *remedy)
 {
     struct loader_place place, caller;
     struct guest_va pc;
-    place_of(&place, t);
+    findings_place_of(&place, t);
     if (!doc_group(d, DOC_JSON, NULL)) {
         doc_close(d);
         return;
     }
     doc_string(d, DOC_JSON, "pattern", findings_pattern_name(t->of->pattern));
-    const bool called = caller_of(&caller, &pc, t);
+    const bool called = findings_caller_of(&caller, &pc, t);
     doc_group(d, DOC_JSON, "where");
     if (t->of->pattern != FINDINGS_STARTUP)
         chapter_add_place(d, called ? &caller : &place);
@@ -1002,7 +1008,7 @@ static void add_json(struct document *d, const struct telling *t, const char *pa
         doc_close(d);
     }
     if (t->of->object != FINDINGS_NOBODY)
-        doc_string(d, DOC_JSON, "object", source_name(t, object_of(t, t->of->object)));
+        doc_string(d, DOC_JSON, "object", source_name(t, findings_object_of(t, t->of->object)));
     doc_count(d, DOC_JSON, "cost", t->of->cost);
     doc_count(d, DOC_JSON, "gain", t->of->gain);
     doc_string(d, DOC_JSON, "gain_by", gained_by(t->of->gained));
@@ -1012,19 +1018,19 @@ static void add_json(struct document *d, const struct telling *t, const char *pa
     doc_close(d);
 }
 
-static void add_finding(struct document *d, const struct digest *digest, uint32_t number)
+static void report_findings_add_finding(struct document *d, const struct digest *digest, uint32_t number)
 {
     char pattern[SENTENCE_BYTES], remedy[SENTENCE_BYTES];
     struct telling t;
-    begin(&t, report_of(digest), &report_of(digest)->findings->list[number]);
+    findings_begin(&t, report_of(digest), &report_of(digest)->findings->list[number]);
     struct c2_words to = {pattern, sizeof pattern, 0};
     say_pattern(&to, &t);
     say_others(&to, &t);
     to = (struct c2_words){remedy, sizeof remedy, 0};
     say_remedy(&to, &t);
     if (number < TEXT_FINDINGS)
-        add_text(d, digest, &t, number + 1, pattern, remedy);
-    add_json(d, &t, pattern, remedy);
+        findings_add_text(d, digest, &t, number + 1, pattern, remedy);
+    findings_add_json(d, &t, pattern, remedy);
 }
 
 char *report_finding_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t number)
@@ -1033,8 +1039,8 @@ char *report_finding_text(char *buffer, size_t bytes, const struct report_run *r
     struct loader_place place;
     struct telling t;
     char where[NAME_BYTES];
-    begin(&t, run, &run->findings->list[number]);
-    place_of(&place, &t);
+    findings_begin(&t, run, &run->findings->list[number]);
+    findings_place_of(&place, &t);
     name_places(where, sizeof where, &t, &place);
     if (t.of->pattern != FINDINGS_STARTUP)
         c2_say(&words, "%s: ", where);
@@ -1054,6 +1060,6 @@ void report_add_findings(struct document *d, struct digest *digest)
              findings->count == 0 ? "findings    nothing worth a change: the caches serve it well" : "findings");
     doc_table(d, DOC_BOTH, "findings");
     for (uint32_t i = 0; i < findings->count; i++)
-        add_finding(d, digest, i);
+        report_findings_add_finding(d, digest, i);
     doc_close(d);
 }

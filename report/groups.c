@@ -98,7 +98,7 @@ static double gain(const struct report_run *run, size_t sample)
     return run->weights ? run->weights[sample] / (double)run->samples.instructions[sample] : 1;
 }
 
-static uint32_t group_of(const struct kind *kind, const struct analyses_row *row)
+static uint32_t groups_group_of(const struct kind *kind, const struct analyses_row *row)
 {
     return kind->of ? kind->of[row->insn] : row->object;
 }
@@ -119,9 +119,10 @@ static uint64_t price(const struct samples_groups *groups, const struct analyses
     }
 }
 
-static void add_entry(const struct samples_groups *groups, struct kind *kind, const struct analyses_sampled *entry)
+static void groups_add_entry(const struct samples_groups *groups, struct kind *kind,
+                             const struct analyses_sampled *entry)
 {
-    const uint32_t group = group_of(kind, &groups->run->sim.profile->rows[entry->row]);
+    const uint32_t group = groups_group_of(kind, &groups->run->sim.profile->rows[entry->row]);
     struct whole *whole = &kind->wholes[group];
     C2_ASSERT(group < kind->count);
     if (!whole->touched)
@@ -132,11 +133,11 @@ static void add_entry(const struct samples_groups *groups, struct kind *kind, co
         kind->cells[(size_t)group * groups->level_count + entry->level].now[entry->kind] += entry->count;
 }
 
-static void add_entries(const struct samples_groups *groups, struct kind *kind, size_t sample)
+static void groups_add_entries(const struct samples_groups *groups, struct kind *kind, size_t sample)
 {
     const struct analyses_profile_result *profile = groups->run->sim.profile;
     for (uint32_t i = sample == 0 ? 0 : profile->sample_ends[sample - 1]; i < profile->sample_ends[sample]; i++)
-        add_entry(groups, kind, &profile->sampled[i]);
+        groups_add_entry(groups, kind, &profile->sampled[i]);
 }
 
 static uint64_t misses_now(const struct cell *cell)
@@ -156,7 +157,7 @@ static void sum_cell(struct cell *cell, double gain, bool start)
     }
 }
 
-static double sum_of(const double classes[ANALYSES_SAMPLED_CLASSES])
+static double groups_sum_of(const double classes[ANALYSES_SAMPLED_CLASSES])
 {
     return classes[ANALYSES_COLD] + classes[ANALYSES_CAPACITY] + classes[ANALYSES_CONFLICT] +
            classes[ANALYSES_SAMPLED_COHERENCE];
@@ -164,18 +165,18 @@ static double sum_of(const double classes[ANALYSES_SAMPLED_CLASSES])
 
 static struct estimate misses_estimate(const struct samples_groups *groups, const struct cell *cell)
 {
-    return (struct estimate){.y = sum_of(cell->misses),
+    return (struct estimate){.y = groups_sum_of(cell->misses),
                              .x = groups->instructions.x,
-                             .start_y = sum_of(cell->start),
+                             .start_y = groups_sum_of(cell->start),
                              .start_x = groups->instructions.start_x,
                              .samples = groups->instructions.samples};
 }
 
 static struct estimate class_estimate(const struct samples_groups *groups, const struct cell *cell, unsigned class_)
 {
-    const double start = sum_of(cell->start);
+    const double start = groups_sum_of(cell->start);
     return (struct estimate){.y = cell->misses[class_],
-                             .x = sum_of(cell->misses),
+                             .x = groups_sum_of(cell->misses),
                              .start_y = cell->start[class_],
                              .start_x = start,
                              .samples = start > 0 ? groups->instructions.samples : cell->met.samples};
@@ -244,10 +245,10 @@ static void end_group(const struct samples_groups *groups, struct kind *kind, ui
     whole->touched = false;
 }
 
-static void pass(struct samples_groups *groups, struct kind *kind, bool compare)
+static void groups_pass(struct samples_groups *groups, struct kind *kind, bool compare)
 {
     for (size_t sample = compare && groups->run->start; sample < groups->run->samples.count; sample++) {
-        add_entries(groups, kind, sample);
+        groups_add_entries(groups, kind, sample);
         for (uint32_t i = 0; i < kind->touched_count; i++)
             end_group(groups, kind, kind->touched[i], sample, compare);
         kind->touched_count = 0;
@@ -256,7 +257,7 @@ static void pass(struct samples_groups *groups, struct kind *kind, bool compare)
 
 /* ------------------------------------------------------------------ all of it */
 
-static void add_sample(struct samples_groups *groups, size_t sample)
+static void groups_add_sample(struct samples_groups *groups, size_t sample)
 {
     const struct report_run *run = groups->run;
     const uint64_t instructions = run->samples.instructions[sample], cost = groups->costs[sample];
@@ -277,7 +278,7 @@ static void note_usual(struct samples_groups *groups)
     groups->usual_cost = groups->costs[1];
 }
 
-static void add_start(struct samples_groups *groups)
+static void groups_add_start(struct samples_groups *groups)
 {
     const struct report_run *run = groups->run;
     const double share = samples_start_gain(run), instructions = (double)run->samples.instructions[0];
@@ -291,9 +292,9 @@ static void add_samples(struct samples_groups *groups)
     const struct sim_samples *samples = &groups->run->samples;
     note_usual(groups);
     for (size_t i = groups->run->start; i < samples->count; i++)
-        add_sample(groups, i);
+        groups_add_sample(groups, i);
     if (groups->run->start)
-        add_start(groups);
+        groups_add_start(groups);
 }
 
 static enum c2_status make_kinds(struct samples_groups *groups, const struct digest *digest, struct c2_error *err)
@@ -330,7 +331,7 @@ enum c2_status samples_groups_make(struct samples_groups **out, const struct dig
     enum c2_status status = make_kinds(groups, digest, err);
     for (unsigned i = 0; i < SAMPLES_KINDS && status == C2_OK; i++)
         for (unsigned compare = 0; compare <= !report_of(digest)->weights; compare++)
-            pass(groups, &groups->kinds[i], compare);
+            groups_pass(groups, &groups->kinds[i], compare);
     return status;
 }
 

@@ -41,7 +41,7 @@ static void say_run(struct document *d, const struct report_run *run)
         doc_say(d, ", nothing simulated");
 }
 
-static void add_program(struct document *d, const struct report_run *run)
+static void head_add_program(struct document *d, const struct report_run *run)
 {
     add_process(d, run);
     doc_note(d, DOC_KEY, run->trace ? "trace" : "program", "%s", "");
@@ -70,7 +70,7 @@ static void add_program(struct document *d, const struct report_run *run)
 
 /* ------------------------------------------------------------------ the machine */
 
-static void add_prefetchers(struct document *d, const struct caches_level *level)
+static void head_add_prefetchers(struct document *d, const struct caches_level *level)
 {
     doc_table(d, DOC_JSON, "prefetch");
     for (unsigned i = 0; i < CACHES_PREFETCHERS; i++)
@@ -109,7 +109,7 @@ static void say_masks(struct document *d, const struct caches_level *level)
     }
 }
 
-static void add_level(struct document *d, const struct caches_machine *machine, const struct caches_level *level)
+static void head_add_level(struct document *d, const struct caches_machine *machine, const struct caches_level *level)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", level->name);
@@ -133,7 +133,7 @@ static void add_level(struct document *d, const struct caches_machine *machine, 
     if (level->latency_cycles != 0)
         doc_count(d, DOC_JSON, "latency", level->latency_cycles);
     if (level->prefetchers != 0)
-        add_prefetchers(d, level);
+        head_add_prefetchers(d, level);
     doc_close(d);
 }
 
@@ -179,7 +179,7 @@ void report_add_machine(struct document *d, const struct report_run *run)
         add_filter(d, machine);
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < count; i++)
-        add_level(d, machine, levels[i].level);
+        head_add_level(d, machine, levels[i].level);
     doc_close(d);
     doc_close(d);
 }
@@ -277,7 +277,8 @@ static void note_rule(struct document *d, const struct mmu_rule *rule, const str
         doc_say(d, ", %s of 2 MiB, %s of 1 GiB", doc_digits(d, n->huge_2m), doc_digits(d, n->huge_1g));
 }
 
-static void add_rule(struct document *d, const struct mmu_rule *rule, const struct mmu_rule_counts *n, bool zero_page)
+static void head_add_rule(struct document *d, const struct mmu_rule *rule, const struct mmu_rule_counts *n,
+                          bool zero_page)
 {
     doc_group(d, DOC_BOTH, NULL);
     note_rule(d, rule, n, zero_page);
@@ -310,12 +311,12 @@ static void add_huge_region(struct document *d, const struct mmu_region *region,
     doc_close(d);
 }
 
-static void add_rules(struct document *d, const struct report_run *run)
+static void head_add_rules(struct document *d, const struct report_run *run)
 {
     const struct mmu_config *placement = run->sim.placement;
     doc_table(d, DOC_BOTH, "rules");
     for (size_t i = 0; i < placement->rule_count; i++)
-        add_rule(d, &placement->rules[i], &run->rules[i], placement->zero_page);
+        head_add_rule(d, &placement->rules[i], &run->rules[i], placement->zero_page);
     doc_close(d);
 }
 
@@ -343,7 +344,7 @@ void report_add_pages(struct document *d, enum doc_in in, const struct report_ru
     if (run->pages)
         add_placement(d, run);
     if (run->sim.placement && run->sim.placement->rule_count != 0)
-        add_rules(d, run);
+        head_add_rules(d, run);
     if (run->sim.placement && run->sim.placement->huge_region_count != 0)
         add_huge_regions(d, run);
     doc_close(d);
@@ -404,7 +405,7 @@ static void note_region(struct document *d, const struct report_region *region, 
              doc_digits(d, region->begun), region->begun == 1 ? "" : "s", doc_digits(d, region->instructions));
 }
 
-static void add_regions(struct document *d, const struct report_run *run)
+static void head_add_regions(struct document *d, const struct report_run *run)
 {
     for (size_t i = 0; i < run->region_count && i < REGIONS_SHOWN; i++)
         note_region(d, &run->regions[i], i == 0);
@@ -416,7 +417,7 @@ static void add_regions(struct document *d, const struct report_run *run)
     doc_close(d);
 }
 
-static void note_samples(struct document *d, const struct report_run *run)
+static void head_note_samples(struct document *d, const struct report_run *run)
 {
     uint64_t sums[] = {[STREAM_MEASURE] = 0, [STREAM_WARM] = 0, [STREAM_SKIP] = 0}, samples = 0;
     for (size_t i = 0; i < run->phase_count; i++) {
@@ -432,11 +433,11 @@ static void note_samples(struct document *d, const struct report_run *run)
 }
 
 /* Without phases all of it was measured, or (--no-sim) skipped. */
-static void add_phases(struct document *d, const struct report_run *run)
+static void head_add_phases(struct document *d, const struct report_run *run)
 {
     const struct report_phase whole = {run->simulated ? STREAM_MEASURE : STREAM_SKIP, run->instructions, 0};
     if (run->phases)
-        note_samples(d, run);
+        head_note_samples(d, run);
     else if (run->sim.full)
         doc_note(d, DOC_KEY, "phases", "%s: %s instructions",
                  run->simulated ? "everything measured" : "run only, nothing simulated",
@@ -450,7 +451,7 @@ static void add_phases(struct document *d, const struct report_run *run)
         add_phase(d, run, &whole);
     doc_close(d);
     if (run->regions)
-        add_regions(d, run);
+        head_add_regions(d, run);
 }
 
 static void note_references(struct document *d, const struct sim_counts *n)
@@ -480,13 +481,13 @@ static void add_dumps(struct document *d, const struct report_run *run)
     doc_close(d);
 }
 
-static void add_run(struct document *d, const struct report_run *run)
+static void head_add_run(struct document *d, const struct report_run *run)
 {
     doc_group(d, DOC_BOTH, "run");
     doc_count(d, DOC_JSON, "instructions", run->instructions);
     if (run->simulated)
         chapter_add_measured(d, run->sim.counts);
-    add_phases(d, run);
+    head_add_phases(d, run);
     if (run->dump_count != 0)
         add_dumps(d, run);
     if (run->simulated && run->sim.full)
@@ -500,7 +501,7 @@ void report_add_head(struct document *d, struct digest *digest)
     doc_string(d, DOC_JSON, "format", "c2emu-report");
     doc_count(d, DOC_JSON, "version", 1);
     doc_flag(d, DOC_SLIM, "slim", true);
-    add_program(d, run);
+    head_add_program(d, run);
     if (digest->profile && !run->sim.full && !run->lanes)
         report_note_cost(d, digest);
     if (run->simulated && (run->sim.full || run->altered))
@@ -509,5 +510,5 @@ void report_add_head(struct document *d, struct digest *digest)
         report_add_machine(d, run);
     /* Rules are told even where nothing was simulated: people misspell them there as well. */
     report_add_pages(d, run->simulated ? DOC_BOTH : DOC_TEXT, run);
-    add_run(d, run);
+    head_add_run(d, run);
 }

@@ -20,12 +20,12 @@
 
 enum of { OF_PREFETCHES, OF_STORES, OF_FLUSHES, OFS };
 
-static enum of kind_of(const struct sim_instructed *insn)
+static enum of instructed_kind_of(const struct sim_instructed *insn)
 {
     return insn->of.what == CACHES_STORE_PAST ? OF_STORES : insn->of.what < CACHES_FLUSH ? OF_PREFETCHES : OF_FLUSHES;
 }
 
-static void add(struct caches_instructed *to, const struct caches_instructed *of)
+static void instructed_add(struct caches_instructed *to, const struct caches_instructed *of)
 {
 #define X(field, help) to->field += of->field;
     CACHES_INSTRUCTED_COUNTERS(X)
@@ -44,7 +44,7 @@ void report_add_prefetched(struct document *d, const struct caches_instructed *n
     doc_count(d, DOC_JSON, "polluting", n->polluting);
 }
 
-static void add_counters(struct document *d, const struct caches_instructed *n, enum of of)
+static void instructed_add_counters(struct document *d, const struct caches_instructed *n, enum of of)
 {
     doc_count(d, DOC_JSON, "executed", n->executed);
     if (of == OF_PREFETCHES) {
@@ -76,11 +76,12 @@ static void add_instruction(struct document *d, const struct report_run *run, co
         chapter_add_address(d, "pc", insn->pc.v);
         chapter_add_place(d, &place);
     }
-    add_counters(d, &insn->of, kind_of(insn));
+    instructed_add_counters(d, &insn->of, instructed_kind_of(insn));
     doc_close(d);
 }
 
-static void add_json(struct document *d, const struct report_run *run, const struct caches_instructed sums[OFS])
+static void instructed_add_json(struct document *d, const struct report_run *run,
+                                const struct caches_instructed sums[OFS])
 {
     static const char *const keys[OFS] = {"prefetches", "non_temporal_stores", "flushes"};
     doc_group(d, DOC_JSON, "cache_instructions");
@@ -88,7 +89,7 @@ static void add_json(struct document *d, const struct report_run *run, const str
         if (sums[of].executed == 0)
             continue;
         doc_group(d, DOC_JSON, keys[of]);
-        add_counters(d, &sums[of], of);
+        instructed_add_counters(d, &sums[of], of);
         doc_close(d);
     }
     doc_table(d, DOC_JSON, "instructions");
@@ -110,12 +111,12 @@ static int by_executed(const void *left, const void *right)
 }
 
 /* Those of a kind, those executed most first; NULL: no memory. */
-static const struct sim_instructed **rank(const struct report_run *run, enum of of, size_t *count)
+static const struct sim_instructed **instructed_rank(const struct report_run *run, enum of of, size_t *count)
 {
     const struct sim_instructed **list = c2_calloc(run->sim.instructed_count, sizeof(void *));
     *count = 0;
     for (size_t i = 0; list && i < run->sim.instructed_count; i++)
-        if (kind_of(&run->sim.instructed[i]) == of)
+        if (instructed_kind_of(&run->sim.instructed[i]) == of)
             list[(*count)++] = &run->sim.instructed[i];
     if (list)
         qsort(list, *count, sizeof(void *), by_executed);
@@ -145,7 +146,7 @@ static void show_instruction(struct document *d, const struct report_run *run, c
         .heading = "line", .key = "line", .form = DOC_NAME \
     }
 
-static void show_list(struct document *d, const struct report_run *run, enum of of)
+static void instructed_show_list(struct document *d, const struct report_run *run, enum of of)
 {
     static const struct doc_column prefetches[] = {{.heading = "executed", .key = "executed"},
                                                    {.heading = "had it", .key = "present", .spare = 1},
@@ -171,7 +172,7 @@ static void show_list(struct document *d, const struct report_run *run, enum of 
         size_t count;
     } columns[OFS] = {{prefetches, COUNT_OF(prefetches)}, {stores, COUNT_OF(stores)}, {flushes, COUNT_OF(flushes)}};
     size_t count;
-    const struct sim_instructed **list = rank(run, of, &count);
+    const struct sim_instructed **list = instructed_rank(run, of, &count);
     d->failed |= !list;
     doc_table(d, DOC_TEXT, NULL);
     doc_columns(d, columns[of].list, columns[of].count, 0);
@@ -218,12 +219,12 @@ void report_add_instructed(struct document *d, struct digest *digest)
     if (run->sim.instructed_count == 0)
         return;
     for (size_t i = 0; i < run->sim.instructed_count; i++)
-        add(&sums[kind_of(&run->sim.instructed[i])], &run->sim.instructed[i].of);
-    add_json(d, run, sums);
+        instructed_add(&sums[instructed_kind_of(&run->sim.instructed[i])], &run->sim.instructed[i].of);
+    instructed_add_json(d, run, sums);
     for (enum of of = OF_PREFETCHES; of < OFS; of++) {
         if (sums[of].executed == 0)
             continue;
         say[of](d, &sums[of]);
-        show_list(d, run, of);
+        instructed_show_list(d, run, of);
     }
 }

@@ -56,7 +56,7 @@ struct lanes {
 
 /* ------------------------------------------------------------------ levels by name */
 
-static const struct digest_level *level_of(const struct lanes *lanes, size_t lane, const char *name)
+static const struct digest_level *lanes_level_of(const struct lanes *lanes, size_t lane, const char *name)
 {
     const struct lane_levels *levels = &lanes->levels[lane];
     for (size_t i = 0; i < levels->count; i++)
@@ -66,7 +66,7 @@ static const struct digest_level *level_of(const struct lanes *lanes, size_t lan
 }
 
 /* Behind the level that is above it in its machine; returns the place of the next one. */
-static size_t add_name(const char *names[REPORT_LEVEL_NAMES], size_t *count, const char *name, size_t at)
+static size_t lanes_add_name(const char *names[REPORT_LEVEL_NAMES], size_t *count, const char *name, size_t at)
 {
     for (size_t i = 0; i < *count; i++)
         if (strcmp(names[i], name) == 0)
@@ -85,12 +85,12 @@ size_t report_level_names(const char *out[REPORT_LEVEL_NAMES], const struct repo
     for (size_t i = 0; i < count; i++) {
         const size_t level_count = digest_levels(levels, &runs[i].sim);
         for (size_t k = 0, at = 0; k < level_count; k++)
-            at = add_name(out, &names, levels[k].level->name, at);
+            at = lanes_add_name(out, &names, levels[k].level->name, at);
     }
     return names;
 }
 
-static bool prepare(struct lanes *lanes)
+static bool lanes_prepare(struct lanes *lanes)
 {
     lanes->levels = c2_calloc(lanes->count, sizeof *lanes->levels);
     lanes->sorted = c2_calloc(lanes->count, sizeof *lanes->sorted);
@@ -101,7 +101,7 @@ static bool prepare(struct lanes *lanes)
     return !lanes->d->failed;
 }
 
-static void release(struct lanes *lanes)
+static void lanes_release(struct lanes *lanes)
 {
     c2_free(lanes->levels);
     c2_free(lanes->sorted);
@@ -109,20 +109,20 @@ static void release(struct lanes *lanes)
 
 /* ------------------------------------------------------------------ figures */
 
-static uint64_t cost_of(const struct lanes *lanes, size_t lane)
+static uint64_t lanes_cost_of(const struct lanes *lanes, size_t lane)
 {
     const struct caches_cost cost = digest_run_cost(&lanes->runs[lane].sim);
     return caches_cost_sum(&cost);
 }
 
-static struct figure figure_of(const struct lanes *lanes, size_t lane, const struct column *column)
+static struct figure lanes_figure_of(const struct lanes *lanes, size_t lane, const struct column *column)
 {
     const struct report_run *run = &lanes->runs[lane];
     if (column->what == COST)
-        return (struct figure){cost_of(lanes, lane), 1, lane};
+        return (struct figure){lanes_cost_of(lanes, lane), 1, lane};
     if (column->what == WALKS)
         return (struct figure){run->sim.measured->walks.count, run->sim.tlb ? 1 : 0, lane};
-    const struct digest_level *level = level_of(lanes, lane, column->level);
+    const struct digest_level *level = lanes_level_of(lanes, lane, column->level);
     if (!level)
         return (struct figure){0, 0, lane};
     const struct caches_counts *n = level->counts;
@@ -154,7 +154,7 @@ static size_t sort_column(struct lanes *lanes, const struct column *column)
 {
     size_t count = 0;
     for (size_t i = 0; i < lanes->count; i++)
-        count = add_figure(lanes, count, figure_of(lanes, i, column));
+        count = add_figure(lanes, count, lanes_figure_of(lanes, i, column));
     qsort(lanes->sorted, count, sizeof *lanes->sorted, by_size);
     return count;
 }
@@ -184,10 +184,10 @@ static bool same_counts(const struct caches_counts *a, const struct caches_count
 
 static bool same_level(const struct lanes *lanes, const char *name)
 {
-    const struct digest_level *first = level_of(lanes, 0, name);
+    const struct digest_level *first = lanes_level_of(lanes, 0, name);
     bool same = first;
     for (size_t i = 1; i < lanes->count && same; i++) {
-        const struct digest_level *other = level_of(lanes, i, name);
+        const struct digest_level *other = lanes_level_of(lanes, i, name);
         same = other && same_counts(first->counts, other->counts);
     }
     return same;
@@ -195,10 +195,10 @@ static bool same_level(const struct lanes *lanes, const char *name)
 
 static bool same_figures(const struct lanes *lanes, const struct column *column)
 {
-    const struct figure first = figure_of(lanes, 0, column);
+    const struct figure first = lanes_figure_of(lanes, 0, column);
     bool same = true;
     for (size_t i = 1; i < lanes->count && same; i++) {
-        const struct figure other = figure_of(lanes, i, column);
+        const struct figure other = lanes_figure_of(lanes, i, column);
         same = other.of == first.of && other.part == first.part;
     }
     return same;
@@ -211,7 +211,7 @@ static void note_same(const struct lanes *lanes)
     for (size_t i = 0; i < lanes->name_count; i++) {
         if (!same_level(lanes, lanes->names[i]))
             continue;
-        const struct caches_counts *n = level_of(lanes, 0, lanes->names[i])->counts;
+        const struct caches_counts *n = lanes_level_of(lanes, 0, lanes->names[i])->counts;
         if (!begun)
             doc_note(d, DOC_FLOW, "the same in all:", "%s", "");
         doc_say(d, "%s%s %s misses (%s, conflict %s)", begun ? ", " : "", lanes->names[i], doc_digits(d, n->misses),
@@ -227,12 +227,13 @@ struct columns {
     size_t count;
 };
 
-static void add_column(struct columns *to, struct document *d, enum what what, const char *level, const char *heading)
+static void lanes_add_column(struct columns *to, struct document *d, enum what what, const char *level,
+                             const char *heading)
 {
     to->list[to->count++] = (struct column){what, level, doc_keep(d, "%s%s", level ? level : "", heading)};
 }
 
-static void add_cell(struct document *d, const struct column *column, const struct figure *figure)
+static void lanes_add_cell(struct document *d, const struct column *column, const struct figure *figure)
 {
     doc_string(d, DOC_TEXT, column->heading, figure_text(d, column, figure));
 }
@@ -243,8 +244,8 @@ static void add_lane_rows(const struct lanes *lanes, const struct columns *colum
         doc_group(lanes->d, DOC_TEXT, NULL);
         doc_string(lanes->d, DOC_TEXT, "name", lanes->runs[lane].lane_name);
         for (size_t i = 0; i < columns->count; i++) {
-            const struct figure figure = figure_of(lanes, lane, &columns->list[i]);
-            add_cell(lanes->d, &columns->list[i], &figure);
+            const struct figure figure = lanes_figure_of(lanes, lane, &columns->list[i]);
+            lanes_add_cell(lanes->d, &columns->list[i], &figure);
         }
         doc_close(lanes->d);
     }
@@ -259,14 +260,14 @@ static void add_ranked_rows(struct lanes *lanes, const struct columns *columns)
         doc_string(lanes->d, DOC_TEXT, "name", names[quarter]);
         for (size_t i = 0; i < columns->count; i++) {
             const size_t count = sort_column(lanes, &columns->list[i]);
-            add_cell(lanes->d, &columns->list[i], count == 0 ? &none : ranked(lanes, count, quarter));
+            lanes_add_cell(lanes->d, &columns->list[i], count == 0 ? &none : ranked(lanes, count, quarter));
         }
         doc_close(lanes->d);
     }
 }
 
 /* Rows of lanes, where there is room for them, and rows of ranks, where there are lanes enough. */
-static void add_table(struct lanes *lanes, const struct columns *columns, size_t tables)
+static void lanes_add_table(struct lanes *lanes, const struct columns *columns, size_t tables)
 {
     struct doc_column shown[1 + COUNT_OF(columns->list)] = {{.heading = "", .key = "name", .form = DOC_LEFT}};
     for (size_t i = 0; i < columns->count; i++) {
@@ -287,12 +288,12 @@ static void add_table(struct lanes *lanes, const struct columns *columns, size_t
 
 static void add_level_columns(struct columns *to, struct document *d, const char *name)
 {
-    add_column(to, d, MISSES, name, " misses");
-    add_column(to, d, RATE, name, " rate");
-    add_column(to, d, CONFLICTS, name, " conflict");
+    lanes_add_column(to, d, MISSES, name, " misses");
+    lanes_add_column(to, d, RATE, name, " rate");
+    lanes_add_column(to, d, CONFLICTS, name, " conflict");
 }
 
-static void add_tables(struct lanes *lanes)
+static void lanes_add_tables(struct lanes *lanes)
 {
     static const struct column cost = {COST, NULL, ""}, walks = {WALKS, NULL, ""};
     const char *names[REPORT_LEVEL_NAMES];
@@ -305,18 +306,18 @@ static void add_tables(struct lanes *lanes)
         const size_t to = from + (count - from + (tables - table) - 1) / (tables - table);
         struct columns columns = {.count = 0};
         if (table == 0 && !same_figures(lanes, &cost))
-            add_column(&columns, lanes->d, COST, NULL, "cost");
+            lanes_add_column(&columns, lanes->d, COST, NULL, "cost");
         if (table == 0 && !same_figures(lanes, &walks))
-            add_column(&columns, lanes->d, WALKS, NULL, "page walks");
+            lanes_add_column(&columns, lanes->d, WALKS, NULL, "page walks");
         for (; from < to; from++)
             add_level_columns(&columns, lanes->d, names[from]);
-        add_table(lanes, &columns, tables);
+        lanes_add_table(lanes, &columns, tables);
     }
 }
 
 /* ------------------------------------------------------------------ objects */
 
-static bool same_object(const struct analyses_object *a, const struct analyses_object *b)
+static bool lanes_same_object(const struct analyses_object *a, const struct analyses_object *b)
 {
     const bool allocated = a->site_count != 0; /* then it may have no name in other lanes than the first */
     return a->kind == b->kind && a->base == b->base && a->site_count == b->site_count && a->layout == b->layout &&
@@ -338,7 +339,7 @@ struct spread {
     uint64_t least, most;
 };
 
-static void widen(struct spread *spread, uint64_t misses)
+static void lanes_widen(struct spread *spread, uint64_t misses)
 {
     spread->least = misses < spread->least ? misses : spread->least;
     spread->most = misses > spread->most ? misses : spread->most;
@@ -349,15 +350,15 @@ static void widen_by_lane(struct spread *spreads, size_t count, const struct lan
                           const char *level)
 {
     const struct analyses_profile_result *profile = lanes->runs[lane].sim.profile;
-    const struct digest_level *mine = level_of(lanes, lane, level);
+    const struct digest_level *mine = lanes_level_of(lanes, lane, level);
     size_t at = 0;
     for (size_t i = 0; i < count && mine; i++) {
         size_t found = at;
-        while (found < profile->object_count && !same_object(spreads[i].object, &profile->objects[found]))
+        while (found < profile->object_count && !lanes_same_object(spreads[i].object, &profile->objects[found]))
             found++;
         if (found == profile->object_count)
             continue;
-        widen(&spreads[i], misses_in(&profile->objects[found].level[mine->number]));
+        lanes_widen(&spreads[i], misses_in(&profile->objects[found].level[mine->number]));
         at = found + 1;
     }
 }
@@ -375,12 +376,12 @@ static int by_spread(const void *a_pointer, const void *b_pointer)
 static struct spread *spread_objects(size_t *count, const struct lanes *lanes, const char *level)
 {
     const struct analyses_profile_result *first = lanes->runs[0].sim.profile;
-    *count = first && level_of(lanes, 0, level) ? first->object_count : 0;
+    *count = first && lanes_level_of(lanes, 0, level) ? first->object_count : 0;
     struct spread *spreads = *count == 0 ? NULL : c2_calloc(*count, sizeof *spreads);
     lanes->d->failed |= *count != 0 && !spreads;
     if (!spreads)
         return NULL;
-    const uint32_t number = level_of(lanes, 0, level)->number;
+    const uint32_t number = lanes_level_of(lanes, 0, level)->number;
     for (size_t i = 0; i < *count; i++) {
         const uint64_t misses = misses_in(&first->objects[i].level[number]);
         spreads[i] = (struct spread){&first->objects[i], misses, misses};
@@ -391,7 +392,7 @@ static struct spread *spread_objects(size_t *count, const struct lanes *lanes, c
     return spreads;
 }
 
-static void add_objects(const struct lanes *lanes, const char *level)
+static void lanes_add_objects(const struct lanes *lanes, const char *level)
 {
     struct document *d = lanes->d;
     char name[512];
@@ -425,7 +426,7 @@ static size_t sort_counter(struct lanes *lanes, const char *level, counter *of)
 {
     size_t count = 0;
     for (size_t i = 0; i < lanes->count; i++) {
-        const struct digest_level *mine = level_of(lanes, i, level);
+        const struct digest_level *mine = lanes_level_of(lanes, i, level);
         if (mine)
             count = add_figure(lanes, count, (struct figure){of(mine->counts), 1, i});
     }
@@ -439,7 +440,7 @@ static const char *most_changed(struct lanes *lanes)
     const char *found = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < lanes->name_count; i++) {
-        const struct digest_level *first = level_of(lanes, 0, lanes->names[i]);
+        const struct digest_level *first = lanes_level_of(lanes, 0, lanes->names[i]);
         const struct column misses = {MISSES, lanes->names[i], ""};
         const size_t count = sort_column(lanes, &misses);
         const uint64_t apart = (ranked(lanes, count, 4)->part - ranked(lanes, count, 0)->part) *
@@ -489,7 +490,7 @@ static void add_changed(struct lanes *lanes)
              lanes->runs[least.lane].lane_name, doc_digits(d, most.part), lanes->runs[most.lane].lane_name);
     doc_string(d, DOC_JSON, "level", level);
     note_class(lanes, level);
-    add_objects(lanes, level);
+    lanes_add_objects(lanes, level);
     doc_close(d);
 }
 
@@ -518,7 +519,7 @@ static void note_luck(struct lanes *lanes)
 {
     struct document *d = lanes->d;
     const char *level = most_changed(lanes);
-    if (!level || lanes->count < ENOUGH || !level_of(lanes, 0, level))
+    if (!level || lanes->count < ENOUGH || !lanes_level_of(lanes, 0, level))
         return;
     const struct column misses = {MISSES, level, ""};
     const size_t count = sort_column(lanes, &misses);
@@ -528,8 +529,8 @@ static void note_luck(struct lanes *lanes)
         return;
     const size_t percentile = (200 * place.below + 100 * place.equal + others) / (2 * others);
     doc_note(d, DOC_FLOW, "is it luck?", "%s misses of the first, %s (%s), are more than those of %zu of %zu others",
-             level, doc_digits(d, level_of(lanes, 0, level)->counts->misses), lanes->runs[0].lane_name, place.below,
-             others);
+             level, doc_digits(d, lanes_level_of(lanes, 0, level)->counts->misses), lanes->runs[0].lane_name,
+             place.below, others);
     if (place.equal != 0)
         doc_say(d, ", as many as those of %zu", place.equal);
     doc_say(d, " and fewer than those of %zu: percentile %zu; half of all lie within %s and %s", place.above,
@@ -546,7 +547,7 @@ static void add_lanes(const struct lanes *lanes)
         doc_string(lanes->d, DOC_JSON, "name", lanes->runs[i].lane_name);
         report_add_machine(lanes->d, &lanes->runs[i]);
         report_add_counted(lanes->d, &lanes->runs[i]);
-        doc_count(lanes->d, DOC_JSON, "cost", cost_of(lanes, i));
+        doc_count(lanes->d, DOC_JSON, "cost", lanes_cost_of(lanes, i));
         doc_close(lanes->d);
     }
     doc_close(lanes->d);
@@ -624,10 +625,10 @@ void report_add_lanes(struct document *d, struct digest *digest)
     struct lanes lanes = {.d = d, .runs = run->lanes, .count = run->lane_count};
     if (!run->lanes)
         return;
-    if (prepare(&lanes)) {
+    if (lanes_prepare(&lanes)) {
         doc_note(d, DOC_LINE, NULL, "%zu side by side, of one execution; above is the first, %s:", lanes.count,
                  run->lanes[0].lane_name);
-        add_tables(&lanes);
+        lanes_add_tables(&lanes);
         note_same(&lanes);
         add_lanes(&lanes);
         add_spreads(&lanes);
@@ -635,5 +636,5 @@ void report_add_lanes(struct document *d, struct digest *digest)
         note_luck(&lanes);
         note_seen(&lanes);
     }
-    release(&lanes);
+    lanes_release(&lanes);
 }

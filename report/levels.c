@@ -24,8 +24,8 @@ static void add_fifo_counts(struct document *d, enum doc_in in, const struct ana
 #undef X
 }
 
-static void add_level(struct document *d, enum doc_in in, const struct caches_machine *machine,
-                      const struct digest_level *level)
+static void levels_add_level(struct document *d, enum doc_in in, const struct caches_machine *machine,
+                             const struct digest_level *level)
 {
     doc_group(d, in, NULL);
     chapter_add_counts(d, DOC_BOTH, machine, level->level->name, level->counts);
@@ -73,7 +73,7 @@ void report_add_levels(struct document *d, struct digest *digest)
 {
     open_level_table(d, DOC_BOTH, report_of(digest));
     for (size_t i = 0; i < digest->level_count; i++)
-        add_level(d, level_is_in(digest, &digest->levels[i]), digest->run->machine, &digest->levels[i]);
+        levels_add_level(d, level_is_in(digest, &digest->levels[i]), digest->run->machine, &digest->levels[i]);
     doc_close(d);
 }
 
@@ -99,7 +99,8 @@ static void add_coverage(struct document *d, const struct caches_tlb *tlb)
 }
 
 /* full: the text has it even where it was not accessed. */
-static void add_tlb(struct document *d, bool full, const struct caches_tlb *tlb, const struct caches_tlb_counts *n)
+static void levels_add_tlb(struct document *d, bool full, const struct caches_tlb *tlb,
+                           const struct caches_tlb_counts *n)
 {
     doc_group(d, full || n->accesses != 0 ? DOC_BOTH : DOC_JSON, NULL);
     doc_string(d, DOC_BOTH, "name", tlb->name);
@@ -111,7 +112,7 @@ static void add_tlb(struct document *d, bool full, const struct caches_tlb *tlb,
     doc_close(d);
 }
 
-static void add_served(struct document *d, const struct report_run *run)
+static void levels_add_served(struct document *d, const struct report_run *run)
 {
     const struct caches_machine *machine = run->sim.machine;
     doc_say(d, ", served by");
@@ -138,13 +139,13 @@ static void add_walks(struct document *d, enum doc_in in, const struct report_ru
     doc_count(d, DOC_JSON, "reads", walks->reads);
     doc_string(d, DOC_JSON, "mode", run->sim.machine->walks_cached ? "cached" : "counted");
     if (run->sim.machine->walks_cached)
-        add_served(d, run);
+        levels_add_served(d, run);
     else
         doc_say(d, ", not sent through the caches");
     doc_close(d);
 }
 
-static void add_tlbs(struct document *d, enum doc_in in, const struct report_run *run)
+static void levels_add_tlbs(struct document *d, enum doc_in in, const struct report_run *run)
 {
     static const struct doc_column columns[] = {{.heading = "TLB", .key = "name", .form = DOC_LEFT},
                                                 {.heading = "entries", .key = "entries"},
@@ -155,7 +156,7 @@ static void add_tlbs(struct document *d, enum doc_in in, const struct report_run
     doc_table(d, in, "tlb");
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (uint32_t i = 0; run->sim.tlb && i < caches_tlbs_count(run->sim.tlb); i++)
-        add_tlb(d, run->sim.full, caches_tlbs_at(run->sim.tlb, i), &run->sim.measured->tlbs[i]);
+        levels_add_tlb(d, run->sim.full, caches_tlbs_at(run->sim.tlb, i), &run->sim.measured->tlbs[i]);
     doc_close(d);
     if (run->sim.tlb)
         add_walks(d, in, run);
@@ -163,7 +164,7 @@ static void add_tlbs(struct document *d, enum doc_in in, const struct report_run
 
 void report_add_tlbs(struct document *d, struct digest *digest)
 {
-    add_tlbs(d, digest_shows_tlbs(digest) ? DOC_BOTH : DOC_JSON, report_of(digest));
+    levels_add_tlbs(d, digest_shows_tlbs(digest) ? DOC_BOTH : DOC_JSON, report_of(digest));
 }
 
 /* ------------------------------------------------------------------ against another placement */
@@ -183,7 +184,7 @@ static void add_label(struct document *d, const struct digest_level *here, const
     doc_close(d);
 }
 
-static void add_labels(struct document *d, const struct digest *digest, const struct digest_level *there)
+static void levels_add_labels(struct document *d, const struct digest *digest, const struct digest_level *there)
 {
     static const struct doc_column columns[] = {{.heading = "level", .key = "level", .form = DOC_LEFT},
                                                 {.heading = "conflict misses", .key = "conflict"},
@@ -234,9 +235,9 @@ void report_add_counted(struct document *d, const struct report_run *run)
     report_add_pages(d, DOC_JSON, run);
     open_level_table(d, DOC_JSON, run);
     for (size_t i = 0; i < count; i++)
-        add_level(d, DOC_JSON, run->sim.machine, &levels[i]);
+        levels_add_level(d, DOC_JSON, run->sim.machine, &levels[i]);
     doc_close(d);
-    add_tlbs(d, DOC_JSON, run);
+    levels_add_tlbs(d, DOC_JSON, run);
 }
 
 void report_add_against(struct document *d, struct digest *digest)
@@ -249,7 +250,7 @@ void report_add_against(struct document *d, struct digest *digest)
     doc_group(d, DOC_BOTH, "against");
     doc_note(d, DOC_LINE, NULL, "against %s:", run->against_text);
     doc_string(d, DOC_JSON, "with", run->against_text);
-    add_labels(d, digest, levels);
+    levels_add_labels(d, digest, levels);
     if (run->sim.tlb)
         note_tlbs(d, run);
     note_pages(d, there);

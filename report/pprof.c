@@ -78,7 +78,7 @@ static void add_varint(struct message *to, uint64_t n)
     add_byte(to, (uint8_t)n);
 }
 
-static void add_number(struct message *to, unsigned field, uint64_t n)
+static void pprof_add_number(struct message *to, unsigned field, uint64_t n)
 {
     if (n == 0)
         return; /* as what is not there */
@@ -86,7 +86,7 @@ static void add_number(struct message *to, unsigned field, uint64_t n)
     add_varint(to, n);
 }
 
-static void add_bytes(struct message *to, unsigned field, const void *bytes, size_t count)
+static void pprof_add_bytes(struct message *to, unsigned field, const void *bytes, size_t count)
 {
     add_varint(to, field << 3 | BYTES);
     add_varint(to, count);
@@ -95,9 +95,9 @@ static void add_bytes(struct message *to, unsigned field, const void *bytes, siz
 }
 
 /* The part, which is empty then. */
-static void add_part(struct message *to, unsigned field, struct message *part)
+static void pprof_add_part(struct message *to, unsigned field, struct message *part)
 {
-    add_bytes(to, field, part->bytes, part->count);
+    pprof_add_bytes(to, field, part->bytes, part->count);
     to->failed |= part->failed;
     part->count = 0;
 }
@@ -105,7 +105,7 @@ static void add_part(struct message *to, unsigned field, struct message *part)
 /* ------------------------------------------------------------------ names */
 
 /* The number of a text that lives as long as the writer. */
-static uint64_t string_of(struct writer *w, const char *text)
+static uint64_t pprof_string_of(struct writer *w, const char *text)
 {
     struct c2_error ignored;
     uint64_t number;
@@ -121,7 +121,7 @@ static uint64_t string_of(struct writer *w, const char *text)
 }
 
 /* Counting from 1; *fresh: it is new. */
-static uint64_t number_in(struct writer *w, struct c2_map *map, uint64_t key, bool *fresh)
+static uint64_t pprof_number_in(struct writer *w, struct c2_map *map, uint64_t key, bool *fresh)
 {
     struct c2_error ignored;
     uint64_t number;
@@ -133,54 +133,57 @@ static uint64_t number_in(struct writer *w, struct c2_map *map, uint64_t key, bo
     return number;
 }
 
-static const char *text_of(const struct writer *w, uint32_t number) { return w->stacks.names.texts[number - 1].text; }
+static const char *pprof_text_of(const struct writer *w, uint32_t number)
+{
+    return w->stacks.names.texts[number - 1].text;
+}
 
 static uint64_t add_mapping(struct writer *w, uint32_t object)
 {
     bool fresh;
-    if (strcmp(text_of(w, object), "???") == 0)
+    if (strcmp(pprof_text_of(w, object), "???") == 0)
         return 0;
-    const uint64_t id = number_in(w, w->mappings, object, &fresh);
+    const uint64_t id = pprof_number_in(w, w->mappings, object, &fresh);
     if (!fresh)
         return id;
-    add_number(&w->part, MAPPING_ID, id);
-    add_number(&w->part, MAPPING_FILE, string_of(w, text_of(w, object)));
+    pprof_add_number(&w->part, MAPPING_ID, id);
+    pprof_add_number(&w->part, MAPPING_FILE, pprof_string_of(w, pprof_text_of(w, object)));
     for (unsigned field = MAPPING_HAS_FUNCTIONS; field <= MAPPING_HAS_LINES; field++)
-        add_number(&w->part, field, 1);
-    add_part(&w->profile, MAPPING, &w->part);
+        pprof_add_number(&w->part, field, 1);
+    pprof_add_part(&w->profile, MAPPING, &w->part);
     return id;
 }
 
-static void add_function(struct writer *w, const struct export_place *place)
+static void pprof_add_function(struct writer *w, const struct export_place *place)
 {
     const struct export_function *function = &w->stacks.names.functions[place->function - 1];
     if (w->functions[place->function - 1])
         return;
     w->functions[place->function - 1] = true;
-    add_number(&w->part, FUNCTION_ID, place->function);
-    add_number(&w->part, FUNCTION_NAME, string_of(w, function->name));
-    add_number(&w->part, FUNCTION_SYSTEM_NAME, string_of(w, function->name));
-    if (strcmp(text_of(w, function->file), "???") != 0)
-        add_number(&w->part, FUNCTION_FILE, string_of(w, text_of(w, function->file)));
-    add_number(&w->part, FUNCTION_LINE, (uint64_t)place->line);
-    add_part(&w->profile, FUNCTION, &w->part);
+    pprof_add_number(&w->part, FUNCTION_ID, place->function);
+    pprof_add_number(&w->part, FUNCTION_NAME, pprof_string_of(w, function->name));
+    pprof_add_number(&w->part, FUNCTION_SYSTEM_NAME, pprof_string_of(w, function->name));
+    if (strcmp(pprof_text_of(w, function->file), "???") != 0)
+        pprof_add_number(&w->part, FUNCTION_FILE, pprof_string_of(w, pprof_text_of(w, function->file)));
+    pprof_add_number(&w->part, FUNCTION_LINE, (uint64_t)place->line);
+    pprof_add_part(&w->profile, FUNCTION, &w->part);
 }
 
 static uint64_t add_location(struct writer *w, const struct export_place *place)
 {
     bool fresh;
-    const uint64_t id = number_in(w, w->locations, (uint64_t)place->function << 40 ^ place->address, &fresh);
+    const uint64_t id = pprof_number_in(w, w->locations, (uint64_t)place->function << 40 ^ place->address, &fresh);
     if (!fresh)
         return id;
     const uint64_t mapping = add_mapping(w, w->stacks.names.functions[place->function - 1].object);
-    add_function(w, place);
-    add_number(&w->inner, LINE_FUNCTION, place->function);
-    add_number(&w->inner, LINE_LINE, (uint64_t)place->line);
-    add_number(&w->part, LOCATION_ID, id);
-    add_number(&w->part, LOCATION_MAPPING, mapping);
-    add_number(&w->part, LOCATION_ADDRESS, place->address);
-    add_part(&w->part, LOCATION_LINE, &w->inner);
-    add_part(&w->profile, LOCATION, &w->part);
+    pprof_add_function(w, place);
+    pprof_add_number(&w->inner, LINE_FUNCTION, place->function);
+    pprof_add_number(&w->inner, LINE_LINE, (uint64_t)place->line);
+    pprof_add_number(&w->part, LOCATION_ID, id);
+    pprof_add_number(&w->part, LOCATION_MAPPING, mapping);
+    pprof_add_number(&w->part, LOCATION_ADDRESS, place->address);
+    pprof_add_part(&w->part, LOCATION_LINE, &w->inner);
+    pprof_add_part(&w->profile, LOCATION, &w->part);
     return id;
 }
 
@@ -191,11 +194,12 @@ static void add_types(struct writer *w)
     const struct analyses_events *events = &w->stacks.events;
     for (uint32_t i = 0; i <= events->count; i++) {
         const bool waits = i == events->count;
-        add_number(&w->part, TYPE_TYPE, string_of(w, waits ? report_stack_waits_name() : events->list[i].name));
-        add_number(&w->part, TYPE_UNIT, string_of(w, waits ? "cycles" : "count"));
-        add_part(&w->profile, SAMPLE_TYPE, &w->part);
+        pprof_add_number(&w->part, TYPE_TYPE,
+                         pprof_string_of(w, waits ? report_stack_waits_name() : events->list[i].name));
+        pprof_add_number(&w->part, TYPE_UNIT, pprof_string_of(w, waits ? "cycles" : "count"));
+        pprof_add_part(&w->profile, SAMPLE_TYPE, &w->part);
     }
-    add_number(&w->profile, DEFAULT_SAMPLE_TYPE, string_of(w, report_stack_waits_name()));
+    pprof_add_number(&w->profile, DEFAULT_SAMPLE_TYPE, pprof_string_of(w, report_stack_waits_name()));
 }
 
 static bool has_cost(const struct analyses_events *events, const uint64_t *cost)
@@ -206,7 +210,7 @@ static bool has_cost(const struct analyses_events *events, const uint64_t *cost)
     return i < events->count;
 }
 
-static void add_sample(struct writer *w, uint32_t stack)
+static void pprof_add_sample(struct writer *w, uint32_t stack)
 {
     const struct report_stacks *stacks = &w->stacks;
     const uint64_t *cost = stacks->list[stack].cost;
@@ -216,15 +220,15 @@ static void add_sample(struct writer *w, uint32_t stack)
         ids[depth++] = add_location(w, &stacks->places[at]);
     for (uint32_t i = 0; i < depth; i++)
         add_varint(&w->inner, ids[i]);
-    add_part(&w->part, SAMPLE_LOCATIONS, &w->inner);
+    pprof_add_part(&w->part, SAMPLE_LOCATIONS, &w->inner);
     for (uint32_t i = 0; i < stacks->events.count; i++)
         add_varint(&w->inner, cost[i]);
     add_varint(&w->inner, report_stack_waits(&stacks->events, cost));
-    add_part(&w->part, SAMPLE_VALUES, &w->inner);
-    add_part(&w->profile, SAMPLE, &w->part);
+    pprof_add_part(&w->part, SAMPLE_VALUES, &w->inner);
+    pprof_add_part(&w->profile, SAMPLE, &w->part);
 }
 
-static enum c2_status make(struct writer *w, const struct report_run *run, struct c2_error *err)
+static enum c2_status pprof_make(struct writer *w, const struct report_run *run, struct c2_error *err)
 {
     enum c2_status status = report_stacks_create(&w->stacks, run, err);
     struct c2_map **const maps[] = {&w->strings, &w->locations, &w->mappings};
@@ -233,13 +237,13 @@ static enum c2_status make(struct writer *w, const struct report_run *run, struc
     w->functions = c2_calloc(w->stacks.names.function_count + (size_t)1, sizeof *w->functions);
     if (status != C2_OK || !w->functions)
         return status != C2_OK ? status : c2_fail_memory(err, "a profile");
-    string_of(w, ""); /* number 0 */
+    pprof_string_of(w, ""); /* number 0 */
     add_types(w);
     for (uint32_t i = 0; i < w->stacks.count; i++)
         if (has_cost(&w->stacks.events, w->stacks.list[i].cost))
-            add_sample(w, i);
+            pprof_add_sample(w, i);
     for (uint32_t i = 0; i < w->text_count; i++)
-        add_bytes(&w->profile, STRING_TABLE, w->texts[i], strlen(w->texts[i]));
+        pprof_add_bytes(&w->profile, STRING_TABLE, w->texts[i], strlen(w->texts[i]));
     return w->profile.failed ? c2_fail_memory(err, "a profile") : C2_OK;
 }
 
@@ -256,7 +260,7 @@ static enum c2_status write_packed(FILE *to, const struct message *profile, stru
 enum c2_status report_pprof(FILE *to, const struct report_run *run, struct c2_error *err)
 {
     struct writer w = {.text_count = 0};
-    enum c2_status status = make(&w, run, err);
+    enum c2_status status = pprof_make(&w, run, err);
     if (status == C2_OK)
         status = write_packed(to, &w.profile, err);
     report_stacks_release(&w.stacks);

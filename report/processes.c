@@ -18,10 +18,13 @@
 #define FOUND_SHARE 100u /* of the cost of all: less is left out */
 
 /* It ended well, or became the program of the next row. */
-static bool is_usual(const char *ending) { return strcmp(ending, "exit status 0") == 0 || strstr(ending, "(execve)"); }
+static bool processes_is_usual(const char *ending)
+{
+    return strcmp(ending, "exit status 0") == 0 || strstr(ending, "(execve)");
+}
 
 /* Whether so many others cost more that this one is not shown. */
-static bool is_shown(const struct report_programs *programs, size_t number)
+static bool processes_is_shown(const struct report_programs *programs, size_t number)
 {
     const struct report_program *list = programs->list;
     size_t before = 0;
@@ -32,7 +35,7 @@ static bool is_shown(const struct report_programs *programs, size_t number)
     return before < ROWS;
 }
 
-static void add_program(struct document *d, enum doc_in in, const struct report_program *program)
+static void processes_add_program(struct document *d, enum doc_in in, const struct report_program *program)
 {
     doc_group(d, in, NULL);
     doc_count(d, DOC_JSON, "pid", program->pid);
@@ -63,7 +66,7 @@ void report_add_command(struct document *d, const char *const *command)
     doc_close(d);
 }
 
-static void add_columns(struct document *d, const struct report_programs *programs)
+static void processes_add_columns(struct document *d, const struct report_programs *programs)
 {
     struct doc_column columns[8] = {{.heading = "process", .key = "who"},
                                     {.heading = "program", .key = "program", .form = DOC_LEFT},
@@ -74,7 +77,7 @@ static void add_columns(struct document *d, const struct report_programs *progra
     size_t count = 6;
     bool ended = false, reported = false;
     for (size_t i = 0; i < programs->count; i++) {
-        ended |= !is_usual(programs->list[i].ending);
+        ended |= !processes_is_usual(programs->list[i].ending);
         reported = reported || programs->list[i].report;
     }
     if (ended)
@@ -85,12 +88,12 @@ static void add_columns(struct document *d, const struct report_programs *progra
 }
 
 /* Those of the table that the text leaves out. */
-static void note_others(struct document *d, const struct report_programs *programs)
+static void processes_note_others(struct document *d, const struct report_programs *programs)
 {
     uint64_t instructions = 0, cost = 0;
     size_t others = 0;
     for (size_t i = 0; i < programs->count; i++) {
-        if (is_shown(programs, i))
+        if (processes_is_shown(programs, i))
             continue;
         others++;
         instructions += programs->list[i].instructions;
@@ -110,7 +113,7 @@ struct of_program {
     const struct report_program *program;
 };
 
-static int by_worth(const void *left, const void *right)
+static int processes_by_worth(const void *left, const void *right)
 {
     const struct of_program *a = left, *b = right;
     if (a->found->gain != b->found->gain)
@@ -137,7 +140,7 @@ static void add_one(struct document *d, const struct of_program *of, uint64_t wh
              of->found->gain != 0 ? doc_share(d, of->found->gain, whole) : "");
 }
 
-static void add_found(struct document *d, const struct report_programs *programs)
+static void report_processes_add_found(struct document *d, const struct report_programs *programs)
 {
     struct of_program *list = c2_calloc(programs->count * REPORT_FOUND + 1, sizeof *list);
     uint64_t whole = 0;
@@ -156,7 +159,7 @@ static void add_found(struct document *d, const struct report_programs *programs
         return;
     }
     if (count != 0) {
-        qsort(list, count, sizeof *list, by_worth);
+        qsort(list, count, sizeof *list, processes_by_worth);
         doc_note(d, DOC_LINE, NULL, "findings of all programs");
     }
     doc_table(d, DOC_BOTH, "findings");
@@ -171,14 +174,14 @@ void report_add_programs(struct document *d, const struct report_programs *progr
     doc_section(d, DOC_BOTH, 0);
     doc_string(d, DOC_JSON, "format", "c2emu-programs");
     report_add_command(d, programs->command);
-    add_found(d, programs);
+    report_processes_add_found(d, programs);
     doc_section(d, DOC_BOTH, 0);
     doc_note(d, DOC_HEADING, NULL, "processes: %zu programs%s", programs->count,
              programs->full ? "" : ", whose reports --full shows, and -o DIR keeps");
     doc_table(d, DOC_BOTH, "programs");
-    add_columns(d, programs);
+    processes_add_columns(d, programs);
     for (size_t i = 0; i < programs->count; i++)
-        add_program(d, is_shown(programs, i) ? DOC_BOTH : DOC_JSON, &programs->list[i]);
+        processes_add_program(d, processes_is_shown(programs, i) ? DOC_BOTH : DOC_JSON, &programs->list[i]);
     doc_close(d);
-    note_others(d, programs);
+    processes_note_others(d, programs);
 }

@@ -17,22 +17,22 @@
 #define WORDS_BYTES 1024
 #define NAMES 6u /* objects that are named in one breath */
 
-static uint64_t cost_of(const struct analyses_outcome *outcome) { return caches_cost_sum(&outcome->cost); }
+static uint64_t proposals_cost_of(const struct analyses_outcome *outcome) { return caches_cost_sum(&outcome->cost); }
 
-static bool goes_before(const struct report_proposals *of, uint32_t a, uint32_t b)
+static bool proposals_goes_before(const struct report_proposals *of, uint32_t a, uint32_t b)
 {
     const struct analyses_outcome *x = &of->outcomes[a], *y = &of->outcomes[b];
     if (x->status != C2_OK || y->status != C2_OK)
         return x->status == C2_OK;
-    return cost_of(x) < cost_of(y);
+    return proposals_cost_of(x) < proposals_cost_of(y);
 }
 
 /* Numbers of the proposals: the cheapest first, of equals the first; those that failed at the end. */
-static void put_in_order(uint32_t order[ANALYSES_PROPOSALS], const struct report_proposals *of)
+static void proposals_put_in_order(uint32_t order[ANALYSES_PROPOSALS], const struct report_proposals *of)
 {
     for (uint32_t i = 0; i < of->count; i++) {
         uint32_t at = i;
-        for (; at > 0 && goes_before(of, i, order[at - 1]); at--)
+        for (; at > 0 && proposals_goes_before(of, i, order[at - 1]); at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
@@ -41,16 +41,16 @@ static void put_in_order(uint32_t order[ANALYSES_PROPOSALS], const struct report
 static bool helps(const struct report_proposals *of, uint32_t number)
 {
     const struct analyses_outcome *outcome = &of->outcomes[number];
-    const uint64_t before = cost_of(of->before);
+    const uint64_t before = proposals_cost_of(of->before);
     if (outcome->status != C2_OK)
         return false;
-    const uint64_t after = cost_of(outcome);
+    const uint64_t after = proposals_cost_of(outcome);
     return after < before && (before - after) * HELPS >= before;
 }
 
 /* ------------------------------------------------------------------ in words */
 
-static bool alike(const struct analyses_change *a, const struct analyses_change *b)
+static bool proposals_alike(const struct analyses_change *a, const struct analyses_change *b)
 {
     return a->row_bytes == b->row_bytes && a->pad_bytes == b->pad_bytes;
 }
@@ -70,7 +70,7 @@ static void say_names(struct c2_words *words, const struct report_proposals *of,
 {
     uint32_t said = 0, left = 0;
     for (uint32_t i = 0; i < proposal->change_count; i++) {
-        if (like && !alike(like, &proposal->changes[i]))
+        if (like && !proposals_alike(like, &proposal->changes[i]))
             continue;
         if (said == NAMES) {
             left++;
@@ -90,7 +90,7 @@ static void say_rows(struct c2_words *words, const struct report_proposals *of,
     for (uint32_t i = 0; i < proposal->change_count; i++) {
         const struct analyses_change *change = &proposal->changes[i];
         uint32_t first = 0;
-        while (!alike(&proposal->changes[first], change))
+        while (!proposals_alike(&proposal->changes[first], change))
             first++;
         if (first != i || change->pad_bytes == 0)
             continue;
@@ -159,8 +159,8 @@ static char *in_words(char *buffer, size_t bytes, const struct report_proposals 
 
 /* ------------------------------------------------------------------ counts */
 
-static void add_level(struct document *d, const struct caches_machine *machine, const char *name,
-                      const struct caches_counts *counts)
+static void proposals_add_level(struct document *d, const struct caches_machine *machine, const char *name,
+                                const struct caches_counts *counts)
 {
     doc_group(d, DOC_JSON, NULL);
     chapter_add_counts(d, DOC_JSON, machine, name, counts);
@@ -173,20 +173,20 @@ static void add_outcome(struct document *d, const struct caches_machine *machine
     chapter_add_parts(d, machine, &outcome->cost);
     doc_table(d, DOC_JSON, "levels");
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        add_level(d, machine, machine->levels[i].name, &outcome->levels[i]);
+        proposals_add_level(d, machine, machine->levels[i].name, &outcome->levels[i]);
         if (i == 0 && machine->has_l1i)
-            add_level(d, machine, machine->l1i.name, &outcome->l1i);
+            proposals_add_level(d, machine, machine->l1i.name, &outcome->l1i);
     }
     doc_close(d);
 }
 
 /* ------------------------------------------------------------------ the table of the text */
 
-static void add_row(struct document *d, const struct report_proposals *of, const struct analyses_outcome *outcome,
-                    const char *name)
+static void proposals_add_row(struct document *d, const struct report_proposals *of,
+                              const struct analyses_outcome *outcome, const char *name)
 {
     const struct caches_machine *machine = of->run->sim.machine;
-    const uint64_t before = cost_of(of->before), after = cost_of(outcome);
+    const uint64_t before = proposals_cost_of(of->before), after = proposals_cost_of(outcome);
     doc_group(d, DOC_TEXT, NULL);
     doc_string(d, DOC_TEXT, "layout", name);
     doc_count(d, DOC_TEXT, "cost", after);
@@ -203,7 +203,7 @@ static void add_row(struct document *d, const struct report_proposals *of, const
     doc_close(d);
 }
 
-static void add_columns(struct document *d, const struct caches_machine *machine)
+static void proposals_add_columns(struct document *d, const struct caches_machine *machine)
 {
     struct doc_column columns[3 + 2 * CACHES_MAX_LEVELS] = {{.heading = "layout", .key = "layout", .form = DOC_LEFT},
                                                             {.heading = "cost", .key = "cost"},
@@ -218,14 +218,14 @@ static void add_columns(struct document *d, const struct caches_machine *machine
     doc_columns(d, columns, 3 + 2 * machine->level_count, 0);
 }
 
-static void add_table(struct document *d, const struct report_proposals *of, const uint32_t *order)
+static void proposals_add_table(struct document *d, const struct report_proposals *of, const uint32_t *order)
 {
     doc_table(d, DOC_TEXT, NULL);
-    add_columns(d, of->run->sim.machine);
-    add_row(d, of, of->before, "as it is");
+    proposals_add_columns(d, of->run->sim.machine);
+    proposals_add_row(d, of, of->before, "as it is");
     for (uint32_t i = 0; i < of->count; i++) {
         if (of->outcomes[order[i]].status == C2_OK)
-            add_row(d, of, &of->outcomes[order[i]], doc_digits(d, i + 1));
+            proposals_add_row(d, of, &of->outcomes[order[i]], doc_digits(d, i + 1));
     }
     doc_close(d);
 }
@@ -243,7 +243,8 @@ static void add_means(struct document *d, unsigned bits)
     doc_close(d);
 }
 
-static void add_objects(struct document *d, const struct report_proposals *of, const struct analyses_proposal *proposal)
+static void proposals_add_objects(struct document *d, const struct report_proposals *of,
+                                  const struct analyses_proposal *proposal)
 {
     doc_table(d, DOC_JSON, "objects");
     for (uint32_t i = 0; i < proposal->change_count; i++) {
@@ -294,7 +295,7 @@ static void add_layout(struct document *d, const struct report_proposals *of, ui
     add_wishes(d, &to, of, &of->proposals[number]);
     doc_note(d, DOC_LINE, NULL, "%2" PRIu32 "  %s%s", place, text, tried_for);
     add_means(d, of->proposals[number].means);
-    add_objects(d, of, &of->proposals[number]);
+    proposals_add_objects(d, of, &of->proposals[number]);
     if (outcome->status != C2_OK) {
         doc_note(d, DOC_LINE, NULL, "    not simulated: %s", outcome->error.text);
         doc_string(d, DOC_JSON, "failed", outcome->error.text);
@@ -317,7 +318,7 @@ static void add_layouts(struct document *d, const struct report_proposals *of, c
 
 /* ------------------------------------------------------------------ all of it */
 
-static bool is_same(const struct report_proposals *of)
+static bool proposals_is_same(const struct report_proposals *of)
 {
     const struct report_run *run = of->run;
     bool same = !run->sim.l1i || memcmp(run->sim.l1i, &of->before->l1i, sizeof *run->sim.l1i) == 0;
@@ -336,7 +337,7 @@ static void add_head(struct document *d, const struct report_proposals *of)
              "%" PRIu32 " layout%s simulated on the references of the run, machine %s; best first", of->count,
              of->count == 1 ? "" : "s", run->sim.machine->name);
     doc_string(d, DOC_JSON, "machine", run->sim.machine->name);
-    doc_flag(d, DOC_JSON, "same_as_run", is_same(of));
+    doc_flag(d, DOC_JSON, "same_as_run", proposals_is_same(of));
     doc_group(d, DOC_JSON, "before");
     add_outcome(d, run->sim.machine, of->before);
     doc_close(d);
@@ -369,17 +370,17 @@ static void add_verdict(struct document *d, const struct report_proposals *of, c
 void report_add_proposals(struct document *d, struct digest *digest, const struct report_proposals *of)
 {
     uint32_t order[ANALYSES_PROPOSALS];
-    put_in_order(order, of);
+    proposals_put_in_order(order, of);
     doc_section(d, DOC_BOTH, 1);
     add_head(d, of);
     doc_section(d, DOC_BOTH, 0);
     report_add_findings(d, digest);
     doc_section(d, DOC_BOTH, 1);
-    add_table(d, of, order);
+    proposals_add_table(d, of, order);
     if (of->count != 0)
         doc_section(d, DOC_BOTH, 1);
     add_layouts(d, of, order);
-    if (!is_same(of))
+    if (!proposals_is_same(of))
         doc_note(d, DOC_LINE, NULL, "note: played back, the run as it is does not have exactly the misses that it had");
     doc_section(d, DOC_BOTH, 1);
     add_verdict(d, of, order);

@@ -32,7 +32,8 @@ struct sampled {
 
 static bool has_coherence(const struct digest *digest) { return caches_machine_cores(digest->run->machine) > 1; }
 
-static void add_sums(struct document *d, const struct digest *digest, const struct digest_missed *missed, size_t level)
+static void rankings_add_sums(struct document *d, const struct digest *digest, const struct digest_missed *missed,
+                              size_t level)
 {
     const struct digest_sums *sums = &missed->levels[level];
     doc_string(d, DOC_JSON, "name", digest->levels[level].level->name);
@@ -65,7 +66,7 @@ static void add_missed(struct document *d, const struct digest *digest, const st
         if (missed->levels[i].misses == 0)
             continue;
         doc_group(d, DOC_JSON, NULL);
-        add_sums(d, digest, missed, i);
+        rankings_add_sums(d, digest, missed, i);
         if (sampled)
             report_add_sampled(d, digest, sampled->kind, sampled->number, digest->levels[i].number);
         doc_close(d);
@@ -139,8 +140,8 @@ void report_add_cost(struct document *d, struct digest *digest)
 
 /* ------------------------------------------------------------------ objects, functions and lines */
 
-static void add_site(struct document *d, const struct report_run *run, const struct analyses_object *of,
-                     uint32_t number)
+static void rankings_add_site(struct document *d, const struct report_run *run, const struct analyses_object *of,
+                              uint32_t number)
 {
     struct loader_place place;
     chapter_add_address(d, "pc", of->sites[number].v);
@@ -150,26 +151,26 @@ static void add_site(struct document *d, const struct report_run *run, const str
 }
 
 /* The site to be shown; where there are several, all of them from the call of the allocator outwards. */
-static void add_sites(struct document *d, const struct report_run *run, const struct analyses_object *of)
+static void rankings_add_sites(struct document *d, const struct report_run *run, const struct analyses_object *of)
 {
     if (of->site_count == 0)
         return;
     if (doc_group(d, DOC_JSON, "site"))
-        add_site(d, run, of, of->site_shown);
+        rankings_add_site(d, run, of, of->site_shown);
     doc_close(d);
     if (of->site_count == 1)
         return;
     doc_table(d, DOC_JSON, "sites");
     for (uint32_t i = 0; i < of->site_count; i++) {
         if (doc_group(d, DOC_JSON, NULL))
-            add_site(d, run, of, i);
+            rankings_add_site(d, run, of, i);
         doc_close(d);
     }
     doc_close(d);
 }
 
 /* Where a variable of a function is declared. */
-static void add_local(struct document *d, const struct loader_local *local)
+static void rankings_add_local(struct document *d, const struct loader_local *local)
 {
     doc_string(d, DOC_JSON, "function", local->function);
     if (!local->function)
@@ -179,7 +180,7 @@ static void add_local(struct document *d, const struct loader_local *local)
         doc_count(d, DOC_JSON, "line", (uint64_t)local->line);
 }
 
-static void add_object(struct document *d, const struct digest *digest, const struct digest_ranked *from)
+static void rankings_add_object(struct document *d, const struct digest *digest, const struct digest_ranked *from)
 {
     const struct analyses_object *of = from->of;
     doc_string(d, DOC_JSON, "name", of->name);
@@ -189,9 +190,9 @@ static void add_object(struct document *d, const struct digest *digest, const st
     chapter_add_address(d, "base", of->base);
     doc_count(d, DOC_BOTH, "size", of->bytes);
     doc_count(d, DOC_JSON, "blocks", of->blocks);
-    add_sites(d, report_of(digest), of);
+    rankings_add_sites(d, report_of(digest), of);
     if (of->local)
-        add_local(d, of->local);
+        rankings_add_local(d, of->local);
     doc_count(d, DOC_JSON, "refs", of->refs);
 }
 
@@ -219,7 +220,7 @@ static void add_functions_rest(struct document *d, const struct digest_ranked *f
     doc_count(d, DOC_JSON, "writes", writes);
 }
 
-static void add_function(struct document *d, const struct digest *digest, const struct digest_ranked *from)
+static void rankings_add_function(struct document *d, const struct digest *digest, const struct digest_ranked *from)
 {
     (void)digest;
     doc_string(d, DOC_JSON, "name", from->place.function);
@@ -227,7 +228,7 @@ static void add_function(struct document *d, const struct digest *digest, const 
     add_functions_rest(d, from, 1);
 }
 
-static void add_line(struct document *d, const struct digest *digest, const struct digest_ranked *from)
+static void rankings_add_line(struct document *d, const struct digest *digest, const struct digest_ranked *from)
 {
     chapter_add_place(d, &from->place);
     if (!from->place.file)
@@ -241,7 +242,7 @@ static double rounds(const struct analyses_loop *loop)
     return loop->entries == 0 ? 0 : (double)loop->iterations / (double)loop->entries;
 }
 
-static void add_loop(struct document *d, const struct digest *digest, const struct digest_ranked *from)
+static void rankings_add_loop(struct document *d, const struct digest *digest, const struct digest_ranked *from)
 {
     const struct analyses_loops_result *found = digest->run->found[ANALYSIS_loops];
     const struct analyses_loop *loop = from->loop;
@@ -266,7 +267,8 @@ static void add_loop(struct document *d, const struct digest *digest, const stru
 
 /* ------------------------------------------------------------------ their names in the text */
 
-static void name_object(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of)
+static void rankings_name_object(char *buffer, size_t bytes, const struct report_run *run,
+                                 const struct digest_ranked *of)
 {
     names_object_text(buffer, bytes, &run->sim, of->of);
 }
@@ -276,7 +278,7 @@ static void name_charged(char *buffer, size_t bytes, const struct report_run *ru
     names_charged_text(buffer, bytes, &run->sim, of->dearest);
 }
 
-static void name_loop(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of)
+static void rankings_name_loop(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of)
 {
     char place[NAMES_BYTES];
     (void)run;
@@ -288,7 +290,8 @@ static void name_loop(char *buffer, size_t bytes, const struct report_run *run, 
     snprintf(buffer, bytes, "%s%s", place, of->loop->irreducible ? ", irreducible" : "");
 }
 
-static void name_function(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of)
+static void rankings_name_function(char *buffer, size_t bytes, const struct report_run *run,
+                                   const struct digest_ranked *of)
 {
     const char *name = of->place.function, *module = of->place.object;
     (void)run;
@@ -307,18 +310,19 @@ struct kind {
     void (*name)(char *buffer, size_t bytes, const struct report_run *run, const struct digest_ranked *of);
     enum doc_in in;
 };
-static const struct kind objects = {"objects",  "object",         500,         SAMPLES_OBJECTS,
-                                    add_object, add_objects_rest, name_object, DOC_BOTH};
-static const struct kind functions = {"functions",  "function",         1000,          SAMPLES_FUNCTIONS,
-                                      add_function, add_functions_rest, name_function, DOC_BOTH};
-static const struct kind lines = {"lines", "line", 200, SAMPLES_LINES, add_line, NULL, NULL, DOC_JSON};
+static const struct kind objects = {
+    "objects", "object", 500, SAMPLES_OBJECTS, rankings_add_object, add_objects_rest, rankings_name_object, DOC_BOTH};
+static const struct kind functions = {
+    "functions", "function", 1000, SAMPLES_FUNCTIONS, rankings_add_function, add_functions_rest, rankings_name_function,
+    DOC_BOTH};
+static const struct kind lines = {"lines", "line", 200, SAMPLES_LINES, rankings_add_line, NULL, NULL, DOC_JSON};
 static const struct kind charged = {"lines", "line", 200, SAMPLES_CHARGED, NULL, NULL, name_charged, DOC_TEXT};
-static const struct kind loops = {"loops",   "loop",  1000, SAMPLES_KINDS, add_loop, add_functions_rest,
-                                  name_loop, DOC_BOTH};
+static const struct kind loops = {
+    "loops", "loop", 1000, SAMPLES_KINDS, rankings_add_loop, add_functions_rest, rankings_name_loop, DOC_BOTH};
 
 /* What a form lists no more: all from `first` on. */
-static void add_rest(struct document *d, const struct digest *digest, const struct kind *kind, enum doc_in form,
-                     const struct digest_ranking *ranking, size_t first)
+static void rankings_add_rest(struct document *d, const struct digest *digest, const struct kind *kind,
+                              enum doc_in form, const struct digest_ranking *ranking, size_t first)
 {
     if (ranking->count <= first)
         return;
@@ -353,7 +357,7 @@ static unsigned spare_level(const struct digest *digest, size_t level)
     return level == 0 ? SPARE_FIRST : level + 1 == digest->level_count ? SPARE_LAST : SPARE_MIDDLE;
 }
 
-static void add_columns(struct document *d, const struct digest *digest, const struct kind *kind)
+static void rankings_add_columns(struct document *d, const struct digest *digest, const struct kind *kind)
 {
     struct doc_column columns[9 + DIGEST_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole", .strong = STRONG}};
     size_t count = 1;
@@ -397,8 +401,8 @@ static void add_margin(struct document *d, const struct digest *digest, const st
 }
 
 /* What the columns show, without start-up. */
-static void add_row(struct document *d, const struct digest *digest, const struct kind *kind,
-                    const struct digest_ranked *from)
+static void rankings_add_row(struct document *d, const struct digest *digest, const struct kind *kind,
+                             const struct digest_ranked *from)
 {
     const struct digest_missed *missed = &from->missed;
     char text[NAMES_BYTES];
@@ -431,8 +435,8 @@ static size_t count_shown(const struct digest *digest, const struct digest_ranki
 }
 
 /* Those that cost something, and are not in the text. */
-static void note_others(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
-                        size_t shown, uint64_t cost)
+static void rankings_note_others(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
+                                 size_t shown, uint64_t cost)
 {
     size_t others = 0;
     while (shown + others < ranking->count && ranking->list[shown + others].missed.own != 0)
@@ -442,8 +446,8 @@ static void note_others(struct document *d, const struct digest *digest, const s
                  doc_share(d, digest->missed.own - cost, digest_whole_cost(digest)));
 }
 
-static void add_list(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
-                     const struct kind *kind)
+static void rankings_add_list(struct document *d, const struct digest *digest, const struct digest_ranking *ranking,
+                              const struct kind *kind)
 {
     uint64_t cost;
     const size_t shown = count_shown(digest, ranking, &cost);
@@ -451,7 +455,7 @@ static void add_list(struct document *d, const struct digest *digest, const stru
         doc_close(d);
         return;
     }
-    add_columns(d, digest, kind);
+    rankings_add_columns(d, digest, kind);
     for (size_t i = 0; i < ranking->count && i < kind->limit; i++) {
         if (doc_group(d, (i < shown ? DOC_TEXT : 0) | (i < ROWS ? DOC_SLIM : 0) | DOC_FULL, NULL) && kind->add) {
             const struct sampled sampled = {kind->sampled, ranking->list[i].number};
@@ -459,32 +463,35 @@ static void add_list(struct document *d, const struct digest *digest, const stru
             add_missed(d, digest, &ranking->list[i].missed, kind->sampled == SAMPLES_KINDS ? NULL : &sampled);
         }
         if (i < shown && (kind->in & DOC_TEXT) != 0)
-            add_row(d, digest, kind, &ranking->list[i]);
+            rankings_add_row(d, digest, kind, &ranking->list[i]);
         doc_close(d);
     }
-    add_rest(d, digest, kind, DOC_SLIM, ranking, ROWS);
-    add_rest(d, digest, kind, DOC_FULL, ranking, kind->limit);
+    rankings_add_rest(d, digest, kind, DOC_SLIM, ranking, ROWS);
+    rankings_add_rest(d, digest, kind, DOC_FULL, ranking, kind->limit);
     doc_close(d);
     if ((kind->in & DOC_TEXT) != 0)
-        note_others(d, digest, ranking, shown, cost);
+        rankings_note_others(d, digest, ranking, shown, cost);
 }
 
-void report_add_objects(struct document *d, struct digest *digest) { add_list(d, digest, &digest->objects, &objects); }
+void report_add_objects(struct document *d, struct digest *digest)
+{
+    rankings_add_list(d, digest, &digest->objects, &objects);
+}
 
 void report_add_functions(struct document *d, struct digest *digest)
 {
-    add_list(d, digest, &digest->functions, &functions);
+    rankings_add_list(d, digest, &digest->functions, &functions);
 }
 
 /* The JSON has lines where the code lies, and where they are charged to; the text where they are charged to alone. */
 void report_add_lines(struct document *d, struct digest *digest)
 {
-    add_list(d, digest, &digest->lines, &lines);
-    add_list(d, digest, &digest->charged, &charged);
+    rankings_add_list(d, digest, &digest->lines, &lines);
+    rankings_add_list(d, digest, &digest->charged, &charged);
 }
 
 void report_add_loops(struct document *d, struct digest *digest)
 {
     if (digest->run->found[ANALYSIS_loops])
-        add_list(d, digest, &digest->loops, &loops);
+        rankings_add_list(d, digest, &digest->loops, &loops);
 }

@@ -4,7 +4,7 @@
  */
 #include "report/report_priv.h"
 
-static void add_words(struct document *d, const char *key, const char *const *words)
+static void receipt_add_words(struct document *d, const char *key, const char *const *words)
 {
     doc_table(d, DOC_JSON, key);
     for (size_t i = 0; words[i]; i++)
@@ -21,7 +21,7 @@ static void add_streams(struct document *d, const char *const streams[3])
     doc_close(d);
 }
 
-static void add_environment(struct document *d, const struct report_receipt *receipt)
+static void report_receipt_add_environment(struct document *d, const struct report_receipt *receipt)
 {
     doc_table(d, DOC_JSON, "environment");
     for (size_t i = 0; i < receipt->environment_count; i++) {
@@ -33,13 +33,13 @@ static void add_environment(struct document *d, const struct report_receipt *rec
     doc_close(d);
 }
 
-static void add_machines(struct document *d, const struct report_receipt *receipt)
+static void report_receipt_add_machines(struct document *d, const struct report_receipt *receipt)
 {
     doc_table(d, DOC_JSON, "machines");
     for (size_t i = 0; i < receipt->machine_count; i++) {
         doc_group(d, DOC_JSON, NULL);
         doc_string(d, DOC_JSON, "sha256", receipt->machines[i].sha256);
-        add_words(d, "lines", receipt->machines[i].lines);
+        receipt_add_words(d, "lines", receipt->machines[i].lines);
         doc_close(d);
     }
     doc_close(d);
@@ -77,12 +77,12 @@ void report_add_receipt_of(struct document *d, const struct report_receipt *rece
     doc_string(d, DOC_JSON, "c2emu", receipt->version);
     doc_string(d, DOC_JSON, REPORT_ENGINE, receipt->engine);
     doc_string(d, DOC_JSON, "verb", receipt->verb);
-    add_words(d, "options", receipt->options);
+    receipt_add_words(d, "options", receipt->options);
     doc_string(d, DOC_JSON, "directory", receipt->directory);
     doc_string(d, DOC_JSON, "arguments", receipt->arguments);
     add_streams(d, receipt->streams);
-    add_environment(d, receipt);
-    add_machines(d, receipt);
+    report_receipt_add_environment(d, receipt);
+    report_receipt_add_machines(d, receipt);
     add_inputs(d, receipt);
     doc_close(d);
 }

@@ -51,7 +51,7 @@ static const struct chapter {
 /* clang-format on */
 #define OWN_CHAPTERS (sizeof own_chapters / sizeof own_chapters[0])
 
-static int by_order(const void *left, const void *right)
+static int report_by_order(const void *left, const void *right)
 {
     const struct chapter *a = left, *b = right;
     return a->order < b->order ? -1 : a->order > b->order;
@@ -68,7 +68,7 @@ static size_t collect_chapters(struct chapter out[OWN_CHAPTERS + ANALYSES_KINDS]
         if (of)
             out[count++] = (struct chapter){of->add, of->profiled ? PROFILED : SIMULATED, of->in, of->place, of->order};
     }
-    qsort(out, count, sizeof *out, by_order);
+    qsort(out, count, sizeof *out, report_by_order);
     for (size_t i = 1; i < count; i++)
         C2_ASSERT(out[i - 1].order != out[i].order);
     return count;
@@ -98,7 +98,7 @@ _Static_assert((int)REPORT_TEXT == (int)DOC_TEXT && (int)REPORT_SLIM == (int)DOC
                    (int)REPORT_JSON == (int)DOC_FULL,
                "forms are what items are in");
 
-static enum c2_status begin(struct report **out, unsigned forms, struct c2_error *err)
+static enum c2_status report_begin(struct report **out, unsigned forms, struct c2_error *err)
 {
     *out = c2_alloc(sizeof **out);
     if (!*out)
@@ -108,7 +108,7 @@ static enum c2_status begin(struct report **out, unsigned forms, struct c2_error
 }
 
 /* What could not be built is gone. */
-static enum c2_status finish(struct report **out, enum c2_status status, struct c2_error *err)
+static enum c2_status report_finish(struct report **out, enum c2_status status, struct c2_error *err)
 {
     if (status == C2_OK && (*out)->document.failed)
         status = c2_fail_memory(err, "the report");
@@ -144,21 +144,21 @@ uint64_t report_cost(const struct report_run *run)
 enum c2_status report_create(struct report **out, const struct report_run *run, unsigned forms, struct c2_error *err)
 {
     struct report_digest digest;
-    enum c2_status status = begin(out, forms, err);
+    enum c2_status status = report_begin(out, forms, err);
     if (status != C2_OK)
         return status;
     status = make_digest(&digest, run, err);
     if (status == C2_OK)
         add_chapters(&(*out)->document, &digest.by);
     release_digest(&digest);
-    return finish(out, status, err);
+    return report_finish(out, status, err);
 }
 
 enum c2_status report_create_advice(struct report **out, const struct report_proposals *of, unsigned forms,
                                     struct c2_error *err)
 {
     struct report_digest digest;
-    enum c2_status status = begin(out, forms, err);
+    enum c2_status status = report_begin(out, forms, err);
     if (status != C2_OK)
         return status;
     status = make_digest(&digest, of->run, err);
@@ -167,40 +167,40 @@ enum c2_status report_create_advice(struct report **out, const struct report_pro
     release_digest(&digest);
     doc_section(&(*out)->document, DOC_JSON, 0);
     report_add_receipt_of(&(*out)->document, of->run->receipt);
-    return finish(out, status, err);
+    return report_finish(out, status, err);
 }
 
 enum c2_status report_create_story(struct report **out, const struct report_run *run, unsigned forms,
                                    struct c2_error *err)
 {
-    enum c2_status status = begin(out, forms, err);
+    enum c2_status status = report_begin(out, forms, err);
     if (status != C2_OK)
         return status;
     report_add_story(&(*out)->document, run);
     doc_section(&(*out)->document, DOC_JSON, 0);
     report_add_receipt_of(&(*out)->document, run->receipt);
-    return finish(out, status, err);
+    return report_finish(out, status, err);
 }
 
 enum c2_status report_create_step(struct report **out, const struct report_run *run, uint32_t number,
                                   struct c2_error *err)
 {
-    enum c2_status status = begin(out, REPORT_TEXT, err);
+    enum c2_status status = report_begin(out, REPORT_TEXT, err);
     if (status != C2_OK)
         return status;
     report_add_step(&(*out)->document, run, number);
-    return finish(out, status, err);
+    return report_finish(out, status, err);
 }
 
 enum c2_status report_create_programs(struct report **out, const struct report_programs *programs, unsigned forms,
                                       struct c2_error *err)
 {
-    enum c2_status status = begin(out, forms, err);
+    enum c2_status status = report_begin(out, forms, err);
     if (status != C2_OK)
         return status;
     report_add_programs(&(*out)->document, programs);
     report_add_receipt_of(&(*out)->document, programs->receipt);
-    return finish(out, status, err);
+    return report_finish(out, status, err);
 }
 
 _Static_assert((int)REPORT_WIDTH == (int)DOC_WIDTH, "a page is as wide as a file's from the beginning");

@@ -35,7 +35,7 @@ static uint64_t whole_number(double n) { return (uint64_t)(n + 0.5); }
 
 size_t samples_count(const struct report_run *run) { return run->samples.count - run->start; }
 
-static uint64_t start_of(const struct report_run *run) { return run->start ? run->samples.instructions[0] : 0; }
+static uint64_t samples_start_of(const struct report_run *run) { return run->start ? run->samples.instructions[0] : 0; }
 
 /* The share of the instructions behind the start that the samples have. */
 static double share_behind(const struct report_run *run)
@@ -43,12 +43,12 @@ static double share_behind(const struct report_run *run)
     uint64_t measured = 0;
     for (size_t i = run->start; i < run->samples.count; i++)
         measured += run->samples.instructions[i];
-    return (double)measured / (double)(run->instructions - start_of(run));
+    return (double)measured / (double)(run->instructions - samples_start_of(run));
 }
 
 double samples_left(const struct report_run *run)
 {
-    return start_of(run) == run->instructions ? 0 : 1 - share_behind(run);
+    return samples_start_of(run) == run->instructions ? 0 : 1 - share_behind(run);
 }
 
 double samples_start_gain(const struct report_run *run) { return samples_count(run) == 0 ? 1 : share_behind(run); }
@@ -62,7 +62,7 @@ static double share_measured(const struct report_run *run)
     return 1 - (1 - (double)measured / (double)run->instructions);
 }
 
-static double counted(const struct report_run *run, size_t sample, uint32_t number, enum samples_count what)
+static double samples_counted(const struct report_run *run, size_t sample, uint32_t number, enum samples_count what)
 {
     const struct sim_sampled *level = &run->samples.levels[sample * run->samples.level_count + number];
     const double instructions = (double)run->samples.instructions[sample];
@@ -85,16 +85,16 @@ static struct estimate drawn(const struct report_run *run, uint32_t number, enum
 {
     struct estimate out = {.samples = 0};
     for (size_t i = run->start; i < run->samples.count; i++) {
-        const double own = counted(run, i, number, x);
+        const double own = samples_counted(run, i, number, x);
         out.x += own;
-        out.y += counted(run, i, number, y);
+        out.y += samples_counted(run, i, number, y);
         out.samples += own > 0 && !run->weights;
     }
     if (run->start)
-        estimate_add_start(&out, counted(run, 0, number, y), counted(run, 0, number, x), samples_start_gain(run),
-                           (uint32_t)samples_count(run));
+        estimate_add_start(&out, samples_counted(run, 0, number, y), samples_counted(run, 0, number, x),
+                           samples_start_gain(run), (uint32_t)samples_count(run));
     for (size_t i = run->start; i < run->samples.count && out.x > 0; i++)
-        out.squares += estimate_square(&out, counted(run, i, number, y), counted(run, i, number, x));
+        out.squares += estimate_square(&out, samples_counted(run, i, number, y), samples_counted(run, i, number, x));
     return out;
 }
 
@@ -126,7 +126,7 @@ static void add_estimate(struct document *d, const char *key, const struct estim
 
 static const char *const class_keys[ANALYSES_CLASSES] = {"cold", "capacity", "conflict"};
 
-static void add_classes(struct document *d, const struct estimate classes[ANALYSES_CLASSES], double left)
+static void samples_add_classes(struct document *d, const struct estimate classes[ANALYSES_CLASSES], double left)
 {
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
         add_estimate(d, class_keys[i], &classes[i], left, PER_CENT);
@@ -140,7 +140,7 @@ void report_add_sampled(struct document *d, const struct digest *digest, unsigne
     const double left = samples_left(report_of(digest));
     doc_group(d, DOC_JSON, "sampled");
     add_estimate(d, "misses_per_1000", &rates.misses, left, PER_1000);
-    add_classes(d, rates.classes, left);
+    samples_add_classes(d, rates.classes, left);
     doc_close(d);
 }
 
@@ -183,7 +183,7 @@ static int decimals(double margin)
     return count;
 }
 
-static void add_words(struct document *d, const char *key, const struct estimate *of, double left, double scale)
+static void samples_add_words(struct document *d, const char *key, const struct estimate *of, double left, double scale)
 {
     if (of->x == 0)
         return;
@@ -304,7 +304,7 @@ static void add_precision(struct document *d, const struct digest *digest)
 }
 
 /* In the JSON, of a level whose margin is too wide. */
-static void add_needed(struct document *d, const struct report_run *run, const struct estimate *rate)
+static void samples_add_needed(struct document *d, const struct report_run *run, const struct estimate *rate)
 {
     const double wanted = run->precision / PER_CENT * (rate->x == 0 ? 0 : estimate_mean(rate));
     if (wanted == 0 || !estimate_has_margin(rate) || estimate_margin(rate, samples_left(run)) <= wanted)
@@ -363,7 +363,7 @@ static void warn_of_doubts(struct document *d, const struct digest *digest)
 /* Beside a start: what is behind it may be anything. */
 static bool too_few(const struct report_run *run)
 {
-    return run->start && samples_count(run) < 2 && start_of(run) != run->instructions;
+    return run->start && samples_count(run) < 2 && samples_start_of(run) != run->instructions;
 }
 
 static void warn_of_few(struct document *d, const struct report_run *run)
@@ -374,7 +374,7 @@ static void warn_of_few(struct document *d, const struct report_run *run)
              "WARNING: %s of the %s instructions behind the start: the run is too short for this --period, and may "
              "differ from what is said here; take a shorter one, or no samples",
              samples_count(run) == 0 ? "no sample is" : "one sample is all there is",
-             doc_digits(d, run->instructions - start_of(run)));
+             doc_digits(d, run->instructions - samples_start_of(run)));
     doc_flag(d, DOC_JSON, "too_few", true);
 }
 
@@ -384,8 +384,8 @@ static void note_how_sure(struct document *d, const struct report_run *run)
     if (run->weights)
         doc_say(d, ", each with its weight: they were chosen, not drawn, and have no interval");
     else if (count == 0)
-        doc_say(d, start_of(run) == run->instructions ? ": it is all start"
-                                                      : ": no sample is of what is behind the start");
+        doc_say(d, samples_start_of(run) == run->instructions ? ": it is all start"
+                                                              : ": no sample is of what is behind the start");
     else if (count == 1)
         doc_say(d, ": one does not say how far it is from all of it");
     else
@@ -400,11 +400,11 @@ static void note_start(struct document *d, const struct report_run *run)
         return;
     doc_note(d, DOC_LINE, NULL,
              "the start, %s instructions, stands for itself, an instruction of a sample for %.1f of those behind it;",
-             doc_digits(d, start_of(run)), 1 / share_behind(run));
+             doc_digits(d, samples_start_of(run)), 1 / share_behind(run));
     doc_note(d, DOC_LINE, NULL, "the other tables count each once");
 }
 
-static void note_samples(struct document *d, const struct report_run *run)
+static void samples_note_samples(struct document *d, const struct report_run *run)
 {
     const uint32_t count = (uint32_t)samples_count(run);
     doc_note(d, DOC_LINE, NULL, "%s%s sample%s, %.1f %% of the run", run->start ? "the start and " : "",
@@ -418,11 +418,11 @@ static void add_coherence(struct document *d, const struct report_run *run, cons
     const struct estimate of = samples_level(run, level->number, SAMPLES_COHERENCE, SAMPLES_MISSES);
     if (caches_machine_cores(run->sim.machine) == 1)
         return;
-    add_words(d, "coherence", &of, samples_left(run), PER_CENT);
+    samples_add_words(d, "coherence", &of, samples_left(run), PER_CENT);
     add_estimate(d, "coherence", &of, samples_left(run), PER_CENT);
 }
 
-static void add_level(struct document *d, const struct report_run *run, const struct digest_level *level)
+static void samples_add_level(struct document *d, const struct report_run *run, const struct digest_level *level)
 {
     const double left = samples_left(run);
     const struct estimate rate = samples_level(run, level->number, SAMPLES_MISSES, SAMPLES_ACCESSES);
@@ -435,23 +435,23 @@ static void add_level(struct document *d, const struct report_run *run, const st
         doc_string(d, DOC_JSON, "no_interval", doubt.why == SAMPLES_STALE ? "stale" : "snapshots");
     if (doubt.why == SAMPLES_STALE)
         doc_decimal(d, DOC_JSON, "doubt", PER_CENT * doubt.share);
-    add_words(d, "miss rate", &rate, left, PER_CENT);
-    add_words(d, "per 1000", &misses, left, PER_1000);
+    samples_add_words(d, "miss rate", &rate, left, PER_CENT);
+    samples_add_words(d, "per 1000", &misses, left, PER_1000);
     add_total_words(d, run, &misses);
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
         classes[i] = samples_level(run, level->number, SAMPLES_CLASSES + i, SAMPLES_MISSES);
-        add_words(d, class_keys[i], &classes[i], left, PER_CENT);
+        samples_add_words(d, class_keys[i], &classes[i], left, PER_CENT);
     }
     add_estimate(d, "miss_rate", &rate, left, PER_CENT);
-    add_classes(d, classes, left);
+    samples_add_classes(d, classes, left);
     add_coherence(d, run, level);
     add_estimate(d, "misses_per_1000", &misses, left, PER_1000);
     add_totals(d, run, level->number);
-    add_needed(d, run, &rate);
+    samples_add_needed(d, run, &rate);
     doc_close(d);
 }
 
-static void add_levels(struct document *d, const struct digest *digest)
+static void samples_add_levels(struct document *d, const struct digest *digest)
 {
     static const struct doc_column columns[] = {{.heading = "sampled", .key = "name", .form = DOC_LEFT},
                                                 {.heading = "miss rate, %", .key = "miss rate"},
@@ -464,7 +464,7 @@ static void add_levels(struct document *d, const struct digest *digest)
     doc_table(d, DOC_BOTH, "levels");
     doc_columns(d, columns, COUNT_OF(columns) - (digest->run->machine->cores <= 1), 0);
     for (size_t i = 0; i < digest->level_count; i++)
-        add_level(d, report_of(digest), &digest->levels[i]);
+        samples_add_level(d, report_of(digest), &digest->levels[i]);
     doc_close(d);
 }
 
@@ -474,18 +474,18 @@ void report_add_samples(struct document *d, struct digest *digest)
     if (run->samples.count == 0)
         return;
     doc_group(d, DOC_BOTH, "samples");
-    note_samples(d, run);
+    samples_note_samples(d, run);
     doc_count(d, DOC_JSON, "count", samples_count(run));
     doc_flag(d, DOC_JSON, "weighted", run->weights);
     doc_decimal(d, DOC_JSON, "share", PER_CENT * share_measured(run));
     if (run->start)
-        doc_count(d, DOC_JSON, "start", start_of(run));
+        doc_count(d, DOC_JSON, "start", samples_start_of(run));
     if (samples_count(run) > 1 && !run->weights)
         doc_decimal(d, DOC_JSON, "t", estimate_student((uint32_t)samples_count(run) - 1));
     warn_of_coverage(d, run);
     warn_of_few(d, run);
     warn_of_doubts(d, digest);
     add_precision(d, digest);
-    add_levels(d, digest);
+    samples_add_levels(d, digest);
     doc_close(d);
 }

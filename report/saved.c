@@ -33,7 +33,7 @@ struct reading {
     struct c2_error *err;
 };
 
-static void fail(struct reading *r, const char *what, const char *should)
+static void saved_fail(struct reading *r, const char *what, const char *should)
 {
     if (r->status == C2_OK)
         r->status = c2_fail(r->err, C2_ERR_FORMAT, "verify: %s: %s of its receipt is missing or is no %s", r->name,
@@ -48,11 +48,11 @@ static void *room(struct reading *r, size_t bytes)
     return memory;
 }
 
-static const char *text_of(struct reading *r, const json_t *object, const char *key)
+static const char *saved_text_of(struct reading *r, const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     if (!text)
-        fail(r, key, "text");
+        saved_fail(r, key, "text");
     return text ? text : "";
 }
 
@@ -61,70 +61,70 @@ static bool is_hash(const char *text)
     return text && strlen(text) == C2_SHA256_TEXT - 1 && strspn(text, "0123456789abcdef") == C2_SHA256_TEXT - 1;
 }
 
-static const char *hash_of(struct reading *r, const json_t *object, const char *key)
+static const char *saved_hash_of(struct reading *r, const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     if (!is_hash(text))
-        fail(r, key, "hash");
+        saved_fail(r, key, "hash");
     return text ? text : "";
 }
 
 /* An array of texts, NULL behind the last. */
-static const char *const *texts_of(struct reading *r, const json_t *object, const char *key)
+static const char *const *saved_texts_of(struct reading *r, const json_t *object, const char *key)
 {
     const json_t *array = json_object_get(object, key);
     const size_t count = json_array_size(array);
     const char **texts = room(r, (count + 1) * sizeof *texts);
     if (!json_is_array(array))
-        fail(r, key, "list of texts");
+        saved_fail(r, key, "list of texts");
     for (size_t i = 0; texts && i < count; i++) {
         texts[i] = json_string_value(json_array_get(array, i));
         if (!texts[i])
-            fail(r, key, "list of texts");
+            saved_fail(r, key, "list of texts");
     }
     return texts;
 }
 
-static void read_environment(struct reading *r, const json_t *receipt)
+static void saved_read_environment(struct reading *r, const json_t *receipt)
 {
     const json_t *array = json_object_get(receipt, "environment"), *element;
     struct report_variable *variables = room(r, (json_array_size(array) + 1) * sizeof *variables);
     size_t i;
     if (!json_is_array(array))
-        fail(r, "environment", "list");
+        saved_fail(r, "environment", "list");
     json_array_foreach(array, i, element)
     {
         if (!variables || r->status != C2_OK)
             return;
-        variables[i] = (struct report_variable){text_of(r, element, "name"), hash_of(r, element, "sha256")};
+        variables[i] = (struct report_variable){saved_text_of(r, element, "name"), saved_hash_of(r, element, "sha256")};
     }
     r->to->receipt.environment = variables;
     r->to->receipt.environment_count = json_array_size(array);
 }
 
-static uint64_t number_of(struct reading *r, const json_t *object, const char *key)
+static uint64_t saved_number_of(struct reading *r, const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (value && (!json_is_integer(value) || json_integer_value(value) < 0))
-        fail(r, key, "count");
+        saved_fail(r, key, "count");
     return (uint64_t)json_integer_value(value);
 }
 
 static void read_input(struct reading *r, struct report_input *out, const json_t *input)
 {
     const json_t *descriptor = json_object_get(input, "descriptor");
-    *out = (struct report_input){.kind = text_of(r, input, "kind"),
+    *out = (struct report_input){.kind = saved_text_of(r, input, "kind"),
                                  .path = json_string_value(json_object_get(input, "path")),
-                                 .descriptor = descriptor ? (int)(number_of(r, input, "descriptor") & 0xff) : -1,
-                                 .offset = number_of(r, input, "offset"),
-                                 .bytes = number_of(r, input, "bytes"),
+                                 .descriptor = descriptor ? (int)(saved_number_of(r, input, "descriptor") & 0xff) : -1,
+                                 .offset = saved_number_of(r, input, "offset"),
+                                 .bytes = saved_number_of(r, input, "bytes"),
                                  .note = json_string_value(json_object_get(input, "note"))};
     if (json_object_get(input, "sha256"))
-        out->sha256 = hash_of(r, input, "sha256");
+        out->sha256 = saved_hash_of(r, input, "sha256");
     if (!out->path && out->descriptor < 0 && strcmp(out->kind, "stream") != 0)
-        fail(r, "the path of an input", "text");
+        saved_fail(r, "the path of an input", "text");
     if (!out->sha256 && !out->note && strcmp(out->kind, "absent") != 0)
-        fail(r, "the sha256 of an input", "hash");
+        saved_fail(r, "the sha256 of an input", "hash");
 }
 
 static void read_inputs(struct reading *r, const json_t *receipt)
@@ -133,7 +133,7 @@ static void read_inputs(struct reading *r, const json_t *receipt)
     struct report_input *inputs = room(r, (json_array_size(array) + 1) * sizeof *inputs);
     size_t i;
     if (!json_is_array(array))
-        fail(r, "inputs", "list");
+        saved_fail(r, "inputs", "list");
     json_array_foreach(array, i, element)
     {
         if (!inputs || r->status != C2_OK)
@@ -150,12 +150,13 @@ static void read_machines(struct reading *r, const json_t *receipt)
     struct report_described *machines = room(r, (json_array_size(array) + 1) * sizeof *machines);
     size_t i;
     if (json_array_size(array) == 0)
-        fail(r, "machines", "list");
+        saved_fail(r, "machines", "list");
     json_array_foreach(array, i, element)
     {
         if (!machines || r->status != C2_OK)
             return;
-        machines[i] = (struct report_described){hash_of(r, element, "sha256"), texts_of(r, element, "lines")};
+        machines[i] = (struct report_described){saved_hash_of(r, element, "sha256"),
+                                                saved_texts_of(r, element, "lines")};
     }
     r->to->receipt.machines = machines;
     r->to->receipt.machine_count = json_array_size(array);
@@ -165,15 +166,15 @@ static void read_receipt(struct reading *r, const json_t *receipt)
 {
     static const char *const streams[] = {"stdin", "stdout", "stderr"};
     struct report_receipt *to = &r->to->receipt;
-    to->version = text_of(r, receipt, "c2emu");
-    to->engine = text_of(r, receipt, REPORT_ENGINE);
+    to->version = saved_text_of(r, receipt, "c2emu");
+    to->engine = saved_text_of(r, receipt, REPORT_ENGINE);
     to->verb = json_string_value(json_object_get(receipt, "verb"));
-    to->options = texts_of(r, receipt, "options");
-    to->directory = text_of(r, receipt, "directory");
-    to->arguments = hash_of(r, receipt, "arguments");
+    to->options = saved_texts_of(r, receipt, "options");
+    to->directory = saved_text_of(r, receipt, "directory");
+    to->arguments = saved_hash_of(r, receipt, "arguments");
     for (size_t i = 0; i < 3; i++)
-        to->streams[i] = text_of(r, json_object_get(receipt, "streams"), streams[i]);
-    read_environment(r, receipt);
+        to->streams[i] = saved_text_of(r, json_object_get(receipt, "streams"), streams[i]);
+    saved_read_environment(r, receipt);
     read_machines(r, receipt);
     read_inputs(r, receipt);
 }
@@ -191,7 +192,7 @@ static void read_reports(struct reading *r)
     {
         const char *name = json_string_value(json_object_get(program, "report"));
         if (name && strchr(name, '/'))
-            fail(r, "the name of a report", "name beside the list's");
+            saved_fail(r, "the name of a report", "name beside the list's");
         if (name && names)
             names[count++] = name;
     }
@@ -214,9 +215,9 @@ static enum c2_status read_root(struct reading *r)
                        "verify: %s has no receipt: an older c2emu wrote it, or it is of no run that can be made again",
                        r->name);
     read_receipt(r, receipt);
-    r->to->command = texts_of(r, root, "command");
+    r->to->command = saved_texts_of(r, root, "command");
     if (r->status == C2_OK && !r->to->command[0])
-        fail(r, "the command", "program");
+        saved_fail(r, "the command", "program");
     read_reports(r);
     return r->status;
 }
@@ -224,8 +225,8 @@ static enum c2_status read_root(struct reading *r)
 /* ------------------------------------------------------------------ from begin to end */
 
 /* whole: with its receipt. */
-static enum c2_status parse(struct report_saved **out, const char *text, size_t bytes, const char *name, bool whole,
-                            struct c2_error *err)
+static enum c2_status saved_parse(struct report_saved **out, const char *text, size_t bytes, const char *name,
+                                  bool whole, struct c2_error *err)
 {
     json_error_t why;
     *out = c2_calloc(1, sizeof **out);
@@ -246,11 +247,11 @@ static enum c2_status parse(struct report_saved **out, const char *text, size_t 
 enum c2_status report_saved_parse(struct report_saved **out, const char *text, size_t bytes, const char *name,
                                   struct c2_error *err)
 {
-    return parse(out, text, bytes, name, true, err);
+    return saved_parse(out, text, bytes, name, true, err);
 }
 
 /* The rest of a stream; *text is to be freed. */
-static bool read_all(char **text, size_t *bytes, FILE *from)
+static bool saved_read_all(char **text, size_t *bytes, FILE *from)
 {
     size_t size = 1 << 16;
     *bytes = 0;
@@ -267,7 +268,7 @@ static bool read_all(char **text, size_t *bytes, FILE *from)
     return false;
 }
 
-static enum c2_status open_file(struct report_saved **out, const char *path, bool whole, struct c2_error *err)
+static enum c2_status saved_open_file(struct report_saved **out, const char *path, bool whole, struct c2_error *err)
 {
     char *text;
     size_t bytes;
@@ -275,24 +276,24 @@ static enum c2_status open_file(struct report_saved **out, const char *path, boo
     FILE *from = fopen(path, "re");
     if (!from)
         return c2_fail(err, C2_ERR_NOT_FOUND, "verify: %s cannot be opened: %m", path);
-    enum c2_status status = read_all(&text, &bytes, from) ? C2_OK : c2_fail_memory(err, "a report");
+    enum c2_status status = saved_read_all(&text, &bytes, from) ? C2_OK : c2_fail_memory(err, "a report");
     if (status == C2_OK && ferror(from))
         status = c2_fail(err, C2_ERR_IO, "verify: %s cannot be read: %m", path);
     fclose(from);
     if (status == C2_OK)
-        status = parse(out, text, bytes, path, whole, err);
+        status = saved_parse(out, text, bytes, path, whole, err);
     c2_free(text);
     return status;
 }
 
 enum c2_status report_saved_open(struct report_saved **out, const char *path, struct c2_error *err)
 {
-    return open_file(out, path, true, err);
+    return saved_open_file(out, path, true, err);
 }
 
 enum c2_status report_saved_open_values(struct report_saved **out, const char *path, struct c2_error *err)
 {
-    return open_file(out, path, false, err);
+    return saved_open_file(out, path, false, err);
 }
 
 const char *const *report_saved_reports(const struct report_saved *saved) { return saved->reports; }
@@ -352,7 +353,7 @@ struct walk {
     struct report_difference *found;
 };
 
-static void say_value(FILE *to, const json_t *value)
+static void saved_say_value(FILE *to, const json_t *value)
 {
     if (!value)
         fputs("nothing", to);
@@ -364,18 +365,18 @@ static void say_value(FILE *to, const json_t *value)
         json_dumpf(value, to, JSON_ENCODE_ANY);
 }
 
-static void tell(struct walk *w, const char *path, const json_t *a, const json_t *b)
+static void saved_tell(struct walk *w, const char *path, const json_t *a, const json_t *b)
 {
     if (w->found->differ++ >= SHOWN)
         return;
     fprintf(w->to, "  %s: ", path);
-    say_value(w->to, a);
+    saved_say_value(w->to, a);
     fputs(", now ", w->to);
-    say_value(w->to, b);
+    saved_say_value(w->to, b);
     fputc('\n', w->to);
 }
 
-static void compare(struct walk *w, const char *path, const json_t *a, const json_t *b);
+static void saved_compare(struct walk *w, const char *path, const json_t *a, const json_t *b);
 
 static void compare_member(struct walk *w, const char *path, const char *key, const json_t *a, const json_t *b)
 {
@@ -383,7 +384,7 @@ static void compare_member(struct walk *w, const char *path, const char *key, co
     if (path[0] == '\0' && strcmp(key, "receipt") == 0)
         return;
     snprintf(longer, sizeof longer, "%s%s%s", path, path[0] == '\0' ? "" : ".", key);
-    compare(w, longer, json_object_get(a, key), json_object_get(b, key));
+    saved_compare(w, longer, json_object_get(a, key), json_object_get(b, key));
 }
 
 /* Members of b that a does not have come last. */
@@ -410,13 +411,13 @@ static void compare_arrays(struct walk *w, const char *path, const json_t *a, co
             snprintf(longer, sizeof longer, "%s.%s", path, name);
         else
             snprintf(longer, sizeof longer, "%s[%zu]", path, i);
-        compare(w, longer, row, json_array_get(b, i));
+        saved_compare(w, longer, row, json_array_get(b, i));
     }
     if (in_a != in_b)
-        tell(w, path, a, b);
+        saved_tell(w, path, a, b);
 }
 
-static void compare(struct walk *w, const char *path, const json_t *a, const json_t *b)
+static void saved_compare(struct walk *w, const char *path, const json_t *a, const json_t *b)
 {
     if (json_is_object(a) && json_is_object(b)) {
         compare_objects(w, path, a, b);
@@ -428,7 +429,7 @@ static void compare(struct walk *w, const char *path, const json_t *a, const jso
     }
     w->found->values++;
     if (!json_equal(a, b))
-        tell(w, path, a, b);
+        saved_tell(w, path, a, b);
 }
 
 struct report_difference report_saved_compare(FILE *to, const struct report_saved *a, const struct report_saved *b)
@@ -436,7 +437,7 @@ struct report_difference report_saved_compare(FILE *to, const struct report_save
     char digits[32];
     struct report_difference found = {0};
     struct walk walk = {to, &found};
-    compare(&walk, "", a->root, b->root);
+    saved_compare(&walk, "", a->root, b->root);
     if (found.differ > SHOWN)
         fprintf(to, "  and %s more\n", c2_group_digits(digits, found.differ - SHOWN));
     return found;

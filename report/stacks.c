@@ -87,7 +87,7 @@ const char *report_stack_name(const struct report_stacks *stacks, uint32_t stack
 
 /* ------------------------------------------------------------------ folded */
 
-static void write_name(FILE *to, const char *name)
+static void stacks_write_name(FILE *to, const char *name)
 {
     for (; *name != '\0'; name++)
         putc(*name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name, to);
@@ -99,7 +99,7 @@ static void write_stack(FILE *to, const struct report_stacks *stacks, uint32_t s
     for (uint32_t at = stack; at != UINT32_MAX; at = stacks->list[at].parent)
         path[depth++] = at;
     while (depth-- > 0) {
-        write_name(to, report_stack_name(stacks, path[depth]));
+        stacks_write_name(to, report_stack_name(stacks, path[depth]));
         putc(depth == 0 ? ' ' : ';', to);
     }
     fprintf(to, "%" PRIu64 "\n", count);

@@ -29,7 +29,7 @@
  */
 #include "report/samples.h"
 
-static uint64_t lines_of(const struct report_run *run, uint32_t number)
+static uint64_t stale_lines_of(const struct report_run *run, uint32_t number)
 {
     const struct caches_machine *machine = run->sim.machine;
     const struct caches_level *level = number < machine->level_count ? &machine->levels[number] : &machine->l1i;
@@ -81,18 +81,18 @@ static double intake(const struct report_run *run, uint32_t number)
     return instructions == 0 ? 0 : (double)lines / (double)instructions;
 }
 
-static double least(double a, double b) { return a < b ? a : b; }
+static double stale_least(double a, double b) { return a < b ? a : b; }
 
 /* What is left of so many stale lines when others have been brought in. */
-static double left_of(double stale, uint64_t lines, uint64_t brought_in)
+static double stale_left_of(double stale, uint64_t lines, uint64_t brought_in)
 {
-    return least(stale, brought_in < lines ? (double)(lines - brought_in) : 0);
+    return stale_least(stale, brought_in < lines ? (double)(lines - brought_in) : 0);
 }
 
 static double turned(const struct sim_sampled *sample, double stale)
 {
     const uint64_t hits = sample->accesses - sample->misses;
-    return least(stale, (double)(hits > sample->misses ? hits : sample->misses));
+    return stale_least(stale, (double)(hits > sample->misses ? hits : sample->misses));
 }
 
 static size_t samples_of_phases(const struct report_run *run)
@@ -109,19 +109,19 @@ struct sums {
     uint64_t met, misses; /* accesses and misses of the samples behind the start */
 };
 
-static void add_sample(struct sums *sums, struct samples_doubt *doubt, const struct report_run *run, uint32_t number,
-                       const struct stretch *stretch, double rate)
+static void stale_add_sample(struct sums *sums, struct samples_doubt *doubt, const struct report_run *run,
+                             uint32_t number, const struct stretch *stretch, double rate)
 {
     const struct sim_sampled *sample = of_sample(run, number, stretch->sample);
     const uint64_t warmed = warm_misses(run, number, stretch->sample);
     const bool start = stretch->sample < run->start;
-    const double stale = least(sums->stale + rate * (double)stretch->skipped, (double)doubt->lines);
-    const double before = left_of(stale, doubt->lines, warmed);
+    const double stale = stale_least(sums->stale + rate * (double)stretch->skipped, (double)doubt->lines);
+    const double before = stale_left_of(stale, doubt->lines, warmed);
     sums->accesses += (start ? samples_start_gain(run) : 1) * (double)sample->accesses;
     sums->doubtful += start ? 0 : turned(sample, before);
     sums->met += start ? 0 : sample->accesses;
     sums->misses += start ? 0 : sample->misses;
-    sums->stale = left_of(before, doubt->lines, warmed + sample->misses);
+    sums->stale = stale_left_of(before, doubt->lines, warmed + sample->misses);
     if (stretch->skipped != 0 && warmed < doubt->warmed)
         doubt->warmed = warmed;
 }
@@ -139,14 +139,14 @@ static bool are_snapshots(const struct report_run *run, const struct samples_dou
 
 struct samples_doubt samples_doubt(const struct report_run *run, uint32_t number)
 {
-    struct samples_doubt out = {.lines = lines_of(run, number), .warmed = UINT64_MAX};
+    struct samples_doubt out = {.lines = stale_lines_of(run, number), .warmed = UINT64_MAX};
     struct stretch stretch = {.sample = 0};
     struct sums sums = {.stale = 0};
     if (run->weights || samples_count(run) < 2 || samples_of_phases(run) != run->samples.count)
         return (struct samples_doubt){.why = SAMPLES_SURE};
     const double rate = intake(run, number);
     for (size_t phase = 0; next_stretch(&stretch, &phase, run); stretch.sample++)
-        add_sample(&sums, &out, run, number, &stretch, rate);
+        stale_add_sample(&sums, &out, run, number, &stretch, rate);
     out.share = sums.accesses == 0 ? 0 : sums.doubtful / sums.accesses;
     out.measured = sums.misses / samples_count(run);
     if (out.share > SAMPLES_DOUBT_MOST)

@@ -12,20 +12,20 @@
 
 #include "report/explain_priv.h"
 
-static const struct analyses_explain_result *result_of(const struct report_run *run)
+static const struct analyses_explain_result *story_result_of(const struct report_run *run)
 {
     return run->sim.found[ANALYSIS_explain];
 }
 
-static const char *level_name(const struct report_run *run)
+static const char *story_level_name(const struct report_run *run)
 {
-    const uint32_t level = result_of(run)->level;
+    const uint32_t level = story_result_of(run)->level;
     return level < run->sim.machine->level_count ? run->sim.machine->levels[level].name : run->sim.machine->l1i.name;
 }
 
 /* ------------------------------------------------------------------ which miss */
 
-static void add_classes(struct document *d, const struct analyses_explain_result *result)
+static void story_add_classes(struct document *d, const struct analyses_explain_result *result)
 {
     doc_group(d, DOC_JSON, "classes");
     for (unsigned i = CACHES_COLD; i < EXPLAIN_CLASSES; i++)
@@ -35,7 +35,7 @@ static void add_classes(struct document *d, const struct analyses_explain_result
 
 static const char *ordinal_text(struct document *d, const struct report_run *run)
 {
-    const struct analyses_explain_result *result = result_of(run);
+    const struct analyses_explain_result *result = story_result_of(run);
     const struct explain_story *story = result->story;
     const enum caches_class class_ = story->steps[0].class_;
     const char *where = result->at ? doc_keep(d, " at %s", result->at) : "";
@@ -49,23 +49,23 @@ static const char *ordinal_text(struct document *d, const struct report_run *run
 
 static void add_which(struct document *d, const struct report_run *run)
 {
-    const struct analyses_explain_result *result = result_of(run);
+    const struct analyses_explain_result *result = story_result_of(run);
     const struct explain_story *story = result->story;
     const enum caches_class class_ = story->steps[0].class_;
-    doc_note(d, DOC_HEADING, NULL, "A %s miss of %s on %s", report_story_class(class_), level_name(run),
+    doc_note(d, DOC_HEADING, NULL, "A %s miss of %s on %s", report_story_class(class_), story_level_name(run),
              run->sim.machine->name);
     doc_note(d, DOC_LINE, NULL, "%s; the level has %s misses.", ordinal_text(d, run), doc_digits(d, result->all));
     if (result->miss == 0)
         doc_say(d, " --miss %" PRIu64 " is this one again, others are told in the same way.", story->of_asked);
     doc_group(d, DOC_JSON, "miss");
-    doc_string(d, DOC_JSON, "level", level_name(run));
+    doc_string(d, DOC_JSON, "level", story_level_name(run));
     doc_string(d, DOC_JSON, "at", result->at);
     doc_count(d, DOC_JSON, "number", story->of_asked);
     doc_count(d, DOC_JSON, "of", result->asked);
     doc_count(d, DOC_JSON, "of_level", result->all);
     doc_count(d, DOC_JSON, "number_of_level", story->of_all);
     doc_count(d, DOC_JSON, "number_of_class", story->of_class);
-    add_classes(d, result);
+    story_add_classes(d, result);
     doc_close(d);
 }
 
@@ -128,7 +128,8 @@ static void add_access(struct document *d, const struct report_run *run, const s
 /* Of a miss that is told, what would have kept the line; NULL: not looked for. */
 static const char *kept_text(struct document *d, const struct report_run *run, const struct explain_step *step)
 {
-    return step->set_distance != EXPLAIN_UNKNOWN ? report_story_remedy(d, run, result_of(run)->level, step) : NULL;
+    return step->set_distance != EXPLAIN_UNKNOWN ? report_story_remedy(d, run, story_result_of(run)->level, step)
+                                                 : NULL;
 }
 
 static void say_why(struct document *d, const struct report_run *run, const struct explain_step *step)
@@ -137,7 +138,7 @@ static void say_why(struct document *d, const struct report_run *run, const stru
     doc_note(d, DOC_KEY, "victim", "%s", report_story_why(d, step));
     doc_note(d, DOC_KEY, "the line", "%s", report_story_past(d, run, step));
     doc_note(d, DOC_KEY, "ideal", "a fully associative LRU cache of this size %s",
-             report_story_full(d, run, result_of(run)->level, step));
+             report_story_full(d, run, story_result_of(run)->level, step));
     if (kept)
         doc_note(d, DOC_KEY, "kept by", "%s", kept);
 }
@@ -147,7 +148,7 @@ static void add_why(struct document *d, const struct report_run *run, const stru
     const bool knows = step->distance != EXPLAIN_UNKNOWN && step->class_ != CACHES_COLD;
     doc_string(d, DOC_JSON, "why", report_story_why(d, step));
     doc_string(d, DOC_JSON, "past", report_story_past(d, run, step));
-    doc_string(d, DOC_JSON, "ideal", report_story_full(d, run, result_of(run)->level, step));
+    doc_string(d, DOC_JSON, "ideal", report_story_full(d, run, story_result_of(run)->level, step));
     if (knows)
         doc_count(d, DOC_JSON, "distance", step->distance);
     if (step->set_distance != EXPLAIN_UNKNOWN && step->class_ != CACHES_COLD)
@@ -157,22 +158,22 @@ static void add_why(struct document *d, const struct report_run *run, const stru
 
 static const char *set_text(struct document *d, const struct report_run *run)
 {
-    const struct explain_story *story = result_of(run)->story;
+    const struct explain_story *story = story_result_of(run)->story;
     const struct explain_level *at = story->levels;
-    while (at->level != result_of(run)->level)
+    while (at->level != story_result_of(run)->level)
         at++;
     const uint32_t slices = at->level < run->sim.machine->level_count ? run->sim.machine->levels[at->level].slices
                                                                       : run->sim.machine->l1i.slices;
     const char *slice = slices > 1 ? doc_keep(d, " of slice %" PRIu32, at->place.slice) : "";
     const char *core = analyses_copies(run->sim.machine, at->level) > 1 ? doc_keep(d, " of core %" PRIu32, story->copy)
                                                                         : "";
-    return doc_keep(d, "set %" PRIu32 "%s of %s%s", at->place.index, slice, level_name(run), core);
+    return doc_keep(d, "set %" PRIu32 "%s of %s%s", at->place.index, slice, story_level_name(run), core);
 }
 
 static void say_set(struct document *d, const struct report_run *run, const struct explain_step *step)
 {
     doc_note(d, DOC_HEADING, NULL, "Before it, %s held (brought, touched: accesses of %s before%s)", set_text(d, run),
-             level_name(run), step->set.by_age ? "; LRU: ways in the order of touches" : "");
+             story_level_name(run), step->set.by_age ? "; LRU: ways in the order of touches" : "");
     report_story_ways(d, DOC_TEXT, run, step);
 }
 
@@ -211,7 +212,8 @@ static const struct doc_column step_columns[] = {
     {.heading = "by", .key = "code", .form = DOC_NAME},
 };
 
-static void add_row(struct document *d, const struct report_run *run, const struct explain_story *story, uint32_t i)
+static void story_add_row(struct document *d, const struct report_run *run, const struct explain_story *story,
+                          uint32_t i)
 {
     const struct explain_step *step = &story->steps[i];
     doc_group(d, DOC_BOTH, NULL);
@@ -229,23 +231,23 @@ static void add_row(struct document *d, const struct report_run *run, const stru
     doc_close(d);
 }
 
-static void add_steps(struct document *d, const struct report_run *run)
+static void story_add_steps(struct document *d, const struct report_run *run)
 {
-    const struct explain_story *story = result_of(run)->story;
+    const struct explain_story *story = story_result_of(run)->story;
     if (story->step_count > 1)
         doc_note(d, DOC_HEADING, NULL, "Then, in the same set:");
-    else if (result_of(run)->steps != 0)
+    else if (story_result_of(run)->steps != 0)
         doc_note(d, DOC_HEADING, NULL, "Nothing else was asked of this set");
     doc_table(d, story->step_count > 1 ? DOC_BOTH : DOC_JSON, "steps");
     doc_columns(d, step_columns, sizeof step_columns / sizeof step_columns[0], 2);
     for (uint32_t i = 0; i < story->step_count; i++)
-        add_row(d, run, story, i);
+        story_add_row(d, run, story, i);
     doc_close(d);
 }
 
 void report_add_step(struct document *d, const struct report_run *run, uint32_t number)
 {
-    const struct explain_story *story = result_of(run)->story;
+    const struct explain_story *story = story_result_of(run)->story;
     const struct explain_step *step = &story->steps[number];
     doc_section(d, DOC_TEXT, 1);
     doc_note(d, DOC_HEADING, NULL, "Step %" PRIu32 " of %" PRIu32 ": %s", number, story->step_count - 1,
@@ -262,7 +264,7 @@ void report_add_step(struct document *d, const struct report_run *run, uint32_t 
 
 void report_add_story(struct document *d, const struct report_run *run)
 {
-    const struct explain_story *story = result_of(run)->story;
+    const struct explain_story *story = story_result_of(run)->story;
     doc_section(d, DOC_JSON, 0);
     doc_string(d, DOC_JSON, "format", "c2emu-explain");
     doc_count(d, DOC_JSON, "version", 1);
@@ -278,7 +280,7 @@ void report_add_story(struct document *d, const struct report_run *run)
     doc_section(d, DOC_TEXT, 4);
     say_why(d, run, &story->steps[0]);
     doc_section(d, DOC_BOTH, 5);
-    add_steps(d, run);
+    story_add_steps(d, run);
 }
 
 /* ------------------------------------------------------------------ lines that missed */
@@ -291,7 +293,7 @@ struct missing_line {
     uint64_t misses;
 };
 
-static uint64_t misses_of(const struct analyses_row *row, uint32_t level)
+static uint64_t story_misses_of(const struct analyses_row *row, uint32_t level)
 {
     uint64_t sum = row->taken ? row->taken[level].reads + row->taken[level].writes : 0;
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
@@ -311,7 +313,7 @@ static void count_line(struct missing_line *lines, uint32_t *count, int line, ui
     lines[i].misses += misses;
 }
 
-static int by_misses(const void *a, const void *b)
+static int story_by_misses(const void *a, const void *b)
 {
     const struct missing_line *x = a, *y = b;
     return x->misses != y->misses ? (x->misses < y->misses ? 1 : -1) : x->line - y->line;
@@ -325,7 +327,7 @@ char *report_missing_lines(char *buffer, size_t bytes, const struct report_run *
     buffer[0] = '\0';
     for (size_t i = 0; i < run->sim.profile->row_count; i++) {
         const struct analyses_row *row = &run->sim.profile->rows[i];
-        const uint64_t misses = misses_of(row, level);
+        const uint64_t misses = story_misses_of(row, level);
         struct loader_frame frame;
         if (misses == 0)
             continue;
@@ -333,7 +335,7 @@ char *report_missing_lines(char *buffer, size_t bytes, const struct report_run *
         if (frame.file && loader_names_file(frame.file, file))
             count_line(lines, &count, frame.line, misses);
     }
-    qsort(lines, count, sizeof lines[0], by_misses);
+    qsort(lines, count, sizeof lines[0], story_by_misses);
     for (uint32_t i = 0; i < count && i < NAMED; i++)
         c2_say(&words, "%s%d (%" PRIu64 ")", i == 0 ? "" : ", ", lines[i].line, lines[i].misses);
     return buffer;

@@ -22,7 +22,7 @@ struct table {
     size_t name_count;
 };
 
-static void write_head(FILE *to, const struct table *table)
+static void varied_write_head(FILE *to, const struct table *table)
 {
     for (size_t i = 0; i < table->runs->varied_count; i++) {
         analyses_write_quoted(to, table->runs->varied[i]);
@@ -37,7 +37,7 @@ static void write_head(FILE *to, const struct table *table)
     fputc('\n', to);
 }
 
-static void write_level(FILE *to, const struct caches_counts *counts)
+static void varied_write_level(FILE *to, const struct caches_counts *counts)
 {
 #define X(counter) \
     fputc(',', to); \
@@ -47,7 +47,7 @@ static void write_level(FILE *to, const struct caches_counts *counts)
 #undef X
 }
 
-static const struct caches_counts *counts_of(const struct report_run *run, const char *name)
+static const struct caches_counts *varied_counts_of(const struct report_run *run, const char *name)
 {
     struct digest_level levels[DIGEST_LEVELS];
     const size_t count = digest_levels(levels, &run->sim);
@@ -57,7 +57,7 @@ static const struct caches_counts *counts_of(const struct report_run *run, const
     return NULL;
 }
 
-static void write_row(FILE *to, const struct table *table, const struct report_run *run)
+static void varied_write_row(FILE *to, const struct table *table, const struct report_run *run)
 {
     const struct caches_cost cost = digest_run_cost(&run->sim);
     for (size_t i = 0; i < run->varied_count; i++) {
@@ -68,7 +68,7 @@ static void write_row(FILE *to, const struct table *table, const struct report_r
     if (run->sim.tlb)
         fprintf(to, "%" PRIu64, run->sim.measured->walks.count);
     for (size_t i = 0; i < table->name_count; i++)
-        write_level(to, counts_of(run, table->names[i]));
+        varied_write_level(to, varied_counts_of(run, table->names[i]));
     fputc('\n', to);
 }
 
@@ -76,8 +76,8 @@ enum c2_status report_varied(FILE *to, const struct report_run *run, struct c2_e
 {
     struct table table = {.runs = run->lanes ? run->lanes : run, .count = run->lanes ? run->lane_count : 1};
     table.name_count = report_level_names(table.names, table.runs, table.count);
-    write_head(to, &table);
+    varied_write_head(to, &table);
     for (size_t i = 0; i < table.count; i++)
-        write_row(to, &table, &table.runs[i]);
+        varied_write_row(to, &table, &table.runs[i]);
     return ferror(to) ? c2_fail(err, C2_ERR_IO, "cannot write the table of machines") : C2_OK;
 }

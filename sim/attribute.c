@@ -65,7 +65,7 @@ void sim_attribute_free(struct sim *sim) { c2_free(sim->attributed.codes); }
 
 /* ------------------------------------------------------------------ code */
 
-static enum c2_status reach(struct sim_attributed *a, uint32_t count, struct c2_error *err)
+static enum c2_status attribute_reach(struct sim_attributed *a, uint32_t count, struct c2_error *err)
 {
     if (count <= a->code_capacity)
         return C2_OK;
@@ -85,7 +85,7 @@ enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *b
                                    struct c2_error *err)
 {
     struct sim_attributed *a = &sim->attributed;
-    enum c2_status status = reach(a, a->code_count + block->insn_count, err);
+    enum c2_status status = attribute_reach(a, a->code_count + block->insn_count, err);
     if (status == C2_OK)
         status = sim_verdicts_before(sim, err);
     if (status != C2_OK)
@@ -149,7 +149,7 @@ struct sim_code sim_code_at(const struct sim *sim, uint32_t code)
 
 /* ------------------------------------------------------------------ owners */
 
-static bool within(const struct sim_owner *owner, uint64_t start, uint64_t end)
+static bool attribute_within(const struct sim_owner *owner, uint64_t start, uint64_t end)
 {
     return owner->start <= start && end <= owner->end;
 }
@@ -163,11 +163,11 @@ static uint64_t *find_owner(struct sim_core *core, struct sim_page *page, uint64
         return page->refs;
     if (!a->to.owner || !a->measuring)
         a->last = (struct sim_owner){&a->nobody, 0, UINT64_MAX};
-    else if (!SHORTCUT(within(&a->last, va, va + 1)))
+    else if (!SHORTCUT(attribute_within(&a->last, va, va + 1)))
         a->to.owner(a->to.self, (struct guest_va){va}, &a->last);
-    C2_ASSERT(within(&a->last, va, va + 1));
+    C2_ASSERT(attribute_within(&a->last, va, va + 1));
     const uint64_t start = c2_align_down(va, C2_PAGE_BYTES);
-    *whole = within(&a->last, start, start + C2_PAGE_BYTES);
+    *whole = attribute_within(&a->last, start, start + C2_PAGE_BYTES);
     if (*whole)
         page->refs = a->last.refs;
     return a->last.refs;
@@ -177,15 +177,15 @@ static uint64_t *find_owner(struct sim_core *core, struct sim_page *page, uint64
 static bool owns_line(const struct sim_core *core, uint64_t va)
 {
     const uint64_t start = va & ~core->line_mask;
-    return within(&core->sim->attributed.last, start, start + core->sim->line_bytes);
+    return attribute_within(&core->sim->attributed.last, start, start + core->sim->line_bytes);
 }
 
 /* His part of a line with several owners. */
-static void note_word(struct sim_core *core, uint64_t va, uint64_t *refs)
+static void attribute_note_word(struct sim_core *core, uint64_t va, uint64_t *refs)
 {
     struct sim_attributed *a = &core->sim->attributed;
     const uint64_t word = va >> SIM_WORD_SHIFT, start = word << SIM_WORD_SHIFT;
-    if (within(&a->last, start, start + (1u << SIM_WORD_SHIFT)))
+    if (attribute_within(&a->last, start, start + (1u << SIM_WORD_SHIFT)))
         a->words[word & (SIM_OWNED_WORDS - 1)] = (struct sim_owned_word){word, refs};
 }
 
@@ -196,7 +196,7 @@ void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs)
     if (!of) {
         of = find_owner(core, sim_page_of(core, va), va.v, &whole);
         if (!whole && !owns_line(core, va.v))
-            note_word(core, va.v, of);
+            attribute_note_word(core, va.v, of);
     }
     *of += refs;
 }
@@ -209,7 +209,7 @@ bool sim_attribute_line_holds(const struct sim_core *core)
     if (!core->line_refs || !a->to.owner || !a->measuring)
         return true;
     a->to.owner(a->to.self, (struct guest_va){start}, &owner);
-    return owner.refs == core->line_refs && within(&owner, start, start + core->sim->line_bytes);
+    return owner.refs == core->line_refs && attribute_within(&owner, start, start + core->sim->line_bytes);
 }
 
 bool sim_attribute_word_holds(const struct sim_core *core, struct guest_va va, const uint64_t *refs)
@@ -299,9 +299,9 @@ static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struc
 }
 
 /* What is told of a line access, whatever it was. */
-static struct sim_miss describe(const struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                struct line_no line, uint64_t actor, uint32_t first,
-                                const struct caches_outcome *outcome)
+static struct sim_miss attribute_describe(const struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                          struct line_no line, uint64_t actor, uint32_t first,
+                                          const struct caches_outcome *outcome)
 {
     return (struct sim_miss){.number = core->sim->attributed.number,
                              .code = core->code,
@@ -319,7 +319,7 @@ static struct sim_miss describe(const struct sim_core *core, enum sim_kind kind,
 }
 
 /* The level that an access of the program's, or a read of a walk, asks first. */
-static uint32_t first_of(const struct sim *sim, enum sim_kind kind)
+static uint32_t attribute_first_of(const struct sim *sim, enum sim_kind kind)
 {
     return kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
 }
@@ -337,7 +337,7 @@ static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struc
     const bool found = outcome->served_by == first;
     if (found && !tells_found(sim, kind, first))
         return C2_OK;
-    const struct sim_miss miss = describe(core, kind, va, line, actor, first, outcome);
+    const struct sim_miss miss = attribute_describe(core, kind, va, line, actor, first, outcome);
     enum c2_status status = sim_records_missing(sim, err);
     if (status == C2_OK)
         status = (found ? sim_tell_found : sim_tell_miss)(sim, &miss, err);
@@ -432,7 +432,7 @@ static enum c2_status tell_approach(struct sim_core *core, enum sim_kind kind, s
                                         .va = va,
                                         .pc = sim->attributed.codes[core->code].pc,
                                         .line = line,
-                                        .first = first_of(sim, kind),
+                                        .first = attribute_first_of(sim, kind),
                                         .core = core->number,
                                         .measured = sim->attributed.measuring,
                                         .caches = sim->caches};
@@ -464,7 +464,7 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
         status = tell_upgrade(core, actor, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
-    const struct sim_miss access = describe(core, kind, va, physical_line, actor, 0, &outcome);
+    const struct sim_miss access = attribute_describe(core, kind, va, physical_line, actor, 0, &outcome);
     return tell_prefetched(core, &access, err);
 }
 
@@ -483,10 +483,11 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(core, SIM_WALK, va, entry, actor, first_of(sim, SIM_WALK), &outcome, err);
+        status = tell_miss(core, SIM_WALK, va, entry, actor, attribute_first_of(sim, SIM_WALK), &outcome, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
-    const struct sim_miss access = describe(core, SIM_WALK, va, entry, actor, first_of(sim, SIM_WALK), &outcome);
+    const struct sim_miss access = attribute_describe(core, SIM_WALK, va, entry, actor,
+                                                      attribute_first_of(sim, SIM_WALK), &outcome);
     return tell_prefetched(core, &access, err);
 }
 

@@ -80,7 +80,7 @@ static inline enum sim_kind first_kind(const struct sim_slot *slot)
     return (uint32_t)slot->repeated == 0 ? SIM_WRITE : SIM_READ;
 }
 
-static inline uint32_t references_of(const struct sim_slot *slot)
+static inline uint32_t consume_references_of(const struct sim_slot *slot)
 {
     return (uint32_t)slot->repeated + (uint32_t)(slot->repeated >> 32);
 }
@@ -104,7 +104,7 @@ static enum c2_status refer_any(struct sim_core *core, const struct sim_slot *sl
 {
     enter_slot(core, slot);
     if (core->sim->attributed.on)
-        sim_attribute_own(core, va, references_of(slot));
+        sim_attribute_own(core, va, consume_references_of(slot));
     enum c2_status status = sim_data_lines(core, first_kind(slot) == SIM_WRITE, va, slot->size, err);
     if (status != C2_OK || slot->following == 0)
         return status;
@@ -141,7 +141,7 @@ static enum c2_status refer_parted(struct sim_core *core, const struct sim_slot 
 {
     C2_PROMISE(sim_attribute_word_holds(core, va, refs));
     enter_slot(core, slot);
-    *refs += references_of(slot);
+    *refs += consume_references_of(slot);
     if (repeats_line(core, slot, va)) {
         if (core->line_refs)
             sim_part_line(core);
@@ -219,8 +219,8 @@ enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slo
 
 /* ------------------------------------------------------------------ a record */
 
-static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core, uint64_t header, const uint64_t *words,
-                                                          struct c2_error *err)
+static __attribute__((noinline)) enum c2_status consume_take_mark(struct sim_core *core, uint64_t header,
+                                                                  const uint64_t *words, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
@@ -294,7 +294,7 @@ enum c2_status sim_take_other(struct sim_core *core, uint32_t tid, uint64_t head
     if (stream_header_block(header) != STREAM_MARK)
         return unusual(core, tid, header, words, err);
     count_pending(core->sim);
-    return take_mark(core, header, words, err);
+    return consume_take_mark(core, header, words, err);
 }
 
 /* Counts are current after each batch; after a failure the caches may not be touched again. */
@@ -322,7 +322,7 @@ enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, st
 /* Up to so many words more than SIM_LOOK_AHEAD, so that not every record looks. */
 #define LOOK_FURTHER 16
 
-static inline void expect(struct sim_core *core, uint64_t va)
+static inline void consume_expect(struct sim_core *core, uint64_t va)
 {
     const struct sim_page *page = sim_page_at(core, va);
     const uint32_t line = sim_line_of((struct guest_va){va}, core->line_shift);
@@ -343,7 +343,7 @@ const uint64_t *sim_look_ahead(struct sim_core *core, const uint64_t *word, cons
         const uint64_t header = *ahead++;
         for (uint32_t i = 0; i < stream_header_slots(header) && *core->far != 0; i++) {
             if ((ahead[i] ^ last) > core->line_mask)
-                expect(core, ahead[i]);
+                consume_expect(core, ahead[i]);
             last = ahead[i];
         }
         ahead += stream_header_slots(header);
@@ -372,7 +372,7 @@ enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t h
     const uint32_t number = stream_header_block(header);
     *whole = false;
     if (number == STREAM_MARK)
-        return take_mark(core, header, words, err);
+        return consume_take_mark(core, header, words, err);
     if (C2_UNLIKELY(sim_needs_instructed(sim, number)))
         return stop_before(sim, words - 1);
     *whole = SHORTCUT(sim->attributed.on && !sim->tells_accesses && !sim->prefetches && !sim->writes_on &&
@@ -397,7 +397,7 @@ void sim_end_whole(struct sim_core *core, struct sim_plan *plan)
 /* ------------------------------------------------------------------ which loop */
 
 /* Whether the level holds a page in its sets, line for set. */
-static bool is_usual(const struct caches_front *front, uint32_t ways)
+static bool consume_is_usual(const struct caches_front *front, uint32_t ways)
 {
     return caches_front_is(front, SIM_USUAL_SETS, ways);
 }
@@ -407,8 +407,8 @@ static uint32_t usual_ways(const struct sim *sim)
 {
     const struct sim_core *core = &sim->core;
     const struct caches_front *data = core->front[CACHES_DATA];
-    const bool more = is_usual(data, SIM_USUAL_MORE_WAYS), any = more || is_usual(data, SIM_USUAL_WAYS);
-    const bool code = !sim->has_l1i || is_usual(core->front[CACHES_FETCH], SIM_USUAL_WAYS);
+    const bool more = consume_is_usual(data, SIM_USUAL_MORE_WAYS), any = more || consume_is_usual(data, SIM_USUAL_WAYS);
+    const bool code = !sim->has_l1i || consume_is_usual(core->front[CACHES_FETCH], SIM_USUAL_WAYS);
     const bool stages = sim->verdicts.tape && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
     return !any || !code || !stages ? 0 : more ? SIM_USUAL_MORE_WAYS : SIM_USUAL_WAYS;
 }

@@ -62,7 +62,7 @@ void sim_cores_credit(struct sim *sim, const struct sim_totals *now)
     sim->credited = *now;
 }
 
-static enum c2_status find_thread(struct sim *sim, uint32_t tid, struct c2_error *err)
+static enum c2_status cores_find_thread(struct sim *sim, uint32_t tid, struct c2_error *err)
 {
     for (sim->running = 0; sim->running < sim->thread_count; sim->running++)
         if (sim->threads[sim->running].tid == tid)
@@ -80,7 +80,7 @@ enum c2_status sim_cores_switch(struct sim *sim, uint32_t tid, struct c2_error *
         return C2_OK;
     sim_totals_read(&now, sim);
     sim_cores_credit(sim, &now);
-    enum c2_status status = find_thread(sim, tid, err);
+    enum c2_status status = cores_find_thread(sim, tid, err);
     if (status == C2_OK) {
         sim->now = sim_core_at(sim, sim->threads[sim->running].core);
         sim->now->turns++;

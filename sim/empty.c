@@ -13,7 +13,7 @@
 
 #include "sim/sim_priv.h"
 
-static void lend(struct sim *sim)
+static void empty_lend(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->core_count; i++) {
         struct sim_core *core = sim_core_at(sim, i);
@@ -27,7 +27,7 @@ enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *m
 {
     enum c2_status status = caches_create(&sim->caches, machine, sim->seed, err);
     if (status == C2_OK)
-        lend(sim);
+        empty_lend(sim);
     if (status == C2_OK && sim->attributed.to.actor)
         status = caches_keep_evictors(sim->caches, err);
     if (status == C2_OK && sim->prefetches && sim->compares) {

@@ -91,7 +91,8 @@ static enum c2_status ask_tlb(struct sim_core *core, enum sim_kind kind, struct 
 }
 
 /* Before the caches are told: time, core, and the actor for what they lose. */
-static enum c2_status prepare(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
+static enum c2_status instructed_prepare(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                         struct c2_error *err)
 {
     struct sim *sim = core->sim;
     uint64_t actor = 0;
@@ -104,7 +105,8 @@ static enum c2_status prepare(struct sim_core *core, enum sim_kind kind, struct 
 }
 
 /* What has come and gone. */
-static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
+static enum c2_status instructed_tell(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                      struct c2_error *err)
 {
     struct sim *sim = core->sim;
     struct sim_prefetched prefetched = {.code = core->code,
@@ -121,7 +123,7 @@ static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct gue
 }
 
 /* Nothing of the data side is at hand any more. */
-static void leave(struct sim_core *core)
+static void instructed_leave(struct sim_core *core)
 {
     sim_flush_repeats(core);
     sim_leave_line(core);
@@ -137,8 +139,8 @@ static enum caches_instruction instruction_of(enum stream_cache what)
     return of[what];
 }
 
-static enum c2_status say(struct sim_core *core, enum caches_instruction what, const struct sim_reference *named,
-                          struct c2_error *err)
+static enum c2_status instructed_say(struct sim_core *core, enum caches_instruction what,
+                                     const struct sim_reference *named, struct c2_error *err)
 {
     struct sim_reference whole = *named;
     if (!core->sim->references)
@@ -161,18 +163,18 @@ static enum c2_status instruct(struct sim_core *core, const struct stream_slot *
     if (what < CACHES_FLUSH && !sim->translation.translate(sim->translation.self, va, &pa))
         return caches_instruct_nowhere(sim->caches, what, core->code, err);
     struct sim_page *page = sim_page_of(core, va);
-    enum c2_status status = say(core, what, named, err);
+    enum c2_status status = instructed_say(core, what, named, err);
     if (status == C2_OK)
         status = ask_tlb(core, SIM_READ, page, va, err);
     if (status == C2_OK)
-        status = prepare(core, SIM_READ, va, err);
+        status = instructed_prepare(core, SIM_READ, va, err);
     const struct line_no virtual_line = {va.v >> core->line_shift};
     const struct line_no line = {page->line + sim_line_of(va, core->line_shift)};
     if (status == C2_OK)
         status = caches_instruct(sim->caches, what, virtual_line, line, core->code, err);
     if (status == C2_OK && sim->plain)
         status = caches_instruct(sim->plain, what, virtual_line, line, core->code, err);
-    return status == C2_OK ? tell(core, SIM_READ, va, err) : status;
+    return status == C2_OK ? instructed_tell(core, SIM_READ, va, err) : status;
 }
 
 static enum c2_status store_past(struct sim_core *core, struct guest_va va, uint32_t bytes, bool enters_page,
@@ -182,7 +184,7 @@ static enum c2_status store_past(struct sim_core *core, struct guest_va va, uint
     struct sim_page *page = sim_page_of(core, va);
     enum c2_status status = enters_page ? ask_tlb(core, SIM_WRITE, page, va, err) : C2_OK;
     if (status == C2_OK)
-        status = prepare(core, SIM_WRITE, va, err);
+        status = instructed_prepare(core, SIM_WRITE, va, err);
     const struct caches_past store = {
         {page->line + sim_line_of(va, core->line_shift)}, (uint32_t)(va.v & core->line_mask), bytes};
     if (status == C2_OK)
@@ -190,7 +192,7 @@ static enum c2_status store_past(struct sim_core *core, struct guest_va va, uint
     if (status == C2_OK && sim->plain)
         status = caches_store_past(sim->plain, &store, core->code, err);
     sim->past_lines++;
-    return status == C2_OK ? tell(core, SIM_WRITE, va, err) : status;
+    return status == C2_OK ? instructed_tell(core, SIM_WRITE, va, err) : status;
 }
 
 /* ------------------------------------------------------------------ one slot */
@@ -199,9 +201,9 @@ static enum c2_status store_past(struct sim_core *core, struct guest_va va, uint
 enum c2_status sim_instructed_cache(struct sim_core *core, const struct stream_slot *slot,
                                     const struct sim_reference *named, struct c2_error *err)
 {
-    leave(core);
+    instructed_leave(core);
     enum c2_status status = instruct(core, slot, named, err);
-    leave(core);
+    instructed_leave(core);
     return status;
 }
 
@@ -210,7 +212,7 @@ enum c2_status sim_instructed_store(struct sim_core *core, struct guest_va va, u
     struct sim *sim = core->sim;
     const uint64_t end = va.v + size;
     enum c2_status status = C2_OK;
-    leave(core);
+    instructed_leave(core);
     sim->counts.straddles += va.v >> core->line_shift != (end - 1) >> core->line_shift;
     for (uint64_t at = va.v; at < end && status == C2_OK;) {
         const uint64_t next = (at | core->line_mask) + 1, stop = next < end ? next : end;
@@ -219,26 +221,26 @@ enum c2_status sim_instructed_store(struct sim_core *core, struct guest_va va, u
                             err);
         at = stop;
     }
-    leave(core);
+    instructed_leave(core);
     return status;
 }
 
 /* ------------------------------------------------------------------ when the run is over */
 
-static int by_pc(const void *left, const void *right)
+static int instructed_by_pc(const void *left, const void *right)
 {
     const struct sim_instructed *a = left, *b = right;
     return a->pc.v < b->pc.v ? -1 : a->pc.v > b->pc.v;
 }
 
-static void add(struct caches_instructed *to, const struct caches_instructed *of)
+static void sim_instructed_add(struct caches_instructed *to, const struct caches_instructed *of)
 {
 #define X(field, help) to->field += of->field;
     CACHES_INSTRUCTED_COUNTERS(X)
 #undef X
 }
 
-static bool is_nothing(const struct caches_instructed *of)
+static bool instructed_is_nothing(const struct caches_instructed *of)
 {
     uint64_t any = 0;
 #define X(field, help) any |= of->field;
@@ -248,14 +250,14 @@ static bool is_nothing(const struct caches_instructed *of)
 }
 
 /* An instruction may have a number in each of several blocks. */
-static void join(struct sim *sim)
+static void instructed_join(struct sim *sim)
 {
     struct sim_instructed *list = sim->instructions;
     size_t kept = 0;
-    qsort(list, sim->instruction_count, sizeof *list, by_pc);
+    qsort(list, sim->instruction_count, sizeof *list, instructed_by_pc);
     for (size_t i = 0; i < sim->instruction_count; i++)
         if (kept != 0 && list[kept - 1].pc.v == list[i].pc.v)
-            add(&list[kept - 1].of, &list[i].of);
+            sim_instructed_add(&list[kept - 1].of, &list[i].of);
         else
             list[kept++] = list[i];
     sim->instruction_count = kept;
@@ -272,10 +274,10 @@ enum c2_status sim_instructed_finish(struct sim *sim, struct c2_error *err)
         return c2_fail_memory(err, "the instructions for caches");
     for (size_t i = 0; i < count; i++) {
         const struct guest_va pc = sim->attributed.on ? sim->attributed.codes[i].pc : (struct guest_va){0};
-        if (!is_nothing(&by[i]))
+        if (!instructed_is_nothing(&by[i]))
             sim->instructions[sim->instruction_count++] = (struct sim_instructed){pc, by[i]};
     }
-    join(sim);
+    instructed_join(sim);
     return C2_OK;
 }
 

@@ -72,7 +72,7 @@ static void set_cut(struct sim *sim)
             sim->cut_at = sim->lengths[i].next;
 }
 
-static void begin(struct sim_length *length, enum stream_phase phase, const struct sim_totals *now)
+static void interval_begin(struct sim_length *length, enum stream_phase phase, const struct sim_totals *now)
 {
     const uint64_t instructions = now->counts.instructions, every = length->to->interval_instructions;
     length->start = *now;
@@ -82,12 +82,12 @@ static void begin(struct sim_length *length, enum stream_phase phase, const stru
 void sim_intervals_begin(struct sim *sim, enum stream_phase phase)
 {
     for (uint32_t i = 0; i < sim->length_count; i++)
-        begin(&sim->lengths[i], phase, &sim->phase_start);
+        interval_begin(&sim->lengths[i], phase, &sim->phase_start);
     set_cut(sim);
 }
 
-static enum c2_status tell(const struct sim *sim, struct sim_length *length, const struct sim_totals *now,
-                           uint32_t rest, struct c2_error *err)
+static enum c2_status interval_tell(const struct sim *sim, struct sim_length *length, const struct sim_totals *now,
+                                    uint32_t rest, struct c2_error *err)
 {
     static const struct sim_totals nothing;
     struct sim_interval interval = {.of = *now, .rest = rest};
@@ -113,8 +113,8 @@ enum c2_status sim_intervals_end(struct sim *sim, uint32_t rest, struct c2_error
         struct sim_length *length = &sim->lengths[i];
         if (length->next != now.counts.instructions)
             continue;
-        status = tell(sim, length, &now, rest, err);
-        begin(length, STREAM_MEASURE, &now);
+        status = interval_tell(sim, length, &now, rest, err);
+        interval_begin(length, STREAM_MEASURE, &now);
     }
     set_cut(sim);
     return status;
@@ -124,7 +124,7 @@ enum c2_status sim_intervals_phase(struct sim *sim, const struct sim_totals *now
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < sim->length_count && sim->phase == STREAM_MEASURE && status == C2_OK; i++)
-        status = tell(sim, &sim->lengths[i], now, 0, err);
+        status = interval_tell(sim, &sim->lengths[i], now, 0, err);
     return status;
 }
 
@@ -170,8 +170,8 @@ static uint32_t uncut(const struct sim *sim, const struct stream_batch *batch, u
     return from;
 }
 
-static enum c2_status loop(struct sim *sim, const struct stream_batch *batch, uint32_t from, uint32_t to,
-                           struct c2_error *err)
+static enum c2_status interval_loop(struct sim *sim, const struct stream_batch *batch, uint32_t from, uint32_t to,
+                                    struct c2_error *err)
 {
     struct stream_batch *piece = sim->piece;
     if (from == 0 && to == batch->used)
@@ -190,7 +190,7 @@ enum c2_status sim_intervals_consume(struct sim *sim, const struct stream_batch 
     enum c2_status status = C2_OK;
     do {
         const uint32_t to = uncut(sim, batch, at, &cut);
-        status = loop(sim, batch, at, to, err);
+        status = interval_loop(sim, batch, at, to, err);
         at = to;
         if (status == C2_OK && cut) {
             const uint64_t header = batch->words[at];

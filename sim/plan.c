@@ -17,7 +17,7 @@
 #include "sim/sim_priv.h"
 
 /* Makes plans[number] exist, all new ones not built. The table doubles: block numbers count up from 0. */
-static enum c2_status reach(struct sim *sim, uint32_t number, struct c2_error *err)
+static enum c2_status plan_reach(struct sim *sim, uint32_t number, struct c2_error *err)
 {
     if (number < sim->plan_capacity)
         return C2_OK;
@@ -64,7 +64,7 @@ static uint64_t last_line(const struct sim *sim, const struct stream_block *bloc
 }
 
 /* Of code that are fetched. */
-static uint64_t lines_of(const struct sim *sim, const struct stream_block *block)
+static uint64_t plan_lines_of(const struct sim *sim, const struct stream_block *block)
 {
     return sim->has_l1i ? last_line(sim, block) - first_line(sim, block) + 1 : 1;
 }
@@ -117,7 +117,7 @@ static void lay_slots(const struct sim *sim, const struct stream_block *block, s
 
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err)
 {
-    enum c2_status status = reach(sim, number, err);
+    enum c2_status status = plan_reach(sim, number, err);
     if (status != C2_OK || sim->plans[number].built)
         return status;
     const struct stream_block *block = stream_blocks_at(sim->blocks, number);
@@ -127,7 +127,7 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
         if (status != C2_OK)
             return status;
     }
-    const uint64_t lines = lines_of(sim, block);
+    const uint64_t lines = plan_lines_of(sim, block);
     if (plannable(block) && lines <= SIM_PLAN_LINES && lines + block->slot_count <= SIM_PLAN_MOST) {
         struct sim_slot *slots = c2_alloc(block->slot_count * sizeof *slots + lines * sizeof(struct sim_stretch));
         if (!slots)

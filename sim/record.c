@@ -31,7 +31,7 @@ struct origin {
 
 /* With attribution: what is counted for an instruction that ran in a record of its own (whole runs are counted by the
  * block). */
-static struct sim_code *code_of(struct sim_core *core)
+static struct sim_code *record_code_of(struct sim_core *core)
 {
     struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
@@ -45,16 +45,16 @@ static void count_instruction(struct sim_core *core)
     sim->counts.fetches++;
     core->begun++;
     if (sim->attributed.on)
-        code_of(core)->executed++;
+        record_code_of(core)->executed++;
 }
 
 static void count_owned(struct sim_core *core, bool write, struct guest_va va)
 {
-    *(write ? &code_of(core)->writes : &code_of(core)->reads) += 1;
+    *(write ? &record_code_of(core)->writes : &record_code_of(core)->reads) += 1;
     sim_attribute_own(core, va, 1);
 }
 
-static enum c2_status fetch(struct sim_core *core, struct origin origin, uint32_t length, struct c2_error *err)
+static enum c2_status record_fetch(struct sim_core *core, struct origin origin, uint32_t length, struct c2_error *err)
 {
     const struct sim *sim = core->sim;
     enum c2_status status = C2_OK;
@@ -106,14 +106,15 @@ static void count_reference(struct sim_core *core, bool write, struct guest_va v
         count_owned(core, write, va);
 }
 
-static enum c2_status refer(struct sim_core *core, bool write, struct guest_va va, uint32_t size, struct c2_error *err)
+static enum c2_status record_refer(struct sim_core *core, bool write, struct guest_va va, uint32_t size,
+                                   struct c2_error *err)
 {
     count_reference(core, write, va, size);
     return sim_data_lines(core, write, va, size, err);
 }
 
-static enum c2_status name_line(struct sim_core *core, const struct stream_slot *slot, struct origin origin,
-                                struct guest_va va, struct c2_error *err)
+static enum c2_status record_name_line(struct sim_core *core, const struct stream_slot *slot, struct origin origin,
+                                       struct guest_va va, struct c2_error *err)
 {
     const struct sim_reference named = {
         .kind = SIM_READ, .tid = origin.tid, .size = slot->size, .code = core->code, .pc = origin.pc, .va = va};
@@ -125,7 +126,7 @@ static enum c2_status plain_slot(struct sim_core *core, const struct stream_slot
 {
     struct sim *sim = core->sim;
     if (C2_UNLIKELY(slot->kind == STREAM_CACHE))
-        return name_line(core, slot, origin, va, err);
+        return record_name_line(core, slot, origin, va, err);
     C2_ASSERT(slot->kind == STREAM_READ || slot->kind == STREAM_WRITE || slot->kind == STREAM_MODIFY);
     count_reference(core, slot->kind == STREAM_WRITE, va, slot->size);
     enum c2_status status = C2_UNLIKELY(stream_is_special(slot))
@@ -134,7 +135,7 @@ static enum c2_status plain_slot(struct sim_core *core, const struct stream_slot
     if (slot->kind != STREAM_MODIFY || status != C2_OK)
         return status;
     sim->counts.modifies++;
-    return refer(core, true, va, slot->size, err);
+    return record_refer(core, true, va, slot->size, err);
 }
 
 static enum c2_status string_elements(struct sim_core *core, const struct stream_slot *slots, const uint64_t *words,
@@ -148,14 +149,15 @@ static enum c2_status string_elements(struct sim_core *core, const struct stream
             if (slots[side].size == 0)
                 continue;
             const struct guest_va va = {stream_string_address(words, side, i, slots[side].size)};
-            status = refer(core, side == 1 && slots[side].how, va, slots[side].size, err);
+            status = record_refer(core, side == 1 && slots[side].how, va, slots[side].size, err);
         }
     }
     return status;
 }
 
-static enum c2_status string_record(struct sim_core *core, const struct stream_block *block, struct origin origin,
-                                    uint64_t header, const uint64_t *words, struct c2_error *err)
+static enum c2_status record_string_record(struct sim_core *core, const struct stream_block *block,
+                                           struct origin origin, uint64_t header, const uint64_t *words,
+                                           struct c2_error *err)
 {
     const struct stream_slot *slots = block->slots;
     C2_ASSERT(block->insn_count == 1 && block->slot_count == 4 && stream_header_slots(header) == 4);
@@ -169,7 +171,7 @@ static enum c2_status string_record(struct sim_core *core, const struct stream_b
         count_instruction(core);
     enum c2_status status = sim_records_string(core->sim, goes_on, err);
     if (status == C2_OK && !goes_on)
-        status = fetch(core, origin, block->insns[0].length, err);
+        status = record_fetch(core, origin, block->insns[0].length, err);
     if (status == C2_OK)
         status = string_elements(core, slots, words, err);
     return status == C2_OK && core->sim->counts.instructions == core->sim->cut_at ? sim_intervals_end(core->sim, 0, err)
@@ -182,15 +184,15 @@ static uint32_t first_code(const struct sim *sim, uint64_t header)
     return sim->attributed.on ? sim->plans[stream_header_block(header)].first.code : 0;
 }
 
-static enum c2_status record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
-                             struct c2_error *err)
+static enum c2_status record_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                                    struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
     core->code = first_code(sim, header);
     const uint32_t insns_run = stream_header_insns(header);
     if (stream_is_string(block))
-        return string_record(core, block, (struct origin){block->pc, tid}, header, words, err);
+        return record_string_record(core, block, (struct origin){block->pc, tid}, header, words, err);
 
     C2_ASSERT(insns_run <= block->insn_count);
     C2_ASSERT(stream_header_slots(header) ==
@@ -202,7 +204,7 @@ static enum c2_status record(struct sim_core *core, uint32_t tid, uint64_t heade
         const uint32_t slot_end = i + 1 == block->insn_count ? block->slot_count : block->insns[i + 1].first_slot;
         if (block->insns[i].length != 0) {
             count_instruction(core);
-            status = fetch(core, origin, block->insns[i].length, err);
+            status = record_fetch(core, origin, block->insns[i].length, err);
         }
         for (; slot < slot_end && status == C2_OK; slot++)
             status = plain_slot(core, &block->slots[slot], origin, (struct guest_va){words[slot]}, err);
@@ -217,7 +219,7 @@ enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, 
 {
     core->alone = true;
     core->references = 0;
-    enum c2_status status = record(core, tid, header, words, err);
+    enum c2_status status = record_record(core, tid, header, words, err);
     core->alone = false;
     return status;
 }

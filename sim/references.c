@@ -43,7 +43,7 @@ struct telling {
     uint64_t from, stop; /* those from here on are told, those before here */
 };
 
-static struct guest_pa translate(struct sim *sim, struct guest_va va)
+static struct guest_pa references_translate(struct sim *sim, struct guest_va va)
 {
     struct sim_told_page *page = &sim->references->pages[va.v >> C2_PAGE_SHIFT & (SIM_TOLD_PAGES - 1)];
     if (!SHORTCUT(page->vpn == va.v >> C2_PAGE_SHIFT)) {
@@ -55,7 +55,7 @@ static struct guest_pa translate(struct sim *sim, struct guest_va va)
     return (struct guest_pa){page->start + (va.v & (C2_PAGE_BYTES - 1))};
 }
 
-static enum c2_status flush(struct sim *sim, bool hears, struct c2_error *err)
+static enum c2_status references_flush(struct sim *sim, bool hears, struct c2_error *err)
 {
     const size_t count = sim->references->count;
     sim->references->count = 0;
@@ -63,7 +63,7 @@ static enum c2_status flush(struct sim *sim, bool hears, struct c2_error *err)
 }
 
 /* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates. */
-static void put(struct sim *sim, const struct sim_reference *named)
+static void references_put(struct sim *sim, const struct sim_reference *named)
 {
     struct sim_reference *reference = &sim->references->list[sim->references->count++];
     const uint64_t here = c2_align_down(named->va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - named->va.v; /* to the boundary */
@@ -71,17 +71,17 @@ static void put(struct sim *sim, const struct sim_reference *named)
     reference->parts = named->size > here ? 2 : 1;
     reference->part[0].size = named->size > here ? (uint32_t)here : named->size;
     reference->part[0].va = named->va;
-    reference->part[0].pa = translate(sim, named->va);
+    reference->part[0].pa = references_translate(sim, named->va);
     if (reference->parts == 1)
         return;
     reference->part[1].size = named->size - (uint32_t)here;
     reference->part[1].va = (struct guest_va){named->va.v + here};
-    reference->part[1].pa = translate(sim, reference->part[1].va);
+    reference->part[1].pa = references_translate(sim, reference->part[1].va);
 }
 
 /* The next one of the record. insn: of the block. */
-static enum c2_status refer(struct telling *telling, uint32_t insn, enum sim_kind kind, bool past, struct guest_va va,
-                            uint32_t size, struct c2_error *err)
+static enum c2_status references_refer(struct telling *telling, uint32_t insn, enum sim_kind kind, bool past,
+                                       struct guest_va va, uint32_t size, struct c2_error *err)
 {
     struct sim *sim = telling->sim;
     const uint64_t number = telling->next++;
@@ -94,13 +94,13 @@ static enum c2_status refer(struct telling *telling, uint32_t insn, enum sim_kin
                                         .pc = {telling->block->pc.v + telling->block->insns[insn].offset},
                                         .va = va,
                                         .past = past};
-    put(sim, &named);
-    return sim->references->count == SIM_TOLD_REFERENCES ? flush(sim, telling->hears, err) : C2_OK;
+    references_put(sim, &named);
+    return sim->references->count == SIM_TOLD_REFERENCES ? references_flush(sim, telling->hears, err) : C2_OK;
 }
 
 /* ------------------------------------------------------------------ one record */
 
-static uint32_t references_of(const struct stream_slot *slot)
+static uint32_t references_references_of(const struct stream_slot *slot)
 {
     return slot->kind == STREAM_CACHE ? 0 : slot->kind == STREAM_MODIFY ? 2 : 1;
 }
@@ -112,9 +112,9 @@ static enum c2_status refer_slot(struct telling *telling, uint32_t i, struct c2_
     const enum sim_kind kind = slot->kind == STREAM_WRITE ? SIM_WRITE : SIM_READ;
     enum c2_status status = C2_OK;
     if (slot->kind != STREAM_CACHE)
-        status = refer(telling, slot->insn, kind, stream_is_special(slot), va, slot->size, err);
+        status = references_refer(telling, slot->insn, kind, stream_is_special(slot), va, slot->size, err);
     return status == C2_OK && slot->kind == STREAM_MODIFY
-               ? refer(telling, slot->insn, SIM_WRITE, false, va, slot->size, err)
+               ? references_refer(telling, slot->insn, SIM_WRITE, false, va, slot->size, err)
                : status;
 }
 
@@ -127,8 +127,8 @@ static enum c2_status refer_plain(struct telling *telling, uint32_t insns_run, s
         const struct stream_insn *insn = &block->insns[i];
         const uint32_t end = i + 1 == block->insn_count ? block->slot_count : insn[1].first_slot;
         if (insn->length != 0)
-            status = refer(telling, i, SIM_FETCH, false, (struct guest_va){block->pc.v + insn->offset}, insn->length,
-                           err);
+            status = references_refer(telling, i, SIM_FETCH, false, (struct guest_va){block->pc.v + insn->offset},
+                                      insn->length, err);
         for (; slot < end && status == C2_OK; slot++)
             status = refer_slot(telling, slot, err);
     }
@@ -144,14 +144,14 @@ static enum c2_status refer_string(struct telling *telling, bool goes_on, struct
     const uint64_t count = stream_string_elements(telling->words) * sides;
     enum c2_status status = C2_OK;
     if (!goes_on)
-        status = refer(telling, 0, SIM_FETCH, false, block->pc, block->insns[0].length, err);
+        status = references_refer(telling, 0, SIM_FETCH, false, block->pc, block->insns[0].length, err);
     const uint64_t fetches = telling->next, told = telling->from > fetches ? telling->from - fetches : 0;
     for (uint64_t i = told; i < count && telling->next < telling->stop && status == C2_OK; i++) {
         const unsigned side = sides == 2 ? i & 1 : first;
         const struct guest_va va = {stream_string_address(telling->words, side, i / sides, slots[side].size)};
         telling->next = fetches + i;
-        status = refer(telling, 0, side == 1 && slots[side].how ? SIM_WRITE : SIM_READ, false, va, slots[side].size,
-                       err);
+        status = references_refer(telling, 0, side == 1 && slots[side].how ? SIM_WRITE : SIM_READ, false, va,
+                                  slots[side].size, err);
     }
     return status;
 }
@@ -190,7 +190,7 @@ enum c2_status sim_references_until(struct sim *sim, bool hears, const uint64_t 
         told->of = behind;
         told->references = 0;
     }
-    return status == C2_OK ? flush(sim, hears, err) : status;
+    return status == C2_OK ? references_flush(sim, hears, err) : status;
 }
 
 /* In a whole run of a plan: it stands at a fetch, or in a slot. */
@@ -202,7 +202,7 @@ static uint64_t begun_in_plan(const struct sim_core *core, const struct sim_plan
     const uint32_t slots = core->slot ? (uint32_t)(core->slot - plan->first.slots) : block->insns[insn].first_slot;
     uint64_t begun = insn + 1;
     for (uint32_t i = 0; i < slots; i++)
-        begun += references_of(&block->slots[i]);
+        begun += references_references_of(&block->slots[i]);
     return begun + !!core->slot + core->second;
 }
 

@@ -235,7 +235,7 @@ enum c2_status sim_fail_absent(const struct sim *sim, struct c2_error *err)
                    (unsigned long long)sim->absent.v);
 }
 
-static uint32_t slots_of(const struct sim *sim, uint64_t line)
+static uint32_t sim_slots_of(const struct sim *sim, uint64_t line)
 {
     const uint32_t slot = caches_slot(sim->caches, (struct line_no){line});
     return slot == CACHES_NO_SLOT ? SIM_NO_SLOTS : slot;
@@ -255,7 +255,7 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
     if (!core->tlb)
         sim_tlb_free(core, page);
     if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS && !sim->tells_accesses) /* else all go the way of ask_any() */
-        page->slot = slots_of(sim, page->line);
+        page->slot = sim_slots_of(sim, page->line);
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
     if ((core->tlb || sim->attributed.on) && sim->translation.walk)
         sim->translation.walk(sim->translation.self, va, &walk);

@@ -70,8 +70,8 @@ static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, s
     return sim_verdicts_missed(core, SIM_WALK, va, err);
 }
 
-static enum c2_status read_entry(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
-                                 struct c2_error *err)
+static enum c2_status tlb_read_entry(struct sim_core *core, struct guest_va va, struct line_no entry,
+                                     uint32_t *served_by, struct c2_error *err)
 {
     const struct sim *sim = core->sim;
     if (sim->core_count > 1)
@@ -98,7 +98,7 @@ static enum c2_status read_entries(struct sim_core *core, struct guest_va va, un
         uint32_t served_by;
         const struct line_no entry = {walk.entry[i].v >> sim->line_shift};
         core->walk_entry = (uint32_t)(walk.entry[i].v & (sim->line_bytes - 1)) / ENTRY_BYTES;
-        status = read_entry(core, va, entry, &served_by, err);
+        status = tlb_read_entry(core, va, entry, &served_by, err);
         if (status == C2_OK)
             sim->walk_reads[served_by]++;
     }

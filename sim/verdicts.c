@@ -36,7 +36,7 @@ enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, READS = FIRST, MEASURED 
 /* Of what a subscriber has noted, which is the two others, and stands where an actor else does. */
 #define NOTED (UINT64_C(1) << ENTRY)
 
-static inline uint64_t bits_of(const struct sim_core *core, enum sim_kind kind)
+static inline uint64_t verdicts_bits_of(const struct sim_core *core, enum sim_kind kind)
 {
     return (uint64_t)core->code << CODE | (uint64_t)kind << KIND |
            (uint64_t)core->sim->attributed.measuring << MEASURED;
@@ -76,7 +76,7 @@ static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core,
     if (status != C2_OK || sim->counts_alone)
         return status == C2_OK ? count_missed(core, kind, va, actor, err) : status;
     struct caches_noted noted = {actor, {va.v, sim->attributed.number}};
-    noted.word[2] = bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
+    noted.word[2] = verdicts_bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
     if (C2_UNLIKELY(kind == SIM_WALK))
         noted.word[2] |= (uint64_t)caches_machine(sim->caches)->walks_from << FIRST | (uint64_t)core->walk_entry
                                                                                           << ENTRY;
@@ -100,7 +100,7 @@ enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, st
 enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
                                        uint64_t actor, struct c2_error *err)
 {
-    const struct caches_noted noted = {actor, {va.v, 0, bits_of(core, kind) | (uint64_t)reads << READS}};
+    const struct caches_noted noted = {actor, {va.v, 0, verdicts_bits_of(core, kind) | (uint64_t)reads << READS}};
     return pass_if(core->sim, caches_note(core->sim->caches, &noted), err);
 }
 
@@ -135,8 +135,8 @@ static enum c2_status tell_noted(const struct sim_subscriber *to, const struct c
     return to->noted(to->self, noted->word, err);
 }
 
-static enum c2_status tell(void *self, const struct caches_noted *noted, struct line_no line,
-                           const struct caches_outcome *outcome, struct c2_error *err)
+static enum c2_status verdicts_tell(void *self, const struct caches_noted *noted, struct line_no line,
+                                    const struct caches_outcome *outcome, struct c2_error *err)
 {
     const struct sim *sim = self;
     const uint64_t bits = noted->word[2];
@@ -156,15 +156,16 @@ static enum c2_status tell(void *self, const struct caches_noted *noted, struct 
     return sim_tell_miss(sim, &miss, err);
 }
 
-static enum c2_status counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+static enum c2_status verdicts_counted(void *self, const struct caches_brief *misses, size_t count,
+                                       struct c2_error *err)
 {
     return sim_tell_counted(self, misses, count, err);
 }
 
-static enum c2_status hear(void *self, const struct stream_batch *tape, struct c2_error *err)
+static enum c2_status verdicts_hear(void *self, const struct stream_batch *tape, struct c2_error *err)
 {
     struct sim *sim = self;
-    const struct caches_hearer hearer = {sim, counted, tell};
+    const struct caches_hearer hearer = {sim, verdicts_counted, verdicts_tell};
     return caches_hear(sim->caches, tape->words, tape->used, &hearer, err);
 }
 
@@ -264,7 +265,7 @@ enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error 
     struct sim_verdicts *verdicts = &sim->verdicts;
     if (!caches_can_defer(sim->caches) || sim->tells_accesses)
         return C2_OK;
-    verdicts->to = (struct stream_sink){sim, hear, nothing_behind};
+    verdicts->to = (struct stream_sink){sim, verdicts_hear, nothing_behind};
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         verdicts->in_order |= hears_both(s);
     sim->counts_pages = counts_pages(sim);

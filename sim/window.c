@@ -46,7 +46,7 @@ void sim_totals_subtract(struct sim_totals *from, const struct sim_totals *what)
         sums[i] -= terms[i];
 }
 
-static void add_tlbs(struct sim_totals *out, const struct sim *sim, const struct caches_tlbs *tlb)
+static void window_add_tlbs(struct sim_totals *out, const struct sim *sim, const struct caches_tlbs *tlb)
 {
     for (uint32_t i = 0; i < caches_machine(sim->caches)->tlb_count; i++) {
         out->tlbs[i].accesses += caches_tlbs_counts(tlb, i)->accesses;
@@ -57,10 +57,10 @@ static void add_tlbs(struct sim_totals *out, const struct sim *sim, const struct
     out->walks.reads += caches_tlbs_walks(tlb)->reads;
 }
 
-static void read_tlbs(struct sim_totals *out, const struct sim *sim)
+static void window_read_tlbs(struct sim_totals *out, const struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->core_count; i++)
-        add_tlbs(out, sim, sim_core_at((struct sim *)sim, i)->tlb);
+        window_add_tlbs(out, sim, sim_core_at((struct sim *)sim, i)->tlb);
 }
 
 void sim_totals_read(struct sim_totals *out, const struct sim *sim)
@@ -74,7 +74,7 @@ void sim_totals_read(struct sim_totals *out, const struct sim *sim)
     for (uint32_t i = 0; i <= machine->level_count; i++)
         out->walk_reads[i] = sim->walk_reads[i];
     if (sim->core.tlb)
-        read_tlbs(out, sim);
+        window_read_tlbs(out, sim);
     out->upgrades = caches_upgrades(sim->caches);
     out->past_lines = sim->past_lines;
     out->flows = caches_instructed_flows(sim->caches);
@@ -98,7 +98,7 @@ void sim_counted(struct sim_totals *out, const struct sim *sim) { sim_totals_rea
 
 /* ------------------------------------------------------------------ checking */
 
-static void check_counts(const struct sim_counts *n)
+static void window_check_counts(const struct sim_counts *n)
 {
     C2_ASSERT(n->refs == n->reads + n->writes);
     C2_ASSERT(n->modifies <= n->reads && n->modifies <= n->writes);
@@ -106,7 +106,7 @@ static void check_counts(const struct sim_counts *n)
     C2_ASSERT(n->fetches == n->instructions);
 }
 
-static void check_level(const struct caches_counts *n)
+static void window_check_level(const struct caches_counts *n)
 {
     C2_ASSERT(n->hits + n->misses == n->accesses && n->reads + n->writes == n->accesses);
     C2_ASSERT(n->read_misses + n->write_misses == n->misses);
@@ -124,7 +124,7 @@ static uint64_t walk_reads_of(const struct sim_totals *of)
 
 /* What the levels are asked comes from the program, from above - misses, and stores that are passed on - and from
  * walks. */
-static void check_flow(const struct sim *sim, const struct sim_totals *of)
+static void window_check_flow(const struct sim *sim, const struct sim_totals *of)
 {
     const struct caches_machine *machine = caches_machine(sim->caches);
     const uint64_t walked = walk_reads_of(of);
@@ -141,11 +141,11 @@ static void check_flow(const struct sim *sim, const struct sim_totals *of)
 void sim_totals_check(const struct sim *sim, const struct sim_totals *of)
 {
     const struct caches_machine *machine = caches_machine(sim->caches);
-    check_counts(&of->counts);
+    window_check_counts(&of->counts);
     for (uint32_t i = 0; i < machine->level_count; i++)
-        check_level(&of->levels[i]);
-    check_level(&of->l1i);
-    check_flow(sim, of);
+        window_check_level(&of->levels[i]);
+    window_check_level(&of->l1i);
+    window_check_flow(sim, of);
 }
 
 bool sim_totals_hold(const struct sim *sim)
@@ -223,7 +223,7 @@ struct sim_samples sim_samples(const struct sim *sim)
                                 .warmed = sim->warmed};
 }
 
-static enum c2_status measured(struct sim *sim, const struct sim_totals *of, struct c2_error *err)
+static enum c2_status window_measured(struct sim *sim, const struct sim_totals *of, struct c2_error *err)
 {
     sim_totals_add(&sim->measured, of);
     return sim->samples_kept && of->counts.instructions != 0 ? keep_sample(sim, of, err) : C2_OK;
@@ -253,7 +253,7 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     caches_instructed_measure(sim->caches, next == STREAM_MEASURE);
     status = sim_intervals_phase(sim, &now, err);
     if (status == C2_OK && sim->phase == STREAM_MEASURE)
-        status = measured(sim, &window.of, err);
+        status = window_measured(sim, &window.of, err);
     if (sim->samples_kept && sim->phase == STREAM_WARM)
         warmed_up(sim, &window.of);
     if (sim->attributed.on) {
@@ -266,7 +266,7 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     return status == C2_OK ? sim_tell_window(sim, &window, err) : status;
 }
 
-static void check_samples(const struct sim *sim)
+static void window_check_samples(const struct sim *sim)
 {
     const struct sim_samples samples = sim_samples(sim);
     const struct caches_machine *machine = caches_machine(sim->caches);
@@ -293,7 +293,7 @@ enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
     if (sim->attributed.on)
         check_codes(sim, true);
     if (sim->samples_kept)
-        check_samples(sim);
+        window_check_samples(sim);
     sim_intervals_check(sim);
     return sim_tell_finish(sim, err);
 }

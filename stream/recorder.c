@@ -51,21 +51,21 @@ static enum c2_status fail_writing(const struct stream_recorder *r, struct c2_er
     return c2_fail(err, C2_ERR_IO, "cannot write the recording %s: %s", r->name, strerror(errno));
 }
 
-static enum c2_status put(struct stream_recorder *r, const void *bytes, size_t count, struct c2_error *err)
+static enum c2_status recorder_put(struct stream_recorder *r, const void *bytes, size_t count, struct c2_error *err)
 {
     return fwrite(bytes, 1, count, r->to) == count ? C2_OK : fail_writing(r, err);
 }
 
 /* Writes the content up to `end`, behind the head. */
-static enum c2_status put_chunk(struct stream_recorder *r, enum recording_chunk kind, const uint8_t *control_end,
-                                const uint8_t *end, struct c2_error *err)
+static enum c2_status recorder_put_chunk(struct stream_recorder *r, enum recording_chunk kind,
+                                         const uint8_t *control_end, const uint8_t *end, struct c2_error *err)
 {
     size_t bytes;
     uint8_t *content = r->chunks.content;
     content[4] = (uint8_t)kind;
     c2_put_u32(content + 5, (uint32_t)(control_end - content) - RECORDING_HEAD_BYTES);
     enum c2_status status = c2_chunks_pack(&bytes, &r->chunks, (size_t)(end - content), err);
-    return status == C2_OK ? put(r, r->chunks.packed, bytes, err) : status;
+    return status == C2_OK ? recorder_put(r, r->chunks.packed, bytes, err) : status;
 }
 
 static void begin_chunk(struct stream_recorder *r)
@@ -75,7 +75,7 @@ static void begin_chunk(struct stream_recorder *r)
     r->words = 0;
 }
 
-static uint8_t *put_number(uint8_t *to, uint64_t n)
+static uint8_t *recorder_put_number(uint8_t *to, uint64_t n)
 {
     for (; n >= 0x80; n >>= 7)
         *to++ = (uint8_t)(n | 0x80);
@@ -90,7 +90,7 @@ static void put_item(struct stream_recorder *r, enum recording_item item)
     r->expected = 0;
     *r->control++ = (uint8_t)(item | (expected < ITEM_MANY ? expected : ITEM_MANY) << ITEM_BITS);
     if (expected >= ITEM_MANY)
-        r->control = put_number(r->control, expected - ITEM_MANY);
+        r->control = recorder_put_number(r->control, expected - ITEM_MANY);
 }
 
 static enum c2_status end_chunk(struct stream_recorder *r, struct c2_error *err)
@@ -101,7 +101,7 @@ static enum c2_status end_chunk(struct stream_recorder *r, struct c2_error *err)
         return C2_OK;
     const size_t values = (size_t)(r->values - r->value_section);
     memcpy(r->control, r->value_section, values);
-    enum c2_status status = put_chunk(r, RECORDING_STREAM, r->control, r->control + values, err);
+    enum c2_status status = recorder_put_chunk(r, RECORDING_STREAM, r->control, r->control + values, err);
     begin_chunk(r);
     return status;
 }
@@ -121,11 +121,11 @@ static enum c2_status put_fact(struct stream_recorder *r, const struct stream_fa
     enum c2_status status = C2_OK;
     do {
         const size_t part = left < CHUNK_BYTES ? left : CHUNK_BYTES, name_bytes = strlen(name);
-        uint8_t *to = put_number(r->chunks.content + RECORDING_HEAD_BYTES, name_bytes);
+        uint8_t *to = recorder_put_number(r->chunks.content + RECORDING_HEAD_BYTES, name_bytes);
         memcpy(to, name, name_bytes);
         memcpy(to + name_bytes, value, part);
         to += name_bytes + part;
-        status = put_chunk(r, RECORDING_FACTS, to, to, err);
+        status = recorder_put_chunk(r, RECORDING_FACTS, to, to, err);
         value += part;
         left -= part;
         name = "";
@@ -156,17 +156,17 @@ static enum c2_status put_facts(struct stream_recorder *r, const struct stream_f
     return status;
 }
 
-static enum c2_status put_start(struct stream_recorder *r, struct c2_error *err)
+static enum c2_status recorder_put_start(struct stream_recorder *r, struct c2_error *err)
 {
     uint8_t start[RECORDING_MAGIC_BYTES + 4];
     memcpy(start, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
     c2_put_u32(start + RECORDING_MAGIC_BYTES, RECORDING_VERSION);
-    return put(r, start, sizeof start, err);
+    return recorder_put(r, start, sizeof start, err);
 }
 
 /* ------------------------------------------------------------------ life */
 
-static bool make_buffers(struct stream_recorder *r, const char *name)
+static bool recorder_make_buffers(struct stream_recorder *r, const char *name)
 {
     const size_t section = CHUNK_BYTES + ITEM_BYTES;
     _Static_assert(RECORDING_HEAD_BYTES + CHUNK_BYTES + 2 * ITEM_BYTES <= RECORDING_CONTENT_BYTES, "a chunk fits");
@@ -186,9 +186,10 @@ enum c2_status stream_recorder_create(struct stream_recorder **out, FILE *to, co
     *r = (struct stream_recorder){.blocks = blocks, .to = to, .tid = 1};
     enum c2_status status = c2_chunks_create(&r->chunks, true, RECORDING_CONTENT_BYTES, RECORDING_VERSION, LEVEL, err);
     if (status == C2_OK)
-        status = make_buffers(r, name) ? recording_model_start(&r->model, err) : c2_fail_memory(err, "a recorder");
+        status = recorder_make_buffers(r, name) ? recording_model_start(&r->model, err)
+                                                : c2_fail_memory(err, "a recorder");
     if (status == C2_OK)
-        status = put_start(r, err);
+        status = recorder_put_start(r, err);
     if (status == C2_OK)
         status = put_facts(r, facts, fact_count, err);
     if (status != C2_OK) {
@@ -217,17 +218,17 @@ static uint8_t *put_insn(uint8_t *to, const struct stream_insn *insn, uint32_t s
 {
     const bool elsewhere = insn->offset != expected;
     const bool computes = insn->flops != 0;
-    to = put_number(to, (slots << 8 | insn->length) << 2 | (uint32_t)computes << 1 | elsewhere);
+    to = recorder_put_number(to, (slots << 8 | insn->length) << 2 | (uint32_t)computes << 1 | elsewhere);
     if (elsewhere)
-        to = put_number(to, insn->offset);
-    return computes ? put_number(to, insn->flops) : to;
+        to = recorder_put_number(to, insn->offset);
+    return computes ? recorder_put_number(to, insn->flops) : to;
 }
 
 static void put_block(struct stream_recorder *r, const struct stream_block *block)
 {
-    uint8_t *to = put_number(r->control, recording_fold(block->pc.v - r->model.predecessor_end));
-    to = put_number(to, block->bytes);
-    to = put_number(to, block->insn_count);
+    uint8_t *to = recorder_put_number(r->control, recording_fold(block->pc.v - r->model.predecessor_end));
+    to = recorder_put_number(to, block->bytes);
+    to = recorder_put_number(to, block->insn_count);
     *to++ = block->ending;
     uint32_t expected = 0;
     for (uint32_t i = 0; i < block->insn_count; i++) {
@@ -239,7 +240,7 @@ static void put_block(struct stream_recorder *r, const struct stream_block *bloc
     for (uint32_t i = 0; i < block->slot_count; i++) {
         const struct stream_slot *slot = &block->slots[i];
         *to++ = (uint8_t)(slot->kind | slot->how << 3);
-        to = put_number(to, slot->size);
+        to = recorder_put_number(to, slot->size);
     }
     r->control = to;
 }
@@ -269,7 +270,7 @@ static uint8_t *put_surprise(uint8_t *to, struct recording_model *model, uint64_
         return to;
     }
     model->residual = residual;
-    return put_number(to, recording_fold(residual));
+    return recorder_put_number(to, recording_fold(residual));
 }
 
 /* From slot `first` on. Bit s of the masks: slot s was not what was expected. */
@@ -306,11 +307,11 @@ static void put_surprising(struct stream_recorder *r, uint64_t header, bool surp
         put_item(r, ITEM_SURPRISE);
     } else if (header == stream_header(block, about->insn_count, about->slot_count)) {
         put_item(r, surprise ? ITEM_BLOCK_SURPRISE : ITEM_BLOCK);
-        r->control = put_number(r->control, block);
+        r->control = recorder_put_number(r->control, block);
     } else {
         put_item(r, ITEM_PARTIAL);
-        r->control = put_number(r->control, block);
-        r->control = put_number(r->control, stream_header_insns(header));
+        r->control = recorder_put_number(r->control, block);
+        r->control = recorder_put_number(r->control, stream_header_insns(header));
         put_masks(r, masks, slots);
         return;
     }
@@ -318,7 +319,7 @@ static void put_surprising(struct stream_recorder *r, uint64_t header, bool surp
         put_masks(r, masks, slots);
 }
 
-static void count_record(struct stream_recorder *r, const struct model_block *block, const uint64_t *record)
+static void recorder_count_record(struct stream_recorder *r, const struct model_block *block, const uint64_t *record)
 {
     struct recording_totals *totals = &r->model.totals;
     totals->records++;
@@ -366,7 +367,7 @@ static enum c2_status put_record(struct stream_recorder *r, const uint64_t *reco
         r->expected++;
     else
         status = put_unexpected(r, slots, record, s, err);
-    count_record(r, block, record);
+    recorder_count_record(r, block, record);
     recording_follow(&r->model, header);
     return status;
 }
@@ -376,13 +377,13 @@ static enum c2_status put_mark(struct stream_recorder *r, const uint64_t *record
     const uint32_t number = stream_header_insns(record[0]), words = stream_header_slots(record[0]);
     C2_ASSERT(words <= STREAM_MARK_WORDS);
     put_item(r, ITEM_MARK);
-    r->control = put_number(r->control, number);
-    r->control = put_number(r->control, words);
+    r->control = recorder_put_number(r->control, number);
+    r->control = recorder_put_number(r->control, words);
     for (uint32_t i = 0; i < words; i++) {
         uint64_t unexpected = 0;
         uint64_t *last = number < RECORDING_MARKS && i < RECORDING_MARK_WORDS ? &r->model.marks[number][i]
                                                                               : &unexpected;
-        r->values = put_number(r->values, recording_fold(record[i + 1] - *last));
+        r->values = recorder_put_number(r->values, recording_fold(record[i + 1] - *last));
         *last = record[i + 1];
     }
     r->model.totals.marks++;
@@ -395,7 +396,7 @@ static enum c2_status put_thread(struct stream_recorder *r, uint32_t tid, struct
 {
     C2_ASSERT(tid != 0);
     put_item(r, ITEM_THREAD);
-    r->control = put_number(r->control, tid);
+    r->control = recorder_put_number(r->control, tid);
     r->tid = tid;
     return is_full(r) ? end_chunk(r, err) : C2_OK;
 }
@@ -414,7 +415,7 @@ static enum c2_status record_batch(void *self, const struct stream_batch *batch,
     return status == C2_OK && r->words >= CHUNK_WORDS ? end_chunk(r, err) : status;
 }
 
-static enum c2_status drain(void *self, struct c2_error *err)
+static enum c2_status recorder_drain(void *self, struct c2_error *err)
 {
     (void)self, (void)err;
     return C2_OK;
@@ -422,7 +423,7 @@ static enum c2_status drain(void *self, struct c2_error *err)
 
 struct stream_sink stream_recorder_sink(struct stream_recorder *recorder)
 {
-    return (struct stream_sink){recorder, record_batch, drain};
+    return (struct stream_sink){recorder, record_batch, recorder_drain};
 }
 
 enum c2_status stream_recorder_finish(struct stream_recorder *r, const struct stream_fact *facts, size_t fact_count,
@@ -437,11 +438,11 @@ enum c2_status stream_recorder_finish(struct stream_recorder *r, const struct st
         status = put_facts(r, facts, fact_count, err);
     if (status != C2_OK)
         return status;
-    uint8_t *to = put_number(r->chunks.content + RECORDING_HEAD_BYTES, totals->records);
-    to = put_number(to, totals->marks);
-    to = put_number(to, totals->instructions);
-    to = put_number(to, totals->references);
-    to = put_number(to, blocks);
-    status = put_chunk(r, RECORDING_END, to, to, err);
+    uint8_t *to = recorder_put_number(r->chunks.content + RECORDING_HEAD_BYTES, totals->records);
+    to = recorder_put_number(to, totals->marks);
+    to = recorder_put_number(to, totals->instructions);
+    to = recorder_put_number(to, totals->references);
+    to = recorder_put_number(to, blocks);
+    status = recorder_put_chunk(r, RECORDING_END, to, to, err);
     return status == C2_OK && fflush(r->to) != 0 ? fail_writing(r, err) : status;
 }

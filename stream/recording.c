@@ -45,7 +45,7 @@ bool recording_good(struct stream_recording *r, enum c2_status status)
 
 /* ------------------------------------------------------------------ bytes */
 
-static bool read_bytes(struct stream_recording *r, void *to, size_t count)
+static bool recording_read_bytes(struct stream_recording *r, void *to, size_t count)
 {
     const size_t got = fread(to, 1, count, r->from);
     r->offset += got;
@@ -63,7 +63,7 @@ static bool read_bytes(struct stream_recording *r, void *to, size_t count)
 
 /* ------------------------------------------------------------------ chunks */
 
-static bool open_content(struct stream_recording *r, size_t bytes)
+static bool recording_open_content(struct stream_recording *r, size_t bytes)
 {
     const uint8_t *content = r->chunks.content;
     const uint32_t control = c2_get_u32(content + 5);
@@ -81,26 +81,26 @@ static bool next_chunk(struct stream_recording *r)
     uint8_t length[C2_CHUNK_LENGTH];
     size_t packed, bytes;
     r->chunk = r->offset;
-    if (!read_bytes(r, length, sizeof length))
+    if (!recording_read_bytes(r, length, sizeof length))
         return false;
     if (!c2_chunks_length(&packed, &r->chunks, length))
         return recording_damaged(r, "its length cannot be right");
-    if (!read_bytes(r, r->chunks.packed, packed))
+    if (!recording_read_bytes(r, r->chunks.packed, packed))
         return false;
     const char *problem = c2_chunks_unpack(&bytes, &r->chunks, packed, RECORDING_HEAD_BYTES);
-    return problem ? recording_damaged(r, problem) : open_content(r, bytes);
+    return problem ? recording_damaged(r, problem) : recording_open_content(r, bytes);
 }
 
 /* ------------------------------------------------------------------ the start */
 
-static bool take_start(struct stream_recording *r)
+static bool recording_take_start(struct stream_recording *r)
 {
     uint8_t start[RECORDING_MAGIC_BYTES + 4];
     const size_t got = fread(start, 1, sizeof start, r->from);
     const size_t known = got < RECORDING_MAGIC_BYTES ? got : RECORDING_MAGIC_BYTES;
     if (ferror(r->from) || (got < sizeof start && memcmp(start, RECORDING_MAGIC, known) == 0)) {
         r->offset = got;
-        return read_bytes(r, start, 1); /* says why */
+        return recording_read_bytes(r, start, 1); /* says why */
     }
     r->offset = got;
     if (memcmp(start, RECORDING_MAGIC, known) != 0)
@@ -119,7 +119,7 @@ static bool take_start(struct stream_recording *r)
                    r->name, version, RECORDING_VERSION));
 }
 
-static char *copy_text(const uint8_t *from, size_t bytes)
+static char *recording_copy_text(const uint8_t *from, size_t bytes)
 {
     char *text = c2_alloc(bytes + 1);
     if (!text)
@@ -134,7 +134,7 @@ static bool add_fact(struct stream_recording *r, size_t name_bytes)
 {
     if (!c2_grow((void **)&r->facts, &r->fact_room, r->fact_count, sizeof *r->facts))
         return out_of_memory(r);
-    char *name = copy_text(r->control.at, name_bytes), *value = copy_text(r->control.at, 0);
+    char *name = recording_copy_text(r->control.at, name_bytes), *value = recording_copy_text(r->control.at, 0);
     r->facts[r->fact_count++] = (struct stream_fact){name, value};
     return (name && value) || out_of_memory(r);
 }
@@ -171,12 +171,12 @@ static bool take_fact(struct stream_recording *r)
 }
 
 /* Up to the first chunk that has no fact. `again`: they are known. */
-static bool start(struct stream_recording *r, bool again)
+static bool recording_start(struct stream_recording *r, bool again)
 {
     r->offset = 0;
     r->chunk = 0;
     r->chunks.check = RECORDING_VERSION;
-    if (!take_start(r) || !recording_good(r, recording_model_start(&r->model, r->err)))
+    if (!recording_take_start(r) || !recording_good(r, recording_model_start(&r->model, r->err)))
         return false;
     while (next_chunk(r)) {
         if (r->kind != RECORDING_FACTS)
@@ -189,7 +189,7 @@ static bool start(struct stream_recording *r, bool again)
 
 /* ------------------------------------------------------------------ life */
 
-static bool make_buffers(struct stream_recording *r, const char *name)
+static bool recording_make_buffers(struct stream_recording *r, const char *name)
 {
     r->name = c2_strdup(name);
     r->batch = c2_alloc(sizeof *r->batch);
@@ -215,9 +215,9 @@ enum c2_status stream_recording_open_at(struct stream_recording **out, FILE *fro
     enum c2_status status = stream_blocks_create(&r->blocks, err);
     if (status == C2_OK)
         status = c2_chunks_create(&r->chunks, false, RECORDING_CONTENT_BYTES, RECORDING_VERSION, 0, err);
-    if (status == C2_OK && !make_buffers(r, name))
+    if (status == C2_OK && !recording_make_buffers(r, name))
         status = c2_fail_memory(err, "a recording");
-    if (status == C2_OK && !start(r, false))
+    if (status == C2_OK && !recording_start(r, false))
         status = r->status;
     if (status != C2_OK) {
         stream_recording_close(r);
@@ -271,7 +271,7 @@ uint64_t stream_recording_instructions(const struct stream_recording *recording)
 
 /* ------------------------------------------------------------------ the end */
 
-static bool take_end(struct stream_recording *r)
+static bool recording_take_end(struct stream_recording *r)
 {
     const struct recording_totals *totals = &r->model.totals;
     const uint64_t counted[] = {totals->records, totals->marks, totals->instructions, totals->references,
@@ -291,7 +291,7 @@ static bool take_end(struct stream_recording *r)
 static bool rewind_it(struct stream_recording *r)
 {
     if (r->seekable && fseek(r->from, r->start, SEEK_SET) == 0)
-        return start(r, true);
+        return recording_start(r, true);
     return recording_good(r, c2_fail(r->err, C2_ERR_UNSUPPORTED,
                                      "the recording %s comes from a pipe and can be played once: write it to a file",
                                      r->name));
@@ -303,7 +303,7 @@ static bool restart_marks(struct stream_recording *r)
     return recording_good(r, stream_marks_create(&r->marks, r->err));
 }
 
-static bool play(struct stream_recording *r)
+static bool recording_play(struct stream_recording *r)
 {
     if (r->started && !rewind_it(r))
         return false;
@@ -321,7 +321,7 @@ static bool play(struct stream_recording *r)
     r->facts_known = true;
     if (r->kind != RECORDING_END)
         return recording_damaged(r, "its kind cannot be right");
-    return take_end(r) && recording_deliver(r);
+    return recording_take_end(r) && recording_deliver(r);
 }
 
 enum c2_status stream_recording_play(struct stream_recording *recording, struct stream_sink to, struct c2_error *err)
@@ -329,7 +329,7 @@ enum c2_status stream_recording_play(struct stream_recording *recording, struct 
     recording->to = to;
     recording->err = err;
     recording->status = C2_OK;
-    const bool whole = play(recording);
+    const bool whole = recording_play(recording);
     C2_ASSERT(whole == (recording->status == C2_OK));
     return recording->status;
 }

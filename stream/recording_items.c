@@ -103,7 +103,7 @@ static bool get_slot(struct stream_recording *r, struct stream_slot *slot)
     return true;
 }
 
-static bool get_block(struct stream_recording *r, struct draft *draft)
+static bool recording_items_get_block(struct stream_recording *r, struct draft *draft)
 {
     uint64_t pc, bytes, insns, expected = 0;
     unsigned ending;
@@ -138,12 +138,12 @@ static bool same_block(const struct stream_block *a, const struct stream_block *
            memcmp(a->slots, b->slots, a->slot_count * sizeof *a->slots) == 0;
 }
 
-static bool take_block(struct stream_recording *r)
+static bool recording_items_take_block(struct stream_recording *r)
 {
     struct draft draft;
     const uint32_t number = r->model.block_count;
     uint32_t added = number;
-    if (!get_block(r, &draft))
+    if (!recording_items_get_block(r, &draft))
         return false;
     if (number == stream_blocks_count(r->blocks)) {
         if (!recording_good(r, stream_blocks_add(&added, r->blocks, &draft.block, r->err)))
@@ -166,7 +166,7 @@ bool recording_deliver(struct stream_recording *r)
 }
 
 /* Makes room for a record or mark of so many words behind its header. */
-static inline bool make_room(struct stream_recording *r, uint32_t words)
+static inline bool recording_items_make_room(struct stream_recording *r, uint32_t words)
 {
     if (r->words_left <= words)
         return recording_damaged(r, "it holds more records than a part may");
@@ -233,7 +233,7 @@ static bool make_expected(struct stream_recording *r)
     if (header == RECORDING_NO_HEADER)
         return recording_damaged(r, "a block goes on as it never did before");
     const uint32_t slots = stream_header_slots(header);
-    if (!make_room(r, slots))
+    if (!recording_items_make_room(r, slots))
         return false;
     uint64_t *to = &r->batch->words[r->batch->used];
     struct model_slot *slot = &r->model.slots[r->model.blocks[(size_t)stream_header_block(header) + 1].first_slot];
@@ -259,7 +259,7 @@ static bool get_surprise(struct stream_recording *r, uint64_t *residual)
 static bool make_record(struct stream_recording *r, uint64_t header, const uint8_t *masks)
 {
     const uint32_t slots = stream_header_slots(header);
-    if (!make_room(r, slots))
+    if (!recording_items_make_room(r, slots))
         return false;
     uint64_t *to = &r->batch->words[r->batch->used];
     struct model_slot *slot = &r->model.slots[r->model.blocks[(size_t)stream_header_block(header) + 1].first_slot];
@@ -344,11 +344,12 @@ static bool take_meaning(struct stream_recording *r, uint32_t mark, const uint64
                                    : recording_good(r, c2_fail(r->err, status, "%s", why.text));
 }
 
-static bool take_mark(struct stream_recording *r)
+static bool recording_items_take_mark(struct stream_recording *r)
 {
     uint64_t number, words, folded;
     if (!recording_get_number(r, &r->control, UINT16_MAX, &number) ||
-        !recording_get_number(r, &r->control, STREAM_MARK_WORDS, &words) || !make_room(r, (uint32_t)words))
+        !recording_get_number(r, &r->control, STREAM_MARK_WORDS, &words) ||
+        !recording_items_make_room(r, (uint32_t)words))
         return false;
     uint64_t *to = &r->batch->words[r->batch->used];
     *to++ = stream_header(STREAM_MARK, (uint32_t)number, (uint32_t)words);
@@ -400,9 +401,9 @@ static bool take_item(struct stream_recording *r)
     case ITEM_PARTIAL:
         return take_partial(r);
     case ITEM_MARK:
-        return take_mark(r);
+        return recording_items_take_mark(r);
     case ITEM_DEFINE:
-        return take_block(r);
+        return recording_items_take_block(r);
     case ITEM_THREAD:
         return take_thread(r);
     case ITEM_REST:

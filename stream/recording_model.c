@@ -4,7 +4,7 @@
  */
 #include "stream/recording_priv.h"
 
-static bool reserve(void **array, size_t *room, size_t count, size_t bytes)
+static bool recording_model_reserve(void **array, size_t *room, size_t count, size_t bytes)
 {
     if (count <= *room)
         return true;
@@ -20,7 +20,7 @@ static bool reserve(void **array, size_t *room, size_t count, size_t bytes)
 enum c2_status recording_model_start(struct recording_model *model, struct c2_error *err)
 {
     recording_model_release(model);
-    if (!reserve((void **)&model->blocks, &model->block_room, 1, sizeof *model->blocks))
+    if (!recording_model_reserve((void **)&model->blocks, &model->block_room, 1, sizeof *model->blocks))
         return c2_fail_memory(err, "what a recording expects");
     model->blocks[0] = (struct model_block){.follower = RECORDING_NO_HEADER};
     model->expected = RECORDING_NO_HEADER;
@@ -34,7 +34,7 @@ void recording_model_release(struct recording_model *model)
     *model = (struct recording_model){.blocks = NULL};
 }
 
-static uint32_t references_of(const struct stream_block *block, uint32_t slots)
+static uint32_t recording_model_references_of(const struct stream_block *block, uint32_t slots)
 {
     uint32_t references = 0;
     for (uint32_t i = 0; i < slots; i++)
@@ -46,15 +46,16 @@ enum c2_status recording_model_add(struct recording_model *model, const struct s
                                    struct c2_error *err)
 {
     const size_t slots = model->slot_count + block->slot_count;
-    if (!reserve((void **)&model->blocks, &model->block_room, model->block_count + (size_t)2, sizeof *model->blocks) ||
-        !reserve((void **)&model->slots, &model->slot_room, slots, sizeof *model->slots))
+    if (!recording_model_reserve((void **)&model->blocks, &model->block_room, model->block_count + (size_t)2,
+                                 sizeof *model->blocks) ||
+        !recording_model_reserve((void **)&model->slots, &model->slot_room, slots, sizeof *model->slots))
         return c2_fail_memory(err, "what a recording expects of a block");
     const uint64_t whole = stream_header(model->block_count, block->insn_count, block->slot_count);
     model->blocks[++model->block_count] = (struct model_block){
         .follower = RECORDING_NO_HEADER,
         .plain = stream_is_string(block) ? RECORDING_NO_HEADER : whole,
         .first_slot = model->slot_count,
-        .references = references_of(block, block->slot_count),
+        .references = recording_model_references_of(block, block->slot_count),
         .insns = block->insn_count,
     };
     for (size_t i = model->slot_count; i < slots; i++)
@@ -79,7 +80,7 @@ void recording_count(struct recording_totals *totals, const struct stream_block 
     const uint64_t header = record[0];
     totals->instructions += stream_header_insns(header);
     if (!stream_is_string(block)) {
-        totals->references += references_of(block, stream_header_slots(header));
+        totals->references += recording_model_references_of(block, stream_header_slots(header));
         return;
     }
     const uint64_t elements = stream_string_elements(record + 1);

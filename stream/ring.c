@@ -101,7 +101,7 @@ static struct reader *furthest_behind(struct stream_ring *ring)
     return found;
 }
 
-static void advance(struct stream_ring *ring, struct reader *reader)
+static void ring_advance(struct stream_ring *ring, struct reader *reader)
 {
     reader->consumed++;
     if (ring->room_at != NEVER && least_consumed(ring) >= ring->room_at)
@@ -142,7 +142,7 @@ static void eat(struct stream_ring *ring, struct reader *reader)
             pthread_mutex_lock(&ring->mutex);
             note_failure(ring, reader, status, number);
         }
-        advance(ring, reader);
+        ring_advance(ring, reader);
     }
 }
 
@@ -180,7 +180,7 @@ static void wake_threads(struct stream_ring *ring)
 }
 
 /* Returns when every reader has consumed what is `needed`; is not woken before it is `worth_while`. */
-static void await(struct stream_ring *ring, uint64_t needed, uint64_t worth_while)
+static void ring_await(struct stream_ring *ring, uint64_t needed, uint64_t worth_while)
 {
     ring->room_at = worth_while;
     while (least_consumed(ring) < needed)
@@ -199,12 +199,12 @@ static enum c2_status failure_behind(const struct stream_ring *ring, struct c2_e
 }
 
 /* A free place is open, which is the producer's until it is published. */
-static enum c2_status open_place(struct stream_ring *ring, struct c2_error *err)
+static enum c2_status ring_open_place(struct stream_ring *ring, struct c2_error *err)
 {
     pthread_mutex_lock(&ring->mutex);
     const enum c2_status status = failure_behind(ring, err);
     if (status == C2_OK && ring->published >= ring->places)
-        await(ring, ring->published - ring->places + 1, ring->published - ring->places / 2);
+        ring_await(ring, ring->published - ring->places + 1, ring->published - ring->places / 2);
     pthread_mutex_unlock(&ring->mutex);
     if (status != C2_OK)
         return status;
@@ -241,7 +241,7 @@ static enum c2_status ring_consume(void *self, const struct stream_batch *batch,
     C2_ASSERT(batch->used <= STREAM_BATCH_WORDS);
     if (ring->open && ring->open->filled + words > room)
         publish(ring);
-    const enum c2_status status = ring->open ? C2_OK : open_place(ring, err);
+    const enum c2_status status = ring->open ? C2_OK : ring_open_place(ring, err);
     if (status != C2_OK)
         return status;
     copy_past_caches(&ring->open->words[ring->open->filled], (const uint64_t *)(const void *)batch, words);
@@ -267,7 +267,7 @@ static enum c2_status ring_drain(void *self, struct c2_error *err)
     publish(ring);
     pthread_mutex_lock(&ring->mutex);
     wake_threads(ring);
-    await(ring, ring->published, ring->published);
+    ring_await(ring, ring->published, ring->published);
     drain_behind(ring);
     const enum c2_status status = failure_behind(ring, err);
     pthread_mutex_unlock(&ring->mutex);
@@ -279,7 +279,7 @@ static enum c2_status ring_drain(void *self, struct c2_error *err)
 static struct stream_ring *all_rings;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void enlist(struct stream_ring *ring)
+static void ring_enlist(struct stream_ring *ring)
 {
     pthread_mutex_lock(&all_lock);
     ring->next = all_rings;
@@ -287,7 +287,7 @@ static void enlist(struct stream_ring *ring)
     pthread_mutex_unlock(&all_lock);
 }
 
-static void strike_off(const struct stream_ring *ring)
+static void ring_strike_off(const struct stream_ring *ring)
 {
     pthread_mutex_lock(&all_lock);
     for (struct stream_ring **at = &all_rings; *at; at = &(*at)->next)
@@ -316,7 +316,7 @@ static enum c2_status start_threads(struct stream_ring *ring, unsigned threads, 
                         : c2_fail(err, C2_ERR_NO_MEMORY, "cannot start the simulation's thread: %s", strerror(failure));
 }
 
-static struct stream_ring *allocate(unsigned count, unsigned threads)
+static struct stream_ring *ring_allocate(unsigned count, unsigned threads)
 {
     struct stream_ring *ring = c2_calloc(1, sizeof *ring);
     if (!ring)
@@ -361,9 +361,9 @@ enum c2_status stream_rings_resume(struct c2_error *err)
     return status;
 }
 
-static void release(struct stream_ring *ring)
+static void ring_release(struct stream_ring *ring)
 {
-    strike_off(ring);
+    ring_strike_off(ring);
     stop_threads(ring);
     pthread_cond_destroy(&ring->published_some);
     pthread_cond_destroy(&ring->consumed_some);
@@ -380,7 +380,7 @@ enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_
     *out = NULL;
     C2_ASSERT(count > 0 && threads > 0);
     threads = threads < count ? threads : count;
-    struct stream_ring *ring = allocate(count, threads);
+    struct stream_ring *ring = ring_allocate(count, threads);
     enum c2_status status = C2_OK;
     if (!ring || !ring->readers || !ring->threads || !ring->all)
         status = c2_fail_memory(err, "the ring of batches");
@@ -392,9 +392,9 @@ enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_
         status = start_threads(ring, threads, err);
     }
     if (status == C2_OK)
-        enlist(*out = ring);
+        ring_enlist(*out = ring);
     else if (ring)
-        release(ring);
+        ring_release(ring);
     return status;
 }
 
@@ -408,7 +408,7 @@ void stream_ring_destroy(struct stream_ring *ring)
     if (!ring)
         return;
     ring_drain(ring, NULL);
-    release(ring);
+    ring_release(ring);
 }
 
 void stream_ring_check(struct stream_ring *ring)

@@ -86,7 +86,7 @@ struct stream_trace {
     uint64_t pc;
     bool open; /* an instruction is under way, or slots without one */
     uint32_t slot_count;
-    uint64_t shape; /* of the last slots: all that is_block() compares */
+    uint64_t shape; /* of the last slots: all that traces_is_block() compares */
     struct stream_slot slots[OWN_SLOTS];
     uint64_t addresses[OWN_SLOTS];
     struct late_page late_pages[LATE_PAGES];
@@ -95,7 +95,7 @@ struct stream_trace {
 
 /* ------------------------------------------------------------------ lines */
 
-static enum c2_status fail_line(const struct stream_trace *t, struct c2_error *err, const char *what)
+static enum c2_status traces_fail_line(const struct stream_trace *t, struct c2_error *err, const char *what)
 {
     if (t->form == STREAM_TRACE_CHAMPSIM)
         return c2_fail(err, C2_ERR_FORMAT, "%s, record %" PRIu64 ": %s", t->name, t->line, what);
@@ -103,7 +103,7 @@ static enum c2_status fail_line(const struct stream_trace *t, struct c2_error *e
 }
 
 /* The next line. *more: there was one. */
-static enum c2_status next_line(struct stream_trace *t, bool *more, struct c2_error *err)
+static enum c2_status traces_next_line(struct stream_trace *t, bool *more, struct c2_error *err)
 {
     bool zero;
     *more = t->peeked;
@@ -131,7 +131,7 @@ static bool says_nothing(const char *text)
 }
 
 /* A number of the base at *at, which moves behind it. */
-static bool take_number(const char **at, int base, uint64_t *out)
+static bool traces_take_number(const char **at, int base, uint64_t *out)
 {
     const char *text = *at;
     uint64_t value = 0;
@@ -149,7 +149,7 @@ static bool take_number(const char **at, int base, uint64_t *out)
     return digits != 0;
 }
 
-static bool take_space(const char **at)
+static bool traces_take_space(const char **at)
 {
     const size_t spaces = strspn(*at, " \t");
     *at += spaces;
@@ -162,11 +162,12 @@ static bool read_din(struct item *item, const char *at)
 {
     uint64_t label;
     at += strspn(at, " \t");
-    if (!take_number(&at, 10, &label) || label > 2 || !take_space(&at) || !take_number(&at, 16, &item->address))
+    if (!traces_take_number(&at, 10, &label) || label > 2 || !traces_take_space(&at) ||
+        !traces_take_number(&at, 16, &item->address))
         return false;
     item->kind = "RWF"[label];
     item->size = 1;
-    return at_end(at) || (take_space(&at) && take_number(&at, 10, &item->size) && at_end(at));
+    return at_end(at) || (traces_take_space(&at) && traces_take_number(&at, 10, &item->size) && at_end(at));
 }
 
 static bool read_lackey(struct item *item, const char *at)
@@ -178,11 +179,11 @@ static bool read_lackey(struct item *item, const char *at)
         return false;
     item->kind = kinds[letter - letters];
     at++;
-    return take_space(&at) && take_number(&at, 16, &item->address) && *at++ == ',' &&
-           take_number(&at, 10, &item->size) && at_end(at);
+    return traces_take_space(&at) && traces_take_number(&at, 16, &item->address) && *at++ == ',' &&
+           traces_take_number(&at, 10, &item->size) && at_end(at);
 }
 
-static bool read_text(struct item *item, const char *at)
+static bool traces_read_text(struct item *item, const char *at)
 {
     uint64_t physical;
     if (*at == '\0' || !strchr("RWNFPCKrwnfB", *at))
@@ -190,10 +191,11 @@ static bool read_text(struct item *item, const char *at)
     item->kind = *at++;
     if (item->kind == 'B')
         return at_end(at);
-    return take_space(&at) && take_number(&at, 16, &item->pc) && take_space(&at) &&
-           take_number(&at, 16, &item->address) && take_space(&at) && take_number(&at, 16, &physical) &&
-           take_space(&at) && take_number(&at, 10, &item->size) && take_space(&at) &&
-           take_number(&at, 10, &item->tid) && at_end(at);
+    return traces_take_space(&at) && traces_take_number(&at, 16, &item->pc) && traces_take_space(&at) &&
+           traces_take_number(&at, 16, &item->address) && traces_take_space(&at) &&
+           traces_take_number(&at, 16, &physical) && traces_take_space(&at) &&
+           traces_take_number(&at, 10, &item->size) && traces_take_space(&at) &&
+           traces_take_number(&at, 10, &item->tid) && at_end(at);
 }
 
 static bool read_item(const struct stream_trace *t, struct item *item)
@@ -205,7 +207,7 @@ static bool read_item(const struct stream_trace *t, struct item *item)
     case STREAM_TRACE_LACKEY:
         return read_lackey(item, t->text);
     default:
-        return read_text(item, t->text);
+        return traces_read_text(item, t->text);
     }
 }
 
@@ -219,7 +221,7 @@ static inline struct late_page *late_page_of(struct stream_trace *t, uint64_t pa
 static inline uint64_t wanted_state(unsigned access) { return access == 1 ? TOUCHED | WRITTEN : TOUCHED; }
 
 /* A page is there from its first reference on; its first write is told as well. */
-static enum c2_status touch_page(struct stream_trace *t, uint64_t page, unsigned access, struct c2_error *err)
+static enum c2_status traces_touch_page(struct stream_trace *t, uint64_t page, unsigned access, struct c2_error *err)
 {
     const uint64_t wanted = wanted_state(access);
     uint64_t state = 0;
@@ -238,12 +240,12 @@ static __attribute__((noinline)) enum c2_status touch_trace_pages(struct stream_
 {
     enum c2_status status = C2_OK;
     for (; page <= last && status == C2_OK; page++)
-        status = touch_page(t, page, access, err);
+        status = traces_touch_page(t, page, access, err);
     return status;
 }
 
-static inline enum c2_status touch(struct stream_trace *t, uint64_t address, uint64_t size, unsigned access,
-                                   struct c2_error *err)
+static inline enum c2_status traces_touch(struct stream_trace *t, uint64_t address, uint64_t size, unsigned access,
+                                          struct c2_error *err)
 {
     const uint64_t page = address >> C2_PAGE_SHIFT, last = (address + size - 1) >> C2_PAGE_SHIFT;
     const uint64_t wanted = wanted_state(access);
@@ -253,17 +255,17 @@ static inline enum c2_status touch(struct stream_trace *t, uint64_t address, uin
     return touch_trace_pages(t, page, last, access, err);
 }
 
-static enum c2_status map(struct stream_trace *t, uint64_t start, uint64_t end, struct c2_error *err)
+static enum c2_status traces_map(struct stream_trace *t, uint64_t start, uint64_t end, struct c2_error *err)
 {
     const uint64_t words[] = {start, end - start, STREAM_MAPPED_RIGHTS | STREAM_MAPPED_MAY_WRITE, 0, 0, 0};
     return stream_writer_mark(t->writer, STREAM_MAPPED, words, 6, err);
 }
 
-static enum c2_status begin(struct stream_trace *t, struct c2_error *err)
+static enum c2_status traces_begin(struct stream_trace *t, struct c2_error *err)
 {
-    enum c2_status status = map(t, 0, WITHOUT_START, err);
+    enum c2_status status = traces_map(t, 0, WITHOUT_START, err);
     if (status == C2_OK)
-        status = map(t, WITHOUT_END, ADDRESSES, err);
+        status = traces_map(t, WITHOUT_END, ADDRESSES, err);
     if (status == C2_OK)
         status = c2_map_put(t->threads, 1, 1, err);
     if (status == C2_OK)
@@ -275,19 +277,19 @@ static enum c2_status check_address(const struct stream_trace *t, const struct i
 {
     const uint64_t most = item->kind == 'F' ? INSN_BYTES : REFERENCE_BYTES;
     if (item->kind == 'P' && item->size > STREAM_PREFETCH_W)
-        return fail_line(t, err, "a prefetch has another hint than one can have, 0 to 4");
+        return traces_fail_line(t, err, "a prefetch has another hint than one can have, 0 to 4");
     if (item->kind != 'P' && (item->size == 0 || item->size > most))
-        return fail_line(t, err, "an access has another size than one can have");
+        return traces_fail_line(t, err, "an access has another size than one can have");
     if (item->address >= ADDRESSES || item->address + item->size > ADDRESSES)
-        return fail_line(t, err, "the address is beyond those of a program, 2^47");
+        return traces_fail_line(t, err, "the address is beyond those of a program, 2^47");
     if (item->address + item->size > WITHOUT_START && item->address < WITHOUT_END)
-        return fail_line(t, err, "c2emu has no place for the addresses 0x8000000000 to 0x8fffffffff");
+        return traces_fail_line(t, err, "c2emu has no place for the addresses 0x8000000000 to 0x8fffffffff");
     return C2_OK;
 }
 
 /* ------------------------------------------------------------------ blocks */
 
-static bool is_block(const struct stream_trace *t, const struct stream_block *block)
+static bool traces_is_block(const struct stream_trace *t, const struct stream_block *block)
 {
     if (block->pc.v != t->pc || block->bytes != t->insn.length || block->slot_count != t->slot_count)
         return false;
@@ -298,7 +300,7 @@ static bool is_block(const struct stream_trace *t, const struct stream_block *bl
     return true;
 }
 
-static uint64_t hash_of(const struct stream_trace *t)
+static uint64_t traces_hash_of(const struct stream_trace *t)
 {
     uint64_t hash = (t->pc << 8 | t->insn.length) * 0x9e3779b97f4a7c15u;
     for (uint32_t i = 0; i < t->slot_count; i++)
@@ -312,10 +314,10 @@ static uint64_t hash_of(const struct stream_trace *t)
 static __attribute__((noinline)) enum c2_status look_up_block(struct stream_trace *t, uint32_t *out,
                                                               struct c2_error *err)
 {
-    uint64_t key = hash_of(t), number;
+    uint64_t key = traces_hash_of(t), number;
     for (; c2_map_get(t->numbers, key, &number); key++) {
         *out = (uint32_t)number;
-        if (is_block(t, stream_blocks_at(t->blocks, *out)))
+        if (traces_is_block(t, stream_blocks_at(t->blocks, *out)))
             return C2_OK;
     }
     const struct stream_block block = {.pc = {t->pc},
@@ -340,7 +342,7 @@ static inline enum c2_status block_number(struct stream_trace *t, uint32_t *out,
     if (SHORTCUT(late->pc == t->pc && late->shape == t->shape && late->slot_count == t->slot_count &&
                  late->length == t->insn.length && late->known)) {
         *out = late->number;
-        C2_PROMISE(is_block(t, stream_blocks_at(t->blocks, *out)));
+        C2_PROMISE(traces_is_block(t, stream_blocks_at(t->blocks, *out)));
         return C2_OK;
     }
     const enum c2_status status = look_up_block(t, out, err);
@@ -351,9 +353,9 @@ static inline enum c2_status block_number(struct stream_trace *t, uint32_t *out,
 
 static enum c2_status touch_all(struct stream_trace *t, struct c2_error *err)
 {
-    enum c2_status status = t->insn.length == 0 ? C2_OK : touch(t, t->pc, t->insn.length, 2, err);
+    enum c2_status status = t->insn.length == 0 ? C2_OK : traces_touch(t, t->pc, t->insn.length, 2, err);
     for (uint32_t i = 0; i < t->slot_count && status == C2_OK; i++)
-        status = touch(t, t->addresses[i], t->slots[i].size, stream_writes(&t->slots[i]), err);
+        status = traces_touch(t, t->addresses[i], t->slots[i].size, stream_writes(&t->slots[i]), err);
     return status;
 }
 
@@ -384,7 +386,7 @@ static enum c2_status close_record(struct stream_trace *t, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status take_fetch(struct stream_trace *t, const struct item *item, struct c2_error *err)
+static enum c2_status traces_take_fetch(struct stream_trace *t, const struct item *item, struct c2_error *err)
 {
     enum c2_status status = close_record(t, err);
     t->open = true;
@@ -409,7 +411,7 @@ static uint8_t how_of(const struct item *item)
     }
 }
 
-static enum c2_status take_reference(struct stream_trace *t, const struct item *item, struct c2_error *err)
+static enum c2_status traces_take_reference(struct stream_trace *t, const struct item *item, struct c2_error *err)
 {
     static const uint8_t kinds[] = {
         ['R'] = STREAM_READ,  ['W'] = STREAM_WRITE, ['M'] = STREAM_MODIFY, ['N'] = STREAM_WRITE,
@@ -439,7 +441,7 @@ static enum c2_status take_part(struct stream_trace *t, const struct item *item,
         t->slots[last].size + item->size > REFERENCE_BYTES ||
         t->slots[last].kind != (item->kind == 'r' ? STREAM_READ : STREAM_WRITE) ||
         t->slots[last].how != (item->kind == 'n'))
-        return fail_line(t, err, "this part of an access does not follow its first one");
+        return traces_fail_line(t, err, "this part of an access does not follow its first one");
     t->slots[last].size = (uint16_t)(t->slots[last].size + item->size);
     t->shape = (t->shape & ~(uint64_t)UINT16_MAX) | slot_shape(&t->slots[last]);
     return C2_OK;
@@ -452,11 +454,11 @@ static enum c2_status mark_thread(struct stream_trace *t, uint64_t tid, enum str
     return stream_writer_mark(t->writer, STREAM_THREAD, (const uint64_t[]){tid, what}, 2, err);
 }
 
-static enum c2_status turn_to(struct stream_trace *t, const struct item *item, struct c2_error *err)
+static enum c2_status traces_turn_to(struct stream_trace *t, const struct item *item, struct c2_error *err)
 {
     uint64_t known;
     if (item->tid == 0 || item->tid > UINT32_MAX)
-        return fail_line(t, err, "no thread has this number: they count from 1");
+        return traces_fail_line(t, err, "no thread has this number: they count from 1");
     enum c2_status status = close_record(t, err);
     if (status == C2_OK)
         status = stream_writer_flush(t->writer, err);
@@ -488,7 +490,7 @@ static enum c2_status end_threads(struct stream_trace *t, struct c2_error *err)
     return status;
 }
 
-static enum c2_status take_line(struct stream_trace *t, struct c2_error *err)
+static enum c2_status traces_take_line(struct stream_trace *t, struct c2_error *err)
 {
     struct item item;
     if (says_nothing(t->text))
@@ -501,12 +503,12 @@ static enum c2_status take_line(struct stream_trace *t, struct c2_error *err)
         return take_barrier(t, err);
     enum c2_status status = check_address(t, &item, err);
     if (status == C2_OK && item.tid != t->writer->batch->tid)
-        status = turn_to(t, &item, err);
+        status = traces_turn_to(t, &item, err);
     if (status != C2_OK)
         return status;
     if (item.kind == 'F')
-        return take_fetch(t, &item, err);
-    return islower((unsigned char)item.kind) ? take_part(t, &item, err) : take_reference(t, &item, err);
+        return traces_take_fetch(t, &item, err);
+    return islower((unsigned char)item.kind) ? take_part(t, &item, err) : traces_take_reference(t, &item, err);
 }
 
 /* What check_address() lets pass. */
@@ -521,7 +523,7 @@ static inline __attribute__((always_inline)) enum c2_status take_usual(struct st
                                                                        struct c2_error *err)
 {
     const struct item item = {.kind = usual->kind, .address = usual->address, .size = usual->size, .tid = 1};
-    return item.kind == 'F' ? take_fetch(t, &item, err) : take_reference(t, &item, err);
+    return item.kind == 'F' ? traces_take_fetch(t, &item, err) : traces_take_reference(t, &item, err);
 }
 
 /* Lines from here on, up to one that is not of a usual shape, or is not to be taken as it is. */
@@ -555,17 +557,17 @@ static enum c2_status take_all_usual(struct stream_trace *t, struct c2_error *er
     }
 }
 
-static enum c2_status take_lines(struct stream_trace *t, struct c2_error *err)
+static enum c2_status traces_take_lines(struct stream_trace *t, struct c2_error *err)
 {
     bool more = true;
     enum c2_status status = C2_OK;
     while (status == C2_OK) {
         status = take_all_usual(t, err);
         if (status == C2_OK)
-            status = next_line(t, &more, err);
+            status = traces_next_line(t, &more, err);
         if (status != C2_OK || !more)
             break;
-        status = take_line(t, err);
+        status = traces_take_line(t, err);
     }
     return status;
 }
@@ -596,25 +598,26 @@ static enum c2_status take_addresses(struct stream_trace *t, char kind, const ui
             continue;
         status = check_address(t, &item, err);
         if (status == C2_OK)
-            status = take_reference(t, &item, err);
+            status = traces_take_reference(t, &item, err);
     }
     return status;
 }
 
-static enum c2_status take_record(struct stream_trace *t, const struct stream_champsim *record, struct c2_error *err)
+static enum c2_status traces_take_record(struct stream_trace *t, const struct stream_champsim *record,
+                                         struct c2_error *err)
 {
     const struct item fetch = {.kind = 'F', .address = record->ip, .size = 1, .tid = 1};
     if (record->is_branch > 1 || record->branch_taken > 1)
-        return fail_line(t, err, "this is none of ChampSim's: whether it is a branch, and taken, is 0 or 1");
+        return traces_fail_line(t, err, "this is none of ChampSim's: whether it is a branch, and taken, is 0 or 1");
     enum c2_status status = check_address(t, &fetch, err);
     if (status == C2_OK)
-        status = take_fetch(t, &fetch, err);
+        status = traces_take_fetch(t, &fetch, err);
     if (status == C2_OK)
         status = take_addresses(t, 'R', record->source_memory, STREAM_CHAMPSIM_READS, err);
     return status == C2_OK ? take_addresses(t, 'W', record->destination_memory, STREAM_CHAMPSIM_WRITES, err) : status;
 }
 
-static enum c2_status take_records(struct stream_trace *t, struct c2_error *err)
+static enum c2_status traces_take_records(struct stream_trace *t, struct c2_error *err)
 {
     struct stream_champsim record;
     bool more = true;
@@ -623,7 +626,7 @@ static enum c2_status take_records(struct stream_trace *t, struct c2_error *err)
         status = next_record(t, &record, &more, err);
         if (status != C2_OK || !more)
             break;
-        status = take_record(t, &record, err);
+        status = traces_take_record(t, &record, err);
     }
     return status;
 }
@@ -644,7 +647,7 @@ const char *stream_trace_form_of(const char *path)
 }
 
 /* The form that the first line that says something is in. */
-static bool guess(struct stream_trace *t)
+static bool traces_guess(struct stream_trace *t)
 {
     struct item item;
     for (unsigned form = 0; form <= STREAM_TRACE_TEXT; form++) {
@@ -660,10 +663,10 @@ static enum c2_status find_form(struct stream_trace *t, struct c2_error *err)
     bool more = true;
     enum c2_status status = C2_OK;
     do
-        status = next_line(t, &more, err);
+        status = traces_next_line(t, &more, err);
     while (status == C2_OK && more && says_nothing(t->text));
     t->peeked = more;
-    if (status != C2_OK || !more || guess(t))
+    if (status != C2_OK || !more || traces_guess(t))
         return status;
     return c2_fail(err, C2_ERR_FORMAT,
                    "%s is no recording of c2emu, and no trace of a known form (din, lackey, text) from line %" PRIu64
@@ -671,7 +674,7 @@ static enum c2_status find_form(struct stream_trace *t, struct c2_error *err)
                    t->name, t->line, t->text);
 }
 
-static enum c2_status make(struct stream_trace *t, const char *name, const char *form, struct c2_error *err)
+static enum c2_status traces_make(struct stream_trace *t, const char *name, const char *form, struct c2_error *err)
 {
     t->name = c2_strdup(name);
     enum c2_status status = trace_lines_create(&t->lines, t->from, err);
@@ -697,7 +700,7 @@ enum c2_status stream_trace_open(struct stream_trace **out, FILE *from, const ch
     if (!t)
         return c2_fail_memory(err, "a trace");
     t->from = from;
-    enum c2_status status = make(t, name, form, err);
+    enum c2_status status = traces_make(t, name, form, err);
     if (status == C2_OK)
         *out = t;
     else
@@ -729,7 +732,7 @@ const char *const *stream_trace_forms(size_t *count)
     return names;
 }
 
-static enum c2_status end(struct stream_trace *t, struct c2_error *err)
+static enum c2_status traces_end(struct stream_trace *t, struct c2_error *err)
 {
     enum c2_status status = close_record(t, err);
     if (status == C2_OK)
@@ -742,8 +745,8 @@ enum c2_status stream_trace_play(struct stream_trace *trace, struct stream_sink 
     C2_ASSERT(!trace->writer); /* once */
     enum c2_status status = stream_writer_create(&trace->writer, to, err);
     if (status == C2_OK)
-        status = begin(trace, err);
+        status = traces_begin(trace, err);
     if (status == C2_OK)
-        status = trace->form == STREAM_TRACE_CHAMPSIM ? take_records(trace, err) : take_lines(trace, err);
-    return status == C2_OK ? end(trace, err) : status;
+        status = trace->form == STREAM_TRACE_CHAMPSIM ? traces_take_records(trace, err) : traces_take_lines(trace, err);
+    return status == C2_OK ? traces_end(trace, err) : status;
 }

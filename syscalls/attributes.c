@@ -56,26 +56,26 @@ void attributes_destroy(struct attributes *attributes)
 }
 
 /* The inode numbers of such objects have 32 bits: so no file of the host can be taken for one. */
-static uint64_t key_of(uint64_t device, uint64_t inode) { return device << 32 | inode; }
+static uint64_t attributes_key_of(uint64_t device, uint64_t inode) { return device << 32 | inode; }
 
-static bool find(const struct syscalls *kernel, uint64_t device, uint64_t inode, uint64_t *index)
+static bool attributes_find(const struct syscalls *kernel, uint64_t device, uint64_t inode, uint64_t *index)
 {
     return inode <= UINT32_MAX && device <= UINT32_MAX &&
-           c2_map_get(kernel->attributes.objects, key_of(device, inode), index);
+           c2_map_get(kernel->attributes.objects, attributes_key_of(device, inode), index);
 }
 
 /* The key of the object behind a descriptor; positive if there is nothing to add: it is known, or nameless. */
-static int64_t meet(const struct syscalls *kernel, int host, uint64_t *key)
+static int64_t attributes_meet(const struct syscalls *kernel, int host, uint64_t *key)
 {
     struct stat st;
     uint64_t index;
     if (fstat(host, &st) < 0)
         return -errno;
-    *key = key_of(st.st_dev, st.st_ino);
-    return !(st.st_mode & S_IFMT) || find(kernel, st.st_dev, st.st_ino, &index);
+    *key = attributes_key_of(st.st_dev, st.st_ino);
+    return !(st.st_mode & S_IFMT) || attributes_find(kernel, st.st_dev, st.st_ino, &index);
 }
 
-static int64_t keep(struct syscalls *kernel, uint64_t key, uint32_t index)
+static int64_t attributes_keep(struct syscalls *kernel, uint64_t key, uint32_t index)
 {
     struct c2_error err;
     return c2_map_put(kernel->attributes.objects, key, index, &err) == C2_OK ? 0 : -ENOMEM;
@@ -85,22 +85,22 @@ int64_t attributes_add(struct syscalls *kernel, int host)
 {
     struct attributes *own = &kernel->attributes;
     uint64_t key;
-    int64_t status = meet(kernel, host, &key);
+    int64_t status = attributes_meet(kernel, host, &key);
     if (status != 0)
         return status < 0 ? status : 0;
     if (!c2_grow((void **)&own->made, &own->room, own->count, sizeof *own->made))
         return -ENOMEM;
     own->made[own->count] = syscalls_time_ns(kernel, kernel->instructions);
-    return keep(kernel, key, own->count++);
+    return attributes_keep(kernel, key, own->count++);
 }
 
 int64_t attributes_inherit(struct syscalls *kernel, int host, int fd)
 {
     uint64_t key;
-    int64_t status = meet(kernel, host, &key);
+    int64_t status = attributes_meet(kernel, host, &key);
     if (status != 0)
         return status < 0 ? status : 0;
-    return keep(kernel, key, (uint32_t)fd);
+    return attributes_keep(kernel, key, (uint32_t)fd);
 }
 
 uint32_t attributes_owner(uint32_t host, uint32_t self)
@@ -132,11 +132,12 @@ static uint64_t device_of(mode_t mode)
 }
 
 /* Whether a file with this of the host is one; what has no type has no inode of its own either. */
-static bool object_of(const struct syscalls *kernel, uint64_t device, uint64_t inode, mode_t mode, struct object *out)
+static bool attributes_object_of(const struct syscalls *kernel, uint64_t device, uint64_t inode, mode_t mode,
+                                 struct object *out)
 {
     uint64_t index, ns = 0;
     bool nameless = !(mode & S_IFMT);
-    if (!nameless && !find(kernel, device, inode, &index))
+    if (!nameless && !attributes_find(kernel, device, inode, &index))
         return false;
     if (!nameless)
         ns = kernel->attributes.made[index];
@@ -162,7 +163,7 @@ int64_t attributes_show(const struct syscalls *kernel, struct stat *st)
     st->st_gid = attributes_owner(st->st_gid, kernel->attributes.host_group);
     if (S_ISDIR(st->st_mode))
         return show_directory(kernel, st);
-    if (!object_of(kernel, st->st_dev, st->st_ino, st->st_mode, &object))
+    if (!attributes_object_of(kernel, st->st_dev, st->st_ino, st->st_mode, &object))
         return 0;
     st->st_dev = object.device;
     st->st_ino = object.inode;
@@ -191,7 +192,8 @@ int64_t attributes_show_extended(const struct syscalls *kernel, struct statx *st
     const int64_t status = S_ISDIR(st->stx_mode) ? show_directory_extended(kernel, st) : 0;
     st->stx_uid = attributes_owner(st->stx_uid, kernel->attributes.host_user);
     st->stx_gid = attributes_owner(st->stx_gid, kernel->attributes.host_group);
-    if (object_of(kernel, makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino, st->stx_mode, &object)) {
+    if (attributes_object_of(kernel, makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino, st->stx_mode,
+                             &object)) {
         st->stx_dev_major = major(object.device);
         st->stx_dev_minor = minor(object.device);
         st->stx_ino = object.inode;

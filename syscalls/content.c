@@ -26,8 +26,8 @@ static void put_bytes(int to, const char *bytes, size_t count)
     (void)done;
 }
 
-static void put(int to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(int to, const char *format, ...)
+static void content_put(int to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void content_put(int to, const char *format, ...)
 {
     char line[8192];
     va_list list;
@@ -52,7 +52,8 @@ static void write_cpu(const struct syscalls *kernel, uint32_t cpu, int to)
 {
     char flags[CPU_FLAGS_BYTES];
     cpu_flags(flags, sizeof flags, kernel->cpu);
-    put(to,
+    content_put(
+        to,
         "processor\t: %u\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 0\nmodel name\t: c2emu\nstepping\t: "
         "0\n"
         "cpu MHz\t\t: %llu.000\nphysical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n"
@@ -75,14 +76,15 @@ static void write_cpuinfo(const struct content_of *of, int to)
 static void write_cpu_list(const struct content_of *of, int to)
 {
     const struct syscalls *kernel = of->kernel;
-    put(to, kernel->processors > 1 ? "0-%u\n" : "0\n", kernel->processors - 1);
+    content_put(to, kernel->processors > 1 ? "0-%u\n" : "0\n", kernel->processors - 1);
 }
 
 static void write_meminfo(const struct content_of *of, int to)
 {
     const struct syscalls *kernel = of->kernel;
     unsigned long long total = kernel->physical_bytes / 1024, left = free_bytes(kernel) / 1024;
-    put(to,
+    content_put(
+        to,
         "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\nBuffers:               0 kB\n"
         "Cached:                0 kB\nSwapCached:            0 kB\n"
         "SwapTotal:             0 kB\nSwapFree:              0 kB\n"
@@ -104,13 +106,13 @@ static void write_machine_stat(const struct content_of *of, int to)
     const struct syscalls *kernel = of->kernel;
     const unsigned long long busy = ticks(busy_ns(kernel)), all = ticks(syscalls_time_ns(kernel, kernel->instructions));
     const unsigned long long idle = all > busy ? all - busy : 0;
-    put(to, "cpu  %llu 0 0 %llu 0 0 0 0 0 0\n", busy, idle + all * (kernel->processors - 1));
+    content_put(to, "cpu  %llu 0 0 %llu 0 0 0 0 0 0\n", busy, idle + all * (kernel->processors - 1));
     for (uint32_t cpu = 0; cpu < kernel->processors; cpu++) /* which ran where is not kept: the first has all of it */
-        put(to, "cpu%u %llu 0 0 %llu 0 0 0 0 0 0\n", cpu, cpu == 0 ? busy : 0, cpu == 0 ? idle : all);
-    put(to,
-        "intr 0\nctxt 0\nbtime %llu\nprocesses %u\n"
-        "procs_running 1\nprocs_blocked 0\n",
-        (unsigned long long)kernel->start_seconds, kernel->processes->started);
+        content_put(to, "cpu%u %llu 0 0 %llu 0 0 0 0 0 0\n", cpu, cpu == 0 ? busy : 0, cpu == 0 ? idle : all);
+    content_put(to,
+                "intr 0\nctxt 0\nbtime %llu\nprocesses %u\n"
+                "procs_running 1\nprocs_blocked 0\n",
+                (unsigned long long)kernel->start_seconds, kernel->processes->started);
 }
 
 /* There is no disk: nothing is paged in or out. */
@@ -120,8 +122,8 @@ static void write_vmstat(const struct content_of *of, int to)
     unsigned long long faults = 0;
     for (const struct process *at = views_next(kernel, 0); at; at = views_next(kernel, at->pid + 1))
         faults += at->state == PROCESS_RUNS ? views_of(kernel, at)->faults : 0;
-    put(to, "nr_free_pages %llu\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault %llu\npgmajfault 0\n",
-        (unsigned long long)(free_bytes(kernel) / C2_PAGE_BYTES), faults);
+    content_put(to, "nr_free_pages %llu\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault %llu\npgmajfault 0\n",
+                (unsigned long long)(free_bytes(kernel) / C2_PAGE_BYTES), faults);
 }
 
 /* The limits of ipc_priv.h, as IPC_INFO tells them. */
@@ -135,19 +137,19 @@ static void write_loadavg(const struct content_of *of, int to)
     uint32_t threads = 0;
     for (const struct process *at = views_next(of->kernel, 0); at; at = views_next(of->kernel, at->pid + 1))
         threads += views_of(of->kernel, at)->threads;
-    put(to, "0.00 0.00 0.00 1/%u %u\n", threads, of->kernel->processes->last);
+    content_put(to, "0.00 0.00 0.00 1/%u %u\n", threads, of->kernel->processes->last);
 }
 
 static void write_uptime(const struct content_of *of, int to)
 {
     const struct syscalls *kernel = of->kernel;
     unsigned long long hundredths = syscalls_time_ns(kernel, kernel->instructions) / (KERNEL_NS / 100);
-    put(to, "%llu.%02llu 0.00\n", hundredths / 100, hundredths % 100);
+    content_put(to, "%llu.%02llu 0.00\n", hundredths / 100, hundredths % 100);
 }
 
 /* ------------------------------------------------------------------ the process */
 
-static struct views_texts texts_of(const struct content_of *of)
+static struct views_texts content_texts_of(const struct content_of *of)
 {
     return of->process->state == PROCESS_ZOMBIE ? (struct views_texts){"", "", "", 0, 0}
                                                 : views_texts(of->kernel, of->process);
@@ -155,17 +157,17 @@ static struct views_texts texts_of(const struct content_of *of)
 
 static void write_cmdline(const struct content_of *of, int to)
 {
-    const struct views_texts texts = texts_of(of);
+    const struct views_texts texts = content_texts_of(of);
     put_bytes(to, texts.arguments, texts.arguments_bytes);
 }
 
 static void write_environ(const struct content_of *of, int to)
 {
-    const struct views_texts texts = texts_of(of);
+    const struct views_texts texts = content_texts_of(of);
     put_bytes(to, texts.environment, texts.environment_bytes);
 }
 
-static void write_comm(const struct content_of *of, int to) { put(to, "%s\n", of->thread->name); }
+static void write_comm(const struct content_of *of, int to) { content_put(to, "%s\n", of->thread->name); }
 
 /* What a process that is at its end has not. */
 static uint64_t unless_ended(const struct content_of *of, uint64_t value)
@@ -178,10 +180,10 @@ static void write_children(const struct content_of *of, int to)
     const bool first = of->thread->tid == of->process->pid;
     for (const struct process *at = views_next(of->kernel, 0); first && at; at = views_next(of->kernel, at->pid + 1))
         if (at->parent == of->process->pid)
-            put(to, "%u ", at->pid);
+            content_put(to, "%u ", at->pid);
 }
 
-static const char *area_name(const struct mmu_area *area)
+static const char *content_area_name(const struct mmu_area *area)
 {
     switch (area->kind) {
     case MMU_HEAP:
@@ -199,15 +201,15 @@ static void write_area(const struct syscalls *kernel, int to, const struct mmu_a
     char line[256];
     struct stat file = {.st_dev = area->device, .st_ino = area->inode, .st_mode = S_IFREG};
     attributes_show(kernel, &file);
-    const char *name = area_name(area);
+    const char *name = content_area_name(area);
     snprintf(line, sizeof line, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", (unsigned long long)area->start.v,
              (unsigned long long)(area->start.v + area->bytes), area->prot & MMU_READ ? 'r' : '-',
              area->prot & MMU_WRITE ? 'w' : '-', area->prot & MMU_EXEC ? 'x' : '-', area->shared ? 's' : 'p',
              (unsigned long long)area->offset, major(file.st_dev), minor(file.st_dev), (unsigned long long)file.st_ino);
     if (name)
-        put(to, "%-73s%s\n", line, name);
+        content_put(to, "%-73s%s\n", line, name);
     else
-        put(to, "%s\n", line);
+        content_put(to, "%s\n", line);
 }
 
 /* What Linux has as areas ends where memory is locked, or is not any more. The one from there on; 0 bytes: none. */
@@ -239,18 +241,20 @@ static void write_residence(const struct syscalls *kernel, int to, const struct 
     const unsigned long long size = area->bytes / 1024,
                              there = mmu_present_bytes(kernel->mmu, area->start, area->bytes) / 1024,
                              locked = locked_bytes(&kernel->locked, area->start.v, area->start.v + 1) ? there : 0;
-    put(to,
-        "Size:           %8llu kB\nKernelPageSize:        4 kB\nMMUPageSize:           4 kB\n"
-        "Rss:            %8llu kB\nPss:            %8llu kB\nShared_Clean:          0 kB\n"
-        "Shared_Dirty:          0 kB\nPrivate_Clean:  %8llu kB\nPrivate_Dirty:  %8llu kB\n"
-        "Referenced:     %8llu kB\nAnonymous:      %8llu kB\nLazyFree:              0 kB\n"
-        "AnonHugePages:         0 kB\nShmemPmdMapped:        0 kB\nFilePmdMapped:         0 kB\n"
-        "Shared_Hugetlb:        0 kB\nPrivate_Hugetlb:       0 kB\nSwap:                  0 kB\n"
-        "SwapPss:               0 kB\nLocked:         %8llu kB\nTHPeligible:    0\n",
-        size, there, there, file ? there : 0, file ? 0 : there, there, file || area->shared ? 0 : there, locked);
-    put(to, "VmFlags:%s%s%s%s mr mw me%s%s \n", area->prot & MMU_READ ? " rd" : "", area->prot & MMU_WRITE ? " wr" : "",
-        area->prot & MMU_EXEC ? " ex" : "", area->shared ? " sh" : "", area->kind == MMU_STACK ? " gd" : "",
-        locked_bytes(&kernel->locked, area->start.v, area->start.v + 1) ? " lo" : "");
+    content_put(to,
+                "Size:           %8llu kB\nKernelPageSize:        4 kB\nMMUPageSize:           4 kB\n"
+                "Rss:            %8llu kB\nPss:            %8llu kB\nShared_Clean:          0 kB\n"
+                "Shared_Dirty:          0 kB\nPrivate_Clean:  %8llu kB\nPrivate_Dirty:  %8llu kB\n"
+                "Referenced:     %8llu kB\nAnonymous:      %8llu kB\nLazyFree:              0 kB\n"
+                "AnonHugePages:         0 kB\nShmemPmdMapped:        0 kB\nFilePmdMapped:         0 kB\n"
+                "Shared_Hugetlb:        0 kB\nPrivate_Hugetlb:       0 kB\nSwap:                  0 kB\n"
+                "SwapPss:               0 kB\nLocked:         %8llu kB\nTHPeligible:    0\n",
+                size, there, there, file ? there : 0, file ? 0 : there, there, file || area->shared ? 0 : there,
+                locked);
+    content_put(to, "VmFlags:%s%s%s%s mr mw me%s%s \n", area->prot & MMU_READ ? " rd" : "",
+                area->prot & MMU_WRITE ? " wr" : "", area->prot & MMU_EXEC ? " ex" : "", area->shared ? " sh" : "",
+                area->kind == MMU_STACK ? " gd" : "",
+                locked_bytes(&kernel->locked, area->start.v, area->start.v + 1) ? " lo" : "");
 }
 
 static void write_smaps(const struct content_of *of, int to)
@@ -264,7 +268,7 @@ static void write_smaps(const struct content_of *of, int to)
 
 static void write_nothing(const struct content_of *of, int to) { (void)of, (void)to; }
 
-static char state_of(const struct content_of *of)
+static char content_state_of(const struct content_of *of)
 {
     return of->process->state == PROCESS_ZOMBIE ? 'Z' : of->process->stopped != 0 ? 'T' : of->thread->state;
 }
@@ -275,21 +279,23 @@ static void write_stat(const struct content_of *of, int to)
     const struct process_view *view = of->view;
     const struct priority priority = priorities_of(of->kernel, of->thread->tid);
     const struct terminal *terminal = terminals_controlling(of->kernel, process);
-    put(to, "%u (%s) %c %u %u %u %u %d 4194304 %llu %llu 0 0 %llu 0 %llu 0 %d %d %u 0 %llu %llu %llu ", of->thread->tid,
-        of->thread->name, state_of(of), process->parent, process->group, process->session,
-        terminal ? 136u << 8 | terminals_number(of->kernel, terminal) : 0, terminal ? (int)terminal->group : -1,
-        (unsigned long long)view->faults, (unsigned long long)process->children_faults,
-        (unsigned long long)ticks(of->is_thread ? of->thread->cpu_ns : view->cpu_ns),
-        (unsigned long long)ticks(process->children_ns), 20 + priority.nice, priority.nice, view->threads,
-        (unsigned long long)ticks(view->started_ns), (unsigned long long)unless_ended(of, view->mapped_bytes),
-        (unsigned long long)(unless_ended(of, view->resident_bytes) / C2_PAGE_BYTES));
-    put(to, "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 %d 0 0 0 0 0 0 0 0 0 0 0\n", priority.policy);
+    content_put(to, "%u (%s) %c %u %u %u %u %d 4194304 %llu %llu 0 0 %llu 0 %llu 0 %d %d %u 0 %llu %llu %llu ",
+                of->thread->tid, of->thread->name, content_state_of(of), process->parent, process->group,
+                process->session, terminal ? 136u << 8 | terminals_number(of->kernel, terminal) : 0,
+                terminal ? (int)terminal->group : -1, (unsigned long long)view->faults,
+                (unsigned long long)process->children_faults,
+                (unsigned long long)ticks(of->is_thread ? of->thread->cpu_ns : view->cpu_ns),
+                (unsigned long long)ticks(process->children_ns), 20 + priority.nice, priority.nice, view->threads,
+                (unsigned long long)ticks(view->started_ns), (unsigned long long)unless_ended(of, view->mapped_bytes),
+                (unsigned long long)(unless_ended(of, view->resident_bytes) / C2_PAGE_BYTES));
+    content_put(to, "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 %d 0 0 0 0 0 0 0 0 0 0 0\n", priority.policy);
 }
 
 static void write_statm(const struct content_of *of, int to)
 {
-    put(to, "%llu %llu 0 0 0 0 0\n", (unsigned long long)(unless_ended(of, of->view->mapped_bytes) / C2_PAGE_BYTES),
-        (unsigned long long)(unless_ended(of, of->view->resident_bytes) / C2_PAGE_BYTES));
+    content_put(to, "%llu %llu 0 0 0 0 0\n",
+                (unsigned long long)(unless_ended(of, of->view->mapped_bytes) / C2_PAGE_BYTES),
+                (unsigned long long)(unless_ended(of, of->view->resident_bytes) / C2_PAGE_BYTES));
 }
 
 static const char *state_name(char state)
@@ -301,28 +307,30 @@ static const char *state_name(char state)
                           : "Z (zombie)";
 }
 
-static void put_memory(const struct content_of *of, int to)
+static void content_put_memory(const struct content_of *of, int to)
 {
     const unsigned long long size = of->view->mapped_bytes / 1024, resident = of->view->resident_bytes / 1024;
     const unsigned long long locked = of->view->locked_bytes / 1024;
     if (of->process->state != PROCESS_ZOMBIE)
-        put(to, "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmLck:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\n", size,
-            size, locked, resident, resident);
+        content_put(to, "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmLck:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\n",
+                    size, size, locked, resident, resident);
 }
 
 static void write_status(const struct content_of *of, int to)
 {
     const struct process_view *view = of->view;
-    put(to,
-        "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%u\nNgid:\t0\nPid:\t%u\nPPid:\t%u\nTracerPid:\t0\n"
-        "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",
-        of->thread->name, view->mask, state_name(state_of(of)), of->process->pid, of->thread->tid, of->process->parent);
-    put_memory(of, to);
-    put(to, "Threads:\t%u\nSigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
+    content_put(to,
+                "Name:\t%s\nUmask:\t%04o\nState:\t%s\nTgid:\t%u\nNgid:\t0\nPid:\t%u\nPPid:\t%u\nTracerPid:\t0\n"
+                "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",
+                of->thread->name, view->mask, state_name(content_state_of(of)), of->process->pid, of->thread->tid,
+                of->process->parent);
+    content_put_memory(of, to);
+    content_put(
+        to, "Threads:\t%u\nSigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
         view->threads, (unsigned long long)of->thread->pending, (unsigned long long)view->pending,
         (unsigned long long)of->thread->blocked, (unsigned long long)view->ignored, (unsigned long long)view->caught);
-    put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t%llx\nCpus_allowed_list:\t", of->thread->no_new_privileges,
-        (unsigned long long)sched_all(of->kernel));
+    content_put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t%llx\nCpus_allowed_list:\t",
+                of->thread->no_new_privileges, (unsigned long long)sched_all(of->kernel));
     write_cpu_list(of, to);
 }
 
@@ -333,7 +341,7 @@ static void put_limit(int to, const char *name, const struct identity_limit *lim
         snprintf(soft, sizeof soft, "%llu", (unsigned long long)limit->soft);
     if (limit->hard != RLIM_INFINITY)
         snprintf(hard, sizeof hard, "%llu", (unsigned long long)limit->hard);
-    put(to, "%-25s %-20s %-20s %-10s\n", name, soft, hard, unit);
+    content_put(to, "%-25s %-20s %-20s %-10s\n", name, soft, hard, unit);
 }
 
 static void write_limits(const struct content_of *of, int to)
@@ -349,14 +357,14 @@ static void write_limits(const struct content_of *of, int to)
         {"Max msgqueue size", "bytes"}, {"Max nice priority", ""},       {"Max realtime priority", ""},
         {"Max realtime timeout", "us"},
     };
-    put(to, "%-25s %-20s %-20s %-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units");
+    content_put(to, "%-25s %-20s %-20s %-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units");
     for (int i = 0; i < IDENTITY_LIMITS; i++)
         put_limit(to, rows[i].name, &kernel->identity.limit[i], rows[i].unit);
 }
 
 static void write_personality(const struct content_of *of, int to)
 {
-    put(to, "%08x\n", of->kernel->identity.personality);
+    content_put(to, "%08x\n", of->kernel->identity.personality);
 }
 
 /* ------------------------------------------------------------------ the tree */

@@ -103,7 +103,7 @@ void control_room(struct call *c, struct msghdr *message)
 }
 
 /* Whether a pipe or a socket is one of those that c2emu was started with. */
-static bool is_outside(struct syscalls *kernel, const struct stat *st)
+static bool control_is_outside(struct syscalls *kernel, const struct stat *st)
 {
     struct stat other;
     for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
@@ -122,9 +122,9 @@ static int64_t add_received(struct call *c, int host, bool cloexec)
     if (fstat(host, &st) < 0)
         return -errno;
     const bool file = S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode);
-    const enum fd_wait wait = file                                                         ? FD_WAIT_NEVER
-                              : own && !S_ISCHR(st.st_mode) && !is_outside(c->kernel, &st) ? FD_WAIT_SELF
-                                                                                           : FD_WAIT_OUTSIDE;
+    const enum fd_wait wait = file                                                                 ? FD_WAIT_NEVER
+                              : own && !S_ISCHR(st.st_mode) && !control_is_outside(c->kernel, &st) ? FD_WAIT_SELF
+                                                                                                   : FD_WAIT_OUTSIDE;
     const int64_t fd = fds_add(c->kernel, host, wait, cloexec);
     if (fd >= 0 && paths_is_random(&st))
         fds_at(c->kernel, (uint64_t)fd)->kind = FD_RANDOM;

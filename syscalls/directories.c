@@ -63,7 +63,7 @@ void directories_destroy(struct directories *directories)
 /* ------------------------------------------------------------------ the index */
 
 /* SplitMix64's last step (Vigna): keys of neighbours lie far apart. */
-static uint64_t key_of(uint64_t device, uint64_t inode)
+static uint64_t directories_key_of(uint64_t device, uint64_t inode)
 {
     uint64_t key = inode + device * 0x9e3779b97f4a7c15ull;
     key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -71,9 +71,10 @@ static uint64_t key_of(uint64_t device, uint64_t inode)
 }
 
 /* The place of a directory, or, if it is not known, the key that is free for it. */
-static bool find(const struct directories *directories, uint64_t device, uint64_t inode, uint64_t *at, uint64_t *key)
+static bool directories_find(const struct directories *directories, uint64_t device, uint64_t inode, uint64_t *at,
+                             uint64_t *key)
 {
-    for (*key = key_of(device, inode); c2_map_get(directories->index, *key, at); ++*key) {
+    for (*key = directories_key_of(device, inode); c2_map_get(directories->index, *key, at); ++*key) {
         const struct known *known = &directories->shared->list[*at];
         if (known->device == device && known->inode == inode)
             return true;
@@ -81,13 +82,14 @@ static bool find(const struct directories *directories, uint64_t device, uint64_
     return false;
 }
 
-static bool learn(struct directories *directories)
+static bool directories_learn(struct directories *directories)
 {
     struct c2_error err;
     for (; directories->seen < directories->shared->count; directories->seen++) {
         const struct known *known = &directories->shared->list[directories->seen];
         uint64_t at, key;
-        if ((known->device == 0 && known->inode == 0) || find(directories, known->device, known->inode, &at, &key))
+        if ((known->device == 0 && known->inode == 0) ||
+            directories_find(directories, known->device, known->inode, &at, &key))
             continue;
         if (c2_map_put(directories->index, key, directories->seen, &err) != C2_OK)
             return false;
@@ -99,20 +101,20 @@ uint64_t directories_number(struct directories *directories, uint64_t device, ui
 {
     struct shared *shared = directories->shared;
     uint64_t at, key;
-    if (!learn(directories))
+    if (!directories_learn(directories))
         return 0;
-    if (find(directories, device, inode, &at, &key))
+    if (directories_find(directories, device, inode, &at, &key))
         return DIRECTORIES_FIRST + at;
     if (shared->count == MOST)
         return inode;
     shared->list[shared->count++] = (struct known){device, inode};
-    return learn(directories) ? DIRECTORIES_FIRST + shared->count - 1 : 0;
+    return directories_learn(directories) ? DIRECTORIES_FIRST + shared->count - 1 : 0;
 }
 
 void directories_forget(struct directories *directories, uint64_t device, uint64_t inode)
 {
     uint64_t at, key;
-    if (learn(directories) && find(directories, device, inode, &at, &key))
+    if (directories_learn(directories) && directories_find(directories, device, inode, &at, &key))
         directories->shared->list[at] = (struct known){0, 0};
 }
 

@@ -50,7 +50,7 @@ static bool has_output_flag(const struct discipline_end *end, uint32_t flag) { r
 static bool has_local_flag(const struct discipline_end *end, uint32_t flag) { return end->settings.local & flag; }
 
 /* Whether the byte is the character with this number in the settings. */
-static bool is(const struct discipline_end *end, uint8_t byte, int character)
+static bool discipline_is(const struct discipline_end *end, uint8_t byte, int character)
 {
     return byte != DISABLED && byte == end->settings.character[character];
 }
@@ -100,7 +100,7 @@ void discipline_check(const struct discipline *both)
     }
 }
 
-static void tell(struct discipline *both, uint8_t news, uint8_t instead_of)
+static void discipline_tell(struct discipline *both, uint8_t news, uint8_t instead_of)
 {
     if (both->packets)
         both->news = (uint8_t)((both->news & ~instead_of) | news);
@@ -113,7 +113,7 @@ static size_t room_for(const struct discipline *both, int end)
     return both->end[end].stopped ? 0 : DISCIPLINE_ARRIVING - both->end[!end].arriving;
 }
 
-static void arrive(struct discipline_end *to, uint8_t byte)
+static void discipline_arrive(struct discipline_end *to, uint8_t byte)
 {
     to->arrived[(to->arriving_from + to->arriving++) % DISCIPLINE_ARRIVING] = byte;
 }
@@ -121,7 +121,7 @@ static void arrive(struct discipline_end *to, uint8_t byte)
 /* ------------------------------------------------------------------ output */
 
 /* Columns that a byte takes, which is written as it is. */
-static void advance(struct discipline_end *self, uint8_t byte)
+static void discipline_advance(struct discipline_end *self, uint8_t byte)
 {
     if (byte == '\b')
         self->column -= self->column > 0;
@@ -138,7 +138,7 @@ static size_t put_tab(struct discipline *both, int end, size_t room)
         return 0;
     self->column += blanks;
     for (uint32_t i = 0; i < (expands ? blanks : 1); i++)
-        arrive(&both->end[!end], expands ? ' ' : '\t');
+        discipline_arrive(&both->end[!end], expands ? ' ' : '\t');
     return 1;
 }
 
@@ -151,10 +151,10 @@ static size_t put_newline(struct discipline *both, int end, size_t room)
         if (room < 2)
             return 0;
         self->column = 0;
-        arrive(&both->end[!end], '\r');
+        discipline_arrive(&both->end[!end], '\r');
     }
     self->line_column = self->column;
-    arrive(&both->end[!end], '\n');
+    discipline_arrive(&both->end[!end], '\n');
     return 1;
 }
 
@@ -166,7 +166,7 @@ static size_t put_return(struct discipline *both, int end)
         return 1;
     if (!newline || has_output_flag(self, ONLRET))
         self->line_column = self->column = 0;
-    arrive(&both->end[!end], newline ? '\n' : '\r');
+    discipline_arrive(&both->end[!end], newline ? '\n' : '\r');
     return 1;
 }
 
@@ -184,8 +184,8 @@ static size_t put_processed(struct discipline *both, int end, uint8_t byte)
     if (byte == '\t')
         return put_tab(both, end, room);
     byte = has_output_flag(self, OLCUC) && is_lower(byte) ? (uint8_t)(byte - 32) : byte;
-    advance(self, byte);
-    arrive(&both->end[!end], byte);
+    discipline_advance(self, byte);
+    discipline_arrive(&both->end[!end], byte);
     return 1;
 }
 
@@ -193,7 +193,7 @@ static size_t put_raw(struct discipline *both, int end, uint8_t byte)
 {
     if (room_for(both, end) == 0)
         return 0;
-    arrive(&both->end[!end], byte);
+    discipline_arrive(&both->end[!end], byte);
     return 1;
 }
 
@@ -247,7 +247,7 @@ static bool put_erased_tab(struct discipline *both, int end, uint8_t columns)
     if (back > room_for(both, end))
         return false;
     for (uint32_t i = 0; i < back; i++) {
-        arrive(&both->end[!end], '\b');
+        discipline_arrive(&both->end[!end], '\b');
         self->column -= self->column > 0;
     }
     return true;
@@ -257,8 +257,8 @@ static bool put_control(struct discipline *both, int end, uint8_t byte)
 {
     if (room_for(both, end) < 2)
         return false;
-    arrive(&both->end[!end], '^');
-    arrive(&both->end[!end], byte ^ 0100);
+    discipline_arrive(&both->end[!end], '^');
+    discipline_arrive(&both->end[!end], byte ^ 0100);
     both->end[end].column += 2;
     return true;
 }
@@ -345,23 +345,23 @@ static void write_all_echoes(struct discipline *both, int end)
 
 /* ------------------------------------------------------------------ flow and flushing */
 
-static void start(struct discipline *both, int end)
+static void discipline_start(struct discipline *both, int end)
 {
     struct discipline_end *self = &both->end[end];
     if (!self->stopped || self->stopped_call)
         return;
     self->stopped = false;
     if (end == DISCIPLINE_SLAVE)
-        tell(both, TIOCPKT_START, TIOCPKT_STOP);
+        discipline_tell(both, TIOCPKT_START, TIOCPKT_STOP);
 }
 
-static void stop(struct discipline *both, int end)
+static void discipline_stop(struct discipline *both, int end)
 {
     if (both->end[end].stopped)
         return;
     both->end[end].stopped = true;
     if (end == DISCIPLINE_SLAVE)
-        tell(both, TIOCPKT_STOP, TIOCPKT_START);
+        discipline_tell(both, TIOCPKT_STOP, TIOCPKT_START);
 }
 
 void discipline_flow(struct discipline *both, int end, bool stops)
@@ -371,9 +371,9 @@ void discipline_flow(struct discipline *both, int end, bool stops)
         return;
     self->stopped_call = stops;
     if (stops)
-        stop(both, end);
+        discipline_stop(both, end);
     else
-        start(both, end);
+        discipline_start(both, end);
 }
 
 static void flush_input(struct discipline *both, int end)
@@ -383,14 +383,14 @@ static void flush_input(struct discipline *both, int end)
     self->erasing = false;
     memset(self->ends, 0, sizeof self->ends);
     if (end == DISCIPLINE_SLAVE)
-        tell(both, TIOCPKT_FLUSHREAD, 0);
+        discipline_tell(both, TIOCPKT_FLUSHREAD, 0);
 }
 
 static void flush_output(struct discipline *both, int end)
 {
     both->end[!end].arriving = 0;
     if (end == DISCIPLINE_SLAVE)
-        tell(both, TIOCPKT_FLUSHWRITE, 0);
+        discipline_tell(both, TIOCPKT_FLUSHWRITE, 0);
 }
 
 void discipline_flush(struct discipline *both, int end, bool input, bool output)
@@ -518,7 +518,7 @@ static void put_input(struct discipline_end *self, uint8_t byte)
 }
 
 /* A byte that nothing more is to be made of. */
-static void keep(struct discipline_end *self, uint8_t byte)
+static void discipline_keep(struct discipline_end *self, uint8_t byte)
 {
     if (byte == 0xff && has_input_flag(self, PARMRK))
         put_input(self, byte);
@@ -553,15 +553,15 @@ static void start_by_any(struct discipline *both, int end)
     const bool any = has_input_flag(self, IXON) && has_input_flag(self, IXANY);
     if (!any || !self->stopped || self->stopped_call)
         return;
-    start(both, end);
+    discipline_start(both, end);
     write_marked(both, end);
 }
 
-static void take_plain(struct discipline *both, int end, uint8_t byte)
+static void discipline_take_plain(struct discipline *both, int end, uint8_t byte)
 {
     start_by_any(both, end);
     echo_input(both, end, byte, false);
-    keep(&both->end[end], byte);
+    discipline_keep(&both->end[end], byte);
 }
 
 static void reprint(struct discipline *both, int end, uint8_t byte)
@@ -592,15 +592,15 @@ static void take_literal_next(struct discipline *both, int end)
 /* Which of the keys that take something back; -1: none. */
 static int erasing_key(const struct discipline_end *self, uint8_t byte)
 {
-    if (is(self, byte, VERASE))
+    if (discipline_is(self, byte, VERASE))
         return VERASE;
-    if (is(self, byte, VWERASE) && has_local_flag(self, IEXTEN))
+    if (discipline_is(self, byte, VWERASE) && has_local_flag(self, IEXTEN))
         return VWERASE;
-    return is(self, byte, VKILL) ? VKILL : -1;
+    return discipline_is(self, byte, VKILL) ? VKILL : -1;
 }
 
 /* A byte that ends a line. */
-static bool take_end(struct discipline *both, int end, uint8_t byte)
+static bool discipline_take_end(struct discipline *both, int end, uint8_t byte)
 {
     struct discipline_end *self = &both->end[end];
     if (byte == '\n') {
@@ -608,9 +608,9 @@ static bool take_end(struct discipline *both, int end, uint8_t byte)
             echo_plain(self, '\n');
             mark_echoes(both, end);
         }
-    } else if (is(self, byte, VEOF)) {
+    } else if (discipline_is(self, byte, VEOF)) {
         byte = DISABLED;
-    } else if (is(self, byte, VEOL) || (is(self, byte, VEOL2) && has_local_flag(self, IEXTEN))) {
+    } else if (discipline_is(self, byte, VEOL) || (discipline_is(self, byte, VEOL2) && has_local_flag(self, IEXTEN))) {
         if (has_local_flag(self, ECHO)) {
             echo_first_column(self);
             echo_typed(self, byte);
@@ -633,12 +633,12 @@ static bool take_editing(struct discipline *both, int end, uint8_t byte)
     if (key >= 0) {
         erase(self, key);
         mark_echoes(both, end);
-    } else if (is(self, byte, VLNEXT) && has_local_flag(self, IEXTEN)) {
+    } else if (discipline_is(self, byte, VLNEXT) && has_local_flag(self, IEXTEN)) {
         take_literal_next(both, end);
-    } else if (is(self, byte, VREPRINT) && has_local_flag(self, ECHO) && has_local_flag(self, IEXTEN)) {
+    } else if (discipline_is(self, byte, VREPRINT) && has_local_flag(self, ECHO) && has_local_flag(self, IEXTEN)) {
         reprint(both, end, byte);
     } else {
-        return take_end(both, end, byte);
+        return discipline_take_end(both, end, byte);
     }
     return true;
 }
@@ -646,13 +646,13 @@ static bool take_editing(struct discipline *both, int end, uint8_t byte)
 static bool take_flow(struct discipline *both, int end, uint8_t byte)
 {
     struct discipline_end *self = &both->end[end];
-    if (!has_input_flag(self, IXON) || (!is(self, byte, VSTART) && !is(self, byte, VSTOP)))
+    if (!has_input_flag(self, IXON) || (!discipline_is(self, byte, VSTART) && !discipline_is(self, byte, VSTOP)))
         return false;
-    if (is(self, byte, VSTART)) {
-        start(both, end);
+    if (discipline_is(self, byte, VSTART)) {
+        discipline_start(both, end);
         write_marked(both, end);
     } else {
-        stop(both, end);
+        discipline_stop(both, end);
     }
     return true;
 }
@@ -660,10 +660,10 @@ static bool take_flow(struct discipline *both, int end, uint8_t byte)
 static bool take_signal(struct discipline *both, int end, uint8_t byte)
 {
     struct discipline_end *self = &both->end[end];
-    const int signal = is(self, byte, VINTR)   ? SIGINT
-                       : is(self, byte, VQUIT) ? SIGQUIT
-                       : is(self, byte, VSUSP) ? SIGTSTP
-                                               : 0;
+    const int signal = discipline_is(self, byte, VINTR)   ? SIGINT
+                       : discipline_is(self, byte, VQUIT) ? SIGQUIT
+                       : discipline_is(self, byte, VSUSP) ? SIGTSTP
+                                                          : 0;
     if (!has_local_flag(self, ISIG) || signal == 0)
         return false;
     both->signal |= 1ull << (signal - 1);
@@ -673,7 +673,7 @@ static bool take_signal(struct discipline *both, int end, uint8_t byte)
         flush_input(both, end);
     }
     if (has_input_flag(self, IXON))
-        start(both, end);
+        discipline_start(both, end);
     if (has_local_flag(self, ECHO)) {
         echo_typed(self, byte);
         mark_echoes(both, end);
@@ -697,17 +697,19 @@ static bool is_special(const struct discipline_end *self, uint8_t byte)
     if (byte == DISABLED)
         return false;
     if (has_input_flag(self, IXON))
-        special |= is(self, byte, VSTART) || is(self, byte, VSTOP);
+        special |= discipline_is(self, byte, VSTART) || discipline_is(self, byte, VSTOP);
     if (has_local_flag(self, ISIG))
-        special |= is(self, byte, VINTR) || is(self, byte, VQUIT) || is(self, byte, VSUSP);
+        special |= discipline_is(self, byte, VINTR) || discipline_is(self, byte, VQUIT) ||
+                   discipline_is(self, byte, VSUSP);
     if (!has_local_flag(self, ICANON))
         return special;
     special |= byte == '\n';
     for (size_t i = 0; i < sizeof of_lines / sizeof *of_lines; i++)
-        special |= is(self, byte, of_lines[i]);
+        special |= discipline_is(self, byte, of_lines[i]);
     for (size_t i = 0; i < sizeof extended / sizeof *extended && has_local_flag(self, IEXTEN); i++)
-        special |= is(self, byte, extended[i]);
-    return special || (has_local_flag(self, IEXTEN) && has_local_flag(self, ECHO) && is(self, byte, VREPRINT));
+        special |= discipline_is(self, byte, extended[i]);
+    return special ||
+           (has_local_flag(self, IEXTEN) && has_local_flag(self, ECHO) && discipline_is(self, byte, VREPRINT));
 }
 
 static void take_special(struct discipline *both, int end, uint8_t byte)
@@ -725,7 +727,7 @@ static void take_special(struct discipline *both, int end, uint8_t byte)
     if (has_local_flag(self, ICANON) && take_editing(both, end, byte))
         return;
     echo_input(both, end, byte, byte == '\n');
-    keep(self, byte);
+    discipline_keep(self, byte);
 }
 
 static void take_byte(struct discipline *both, int end, uint8_t byte)
@@ -734,7 +736,7 @@ static void take_byte(struct discipline *both, int end, uint8_t byte)
     byte = stripped(self, byte);
     if (self->literal || !is_special(self, byte)) {
         self->literal = false;
-        take_plain(both, end, byte);
+        discipline_take_plain(both, end, byte);
     } else {
         take_special(both, end, byte);
     }
@@ -797,7 +799,7 @@ size_t discipline_write(struct discipline *both, int end, const uint8_t *bytes, 
 void discipline_type(struct discipline *both, int end, uint8_t byte)
 {
     if (both->end[!end].arriving < DISCIPLINE_ARRIVING)
-        arrive(&both->end[!end], byte);
+        discipline_arrive(&both->end[!end], byte);
     hand_on(both);
 }
 
@@ -829,7 +831,7 @@ static bool is_end_of_file(struct discipline_end *self, uint32_t at)
     return *ends_at(self, at) && *input_at(self, at) == DISABLED;
 }
 
-static size_t read_line(struct discipline_end *self, uint8_t *out, size_t room, bool *line)
+static size_t discipline_read_line(struct discipline_end *self, uint8_t *out, size_t room, bool *line)
 {
     size_t done = 0;
     while (self->tail != self->line && !*line) {
@@ -844,7 +846,7 @@ static size_t read_line(struct discipline_end *self, uint8_t *out, size_t room, 
     return done;
 }
 
-static size_t read_bytes(struct discipline_end *self, uint8_t *out, size_t room)
+static size_t discipline_read_bytes(struct discipline_end *self, uint8_t *out, size_t room)
 {
     size_t done = 0;
     while (done < room && self->tail != self->head)
@@ -861,7 +863,7 @@ static size_t read_packet(struct discipline *both, uint8_t *out, size_t room)
         return 0;
     out[0] = both->news;
     both->news = TIOCPKT_DATA;
-    return 1 + (out[0] == TIOCPKT_DATA ? read_bytes(self, out + 1, room - 1) : 0);
+    return 1 + (out[0] == TIOCPKT_DATA ? discipline_read_bytes(self, out + 1, room - 1) : 0);
 }
 
 size_t discipline_read(struct discipline *both, int end, uint8_t *out, size_t room, bool *line)
@@ -872,7 +874,8 @@ size_t discipline_read(struct discipline *both, int end, uint8_t *out, size_t ro
     if (end == DISCIPLINE_MASTER && both->packets)
         done = read_packet(both, out, room);
     else
-        done = has_local_flag(self, ICANON) ? read_line(self, out, room, line) : read_bytes(self, out, room);
+        done = has_local_flag(self, ICANON) ? discipline_read_line(self, out, room, line)
+                                            : discipline_read_bytes(self, out, room);
     hand_on(both);
     return done;
 }
@@ -915,11 +918,12 @@ void discipline_set(struct discipline *both, const struct discipline_settings *s
     self->settings = *settings;
     self->settings.control = (settings->control & ~(uint32_t)(CSIZE | PARENB)) | CS8 | CREAD;
     if (has_usual_flow(&old) != has_usual_flow(settings))
-        tell(both, has_usual_flow(settings) ? TIOCPKT_DOSTOP : TIOCPKT_NOSTOP, TIOCPKT_DOSTOP | TIOCPKT_NOSTOP);
+        discipline_tell(both, has_usual_flow(settings) ? TIOCPKT_DOSTOP : TIOCPKT_NOSTOP,
+                        TIOCPKT_DOSTOP | TIOCPKT_NOSTOP);
     if ((old.local ^ settings->local) & ICANON)
         change_lines(self);
     if (old.input & IXON && !(settings->input & IXON) && !self->stopped_call) {
-        start(both, DISCIPLINE_SLAVE);
+        discipline_start(both, DISCIPLINE_SLAVE);
         write_marked(both, DISCIPLINE_SLAVE);
     }
     hand_on(both);

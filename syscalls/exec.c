@@ -42,7 +42,7 @@ static void release_words(struct words *words)
 }
 
 /* Takes the text. */
-static int64_t append(struct words *words, char *text)
+static int64_t exec_append(struct words *words, char *text)
 {
     if (!text || !c2_grow((void **)&words->items, &words->room, words->count + 1, sizeof *words->items)) {
         c2_free(text);
@@ -54,7 +54,7 @@ static int64_t append(struct words *words, char *text)
 }
 
 /* How long the guest's string is, its NUL with it: page by page, as there may be none behind it. */
-static int64_t measure(struct call *c, uint64_t address)
+static int64_t exec_measure(struct call *c, uint64_t address)
 {
     for (uint64_t done = 0, part; done < WORD_BYTES; done += part) {
         part = C2_PAGE_BYTES - ((address + done) & (C2_PAGE_BYTES - 1));
@@ -70,7 +70,7 @@ static int64_t measure(struct call *c, uint64_t address)
 
 static int64_t copy_word(struct call *c, struct words *to, uint64_t address, uint64_t *left)
 {
-    int64_t bytes = measure(c, address);
+    int64_t bytes = exec_measure(c, address);
     if (bytes < 0)
         return bytes;
     if ((uint64_t)bytes + sizeof(uint64_t) > *left || bytes > WORD_BYTES)
@@ -82,7 +82,7 @@ static int64_t copy_word(struct call *c, struct words *to, uint64_t address, uin
         c2_free(text);
         return status;
     }
-    return append(to, text);
+    return exec_append(to, text);
 }
 
 /* A list that ends in a null pointer; none is an empty one. */
@@ -133,14 +133,14 @@ struct syscalls_program *syscalls_take_program(struct syscalls *kernel)
 }
 
 /* As Linux calls it for interpreters of scripts, and for AT_EXECFN. */
-static char *name_of(const struct call *c, int directory, const char *path)
+static char *exec_name_of(const struct call *c, int directory, const char *path)
 {
     if (directory < 0 || path[0] == '/' || (int)c->arg[directory] == AT_FDCWD)
         return c2_strdup(path);
     return c2_format("/dev/fd/%d%s%s", (int)c->arg[directory], path[0] ? "/" : "", path);
 }
 
-static int64_t find_file(struct call *c, struct program *program, uint64_t directory, int path, int flags)
+static int64_t exec_find_file(struct call *c, struct program *program, uint64_t directory, int path, int flags)
 {
     struct paths_place place;
     int64_t status = paths_find_argument(c, &place, directory, path, flags);
@@ -172,7 +172,7 @@ static int64_t copy_words(struct call *c, struct program *program, uint64_t argv
     if (status == 0)
         status = copy_list(c, &program->envp, envp, &left);
     if (status == 0 && program->argv.count == 0) /* as Linux since 5.18 */
-        status = append(&program->argv, c2_strdup(""));
+        status = exec_append(&program->argv, c2_strdup(""));
     program->shown = (struct syscalls_program){.name = program->name,
                                                .file = program->file,
                                                .directory = program->directory,
@@ -183,7 +183,7 @@ static int64_t copy_words(struct call *c, struct program *program, uint64_t argv
 }
 
 /* directory: the number of the argument; -1: there is none. */
-static int64_t execute(struct call *c, int directory, int path, int flags)
+static int64_t exec_execute(struct call *c, int directory, int path, int flags)
 {
     struct syscalls *kernel = c->kernel;
     if (!kernel->may_run)
@@ -191,10 +191,11 @@ static int64_t execute(struct call *c, int directory, int path, int flags)
     struct program *program = c2_calloc(1, sizeof *program);
     if (!program)
         return -ENOMEM;
-    program->name = name_of(c, directory, c->ptr[path]);
+    program->name = exec_name_of(c, directory, c->ptr[path]);
     int64_t status = program->name ? 0 : -ENOMEM;
     if (status == 0)
-        status = find_file(c, program, directory < 0 ? (uint64_t)(int64_t)AT_FDCWD : c->arg[directory], path, flags);
+        status = exec_find_file(c, program, directory < 0 ? (uint64_t)(int64_t)AT_FDCWD : c->arg[directory], path,
+                                flags);
     if (status == 0)
         status = find_directory(c, program);
     if (status == 0)
@@ -212,14 +213,14 @@ static int64_t execute(struct call *c, int directory, int path, int flags)
     return 0;
 }
 
-int64_t exec_execve(struct call *c) { return execute(c, -1, 0, 0); }
+int64_t exec_execve(struct call *c) { return exec_execute(c, -1, 0, 0); }
 
 int64_t exec_execveat(struct call *c)
 {
     const int flags = (int)c->arg[4];
     if (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
         return -EINVAL;
-    return execute(c, 0, 1, flags);
+    return exec_execute(c, 0, 1, flags);
 }
 
 /* ------------------------------------------------------------------ what is left of the process */

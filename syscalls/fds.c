@@ -43,7 +43,7 @@ int fds_keep(int host)
 }
 
 /* A pipe or a socket: no file of the host is behind it. */
-static bool is_anonymous(int host)
+static bool fds_is_anonymous(int host)
 {
     enum { PIPEFS_MAGIC = 0x50495045 };
     struct stat st;
@@ -82,7 +82,7 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
                                        .description = (uint64_t)fd + 1};
     note_terminal(fds, fd);
     inputs_opened(kernel, &fds->entry[fd], NULL, fd == STDIN_FILENO);
-    if (is_anonymous(host) && attributes_inherit(kernel, host, fd) < 0)
+    if (fds_is_anonymous(host) && attributes_inherit(kernel, host, fd) < 0)
         return c2_fail_memory(err, "the guest's kernel");
     return C2_OK;
 }
@@ -354,7 +354,7 @@ static int64_t wait_for_lock(struct call *c, int command, const struct flock *ar
 
 /* The structure goes through a copy: the kernel writes it only when it answers F_GETLK. The process that holds the lock
  * may be the guest. */
-static int64_t lock(struct call *c, int command)
+static int64_t fds_lock(struct call *c, int command)
 {
     struct flock area;
     int64_t value = guest_read(c, &area, c->arg[2], sizeof area);
@@ -371,7 +371,7 @@ static int64_t lock(struct call *c, int command)
     return value;
 }
 
-static int64_t set_status(struct call *c)
+static int64_t fds_set_status(struct call *c)
 {
     int allowed = O_APPEND | O_NONBLOCK | O_NOATIME | O_DIRECT | O_ASYNC;
     if (c->arg[2] & O_ASYNC)
@@ -404,7 +404,7 @@ int64_t fds_fcntl(struct call *c)
         entry->cloexec = c->arg[2] & FD_CLOEXEC;
         return 0;
     case F_SETFL:
-        return set_status(c);
+        return fds_set_status(c);
     case F_GETFL:
         return get_status(c, entry);
     case F_GETPIPE_SZ:
@@ -418,7 +418,7 @@ int64_t fds_fcntl(struct call *c)
     case F_OFD_GETLK:
     case F_OFD_SETLK:
     case F_OFD_SETLKW:
-        return lock(c, command);
+        return fds_lock(c, command);
     default:
         return -EINVAL;
     }

@@ -92,7 +92,7 @@ static bool is_written(struct syscalls *kernel, const struct stat *file)
     return false;
 }
 
-static enum checkpoint_use use_of(struct syscalls *kernel, const struct stat *st, const struct saved *saved)
+static enum checkpoint_use fds_save_use_of(struct syscalls *kernel, const struct stat *st, const struct saved *saved)
 {
     if (saved->flags & O_PATH || S_ISCHR(st->st_mode) || (S_ISDIR(st->st_mode) && saved->position == 0))
         return CHECKPOINT_NAMED;
@@ -101,7 +101,7 @@ static enum checkpoint_use use_of(struct syscalls *kernel, const struct stat *st
 
 /* ------------------------------------------------------------------ choosing how to keep it */
 
-static char *path_of(int host)
+static char *fds_save_path_of(int host)
 {
     char link[64], path[PATH_MAX];
     snprintf(link, sizeof link, "/proc/self/fd/%d", host);
@@ -120,18 +120,18 @@ static bool find_copy(struct syscalls *kernel, uint64_t fd, uint64_t *of)
     return false;
 }
 
-static void describe_file(struct syscalls *kernel, const struct fd_entry *entry, const struct stat *st,
-                          struct saved *out)
+static void fds_save_describe_file(struct syscalls *kernel, const struct fd_entry *entry, const struct stat *st,
+                                   struct saved *out)
 {
     out->as = AS_FILE;
     out->flags = fcntl(entry->host, F_GETFL) & REOPEN_FLAGS;
     out->position = out->flags & O_PATH || S_ISCHR(st->st_mode) ? 0 : lseek(entry->host, 0, SEEK_CUR);
     out->position = out->position < 0 ? 0 : out->position;
-    out->use = use_of(kernel, st, out);
-    out->path = path_of(entry->host);
+    out->use = fds_save_use_of(kernel, st, out);
+    out->path = fds_save_path_of(entry->host);
 }
 
-static void describe(struct syscalls *kernel, struct checkpoint *c, uint64_t fd, struct saved *out)
+static void fds_save_describe(struct syscalls *kernel, struct checkpoint *c, uint64_t fd, struct saved *out)
 {
     struct stat st;
     const struct fd_entry *entry = &kernel->fds.entry[fd];
@@ -155,7 +155,7 @@ static void describe(struct syscalls *kernel, struct checkpoint *c, uint64_t fd,
         checkpoint_refuse(c, "descriptor %llu is %s, whose state only the host knows", (unsigned long long)fd,
                           kind_text(entry, &st));
     } else {
-        describe_file(kernel, entry, &st, out);
+        fds_save_describe_file(kernel, entry, &st, out);
     }
 }
 
@@ -193,7 +193,7 @@ static int get_content(struct checkpoint *c)
 
 /* ------------------------------------------------------------------ one descriptor */
 
-static void fail_host(struct checkpoint *c, uint64_t fd, const char *what)
+static void fds_save_fail_host(struct checkpoint *c, uint64_t fd, const char *what)
 {
     struct c2_error why;
     c2_fail(&why, C2_ERR_IO, "descriptor %llu of the program cannot be made again: %s: %s", (unsigned long long)fd,
@@ -215,11 +215,11 @@ static int reopen(struct syscalls *kernel, struct checkpoint *c, uint64_t fd, st
     else if (saved->as == AS_STANDARD)
         host = fcntl((int)saved->of, F_DUPFD_CLOEXEC, 3);
     if (host < 0 && saved->as != AS_FILE)
-        fail_host(c, fd, saved->as == AS_STANDARD ? standard[saved->of] : "no more descriptors");
+        fds_save_fail_host(c, fd, saved->as == AS_STANDARD ? standard[saved->of] : "no more descriptors");
     host = host < 0 ? host : fds_keep(host);
     if (host >= 0 && saved->as != AS_COPY && saved->position != 0 && lseek(host, saved->position, SEEK_SET) < 0 &&
         errno != EBADF)
-        fail_host(c, fd, "its position");
+        fds_save_fail_host(c, fd, "its position");
     return host;
 }
 
@@ -245,7 +245,7 @@ static void save_entry(struct syscalls *kernel, struct checkpoint *c, uint64_t f
     struct saved saved;
     struct fd_entry *entry = &kernel->fds.entry[fd];
     snprintf(who, sizeof who, "descriptor %llu", (unsigned long long)fd);
-    describe(kernel, c, fd, &saved);
+    fds_save_describe(kernel, c, fd, &saved);
     if (saved.as == AS_CONTENT)
         saved.position = lseek(entry->host, 0, SEEK_CUR);
     visit_entry(entry, &saved, c);
@@ -320,7 +320,7 @@ static void restore_all(struct syscalls *kernel, struct checkpoint *c)
 
 static void visit_directory(struct fds *fds, struct checkpoint *c)
 {
-    char *path = checkpoint_writes(c) ? path_of(fds->cwd) : NULL;
+    char *path = checkpoint_writes(c) ? fds_save_path_of(fds->cwd) : NULL;
     checkpoint_text(c, &path, PATH_MAX);
     if (!checkpoint_writes(c) && !path)
         checkpoint_damaged(c, "no working directory");

@@ -113,7 +113,7 @@ static int64_t host_write(struct call *c, int host, const struct transfer *t)
 }
 
 /* Of all that is written, or read. */
-static uint64_t bytes_of(const struct transfer *t)
+static uint64_t files_bytes_of(const struct transfer *t)
 {
     const int count = t->count == ONE_BUFFER ? 1 : t->count;
     uint64_t total = 0;
@@ -155,7 +155,7 @@ static int64_t write_in_room(struct call *c, const struct fd_entry *entry, const
 {
     struct iovec part[IOV_MAX];
     struct transfer first = *t;
-    uint64_t left = bytes_of(t);
+    uint64_t left = files_bytes_of(t);
     const int64_t room = left ? room_in_file(c, entry, t->offset) : INT64_MAX;
     if (room < 0 || left <= (uint64_t)room)
         return room < 0 ? room : host_write(c, entry->host, t);
@@ -172,7 +172,7 @@ static int64_t write_in_room(struct call *c, const struct fd_entry *entry, const
 /* What of a write does not fit at once into the guest's own pipe waits for a reader. */
 static bool does_not_fit(int64_t value, const struct transfer *t)
 {
-    return value == -EAGAIN || (value >= 0 && (uint64_t)value < bytes_of(t));
+    return value == -EAGAIN || (value >= 0 && (uint64_t)value < files_bytes_of(t));
 }
 
 static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t done)
@@ -200,7 +200,7 @@ static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t don
     return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);
 }
 
-static int64_t write_from(struct call *c, const struct transfer *t)
+static int64_t files_write_from(struct call *c, const struct transfer *t)
 {
     const uint64_t done = c->again ? c->waited->done : 0;
     struct iovec rest[IOV_MAX];
@@ -220,7 +220,7 @@ static int64_t one_buffer(struct call *c, int64_t (*transfer)(struct call *, con
 
 int64_t files_read(struct call *c) { return one_buffer(c, read_into, AT_POSITION); }
 
-int64_t files_write(struct call *c) { return one_buffer(c, write_from, AT_POSITION); }
+int64_t files_write(struct call *c) { return one_buffer(c, files_write_from, AT_POSITION); }
 
 int64_t files_pread(struct call *c)
 {
@@ -229,7 +229,7 @@ int64_t files_pread(struct call *c)
 
 int64_t files_pwrite(struct call *c)
 {
-    return (int64_t)c->arg[3] < 0 ? -EINVAL : one_buffer(c, write_from, (int64_t)c->arg[3]);
+    return (int64_t)c->arg[3] < 0 ? -EINVAL : one_buffer(c, files_write_from, (int64_t)c->arg[3]);
 }
 
 static struct transfer vector_of(const struct call *c)
@@ -246,7 +246,7 @@ int64_t files_readv(struct call *c)
 int64_t files_writev(struct call *c)
 {
     const struct transfer t = vector_of(c);
-    return write_from(c, &t);
+    return files_write_from(c, &t);
 }
 
 /* preadv has no flags and no position -1; preadv2 has both. On x86-64 the fifth argument (the offset's high half of
@@ -269,7 +269,7 @@ int64_t files_preadv(struct call *c)
 int64_t files_pwritev(struct call *c)
 {
     struct transfer t;
-    return positional(c, &t) ? write_from(c, &t) : -EINVAL;
+    return positional(c, &t) ? files_write_from(c, &t) : -EINVAL;
 }
 
 /* ------------------------------------------------------------------ between two files */

@@ -69,7 +69,7 @@ void fpstate_put(uint8_t *to, const struct syscalls_cpu *cpu)
 /* ------------------------------------------------------------------ back */
 
 /* That after FNINIT, MXCSR at reset, all registers zero. */
-static void reset_x87(uint8_t *fxsave)
+static void fpstate_reset_x87(uint8_t *fxsave)
 {
     static const uint16_t control = 0x37f;
     memset(fxsave, 0, 24);
@@ -86,7 +86,7 @@ static void reset_sse(uint8_t *fxsave)
 
 void fpstate_fresh(struct syscalls_cpu *cpu)
 {
-    reset_x87(cpu->fxsave);
+    fpstate_reset_x87(cpu->fxsave);
     reset_sse(cpu->fxsave);
     cpu_take_wide(&cpu->wide, NULL, cpu->xcr0, 0);
 }
@@ -145,7 +145,7 @@ bool fpstate_take(struct syscalls_cpu *cpu, const struct fpstate *from)
     memcpy(cpu->fxsave, from->area, CPU_FXSAVE_BYTES);
     mask_mxcsr(cpu->fxsave);
     if ((loaded & CPU_X87) == 0)
-        reset_x87(cpu->fxsave);
+        fpstate_reset_x87(cpu->fxsave);
     if ((from->components & CPU_SSE) == 0)
         reset_sse(cpu->fxsave);
     else if ((loaded & CPU_SSE) == 0) /* MXCSR is loaded all the same */

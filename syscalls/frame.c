@@ -127,8 +127,8 @@ static void store_fault(struct context *to, const struct syscalls_fault *fault)
 }
 
 /* Where the frame's parts lie: false if there is no room on the alternate stack. */
-static bool place(const struct signals_stack *stack, const struct signals_action *action, uint64_t rsp,
-                  uint64_t fpstate_bytes, uint64_t *fpstate, uint64_t *frame)
+static bool frame_place(const struct signals_stack *stack, const struct signals_action *action, uint64_t rsp,
+                        uint64_t fpstate_bytes, uint64_t *fpstate, uint64_t *frame)
 {
     bool on = frame_on_stack(stack, rsp);
     uint64_t top = rsp - RED_ZONE;
@@ -176,7 +176,7 @@ enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, co
     uint64_t fpstate, at;
     if (!(action->flags & RESTORER))
         return c2_fail(err, C2_ERR_INVALID, "it was installed without SA_RESTORER");
-    if (!place(&mask->stack, action, cpu->gpr[RSP], fpstate_bytes, &fpstate, &at))
+    if (!frame_place(&mask->stack, action, cpu->gpr[RSP], fpstate_bytes, &fpstate, &at))
         return c2_fail(err, C2_ERR_DENIED, "the alternate stack is full");
     enum c2_status status = touch_frame(kernel, at, fpstate + fpstate_bytes, err);
     if (status != C2_OK)

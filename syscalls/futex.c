@@ -27,18 +27,18 @@
 
 /* ------------------------------------------------------------------ the word */
 
-static int64_t load(struct call *c, uint64_t word, uint32_t *value)
+static int64_t futex_load(struct call *c, uint64_t word, uint32_t *value)
 {
     return guest_read(c, value, word, sizeof *value);
 }
 
-static int64_t store(struct call *c, uint64_t word, uint32_t value)
+static int64_t futex_store(struct call *c, uint64_t word, uint32_t value)
 {
     return guest_write(c, word, &value, sizeof value);
 }
 
 /* It must be there, unless only this process could know of it. */
-static int64_t check_word(struct call *c, int operation, uint64_t word)
+static int64_t futex_check_word(struct call *c, int operation, uint64_t word)
 {
     if (operation & FUTEX_PRIVATE_FLAG)
         return word < MMU_ADDRESSES_END ? 0 : -EFAULT;
@@ -49,7 +49,7 @@ static int64_t check_word(struct call *c, int operation, uint64_t word)
 
 static enum words_reach reach_of(int flags) { return flags & FUTEX_PRIVATE_FLAG ? WORDS_PRIVATE : WORDS_SHARED; }
 
-static struct words_place place_of(const struct call *c, int operation, uint64_t word)
+static struct words_place futex_place_of(const struct call *c, int operation, uint64_t word)
 {
     return words_place(c->kernel, word, reach_of(operation));
 }
@@ -82,7 +82,7 @@ static int64_t wait_at(struct call *c, struct kernel_wait wait, const struct wor
 }
 
 /* A moment of one of two clocks as guest time. */
-static uint64_t moment_of(const struct syscalls *kernel, uint64_t ns, bool realtime)
+static uint64_t futex_moment_of(const struct syscalls *kernel, uint64_t ns, bool realtime)
 {
     const uint64_t start = realtime ? kernel->start_seconds * KERNEL_NS : 0;
     return ns > start ? ns - start : 0;
@@ -96,7 +96,7 @@ static int64_t read_time(struct call *c, uint64_t address, uint64_t *ns)
 }
 
 /* FUTEX_WAIT takes a length of time, others a moment. */
-static int64_t deadline_of(struct call *c, int operation, uint64_t *deadline)
+static int64_t futex_deadline_of(struct call *c, int operation, uint64_t *deadline)
 {
     const int command = operation & FUTEX_CMD_MASK;
     uint64_t ns;
@@ -107,7 +107,7 @@ static int64_t deadline_of(struct call *c, int operation, uint64_t *deadline)
     if (command == FUTEX_WAIT)
         *deadline = kernel_deadline(c, ns);
     else
-        *deadline = moment_of(c->kernel, ns, command == FUTEX_LOCK_PI || operation & FUTEX_CLOCK_REALTIME);
+        *deadline = futex_moment_of(c->kernel, ns, command == FUTEX_LOCK_PI || operation & FUTEX_CLOCK_REALTIME);
     return 0;
 }
 
@@ -123,13 +123,13 @@ static int64_t wait_again(struct call *c)
 static int64_t check_wait(struct call *c, int operation, uint64_t *deadline)
 {
     uint32_t value;
-    int64_t status = deadline_of(c, operation, deadline);
+    int64_t status = futex_deadline_of(c, operation, deadline);
     if (status == 0)
-        status = load(c, c->arg[0], &value);
+        status = futex_load(c, c->arg[0], &value);
     return status < 0 ? status : value == (uint32_t)c->arg[2] ? 0 : -EAGAIN;
 }
 
-static int64_t wait_for(struct call *c, int operation, uint32_t bits)
+static int64_t futex_wait_for(struct call *c, int operation, uint32_t bits)
 {
     uint64_t deadline;
     if (c->again)
@@ -137,7 +137,8 @@ static int64_t wait_for(struct call *c, int operation, uint32_t bits)
     const int64_t status = check_wait(c, operation, &deadline);
     if (status < 0)
         return status;
-    const struct words_waiter waiter = {.bits = bits, .address = c->arg[0], .place = place_of(c, operation, c->arg[0])};
+    const struct words_waiter waiter = {
+        .bits = bits, .address = c->arg[0], .place = futex_place_of(c, operation, c->arg[0])};
     return wait_at(c,
                    (struct kernel_wait){.restarts = deadline == KERNEL_NEVER,
                                         .deadline = deadline,
@@ -145,10 +146,10 @@ static int64_t wait_for(struct call *c, int operation, uint32_t bits)
                    &waiter);
 }
 
-static int64_t wake(struct call *c, int operation, uint32_t bits)
+static int64_t futex_wake(struct call *c, int operation, uint32_t bits)
 {
-    const int64_t status = check_word(c, operation, c->arg[0]);
-    const struct words_place place = place_of(c, operation, c->arg[0]);
+    const int64_t status = futex_check_word(c, operation, c->arg[0]);
+    const struct words_place place = futex_place_of(c, operation, c->arg[0]);
     return status < 0 ? status : wake_waiters(c->kernel, &place, (uint32_t)c->arg[2], bits);
 }
 
@@ -173,14 +174,15 @@ static int64_t requeue(struct call *c, int operation, bool compares)
     uint32_t value = 0;
     if (c->arg[4] % 4 || woken_most < 0 || moved_most < 0)
         return -EINVAL;
-    int64_t status = compares ? load(c, c->arg[0], &value) : check_word(c, operation, c->arg[0]);
+    int64_t status = compares ? futex_load(c, c->arg[0], &value) : futex_check_word(c, operation, c->arg[0]);
     if (status == 0)
-        status = check_word(c, operation, c->arg[4]);
+        status = futex_check_word(c, operation, c->arg[4]);
     if (status < 0)
         return status;
     if (compares && value != (uint32_t)c->arg[5])
         return -EAGAIN;
-    const struct words_place from = place_of(c, operation, c->arg[0]), to = place_of(c, operation, c->arg[4]);
+    const struct words_place from = futex_place_of(c, operation, c->arg[0]),
+                             to = futex_place_of(c, operation, c->arg[4]);
     const int64_t woken = wake_waiters(c->kernel, &from, (uint32_t)woken_most, UINT32_MAX);
     if (woken < 0 || words_same(&from, &to))
         return woken;
@@ -193,7 +195,7 @@ static int64_t requeue(struct call *c, int operation, bool compares)
 /* Twelve bits of the operation, with their sign. */
 static int32_t argument_at(uint32_t encoded, unsigned shift) { return (int32_t)(encoded << (20 - shift)) >> 20; }
 
-static bool operate(uint32_t encoded, uint32_t old, uint32_t *out)
+static bool futex_operate(uint32_t encoded, uint32_t old, uint32_t *out)
 {
     int32_t argument = argument_at(encoded, 12);
     if (encoded >> 28 & FUTEX_OP_OPARG_SHIFT)
@@ -248,17 +250,18 @@ static int64_t wake_and_operate(struct call *c, int operation)
     bool known;
     if (c->arg[4] % 4)
         return -EINVAL;
-    int64_t status = check_word(c, operation, c->arg[0]);
+    int64_t status = futex_check_word(c, operation, c->arg[0]);
     if (status == 0)
-        status = load(c, c->arg[4], &old);
+        status = futex_load(c, c->arg[4], &old);
     if (status < 0)
         return status;
     const bool both = compares_so(encoded, old, &known);
-    if (!known || !operate(encoded, old, &changed))
+    if (!known || !futex_operate(encoded, old, &changed))
         return -ENOSYS;
-    if ((status = store(c, c->arg[4], changed)) < 0)
+    if ((status = futex_store(c, c->arg[4], changed)) < 0)
         return status;
-    const struct words_place first = place_of(c, operation, c->arg[0]), second = place_of(c, operation, c->arg[4]);
+    const struct words_place first = futex_place_of(c, operation, c->arg[0]),
+                             second = futex_place_of(c, operation, c->arg[4]);
     const int64_t woken = wake_waiters(c->kernel, &first, (uint32_t)c->arg[2], UINT32_MAX);
     const int64_t more = both && woken >= 0 ? wake_waiters(c->kernel, &second, (uint32_t)c->arg[3], UINT32_MAX) : 0;
     return more < 0 ? more : woken < 0 ? woken : woken + more;
@@ -281,10 +284,10 @@ static int64_t give_on(struct call *c, uint64_t word, const struct words_place *
     struct words_waiter *next = words_first(c->kernel, place, true, UINT32_MAX);
     if (next)
         words_wake(c->kernel, next);
-    return store(c, word, next ? owned_by(c->kernel, old, place, next->tid) : old & FUTEX_OWNER_DIED);
+    return futex_store(c, word, next ? owned_by(c->kernel, old, place, next->tid) : old & FUTEX_OWNER_DIED);
 }
 
-static int64_t lock(struct call *c, int operation, bool tries)
+static int64_t futex_lock(struct call *c, int operation, bool tries)
 {
     const uint64_t word = c->arg[0];
     const uint32_t self = c->kernel->current->tid;
@@ -292,21 +295,21 @@ static int64_t lock(struct call *c, int operation, bool tries)
     uint64_t deadline = KERNEL_NEVER;
     if (c->again)
         return wait_again(c);
-    int64_t status = tries ? 0 : deadline_of(c, operation, &deadline);
+    int64_t status = tries ? 0 : futex_deadline_of(c, operation, &deadline);
     if (status == 0)
-        status = load(c, word, &value);
+        status = futex_load(c, word, &value);
     if (status < 0)
         return status;
-    const struct words_place place = place_of(c, operation, word);
+    const struct words_place place = futex_place_of(c, operation, word);
     if ((value & FUTEX_TID_MASK) == 0)
-        return store(c, word, owned_by(c->kernel, value, &place, self));
+        return futex_store(c, word, owned_by(c->kernel, value, &place, self));
     if ((value & FUTEX_TID_MASK) == self)
         return -EDEADLK;
     if (!processes_have_thread(c->kernel, value & FUTEX_TID_MASK))
         return -ESRCH;
     if (tries)
         return -EAGAIN;
-    if ((status = store(c, word, value | FUTEX_WAITERS)) < 0)
+    if ((status = futex_store(c, word, value | FUTEX_WAITERS)) < 0)
         return status;
     return wait_at(c, (struct kernel_wait){.resumes = true, .deadline = deadline, .why = NOBODY_GIVES},
                    &(struct words_waiter){.owns = true, .bits = UINT32_MAX, .address = word, .place = place});
@@ -315,12 +318,12 @@ static int64_t lock(struct call *c, int operation, bool tries)
 static int64_t unlock(struct call *c, int operation)
 {
     uint32_t value;
-    int64_t status = load(c, c->arg[0], &value);
+    int64_t status = futex_load(c, c->arg[0], &value);
     if (status < 0)
         return status;
     if ((value & FUTEX_TID_MASK) != c->kernel->current->tid)
         return -EPERM;
-    const struct words_place place = place_of(c, operation, c->arg[0]);
+    const struct words_place place = futex_place_of(c, operation, c->arg[0]);
     return give_on(c, c->arg[0], &place, value & ~(uint32_t)FUTEX_OWNER_DIED);
 }
 
@@ -333,7 +336,7 @@ static int64_t wait_to_move(struct call *c, int operation)
         return wait_again(c);
     if (c->arg[0] == c->arg[4] || c->arg[4] % 4)
         return -EINVAL;
-    int64_t status = check_word(c, operation, c->arg[4]);
+    int64_t status = futex_check_word(c, operation, c->arg[4]);
     if (status == 0)
         status = check_wait(c, operation, &deadline);
     if (status < 0)
@@ -341,8 +344,8 @@ static int64_t wait_to_move(struct call *c, int operation)
     const struct words_waiter waiter = {.moves = true,
                                         .bits = UINT32_MAX,
                                         .address = c->arg[0],
-                                        .place = place_of(c, operation, c->arg[0]),
-                                        .moves_to = place_of(c, operation, c->arg[4])};
+                                        .place = futex_place_of(c, operation, c->arg[0]),
+                                        .moves_to = futex_place_of(c, operation, c->arg[4])};
     return wait_at(
         c,
         (struct kernel_wait){.resumes = true, .deadline = deadline, .why = "no other thread can move it to the lock"},
@@ -356,7 +359,7 @@ static int64_t move_to_owner(struct call *c, struct words_waiter *waiter, const 
     uint32_t value;
     if (!waiter->moves || !words_same(&waiter->moves_to, to))
         return -EINVAL;
-    int64_t status = load(c, word, &value);
+    int64_t status = futex_load(c, word, &value);
     const uint32_t owner = value & FUTEX_TID_MASK;
     if (status < 0)
         return status;
@@ -368,11 +371,11 @@ static int64_t move_to_owner(struct call *c, struct words_waiter *waiter, const 
     waiter->moves = false;
     words_move(c->kernel, waiter, to, word);
     if (owner != 0)
-        status = store(c, word, value | FUTEX_WAITERS);
+        status = futex_store(c, word, value | FUTEX_WAITERS);
     else
         words_wake(c->kernel, waiter);
     if (owner == 0)
-        status = store(c, word, owned_by(c->kernel, value, to, waiter->tid));
+        status = futex_store(c, word, owned_by(c->kernel, value, to, waiter->tid));
     return status < 0 ? status : 1;
 }
 
@@ -384,11 +387,12 @@ static int64_t requeue_to_owner(struct call *c, int operation)
     int64_t moved = 0, status = 1;
     if (c->arg[0] == c->arg[4] || c->arg[4] % 4 || (int32_t)c->arg[2] != 1 || (int32_t)c->arg[3] < 0)
         return -EINVAL;
-    if (load(c, c->arg[0], &value) < 0 || guest_check_write(c, c->arg[4], sizeof value) < 0)
+    if (futex_load(c, c->arg[0], &value) < 0 || guest_check_write(c, c->arg[4], sizeof value) < 0)
         return -EFAULT;
     if (value != (uint32_t)c->arg[5])
         return -EAGAIN;
-    const struct words_place from = place_of(c, operation, c->arg[0]), to = place_of(c, operation, c->arg[4]);
+    const struct words_place from = futex_place_of(c, operation, c->arg[0]),
+                             to = futex_place_of(c, operation, c->arg[4]);
     while (status > 0 && moved <= (int32_t)c->arg[3] && (waiter = words_first(c->kernel, &from, false, UINT32_MAX))) {
         status = move_to_owner(c, waiter, &to);
         moved += status > 0;
@@ -409,7 +413,7 @@ struct waited_word {
 static int64_t check_waited(struct call *c, const struct waited_word *word)
 {
     uint32_t value;
-    const int64_t status = load(c, word->address, &value);
+    const int64_t status = futex_load(c, word->address, &value);
     return status < 0 ? status : value == (uint32_t)word->value ? 0 : -EAGAIN;
 }
 
@@ -420,7 +424,7 @@ static bool is_valid(const struct waited_word *word)
 }
 
 /* Of `count` words of the guest's: whether all hold what the caller thinks. */
-static int64_t take_words(struct call *c, struct waited_word *word, uint32_t count)
+static int64_t futex_take_words(struct call *c, struct waited_word *word, uint32_t count)
 {
     int64_t status = guest_read(c, word, c->arg[0], count * sizeof *word);
     for (uint32_t i = 0; i < count && status == 0; i++)
@@ -445,7 +449,7 @@ static int64_t wait_at_words(struct call *c, uint64_t deadline)
     struct waited_word word[WORDS_MOST];
     struct kernel_wait wait = {
         .kind = KERNEL_WAITS_WORDS, .restarts = true, .deadline = deadline, .why = "no other thread can wake it"};
-    int64_t status = take_words(c, word, count);
+    int64_t status = futex_take_words(c, word, count);
     for (uint32_t i = 0; i < count && status == 0; i++)
         status = add_word(c->kernel, &wait, &word[i], i) ? 0 : -ENOMEM;
     if (status == 0)
@@ -471,7 +475,7 @@ int64_t futex_wait_words(struct call *c)
     if (status < 0)
         return status;
     if (c->arg[3])
-        deadline = moment_of(c->kernel, deadline, clock == CLOCK_REALTIME);
+        deadline = futex_moment_of(c->kernel, deadline, clock == CLOCK_REALTIME);
     return wait_at_words(c, deadline);
 }
 
@@ -485,13 +489,13 @@ int64_t futex_call(struct call *c)
         return -EINVAL;
     switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT_BITSET:
-        return bits == 0 ? -EINVAL : wait_for(c, operation, bits);
+        return bits == 0 ? -EINVAL : futex_wait_for(c, operation, bits);
     case FUTEX_WAIT:
-        return wait_for(c, operation, UINT32_MAX);
+        return futex_wait_for(c, operation, UINT32_MAX);
     case FUTEX_WAKE_BITSET:
-        return bits == 0 ? -EINVAL : wake(c, operation, bits);
+        return bits == 0 ? -EINVAL : futex_wake(c, operation, bits);
     case FUTEX_WAKE:
-        return wake(c, operation, UINT32_MAX);
+        return futex_wake(c, operation, UINT32_MAX);
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
         return requeue(c, operation, (operation & FUTEX_CMD_MASK) == FUTEX_CMP_REQUEUE);
@@ -499,9 +503,9 @@ int64_t futex_call(struct call *c)
         return wake_and_operate(c, operation);
     case FUTEX_LOCK_PI:
     case FUTEX_LOCK_PI2:
-        return lock(c, operation, false);
+        return futex_lock(c, operation, false);
     case FUTEX_TRYLOCK_PI:
-        return lock(c, operation, true);
+        return futex_lock(c, operation, true);
     case FUTEX_UNLOCK_PI:
         return unlock(c, operation);
     case FUTEX_WAIT_REQUEUE_PI:
@@ -539,7 +543,7 @@ int64_t futex_get_robust_list(struct call *c)
 static int64_t leave_word(struct call *c, uint64_t word, bool inherits, bool pending)
 {
     uint32_t value;
-    if (word % 4 || load(c, word, &value) < 0)
+    if (word % 4 || futex_load(c, word, &value) < 0)
         return -EFAULT;
     if (pending && !inherits && value == 0)
         futex_wake_one(c->kernel, word);
@@ -550,7 +554,7 @@ static int64_t leave_word(struct call *c, uint64_t word, bool inherits, bool pen
     const struct words_place place = words_place(c->kernel, word, WORDS_SHARED);
     if (inherits && words_first(c->kernel, &place, true, UINT32_MAX))
         return give_on(c, word, &place, value | FUTEX_OWNER_DIED);
-    int64_t status = store(c, word, (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED);
+    int64_t status = futex_store(c, word, (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED);
     if (status == 0 && !inherits && value & FUTEX_WAITERS)
         futex_wake_one(c->kernel, word);
     return status;

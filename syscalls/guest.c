@@ -170,13 +170,13 @@ static bool is_out_of_reach(uint64_t address, uint64_t bytes)
     return address > user_end || bytes > user_end - address;
 }
 
-static unsigned prot_of(unsigned access)
+static unsigned guest_prot_of(unsigned access)
 {
     return (access & CALL_READS ? MMU_READ : 0) | (access & CALL_WRITES ? MMU_WRITE : 0);
 }
 
 /* What is written before it is touched. */
-static int64_t lend(struct call *c, uint64_t address, uint64_t bytes)
+static int64_t guest_lend(struct call *c, uint64_t address, uint64_t bytes)
 {
     return -mmu_lend(c->kernel->mmu, (struct guest_va){address}, bytes);
 }
@@ -187,8 +187,8 @@ static int64_t prepare_buffer(struct call *c, struct iovec *buffer, unsigned acc
     uint64_t base = (uintptr_t)buffer->iov_base, bytes = buffer->iov_len;
     if (bytes > SSIZE_MAX)
         return -EINVAL;
-    if (guest_allows(c->kernel, base, bytes, prot_of(access)))
-        return access == CALL_READS ? guest_touch(c, base, bytes, MMU_ACCESS_READ) : lend(c, base, bytes);
+    if (guest_allows(c->kernel, base, bytes, guest_prot_of(access)))
+        return access == CALL_READS ? guest_touch(c, base, bytes, MMU_ACCESS_READ) : guest_lend(c, base, bytes);
     if (access == CALL_READS || is_out_of_reach(base, bytes) || guest_extent(c->kernel, base, bytes, MMU_WRITE) > 0)
         return -EFAULT;
     buffer->iov_base = CALL_FORBIDDEN;
@@ -256,7 +256,7 @@ static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
     c->ptr[i] = guest_pointer(c->arg[i]);
     if (*count == 0)
         return 0;
-    uint64_t extent = guest_extent(c->kernel, c->arg[i], *count, prot_of(a->access));
+    uint64_t extent = guest_extent(c->kernel, c->arg[i], *count, guest_prot_of(a->access));
     if (extent == 0 && (a->access & CALL_READS || is_out_of_reach(c->arg[i], *count)))
         return -EFAULT;
     if (extent == 0) {
@@ -264,7 +264,8 @@ static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
         return 0;
     }
     *count = extent;
-    return a->access & CALL_READS ? guest_touch(c, c->arg[i], extent, MMU_ACCESS_READ) : lend(c, c->arg[i], extent);
+    return a->access & CALL_READS ? guest_touch(c, c->arg[i], extent, MMU_ACCESS_READ)
+                                  : guest_lend(c, c->arg[i], extent);
 }
 
 static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
@@ -273,7 +274,7 @@ static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
     int64_t status = 0;
     if (a->most && count > a->most)
         return -EINVAL;
-    bool allowed = count <= TRANSFER_MAX && guest_allows(c->kernel, c->arg[i], bytes, prot_of(a->access));
+    bool allowed = count <= TRANSFER_MAX && guest_allows(c->kernel, c->arg[i], bytes, guest_prot_of(a->access));
     if (!allowed && (!a->returned || is_out_of_reach(c->arg[i], bytes)))
         return -EFAULT;
     c->ptr[i] = allowed ? guest_pointer(c->arg[i]) : CALL_FORBIDDEN;
@@ -282,13 +283,13 @@ static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
     if (status == 0 && a->access & CALL_WRITES && !a->returned)
         status = guest_touch(c, c->arg[i], bytes, MMU_ACCESS_WRITE);
     if (status == 0 && a->access & CALL_WRITES && a->returned && allowed)
-        status = lend(c, c->arg[i], bytes);
+        status = guest_lend(c, c->arg[i], bytes);
     return status;
 }
 
 static int64_t prepare_fixed(struct call *c, int i, const struct call_arg *a)
 {
-    if (!guest_allows(c->kernel, c->arg[i], a->bytes, prot_of(a->access)))
+    if (!guest_allows(c->kernel, c->arg[i], a->bytes, guest_prot_of(a->access)))
         return -EFAULT;
     if (a->access & CALL_READS)
         return guest_copy(c, &c->ptr[i], c->arg[i], a->bytes);
@@ -314,7 +315,7 @@ static int64_t prepare_memory(struct call *c, int i, const struct call_arg *a)
 }
 
 /* The kernel takes int arguments from the low half of the register. */
-static void narrow(struct call *c)
+static void guest_narrow(struct call *c)
 {
     for (int i = 0; i < CALL_ARGS; i++)
         switch (c->row->arg[i].kind) {
@@ -346,7 +347,7 @@ static int64_t prepare_fd(struct call *c, int i)
 int64_t guest_prepare(struct call *c)
 {
     int64_t status = 0;
-    narrow(c);
+    guest_narrow(c);
     for (int i = 0; i < CALL_ARGS && status == 0; i++)
         if (c->row->arg[i].kind == CALL_FD)
             status = prepare_fd(c, i);

@@ -56,12 +56,12 @@ static const struct mmu_area *area_behind(const struct syscalls *kernel, const s
     return mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){from}, true);
 }
 
-static bool is_anonymous(const struct mmu_area *area) { return area->kind == MMU_ANONYMOUS && !area->shared; }
+static bool handed_is_anonymous(const struct mmu_area *area) { return area->kind == MMU_ANONYMOUS && !area->shared; }
 
 /* ------------------------------------------------------------------ the child */
 
 /* Where the host has no memory for it the parent sees what was there before. */
-static void put(const struct syscalls *kernel, const void *bytes, size_t count)
+static void handed_put(const struct syscalls *kernel, const void *bytes, size_t count)
 {
     ssize_t ignored = write(kernel->handed_back, bytes, count);
     (void)ignored;
@@ -72,15 +72,16 @@ static void give_areas(struct syscalls *kernel)
     struct handed_start start = {.brk = kernel->self->shares_memory ? mmu_brk(kernel->mmu, 0) : 0};
     for (const struct mmu_area *area = NULL; (area = area_behind(kernel, area));)
         start.areas += start.brk != 0;
-    put(kernel, &start, sizeof start);
+    handed_put(kernel, &start, sizeof start);
     for (const struct mmu_area *area = NULL; start.brk != 0 && (area = area_behind(kernel, area));) {
-        const struct handed_area handed = {area->start.v, area->start.v + area->bytes, area->prot, is_anonymous(area)};
-        put(kernel, &handed, sizeof handed);
+        const struct handed_area handed = {area->start.v, area->start.v + area->bytes, area->prot,
+                                           handed_is_anonymous(area)};
+        handed_put(kernel, &handed, sizeof handed);
     }
 }
 
 /* Private memory, present or swapped out, that no other process has. */
-static bool is_own(uint64_t entry)
+static bool handed_is_own(uint64_t entry)
 {
     const uint64_t present = 1ull << 63, swapped = 1ull << 62, of_file = 1ull << 61, exclusive = 1ull << 56;
     return entry & swapped || (entry & present && !(entry & of_file) && entry & exclusive);
@@ -90,7 +91,7 @@ static void give_page(const struct syscalls *kernel, uint64_t address)
 {
     struct handed_page page = {.address = address};
     memcpy(page.bytes, guest_pointer(address), sizeof page.bytes);
-    put(kernel, &page, sizeof page);
+    handed_put(kernel, &page, sizeof page);
 }
 
 static void give_pages(const struct syscalls *kernel, int pagemap, const struct mmu_area *area)
@@ -103,7 +104,7 @@ static void give_pages(const struct syscalls *kernel, int pagemap, const struct 
         if (pread(pagemap, entries, pages * sizeof *entries, (off_t)(start / C2_PAGE_BYTES * sizeof *entries)) < 0)
             return;
         for (uint64_t i = 0; i < pages; i++)
-            if (is_own(entries[i]))
+            if (handed_is_own(entries[i]))
                 give_page(kernel, start + i * C2_PAGE_BYTES);
     }
 }
@@ -131,7 +132,7 @@ static void unmap_gone(struct syscalls *kernel, const struct handed_area *list, 
         while ((area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){from}, true)) && area->start.v < to) {
             const uint64_t start = area->start.v > from ? area->start.v : from, end = area->start.v + area->bytes;
             from = end < to ? end : to;
-            if (is_anonymous(area))
+            if (handed_is_anonymous(area))
                 (void)mmu_unmap(kernel->mmu, start, from - start);
         }
         from = i < count ? list[i].end : to;
@@ -149,7 +150,7 @@ static void map_new(struct syscalls *kernel, const struct handed_area *handed)
             .address = at, .bytes = end - at, .prot = handed->prot, .fixed = true, .host_fd = -1};
         if (!there)
             (void)mmu_map(kernel->mmu, &request);
-        else if (is_anonymous(area) && area->prot != handed->prot)
+        else if (handed_is_anonymous(area) && area->prot != handed->prot)
             (void)mmu_protect(kernel->mmu, at, end - at, handed->prot);
     }
 }

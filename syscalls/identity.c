@@ -132,7 +132,7 @@ int64_t identity_sysinfo(struct call *c)
 
 /* ------------------------------------------------------------------ limits and use */
 
-static int64_t set_limit(struct call *c, unsigned which, const struct identity_limit *limit)
+static int64_t identity_set_limit(struct call *c, unsigned which, const struct identity_limit *limit)
 {
     struct identity *identity = &c->kernel->identity;
     if (limit->soft > limit->hard)
@@ -157,7 +157,7 @@ int64_t identity_getrlimit(struct call *c)
 
 int64_t identity_setrlimit(struct call *c)
 {
-    return is_limit(c->arg[0]) ? set_limit(c, (unsigned)c->arg[0], c->ptr[1]) : -EINVAL;
+    return is_limit(c->arg[0]) ? identity_set_limit(c, (unsigned)c->arg[0], c->ptr[1]) : -EINVAL;
 }
 
 int64_t identity_prlimit(struct call *c)
@@ -167,7 +167,7 @@ int64_t identity_prlimit(struct call *c)
     if (!is_self(c, c->arg[0]))
         return -ESRCH;
     struct identity_limit old = c->kernel->identity.limit[c->arg[1]];
-    int64_t status = c->ptr[2] ? set_limit(c, (unsigned)c->arg[1], c->ptr[2]) : 0;
+    int64_t status = c->ptr[2] ? identity_set_limit(c, (unsigned)c->arg[1], c->ptr[2]) : 0;
     if (c->ptr[3])
         memcpy(c->ptr[3], &old, sizeof old);
     return status;
@@ -197,7 +197,7 @@ int64_t identity_getrusage(struct call *c)
 
 /* ------------------------------------------------------------------ prctl */
 
-static int64_t set_name(struct call *c)
+static int64_t identity_set_name(struct call *c)
 {
     char name[sizeof c->kernel->current->name];
     for (size_t i = 0; i < sizeof name; i++) {
@@ -231,7 +231,7 @@ int64_t identity_prctl(struct call *c)
     int *dumpable = &c->kernel->identity.dumpable;
     switch ((int)c->arg[0]) {
     case PR_SET_NAME:
-        return set_name(c);
+        return identity_set_name(c);
     case PR_GET_NAME:
         return guest_write(c, c->arg[1], self->name, sizeof self->name);
     case PR_SET_PDEATHSIG:

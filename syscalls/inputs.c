@@ -99,7 +99,7 @@ void inputs_destroy(struct inputs *inputs)
 /* ------------------------------------------------------------------ the list */
 
 /* FNV-1a, 64 bits (Fowler, Noll, Vo). What has the same key is compared. */
-static uint64_t key_of(const void *bytes, size_t count)
+static uint64_t inputs_key_of(const void *bytes, size_t count)
 {
     uint64_t key = 0xcbf29ce484222325ull;
     for (size_t i = 0; i < count; i++)
@@ -107,19 +107,19 @@ static uint64_t key_of(const void *bytes, size_t count)
     return key;
 }
 
-static struct input *first_of(const struct inputs *inputs, uint64_t key)
+static struct input *inputs_first_of(const struct inputs *inputs, uint64_t key)
 {
     uint64_t number;
     return c2_map_get(inputs->by_key, key, &number) ? &inputs->list[number - 1] : NULL;
 }
 
-static struct input *next_of(const struct inputs *inputs, const struct input *input)
+static struct input *inputs_next_of(const struct inputs *inputs, const struct input *input)
 {
     return input->next ? &inputs->list[input->next - 1] : NULL;
 }
 
 /* NULL: no memory. path: NULL where there is none. */
-static struct input *add(struct inputs *inputs, uint64_t key, enum syscalls_input_kind kind, const char *path)
+static struct input *inputs_add(struct inputs *inputs, uint64_t key, enum syscalls_input_kind kind, const char *path)
 {
     uint64_t next = 0;
     char *copy = path ? c2_strdup(path) : NULL;
@@ -154,14 +154,14 @@ static struct version version_of(const struct stat *st)
                             .nanoseconds = st->st_mtim.tv_nsec};
 }
 
-static bool same_file(const struct version *a, const struct version *b)
+static bool inputs_same_file(const struct version *a, const struct version *b)
 {
     return a->device == b->device && a->inode == b->inode;
 }
 
 static bool same_version(const struct version *a, const struct version *b)
 {
-    return same_file(a, b) && a->size == b->size && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+    return inputs_same_file(a, b) && a->size == b->size && a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
 }
 
 static bool is_version(const struct stat *st, const struct version *version)
@@ -173,7 +173,7 @@ static bool is_version(const struct stat *st, const struct version *version)
 static uint64_t key_of_file(const struct version *version)
 {
     const uint64_t words[2] = {version->device, version->inode};
-    return key_of(words, sizeof words);
+    return inputs_key_of(words, sizeof words);
 }
 
 /* The latest of the file, unless it is known in another state, which was not of the guest's making. */
@@ -182,22 +182,22 @@ static struct input *file_of(struct inputs *inputs, enum syscalls_input_kind kin
 {
     const struct version version = version_of(st);
     const uint64_t key = key_of_file(&version);
-    struct input *input = first_of(inputs, key);
-    while (input && !same_file(&input->version, &version))
-        input = next_of(inputs, input);
+    struct input *input = inputs_first_of(inputs, key);
+    while (input && !inputs_same_file(&input->version, &version))
+        input = inputs_next_of(inputs, input);
     if (input && (!input->used || input->written || same_version(&input->version, &version))) {
         if (!input->path && path && !(input->path = c2_strdup(path))) /* another process has written it */
             inputs->failed = true;
         return input;
     }
-    input = add(inputs, key, kind, path);
+    input = inputs_add(inputs, key, kind, path);
     if (input)
         input->version = version;
     return input;
 }
 
 /* Hashes what a descriptor shows. */
-static void take(struct inputs *inputs, struct input *input, int host)
+static void inputs_take(struct inputs *inputs, struct input *input, int host)
 {
     struct stat before, after;
     struct c2_error err;
@@ -220,12 +220,12 @@ static void take(struct inputs *inputs, struct input *input, int host)
 }
 
 /* Behind what the guest itself has written nothing can be known. */
-static void use(struct inputs *inputs, struct input *input, int host)
+static void inputs_use(struct inputs *inputs, struct input *input, int host)
 {
     if (input->used || (input->written && !input->kept))
         return;
     if (!input->written) {
-        take(inputs, input, host);
+        inputs_take(inputs, input, host);
         return;
     }
     input->used = true;
@@ -235,10 +235,10 @@ static void use(struct inputs *inputs, struct input *input, int host)
 /* Whether it was not known. */
 static bool mark_written(struct inputs *inputs, const struct version *version, bool kept)
 {
-    struct input *input = first_of(inputs, key_of_file(version));
+    struct input *input = inputs_first_of(inputs, key_of_file(version));
     bool news = false;
-    for (; input; input = next_of(inputs, input)) {
-        if (!same_file(&input->version, version))
+    for (; input; input = inputs_next_of(inputs, input)) {
+        if (!inputs_same_file(&input->version, version))
             continue;
         news |= !input->written;
         input->kept |= kept && !input->written && !input->used;
@@ -248,7 +248,7 @@ static bool mark_written(struct inputs *inputs, const struct version *version, b
 }
 
 /* The guest writes to it: from now on, no change of it is one from outside. kept: not all of it is cut off. */
-static void written(struct inputs *inputs, const struct version *version, bool kept)
+static void inputs_written(struct inputs *inputs, const struct version *version, bool kept)
 {
     struct inputs_shared *shared = inputs->shared;
     if (!mark_written(inputs, version, kept))
@@ -259,22 +259,22 @@ static void written(struct inputs *inputs, const struct version *version, bool k
 }
 
 /* What other processes have written in the meantime. */
-static void learn(struct inputs *inputs)
+static void inputs_learn(struct inputs *inputs)
 {
     for (; inputs->seen < inputs->shared->written_count; inputs->seen++) {
         const struct written *of = &inputs->shared->written[inputs->seen];
         const struct version version = {.device = of->device, .inode = of->inode};
         const uint64_t key = key_of_file(&version);
-        struct input *input = first_of(inputs, key);
-        while (input && !same_file(&input->version, &version))
-            input = next_of(inputs, input);
-        if (!input && (input = add(inputs, key, SYSCALLS_INPUT_FILE, NULL)))
+        struct input *input = inputs_first_of(inputs, key);
+        while (input && !inputs_same_file(&input->version, &version))
+            input = inputs_next_of(inputs, input);
+        if (!input && (input = inputs_add(inputs, key, SYSCALLS_INPUT_FILE, NULL)))
             input->version = version;
         mark_written(inputs, &version, of->kept);
     }
 }
 
-static struct input *input_of(struct syscalls *kernel, const struct fd_entry *entry)
+static struct input *inputs_input_of(struct syscalls *kernel, const struct fd_entry *entry)
 {
     return entry->input ? &kernel->inputs.list[entry->input - 1] : NULL;
 }
@@ -287,7 +287,7 @@ void inputs_opened(struct syscalls *kernel, struct fd_entry *entry, const char *
     struct stat st;
     if (!inputs->wanted || flags & O_PATH || fstat(entry->host, &st) != 0 || !S_ISREG(st.st_mode))
         return;
-    learn(inputs);
+    inputs_learn(inputs);
     if (!path)
         host_name(entry->host, name);
     struct input *input = file_of(inputs, SYSCALLS_INPUT_FILE, &st, path ? path : name);
@@ -299,25 +299,25 @@ void inputs_opened(struct syscalls *kernel, struct fd_entry *entry, const char *
         input->shown.offset = (uint64_t)lseek(entry->host, 0, SEEK_CUR);
     }
     if (mode == O_RDWR && st.st_size > 0)
-        use(inputs, input, entry->host);
+        inputs_use(inputs, input, entry->host);
     const struct version version = version_of(&st);
     if (mode != O_RDONLY)
-        written(inputs, &version, st.st_size > 0);
+        inputs_written(inputs, &version, st.st_size > 0);
 }
 
 void inputs_reading(struct syscalls *kernel, const struct fd_entry *entry)
 {
-    if (!input_of(kernel, entry))
+    if (!inputs_input_of(kernel, entry))
         return;
-    learn(&kernel->inputs);
-    use(&kernel->inputs, input_of(kernel, entry), entry->host);
+    inputs_learn(&kernel->inputs);
+    inputs_use(&kernel->inputs, inputs_input_of(kernel, entry), entry->host);
 }
 
 void inputs_mapping(struct syscalls *kernel, const struct fd_entry *entry, bool executable)
 {
     struct input *input;
     inputs_reading(kernel, entry);
-    input = input_of(kernel, entry);
+    input = inputs_input_of(kernel, entry);
     if (!input)
         return;
     if (executable && input->shown.kind == SYSCALLS_INPUT_FILE)
@@ -330,12 +330,12 @@ void inputs_changing(struct syscalls *kernel, const char *path)
     struct stat st;
     const int host = kernel->inputs.wanted ? open(path, O_PATH | O_CLOEXEC) : -1;
     if (host >= 0)
-        learn(&kernel->inputs);
+        inputs_learn(&kernel->inputs);
     if (host >= 0 && fstat(host, &st) == 0 && S_ISREG(st.st_mode)) {
         const struct version version = version_of(&st);
         host_name(host, name);
         if (file_of(&kernel->inputs, SYSCALLS_INPUT_FILE, &st, name))
-            written(&kernel->inputs, &version, st.st_size > 0);
+            inputs_written(&kernel->inputs, &version, st.st_size > 0);
     }
     if (host >= 0)
         close(host);
@@ -350,10 +350,10 @@ void syscalls_note_input(struct syscalls *kernel, enum syscalls_input_kind kind,
             close(host);
         return;
     }
-    learn(&kernel->inputs);
+    inputs_learn(&kernel->inputs);
     struct input *input = file_of(&kernel->inputs, kind, &st, path);
     if (input)
-        use(&kernel->inputs, input, host);
+        inputs_use(&kernel->inputs, input, host);
     close(host);
 }
 
@@ -361,15 +361,15 @@ void syscalls_note_input(struct syscalls *kernel, enum syscalls_input_kind kind,
 
 static struct input *stream_of(struct inputs *inputs, const struct fd_entry *entry)
 {
-    const uint64_t key = key_of(&entry->description, sizeof entry->description);
+    const uint64_t key = inputs_key_of(&entry->description, sizeof entry->description);
     char name[PATH_MAX];
-    struct input *input = first_of(inputs, key);
+    struct input *input = inputs_first_of(inputs, key);
     while (input && (input->shown.kind != SYSCALLS_INPUT_STREAM || input->description != entry->description))
-        input = next_of(inputs, input);
+        input = inputs_next_of(inputs, input);
     if (input)
         return input;
     host_name(entry->host, name);
-    input = add(inputs, key, SYSCALLS_INPUT_STREAM, name[0] == '/' ? name : NULL);
+    input = inputs_add(inputs, key, SYSCALLS_INPUT_STREAM, name[0] == '/' ? name : NULL);
     if (!input)
         return NULL;
     input->used = true;
@@ -400,13 +400,13 @@ void inputs_took(struct syscalls *kernel, const struct fd_entry *entry, const st
 /* ------------------------------------------------------------------ names */
 
 /* What a path is, noted once; NULL: it is already, or there is no memory. */
-static struct input *named(struct inputs *inputs, enum syscalls_input_kind kind, const char *path)
+static struct input *inputs_named(struct inputs *inputs, enum syscalls_input_kind kind, const char *path)
 {
-    const uint64_t key = key_of(path, strlen(path)) + (uint64_t)kind;
-    for (struct input *input = first_of(inputs, key); input; input = next_of(inputs, input))
+    const uint64_t key = inputs_key_of(path, strlen(path)) + (uint64_t)kind;
+    for (struct input *input = inputs_first_of(inputs, key); input; input = inputs_next_of(inputs, input))
         if (input->shown.kind == kind && strcmp(input->path, path) == 0)
             return NULL;
-    struct input *input = add(inputs, key, kind, path);
+    struct input *input = inputs_add(inputs, key, kind, path);
     if (input)
         input->used = true;
     return input;
@@ -418,7 +418,7 @@ void inputs_listing(struct syscalls *kernel, const struct fd_entry *entry)
     if (!kernel->inputs.wanted || lseek(entry->host, 0, SEEK_CUR) != 0)
         return;
     host_name(entry->host, name);
-    struct input *input = named(&kernel->inputs, SYSCALLS_INPUT_DIRECTORY, name);
+    struct input *input = inputs_named(&kernel->inputs, SYSCALLS_INPUT_DIRECTORY, name);
     if (!input)
         return;
     const enum c2_status status = c2_sha256_names(input->shown.sha256, &input->shown.bytes, entry->host, NULL);
@@ -429,8 +429,9 @@ void inputs_listing(struct syscalls *kernel, const struct fd_entry *entry)
 
 void inputs_link(struct syscalls *kernel, const char *path, const char *text, uint64_t bytes)
 {
-    struct input *input = kernel->inputs.wanted && path[0] == '/' ? named(&kernel->inputs, SYSCALLS_INPUT_LINK, path)
-                                                                  : NULL;
+    struct input *input = kernel->inputs.wanted && path[0] == '/'
+                              ? inputs_named(&kernel->inputs, SYSCALLS_INPUT_LINK, path)
+                              : NULL;
     if (!input)
         return;
     input->shown.bytes = bytes;
@@ -440,14 +441,14 @@ void inputs_link(struct syscalls *kernel, const char *path, const char *text, ui
 int64_t inputs_looked(struct syscalls *kernel, const char *path, int64_t answer)
 {
     if ((answer == -ENOENT || answer == -ENOTDIR) && kernel->inputs.wanted && path[0] == '/')
-        named(&kernel->inputs, SYSCALLS_INPUT_ABSENT, path);
+        inputs_named(&kernel->inputs, SYSCALLS_INPUT_ABSENT, path);
     return answer;
 }
 
 /* ------------------------------------------------------------------ all of them */
 
 /* Whether another program has changed a file since it was hashed. */
-static void look_again(struct input *input)
+static void inputs_look_again(struct input *input)
 {
     struct stat st;
     if (input->version.inode == 0 || input->shown.note || input->written || stat(input->path, &st) != 0)
@@ -457,9 +458,9 @@ static void look_again(struct input *input)
 }
 
 /* As it is told. */
-static enum c2_status settle(struct input *input, struct c2_error *err)
+static enum c2_status inputs_settle(struct input *input, struct c2_error *err)
 {
-    look_again(input);
+    inputs_look_again(input);
     input->shown.path = input->path;
     return input->stream ? c2_sha256_text(input->shown.sha256, input->stream, err) : C2_OK;
 }
@@ -474,7 +475,7 @@ void inputs_become_child(struct inputs *inputs)
     }
 }
 
-static bool tell(struct inputs_shared *shared, const struct input *input)
+static bool syscalls_inputs_tell(struct inputs_shared *shared, const struct input *input)
 {
     const size_t length = input->path ? strlen(input->path) + 1 : 0, bytes = c2_align_up(length, 8);
     struct told *to = (struct told *)(shared->texts + shared->told);
@@ -492,7 +493,7 @@ void inputs_tell(struct inputs *inputs)
     for (uint32_t i = 0; inputs->wanted && i < inputs->count; i++) {
         struct input *input = &inputs->list[i];
         if (input->used && !input->inherited)
-            inputs->shared->full |= settle(input, NULL) != C2_OK || !tell(inputs->shared, input);
+            inputs->shared->full |= inputs_settle(input, NULL) != C2_OK || !syscalls_inputs_tell(inputs->shared, input);
     }
     if (inputs->wanted)
         inputs->shared->full |= inputs->failed;
@@ -518,7 +519,7 @@ static enum c2_status show_own(struct inputs *inputs, size_t *count, struct c2_e
     for (uint32_t i = 0; i < inputs->count && status == C2_OK; i++) {
         if (!inputs->list[i].used)
             continue;
-        status = settle(&inputs->list[i], err);
+        status = inputs_settle(&inputs->list[i], err);
         inputs->shown[(*count)++] = inputs->list[i].shown;
     }
     return status;
@@ -526,7 +527,7 @@ static enum c2_status show_own(struct inputs *inputs, size_t *count, struct c2_e
 
 static uint64_t key_of_shown(const struct syscalls_input *input)
 {
-    return input->path ? key_of(input->path, strlen(input->path)) + (uint64_t)input->kind : 0;
+    return input->path ? inputs_key_of(input->path, strlen(input->path)) + (uint64_t)input->kind : 0;
 }
 
 /* Those of processes that have ended, but for what is the same. */

@@ -70,7 +70,7 @@ static bool is_controlling(const struct call *c)
 
 static int64_t own_group(struct call *c) { return is_controlling(c) ? processes_foreground(c) : -ENOTTY; }
 
-static int64_t set_group(struct call *c) { return is_controlling(c) ? processes_set_foreground(c) : -ENOTTY; }
+static int64_t ioctl_set_group(struct call *c) { return is_controlling(c) ? processes_set_foreground(c) : -ENOTTY; }
 
 int64_t ioctl_call(struct call *c)
 {
@@ -90,7 +90,7 @@ int64_t ioctl_call(struct call *c)
     case TIOCGSID:
         return own_group(c);
     case TIOCSPGRP:
-        return set_group(c);
+        return ioctl_set_group(c);
     case FIOASYNC:
         (void)notices_begin(c->kernel, entry);
         break;

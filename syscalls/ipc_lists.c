@@ -22,7 +22,7 @@ static struct shown shown_of(const struct ipc_object *object)
     return shown;
 }
 
-static void begin(int to, const struct shown *shown)
+static void ipc_lists_begin(int to, const struct shown *shown)
 {
     dprintf(to, "%10d %10d  %4o", shown->perm.__key, shown->id, shown->perm.mode & 07777);
 }
@@ -36,7 +36,7 @@ static void owners(int to, const struct shown *shown)
 static void segment(int to, const struct ipc_segment *segment)
 {
     const struct shown shown = shown_of(&segment->object);
-    begin(to, &shown);
+    ipc_lists_begin(to, &shown);
     dprintf(to, " %21llu %5u %5u  %5u", (ull)segment->bytes, segment->creator, segment->last, segment->attached);
     owners(to, &shown);
     dprintf(to, " %10llu %10llu %10llu %21llu %21llu\n", (ull)segment->attach_time, (ull)segment->detach_time,
@@ -62,7 +62,7 @@ void ipc_list_sets(const struct content_of *of, int to)
         const struct shown shown = shown_of(&set->object);
         if (!set->object.used)
             continue;
-        begin(to, &shown);
+        ipc_lists_begin(to, &shown);
         dprintf(to, " %10u", set->count);
         owners(to, &shown);
         dprintf(to, " %10llu %10llu\n", (ull)set->operated, (ull)set->object.changed);
@@ -80,7 +80,7 @@ void ipc_list_queues(const struct content_of *of, int to)
         const struct shown shown = shown_of(&queue->object);
         if (!queue->object.used)
             continue;
-        begin(to, &shown);
+        ipc_lists_begin(to, &shown);
         dprintf(to, "  %10llu  %10u %5u %5u", (ull)queue->bytes, queue->count, queue->last_sender,
                 queue->last_receiver);
         owners(to, &shown);

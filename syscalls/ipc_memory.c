@@ -22,9 +22,9 @@
 
 /* ------------------------------------------------------------------ making */
 
-static uint64_t pages_of(uint64_t bytes) { return c2_align_up(bytes, C2_PAGE_BYTES); }
+static uint64_t ipc_memory_pages_of(uint64_t bytes) { return c2_align_up(bytes, C2_PAGE_BYTES); }
 
-static int64_t make(struct call *c, int32_t key, uint64_t bytes, int flags)
+static int64_t ipc_memory_make(struct call *c, int32_t key, uint64_t bytes, int flags)
 {
     struct ipc *ipc = c->kernel->ipc.shared;
     struct ipc_segment *segment;
@@ -32,7 +32,7 @@ static int64_t make(struct call *c, int32_t key, uint64_t bytes, int flags)
         return -EINVAL;
     if (bytes > c->kernel->physical_bytes || flags & SHM_HUGETLB)
         return -ENOMEM;
-    if (ftruncate(c->kernel->ipc.memory, (off_t)(ipc->offset + pages_of(bytes))) < 0)
+    if (ftruncate(c->kernel->ipc.memory, (off_t)(ipc->offset + ipc_memory_pages_of(bytes))) < 0)
         return -ENOMEM;
     const int64_t id = ipc_make(c, IPC_KIND_SEGMENT, key, flags, &segment);
     if (id < 0)
@@ -40,7 +40,7 @@ static int64_t make(struct call *c, int32_t key, uint64_t bytes, int flags)
     segment->bytes = bytes;
     segment->offset = ipc->offset;
     segment->creator = c->kernel->pid;
-    ipc->offset += pages_of(bytes);
+    ipc->offset += ipc_memory_pages_of(bytes);
     return id;
 }
 
@@ -53,7 +53,7 @@ int64_t ipc_memory_get(struct call *c)
     if (id < 0)
         return id;
     if (!object)
-        return make(c, key, c->arg[1], flags);
+        return ipc_memory_make(c, key, c->arg[1], flags);
     if (c->arg[1] > ((struct ipc_segment *)object)->bytes)
         return -EINVAL;
     const int64_t status = ipc_allows(object, flags & 0777);
@@ -63,7 +63,7 @@ int64_t ipc_memory_get(struct call *c)
 /* ------------------------------------------------------------------ attaching */
 
 /* Where the guest wants it, 0: anywhere. */
-static int64_t place_of(const struct call *c, uint64_t *address)
+static int64_t ipc_memory_place_of(const struct call *c, uint64_t *address)
 {
     const int flags = (int)c->arg[2];
     *address = c->arg[1];
@@ -73,14 +73,14 @@ static int64_t place_of(const struct call *c, uint64_t *address)
     return *address == 0 && flags & SHM_REMAP ? -EINVAL : 0;
 }
 
-static int64_t map(struct call *c, const struct ipc_segment *segment, uint64_t address)
+static int64_t ipc_memory_map(struct call *c, const struct ipc_segment *segment, uint64_t address)
 {
     const int flags = (int)c->arg[2];
     char path[32];
     snprintf(path, sizeof path, "/SYSV%08x (deleted)", (unsigned)segment->object.key);
     const struct mmu_request request = {
         .address = address,
-        .bytes = pages_of(segment->bytes),
+        .bytes = ipc_memory_pages_of(segment->bytes),
         .prot = MMU_READ | (flags & SHM_RDONLY ? 0 : MMU_WRITE) | (flags & SHM_EXEC ? MMU_EXEC : 0),
         .fixed = address != 0 && flags & SHM_REMAP,
         .no_replace = address != 0 && !(flags & SHM_REMAP),
@@ -101,12 +101,12 @@ static int64_t attach(struct call *c, struct ipc_segment *segment, uint64_t addr
     if (!c2_grow((void **)&view->attached, &view->attached_room, view->attached_count + 1, sizeof *view->attached))
         return -ENOMEM;
     const int64_t status = attributes_add(c->kernel, view->memory);
-    const int64_t at = status < 0 ? status : map(c, segment, address);
+    const int64_t at = status < 0 ? status : ipc_memory_map(c, segment, address);
     if (at < 0)
         return at;
     view->attached[view->attached_count++] = (struct ipc_attached){
         .address = (uint64_t)at,
-        .bytes = pages_of(segment->bytes),
+        .bytes = ipc_memory_pages_of(segment->bytes),
         .segment = (uint32_t)(segment - view->shared->segments),
     };
     segment->attached++;
@@ -121,7 +121,7 @@ int64_t ipc_memory_attach(struct call *c)
     uint64_t address;
     if ((int)c->arg[0] < 0)
         return -EINVAL;
-    int64_t status = place_of(c, &address);
+    int64_t status = ipc_memory_place_of(c, &address);
     if (status < 0)
         return status;
     struct ipc_segment *segment = ipc_find(c, IPC_KIND_SEGMENT, c->arg[0], false);
@@ -131,17 +131,17 @@ int64_t ipc_memory_attach(struct call *c)
     return status < 0 ? status : attach(c, segment, address);
 }
 
-static void release(struct syscalls *kernel, struct ipc_segment *segment)
+static void ipc_memory_release(struct syscalls *kernel, struct ipc_segment *segment)
 {
     if (!segment->doomed || segment->attached > 0)
         return;
     (void)fallocate(kernel->ipc.memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)segment->offset,
-                    (off_t)pages_of(segment->bytes));
+                    (off_t)ipc_memory_pages_of(segment->bytes));
     segment->object.used = false;
 }
 
 /* The i-th of those that are attached is no more. */
-static void forget(struct syscalls *kernel, uint32_t i, uint64_t now)
+static void ipc_memory_forget(struct syscalls *kernel, uint32_t i, uint64_t now)
 {
     struct ipc_view *view = &kernel->ipc;
     struct ipc_segment *segment = &view->shared->segments[view->attached[i].segment];
@@ -149,7 +149,7 @@ static void forget(struct syscalls *kernel, uint32_t i, uint64_t now)
     segment->attached--;
     segment->last = kernel->pid;
     segment->detach_time = now;
-    release(kernel, segment);
+    ipc_memory_release(kernel, segment);
 }
 
 int64_t ipc_memory_detach(struct call *c)
@@ -159,7 +159,7 @@ int64_t ipc_memory_detach(struct call *c)
         if (view->attached[i].address == c->arg[0]) {
             const int64_t status = mmu_unmap(c->kernel->mmu, c->arg[0], view->attached[i].bytes);
             if (status == 0)
-                forget(c->kernel, i, ipc_now(c));
+                ipc_memory_forget(c->kernel, i, ipc_now(c));
             return status;
         }
     return -EINVAL;
@@ -169,12 +169,12 @@ void ipc_detach_all(struct syscalls *kernel)
 {
     const uint64_t now = kernel->start_seconds + syscalls_time_ns(kernel, kernel->instructions) / KERNEL_NS;
     while (kernel->ipc.attached_count > 0)
-        forget(kernel, kernel->ipc.attached_count - 1, now);
+        ipc_memory_forget(kernel, kernel->ipc.attached_count - 1, now);
 }
 
 /* ------------------------------------------------------------------ shmctl */
 
-static struct shmid_ds show(const struct ipc_segment *segment)
+static struct shmid_ds ipc_memory_show(const struct ipc_segment *segment)
 {
     struct shmid_ds out = {.shm_segsz = segment->bytes,
                            .shm_atime = (time_t)segment->attach_time,
@@ -187,7 +187,7 @@ static struct shmid_ds show(const struct ipc_segment *segment)
     return out;
 }
 
-static int64_t tell_limits(struct call *c)
+static int64_t ipc_memory_tell_limits(struct call *c)
 {
     const struct shminfo limits = {.shmmax = ULONG_MAX - (1UL << 24),
                                    .shmmin = 1,
@@ -209,23 +209,23 @@ static int64_t tell_use(struct call *c)
     use.used_ids = (int)ipc_count(ipc, IPC_KIND_SEGMENT, &last);
     for (uint32_t i = 0; ipc && i < ipc->used[IPC_KIND_SEGMENT]; i++)
         if (ipc->segments[i].object.used)
-            use.shm_tot += pages_of(ipc->segments[i].bytes) / C2_PAGE_BYTES;
+            use.shm_tot += ipc_memory_pages_of(ipc->segments[i].bytes) / C2_PAGE_BYTES;
     if (ipc && fstat(c->kernel->ipc.memory, &st) == 0)
         use.shm_rss = (unsigned long)st.st_blocks * 512 / C2_PAGE_BYTES;
     const int64_t status = guest_write(c, c->arg[2], &use, sizeof use);
     return status < 0 ? status : last;
 }
 
-static int64_t tell(struct call *c, const struct ipc_segment *segment, int command)
+static int64_t ipc_memory_tell(struct call *c, const struct ipc_segment *segment, int command)
 {
-    const struct shmid_ds out = show(segment);
+    const struct shmid_ds out = ipc_memory_show(segment);
     int64_t status = command == SHM_STAT_ANY ? 0 : ipc_allows(&segment->object, 0444);
     if (status == 0)
         status = guest_write(c, c->arg[2], &out, sizeof out);
     return status < 0 || command == IPC_STAT ? status : segment->object.id;
 }
 
-static int64_t change(struct call *c, struct ipc_segment *segment)
+static int64_t ipc_memory_change(struct call *c, struct ipc_segment *segment)
 {
     struct shmid_ds to;
     const int64_t status = guest_read(c, &to, c->arg[2], sizeof to);
@@ -237,7 +237,7 @@ static int64_t doom(struct call *c, struct ipc_segment *segment)
     segment->doomed = true;
     segment->object.key = IPC_PRIVATE;
     segment->object.mode |= SHM_DEST;
-    release(c->kernel, segment);
+    ipc_memory_release(c->kernel, segment);
     return 0;
 }
 
@@ -247,7 +247,7 @@ int64_t ipc_memory_control(struct call *c)
     if ((int)c->arg[0] < 0 || command < 0)
         return -EINVAL;
     if (command == IPC_INFO)
-        return tell_limits(c);
+        return ipc_memory_tell_limits(c);
     if (command == SHM_INFO)
         return tell_use(c);
     const bool by_index = command == SHM_STAT || command == SHM_STAT_ANY;
@@ -258,9 +258,9 @@ int64_t ipc_memory_control(struct call *c)
     case IPC_STAT:
     case SHM_STAT:
     case SHM_STAT_ANY:
-        return tell(c, segment, command);
+        return ipc_memory_tell(c, segment, command);
     case IPC_SET:
-        return change(c, segment);
+        return ipc_memory_change(c, segment);
     case IPC_RMID:
         return doom(c, segment);
     case SHM_LOCK:

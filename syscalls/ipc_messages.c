@@ -50,12 +50,12 @@ static struct ipc_message head_at(const struct ipc_queue *queue, uint64_t offset
     return head;
 }
 
-static bool fits(const struct ipc_queue *queue, uint64_t bytes)
+static bool ipc_messages_fits(const struct ipc_queue *queue, uint64_t bytes)
 {
     return queue->bytes + bytes <= queue->most && queue->count + 1u <= queue->most;
 }
 
-static void put(struct ipc_queue *queue, const struct ipc_message *head, const uint8_t *text)
+static void ipc_messages_put(struct ipc_queue *queue, const struct ipc_message *head, const uint8_t *text)
 {
     memcpy(&queue->room[queue->used], head, sizeof *head);
     memcpy(&queue->room[queue->used + sizeof *head], text, head->bytes);
@@ -64,7 +64,7 @@ static void put(struct ipc_queue *queue, const struct ipc_message *head, const u
     queue->count++;
 }
 
-static void drop(struct ipc_queue *queue, uint64_t offset)
+static void ipc_messages_drop(struct ipc_queue *queue, uint64_t offset)
 {
     const uint64_t bytes = head_at(queue, offset).bytes, behind = offset + bytes_in_room(bytes);
     memmove(&queue->room[offset], &queue->room[behind], queue->used - behind);
@@ -74,7 +74,7 @@ static void drop(struct ipc_queue *queue, uint64_t offset)
 }
 
 /* 0: any; else that type, or but for that type; below 0: the lowest one up to so much. */
-static bool is_wanted(int64_t type, int64_t wanted, int flags)
+static bool ipc_messages_is_wanted(int64_t type, int64_t wanted, int flags)
 {
     if (wanted == 0)
         return true;
@@ -84,13 +84,13 @@ static bool is_wanted(int64_t type, int64_t wanted, int flags)
 }
 
 /* Where the message lies that is wanted; `used`: there is none. */
-static uint64_t find(const struct ipc_queue *queue, int64_t wanted, int flags)
+static uint64_t ipc_messages_find(const struct ipc_queue *queue, int64_t wanted, int flags)
 {
     uint64_t found = queue->used;
     int64_t lowest = INT64_MAX;
     for (uint64_t at = 0; at < queue->used; at += bytes_in_room(head_at(queue, at).bytes)) {
         const int64_t type = head_at(queue, at).type;
-        if (!is_wanted(type, wanted, flags))
+        if (!ipc_messages_is_wanted(type, wanted, flags))
             continue;
         if (wanted >= 0)
             return at;
@@ -105,13 +105,13 @@ static uint64_t find(const struct ipc_queue *queue, int64_t wanted, int flags)
 /* ------------------------------------------------------------------ sending */
 
 /* To the first that waits for such a message and has room for it; those that have not are told. */
-static bool hand_over(struct syscalls *kernel, struct ipc_queue *queue, const struct ipc_message *head,
-                      const uint8_t *text, uint64_t now)
+static bool ipc_messages_hand_over(struct syscalls *kernel, struct ipc_queue *queue, const struct ipc_message *head,
+                                   const uint8_t *text, uint64_t now)
 {
     struct ipc_waiter *waiter;
     for (uint64_t behind = 0; (waiter = ipc_next(kernel->ipc.shared, IPC_RECEIVES, queue->object.id, behind));
          behind = waiter->order) {
-        if (!is_wanted(head->type, waiter->type, waiter->flags))
+        if (!ipc_messages_is_wanted(head->type, waiter->type, waiter->flags))
             continue;
         if (head->bytes > waiter->bytes && !(waiter->flags & MSG_NOERROR)) {
             ipc_answer(kernel, waiter, -E2BIG);
@@ -127,17 +127,17 @@ static bool hand_over(struct syscalls *kernel, struct ipc_queue *queue, const st
     return false;
 }
 
-static void deliver(struct syscalls *kernel, struct ipc_queue *queue, const struct ipc_message *head,
-                    const uint8_t *text, uint32_t sender, uint64_t now)
+static void ipc_messages_deliver(struct syscalls *kernel, struct ipc_queue *queue, const struct ipc_message *head,
+                                 const uint8_t *text, uint32_t sender, uint64_t now)
 {
     queue->last_sender = sender;
     queue->sent = now;
-    if (!hand_over(kernel, queue, head, text, now))
-        put(queue, head, text);
+    if (!ipc_messages_hand_over(kernel, queue, head, text, now))
+        ipc_messages_put(queue, head, text);
 }
 
-static int64_t wait_for_room(struct call *c, const struct ipc_queue *queue, const struct ipc_message *head,
-                             const uint8_t *text)
+static int64_t ipc_messages_wait_for_room(struct call *c, const struct ipc_queue *queue, const struct ipc_message *head,
+                                          const uint8_t *text)
 {
     struct ipc_waiter *waiter = ipc_waiter(c, IPC_SENDS, queue->object.id);
     if (!waiter)
@@ -175,9 +175,9 @@ int64_t ipc_messages_send(struct call *c)
         return -EINVAL;
     if ((status = ipc_allows(&queue->object, 0222)) < 0)
         return status;
-    if (!fits(queue, head.bytes))
-        return c->arg[3] & IPC_NOWAIT ? -EAGAIN : wait_for_room(c, queue, &head, text);
-    deliver(c->kernel, queue, &head, text, c->kernel->pid, ipc_now(c));
+    if (!ipc_messages_fits(queue, head.bytes))
+        return c->arg[3] & IPC_NOWAIT ? -EAGAIN : ipc_messages_wait_for_room(c, queue, &head, text);
+    ipc_messages_deliver(c->kernel, queue, &head, text, c->kernel->pid, ipc_now(c));
     return 0;
 }
 
@@ -187,13 +187,14 @@ int64_t ipc_messages_send(struct call *c)
 static void let_in(struct syscalls *kernel, struct ipc_queue *queue, uint64_t now)
 {
     struct ipc_waiter *waiter;
-    while ((waiter = ipc_next(kernel->ipc.shared, IPC_SENDS, queue->object.id, 0)) && fits(queue, waiter->got.bytes)) {
-        deliver(kernel, queue, &waiter->got, waiter->text, waiter->pid, now);
+    while ((waiter = ipc_next(kernel->ipc.shared, IPC_SENDS, queue->object.id, 0)) &&
+           ipc_messages_fits(queue, waiter->got.bytes)) {
+        ipc_messages_deliver(kernel, queue, &waiter->got, waiter->text, waiter->pid, now);
         ipc_answer(kernel, waiter, 0);
     }
 }
 
-static int64_t give(struct call *c, const struct ipc_message *head, const uint8_t *text)
+static int64_t ipc_messages_give(struct call *c, const struct ipc_message *head, const uint8_t *text)
 {
     const uint64_t bytes = head->bytes < c->arg[2] ? head->bytes : c->arg[2];
     int64_t status = guest_write(c, c->arg[1], &head->type, sizeof head->type);
@@ -202,18 +203,18 @@ static int64_t give(struct call *c, const struct ipc_message *head, const uint8_
     return status < 0 ? status : (int64_t)bytes;
 }
 
-static int64_t take_from(struct call *c, struct ipc_queue *queue, uint64_t at)
+static int64_t ipc_messages_take_from(struct call *c, struct ipc_queue *queue, uint64_t at)
 {
     const struct ipc_message head = head_at(queue, at);
     uint8_t text[IPC_MESSAGE_BYTES];
     if (head.bytes > c->arg[2] && !(c->arg[4] & MSG_NOERROR))
         return -E2BIG;
     memcpy(text, &queue->room[at + sizeof head], head.bytes);
-    drop(queue, at);
+    ipc_messages_drop(queue, at);
     queue->last_receiver = c->kernel->pid;
     queue->received = ipc_now(c);
     let_in(c->kernel, queue, ipc_now(c));
-    return give(c, &head, text);
+    return ipc_messages_give(c, &head, text);
 }
 
 static int64_t wait_for_message(struct call *c, const struct ipc_queue *queue)
@@ -227,20 +228,20 @@ static int64_t wait_for_message(struct call *c, const struct ipc_queue *queue)
     return ipc_wait(c, waiter, KERNEL_NEVER, "nobody sends such a message");
 }
 
-static int64_t receive_again(struct call *c)
+static int64_t ipc_messages_receive_again(struct call *c)
 {
     int64_t value;
     const struct ipc_waiter *waiter = ipc_again(c, &value);
     if (!waiter)
         return value;
-    return waiter->answer < 0 ? waiter->answer : give(c, &waiter->got, waiter->text);
+    return waiter->answer < 0 ? waiter->answer : ipc_messages_give(c, &waiter->got, waiter->text);
 }
 
 int64_t ipc_messages_receive(struct call *c)
 {
     const int flags = (int)c->arg[4];
     if (c->again)
-        return receive_again(c);
+        return ipc_messages_receive_again(c);
     if ((int64_t)c->arg[2] < 0 || (int)c->arg[0] < 0)
         return -EINVAL;
     if (flags & MSG_COPY)
@@ -251,15 +252,15 @@ int64_t ipc_messages_receive(struct call *c)
     const int64_t status = ipc_allows(&queue->object, 0444);
     if (status < 0)
         return status;
-    const uint64_t at = find(queue, (int64_t)c->arg[3], flags);
+    const uint64_t at = ipc_messages_find(queue, (int64_t)c->arg[3], flags);
     if (at < queue->used)
-        return take_from(c, queue, at);
+        return ipc_messages_take_from(c, queue, at);
     return flags & IPC_NOWAIT ? -ENOMSG : wait_for_message(c, queue);
 }
 
 /* ------------------------------------------------------------------ msgctl */
 
-static int64_t tell(struct call *c, const struct ipc_queue *queue, int command)
+static int64_t ipc_messages_tell(struct call *c, const struct ipc_queue *queue, int command)
 {
     struct msqid_ds out = {.msg_stime = (time_t)queue->sent,
                            .msg_rtime = (time_t)queue->received,
@@ -277,7 +278,7 @@ static int64_t tell(struct call *c, const struct ipc_queue *queue, int command)
 }
 
 /* IPC_INFO: limits; MSG_INFO: in three of them what there is. */
-static int64_t tell_limits(struct call *c, bool use)
+static int64_t ipc_messages_tell_limits(struct call *c, bool use)
 {
     struct msginfo limits = {.msgpool = IPC_QUEUES * IPC_QUEUE_BYTES / 1024,
                              .msgmap = IPC_QUEUE_BYTES,
@@ -302,7 +303,7 @@ static int64_t tell_limits(struct call *c, bool use)
     return status < 0 ? status : last;
 }
 
-static int64_t change(struct call *c, struct ipc_queue *queue)
+static int64_t ipc_messages_change(struct call *c, struct ipc_queue *queue)
 {
     struct msqid_ds to;
     int64_t status = guest_read(c, &to, c->arg[2], sizeof to);
@@ -317,7 +318,7 @@ static int64_t change(struct call *c, struct ipc_queue *queue)
     return 0;
 }
 
-static int64_t end(struct call *c, struct ipc_queue *queue)
+static int64_t ipc_messages_end(struct call *c, struct ipc_queue *queue)
 {
     ipc_answer_all(c->kernel, IPC_SENDS, queue->object.id, -EIDRM);
     ipc_answer_all(c->kernel, IPC_RECEIVES, queue->object.id, -EIDRM);
@@ -331,7 +332,7 @@ int64_t ipc_messages_control(struct call *c)
     if ((int)c->arg[0] < 0 || command < 0)
         return -EINVAL;
     if (command == IPC_INFO || command == MSG_INFO)
-        return tell_limits(c, command == MSG_INFO);
+        return ipc_messages_tell_limits(c, command == MSG_INFO);
     struct ipc_queue *queue = ipc_find(c, IPC_KIND_QUEUE, c->arg[0], command == MSG_STAT || command == MSG_STAT_ANY);
     if (!queue)
         return -EINVAL;
@@ -339,11 +340,11 @@ int64_t ipc_messages_control(struct call *c)
     case IPC_STAT:
     case MSG_STAT:
     case MSG_STAT_ANY:
-        return tell(c, queue, command);
+        return ipc_messages_tell(c, queue, command);
     case IPC_SET:
-        return change(c, queue);
+        return ipc_messages_change(c, queue);
     case IPC_RMID:
-        return end(c, queue);
+        return ipc_messages_end(c, queue);
     default:
         return -EINVAL;
     }

@@ -33,7 +33,7 @@ static uint32_t find_room(const struct ipc *ipc, uint32_t count)
     return first + count <= IPC_SEMAPHORES ? first : IPC_SEMAPHORES;
 }
 
-static int64_t make(struct call *c, int32_t key, uint32_t count, int flags)
+static int64_t ipc_semaphores_make(struct call *c, int32_t key, uint32_t count, int flags)
 {
     struct ipc *ipc = c->kernel->ipc.shared;
     struct ipc_set *set;
@@ -62,7 +62,7 @@ int64_t ipc_semaphores_get(struct call *c)
     if (id < 0)
         return id;
     if (!object)
-        return make(c, key, (uint32_t)count, flags);
+        return ipc_semaphores_make(c, key, (uint32_t)count, flags);
     if ((uint32_t)count > ((struct ipc_set *)object)->count)
         return -EINVAL;
     const int64_t status = ipc_allows(object, flags & 0777);
@@ -115,7 +115,8 @@ struct operations {
 enum { WAITS = 1 }; /* not now */
 
 /* 0, WAITS or -errno. */
-static int64_t operate(struct ipc *ipc, const struct ipc_set *set, const struct sembuf *one, uint32_t pid)
+static int64_t syscalls_ipc_semaphores_operate(struct ipc *ipc, const struct ipc_set *set, const struct sembuf *one,
+                                               uint32_t pid)
 {
     struct ipc_semaphore *semaphore = &ipc->semaphores[set->first + one->sem_num];
     const int value = semaphore->value + one->sem_op;
@@ -136,7 +137,7 @@ static int64_t operate(struct ipc *ipc, const struct ipc_set *set, const struct 
     return 0;
 }
 
-static void take_back(struct ipc *ipc, const struct ipc_set *set, const struct sembuf *one, uint32_t pid)
+static void ipc_semaphores_take_back(struct ipc *ipc, const struct ipc_set *set, const struct sembuf *one, uint32_t pid)
 {
     struct ipc_semaphore *semaphore = &ipc->semaphores[set->first + one->sem_num];
     semaphore->value = (uint16_t)(semaphore->value - one->sem_op);
@@ -151,7 +152,7 @@ static int64_t operate_all(struct ipc *ipc, const struct ipc_set *set, const str
 {
     uint32_t done = 0;
     int64_t status = 0;
-    while (done < all->count && (status = operate(ipc, set, &all->list[done], all->pid)) == 0)
+    while (done < all->count && (status = syscalls_ipc_semaphores_operate(ipc, set, &all->list[done], all->pid)) == 0)
         done++;
     if (status == 0) {
         for (uint32_t i = 0; i < all->count; i++)
@@ -159,7 +160,7 @@ static int64_t operate_all(struct ipc *ipc, const struct ipc_set *set, const str
         return 0;
     }
     while (done > 0)
-        take_back(ipc, set, &all->list[--done], all->pid);
+        ipc_semaphores_take_back(ipc, set, &all->list[--done], all->pid);
     return status;
 }
 
@@ -192,7 +193,7 @@ static bool try_waiters(struct syscalls *kernel, struct ipc_set *set, bool that_
     return false;
 }
 
-static void changed(struct syscalls *kernel, struct ipc_set *set, uint64_t now)
+static void ipc_semaphores_changed(struct syscalls *kernel, struct ipc_set *set, uint64_t now)
 {
     do
         try_waiters(kernel, set, false, now);
@@ -203,7 +204,8 @@ static void changed(struct syscalls *kernel, struct ipc_set *set, uint64_t now)
 
 #define NOBODY_OPERATES "nobody changes the semaphores so that it can go on"
 
-static int64_t wait_for(struct call *c, const struct ipc_set *set, const struct operations *all, uint64_t deadline)
+static int64_t ipc_semaphores_wait_for(struct call *c, const struct ipc_set *set, const struct operations *all,
+                                       uint64_t deadline)
 {
     struct ipc_waiter *waiter = ipc_waiter(c, IPC_OPERATES, set->object.id);
     if (!waiter)
@@ -213,7 +215,7 @@ static int64_t wait_for(struct call *c, const struct ipc_set *set, const struct 
     return ipc_wait(c, waiter, deadline, NOBODY_OPERATES);
 }
 
-static int64_t start(struct call *c, const struct operations *all, uint64_t deadline)
+static int64_t ipc_semaphores_start(struct call *c, const struct operations *all, uint64_t deadline)
 {
     struct ipc_set *set = ipc_find(c, IPC_KIND_SET, c->arg[0], false);
     if (!set)
@@ -226,11 +228,11 @@ static int64_t start(struct call *c, const struct operations *all, uint64_t dead
     if (status == 0)
         status = operate_all(c->kernel->ipc.shared, set, all);
     if (status == WAITS)
-        return wait_for(c, set, all, deadline);
+        return ipc_semaphores_wait_for(c, set, all, deadline);
     if (status == 0)
         set->operated = ipc_now(c);
     if (status == 0 && alters)
-        changed(c->kernel, set, ipc_now(c));
+        ipc_semaphores_changed(c->kernel, set, ipc_now(c));
     return status;
 }
 
@@ -252,7 +254,7 @@ static int64_t semop_until(struct call *c, const struct timespec *timeout)
         return -EFAULT;
     if (timeout && !kernel_timespec_ns(&ns, timeout))
         return -EINVAL;
-    return start(c, &all, timeout ? kernel_deadline(c, ns) : KERNEL_NEVER);
+    return ipc_semaphores_start(c, &all, timeout ? kernel_deadline(c, ns) : KERNEL_NEVER);
 }
 
 int64_t ipc_semaphores_operate(struct call *c) { return semop_until(c, NULL); }
@@ -278,7 +280,7 @@ void ipc_undo_all(struct syscalls *kernel)
             any = true;
         }
         if (any)
-            changed(kernel, set, now);
+            ipc_semaphores_changed(kernel, set, now);
     }
 }
 
@@ -325,7 +327,7 @@ static int64_t control_one(struct call *c, struct ipc_set *set, int command)
         semaphore->last = c->kernel->pid;
         forget_undos(ipc, set->object.id, (int32_t)number);
         set->object.changed = ipc_now(c);
-        changed(c->kernel, set, ipc_now(c));
+        ipc_semaphores_changed(c->kernel, set, ipc_now(c));
         return 0;
     }
 }
@@ -357,11 +359,11 @@ static int64_t set_all(struct call *c, struct ipc_set *set)
         return status;
     forget_undos(c->kernel->ipc.shared, set->object.id, -1);
     set->object.changed = ipc_now(c);
-    changed(c->kernel, set, ipc_now(c));
+    ipc_semaphores_changed(c->kernel, set, ipc_now(c));
     return 0;
 }
 
-static int64_t tell(struct call *c, const struct ipc_set *set, int command)
+static int64_t ipc_semaphores_tell(struct call *c, const struct ipc_set *set, int command)
 {
     struct semid_ds out = {
         .sem_otime = (time_t)set->operated, .sem_ctime = (time_t)set->object.changed, .sem_nsems = set->count};
@@ -373,7 +375,7 @@ static int64_t tell(struct call *c, const struct ipc_set *set, int command)
 }
 
 /* IPC_INFO: limits; SEM_INFO: in two of them what there is. */
-static int64_t tell_limits(struct call *c, bool use)
+static int64_t ipc_semaphores_tell_limits(struct call *c, bool use)
 {
     struct seminfo limits = {.semmap = IPC_SEMAPHORES,
                              .semmni = IPC_SETS,
@@ -398,14 +400,14 @@ static int64_t tell_limits(struct call *c, bool use)
     return status < 0 ? status : last;
 }
 
-static int64_t change(struct call *c, struct ipc_set *set)
+static int64_t ipc_semaphores_change(struct call *c, struct ipc_set *set)
 {
     struct semid_ds to;
     const int64_t status = guest_read(c, &to, c->arg[3], sizeof to);
     return status < 0 ? status : ipc_change(c, &set->object, &to.sem_perm);
 }
 
-static int64_t end(struct call *c, struct ipc_set *set)
+static int64_t ipc_semaphores_end(struct call *c, struct ipc_set *set)
 {
     forget_undos(c->kernel->ipc.shared, set->object.id, -1);
     ipc_answer_all(c->kernel, IPC_OPERATES, set->object.id, -EIDRM);
@@ -419,11 +421,11 @@ static int64_t control_set(struct call *c, struct ipc_set *set, int command)
     case IPC_STAT:
     case SEM_STAT:
     case SEM_STAT_ANY:
-        return tell(c, set, command);
+        return ipc_semaphores_tell(c, set, command);
     case IPC_SET:
-        return change(c, set);
+        return ipc_semaphores_change(c, set);
     case IPC_RMID:
-        return end(c, set);
+        return ipc_semaphores_end(c, set);
     case GETALL:
         return get_all(c, set);
     case SETALL:
@@ -445,7 +447,7 @@ int64_t ipc_semaphores_control(struct call *c)
     if ((int)c->arg[0] < 0)
         return -EINVAL;
     if (command == IPC_INFO || command == SEM_INFO)
-        return tell_limits(c, command == SEM_INFO);
+        return ipc_semaphores_tell_limits(c, command == SEM_INFO);
     struct ipc_set *set = ipc_find(c, IPC_KIND_SET, c->arg[0], command == SEM_STAT || command == SEM_STAT_ANY);
     return set ? control_set(c, set, command) : -EINVAL;
 }

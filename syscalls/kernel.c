@@ -33,7 +33,7 @@
 #include "syscalls/trace_priv.h"
 
 /* "a", "b" -> "a\0b\0"; NULL when memory is out. */
-static char *join(const char *const *list, size_t *bytes)
+static char *kernel_join(const char *const *list, size_t *bytes)
 {
     size_t total = 0;
     for (size_t i = 0; list && list[i]; i++)
@@ -59,8 +59,8 @@ enum c2_status kernel_name_program(struct syscalls *kernel, const char *path, co
                                    const char *const *envp, struct c2_error *err)
 {
     struct kernel_names names = {.program_path = c2_strdup(path)};
-    names.arguments = join(argv, &names.arguments_bytes);
-    names.environment = join(envp, &names.environment_bytes);
+    names.arguments = kernel_join(argv, &names.arguments_bytes);
+    names.environment = kernel_join(envp, &names.environment_bytes);
     if (!names.program_path || !names.arguments || !names.environment) {
         forget_names(&names);
         return c2_fail_memory(err, "the guest's kernel");
@@ -250,7 +250,7 @@ static bool first_complaint(struct syscalls *kernel, uint64_t number)
     return first;
 }
 
-static int64_t complain(struct syscalls *kernel, uint64_t number, const char *what)
+static int64_t kernel_complain(struct syscalls *kernel, uint64_t number, const char *what)
 {
     const char *name = syscalls_name(number);
     if (!first_complaint(kernel, number) || !kernel->complaints)
@@ -261,7 +261,10 @@ static int64_t complain(struct syscalls *kernel, uint64_t number, const char *wh
     return -ENOSYS;
 }
 
-int64_t call_complain(struct call *c, const char *what) { return complain(c->kernel, (uint32_t)c->cpu->gpr[0], what); }
+int64_t call_complain(struct call *c, const char *what)
+{
+    return kernel_complain(c->kernel, (uint32_t)c->cpu->gpr[0], what);
+}
 
 /* ------------------------------------------------------------------ one call */
 
@@ -328,7 +331,7 @@ static int64_t wait_alone(struct call *c)
 }
 
 /* A call that was blocked goes on from what it waited for, which is given up or taken over by the handler. */
-static int64_t run(struct call *c)
+static int64_t kernel_run(struct call *c)
 {
     struct kernel_wait *wait = &c->kernel->current->wait, waited = *wait;
     *wait = (struct kernel_wait){.kind = KERNEL_RUNS};
@@ -342,7 +345,7 @@ static int64_t run(struct call *c)
     return value;
 }
 
-static bool writes(uint64_t number)
+static bool kernel_writes(uint64_t number)
 {
     return number == SYS_write || number == SYS_writev || number == SYS_sendfile || number == SYS_splice ||
            number == SYS_copy_file_range || number == SYS_pwritev2;
@@ -366,9 +369,9 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
     raw_arguments(raw, cpu);
     memcpy(c.arg, raw, sizeof raw);
     *result = (struct syscalls_result){.action = SYSCALLS_RETURN};
-    if (kernel->before_output && writes(number))
+    if (kernel->before_output && kernel_writes(number))
         kernel->before_output(kernel->before_output_self);
-    result->value = c.row ? run(&c) : complain(kernel, number, "is not implemented");
+    result->value = c.row ? kernel_run(&c) : kernel_complain(kernel, number, "is not implemented");
     sandbox_end_call(&kernel->sandbox);
     notices_collect(kernel);
     kernel->looks_outside = false;

@@ -79,7 +79,7 @@ void lamp_release(struct fd_entry *entry)
     entry->lamp = NULL;
 }
 
-static void set(const struct fd_entry *entry, bool lit)
+static void lamp_set(const struct fd_entry *entry, bool lit)
 {
     const struct itimerspec long_ago = {.it_value.tv_nsec = 1}, never = {.it_value.tv_nsec = 0};
     struct pollfd query = {.fd = entry->host, .events = POLLIN};
@@ -120,7 +120,7 @@ static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint6
     }
     if (entry->kind == FD_TIMER)
         count_ticks(entry->lamp, now);
-    set(entry, shines(kernel, entry));
+    lamp_set(entry, shines(kernel, entry));
 }
 
 void lamps_refresh(struct syscalls *kernel, uint64_t instructions)
@@ -144,7 +144,7 @@ uint64_t lamps_next(const struct syscalls *kernel)
 
 /* ------------------------------------------------------------------ reading */
 
-static uint64_t now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
+static uint64_t lamp_now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
 /* Nothing is there to be read. */
 static int64_t wait_for_light(struct call *c, const struct fd_entry *entry)
@@ -209,11 +209,11 @@ int64_t lamp_read(struct call *c, const struct fd_entry *entry, const struct iov
         return 0;
     if (room < (timer ? sizeof(uint64_t) : sizeof(struct signalfd_siginfo)))
         return -EINVAL;
-    refresh(c->kernel, entry, now_of(c));
+    refresh(c->kernel, entry, lamp_now_of(c));
     int64_t value = entry->lamp->lit ? 0 : wait_for_light(c, entry);
     if (value == 0)
         value = timer ? read_ticks(c, entry, iov, count) : read_signals(c, entry, iov, count, room);
-    refresh(c->kernel, entry, now_of(c));
+    refresh(c->kernel, entry, lamp_now_of(c));
     return value;
 }
 
@@ -240,7 +240,7 @@ int64_t lamp_timer_create(struct call *c)
     return lamp_add(c->kernel, FD_TIMER, &made, flags);
 }
 
-static struct timespec timespec_of(uint64_t ns)
+static struct timespec lamp_timespec_of(uint64_t ns)
 {
     return (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
 }
@@ -248,17 +248,17 @@ static struct timespec timespec_of(uint64_t ns)
 static struct itimerspec setting_of(const struct fd_lamp *timer, uint64_t now)
 {
     return (struct itimerspec){
-        .it_interval = timespec_of(timer->interval),
-        .it_value = timespec_of(timer->due == LAMPS_NEVER ? 0 : timer->due - now),
+        .it_interval = lamp_timespec_of(timer->interval),
+        .it_value = lamp_timespec_of(timer->due == LAMPS_NEVER ? 0 : timer->due - now),
     };
 }
 
 /* Of the time of a setting, the moment since boot. */
-static uint64_t moment_of(const struct call *c, const struct fd_lamp *timer, uint64_t ns, bool absolute)
+static uint64_t lamp_moment_of(const struct call *c, const struct fd_lamp *timer, uint64_t ns, bool absolute)
 {
     const uint64_t boot = is_real_clock(timer->clock) ? c->kernel->start_seconds * KERNEL_NS : 0;
     if (!absolute)
-        return now_of(c) + ns;
+        return lamp_now_of(c) + ns;
     return ns > boot ? ns - boot : 0;
 }
 
@@ -272,13 +272,13 @@ int64_t lamp_timer_settime(struct call *c)
         return -EINVAL;
     if (entry->kind != FD_TIMER)
         return other_kind(entry);
-    refresh(c->kernel, entry, now_of(c));
+    refresh(c->kernel, entry, lamp_now_of(c));
     if (c->ptr[3])
-        *(struct itimerspec *)c->ptr[3] = setting_of(entry->lamp, now_of(c));
+        *(struct itimerspec *)c->ptr[3] = setting_of(entry->lamp, lamp_now_of(c));
     entry->lamp->ticks = 0;
     entry->lamp->interval = interval;
-    entry->lamp->due = first ? moment_of(c, entry->lamp, first, c->arg[1] & TFD_TIMER_ABSTIME) : LAMPS_NEVER;
-    refresh(c->kernel, entry, now_of(c));
+    entry->lamp->due = first ? lamp_moment_of(c, entry->lamp, first, c->arg[1] & TFD_TIMER_ABSTIME) : LAMPS_NEVER;
+    refresh(c->kernel, entry, lamp_now_of(c));
     return 0;
 }
 
@@ -287,8 +287,8 @@ int64_t lamp_timer_gettime(struct call *c)
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->kind != FD_TIMER)
         return other_kind(entry);
-    refresh(c->kernel, entry, now_of(c));
-    *(struct itimerspec *)c->ptr[1] = setting_of(entry->lamp, now_of(c));
+    refresh(c->kernel, entry, lamp_now_of(c));
+    *(struct itimerspec *)c->ptr[1] = setting_of(entry->lamp, lamp_now_of(c));
     return 0;
 }
 

@@ -20,7 +20,7 @@
 
 #define STACK_LEAST (132u << 10)
 
-static uint64_t limit_of(const struct syscalls *kernel, int which) { return kernel->identity.limit[which].soft; }
+static uint64_t limits_limit_of(const struct syscalls *kernel, int which) { return kernel->identity.limit[which].soft; }
 
 static bool is_data(const struct mmu_area *area)
 {
@@ -49,7 +49,7 @@ static uint64_t grown(const struct syscalls *kernel, const struct mmu_area *stac
 
 /* What counts of the areas between two addresses: all, data alone, or what is no data yet. */
 enum counted { ALL, DATA, OTHERS };
-static uint64_t count(const struct syscalls *kernel, enum counted what, uint64_t from, uint64_t to)
+static uint64_t limits_count(const struct syscalls *kernel, enum counted what, uint64_t from, uint64_t to)
 {
     const struct mmu_areas *areas = mmu_areas(kernel->mmu);
     uint64_t total = 0;
@@ -68,11 +68,11 @@ static uint64_t count(const struct syscalls *kernel, enum counted what, uint64_t
 static bool exceeds(const struct syscalls *kernel, int which, enum counted what, uint64_t more, uint64_t from,
                     uint64_t to)
 {
-    const uint64_t limit = limit_of(kernel, which);
+    const uint64_t limit = limits_limit_of(kernel, which);
     if (limit == RLIM_INFINITY)
         return false;
-    const uint64_t less = from < to ? count(kernel, what, from, to) : 0;
-    return count(kernel, what, 0, UINT64_MAX) + more - less > limit;
+    const uint64_t less = from < to ? limits_count(kernel, what, from, to) : 0;
+    return limits_count(kernel, what, 0, UINT64_MAX) + more - less > limit;
 }
 
 int64_t limits_may_map(const struct syscalls *kernel, uint64_t bytes, bool data, uint64_t address, uint64_t replaced)
@@ -87,15 +87,15 @@ int64_t limits_may_map(const struct syscalls *kernel, uint64_t bytes, bool data,
 int64_t limits_may_write(const struct syscalls *kernel, uint64_t address, uint64_t bytes)
 {
     const uint64_t end = address + c2_align_up(bytes, C2_PAGE_BYTES);
-    if (limit_of(kernel, RLIMIT_DATA) == RLIM_INFINITY)
+    if (limits_limit_of(kernel, RLIMIT_DATA) == RLIM_INFINITY)
         return 0;
-    const uint64_t more = count(kernel, OTHERS, address, end);
+    const uint64_t more = limits_count(kernel, OTHERS, address, end);
     return more && exceeds(kernel, RLIMIT_DATA, DATA, more, 0, 0) ? -ENOMEM : 0;
 }
 
 /* ------------------------------------------------------------------ the stack */
 
-static const struct mmu_area *stack_of(const struct syscalls *kernel)
+static const struct mmu_area *limits_stack_of(const struct syscalls *kernel)
 {
     const struct mmu_areas *areas = mmu_areas(kernel->mmu);
     const struct mmu_area *area = mmu_area_at(areas, (struct guest_va){0}, true);
@@ -104,7 +104,7 @@ static const struct mmu_area *stack_of(const struct syscalls *kernel)
     return area;
 }
 
-static void grow(struct syscalls *kernel, const struct mmu_area *stack, uint64_t bottom)
+static void limits_grow(struct syscalls *kernel, const struct mmu_area *stack, uint64_t bottom)
 {
     const struct mmu_request request = {.address = bottom,
                                         .bytes = stack->start.v - bottom,
@@ -118,15 +118,15 @@ static void grow(struct syscalls *kernel, const struct mmu_area *stack, uint64_t
 
 void limits_set_stack(struct syscalls *kernel)
 {
-    const struct mmu_area *stack = stack_of(kernel);
+    const struct mmu_area *stack = limits_stack_of(kernel);
     if (!stack || stack->start.v >= stack_base(kernel))
         return;
-    const uint64_t limit = limit_of(kernel, RLIMIT_STACK), used = grown(kernel, stack), start = stack->start.v;
+    const uint64_t limit = limits_limit_of(kernel, RLIMIT_STACK), used = grown(kernel, stack), start = stack->start.v;
     const uint64_t most = limit < MMU_STACK_BYTES ? c2_align_down(limit, C2_PAGE_BYTES) : MMU_STACK_BYTES;
     const uint64_t bottom = stack_base(kernel) - (most > used ? most : used);
     if (bottom > start)
         (void)mmu_unmap(kernel->mmu, start, bottom - start);
     else if (bottom < start)
-        grow(kernel, stack, bottom);
+        limits_grow(kernel, stack, bottom);
     kernel->remapped = true;
 }

@@ -57,7 +57,7 @@ uint64_t locked_border(const struct locked *locked, uint64_t from, uint64_t end)
 
 /* ------------------------------------------------------------------ the list */
 
-static bool insert(struct locked *locked, uint32_t at, struct locked_range range)
+static bool locked_insert(struct locked *locked, uint32_t at, struct locked_range range)
 {
     if (!c2_grow((void **)&locked->list, &locked->room, locked->count, sizeof *locked->list))
         return false;
@@ -67,7 +67,7 @@ static bool insert(struct locked *locked, uint32_t at, struct locked_range range
     return true;
 }
 
-static void take_out(struct locked *locked, uint32_t at)
+static void locked_take_out(struct locked *locked, uint32_t at)
 {
     locked->count--;
     memmove(&locked->list[at], &locked->list[at + 1], (locked->count - at) * sizeof *locked->list);
@@ -82,7 +82,7 @@ void locked_forget(struct locked *locked, uint64_t start, uint64_t end)
             continue;
         if (range->start < start && above.start < above.end) {
             range->end = start;
-            (void)insert(locked, i + 1, above);
+            (void)locked_insert(locked, i + 1, above);
             return;
         }
         if (range->start < start)
@@ -90,12 +90,12 @@ void locked_forget(struct locked *locked, uint64_t start, uint64_t end)
         else if (range->end > end)
             range->start = end;
         else
-            take_out(locked, i--);
+            locked_take_out(locked, i--);
     }
 }
 
 /* Joined with what is like it and touches it. */
-static int64_t add(struct locked *locked, uint64_t start, uint64_t end, bool lazily)
+static int64_t locked_add(struct locked *locked, uint64_t start, uint64_t end, bool lazily)
 {
     uint32_t at = 0;
     locked_forget(locked, start, end);
@@ -103,25 +103,25 @@ static int64_t add(struct locked *locked, uint64_t start, uint64_t end, bool laz
         at++;
     if (at < locked->count && locked->list[at].start == end && locked->list[at].lazily == lazily) {
         end = locked->list[at].end;
-        take_out(locked, at);
+        locked_take_out(locked, at);
     }
     if (at > 0 && locked->list[at - 1].end == start && locked->list[at - 1].lazily == lazily) {
         locked->list[at - 1].end = end;
         return 0;
     }
-    return insert(locked, at, (struct locked_range){start, end, lazily}) ? 0 : -ENOMEM;
+    return locked_insert(locked, at, (struct locked_range){start, end, lazily}) ? 0 : -ENOMEM;
 }
 
 /* ------------------------------------------------------------------ how much */
 
-static uint64_t limit_of(const struct syscalls *kernel) { return kernel->identity.limit[RLIMIT_MEMLOCK].soft; }
+static uint64_t locked_limit_of(const struct syscalls *kernel) { return kernel->identity.limit[RLIMIT_MEMLOCK].soft; }
 
 /* Whether so much may be locked in all. */
 static int64_t check_total(const struct syscalls *kernel, uint64_t bytes)
 {
-    if (limit_of(kernel) == 0)
+    if (locked_limit_of(kernel) == 0)
         return -EPERM;
-    return bytes > limit_of(kernel) ? -ENOMEM : 0;
+    return bytes > locked_limit_of(kernel) ? -ENOMEM : 0;
 }
 
 static int64_t check_more(const struct syscalls *kernel, uint64_t start, uint64_t end)
@@ -161,9 +161,9 @@ int64_t locked_may_map(const struct syscalls *kernel, uint64_t bytes, bool alway
     const uint64_t now = locked_bytes(&kernel->locked, 0, UINT64_MAX), whole = c2_align_up(bytes, C2_PAGE_BYTES);
     if (!kernel->locked.future && !always)
         return 0;
-    if (limit_of(kernel) == 0 && always)
+    if (locked_limit_of(kernel) == 0 && always)
         return -EPERM;
-    return whole > limit_of(kernel) || now > limit_of(kernel) - whole ? -EAGAIN : 0;
+    return whole > locked_limit_of(kernel) || now > locked_limit_of(kernel) - whole ? -EAGAIN : 0;
 }
 
 int64_t locked_mapped(struct call *c, uint64_t start, uint64_t bytes, bool always)
@@ -172,7 +172,7 @@ int64_t locked_mapped(struct call *c, uint64_t start, uint64_t bytes, bool alway
     const uint64_t whole = c2_align_up(bytes, C2_PAGE_BYTES);
     if (!locked->future && !always)
         return 0;
-    const int64_t status = add(locked, start, start + whole, !always && locked->lazily);
+    const int64_t status = locked_add(locked, start, start + whole, !always && locked->lazily);
     if (status == 0 && (always || !locked->lazily))
         (void)locked_populate(c, start, whole); /* as Linux: what has no rights is not there */
     return c->result->action == SYSCALLS_FAILED ? -EFAULT : status;
@@ -181,7 +181,7 @@ int64_t locked_mapped(struct call *c, uint64_t start, uint64_t bytes, bool alway
 /* ------------------------------------------------------------------ calls */
 
 /* The pages of a range: false if it wraps. */
-static bool pages_of(const struct call *c, uint64_t *start, uint64_t *end)
+static bool locked_pages_of(const struct call *c, uint64_t *start, uint64_t *end)
 {
     *start = c2_align_down(c->arg[0], C2_PAGE_BYTES);
     *end = c2_align_up(c->arg[0] + c->arg[1], C2_PAGE_BYTES);
@@ -191,14 +191,14 @@ static bool pages_of(const struct call *c, uint64_t *start, uint64_t *end)
 static int64_t lock_range(struct call *c, bool lazily)
 {
     uint64_t start, end;
-    if (!pages_of(c, &start, &end))
+    if (!locked_pages_of(c, &start, &end))
         return -EINVAL;
     int64_t status = check_more(c->kernel, start, end);
     if (status == 0 && !guest_allows(c->kernel, start, end - start, 0))
         status = -ENOMEM;
     if (status < 0 || start == end)
         return status;
-    status = add(&c->kernel->locked, start, end, lazily);
+    status = locked_add(&c->kernel->locked, start, end, lazily);
     return status == 0 && !lazily ? locked_populate(c, start, end - start) : status;
 }
 
@@ -213,7 +213,7 @@ int64_t memory_lock_some(struct call *c)
 int64_t memory_unlock(struct call *c)
 {
     uint64_t start, end;
-    if (!pages_of(c, &start, &end))
+    if (!locked_pages_of(c, &start, &end))
         return -EINVAL;
     if (!guest_allows(c->kernel, start, end - start, 0))
         return -ENOMEM;
@@ -240,7 +240,7 @@ static int64_t all_areas(struct call *c, bool locks, bool lazily, uint64_t *tota
         const uint64_t low = lowest_of(c, area), end = area->start.v + area->bytes;
         *total += end - low;
         if (locks && low < end)
-            status = add(&c->kernel->locked, low, end, lazily);
+            status = locked_add(&c->kernel->locked, low, end, lazily);
         if (locks && !lazily && status == 0)
             (void)locked_populate(c, low, end - low);
         if (c->result->action == SYSCALLS_FAILED)

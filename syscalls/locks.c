@@ -24,7 +24,7 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/locks_priv.h"
 
-static uint64_t base_of(int host, int whence)
+static uint64_t locks_base_of(int host, int whence)
 {
     struct stat st;
     if (whence == SEEK_CUR)
@@ -34,7 +34,7 @@ static uint64_t base_of(int host, int whence)
 
 struct locks_range locks_range_of(int host, enum locks_kind kind, const struct flock *area)
 {
-    uint64_t start = base_of(host, area->l_whence) + (uint64_t)area->l_start, length = (uint64_t)area->l_len;
+    uint64_t start = locks_base_of(host, area->l_whence) + (uint64_t)area->l_start, length = (uint64_t)area->l_len;
     struct locks_range range = {.kind = kind, .writes = area->l_type == F_WRLCK, .start = start, .end = UINT64_MAX};
     if (area->l_len > 0)
         range.end = start + length - 1;
@@ -46,7 +46,7 @@ struct locks_range locks_range_of(int host, enum locks_kind kind, const struct f
 }
 
 /* A line like "lock:\t1: OFDLCK ADVISORY  WRITE -1 08:01:123 0 EOF". */
-static bool read_line(const char *line, struct locks_range *out)
+static bool locks_read_line(const char *line, struct locks_range *out)
 {
     static const char *const kinds[] = {
         [LOCKS_FLOCK] = "FLOCK", [LOCKS_DESCRIPTION] = "OFDLCK", [LOCKS_POSIX] = "POSIX"};
@@ -114,7 +114,7 @@ static bool holds_in_the_way(const struct asker *asker, const struct holder *hol
     snprintf(name, sizeof name, "/proc/%ld/fdinfo/%d", (long)holder->host, holder->fd);
     FILE *file = fopen(name, "re");
     while (file && !found && fgets(line, sizeof line, file))
-        found = read_line(line, &held) && in_the_way(&held, asker->wanted, same_owner(asker, holder, held.kind));
+        found = locks_read_line(line, &held) && in_the_way(&held, asker->wanted, same_owner(asker, holder, held.kind));
     if (file)
         fclose(file);
     return found;

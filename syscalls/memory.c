@@ -40,7 +40,7 @@ static enum mmu_zone zone_of(const struct fd_entry *file, unsigned prot, unsigne
     return code || flags & MAP_32BIT ? MMU_ZONE_LOW : MMU_ZONE_HIGH;
 }
 
-static int64_t describe_file(struct mmu_request *request, const struct fd_entry *file, char path[PATH_MAX])
+static int64_t memory_describe_file(struct mmu_request *request, const struct fd_entry *file, char path[PATH_MAX])
 {
     char link[64];
     int status = fcntl(file->host, F_GETFL);
@@ -119,7 +119,7 @@ int64_t memory_map(struct call *c)
     if (status == 0)
         status = huge_size_of(flags, &request.huge);
     if (status == 0 && file)
-        status = describe_file(&request, file, path);
+        status = memory_describe_file(&request, file, path);
     if (status == 0 && file)
         inputs_mapping(c->kernel, file, prot & PROT_EXEC);
     if (status == 0)
@@ -182,7 +182,7 @@ static int64_t check_remap(const struct call *c)
     return 0;
 }
 
-static int64_t may_grow(const struct call *c)
+static int64_t memory_may_grow(const struct call *c)
 {
     const struct mmu_area *area = mmu_area_at(mmu_areas(c->kernel->mmu), (struct guest_va){c->arg[0]}, false);
     const uint64_t old = c2_align_up(c->arg[1], C2_PAGE_BYTES), now = c2_align_up(c->arg[2], C2_PAGE_BYTES);
@@ -201,7 +201,7 @@ int64_t memory_remap(struct call *c)
     if (to == 0 && was_locked && c->arg[2] > c->arg[1])
         to = locked_may_map(c->kernel, c->arg[2] - c->arg[1], true);
     if (to == 0)
-        to = may_grow(c);
+        to = memory_may_grow(c);
     if (to < 0)
         return to;
     c->kernel->remapped = true;

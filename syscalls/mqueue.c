@@ -132,7 +132,7 @@ static int64_t check_name(const char *name)
     return strlen(name) < IPC_MQUEUE_NAME ? 0 : -ENAMETOOLONG;
 }
 
-static struct ipc_mqueue *find(struct ipc *ipc, const char *name)
+static struct ipc_mqueue *mqueue_find(struct ipc *ipc, const char *name)
 {
     for (uint32_t i = 0; i < IPC_MQUEUES; i++)
         if (ipc->mqueues[i].used && ipc->mqueues[i].named && strcmp(ipc->mqueues[i].name, name) == 0)
@@ -141,7 +141,7 @@ static struct ipc_mqueue *find(struct ipc *ipc, const char *name)
 }
 
 /* attr: NULL takes the usual ones. */
-static int64_t make(struct call *c, const char *name, const struct mq_attr *attr, struct ipc_mqueue **out)
+static int64_t mqueue_make(struct call *c, const char *name, const struct mq_attr *attr, struct ipc_mqueue **out)
 {
     struct ipc *ipc = c->kernel->ipc.shared;
     if (attr && (attr->mq_maxmsg <= 0 || attr->mq_msgsize <= 0 || attr->mq_maxmsg > IPC_MQUEUE_MOST ||
@@ -166,7 +166,7 @@ static int64_t make(struct call *c, const char *name, const struct mq_attr *attr
 static int64_t find_or_make(struct call *c, const char *name, int flags, struct ipc_mqueue **out)
 {
     struct mq_attr attr;
-    *out = find(c->kernel->ipc.shared, name);
+    *out = mqueue_find(c->kernel->ipc.shared, name);
     if (*out && flags & O_CREAT && flags & O_EXCL)
         return -EEXIST;
     if (*out) {
@@ -177,10 +177,10 @@ static int64_t find_or_make(struct call *c, const char *name, int flags, struct 
         return -ENOENT;
     if (c->arg[3] && guest_read(c, &attr, c->arg[3], sizeof attr) < 0)
         return -EFAULT;
-    return make(c, name, c->arg[3] ? &attr : NULL, out);
+    return mqueue_make(c, name, c->arg[3] ? &attr : NULL, out);
 }
 
-static int64_t add_descriptor(struct call *c, struct ipc_mqueue *queue, int flags)
+static int64_t mqueue_add_descriptor(struct call *c, struct ipc_mqueue *queue, int flags)
 {
     struct syscalls *kernel = c->kernel;
     struct fd_lamp *lamp = c2_calloc(1, sizeof *lamp);
@@ -222,7 +222,7 @@ int64_t mqueue_open(struct call *c)
         status = find_or_make(c, name, flags, &queue);
     if (status < 0)
         return status;
-    status = add_descriptor(c, queue, flags);
+    status = mqueue_add_descriptor(c, queue, flags);
     return status;
 }
 
@@ -231,7 +231,7 @@ int64_t mqueue_unlink(struct call *c)
     int64_t status = ipc_ready(c->kernel);
     if (status == 0)
         status = check_name(c->ptr[0]);
-    struct ipc_mqueue *queue = status == 0 ? find(c->kernel->ipc.shared, c->ptr[0]) : NULL;
+    struct ipc_mqueue *queue = status == 0 ? mqueue_find(c->kernel->ipc.shared, c->ptr[0]) : NULL;
     if (!queue)
         return status < 0 ? status : -ENOENT;
     queue->named = false;
@@ -253,7 +253,7 @@ static struct ipc_mqueue *queue_of(const struct call *c, int access)
 static bool may_wait(const struct call *c) { return !(fcntl(c->fd[0], F_GETFL) & O_NONBLOCK); }
 
 /* Behind those of its priority and above. */
-static void put(struct ipc_mqueue *queue, uint32_t priority, const uint8_t *text, uint64_t bytes)
+static void mqueue_put(struct ipc_mqueue *queue, uint32_t priority, const uint8_t *text, uint64_t bytes)
 {
     uint32_t at = 0;
     while (at < queue->count && queue->messages[at].priority >= priority)
@@ -301,7 +301,8 @@ static void notify(struct call *c, struct ipc_mqueue *queue)
         (void)processes_send(c, (int)to, &info);
 }
 
-static void arrives(struct call *c, struct ipc_mqueue *queue, uint32_t priority, const uint8_t *text, uint64_t bytes)
+static void mqueue_arrives(struct call *c, struct ipc_mqueue *queue, uint32_t priority, const uint8_t *text,
+                           uint64_t bytes)
 {
     struct ipc *ipc = c->kernel->ipc.shared;
     struct ipc_waiter *waiter = ipc_next(ipc, IPC_TAKES, id_of(ipc, queue), 0);
@@ -311,7 +312,7 @@ static void arrives(struct call *c, struct ipc_mqueue *queue, uint32_t priority,
         ipc_answer(c->kernel, waiter, 0);
         return;
     }
-    put(queue, priority, text, bytes);
+    mqueue_put(queue, priority, text, bytes);
     if (queue->count == 1)
         notify(c, queue);
 }
@@ -323,7 +324,7 @@ static int64_t send_again(struct call *c)
     return !waiter ? value : waiter->answer == -EAGAIN ? -ETIMEDOUT : waiter->answer;
 }
 
-static int64_t wait_for_room(struct call *c, const struct ipc_mqueue *queue, uint64_t deadline)
+static int64_t mqueue_wait_for_room(struct call *c, const struct ipc_mqueue *queue, uint64_t deadline)
 {
     struct ipc *ipc = c->kernel->ipc.shared;
     if (!may_wait(c))
@@ -354,13 +355,13 @@ int64_t mqueue_send(struct call *c)
     if (c->arg[2] > queue->bytes)
         return -EMSGSIZE;
     if (queue->count == queue->most)
-        return wait_for_room(c, queue, deadline);
+        return mqueue_wait_for_room(c, queue, deadline);
     if ((status = guest_read(c, text, c->arg[1], c->arg[2])) == 0)
-        arrives(c, queue, (uint32_t)c->arg[3], text, c->arg[2]);
+        mqueue_arrives(c, queue, (uint32_t)c->arg[3], text, c->arg[2]);
     return status;
 }
 
-static int64_t give(struct call *c, uint32_t priority, const uint8_t *text, uint64_t bytes)
+static int64_t mqueue_give(struct call *c, uint32_t priority, const uint8_t *text, uint64_t bytes)
 {
     int64_t status = bytes ? guest_write(c, c->arg[1], text, bytes) : 0;
     if (status == 0 && c->arg[3])
@@ -369,7 +370,7 @@ static int64_t give(struct call *c, uint32_t priority, const uint8_t *text, uint
 }
 
 /* The first one, and the waiter for room comes in. */
-static int64_t take(struct call *c, struct ipc_mqueue *queue)
+static int64_t mqueue_take(struct call *c, struct ipc_mqueue *queue)
 {
     struct ipc *ipc = c->kernel->ipc.shared;
     const struct ipc_mqueue_message first = queue->messages[0];
@@ -377,13 +378,13 @@ static int64_t take(struct call *c, struct ipc_mqueue *queue)
     memmove(&queue->messages[0], &queue->messages[1], queue->count * sizeof *queue->messages);
     struct ipc_waiter *waiter = ipc_next(ipc, IPC_PUTS, id_of(ipc, queue), 0);
     if (waiter) {
-        put(queue, (uint32_t)waiter->got.type, waiter->text, waiter->got.bytes);
+        mqueue_put(queue, (uint32_t)waiter->got.type, waiter->text, waiter->got.bytes);
         ipc_answer(c->kernel, waiter, 0);
     }
-    return give(c, first.priority, first.text, first.bytes);
+    return mqueue_give(c, first.priority, first.text, first.bytes);
 }
 
-static int64_t receive_again(struct call *c)
+static int64_t mqueue_receive_again(struct call *c)
 {
     int64_t value;
     const struct ipc_waiter *waiter = ipc_again(c, &value);
@@ -391,14 +392,14 @@ static int64_t receive_again(struct call *c)
         return value;
     if (waiter->answer < 0)
         return waiter->answer == -EAGAIN ? -ETIMEDOUT : waiter->answer;
-    return give(c, (uint32_t)waiter->got.type, waiter->text, waiter->got.bytes);
+    return mqueue_give(c, (uint32_t)waiter->got.type, waiter->text, waiter->got.bytes);
 }
 
 int64_t mqueue_receive(struct call *c)
 {
     uint64_t deadline;
     if (c->again)
-        return receive_again(c);
+        return mqueue_receive_again(c);
     const int64_t status = take_deadline(c, c->ptr[4], &deadline);
     if (status < 0)
         return status;
@@ -408,7 +409,7 @@ int64_t mqueue_receive(struct call *c)
     if (c->arg[2] < queue->bytes)
         return -EMSGSIZE;
     if (queue->count > 0)
-        return take(c, queue);
+        return mqueue_take(c, queue);
     if (!may_wait(c))
         return -EAGAIN;
     struct ipc_waiter *waiter = ipc_waiter(c, IPC_TAKES, id_of(c->kernel->ipc.shared, queue));

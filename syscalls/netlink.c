@@ -84,7 +84,7 @@ struct answer {
     struct nlmsghdr *message; /* the last one */
 };
 
-static void put(struct answer *answer, const void *from, uint32_t bytes)
+static void netlink_put(struct answer *answer, const void *from, uint32_t bytes)
 {
     C2_ASSERT(answer->used + NLMSG_ALIGN(bytes) <= sizeof answer->bytes);
     memcpy(&answer->bytes[answer->used], from, bytes);
@@ -93,20 +93,20 @@ static void put(struct answer *answer, const void *from, uint32_t bytes)
         answer->message->nlmsg_len = (uint32_t)(&answer->bytes[answer->used] - (uint8_t *)answer->message);
 }
 
-static void begin(struct answer *answer, uint16_t type, uint16_t flags, const void *body, uint32_t bytes)
+static void netlink_begin(struct answer *answer, uint16_t type, uint16_t flags, const void *body, uint32_t bytes)
 {
     const struct nlmsghdr head = {
         .nlmsg_type = type, .nlmsg_flags = flags, .nlmsg_seq = answer->to->nlmsg_seq, .nlmsg_pid = answer->port};
     answer->message = (struct nlmsghdr *)(void *)&answer->bytes[answer->used];
-    put(answer, &head, sizeof head);
-    put(answer, body, bytes);
+    netlink_put(answer, &head, sizeof head);
+    netlink_put(answer, body, bytes);
 }
 
 static void put_attribute(struct answer *answer, uint16_t type, const void *from, uint32_t bytes)
 {
     const struct rtattr head = {.rta_len = (uint16_t)RTA_LENGTH(bytes), .rta_type = type};
-    put(answer, &head, sizeof head);
-    put(answer, from, bytes);
+    netlink_put(answer, &head, sizeof head);
+    netlink_put(answer, from, bytes);
 }
 
 static void put_link(struct answer *answer, uint16_t flags)
@@ -117,7 +117,7 @@ static void put_link(struct answer *answer, uint16_t flags)
                                    .ifi_flags = IFF_UP | IFF_LOOPBACK | IFF_RUNNING | IFF_LOWER_UP};
     const uint8_t address[6] = {0}, state = 0 /* IF_OPER_UNKNOWN */;
     const uint32_t mtu = LOOPBACK_MTU, queue = QUEUE;
-    begin(answer, RTM_NEWLINK, flags, &link, sizeof link);
+    netlink_begin(answer, RTM_NEWLINK, flags, &link, sizeof link);
     put_attribute(answer, IFLA_IFNAME, "lo", 3);
     put_attribute(answer, IFLA_TXQLEN, &queue, sizeof queue);
     put_attribute(answer, IFLA_OPERSTATE, &state, sizeof state);
@@ -127,7 +127,8 @@ static void put_link(struct answer *answer, uint16_t flags)
     put_attribute(answer, IFLA_QDISC, "noqueue", 8);
 }
 
-static void put_address(struct answer *answer, uint8_t family, uint8_t prefix, const uint8_t *at, uint32_t bytes)
+static void netlink_put_address(struct answer *answer, uint8_t family, uint8_t prefix, const uint8_t *at,
+                                uint32_t bytes)
 {
     const struct ifaddrmsg address = {.ifa_family = family,
                                       .ifa_prefixlen = prefix,
@@ -135,7 +136,7 @@ static void put_address(struct answer *answer, uint8_t family, uint8_t prefix, c
                                       .ifa_scope = RT_SCOPE_HOST,
                                       .ifa_index = LOOPBACK};
     const uint32_t flags = IFA_F_PERMANENT;
-    begin(answer, RTM_NEWADDR, NLM_F_MULTI, &address, sizeof address);
+    netlink_begin(answer, RTM_NEWADDR, NLM_F_MULTI, &address, sizeof address);
     put_attribute(answer, IFA_ADDRESS, at, bytes);
     if (family == AF_INET)
         put_attribute(answer, IFA_LOCAL, at, bytes);
@@ -144,29 +145,29 @@ static void put_address(struct answer *answer, uint8_t family, uint8_t prefix, c
     put_attribute(answer, IFA_FLAGS, &flags, sizeof flags);
 }
 
-static void put_addresses(struct answer *answer, uint8_t family)
+static void netlink_put_addresses(struct answer *answer, uint8_t family)
 {
     static const uint8_t four[4] = {127, 0, 0, 1}, six[16] = {[15] = 1};
     if (family != AF_INET6)
-        put_address(answer, AF_INET, 8, four, sizeof four);
+        netlink_put_address(answer, AF_INET, 8, four, sizeof four);
     if (family != AF_INET)
-        put_address(answer, AF_INET6, 128, six, sizeof six);
+        netlink_put_address(answer, AF_INET6, 128, six, sizeof six);
 }
 
 static void put_error(struct answer *answer, int error)
 {
     const struct nlmsgerr body = {.error = -error, .msg = *answer->to};
-    begin(answer, NLMSG_ERROR, 0, &body, sizeof body);
+    netlink_begin(answer, NLMSG_ERROR, 0, &body, sizeof body);
 }
 
-static void put_all(struct answer *answer, uint8_t family)
+static void netlink_put_all(struct answer *answer, uint8_t family)
 {
     const int done = 0;
     if (answer->to->nlmsg_type == RTM_GETLINK)
         put_link(answer, NLM_F_MULTI);
     if (answer->to->nlmsg_type == RTM_GETADDR)
-        put_addresses(answer, family);
-    begin(answer, NLMSG_DONE, NLM_F_MULTI, &done, sizeof done);
+        netlink_put_addresses(answer, family);
+    netlink_begin(answer, NLMSG_DONE, NLM_F_MULTI, &done, sizeof done);
 }
 
 /* Whether the program means the loopback: by its number, or by its name. */
@@ -199,7 +200,7 @@ static void answer_one(struct answer *answer)
              type != RTM_GETNEIGH)
         put_error(answer, EOPNOTSUPP);
     else if ((message->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
-        put_all(answer, has_family ? *(const uint8_t *)NLMSG_DATA(message) : AF_UNSPEC);
+        netlink_put_all(answer, has_family ? *(const uint8_t *)NLMSG_DATA(message) : AF_UNSPEC);
     else if (type == RTM_GETLINK && means_loopback(message))
         put_link(answer, 0);
     else
@@ -231,7 +232,7 @@ static int64_t list_interfaces(struct call *c)
 }
 
 /* What is asked of the loopback; -ENOTTY: it is no such question. */
-static int64_t tell(struct ifreq *one, uint32_t number)
+static int64_t netlink_tell(struct ifreq *one, uint32_t number)
 {
     switch (number) {
     case SIOCGIFFLAGS:
@@ -280,7 +281,7 @@ int64_t netlink_request(struct call *c, uint32_t number)
     else if (number == SIOCGIFNAME || strncmp(one.ifr_name, "lo", sizeof one.ifr_name) != 0)
         status = -ENODEV;
     else
-        status = tell(&one, number);
+        status = netlink_tell(&one, number);
     return status < 0 ? status : guest_write(c, c->arg[2], &one, sizeof one);
 }
 

@@ -102,7 +102,7 @@ struct network_name *network_of(struct network *network, int host)
 }
 
 /* Whether a socket has this name still: then no other can take it. */
-static bool is_alive(struct network *network, const struct network_name *name)
+static bool network_is_alive(struct network *network, const struct network_name *name)
 {
     struct sockaddr_un at;
     const socklen_t bytes = host_address(network, name->id, &at);
@@ -120,7 +120,7 @@ static struct network_name *free_place(struct network *network)
             return &network->name[i];
     struct network_name *found = NULL;
     for (int i = 0; i < NAMES; i++)
-        if (!is_alive(network, &network->name[i])) {
+        if (!network_is_alive(network, &network->name[i])) {
             found = &network->name[i];
             found->id = 0;
         }
@@ -197,7 +197,7 @@ static bool is_loopback(const struct network_address *address)
 }
 
 /* An address of IPv4 that is written as one of IPv6 is one of IPv4. */
-static void unmap(struct network_address *address)
+static void network_unmap(struct network_address *address)
 {
     if (address->at.ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(address6(address)))
         return;
@@ -223,7 +223,7 @@ static struct network_address any_of(int family, uint16_t port)
 }
 
 /* The address itself, and not that of all. */
-static void settle(struct network_address *address)
+static void network_settle(struct network_address *address)
 {
     if (is_any(address))
         *address = address->at.ss_family == AF_INET ? inet4(INADDR_LOOPBACK, port(address))
@@ -247,7 +247,7 @@ static bool is_for_six_only(const struct network_name *name)
 }
 
 /* Whether what is sent to this address comes to that socket. */
-static bool takes(const struct network_name *name, const struct network_address *to)
+static bool network_takes(const struct network_name *name, const struct network_address *to)
 {
     if (name->id == 0 || name->own.bytes == 0 || port(&name->own) != port(to))
         return false;
@@ -260,7 +260,7 @@ static struct network_name *who_takes(struct network *network, int type, const s
 {
     for (int i = 0; i < NAMES; i++) {
         struct network_name *name = &network->name[i];
-        if (name->family != AF_UNIX && name->type == type && takes(name, to) && is_alive(network, name))
+        if (name->family != AF_UNIX && name->type == type && network_takes(name, to) && network_is_alive(network, name))
             return name;
     }
     return NULL;
@@ -293,7 +293,7 @@ int64_t network_bind_inet(struct network *network, struct network_name *name, co
         own.at.ss_family = AF_INET; /* as old programs have it */
     if (own.at.ss_family != name->family)
         return -EAFNOSUPPORT;
-    unmap(&own);
+    network_unmap(&own);
     if (!is_any(&own) && !is_loopback(&own))
         return -EADDRNOTAVAIL;
     if (port(&own) != 0 && port(&own) < PRIVILEGED_PORTS)
@@ -320,8 +320,8 @@ int64_t network_check_inet(const struct network_name *name, struct network_addre
         return -EINVAL;
     if (family != name->family && !fourth)
         return -EAFNOSUPPORT;
-    unmap(to);
-    settle(to);
+    network_unmap(to);
+    network_settle(to);
     return is_loopback(to) ? 0 : -ENETUNREACH;
 }
 
@@ -369,7 +369,7 @@ static struct network_name *by_bytes(struct network *network, int type, const st
     for (int i = 0; i < NAMES; i++) {
         struct network_name *name = &network->name[i];
         if (name->id && name->family == AF_UNIX && name->type == type && name->own.bytes == wanted->bytes &&
-            memcmp(&name->own.at, &wanted->at, wanted->bytes) == 0 && is_alive(network, name))
+            memcmp(&name->own.at, &wanted->at, wanted->bytes) == 0 && network_is_alive(network, name))
             return name;
     }
     return NULL;
@@ -379,7 +379,7 @@ static struct network_name *by_file(struct network *network, uint64_t device, ui
 {
     for (int i = 0; i < NAMES; i++) {
         struct network_name *name = &network->name[i];
-        if (name->id && name->inode == inode && name->device == device && is_alive(network, name))
+        if (name->id && name->inode == inode && name->device == device && network_is_alive(network, name))
             return name;
     }
     return NULL;
@@ -390,7 +390,7 @@ static int64_t check_unix(const struct network_address *address)
     return unix_of(address)->sun_family != AF_UNIX || address->bytes > sizeof(struct sockaddr_un) ? -EINVAL : 0;
 }
 
-static bool is_path(const struct network_address *address)
+static bool network_is_path(const struct network_address *address)
 {
     return address->bytes > PATH_AT && unix_of(address)->sun_path[0] != '\0';
 }
@@ -399,7 +399,7 @@ static bool is_path(const struct network_address *address)
 static struct network_address trimmed(const struct network_address *address)
 {
     struct network_address out = *address;
-    if (is_path(address))
+    if (network_is_path(address))
         out.bytes = (socklen_t)(PATH_AT + strnlen(unix_of(address)->sun_path, address->bytes - PATH_AT) + 1);
     return out;
 }
@@ -413,7 +413,7 @@ static void autobind(struct network *network, struct network_address *own)
     own->bytes = PATH_AT + 6;
 }
 
-static int type_of(int host)
+static int network_type_of(int host)
 {
     int type = 0;
     socklen_t bytes = sizeof type;
@@ -427,18 +427,18 @@ int64_t network_bind_unix(struct call *c, int host, const struct network_address
     struct network_address own = trimmed(wanted);
     struct network_name *name;
     struct stat file = {0};
-    const int type = type_of(host);
+    const int type = network_type_of(host);
     int64_t status = check_unix(wanted);
     if (status < 0)
         return status;
     const bool named = network_of(network, host);
-    if (named && !is_path(&own))
+    if (named && !network_is_path(&own))
         return -EINVAL;
     if (own.bytes == PATH_AT)
         autobind(network, &own);
-    if (!is_path(&own) && by_bytes(network, type, &own))
+    if (!network_is_path(&own) && by_bytes(network, type, &own))
         return -EADDRINUSE;
-    if (is_path(&own)) {
+    if (network_is_path(&own)) {
         status = paths_make_socket(c, unix_of(&own)->sun_path, named ? NULL : &file);
         if (status < 0)
             return status == -EEXIST ? -EADDRINUSE : status;
@@ -466,7 +466,7 @@ int64_t network_find_unix(struct call *c, int type, const struct network_address
         return status;
     if (wanted.bytes == PATH_AT)
         return -EINVAL;
-    if (is_path(&wanted)) {
+    if (network_is_path(&wanted)) {
         status = paths_find_socket(c, unix_of(&wanted)->sun_path, &file);
         if (status < 0)
             return status;
@@ -492,7 +492,7 @@ void network_show(const struct network_name *name, int family, struct network_ad
     *out = name->own.bytes ? name->own : any_of(name->family, 0);
     if (name->family == AF_UNIX)
         return;
-    settle(out);
+    network_settle(out);
     map_for(out, family);
 }
 

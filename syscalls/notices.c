@@ -60,7 +60,7 @@ static int64_t set_owner(struct syscalls *kernel, const struct fd_entry *entry, 
     return set_host_owner(entry->host, process->host);
 }
 
-static int64_t owner_of(const struct syscalls *kernel, const struct fd_entry *entry)
+static int64_t notices_owner_of(const struct syscalls *kernel, const struct fd_entry *entry)
 {
     const int host = fcntl(entry->host, F_GETOWN);
     return host < 0 ? -errno : (int64_t)processes_number(kernel, host);
@@ -77,7 +77,7 @@ static int64_t set_owner_extended(struct call *c, const struct fd_entry *entry)
 
 static int64_t owner_extended(struct call *c, const struct fd_entry *entry)
 {
-    const int64_t pid = owner_of(c->kernel, entry);
+    const int64_t pid = notices_owner_of(c->kernel, entry);
     const struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = (pid_t)pid};
     return pid < 0 ? pid : guest_write(c, c->arg[2], &owner, sizeof owner);
 }
@@ -122,7 +122,7 @@ bool notices_fcntl(struct call *c, struct fd_entry *entry, int command, int64_t 
         *value = set_owner(c->kernel, entry, (int)c->arg[2]);
         return true;
     case F_GETOWN:
-        *value = owner_of(c->kernel, entry);
+        *value = notices_owner_of(c->kernel, entry);
         return true;
     case F_SETOWN_EX:
         *value = set_owner_extended(c, entry);
@@ -154,7 +154,7 @@ bool notices_fcntl(struct call *c, struct fd_entry *entry, int command, int64_t 
 /* ------------------------------------------------------------------ what is told */
 
 /* The guest's descriptor of a host's one; FDS_MAX: none. */
-static uint64_t descriptor_of(struct syscalls *kernel, int host)
+static uint64_t notices_descriptor_of(struct syscalls *kernel, int host)
 {
     uint64_t fd = 0;
     while (fd < FDS_MAX && (kernel->fds.entry[fd].kind == FD_FREE || kernel->fds.entry[fd].host != host))
@@ -163,10 +163,10 @@ static uint64_t descriptor_of(struct syscalls *kernel, int host)
 }
 
 /* Which signal says what only where F_SETSIG names one. */
-static void pass_on(struct syscalls *kernel, const siginfo_t *host)
+static void notices_pass_on(struct syscalls *kernel, const siginfo_t *host)
 {
     struct signals_info info = {.signal = SIGIO, .code = SI_KERNEL};
-    const uint64_t fd = host->si_signo == HOST_SIGNAL ? descriptor_of(kernel, host->si_fd) : FDS_MAX;
+    const uint64_t fd = host->si_signo == HOST_SIGNAL ? notices_descriptor_of(kernel, host->si_fd) : FDS_MAX;
     const struct fd_entry *entry = fds_at(kernel, fd);
     if (entry && entry->signal) {
         const int64_t band = host->si_band;
@@ -190,5 +190,5 @@ void notices_collect(struct syscalls *kernel)
     sigaddset(&set, HOST_SIGNAL);
     sigaddset(&set, SIGIO);
     while (sigtimedwait(&set, &info, &(struct timespec){0}) > 0)
-        pass_on(kernel, &info);
+        notices_pass_on(kernel, &info);
 }

@@ -33,7 +33,7 @@
 
 #define HERE ((uint64_t)(int64_t)AT_FDCWD)
 
-static int64_t find(struct call *c, struct paths_place *p, uint64_t dir, int path, bool follow)
+static int64_t syscalls_paths_find(struct call *c, struct paths_place *p, uint64_t dir, int path, bool follow)
 {
     return paths_find(c, p, dir, c->ptr[path], follow);
 }
@@ -43,7 +43,7 @@ static int64_t find_flagged(struct call *c, struct paths_place *p, uint64_t dir,
 {
     const char *text = c->ptr[path];
     if (text[0] != '\0' || !(flags & AT_EMPTY_PATH))
-        return find(c, p, dir, path, !(flags & AT_SYMLINK_NOFOLLOW));
+        return syscalls_paths_find(c, p, dir, path, !(flags & AT_SYMLINK_NOFOLLOW));
     const struct fd_entry *entry = dir == HERE ? NULL : fds_at(c->kernel, dir);
     if (!entry && dir != HERE)
         return -EBADF;
@@ -64,7 +64,7 @@ int64_t paths_find_argument(struct call *c, struct paths_place *out, uint64_t di
 /* For calls that change something. */
 static int64_t find_host(struct call *c, struct paths_place *p, uint64_t dir, int path, bool follow)
 {
-    int64_t status = find(c, p, dir, path, follow);
+    int64_t status = syscalls_paths_find(c, p, dir, path, follow);
     if (status == 0 && p->synthetic)
         return synthetic_kind(c->kernel, p->text) == SYNTHETIC_NONE ? -ENOENT : -EPERM;
     return status;
@@ -95,7 +95,7 @@ static int64_t plain_path(const struct paths_place *p, char out[PATH_MAX])
 
 static int64_t find_no_synthetic(struct call *c, struct paths_place *p, bool follow, int64_t if_synthetic)
 {
-    int64_t status = find(c, p, HERE, 0, follow);
+    int64_t status = syscalls_paths_find(c, p, HERE, 0, follow);
     if (status == 0 && p->synthetic)
         return synthetic_kind(c->kernel, p->text) == SYNTHETIC_NONE ? -ENOENT : if_synthetic;
     return status;
@@ -216,7 +216,7 @@ static int64_t open_pipe_end(struct call *c, const struct paths_place *p, int pa
 }
 
 /* By the name that the dynamic linker has for it; once. */
-static bool is_hidden(struct syscalls *kernel, const char *path)
+static bool paths_is_hidden(struct syscalls *kernel, const char *path)
 {
     const bool hidden = kernel->hides_library_cache && strcmp(path, "/etc/ld.so.cache") == 0;
     kernel->hides_library_cache &= !hidden;
@@ -248,7 +248,7 @@ static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, 
         return synthetic_open(c, p.text, flags);
     if (terminals_is_own(c->kernel, p.text))
         return terminals_open_own(c, flags);
-    if (is_hidden(c->kernel, c->ptr[path]))
+    if (paths_is_hidden(c->kernel, c->ptr[path]))
         return -ENOENT;
     mode_t old = umask(c->kernel->identity.mask);
     int64_t host = is_pipe_end(c, &p, flags) ? open_pipe_end(c, &p, path, flags) : open_host(c, &p, path, flags, mode);
@@ -387,7 +387,7 @@ int64_t paths_statfs(struct call *c)
 {
     struct paths_place p;
     char path[PATH_MAX];
-    int64_t status = find(c, &p, HERE, 0, true);
+    int64_t status = syscalls_paths_find(c, &p, HERE, 0, true);
     if (status < 0)
         return status;
     if (p.synthetic) {
@@ -487,7 +487,7 @@ int64_t paths_getcwd(struct call *c)
 }
 
 /* Takes host. */
-static int64_t enter(struct call *c, int host)
+static int64_t paths_enter(struct call *c, int host)
 {
     host = fds_keep(host);
     if (host < 0)
@@ -508,7 +508,7 @@ int64_t paths_chdir(struct call *c)
     int64_t status = find_host(c, &p, HERE, 0, true);
     if (status < 0)
         return status == -EPERM ? -EACCES : status;
-    return enter(c, openat(p.dirfd, p.path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return paths_enter(c, openat(p.dirfd, p.path, O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 /* What is wrong with the directory comes first. */
@@ -530,7 +530,7 @@ int64_t paths_fchdir(struct call *c)
 {
     if (fds_at(c->kernel, c->arg[0])->path)
         return -EACCES;
-    return enter(c, openat(c->fd[0], ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return paths_enter(c, openat(c->fd[0], ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 static int64_t mkdir_at(struct call *c, uint64_t dir, int path, mode_t mode)

@@ -53,7 +53,7 @@ static void remove_at(struct signals_pending *pending, uint32_t i)
 }
 
 /* The first of them; the list's length: there is none. */
-static uint32_t find(const struct signals_pending *pending, int signal)
+static uint32_t pending_find(const struct signals_pending *pending, int signal)
 {
     uint32_t i = 0;
     while (i < pending->count && pending->list[i].signal != signal)
@@ -63,12 +63,12 @@ static uint32_t find(const struct signals_pending *pending, int signal)
 
 bool pending_take(struct signals_pending *pending, int signal, struct signals_info *info)
 {
-    const uint32_t i = find(pending, signal);
+    const uint32_t i = pending_find(pending, signal);
     if (i == pending->count)
         return false;
     *info = pending->list[i];
     remove_at(pending, i);
-    if (find(pending, signal) == pending->count)
+    if (pending_find(pending, signal) == pending->count)
         pending->set &= ~signals_bit(signal);
     return true;
 }

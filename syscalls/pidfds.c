@@ -54,7 +54,7 @@ int64_t pidfds_open(struct call *c)
 }
 
 /* A descriptor of /proc/PID serves as well. */
-static uint32_t receiver(struct syscalls *kernel, uint64_t fd)
+static uint32_t pidfds_receiver(struct syscalls *kernel, uint64_t fd)
 {
     const struct fd_entry *entry = fds_at(kernel, fd);
     const uint32_t process = pidfds_process(kernel, fd);
@@ -79,7 +79,7 @@ static int64_t read_info(struct call *c, struct signals_info *info, bool own)
 int64_t pidfds_send_signal(struct call *c)
 {
     struct signals_info info = {.signal = (int)c->arg[1], .code = SI_USER};
-    const uint32_t process = receiver(c->kernel, c->arg[0]);
+    const uint32_t process = pidfds_receiver(c->kernel, c->arg[0]);
     info.sender.pid = (int32_t)c->kernel->pid;
     info.sender.uid = IDENTITY_USER;
     if (c->arg[3] != 0)

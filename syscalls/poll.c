@@ -37,18 +37,18 @@ int poll_milliseconds(uint64_t ns)
 
 static uint64_t from_milliseconds(int64_t ms) { return (int)ms < 0 ? FOREVER : (uint64_t)(int)ms * 1000000; }
 
-static uint64_t now(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
+static uint64_t poll_now(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
 /* Asks the host what is ready, and waits so long for an answer: how many, or -errno. */
 typedef int64_t ask_host(struct call *c, void *what, int milliseconds);
 
 /* The only thread waits for something outside. Timers may go off before the time is over. */
-static int64_t wait_outside(struct call *c, ask_host *ask, void *what, uint64_t deadline)
+static int64_t poll_wait_outside(struct call *c, ask_host *ask, void *what, uint64_t deadline)
 {
     int64_t ready = 0;
     bool over = false;
     while (ready == 0 && !over) {
-        const uint64_t next = lamps_next(c->kernel), begun = now(c);
+        const uint64_t next = lamps_next(c->kernel), begun = poll_now(c);
         over = deadline <= next && deadline != FOREVER;
         const uint64_t then = over ? deadline : next;
         ready = ask(c, what, poll_milliseconds(then == FOREVER ? FOREVER : then - begun));
@@ -85,7 +85,7 @@ struct question {
     bool outside;
 };
 
-static int64_t wait_for(struct call *c, const struct question *question, uint64_t ns)
+static int64_t poll_wait_for(struct call *c, const struct question *question, uint64_t ns)
 {
     lamps_refresh(c->kernel, c->instructions);
     const int64_t ready = question->ask(c, question->what, 0);
@@ -93,7 +93,7 @@ static int64_t wait_for(struct call *c, const struct question *question, uint64_
         return ready;
     const uint64_t deadline = c->again ? c->waited->deadline : ns == FOREVER ? FOREVER : kernel_deadline(c, ns);
     if (question->outside && threads_alone(c->kernel))
-        return wait_outside(c, question->ask, question->what, deadline);
+        return poll_wait_outside(c, question->ask, question->what, deadline);
     return wait_blocked(c, question->fds, question->count, question->outside, deadline);
 }
 
@@ -138,7 +138,7 @@ static int64_t ask_poll(struct call *c, void *what, int milliseconds)
 static int64_t query_wait(struct call *c, struct query *q, uint64_t ns)
 {
     q->hides = q->outside && ns != 0 && !threads_alone(c->kernel) && !c->kernel->looks_outside;
-    const int64_t ready = wait_for(c, &(struct question){ask_poll, q, q->fd, q->count, q->outside}, ns);
+    const int64_t ready = poll_wait_for(c, &(struct question){ask_poll, q, q->fd, q->count, q->outside}, ns);
     struct kernel_wait *wait = &c->kernel->current->wait;
     for (uint32_t i = 0; c->result->action == SYSCALLS_BLOCKED && i < wait->fd_count; i++)
         if (q->from_outside[i])
@@ -212,7 +212,7 @@ struct sets {
     int count;
 };
 
-static bool has(const struct sets *sets, int which, int fd) { return sets->bits[which][fd / 8] >> fd % 8 & 1; }
+static bool poll_has(const struct sets *sets, int which, int fd) { return sets->bits[which][fd / 8] >> fd % 8 & 1; }
 
 static int64_t load_sets(struct call *c, struct sets *sets)
 {
@@ -230,10 +230,11 @@ static int64_t load_sets(struct call *c, struct sets *sets)
     return 0;
 }
 
-static short wanted(const struct sets *sets, int fd)
+static short poll_wanted(const struct sets *sets, int fd)
 {
-    return (short)((has(sets, 0, fd) ? POLLIN | POLLRDNORM | POLLRDBAND : 0) |
-                   (has(sets, 1, fd) ? POLLOUT | POLLWRNORM | POLLWRBAND : 0) | (has(sets, 2, fd) ? POLLPRI : 0));
+    return (short)((poll_has(sets, 0, fd) ? POLLIN | POLLRDNORM | POLLRDBAND : 0) |
+                   (poll_has(sets, 1, fd) ? POLLOUT | POLLWRNORM | POLLWRBAND : 0) |
+                   (poll_has(sets, 2, fd) ? POLLPRI : 0));
 }
 
 /* The bits that are ready replace the sets; their number. */
@@ -245,7 +246,7 @@ static int64_t answer_sets(struct sets *sets, const struct query *q, const int *
     memset(sets->bits, 0, sizeof sets->bits);
     for (unsigned i = 0; i < q->count; i++)
         for (int which = 0; which < 3; which++)
-            if (has(&old, which, guest_fd[i]) && q->fd[i].revents & masks[which]) {
+            if (poll_has(&old, which, guest_fd[i]) && q->fd[i].revents & masks[which]) {
                 sets->bits[which][guest_fd[i] / 8] |= (uint8_t)(1 << guest_fd[i] % 8);
                 ready++;
             }
@@ -261,7 +262,7 @@ static int64_t select_until(struct call *c, uint64_t ns)
     if (status < 0)
         return status;
     for (int fd = 0; fd < sets.count; fd++) {
-        short events = wanted(&sets, fd);
+        short events = poll_wanted(&sets, fd);
         if (events && !fds_at(c->kernel, (uint64_t)fd))
             return -EBADF;
         guest_fd[q.count] = fd;
@@ -311,7 +312,7 @@ int64_t poll_pselect(struct call *c)
 
 /* ------------------------------------------------------------------ epoll */
 
-static int64_t create(struct call *c, int flags)
+static int64_t poll_create(struct call *c, int flags)
 {
     if (fds_lowest_free(c->kernel, 0) < 0)
         return -EMFILE;
@@ -330,9 +331,9 @@ static void watch_outside(struct syscalls *kernel)
             kernel->fds.entry[fd].wait = FD_WAIT_OUTSIDE;
 }
 
-int64_t poll_epoll_create(struct call *c) { return (int)c->arg[0] <= 0 ? -EINVAL : create(c, 0); }
+int64_t poll_epoll_create(struct call *c) { return (int)c->arg[0] <= 0 ? -EINVAL : poll_create(c, 0); }
 
-int64_t poll_epoll_create1(struct call *c) { return create(c, (int)c->arg[0]); }
+int64_t poll_epoll_create1(struct call *c) { return poll_create(c, (int)c->arg[0]); }
 
 int64_t poll_epoll_ctl(struct call *c)
 {
@@ -355,7 +356,7 @@ static int64_t epoll_until(struct call *c, uint64_t ns)
         return -EINVAL;
     const struct pollfd set = {.fd = c->fd[0], .events = POLLIN};
     const bool outside = fds_at(c->kernel, c->arg[0])->wait == FD_WAIT_OUTSIDE;
-    return wait_for(c, &(struct question){ask_epoll, c->ptr[1], &set, 1, outside}, ns);
+    return poll_wait_for(c, &(struct question){ask_epoll, c->ptr[1], &set, 1, outside}, ns);
 }
 
 int64_t poll_epoll_wait(struct call *c) { return epoll_until(c, from_milliseconds((int64_t)c->arg[3])); }

@@ -26,7 +26,7 @@ bool presence_is(const struct syscalls *kernel, const struct fd_entry *entry)
     return entry->kind == FD_SYNTHETIC && strcmp(entry->path, own) == 0;
 }
 
-static uint64_t entry_of(const struct syscalls *kernel, uint64_t va)
+static uint64_t presence_entry_of(const struct syscalls *kernel, uint64_t va)
 {
     const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){va}, false);
     const bool shared = area && (area->shared || area->kind == MMU_FILE);
@@ -35,14 +35,14 @@ static uint64_t entry_of(const struct syscalls *kernel, uint64_t va)
     return PRESENT | SOFT_DIRTY | (shared ? OF_FILE : EXCLUSIVE);
 }
 
-static int64_t fill(struct call *c, const struct iovec *to, uint64_t at)
+static int64_t presence_fill(struct call *c, const struct iovec *to, uint64_t at)
 {
     const uint64_t end = MMU_ADDRESSES_END / C2_PAGE_BYTES * ENTRY;
     uint64_t done = 0;
     if (at % ENTRY != 0 || to->iov_len % ENTRY != 0)
         return -EINVAL;
     for (; done < to->iov_len && at + done < end; done += ENTRY) {
-        const uint64_t entry = entry_of(c->kernel, (at + done) / ENTRY * C2_PAGE_BYTES);
+        const uint64_t entry = presence_entry_of(c->kernel, (at + done) / ENTRY * C2_PAGE_BYTES);
         const int64_t status = guest_write(c, (uintptr_t)to->iov_base + done, &entry, sizeof entry);
         if (status < 0)
             return done ? (int64_t)done : status;
@@ -56,7 +56,7 @@ int64_t presence_read(struct call *c, const struct fd_entry *entry, const struct
     uint64_t at = at_position ? (uint64_t)lseek(entry->host, 0, SEEK_CUR) : (uint64_t)offset;
     int64_t total = 0, part = 0;
     for (int i = 0; i < count && part >= 0; i++) {
-        part = fill(c, &iov[i], at);
+        part = presence_fill(c, &iov[i], at);
         total += part > 0 ? part : 0;
         at += part > 0 ? (uint64_t)part : 0;
         if (part >= 0 && (uint64_t)part < iov[i].iov_len)

@@ -24,7 +24,7 @@ static const struct priority first = {.policy = SCHED_OTHER, .affinity = UINT64_
 static struct priorities *list_of(const struct syscalls *kernel) { return &kernel->processes->priorities; }
 
 /* Its index; `used` of the list: it has asked for nothing. */
-static uint32_t find(const struct priorities *all, uint32_t tid)
+static uint32_t priorities_find(const struct priorities *all, uint32_t tid)
 {
     uint32_t i = 0;
     while (i < all->used && !(all->list[i].used && all->list[i].tid == tid))
@@ -35,17 +35,17 @@ static uint32_t find(const struct priorities *all, uint32_t tid)
 struct priority priorities_of(const struct syscalls *kernel, uint32_t tid)
 {
     const struct priorities *all = list_of(kernel);
-    const uint32_t i = find(all, tid);
+    const uint32_t i = priorities_find(all, tid);
     return i < all->used ? all->list[i].is : first;
 }
 
-static bool same(const struct priority *a, const struct priority *b)
+static bool priorities_same(const struct priority *a, const struct priority *b)
 {
     return a->nice == b->nice && a->policy == b->policy && a->resets == b->resets && a->io == b->io &&
            a->affinity == b->affinity;
 }
 
-static void forget(struct priorities *all, uint32_t i)
+static void priorities_forget(struct priorities *all, uint32_t i)
 {
     all->list[i].used = false;
     while (all->used > 0 && !all->list[all->used - 1].used)
@@ -63,10 +63,10 @@ static uint32_t find_free(const struct priorities *all)
 bool priorities_set(struct syscalls *kernel, uint32_t pid, uint32_t tid, const struct priority *priority)
 {
     struct priorities *all = list_of(kernel);
-    uint32_t i = find(all, tid);
-    if (same(priority, &first)) {
+    uint32_t i = priorities_find(all, tid);
+    if (priorities_same(priority, &first)) {
         if (i < all->used)
-            forget(all, i);
+            priorities_forget(all, i);
         return true;
     }
     if (i == all->used)
@@ -96,9 +96,9 @@ void priorities_inherit(struct syscalls *kernel, uint32_t pid, uint32_t tid)
 void priorities_end(struct syscalls *kernel, uint32_t tid)
 {
     struct priorities *all = list_of(kernel);
-    const uint32_t i = find(all, tid);
+    const uint32_t i = priorities_find(all, tid);
     if (i < all->used)
-        forget(all, i);
+        priorities_forget(all, i);
 }
 
 void priorities_end_others(struct syscalls *kernel, uint32_t pid, uint32_t kept, uint32_t as)
@@ -106,8 +106,8 @@ void priorities_end_others(struct syscalls *kernel, uint32_t pid, uint32_t kept,
     struct priorities *all = list_of(kernel);
     for (uint32_t i = all->used; i-- > 0;)
         if (i < all->used && all->list[i].used && all->list[i].pid == pid && all->list[i].tid != kept)
-            forget(all, i);
-    const uint32_t i = find(all, kept);
+            priorities_forget(all, i);
+    const uint32_t i = priorities_find(all, kept);
     if (i < all->used)
         all->list[i].tid = as;
 }

@@ -92,7 +92,7 @@ static struct processes_sent *sent_to(const struct syscalls *kernel, const struc
     return &kernel->processes->sent[process - kernel->processes->list];
 }
 
-static void take_back(struct processes_sent *sent, uint64_t signals)
+static void processes_take_back(struct processes_sent *sent, uint64_t signals)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < sent->count; i++)
@@ -103,11 +103,12 @@ static void take_back(struct processes_sent *sent, uint64_t signals)
 }
 
 /* As pending_add: of the first 31 one of a kind to the process; to a thread it sees to that itself. */
-static bool tell(struct syscalls *kernel, struct process *process, uint32_t thread, const struct signals_info *info)
+static bool syscalls_processes_tell(struct syscalls *kernel, struct process *process, uint32_t thread,
+                                    const struct signals_info *info)
 {
     struct processes_sent *sent = sent_to(kernel, process);
     const uint64_t bit = thread == 0 ? signals_bit(info->signal) : 0;
-    take_back(sent, stops_taken_back(info->signal));
+    processes_take_back(sent, stops_taken_back(info->signal));
     stops_end(kernel, process, info->signal);
     if (sent->set & bit && info->signal < SIGNALS_REAL_TIME)
         return true;
@@ -121,7 +122,7 @@ static bool tell(struct syscalls *kernel, struct process *process, uint32_t thre
 
 bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info)
 {
-    return tell(kernel, process, 0, info);
+    return syscalls_processes_tell(kernel, process, 0, info);
 }
 
 bool processes_has_ended(const struct syscalls *kernel, uint32_t pid)
@@ -201,7 +202,7 @@ int64_t processes_check_flags(uint64_t flags)
     return flags & namespaces ? -EPERM : 0;
 }
 
-static int64_t check(struct call *c, const struct processes_start *start)
+static int64_t processes_check(struct call *c, const struct processes_start *start)
 {
     const uint64_t known = CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
                            CLONE_CHILD_SETTID | CLONE_IO | CLONE_UNTRACED | CLONE_DETACHED | CLONE_PIDFD |
@@ -223,7 +224,7 @@ static int64_t check(struct call *c, const struct processes_start *start)
     return 0;
 }
 
-static struct process *add(struct call *c, const struct processes_start *start)
+static struct process *processes_add(struct call *c, const struct processes_start *start)
 {
     struct syscalls *kernel = c->kernel;
     struct processes *all = kernel->processes;
@@ -254,7 +255,7 @@ static struct process *add(struct call *c, const struct processes_start *start)
 }
 
 /* The call is made once more when the child has let go. */
-static bool is_over(struct call *c, int64_t *value)
+static bool processes_is_over(struct call *c, int64_t *value)
 {
     if (!c->again || c->waited->kind != KERNEL_WAITS_VFORK)
         return false;
@@ -283,9 +284,9 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
 {
     struct syscalls *kernel = c->kernel;
     int64_t status;
-    if (is_over(c, &status))
+    if (processes_is_over(c, &status))
         return status;
-    status = check(c, start);
+    status = processes_check(c, start);
     if (status < 0)
         return status;
     if (kernel->processes->last < kernel->last_tid)
@@ -293,7 +294,7 @@ int64_t processes_start(struct call *c, const struct processes_start *start)
     if ((status = ipc_ready(kernel)) < 0 || (status = terminals_ready(kernel)) < 0 ||
         (start->flags & CLONE_VM && (status = handed_begin(kernel)) < 0))
         return status;
-    const struct process *child = add(c, start);
+    const struct process *child = processes_add(c, start);
     if (!child) {
         handed_end(kernel);
         return -EAGAIN;
@@ -441,12 +442,12 @@ void processes_executed(struct syscalls *kernel)
 /* ------------------------------------------------------------------ ending */
 
 /* CLD_EXITED ... of a status as wait4 tells it. */
-static int code_of(int status)
+static int processes_code_of(int status)
 {
     return WCOREDUMP(status) ? CLD_DUMPED : WIFSIGNALED(status) ? CLD_KILLED : CLD_EXITED;
 }
 
-static void tell_parent(struct syscalls *kernel, struct process *child)
+static void processes_tell_parent(struct syscalls *kernel, struct process *child)
 {
     struct process *parent = processes_find(kernel, child->parent);
     if (!parent || parent->state == PROCESS_ZOMBIE || parent->ignores_children) {
@@ -457,7 +458,7 @@ static void tell_parent(struct syscalls *kernel, struct process *child)
     if (child->exit_signal == 0)
         return;
     const bool killed = WIFSIGNALED(child->status);
-    struct signals_info info = {.signal = child->exit_signal, .code = code_of(child->status)};
+    struct signals_info info = {.signal = child->exit_signal, .code = processes_code_of(child->status)};
     info.sender.pid = (int32_t)child->pid;
     info.sender.uid = IDENTITY_USER;
     info.sender.value = (uint64_t)(killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status));
@@ -479,7 +480,7 @@ static void leave_child(struct syscalls *kernel, struct process *child, const st
     child->parent = reaper ? reaper->pid : IDENTITY_PARENT;
     child->exit_signal = SIGCHLD;
     if (child->state == PROCESS_ZOMBIE)
-        tell_parent(kernel, child);
+        processes_tell_parent(kernel, child);
     else if (child->death_signal != 0)
         processes_tell(kernel, child, &death);
 }
@@ -525,7 +526,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     priorities_end_others(kernel, kernel->pid, 0, 0);
     fds_destroy(&kernel->fds); /* readers of its pipes see their end */
     terminals_end(kernel);
-    tell_parent(kernel, self);
+    processes_tell_parent(kernel, self);
     return syscalls_time_ns(kernel, instructions);
 }
 
@@ -541,7 +542,7 @@ bool processes_has_children(const struct syscalls *kernel)
 }
 
 /* pid as waitpid has it. */
-static bool is_meant(const struct syscalls *kernel, const struct process *child, int64_t pid)
+static bool processes_is_meant(const struct syscalls *kernel, const struct process *child, int64_t pid)
 {
     if (child->state == PROCESS_NONE || child->parent != kernel->pid)
         return false;
@@ -560,7 +561,7 @@ static bool has_changed(struct change *out, struct process *child, unsigned opti
 {
     *out = (struct change){.child = child, .status = child->status};
     if (child->state == PROCESS_ZOMBIE) {
-        out->code = code_of(child->status);
+        out->code = processes_code_of(child->status);
         return options & WEXITED;
     }
     if (child->news == PROCESS_STOPPED) {
@@ -581,7 +582,7 @@ static bool find_changed(struct change *out, const struct syscalls *kernel, int6
     *out = (struct change){.child = NULL};
     *any = false;
     for (uint32_t i = 0; i < kernel->processes->used; i++) {
-        if (!is_meant(kernel, &list[i], pid))
+        if (!processes_is_meant(kernel, &list[i], pid))
             continue;
         *any |= list[i].state == PROCESS_RUNS || options & WEXITED;
         if (has_changed(&change, &list[i], options) && (!out->child || list[i].pid < out->child->pid))
@@ -628,7 +629,7 @@ static void forget_change(struct syscalls *kernel, struct process *child)
 }
 
 /* A child that has changed, 0 with WNOHANG, or -errno: SYSCALLS_BLOCKED as well. */
-static int64_t wait_for(struct call *c, int64_t pid, unsigned options, struct change *out)
+static int64_t processes_wait_for(struct call *c, int64_t pid, unsigned options, struct change *out)
 {
     bool any;
     if (find_changed(out, c->kernel, pid, options, &any))
@@ -653,7 +654,7 @@ int64_t processes_wait4(struct call *c)
         return -EINVAL;
     if ((int)c->arg[0] == INT32_MIN)
         return -ESRCH;
-    const int64_t pid = wait_for(c, (int)c->arg[0], options | WEXITED, &change);
+    const int64_t pid = processes_wait_for(c, (int)c->arg[0], options | WEXITED, &change);
     if (pid <= 0)
         return pid;
     int64_t status = c->arg[1] ? guest_write(c, c->arg[1], &change.status, sizeof change.status) : 0;
@@ -717,7 +718,7 @@ int64_t processes_waitid(struct call *c)
     if (which == P_PIDFD && !pidfds_process(c->kernel, (uint64_t)id))
         return -EBADF;
     const bool waits = which != P_PIDFD || pidfds_waits(c->kernel, (uint64_t)id);
-    const int64_t pid = wait_for(c, meant_by(c->kernel, which, id), options | (waits ? 0 : WNOHANG), &change);
+    const int64_t pid = processes_wait_for(c, meant_by(c->kernel, which, id), options | (waits ? 0 : WNOHANG), &change);
     if (pid == 0 && !waits && !(options & WNOHANG))
         return -EAGAIN;
     if (pid < 0)
@@ -844,7 +845,7 @@ int64_t processes_send_thread(struct call *c, uint32_t group, uint32_t thread, c
         return -ESRCH;
     if (info->signal == 0 || of->state == PROCESS_ZOMBIE)
         return 0;
-    return tell(kernel, processes_find(kernel, of->pid), thread, info) ? 0 : -EAGAIN;
+    return syscalls_processes_tell(kernel, processes_find(kernel, of->pid), thread, info) ? 0 : -EAGAIN;
 }
 
 int64_t signals_kill(struct call *c)
@@ -861,7 +862,7 @@ int64_t processes_pid(struct call *c) { return c->kernel->pid; }
 
 int64_t processes_parent(struct call *c) { return processes_self(c->kernel)->parent; }
 
-static struct process *named(struct call *c, uint64_t pid)
+static struct process *processes_named(struct call *c, uint64_t pid)
 {
     return processes_find(c->kernel, (int)pid == 0 ? c->kernel->pid : (uint32_t)pid);
 }
@@ -906,7 +907,7 @@ int64_t processes_check_group(const struct syscalls *kernel, uint32_t group)
 int64_t processes_set_group(struct call *c)
 {
     const struct process *self = processes_self(c->kernel);
-    struct process *process = named(c, c->arg[0]);
+    struct process *process = processes_named(c, c->arg[0]);
     if ((int)c->arg[1] < 0)
         return -EINVAL;
     if (!process || (process != self && process->parent != self->pid))

@@ -123,7 +123,7 @@ static const char *part_below(const struct sandbox_root *root, const char *path)
 }
 
 /* Of roots within roots the inner one, as there may be a mount between them. */
-static const struct sandbox_root *root_of(const struct sandbox *sandbox, const char *path)
+static const struct sandbox_root *sandbox_root_of(const struct sandbox *sandbox, const char *path)
 {
     const struct sandbox_root *best = NULL;
     for (size_t i = 0; i < sandbox->count; i++) {
@@ -148,7 +148,7 @@ static int open_below(struct sandbox *sandbox, const struct sandbox_root *root, 
     return sandbox_hold(sandbox, host);
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool sandbox_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -157,9 +157,9 @@ static bool same_file(const struct stat *a, const struct stat *b)
 static bool is_below(struct sandbox *sandbox, const char *path, const struct stat *found)
 {
     struct stat st;
-    const struct sandbox_root *root = root_of(sandbox, path);
+    const struct sandbox_root *root = sandbox_root_of(sandbox, path);
     const int host = root ? open_below(sandbox, root, part_below(root, path)) : -1;
-    return host >= 0 && fstat(host, &st) == 0 && same_file(&st, found);
+    return host >= 0 && fstat(host, &st) == 0 && sandbox_same_file(&st, found);
 }
 
 /* The same of a descriptor, by the name that the host has for it. */
@@ -209,7 +209,7 @@ static int64_t confine_target(struct sandbox *sandbox, struct paths_place *place
 }
 
 /* The last component of the guest's path as it may be given on: not "." or "..", whose directory is another. */
-static bool ends_in_dots(const char *path)
+static bool sandbox_ends_in_dots(const char *path)
 {
     size_t end = strlen(path);
     while (end > 0 && path[end - 1] == '/')
@@ -221,7 +221,7 @@ static bool ends_in_dots(const char *path)
 }
 
 /* What Linux says to a change where all is mounted for reading: what is wrong with the path comes first. */
-static int64_t refuse(const struct paths_place *place, enum sandbox_change change)
+static int64_t sandbox_refuse(const struct paths_place *place, enum sandbox_change change)
 {
     struct stat st;
     const bool exists = fstatat(place->dirfd, place->path, &st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -236,7 +236,7 @@ static int64_t refuse(const struct paths_place *place, enum sandbox_change chang
 
 /* The directory that the guest's own path leads to must be there: the walk has not looked at names that lie before
  * "..". */
-static int64_t check_directory(const struct paths_place *place)
+static int64_t sandbox_check_directory(const struct paths_place *place)
 {
     char directory[PATH_MAX];
     const size_t bytes = strlen(place->path);
@@ -257,14 +257,14 @@ static int64_t check_directory(const struct paths_place *place)
 static int64_t confine_name(struct sandbox *sandbox, struct paths_place *place, const char *path,
                             enum sandbox_change change)
 {
-    const struct sandbox_root *root = root_of(sandbox, place->text);
+    const struct sandbox_root *root = sandbox_root_of(sandbox, place->text);
     char *last = strrchr(place->text, '/');
     if (!root || strcmp(place->text, root->path) == 0 || !last)
-        return refuse(place, change);
-    int64_t status = check_directory(place);
+        return sandbox_refuse(place, change);
+    int64_t status = sandbox_check_directory(place);
     if (status < 0)
         return status;
-    if (ends_in_dots(path))
+    if (sandbox_ends_in_dots(path))
         return change == SANDBOX_MAKES ? -EEXIST : -EBUSY;
     *last = '\0';
     const int host = open_below(sandbox, root, part_below(root, place->text));
@@ -308,7 +308,7 @@ static bool has_rights(const struct paths_place *place, int flags)
 }
 
 /* 0, or why a file that was found must not be opened like this. */
-static int may_open(struct sandbox *sandbox, const struct paths_place *place, int found, int flags)
+static int sandbox_may_open(struct sandbox *sandbox, const struct paths_place *place, int found, int flags)
 {
     struct stat st;
     const bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
@@ -345,8 +345,8 @@ static int open_new(struct call *c, const struct paths_place *place, const char 
     else if (place->path == place->last)
         below.path = below.last;
     const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
-    int64_t status = unnamed ? 0 : check_directory(place);
-    if (status == 0 && !unnamed && !root_of(&c->kernel->sandbox, place->text))
+    int64_t status = unnamed ? 0 : sandbox_check_directory(place);
+    if (status == 0 && !unnamed && !sandbox_root_of(&c->kernel->sandbox, place->text))
         status = -EROFS; /* also where a link that leads nowhere has the name */
     if (status == 0)
         status = sandbox_confine(c, &below, path, unnamed ? SANDBOX_TARGET : SANDBOX_MAKES);
@@ -377,6 +377,6 @@ int sandbox_open(struct call *c, const struct paths_place *place, const char *pa
         return errno == ENOENT && flags & O_CREAT ? open_new(c, place, path, flags, mode) : -1;
     if (new_only)
         return fail_with(EEXIST);
-    const int error = may_open(sandbox, place, found, flags);
+    const int error = sandbox_may_open(sandbox, place, found, flags);
     return error == 0 ? open_again(found, flags) : fail_with(error);
 }

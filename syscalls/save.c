@@ -79,7 +79,7 @@ static const char *why_of(enum kernel_wait_kind kind)
 }
 
 /* Descriptors of the host are others in another run. */
-static void visit_wait(struct syscalls *kernel, struct kernel_thread *thread, struct checkpoint *c)
+static void save_visit_wait(struct syscalls *kernel, struct kernel_thread *thread, struct checkpoint *c)
 {
     struct kernel_wait *wait = &thread->wait;
     if (checkpoint_writes(c) && wait->kind == KERNEL_WAITS_FDS)
@@ -108,7 +108,7 @@ static void visit_wait(struct syscalls *kernel, struct kernel_thread *thread, st
         checkpoint_damaged(c, "a thread that waits in no call");
 }
 
-static void visit_thread(struct syscalls *kernel, struct kernel_thread *thread, struct checkpoint *c)
+static void save_visit_thread(struct syscalls *kernel, struct kernel_thread *thread, struct checkpoint *c)
 {
     if (!checkpoint_writes(c))
         priorities_end(kernel, thread->tid); /* the number is another one from now on */
@@ -124,7 +124,7 @@ static void visit_thread(struct syscalls *kernel, struct kernel_thread *thread, 
     checkpoint_number(c, &thread->ran, CHECKPOINT_ANY);
     visit_mask(&thread->signals, c);
     visit_pending(&thread->pending, c);
-    visit_wait(kernel, thread, c);
+    save_visit_wait(kernel, thread, c);
     if (!signals_mask_holds(&thread->signals))
         checkpoint_damaged(c, "signals as they cannot be");
 }
@@ -138,7 +138,7 @@ static uint32_t index_of_current(const struct syscalls *kernel)
 }
 
 /* The one that runs may have ended: it is then none of them. */
-static void visit_threads(struct syscalls *kernel, struct checkpoint *c)
+static void save_visit_threads(struct syscalls *kernel, struct checkpoint *c)
 {
     uint64_t count = kernel->thread_count, current = index_of_current(kernel);
     checkpoint_number(c, &count, THREADS_MOST);
@@ -151,7 +151,7 @@ static void visit_threads(struct syscalls *kernel, struct checkpoint *c)
             checkpoint_fail(c, &why);
             return;
         }
-        visit_thread(kernel, kernel->threads[i], c);
+        save_visit_thread(kernel, kernel->threads[i], c);
     }
     checkpoint_number(c, &current, count);
     CHECKPOINT_NUMBER(c, kernel->last_tid, INT32_MAX);
@@ -252,7 +252,7 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
         checkpoint_refuse(c, "it has children, which are processes of their own");
     if (ipc_has_objects(kernel))
         checkpoint_refuse(c, "it has shared memory, semaphores or queues of System V IPC");
-    visit_threads(kernel, c);
+    save_visit_threads(kernel, c);
     visit_timers(kernel, c);
     visit_identity(&kernel->identity, c);
     locked_checkpoint(&kernel->locked, c);

@@ -32,7 +32,7 @@ struct target {
 };
 
 /* The caller (0), or any thread: 0 or -ESRCH. */
-static int64_t find(const struct call *c, int tid, struct target *out)
+static int64_t sched_find(const struct call *c, int tid, struct target *out)
 {
     const struct process *process = tid == 0 ? c->kernel->self : processes_of_thread(c->kernel, (uint32_t)tid);
     *out = (struct target){.tid = tid == 0 ? c->kernel->current->tid : (uint32_t)tid};
@@ -46,7 +46,7 @@ static int64_t find(const struct call *c, int tid, struct target *out)
 
 static int64_t find_checked(const struct call *c, struct target *out)
 {
-    return (int)c->arg[0] < 0 ? -EINVAL : find(c, (int)c->arg[0], out);
+    return (int)c->arg[0] < 0 ? -EINVAL : sched_find(c, (int)c->arg[0], out);
 }
 
 static struct priority priority_of(const struct call *c, const struct target *target)
@@ -54,7 +54,7 @@ static struct priority priority_of(const struct call *c, const struct target *ta
     return priorities_of(c->kernel, target->tid);
 }
 
-static int64_t set(struct call *c, const struct target *target, const struct priority *priority)
+static int64_t sched_set(struct call *c, const struct target *target, const struct priority *priority)
 {
     return priorities_set(c->kernel, target->pid, target->tid, priority) ? 0 : -ENOMEM;
 }
@@ -81,7 +81,7 @@ int64_t sched_get_affinity(struct call *c)
     struct target target;
     if (bytes < sizeof mask || bytes % sizeof mask)
         return -EINVAL;
-    int64_t status = find(c, (int)c->arg[0], &target);
+    int64_t status = sched_find(c, (int)c->arg[0], &target);
     if (status < 0)
         return status;
     mask = sched_all(c->kernel) & priority_of(c, &target).affinity;
@@ -95,7 +95,7 @@ int64_t sched_set_affinity(struct call *c)
     struct target target;
     int64_t status = guest_read(c, &mask, c->arg[2], bytes < sizeof mask ? bytes : sizeof mask);
     if (status == 0)
-        status = find(c, (int)c->arg[0], &target);
+        status = sched_find(c, (int)c->arg[0], &target);
     if (status < 0)
         return status;
     if (target.foreign)
@@ -104,7 +104,7 @@ int64_t sched_set_affinity(struct call *c)
         return -EINVAL;
     struct priority priority = priority_of(c, &target);
     priority.affinity = mask;
-    return set(c, &target, &priority);
+    return sched_set(c, &target, &priority);
 }
 
 /* ------------------------------------------------------------------ policies */
@@ -140,7 +140,7 @@ static int64_t check_wish(const struct call *c, const struct target *target, con
     return 0;
 }
 
-static int64_t apply(struct call *c, const struct target *target, struct wish wish)
+static int64_t sched_apply(struct call *c, const struct target *target, struct wish wish)
 {
     struct priority priority = priority_of(c, target);
     if (wish.policy < 0) {
@@ -154,7 +154,7 @@ static int64_t apply(struct call *c, const struct target *target, struct wish wi
     priority.resets = wish.resets;
     if (!wish.keeps_nice)
         priority.nice = wish.nice;
-    return set(c, target, &priority);
+    return sched_set(c, target, &priority);
 }
 
 /* A struct sched_param at `address`. */
@@ -166,16 +166,16 @@ static int64_t apply_param(struct call *c, int policy, uint64_t address)
         return -EINVAL;
     int64_t status = guest_read(c, &param, address, sizeof param.sched_priority);
     if (status == 0)
-        status = find(c, (int)c->arg[0], &target);
+        status = sched_find(c, (int)c->arg[0], &target);
     if (status < 0)
         return status;
     if (policy >= 0 && (policy & ~SCHED_RESET_ON_FORK) == SCHED_WITH_DEADLINE)
         return -EINVAL; /* it has none */
-    return apply(c, &target,
-                 (struct wish){.policy = policy < 0 ? policy : policy & ~SCHED_RESET_ON_FORK,
-                               .priority = param.sched_priority,
-                               .resets = policy >= 0 && policy & SCHED_RESET_ON_FORK,
-                               .keeps_nice = true});
+    return sched_apply(c, &target,
+                       (struct wish){.policy = policy < 0 ? policy : policy & ~SCHED_RESET_ON_FORK,
+                                     .priority = param.sched_priority,
+                                     .resets = policy >= 0 && policy & SCHED_RESET_ON_FORK,
+                                     .keeps_nice = true});
 }
 
 int64_t sched_set_policy(struct call *c)
@@ -241,7 +241,7 @@ int64_t sched_get_attributes(struct call *c)
     const uint64_t bytes = (uint32_t)c->arg[2];
     if (!c->arg[1] || (int)c->arg[0] < 0 || bytes > C2_PAGE_BYTES || bytes < ATTRIBUTES_FIRST || c->arg[3])
         return -EINVAL;
-    const int64_t status = find(c, (int)c->arg[0], &target);
+    const int64_t status = sched_find(c, (int)c->arg[0], &target);
     if (status < 0)
         return status;
     const struct priority priority = priority_of(c, &target);
@@ -300,19 +300,19 @@ int64_t sched_set_attributes(struct call *c)
     if (status == 0 && (int)wanted.policy < 0)
         status = -EINVAL;
     if (status == 0)
-        status = find(c, (int)c->arg[0], &target);
+        status = sched_find(c, (int)c->arg[0], &target);
     if (status < 0)
         return status;
     if (wanted.flags & ~(uint64_t)ATTRIBUTE_FLAGS || (wanted.policy == SCHED_WITH_DEADLINE && !has_sense(&wanted)))
         return -EINVAL;
     if (wanted.flags & CLAMPS)
         return -EOPNOTSUPP; /* as a kernel without them */
-    return apply(c, &target,
-                 (struct wish){.policy = wanted.flags & KEEPS_POLICY ? -1 : (int)wanted.policy,
-                               .priority = (int)wanted.priority,
-                               .nice = wanted.nice,
-                               .resets = wanted.flags & RESETS,
-                               .keeps_nice = wanted.flags & KEEPS_PARAMS});
+    return sched_apply(c, &target,
+                       (struct wish){.policy = wanted.flags & KEEPS_POLICY ? -1 : (int)wanted.policy,
+                                     .priority = (int)wanted.priority,
+                                     .nice = wanted.nice,
+                                     .resets = wanted.flags & RESETS,
+                                     .keeps_nice = wanted.flags & KEEPS_PARAMS});
 }
 
 /* ------------------------------------------------------------------ of several threads at once */
@@ -349,7 +349,7 @@ static int64_t for_each(struct call *c, enum scope scope, int who, each_thread *
     struct target target;
     if (scope != SCOPE_THREAD)
         return for_processes(c, scope, who, each, with);
-    const int64_t status = find(c, who, &target);
+    const int64_t status = sched_find(c, who, &target);
     return status < 0 ? status : each(c, &target, with);
 }
 
@@ -382,7 +382,7 @@ static int64_t set_nice(struct call *c, const struct target *target, void *wante
     if (nice < priority.nice && !may_be(c, nice))
         return -EACCES;
     priority.nice = nice;
-    return set(c, target, &priority);
+    return sched_set(c, target, &priority);
 }
 
 int64_t sched_set_nice(struct call *c)
@@ -439,7 +439,7 @@ static int64_t set_io(struct call *c, const struct target *target, void *io)
     if (target->foreign)
         return -EPERM;
     priority.io = *(const uint16_t *)io;
-    return set(c, target, &priority);
+    return sched_set(c, target, &priority);
 }
 
 static int64_t check_io(int wanted)

@@ -108,7 +108,7 @@ bool signals_raise(struct syscalls *kernel, struct kernel_thread *thread, const 
 }
 
 /* The lowest of a set, or 0; those that a CPU raises come first. */
-static int first_of(uint64_t set)
+static int signals_first_of(uint64_t set)
 {
     const uint64_t faults = signals_bit(SIGSEGV) | signals_bit(SIGBUS) | signals_bit(SIGILL) | signals_bit(SIGTRAP) |
                             signals_bit(SIGFPE) | signals_bit(SIGSYS);
@@ -116,7 +116,7 @@ static int first_of(uint64_t set)
     return set ? __builtin_ctzll(set) + 1 : 0;
 }
 
-static void show(struct syscalls *kernel, const struct signals_info *info)
+static void signals_show(struct syscalls *kernel, const struct signals_info *info)
 {
     if (!kernel->trace)
         return;
@@ -125,7 +125,7 @@ static void show(struct syscalls *kernel, const struct signals_info *info)
 }
 
 /* One without a handler stops the process, or is ignored: at its delivery, which it has come to. */
-static bool is_over(struct syscalls *kernel, int signal)
+static bool signals_is_over(struct syscalls *kernel, int signal)
 {
     const bool stops = stops_is_stop(signal) && kernel->signals.action[signal].handler == HANDLER_DEFAULT;
     if (stops && !stops_is_for_nothing(kernel, signal))
@@ -138,11 +138,12 @@ static int deliverable(struct syscalls *kernel, struct signals_pending *pending,
 {
     int signal;
     struct signals_info info;
-    while ((signal = first_of(pending->set & ~blocked)) != 0 && !stops_is_stopped(kernel) && is_over(kernel, signal)) {
+    while ((signal = signals_first_of(pending->set & ~blocked)) != 0 && !stops_is_stopped(kernel) &&
+           signals_is_over(kernel, signal)) {
         pending_take(pending, signal, &info);
         pending_drop(pending, signal);
         if (stops_is_stop(signal))
-            show(kernel, &info);
+            signals_show(kernel, &info);
     }
     return stops_is_stopped(kernel) ? 0 : signal;
 }
@@ -207,14 +208,14 @@ static bool take_pending(struct signals_info *info, struct syscalls *kernel, int
 int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *info)
 {
     const uint64_t pending = kernel->current->pending.set | kernel->signals.pending.set;
-    const int signal = first_of(pending & set & ~unblockable());
+    const int signal = signals_first_of(pending & set & ~unblockable());
     if (signal)
         take_pending(info, kernel, signal);
     return signal;
 }
 
 /* What is known of a signal without a sender. */
-static struct signals_info info_of(struct syscalls *kernel, int signal)
+static struct signals_info signals_info_of(struct syscalls *kernel, int signal)
 {
     struct signals_info info = {.signal = signal, .code = SI_USER};
     if (!take_pending(&info, kernel, signal)) {
@@ -225,7 +226,7 @@ static struct signals_info info_of(struct syscalls *kernel, int signal)
 }
 
 /* What the handler's run blocks, after the frame has kept the mask from before. */
-static void enter_handler(struct signals_mask *mask, struct signals_action *action, int signal)
+static void signals_enter_handler(struct signals_mask *mask, struct signals_action *action, int signal)
 {
     mask->suspended = false;
     mask->blocked |= action->mask;
@@ -248,20 +249,20 @@ static enum syscalls_delivery deliver_to_handler(struct syscalls *kernel, struct
                     syscalls_signal_name(info->signal), err.text);
         return SYSCALLS_KILLED;
     }
-    enter_handler(&kernel->current->signals, &kernel->signals.action[info->signal], info->signal);
+    signals_enter_handler(&kernel->current->signals, &kernel->signals.action[info->signal], info->signal);
     return SYSCALLS_HANDLED;
 }
 
-static enum syscalls_delivery deliver(struct syscalls *kernel, struct syscalls_cpu *cpu,
-                                      const struct signals_info *info, const struct syscalls_fault *fault)
+static enum syscalls_delivery signals_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu,
+                                              const struct signals_info *info, const struct syscalls_fault *fault)
 {
     const struct signals *signals = &kernel->signals;
     const uint64_t handler = signals->action[info->signal].handler;
     const bool blocked = kernel->current->signals.blocked & signals_bit(info->signal);
-    show(kernel, info);
+    signals_show(kernel, info);
     if (fault && (blocked || handler == HANDLER_IGNORE))
         return SYSCALLS_KILLED;
-    if (is_over(kernel, info->signal))
+    if (signals_is_over(kernel, info->signal))
         return SYSCALLS_IGNORED;
     return handler == HANDLER_DEFAULT ? SYSCALLS_KILLED : deliver_to_handler(kernel, cpu, info, fault);
 }
@@ -269,9 +270,9 @@ static enum syscalls_delivery deliver(struct syscalls *kernel, struct syscalls_c
 enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu, int signal)
 {
     C2_ASSERT(signal >= 1 && signal <= SIGNALS_COUNT);
-    const struct signals_info info = info_of(kernel, signal);
+    const struct signals_info info = signals_info_of(kernel, signal);
     if (!(kernel->current->signals.blocked & signals_bit(signal)))
-        return deliver(kernel, cpu, &info, NULL);
+        return signals_deliver(kernel, cpu, &info, NULL);
     signals_raise(kernel, kernel->current, &info);
     return SYSCALLS_IGNORED;
 }
@@ -281,7 +282,7 @@ enum syscalls_delivery syscalls_fault(struct syscalls *kernel, struct syscalls_c
 {
     const struct signals_info info = {.signal = fault->signal, .code = fault->code, .address = fault->address};
     C2_ASSERT(fault->signal >= 1 && fault->signal <= SIGNALS_COUNT);
-    return deliver(kernel, cpu, &info, fault);
+    return signals_deliver(kernel, cpu, &info, fault);
 }
 
 /* ------------------------------------------------------------------ actions and masks */
@@ -429,7 +430,7 @@ int64_t signals_timedwait(struct call *c)
 /* ------------------------------------------------------------------ sending */
 
 /* To a thread, or to the process. */
-static int64_t send(struct call *c, struct kernel_thread *thread, int signal, int code)
+static int64_t signals_send(struct call *c, struct kernel_thread *thread, int signal, int code)
 {
     struct signals_info info = {.signal = signal, .code = code};
     info.sender.pid = (int32_t)c->kernel->pid;
@@ -451,7 +452,7 @@ static int64_t send_to_thread(struct call *c, int group, int thread, int signal)
         return -EINVAL;
     struct kernel_thread *to = threads_find(c->kernel, (uint32_t)thread);
     if (to && (group == 0 || (uint32_t)group == c->kernel->pid))
-        return send(c, to, signal, SI_TKILL);
+        return signals_send(c, to, signal, SI_TKILL);
     return processes_send_thread(c, (uint32_t)group, (uint32_t)thread, &info);
 }
 

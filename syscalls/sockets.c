@@ -47,7 +47,7 @@ static int64_t protocol_of(int type, int protocol)
     return protocol == 0 || protocol == own ? own : -EPROTONOSUPPORT;
 }
 
-static int64_t check_type(int family, int type)
+static int64_t sockets_check_type(int family, int type)
 {
     if (type & ~TYPE & ~(SOCK_CLOEXEC | SOCK_NONBLOCK))
         return -EINVAL;
@@ -79,7 +79,7 @@ static int64_t add_inet(struct call *c, int host, int family, int type, int prot
 int64_t sockets_socket(struct call *c)
 {
     const int family = (int)c->arg[0], type = (int)c->arg[1];
-    int64_t protocol = check_type(family, type);
+    int64_t protocol = sockets_check_type(family, type);
     if (protocol == 0)
         protocol = check_family(c, family);
     if (protocol == 0 && family == AF_NETLINK)
@@ -99,7 +99,7 @@ int64_t sockets_pair(struct call *c)
 {
     const int family = (int)c->arg[0], type = (int)c->arg[1];
     int host[2];
-    int64_t status = check_type(family, type);
+    int64_t status = sockets_check_type(family, type);
     if (status == 0 && (family == AF_INET || family == AF_INET6)) {
         status = protocol_of(type, (int)c->arg[2]);
         return status < 0 ? status : -EOPNOTSUPP;
@@ -121,7 +121,7 @@ static int64_t check_socket(const struct call *c)
     return getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &bytes) < 0 ? -errno : 0;
 }
 
-static struct network_name *name_of(const struct call *c) { return network_of(c->kernel->network, c->fd[0]); }
+static struct network_name *sockets_name_of(const struct call *c) { return network_of(c->kernel->network, c->fd[0]); }
 
 static bool is_inet(const struct network_name *name) { return name && name->family != AF_UNIX; }
 
@@ -148,7 +148,7 @@ int64_t sockets_bind(struct call *c)
         return -EACCES;
     if (netlink_is(c))
         return address.at.ss_family == AF_NETLINK ? 0 : -EINVAL;
-    struct network_name *name = name_of(c);
+    struct network_name *name = sockets_name_of(c);
     return is_inet(name) ? network_bind_inet(c->kernel->network, name, &address)
                          : network_bind_unix(c, c->fd[0], &address);
 }
@@ -216,7 +216,7 @@ int64_t sockets_connect(struct call *c)
         return status;
     if (netlink_is(c))
         return to.at.ss_family == AF_NETLINK ? 0 : -EINVAL;
-    struct network_name *name = name_of(c);
+    struct network_name *name = sockets_name_of(c);
     return is_inet(name) ? connect_inet(c, name, &to) : connect_unix(c, &to);
 }
 
@@ -224,7 +224,7 @@ int64_t sockets_connect(struct call *c)
 int64_t sockets_listen(struct call *c)
 {
     enum { MANY = 4096 };
-    struct network_name *name = name_of(c);
+    struct network_name *name = sockets_name_of(c);
     if (sandbox_refuses_sockets(c->kernel)) {
         const int64_t status = check_socket(c);
         return status < 0 ? status : -EACCES;
@@ -415,7 +415,7 @@ static int64_t find_unix(struct call *c, const struct network_address *to, struc
 static int64_t direct(struct call *c, struct msghdr *message, uint64_t address, uint64_t bytes,
                       struct sockaddr_un *room)
 {
-    struct network_name *name = name_of(c);
+    struct network_name *name = sockets_name_of(c);
     struct network_address to = {.bytes = (socklen_t)bytes};
     message->msg_name = NULL;
     message->msg_namelen = 0;
@@ -434,7 +434,7 @@ static int64_t direct(struct call *c, struct msghdr *message, uint64_t address, 
     return is_inet(name) ? find_inet(c, name, &to, address != 0, message) : find_unix(c, &to, message);
 }
 
-static uint64_t bytes_of(const struct msghdr *message)
+static uint64_t sockets_bytes_of(const struct msghdr *message)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < message->msg_iovlen; i++)
@@ -446,17 +446,17 @@ static uint64_t bytes_of(const struct msghdr *message)
 static int64_t check_datagram(const struct network_name *name, const struct msghdr *message, int flags)
 {
     enum { MOST = 65535, HEADERS_4 = 28, HEADERS_6 = 8 };
-    if (bytes_of(message) > MOST)
+    if (sockets_bytes_of(message) > MOST)
         return -EMSGSIZE;
     if (flags & MSG_OOB)
         return -EOPNOTSUPP;
-    return bytes_of(message) > (name->family == AF_INET ? MOST - HEADERS_4 : MOST - HEADERS_6) ? -EMSGSIZE : 0;
+    return sockets_bytes_of(message) > (name->family == AF_INET ? MOST - HEADERS_4 : MOST - HEADERS_6) ? -EMSGSIZE : 0;
 }
 
 static int64_t send_directed(struct call *c, struct msghdr *message, uint64_t address, uint64_t bytes, int flags)
 {
     struct sockaddr_un room;
-    const struct network_name *name = name_of(c);
+    const struct network_name *name = sockets_name_of(c);
     const bool drops = network_is_datagrams(name);
     if (netlink_is(c))
         return netlink_send(c, message);
@@ -466,11 +466,11 @@ static int64_t send_directed(struct call *c, struct msghdr *message, uint64_t ad
     if (status < 0)
         return status;
     if (status == GONE)
-        return (int64_t)bytes_of(message);
+        return (int64_t)sockets_bytes_of(message);
     status = send_message(c, message, drops ? flags | MSG_DONTWAIT : flags);
     if (status == -ENOTCONN && is_inet(name)) /* TCP has been shut down before it began */
         return flags & MSG_NOSIGNAL ? -EPIPE : call_broken_pipe(c, c->fd[0]);
-    return drops && status == -EAGAIN ? (int64_t)bytes_of(message) : status;
+    return drops && status == -EAGAIN ? (int64_t)sockets_bytes_of(message) : status;
 }
 
 int64_t sockets_send(struct call *c)
@@ -492,7 +492,8 @@ int64_t sockets_write(struct call *c, const struct iovec *iov, int count)
 static void show_sender(const struct call *c, const struct msghdr *message, struct network_address *out)
 {
     struct network *network = c->kernel->network;
-    const struct network_name *own = name_of(c), *from = network_at(network, message->msg_name, message->msg_namelen);
+    const struct network_name *own = sockets_name_of(c),
+                              *from = network_at(network, message->msg_name, message->msg_namelen);
     *out = (struct network_address){.bytes = 0};
     if (netlink_is(c)) {
         netlink_address(0, out);
@@ -506,12 +507,12 @@ static void show_sender(const struct call *c, const struct msghdr *message, stru
 static int64_t receive_from(struct call *c, struct msghdr *message, int flags)
 {
     struct network_address peer;
-    if (flags & MSG_ERRQUEUE && is_inet(name_of(c)))
+    if (flags & MSG_ERRQUEUE && is_inet(sockets_name_of(c)))
         return -EAGAIN; /* no error is ever queued, and none waits for one */
-    if (network_is_datagrams(name_of(c)))
+    if (network_is_datagrams(sockets_name_of(c)))
         flags &= ~MSG_OOB;
     const int64_t value = receive_message(c, message, flags);
-    const bool unconnected = value == -EINVAL && is_inet(name_of(c)) && is_stream(c) &&
+    const bool unconnected = value == -EINVAL && is_inet(sockets_name_of(c)) && is_stream(c) &&
                              network_peer(c->kernel->network, c->fd[0], &peer) == -ENOTCONN;
     return unconnected ? -ENOTCONN : value;
 }
@@ -556,7 +557,7 @@ static int64_t send_one(struct call *c, uint64_t at, int flags)
     int64_t status = copy_message(c, &message, at, CALL_READS);
     const uint64_t name = (uintptr_t)message.msg_name, bytes = message.msg_namelen;
     if (status == 0)
-        status = control_send(c, &message, is_inet(name_of(c)));
+        status = control_send(c, &message, is_inet(sockets_name_of(c)));
     return status < 0 ? status : send_directed(c, &message, name, bytes, flags);
 }
 
@@ -612,7 +613,7 @@ struct messages {
     uint64_t until; /* guest time behind which no further one is waited for; KERNEL_NEVER */
 };
 
-static uint64_t now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
+static uint64_t sockets_now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
 static int64_t tell_length(struct call *c, uint64_t message, uint64_t bytes)
 {
@@ -647,7 +648,7 @@ static int64_t many(struct call *c, const struct messages *all)
         if (value >= 0)
             value = tell_length(c, at, (uint64_t)value);
         done += value >= 0;
-        if (now_of(c) >= all->until)
+        if (sockets_now_of(c) >= all->until)
             break;
     }
     return done > 0 ? (int64_t)done : value;
@@ -674,7 +675,7 @@ int64_t sockets_receive_messages(struct call *c)
     if (value == 0)
         value = many(c, &all);
     if (timeout && value > 0) {
-        ns = all.until > now_of(c) ? all.until - now_of(c) : 0;
+        ns = all.until > sockets_now_of(c) ? all.until - sockets_now_of(c) : 0;
         *timeout = (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
     }
     return value;
@@ -691,7 +692,7 @@ int64_t sockets_shutdown(struct call *c)
 {
     struct network_address peer;
     const int how = (int)c->arg[1];
-    if (is_inet(name_of(c)) && how >= SHUT_RD && how <= SHUT_RDWR && !listens(c) &&
+    if (is_inet(sockets_name_of(c)) && how >= SHUT_RD && how <= SHUT_RDWR && !listens(c) &&
         network_peer(c->kernel->network, c->fd[0], &peer) == -ENOTCONN)
         return -ENOTCONN;
     return CALL_HOST(c, shutdown(c->fd[0], how));
@@ -777,7 +778,7 @@ static struct network_option *kept_option(struct network_name *name, int level, 
     return NULL;
 }
 
-static int64_t keep_option(struct network_name *name, int level, int option, int value)
+static int64_t sockets_keep_option(struct network_name *name, int level, int option, int value)
 {
     struct network_option *kept = kept_option(name, level, option);
     if (!kept && name->options == NETWORK_OPTIONS)
@@ -856,7 +857,7 @@ uint64_t sockets_deadline(const struct call *c, const struct fd_entry *entry, sh
 int64_t sockets_set_option(struct call *c)
 {
     const int level = (int)c->arg[1], option = (int)c->arg[2];
-    struct network_name *name = name_of(c);
+    struct network_name *name = sockets_name_of(c);
     int64_t status = check_socket(c);
     int value = 0;
     if (status < 0)
@@ -876,7 +877,7 @@ int64_t sockets_set_option(struct call *c)
         return -EINVAL;
     memcpy(&value, c->ptr[3], sizeof value);
     if (!host)
-        return keep_option(name, level, option, value);
+        return sockets_keep_option(name, level, option, value);
     return CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, option, &value, sizeof value));
 }
 
@@ -893,7 +894,7 @@ static void correct(const struct call *c, const struct network_name *name, int o
 
 static int64_t get_int(struct call *c, int level, int option, int *value)
 {
-    struct network_name *name = name_of(c);
+    struct network_name *name = sockets_name_of(c);
     socklen_t bytes = sizeof *value;
     if (level == SOL_SOCKET && is_host_option(option)) {
         if (getsockopt(c->fd[0], SOL_SOCKET, option, value, &bytes) < 0)

@@ -108,7 +108,7 @@ bool stops_is_for_nothing(const struct syscalls *kernel, int signal)
     return signal != SIGSTOP && is_orphaned(kernel->processes, kernel->self->group, NULL);
 }
 
-static void tell_parent(struct syscalls *kernel, int code, int status)
+static void stops_tell_parent(struct syscalls *kernel, int code, int status)
 {
     struct processes *all = kernel->processes;
     struct process *parent = (struct process *)parent_of(all, kernel->self);
@@ -126,7 +126,7 @@ void stops_stop(struct syscalls *kernel, int signal)
 {
     kernel->self->stopped = signal;
     kernel->self->news = PROCESS_STOPPED;
-    tell_parent(kernel, CLD_STOPPED, signal);
+    stops_tell_parent(kernel, CLD_STOPPED, signal);
 }
 
 /* To the process comes SIGCONT, or SIGKILL. */
@@ -143,6 +143,6 @@ void stops_end(struct syscalls *kernel, struct process *process, int signal)
 void stops_tell(struct syscalls *kernel)
 {
     if (kernel->self->tells)
-        tell_parent(kernel, CLD_CONTINUED, SIGCONT);
+        stops_tell_parent(kernel, CLD_CONTINUED, SIGCONT);
     kernel->self->tells = false;
 }

@@ -26,7 +26,7 @@
 #include "syscalls/terminals_priv.h"
 
 /* Whether path is root itself or lies below it. */
-static bool below(const char *path, const char *root)
+static bool synthetic_below(const char *path, const char *root)
 {
     size_t bytes = strlen(root);
     return strncmp(path, root, bytes) == 0 && (path[bytes] == '/' || path[bytes] == '\0');
@@ -34,7 +34,7 @@ static bool below(const char *path, const char *root)
 
 bool synthetic_covers(const struct syscalls *kernel, const char *path)
 {
-    return below(path, "/proc") || below(path, "/sys") || terminals_cover(kernel, path);
+    return synthetic_below(path, "/proc") || synthetic_below(path, "/sys") || terminals_cover(kernel, path);
 }
 
 /* ------------------------------------------------------------------ what a path means */
@@ -48,7 +48,7 @@ struct place {
 };
 
 /* A number as Linux writes it; what follows it into *rest, "" or "/...". */
-static bool read_number(const char *text, uint32_t *number, const char **rest)
+static bool synthetic_read_number(const char *text, uint32_t *number, const char **rest)
 {
     char *end;
     if (text[0] < '1' || text[0] > '9')
@@ -59,19 +59,19 @@ static bool read_number(const char *text, uint32_t *number, const char **rest)
     return value <= INT32_MAX && (*end == '\0' || *end == '/');
 }
 
-static void find_thread(struct place *out)
+static void synthetic_find_thread(struct place *out)
 {
     static const char task[] = "/task/";
     uint32_t tid;
     if (strncmp(out->rest, task, strlen(task)) != 0)
         return;
-    const bool is_number = read_number(out->rest + strlen(task), &tid, &out->rest);
+    const bool is_number = synthetic_read_number(out->rest + strlen(task), &tid, &out->rest);
     out->of.thread = is_number ? views_thread(out->of.view, tid) : NULL;
     out->of.is_thread = true;
     out->gone = !out->of.thread;
 }
 
-static struct place place_of(struct syscalls *kernel, const char *path)
+static struct place synthetic_place_of(struct syscalls *kernel, const char *path)
 {
     static const char root[] = "/proc/";
     struct place out = {.of = {.kernel = kernel, .process = kernel->self, .view = views_of(kernel, kernel->self)}};
@@ -80,7 +80,7 @@ static struct place place_of(struct syscalls *kernel, const char *path)
     if (strncmp(path, root, strlen(root)) != 0)
         return out;
     views_publish(kernel, kernel->instructions);
-    if (!read_number(path + strlen(root), &pid, &out.rest))
+    if (!synthetic_read_number(path + strlen(root), &pid, &out.rest))
         return out;
     out.is_process = true;
     out.of.process = views_find(kernel, pid);
@@ -89,13 +89,13 @@ static struct place place_of(struct syscalls *kernel, const char *path)
         return out;
     out.of.view = views_of(kernel, out.of.process);
     out.of.thread = &out.of.view->thread[0];
-    find_thread(&out);
+    synthetic_find_thread(&out);
     return out;
 }
 
-static bool is_own(const struct place *place) { return place->of.process == place->of.kernel->self; }
+static bool synthetic_is_own(const struct place *place) { return place->of.process == place->of.kernel->self; }
 
-static bool is_there(const struct place *place, const struct content_process_node *node)
+static bool synthetic_is_there(const struct place *place, const struct content_process_node *node)
 {
     return node->where != (place->of.is_thread ? CONTENT_PROCESS : CONTENT_TASK);
 }
@@ -104,7 +104,7 @@ static const struct content_process_node *process_node_of(const struct place *pl
 {
     for (size_t i = 0; i < content_process_node_count && place->rest[0] == '/'; i++)
         if (strcmp(content_process_nodes[i].is.path, place->rest + 1) == 0)
-            return is_there(place, &content_process_nodes[i]) ? &content_process_nodes[i] : NULL;
+            return synthetic_is_there(place, &content_process_nodes[i]) ? &content_process_nodes[i] : NULL;
     return NULL;
 }
 
@@ -129,18 +129,19 @@ static const struct content_node *node_of(const struct place *place, const char 
 static bool is_machine_directory(const char *path)
 {
     for (size_t i = 0; i < content_node_count; i++)
-        if (below(content_nodes[i].path, path))
+        if (synthetic_below(content_nodes[i].path, path))
             return true;
     return false;
 }
 
 /* Of the process itself: what others have open is not shown. */
-static int64_t descriptor_of(struct syscalls *kernel, const struct place *place)
+static int64_t synthetic_descriptor_of(struct syscalls *kernel, const struct place *place)
 {
     static const char root[] = "/fd/";
     char *end;
-    if (!place->is_process || place->gone || !is_own(place) || strncmp(place->rest, root, strlen(root)) != 0 ||
-        place->rest[strlen(root)] < '0' || place->rest[strlen(root)] > '9')
+    if (!place->is_process || place->gone || !synthetic_is_own(place) ||
+        strncmp(place->rest, root, strlen(root)) != 0 || place->rest[strlen(root)] < '0' ||
+        place->rest[strlen(root)] > '9')
         return -1;
     unsigned long fd = strtoul(place->rest + strlen(root), &end, 10);
     return *end == '\0' && fds_at(kernel, fd) ? (int64_t)fd : -1;
@@ -148,18 +149,18 @@ static int64_t descriptor_of(struct syscalls *kernel, const struct place *place)
 
 int64_t synthetic_fd(struct syscalls *kernel, const char *path)
 {
-    const struct place place = place_of(kernel, path);
-    return descriptor_of(kernel, &place);
+    const struct place place = synthetic_place_of(kernel, path);
+    return synthetic_descriptor_of(kernel, &place);
 }
 
-static enum synthetic_kind kind_of(struct syscalls *kernel, const struct place *place, const char *path)
+static enum synthetic_kind synthetic_kind_of(struct syscalls *kernel, const struct place *place, const char *path)
 {
     const struct content_node *node = node_of(place, path);
     if (place->gone)
         return SYNTHETIC_NONE;
     if (terminals_is_device(kernel, path))
         return SYNTHETIC_DEVICE;
-    if (descriptor_of(kernel, place) >= 0 || (node && node->link))
+    if (synthetic_descriptor_of(kernel, place) >= 0 || (node && node->link))
         return SYNTHETIC_LINK;
     if (node && (node->text || node->write))
         return SYNTHETIC_FILE;
@@ -169,15 +170,15 @@ static enum synthetic_kind kind_of(struct syscalls *kernel, const struct place *
 
 enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path)
 {
-    const struct place place = place_of(kernel, path);
-    return kind_of(kernel, &place, path);
+    const struct place place = synthetic_place_of(kernel, path);
+    return synthetic_kind_of(kernel, &place, path);
 }
 
 /* Whether it may be looked into. */
 static bool is_closed(const struct place *place)
 {
     const struct content_process_node *node = place->is_process && !place->gone ? process_node_of(place) : NULL;
-    return node && node->where == CONTENT_OWN && !is_own(place);
+    return node && node->where == CONTENT_OWN && !synthetic_is_own(place);
 }
 
 /* ------------------------------------------------------------------ links */
@@ -228,7 +229,7 @@ static int64_t directory_text(const struct content_of *of, char *out, size_t byt
     return length < 0 ? -errno : length;
 }
 
-static int64_t copy_text(char *out, size_t bytes, const char *text)
+static int64_t synthetic_copy_text(char *out, size_t bytes, const char *text)
 {
     const size_t length = strlen(text);
     if (length > bytes)
@@ -245,7 +246,7 @@ static int64_t process_link(const struct place *place, const struct content_node
     if (directory)
         return directory_text(&place->of, out, bytes);
     const char *text = program ? views_texts(place->of.kernel, place->of.process).program : node->link;
-    return copy_text(out, bytes, text);
+    return synthetic_copy_text(out, bytes, text);
 }
 
 static int64_t machine_link(const struct syscalls *kernel, const struct content_node *node, char *out, size_t bytes)
@@ -257,24 +258,24 @@ static int64_t machine_link(const struct syscalls *kernel, const struct content_
         snprintf(text, sizeof text, "%u/task/%u", kernel->pid, kernel->current->tid);
     else
         snprintf(text, sizeof text, "%s", node->link);
-    return copy_text(out, bytes, text);
+    return synthetic_copy_text(out, bytes, text);
 }
 
 int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, size_t bytes)
 {
-    const struct place place = place_of(kernel, path);
-    const int64_t fd = descriptor_of(kernel, &place);
+    const struct place place = synthetic_place_of(kernel, path);
+    const int64_t fd = synthetic_descriptor_of(kernel, &place);
     if (fd >= 0)
         return descriptor_text(kernel, fd, out, bytes);
     const struct content_node *node = node_of(&place, path);
     if (!node || !node->link)
-        return kind_of(kernel, &place, path) == SYNTHETIC_NONE ? -ENOENT : -EINVAL;
+        return synthetic_kind_of(kernel, &place, path) == SYNTHETIC_NONE ? -ENOENT : -EINVAL;
     return place.is_process ? process_link(&place, node, out, bytes) : machine_link(kernel, node, out, bytes);
 }
 
 /* ------------------------------------------------------------------ open */
 
-static int64_t may_open(enum synthetic_kind kind, int flags)
+static int64_t synthetic_may_open(enum synthetic_kind kind, int flags)
 {
     bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
     switch (kind) {
@@ -297,7 +298,7 @@ static int64_t may_open(enum synthetic_kind kind, int flags)
 }
 
 /* A read-only host descriptor with the content of now, or -errno. */
-static int open_content(const struct place *place, const struct content_node *node)
+static int synthetic_open_content(const struct place *place, const struct content_node *node)
 {
     char name[64];
     int file = memfd_create("c2emu", MFD_CLOEXEC);
@@ -319,9 +320,9 @@ static int open_content(const struct place *place, const struct content_node *no
 
 int64_t synthetic_open(struct call *c, const char *path, int flags)
 {
-    const struct place place = place_of(c->kernel, path);
-    const enum synthetic_kind kind = kind_of(c->kernel, &place, path);
-    int64_t status = may_open(kind, flags);
+    const struct place place = synthetic_place_of(c->kernel, path);
+    const enum synthetic_kind kind = synthetic_kind_of(c->kernel, &place, path);
+    int64_t status = synthetic_may_open(kind, flags);
     if (status == 0 && is_closed(&place))
         status = -EACCES;
     if (status < 0)
@@ -331,7 +332,8 @@ int64_t synthetic_open(struct call *c, const char *path, int flags)
     char *name = c2_strdup(path);
     if (!name)
         return -ENOMEM;
-    int64_t fd = fds_add(c->kernel, open_content(&place, node_of(&place, path)), FD_WAIT_NEVER, flags & O_CLOEXEC);
+    int64_t fd = fds_add(c->kernel, synthetic_open_content(&place, node_of(&place, path)), FD_WAIT_NEVER,
+                         flags & O_CLOEXEC);
     if (fd < 0) {
         c2_free(name);
         return fd;
@@ -357,8 +359,8 @@ int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *o
 {
     static const mode_t modes[] = {
         [SYNTHETIC_FILE] = S_IFREG | 0444, [SYNTHETIC_DIRECTORY] = S_IFDIR | 0555, [SYNTHETIC_LINK] = S_IFLNK | 0777};
-    const struct place place = place_of(kernel, path);
-    enum synthetic_kind kind = kind_of(kernel, &place, path);
+    const struct place place = synthetic_place_of(kernel, path);
+    enum synthetic_kind kind = synthetic_kind_of(kernel, &place, path);
     if (terminals_stat(kernel, path, out))
         return 0;
     if (kind == SYNTHETIC_NONE)
@@ -398,8 +400,8 @@ void synthetic_statfs(struct statfs *out)
 
 int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode)
 {
-    const struct place place = place_of(kernel, path);
-    switch (kind_of(kernel, &place, path)) {
+    const struct place place = synthetic_place_of(kernel, path);
+    switch (synthetic_kind_of(kernel, &place, path)) {
     case SYNTHETIC_NONE:
         return -ENOENT;
     case SYNTHETIC_FILE:
@@ -422,10 +424,10 @@ struct name {
 };
 
 /* The component of path that lies directly in dir; false if path is not below dir. */
-static bool child_name(const char *path, const char *dir, struct name *out)
+static bool synthetic_child_name(const char *path, const char *dir, struct name *out)
 {
     size_t bytes = strlen(dir);
-    if (!below(path, dir) || path[bytes] == '\0')
+    if (!synthetic_below(path, dir) || path[bytes] == '\0')
         return false;
     size_t length = strcspn(path + bytes + 1, "/");
     memcpy(out->text, path + bytes + 1, length);
@@ -482,7 +484,7 @@ static bool next_thread(struct listing *at, uint64_t from)
 static bool next_process_node(struct listing *at)
 {
     for (uint64_t i = at->position - FIRST_NODE; i < content_process_node_count; i++)
-        if (is_there(at->place, &content_process_nodes[i])) {
+        if (synthetic_is_there(at->place, &content_process_nodes[i])) {
             strcpy(at->name.text, content_process_nodes[i].is.path);
             at->position = FIRST_NODE + i + 1;
             return true;
@@ -496,7 +498,7 @@ static bool next_machine_node(struct listing *at)
     struct name last = {""};
     const uint64_t from = at->position - FIRST_NODE;
     for (uint64_t i = 0; i < content_node_count; i++) {
-        if (!child_name(content_nodes[i].path, at->path, &at->name) || strcmp(at->name.text, last.text) == 0)
+        if (!synthetic_child_name(content_nodes[i].path, at->path, &at->name) || strcmp(at->name.text, last.text) == 0)
             continue;
         last = at->name;
         if (i < from)
@@ -507,7 +509,7 @@ static bool next_machine_node(struct listing *at)
     return false;
 }
 
-static bool next_number(struct listing *at)
+static bool synthetic_next_number(struct listing *at)
 {
     const uint64_t from = at->position > FIRST_NUMBER ? at->position - FIRST_NUMBER : 0;
     if (!at->place->is_process)
@@ -528,10 +530,10 @@ static bool next_name(struct listing *at)
         return true;
     if (at->position < FIRST_NUMBER && at->place->is_process && at->place->rest[0] == '\0' && next_process_node(at))
         return true;
-    return next_number(at);
+    return synthetic_next_number(at);
 }
 
-static uint8_t type_of(struct syscalls *kernel, const char *dir, const char *name)
+static uint8_t synthetic_type_of(struct syscalls *kernel, const char *dir, const char *name)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", dir, name);
@@ -557,7 +559,7 @@ static size_t put_entry(char *to, const struct listing *at)
     entry->d_ino = inode_of(path);
     entry->d_off = (off64_t)at->position;
     entry->d_reclen = (unsigned short)bytes;
-    entry->d_type = type_of(at->kernel, at->path, at->name.text);
+    entry->d_type = synthetic_type_of(at->kernel, at->path, at->name.text);
     strcpy(entry->d_name, at->name.text);
     return bytes;
 }
@@ -566,12 +568,12 @@ int64_t synthetic_entries(struct call *c, int host, const char *path, void *to, 
 {
     size_t used = 0, largest = offsetof(struct dirent64, d_name) + NAME_MAX + 1 + 8;
     char entry[sizeof(struct dirent64) + 8] __attribute__((aligned(8)));
-    const struct place place = place_of(c->kernel, path);
+    const struct place place = synthetic_place_of(c->kernel, path);
     int64_t status = 0;
     C2_ASSERT(largest <= sizeof entry);
     if (place.gone)
         return -ENOENT;
-    if (kind_of(c->kernel, &place, path) != SYNTHETIC_DIRECTORY)
+    if (synthetic_kind_of(c->kernel, &place, path) != SYNTHETIC_DIRECTORY)
         return -ENOTDIR;
     struct listing at = {
         .kernel = c->kernel, .place = &place, .path = path, .position = (uint64_t)lseek(host, 0, SEEK_CUR)};

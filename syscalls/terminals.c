@@ -82,19 +82,19 @@ bool terminals_is_dead(const struct fd_entry *entry)
     return !is_master(entry) && entry->lamp->hangups != terminals_at(entry)->hangups;
 }
 
-static void count(const struct fd_entry *entry, uint32_t more)
+static void terminals_count(const struct fd_entry *entry, uint32_t more)
 {
     struct terminal *terminal = terminals_at(entry);
     *(is_master(entry) ? &terminal->masters : &terminal->slaves) += more;
 }
 
-void terminals_copied(const struct fd_entry *entry) { count(entry, 1); }
+void terminals_copied(const struct fd_entry *entry) { terminals_count(entry, 1); }
 
 void terminals_fork(struct syscalls *kernel, bool made)
 {
     for (int fd = 0; kernel->fds.terminals && fd < FDS_MAX; fd++)
         if (kernel->fds.entry[fd].kind == FD_TERMINAL)
-            count(&kernel->fds.entry[fd], made ? 1u : -1u);
+            terminals_count(&kernel->fds.entry[fd], made ? 1u : -1u);
 }
 
 /* ------------------------------------------------------------------ sessions */
@@ -173,7 +173,7 @@ void terminals_release(const struct fd_entry *entry)
 {
     struct syscalls *kernel = entry->lamp->kernel;
     struct terminal *terminal = terminals_at(entry);
-    count(entry, -1u);
+    terminals_count(entry, -1u);
     if (is_master(entry) && terminal->masters == 0) {
         terminal->named = false;
         hang_up(kernel, terminal);
@@ -205,7 +205,7 @@ void terminals_end(struct syscalls *kernel)
 /* ------------------------------------------------------------------ names */
 
 /* N of /dev/pts/N, as Linux writes it. */
-static bool number_in(const char *path, uint32_t *number)
+static bool terminals_number_in(const char *path, uint32_t *number)
 {
     const char *text = path + strlen(DIRECTORY) + 1;
     char *end;
@@ -223,7 +223,7 @@ static bool is_multiplexer(const char *path)
 }
 
 /* A terminal that c2emu was started on. */
-static bool is_outside(const struct syscalls *kernel, uint32_t number)
+static bool terminals_is_outside(const struct syscalls *kernel, uint32_t number)
 {
     for (int i = 0; i < FDS_STANDARD; i++)
         if (kernel->fds.outside[i] == number + 1)
@@ -235,22 +235,23 @@ bool terminals_cover(const struct syscalls *kernel, const char *path)
 {
     const size_t bytes = strlen(DIRECTORY);
     uint32_t number;
-    if (number_in(path, &number))
-        return !is_outside(kernel, number);
+    if (terminals_number_in(path, &number))
+        return !terminals_is_outside(kernel, number);
     return strcmp(path, MULTIPLEXER) == 0 ||
            (strncmp(path, DIRECTORY, bytes) == 0 && (path[bytes] == '/' || path[bytes] == '\0'));
 }
 
-static const struct terminal *named(const struct syscalls *kernel, const char *path)
+static const struct terminal *terminals_named(const struct syscalls *kernel, const char *path)
 {
     uint32_t number;
-    return kernel->terminals && number_in(path, &number) && number < TERMINALS_MOST ? &kernel->terminals->list[number]
-                                                                                    : NULL;
+    return kernel->terminals && terminals_number_in(path, &number) && number < TERMINALS_MOST
+               ? &kernel->terminals->list[number]
+               : NULL;
 }
 
 bool terminals_is_device(const struct syscalls *kernel, const char *path)
 {
-    const struct terminal *terminal = named(kernel, path);
+    const struct terminal *terminal = terminals_named(kernel, path);
     return is_multiplexer(path) || (terminal && terminal->named);
 }
 
@@ -263,7 +264,7 @@ uint32_t terminals_next(const struct syscalls *kernel, uint32_t from)
 
 bool terminals_stat(const struct syscalls *kernel, const char *path, struct stat *out)
 {
-    const struct terminal *terminal = named(kernel, path);
+    const struct terminal *terminal = terminals_named(kernel, path);
     if (!is_multiplexer(path) && !(terminal && terminal->used))
         return false;
     *out = (struct stat){.st_nlink = 1, .st_blksize = 1024, .st_gid = TTY_GROUP};
@@ -278,7 +279,7 @@ bool terminals_stat(const struct syscalls *kernel, const char *path, struct stat
 
 /* ------------------------------------------------------------------ opening */
 
-static int64_t add_descriptor(struct call *c, const struct fd_lamp *made, const char *path, int flags)
+static int64_t terminals_add_descriptor(struct call *c, const struct fd_lamp *made, const char *path, int flags)
 {
     struct syscalls *kernel = c->kernel;
     struct fd_lamp *lamp = c2_calloc(1, sizeof *lamp);
@@ -303,7 +304,7 @@ static int64_t add_descriptor(struct call *c, const struct fd_lamp *made, const 
     entry->path = name;
     entry->lamp = lamp;
     kernel->fds.lamps = kernel->fds.terminals = true;
-    count(entry, 1);
+    terminals_count(entry, 1);
     terminals_refresh(kernel, entry);
     return fd;
 }
@@ -315,12 +316,12 @@ static int64_t open_master(struct call *c, int flags)
     if (status < 0)
         return status;
     struct terminal *list = c->kernel->terminals->list;
-    while (number < TERMINALS_MOST && (list[number].used || is_outside(c->kernel, number)))
+    while (number < TERMINALS_MOST && (list[number].used || terminals_is_outside(c->kernel, number)))
         number++;
     if (number == TERMINALS_MOST)
         return -ENOSPC;
-    const int64_t fd = add_descriptor(c, &(struct fd_lamp){.terminal = number, .side = DISCIPLINE_MASTER}, MULTIPLEXER,
-                                      flags);
+    const int64_t fd = terminals_add_descriptor(c, &(struct fd_lamp){.terminal = number, .side = DISCIPLINE_MASTER},
+                                                MULTIPLEXER, flags);
     if (fd < 0) {
         list[number].masters = 0;
         return fd;
@@ -341,7 +342,7 @@ int64_t terminals_open_slave(struct call *c, uint32_t number, int flags)
         return -EBUSY;
     snprintf(path, sizeof path, DIRECTORY "/%u", number);
     const struct fd_lamp made = {.terminal = number, .side = DISCIPLINE_SLAVE, .hangups = terminal->hangups};
-    const int64_t fd = add_descriptor(c, &made, path, flags);
+    const int64_t fd = terminals_add_descriptor(c, &made, path, flags);
     if (fd < 0)
         return fd;
     terminal->left = false;
@@ -352,7 +353,7 @@ int64_t terminals_open_slave(struct call *c, uint32_t number, int flags)
 
 int64_t terminals_open(struct call *c, const char *path, int flags)
 {
-    const struct terminal *terminal = named(c->kernel, path);
+    const struct terminal *terminal = terminals_named(c->kernel, path);
     if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
         return -EEXIST;
     if ((flags & O_DIRECTORY) == O_DIRECTORY)
@@ -414,7 +415,7 @@ static uint32_t least_of(const struct discipline_end *end, uint64_t room)
 }
 
 /* Until when a read waits that VTIME ends: from now on, or from the last byte that has come. */
-static uint64_t deadline_of(const struct call *c, const struct discipline_end *end, uint32_t there)
+static uint64_t terminals_deadline_of(const struct call *c, const struct discipline_end *end, uint32_t there)
 {
     const uint32_t time = end->settings.character[VTIME];
     if (time == 0 || (there == 0 && end->settings.character[VMIN] != 0))
@@ -433,13 +434,13 @@ static int64_t wait_for_bytes(struct call *c, const struct fd_entry *entry, uint
     struct kernel_wait *wait = &c->kernel->current->wait;
     if (c->result->action != SYSCALLS_BLOCKED || by_lines)
         return value;
-    wait->deadline = deadline_of(c, end, there);
+    wait->deadline = terminals_deadline_of(c, end, there);
     wait->word = there;
     return value;
 }
 
 /* Whether a read is over without waiting; else *value is what it waits with. */
-static bool has_come(struct call *c, const struct fd_entry *entry, uint64_t room, int64_t *value)
+static bool terminals_has_come(struct call *c, const struct fd_entry *entry, uint64_t room, int64_t *value)
 {
     const struct terminal *terminal = terminals_at(entry);
     const struct discipline_end *end = &terminal->line.end[entry->lamp->side];
@@ -475,7 +476,7 @@ int64_t terminals_read(struct call *c, const struct fd_entry *entry, const struc
         return 0;
     if (!is_master(entry) && (value = terminals_check(c, terminal, SIGTTIN)) < 0)
         return value;
-    if (!has_come(c, entry, room, &value))
+    if (!terminals_has_come(c, entry, room, &value))
         return value;
     value = (int64_t)discipline_read(&terminal->line, entry->lamp->side, bytes,
                                      room < sizeof bytes ? room : sizeof bytes, &line);
@@ -491,7 +492,7 @@ static bool takes_nothing(const struct fd_entry *entry)
     return !is_master(entry) && (terminals_is_dead(entry) || terminals_at(entry)->masters == 0);
 }
 
-static int64_t wait_for_room(struct call *c, const struct fd_entry *entry, uint64_t done)
+static int64_t terminals_wait_for_room(struct call *c, const struct fd_entry *entry, uint64_t done)
 {
     if (fcntl(entry->host, F_GETFL) & O_NONBLOCK)
         return done ? (int64_t)done : -EAGAIN;
@@ -518,5 +519,5 @@ int64_t terminals_write(struct call *c, const struct fd_entry *entry, const stru
     }
     terminals_send_typed(c->kernel, terminal);
     terminals_refresh(c->kernel, entry);
-    return whole ? (int64_t)done : wait_for_room(c, entry, done);
+    return whole ? (int64_t)done : terminals_wait_for_room(c, entry, done);
 }

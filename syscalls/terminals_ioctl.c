@@ -34,14 +34,17 @@ static struct discipline_settings *settings_of(const struct request *r)
     return &r->terminal->line.end[DISCIPLINE_SLAVE].settings;
 }
 
-static int64_t give(const struct request *r, const void *value, size_t bytes)
+static int64_t terminals_ioctl_give(const struct request *r, const void *value, size_t bytes)
 {
     return guest_write(r->c, r->c->arg[2], value, bytes);
 }
 
-static int64_t give_number(const struct request *r, uint32_t value) { return give(r, &value, sizeof value); }
+static int64_t terminals_ioctl_give_number(const struct request *r, uint32_t value)
+{
+    return terminals_ioctl_give(r, &value, sizeof value);
+}
 
-static int64_t take_number(const struct request *r, int32_t *value)
+static int64_t terminals_ioctl_take_number(const struct request *r, int32_t *value)
 {
     return guest_read(r->c, value, r->c->arg[2], sizeof *value);
 }
@@ -82,12 +85,13 @@ static int64_t give_old(const struct request *r)
     old.control = (uint16_t)now->control;
     old.local = (uint16_t)now->local;
     memcpy(old.character, now->character, sizeof old.character);
-    return give(r, &old, OLD_BYTES);
+    return terminals_ioctl_give(r, &old, OLD_BYTES);
 }
 
 static void take_half(uint32_t *flags, uint16_t half) { *flags = (*flags & 0xffff0000u) | half; }
 
-static int64_t read_settings(const struct request *r, struct discipline_settings *settings, size_t bytes)
+static int64_t terminals_ioctl_read_settings(const struct request *r, struct discipline_settings *settings,
+                                             size_t bytes)
 {
     struct old_settings old;
     if (bytes != OLD_BYTES)
@@ -109,7 +113,7 @@ static int64_t set_settings(const struct request *r, size_t bytes, bool flushes)
     struct discipline_settings settings = *settings_of(r);
     int64_t status = terminals_check(r->c, r->terminal, SIGTTOU);
     if (status == 0)
-        status = read_settings(r, &settings, bytes);
+        status = terminals_ioctl_read_settings(r, &settings, bytes);
     if (status == 0 && settings.local & EXTPROC)
         status = -EINVAL;
     if (status < 0)
@@ -121,7 +125,7 @@ static int64_t set_settings(const struct request *r, size_t bytes, bool flushes)
     return 0;
 }
 
-static int64_t set_size(const struct request *r)
+static int64_t terminals_ioctl_set_size(const struct request *r)
 {
     struct winsize size;
     const int64_t status = guest_read(r->c, &size, r->c->arg[2], sizeof size);
@@ -145,16 +149,16 @@ static bool settings_request(const struct request *r, uint32_t number, int64_t *
         *value = set_settings(r, OLD_BYTES, number == TCSETAF);
         return true;
     case TIOCGLCKTRMIOS:
-        *value = give(r, &none_locked, TERMIOS_BYTES);
+        *value = terminals_ioctl_give(r, &none_locked, TERMIOS_BYTES);
         return true;
     case TIOCSLCKTRMIOS:
         *value = -EPERM;
         return true;
     case TCGETS:
-        *value = give(r, settings_of(r), TERMIOS_BYTES);
+        *value = terminals_ioctl_give(r, settings_of(r), TERMIOS_BYTES);
         return true;
     case TCGETS2:
-        *value = give(r, settings_of(r), TERMIOS2_BYTES);
+        *value = terminals_ioctl_give(r, settings_of(r), TERMIOS2_BYTES);
         return true;
     case TCSETS:
     case TCSETSW:
@@ -167,10 +171,10 @@ static bool settings_request(const struct request *r, uint32_t number, int64_t *
         *value = set_settings(r, TERMIOS2_BYTES, number == TCSETSF2);
         return true;
     case TIOCGWINSZ:
-        *value = give(r, &r->terminal->size, sizeof r->terminal->size);
+        *value = terminals_ioctl_give(r, &r->terminal->size, sizeof r->terminal->size);
         return true;
     case TIOCSWINSZ:
-        *value = set_size(r);
+        *value = terminals_ioctl_set_size(r);
         return true;
     default:
         return false;
@@ -196,7 +200,7 @@ static int64_t flow(const struct request *r, int action)
     return 0;
 }
 
-static int64_t flush(const struct request *r, int what)
+static int64_t terminals_ioctl_flush(const struct request *r, int what)
 {
     const int64_t status = r->master ? 0 : terminals_check(r->c, r->terminal, SIGTTOU);
     if (status < 0)
@@ -207,7 +211,7 @@ static int64_t flush(const struct request *r, int what)
     return 0;
 }
 
-static int64_t simulate(const struct request *r)
+static int64_t terminals_ioctl_simulate(const struct request *r)
 {
     uint8_t byte;
     if (terminals_controlling(r->c->kernel, r->c->kernel->self) != r->terminal)
@@ -224,10 +228,10 @@ static bool bytes_request(const struct request *r, uint32_t number, int64_t *val
 {
     switch (number) {
     case FIONREAD:
-        *value = give_number(r, discipline_count(&r->terminal->line, r->entry->lamp->side));
+        *value = terminals_ioctl_give_number(r, discipline_count(&r->terminal->line, r->entry->lamp->side));
         return true;
     case TIOCOUTQ:
-        *value = give_number(r, 0);
+        *value = terminals_ioctl_give_number(r, 0);
         return true;
     case TCSBRK: /* all that was written has arrived; breaks there are none */
     case TCSBRKP:
@@ -239,10 +243,10 @@ static bool bytes_request(const struct request *r, uint32_t number, int64_t *val
         *value = flow(r, (int)r->c->arg[2]);
         return true;
     case TCFLSH:
-        *value = flush(r, (int)r->c->arg[2]);
+        *value = terminals_ioctl_flush(r, (int)r->c->arg[2]);
         return true;
     case TIOCSTI:
-        *value = simulate(r);
+        *value = terminals_ioctl_simulate(r);
         return true;
     default:
         return false;
@@ -251,23 +255,23 @@ static bool bytes_request(const struct request *r, uint32_t number, int64_t *val
 
 /* ------------------------------------------------------------------ sessions */
 
-static bool is_own(const struct request *r)
+static bool terminals_ioctl_is_own(const struct request *r)
 {
     return terminals_controlling(r->c->kernel, r->c->kernel->self) == r->terminal;
 }
 
-static int64_t set_group(const struct request *r)
+static int64_t terminals_ioctl_set_group(const struct request *r)
 {
     int32_t group;
     int64_t status = terminals_check(r->c, r->terminal, SIGTTOU);
     if (status < 0)
         return status == -EIO ? -ENOTTY : status;
-    status = take_number(r, &group);
+    status = terminals_ioctl_take_number(r, &group);
     if (status < 0)
         return status;
     if (group < 0)
         return -EINVAL;
-    if (!is_own(r))
+    if (!terminals_ioctl_is_own(r))
         return -ENOTTY;
     status = processes_check_group(r->c->kernel, (uint32_t)group);
     if (status == 0)
@@ -278,7 +282,7 @@ static int64_t set_group(const struct request *r)
 static int64_t become_own(const struct request *r)
 {
     struct syscalls *kernel = r->c->kernel;
-    if (kernel->self->pid == kernel->self->session && is_own(r))
+    if (kernel->self->pid == kernel->self->session && terminals_ioctl_is_own(r))
         return 0;
     if (!terminals_may_control(kernel, r->terminal) || r->entry->lamp->access == O_WRONLY)
         return -EPERM;
@@ -286,11 +290,11 @@ static int64_t become_own(const struct request *r)
     return 0;
 }
 
-static int64_t give_up(const struct request *r)
+static int64_t terminals_ioctl_give_up(const struct request *r)
 {
     struct syscalls *kernel = r->c->kernel;
     const uint32_t group = r->terminal->group;
-    if (!is_own(r))
+    if (!terminals_ioctl_is_own(r))
         return -ENOTTY;
     if (kernel->self->pid != kernel->self->session) {
         kernel->self->detached = true;
@@ -304,22 +308,22 @@ static int64_t give_up(const struct request *r)
 
 static bool session_request(const struct request *r, uint32_t number, int64_t *value)
 {
-    const bool stranger = !r->master && !is_own(r);
+    const bool stranger = !r->master && !terminals_ioctl_is_own(r);
     switch (number) {
     case TIOCGPGRP:
-        *value = stranger ? -ENOTTY : give_number(r, r->terminal->group);
+        *value = stranger ? -ENOTTY : terminals_ioctl_give_number(r, r->terminal->group);
         return true;
     case TIOCGSID:
-        *value = stranger || r->terminal->session == 0 ? -ENOTTY : give_number(r, r->terminal->session);
+        *value = stranger || r->terminal->session == 0 ? -ENOTTY : terminals_ioctl_give_number(r, r->terminal->session);
         return true;
     case TIOCSPGRP:
-        *value = set_group(r);
+        *value = terminals_ioctl_set_group(r);
         return true;
     case TIOCSCTTY:
         *value = become_own(r);
         return true;
     case TIOCNOTTY:
-        *value = give_up(r);
+        *value = terminals_ioctl_give_up(r);
         return true;
     default:
         return false;
@@ -331,7 +335,7 @@ static bool session_request(const struct request *r, uint32_t number, int64_t *v
 static int64_t set_packets(const struct request *r)
 {
     int32_t on;
-    const int64_t status = take_number(r, &on);
+    const int64_t status = terminals_ioctl_take_number(r, &on);
     if (status < 0)
         return status;
     if (on && !r->terminal->line.packets)
@@ -343,7 +347,7 @@ static int64_t set_packets(const struct request *r)
 static int64_t set_lock(const struct request *r)
 {
     int32_t on;
-    const int64_t status = take_number(r, &on);
+    const int64_t status = terminals_ioctl_take_number(r, &on);
     if (status == 0)
         r->terminal->locked = on;
     return status;
@@ -362,19 +366,19 @@ static bool master_request(const struct request *r, uint32_t number, int64_t *va
 {
     switch (number) {
     case TIOCGPTN:
-        *value = give_number(r, r->entry->lamp->terminal);
+        *value = terminals_ioctl_give_number(r, r->entry->lamp->terminal);
         return true;
     case TIOCSPTLCK:
         *value = set_lock(r);
         return true;
     case TIOCGPTLCK:
-        *value = give_number(r, r->terminal->locked);
+        *value = terminals_ioctl_give_number(r, r->terminal->locked);
         return true;
     case TIOCPKT:
         *value = set_packets(r);
         return true;
     case TIOCGPKT:
-        *value = give_number(r, r->terminal->line.packets);
+        *value = terminals_ioctl_give_number(r, r->terminal->line.packets);
         return true;
     case TIOCGPTPEER:
         *value = terminals_open_slave(r->c, r->entry->lamp->terminal, (int)r->c->arg[2]);
@@ -399,11 +403,11 @@ static int64_t other_request(const struct request *r, uint32_t number)
         r->terminal->exclusive = number == TIOCEXCL;
         return 0;
     case TIOCGEXCL:
-        return give_number(r, r->terminal->exclusive);
+        return terminals_ioctl_give_number(r, r->terminal->exclusive);
     case TIOCGETD:
-        return give_number(r, N_TTY);
+        return terminals_ioctl_give_number(r, N_TTY);
     case TIOCSETD:
-        status = take_number(r, &discipline);
+        status = terminals_ioctl_take_number(r, &discipline);
         return status < 0 ? status : discipline == N_TTY ? 0 : -EINVAL;
     default:
         return -ENOTTY;

@@ -35,7 +35,7 @@
 /* ------------------------------------------------------------------ the list */
 
 /* Processes and threads have one row of numbers. */
-static uint32_t next_number(struct syscalls *kernel)
+static uint32_t threads_next_number(struct syscalls *kernel)
 {
     struct processes *all = kernel->processes;
     if (all && all->last > kernel->last_tid)
@@ -53,7 +53,7 @@ struct kernel_thread *threads_create(struct syscalls *kernel)
     struct kernel_thread *thread = c2_calloc(1, sizeof *thread);
     if (!thread)
         return NULL;
-    thread->tid = next_number(kernel);
+    thread->tid = threads_next_number(kernel);
     thread->number = kernel->started++;
     priorities_inherit(kernel, kernel->pid, thread->tid);
     thread->timer_slack = KERNEL_TIMER_SLACK_NS;
@@ -70,7 +70,7 @@ void kernel_wait_release(struct syscalls *kernel, struct kernel_wait *wait)
     *wait = (struct kernel_wait){.kind = KERNEL_RUNS};
 }
 
-static void destroy(struct syscalls *kernel, struct kernel_thread *thread)
+static void syscalls_threads_destroy(struct syscalls *kernel, struct kernel_thread *thread)
 {
     kernel_wait_release(kernel, &thread->wait);
     if (thread->opening >= 0)
@@ -82,7 +82,7 @@ static void destroy(struct syscalls *kernel, struct kernel_thread *thread)
 void threads_destroy(struct syscalls *kernel)
 {
     for (uint32_t i = 0; i < kernel->thread_count; i++)
-        destroy(kernel, kernel->threads[i]);
+        syscalls_threads_destroy(kernel, kernel->threads[i]);
     c2_free(kernel->threads);
 }
 
@@ -100,7 +100,7 @@ bool threads_alone(const struct syscalls *kernel)
            daemons_next(kernel) == KERNEL_NEVER;
 }
 
-static void forget(struct syscalls *kernel, struct kernel_thread *thread)
+static void threads_forget(struct syscalls *kernel, struct kernel_thread *thread)
 {
     uint32_t i = 0;
     while (kernel->threads[i] != thread)
@@ -108,7 +108,7 @@ static void forget(struct syscalls *kernel, struct kernel_thread *thread)
     kernel->thread_count--;
     priorities_end(kernel, thread->tid);
     memmove(&kernel->threads[i], &kernel->threads[i + 1], (kernel->thread_count - i) * sizeof *kernel->threads);
-    destroy(kernel, thread);
+    syscalls_threads_destroy(kernel, thread);
 }
 
 void threads_keep_current(struct syscalls *kernel)
@@ -116,7 +116,7 @@ void threads_keep_current(struct syscalls *kernel)
     struct kernel_thread *kept = kernel->current;
     for (uint32_t i = 0; i < kernel->thread_count; i++)
         if (kernel->threads[i] != kept)
-            destroy(kernel, kernel->threads[i]);
+            syscalls_threads_destroy(kernel, kernel->threads[i]);
     kernel->threads[0] = kept;
     kernel->thread_count = 1;
     kept->tid = kernel->pid;
@@ -131,7 +131,7 @@ struct start {
     uint64_t flags, stack, parent_tid, child_tid, tls;
 };
 
-static int64_t check(struct call *c, const struct start *start)
+static int64_t threads_check(struct call *c, const struct start *start)
 {
     const uint64_t all = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
     const uint64_t known = all | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
@@ -141,7 +141,7 @@ static int64_t check(struct call *c, const struct start *start)
     return c->kernel->thread_count < THREADS_MOST ? 0 : -EAGAIN;
 }
 
-static int64_t give_number(struct call *c, const struct start *start, uint32_t tid)
+static int64_t threads_give_number(struct call *c, const struct start *start, uint32_t tid)
 {
     int64_t status = 0;
     if (start->flags & CLONE_PARENT_SETTID)
@@ -151,11 +151,11 @@ static int64_t give_number(struct call *c, const struct start *start, uint32_t t
     return status;
 }
 
-static int64_t start_thread(struct call *c, const struct start *start)
+static int64_t threads_start_thread(struct call *c, const struct start *start)
 {
     struct syscalls *kernel = c->kernel;
     const struct kernel_thread *self = kernel->current;
-    int64_t status = check(c, start);
+    int64_t status = threads_check(c, start);
     if (status < 0)
         return status;
     struct kernel_thread *thread = threads_create(kernel);
@@ -166,8 +166,8 @@ static int64_t start_thread(struct call *c, const struct start *start)
     thread->no_new_privileges = self->no_new_privileges;
     thread->timer_slack = self->timer_slack;
     thread->clear_tid = start->flags & CLONE_CHILD_CLEARTID ? start->child_tid : 0;
-    if ((status = give_number(c, start, thread->tid)) < 0) {
-        forget(kernel, thread);
+    if ((status = threads_give_number(c, start, thread->tid)) < 0) {
+        threads_forget(kernel, thread);
         return status;
     }
     c->result->action = SYSCALLS_STARTED;
@@ -199,7 +199,7 @@ int64_t threads_clone(struct call *c)
         .child_tid = c->arg[3],
         .tls = c->arg[4],
     };
-    return start_thread(c, &start);
+    return threads_start_thread(c, &start);
 }
 
 /* struct clone_args, and how many of its words the first version had. */
@@ -219,7 +219,7 @@ enum {
     CLONE_WORDS
 };
 
-static int64_t take_arguments(struct call *c, uint64_t words[CLONE_WORDS])
+static int64_t threads_take_arguments(struct call *c, uint64_t words[CLONE_WORDS])
 {
     memset(words, 0, CLONE_WORDS * sizeof *words);
     if (c->arg[1] < FIRST_WORDS * sizeof *words)
@@ -249,7 +249,7 @@ static int64_t check_arguments(const uint64_t words[CLONE_WORDS])
 int64_t threads_clone3(struct call *c)
 {
     uint64_t words[CLONE_WORDS];
-    int64_t status = take_arguments(c, words);
+    int64_t status = threads_take_arguments(c, words);
     if (status == 0)
         status = check_arguments(words);
     if (status < 0)
@@ -269,7 +269,7 @@ int64_t threads_clone3(struct call *c)
         .child_tid = words[CHILD_TID],
         .tls = words[TLS],
     };
-    return start_thread(c, &start);
+    return threads_start_thread(c, &start);
 }
 
 /* ------------------------------------------------------------------ ending */
@@ -298,7 +298,7 @@ int64_t threads_exit(struct call *c)
     threads_clear_number(c, self);
     if (c->result->action == SYSCALLS_FAILED)
         return 0;
-    forget(kernel, self);
+    threads_forget(kernel, self);
     kernel->current = NULL;
     c->result->action = SYSCALLS_ENDED;
     return 0;
@@ -544,7 +544,7 @@ static int poll_outside(struct syscalls *kernel, int milliseconds)
 }
 
 /* The host waits for what others may send to any of the threads, at most until `next`. */
-static bool wait_outside(struct syscalls *kernel, uint64_t instructions, uint64_t next)
+static bool threads_wait_outside(struct syscalls *kernel, uint64_t instructions, uint64_t next)
 {
     if (!syscalls_waits_outside(kernel))
         return false;
@@ -561,7 +561,7 @@ void syscalls_look_outside(struct syscalls *kernel) { poll_outside(kernel, LOOK_
 bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions)
 {
     const uint64_t next = syscalls_next_time(kernel);
-    if (wait_outside(kernel, instructions, next))
+    if (threads_wait_outside(kernel, instructions, next))
         return true;
     if (next == KERNEL_NEVER)
         return false;

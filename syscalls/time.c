@@ -66,14 +66,14 @@ bool kernel_timespec_ns(uint64_t *out, const struct timespec *time)
     return true;
 }
 
-static struct timespec timespec_of(uint64_t ns)
+static struct timespec time_timespec_of(uint64_t ns)
 {
     return (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
 }
 
-static uint64_t now(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
+static uint64_t time_now(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
-static uint64_t real_now(const struct call *c) { return now(c) + c->kernel->start_seconds * KERNEL_NS; }
+static uint64_t real_now(const struct call *c) { return time_now(c) + c->kernel->start_seconds * KERNEL_NS; }
 
 /* The clocks of clock_getcpuclockid() and pthread_getcpuclockid() hold the process or thread in their upper bits; 0 is
  * the caller. */
@@ -105,7 +105,7 @@ static bool read_clock(const struct call *c, int clock, uint64_t *ns)
     case CLOCK_MONOTONIC_COARSE:
     case CLOCK_BOOTTIME:
     case CLOCK_BOOTTIME_ALARM:
-        *ns = now(c);
+        *ns = time_now(c);
         return true;
     case CLOCK_PROCESS_CPUTIME_ID:
         *ns = kernel_cpu_ns(c->kernel, c->instructions);
@@ -125,7 +125,7 @@ int64_t time_gettime(struct call *c)
     uint64_t ns;
     if (!read_clock(c, (int)c->arg[0], &ns))
         return -EINVAL;
-    *(struct timespec *)c->ptr[1] = timespec_of(ns);
+    *(struct timespec *)c->ptr[1] = time_timespec_of(ns);
     return 0;
 }
 
@@ -137,7 +137,7 @@ int64_t time_getres(struct call *c)
         return -EINVAL;
     bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
     if (c->ptr[1])
-        *(struct timespec *)c->ptr[1] = timespec_of(coarse ? 4000000 : 1);
+        *(struct timespec *)c->ptr[1] = time_timespec_of(coarse ? 4000000 : 1);
     return 0;
 }
 
@@ -165,7 +165,7 @@ int64_t time_times(struct call *c)
     const uint64_t tick = KERNEL_NS / 100, used = kernel_cpu_ns(c->kernel, c->instructions);
     if (c->ptr[0])
         *(struct tms *)c->ptr[0] = (struct tms){.tms_utime = (clock_t)(used / tick)};
-    return (int64_t)(now(c) / tick);
+    return (int64_t)(time_now(c) / tick);
 }
 
 /* ------------------------------------------------------------------ sleeping */

@@ -47,7 +47,7 @@ static uint64_t clock_now(const struct syscalls *kernel, const struct timer *tim
 static bool is_silent(const struct timer *timer) { return timer->signal == 0 || timer->queued; }
 
 /* So many ns before it is due; KERNEL_NEVER: it is disarmed or silent, or its thread does not run. */
-static uint64_t left_of(const struct syscalls *kernel, const struct timer *timer, uint64_t instructions)
+static uint64_t timers_left_of(const struct syscalls *kernel, const struct timer *timer, uint64_t instructions)
 {
     if (timer->due == KERNEL_NEVER || is_silent(timer) ||
         (timer->counts == TIMER_THREAD && (!kernel->current || kernel->current->tid != timer->owner)))
@@ -60,7 +60,7 @@ static uint64_t least_left(const struct syscalls *kernel, uint64_t instructions)
 {
     uint64_t least = KERNEL_NEVER;
     for (uint32_t i = 0; i < kernel->timer_room; i++) {
-        const uint64_t left = left_of(kernel, &kernel->timers[i], instructions);
+        const uint64_t left = timers_left_of(kernel, &kernel->timers[i], instructions);
         least = left < least ? left : least;
     }
     return least;
@@ -90,7 +90,7 @@ uint64_t timers_next(const struct syscalls *kernel)
 
 /* ------------------------------------------------------------------ expiring */
 
-static void send(struct syscalls *kernel, struct timer *timer, uint64_t expirations)
+static void timers_send(struct syscalls *kernel, struct timer *timer, uint64_t expirations)
 {
     struct kernel_thread *thread = timer->thread ? threads_find(kernel, timer->thread) : NULL;
     struct signals_info info = {.signal = timer->signal, .code = timer->id < 0 ? ALARM_CODE : SI_TIMER};
@@ -104,7 +104,7 @@ static void send(struct syscalls *kernel, struct timer *timer, uint64_t expirati
 }
 
 /* To the next moment behind `now`, or none; how often it has expired on its way there. */
-static uint64_t go_on(struct syscalls *kernel, struct timer *timer, uint64_t now)
+static uint64_t timers_go_on(struct syscalls *kernel, struct timer *timer, uint64_t now)
 {
     if (timer->due == KERNEL_NEVER || timer->due > now)
         return 0;
@@ -118,9 +118,9 @@ void syscalls_expire(struct syscalls *kernel, uint64_t instructions)
 {
     daemons_expire(kernel, instructions);
     for (uint32_t i = 0; kernel->timers_armed && i < kernel->timer_room; i++)
-        if (left_of(kernel, &kernel->timers[i], instructions) == 0)
-            send(kernel, &kernel->timers[i],
-                 go_on(kernel, &kernel->timers[i], clock_now(kernel, &kernel->timers[i], instructions)));
+        if (timers_left_of(kernel, &kernel->timers[i], instructions) == 0)
+            timers_send(kernel, &kernel->timers[i],
+                        timers_go_on(kernel, &kernel->timers[i], clock_now(kernel, &kernel->timers[i], instructions)));
 }
 
 void timers_taken(struct syscalls *kernel, struct signals_info *info)
@@ -131,7 +131,7 @@ void timers_taken(struct syscalls *kernel, struct signals_info *info)
         struct timer *timer = &kernel->timers[i];
         if (!timer->used || timer->id != info->sender.pid || !timer->queued)
             continue;
-        timer->overruns += go_on(kernel, timer, clock_now(kernel, timer, kernel->instructions));
+        timer->overruns += timers_go_on(kernel, timer, clock_now(kernel, timer, kernel->instructions));
         timer->told = timer->overruns > INT32_MAX ? INT32_MAX : (uint32_t)timer->overruns;
         info->sender.uid = timer->told;
         timer->overruns = 0;
@@ -144,7 +144,7 @@ void timers_taken(struct syscalls *kernel, struct signals_info *info)
 /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF; and those of the limit on CPU time, soft and hard. */
 enum { INTERVAL_TIMERS = 3, SOFT_LIMIT = INTERVAL_TIMERS, HARD_LIMIT, OWN_TIMERS };
 
-static bool make_room(struct syscalls *kernel, uint32_t room)
+static bool timers_make_room(struct syscalls *kernel, uint32_t room)
 {
     struct timer *grown = c2_realloc(kernel->timers, room * sizeof *grown);
     if (!grown)
@@ -167,7 +167,7 @@ static struct timer *own_timer(struct syscalls *kernel, int which)
                            {TIMER_PROCESS, SIGPROF},
                            {TIMER_PROCESS, SIGXCPU},
                            {TIMER_PROCESS, SIGKILL}};
-    if (which < 0 || which >= OWN_TIMERS || (kernel->timer_room == 0 && !make_room(kernel, 8)))
+    if (which < 0 || which >= OWN_TIMERS || (kernel->timer_room == 0 && !timers_make_room(kernel, 8)))
         return NULL;
     struct timer *timer = &kernel->timers[which];
     timer->used = true;
@@ -187,7 +187,7 @@ static struct timer *free_timer(struct syscalls *kernel, int *id)
     uint32_t i = OWN_TIMERS;
     while (i < kernel->timer_room && kernel->timers[i].used)
         i++;
-    if (i >= kernel->timer_room && !make_room(kernel, i < 8 ? 8 : 2 * i))
+    if (i >= kernel->timer_room && !timers_make_room(kernel, i < 8 ? 8 : 2 * i))
         return NULL;
     *id = (int)i - OWN_TIMERS;
     return &kernel->timers[i];
@@ -225,7 +225,7 @@ void timers_forget(struct syscalls *kernel)
 }
 
 /* The moment of a limit in seconds, of which 0 counts as 1; that has not come yet, or has just come. */
-static uint64_t moment_of(const struct syscalls *kernel, uint64_t seconds, uint64_t instructions)
+static uint64_t timers_moment_of(const struct syscalls *kernel, uint64_t seconds, uint64_t instructions)
 {
     const uint64_t now = kernel_cpu_ns(kernel, instructions), most = KERNEL_LAST_NS / KERNEL_NS;
     const uint64_t at = (seconds == 0 ? 1 : seconds < most ? seconds : most) * KERNEL_NS;
@@ -239,9 +239,10 @@ bool timers_limit_cpu(struct syscalls *kernel, uint64_t instructions)
     if (!soft || !hard)
         return false;
     const bool limited = limit->soft != RLIM_INFINITY, kills = limited && limit->hard != RLIM_INFINITY;
-    arm(kernel, hard, kills ? moment_of(kernel, limit->hard, instructions) : KERNEL_NEVER, 0);
+    arm(kernel, hard, kills ? timers_moment_of(kernel, limit->hard, instructions) : KERNEL_NEVER, 0);
     arm(kernel, soft,
-        limited && limit->soft < limit->hard ? moment_of(kernel, limit->soft, instructions) : KERNEL_NEVER, KERNEL_NS);
+        limited && limit->soft < limit->hard ? timers_moment_of(kernel, limit->soft, instructions) : KERNEL_NEVER,
+        KERNEL_NS);
     return true;
 }
 
@@ -320,7 +321,7 @@ struct event {
     int32_t signal, notify, thread, pad;
 };
 
-static bool take_event(struct call *c, struct timer *timer)
+static bool timers_take_event(struct call *c, struct timer *timer)
 {
     const struct event *event = c->ptr[1];
     if (!event) {
@@ -375,7 +376,7 @@ int64_t timers_create(struct call *c)
     if (!timer)
         return -EAGAIN;
     int64_t status = take_clock(c, &made);
-    if (status == 0 && !take_event(c, &made))
+    if (status == 0 && !timers_take_event(c, &made))
         status = -EINVAL;
     if (status == 0)
         status = guest_write(c, c->arg[2], &made.id, sizeof made.id);
@@ -384,15 +385,15 @@ int64_t timers_create(struct call *c)
     return status;
 }
 
-static struct timespec timespec_of(uint64_t ns)
+static struct timespec timers_timespec_of(uint64_t ns)
 {
     return (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
 }
 
-static void show(struct call *c, const struct timer *timer, struct itimerspec *out)
+static void timers_show(struct call *c, const struct timer *timer, struct itimerspec *out)
 {
-    out->it_interval = timespec_of(timer->interval);
-    out->it_value = timespec_of(remaining(c->kernel, timer, c->instructions, 1));
+    out->it_interval = timers_timespec_of(timer->interval);
+    out->it_value = timers_timespec_of(remaining(c->kernel, timer, c->instructions, 1));
 }
 
 int64_t timers_settime(struct call *c)
@@ -408,7 +409,7 @@ int64_t timers_settime(struct call *c)
     if (c->arg[1] & TIMER_ABSTIME)
         due = first > boot ? first - boot : 0;
     if (c->ptr[3])
-        show(c, timer, c->ptr[3]);
+        timers_show(c, timer, c->ptr[3]);
     timer->overruns = timer->told = 0;
     arm(c->kernel, timer, first ? due : KERNEL_NEVER, interval);
     return 0;
@@ -419,7 +420,7 @@ int64_t timers_gettime(struct call *c)
     const struct timer *timer = timer_of(c->kernel, (int)c->arg[0]);
     if (!timer)
         return -EINVAL;
-    show(c, timer, c->ptr[1]);
+    timers_show(c, timer, c->ptr[1]);
     return 0;
 }
 

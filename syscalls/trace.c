@@ -36,7 +36,7 @@ static void put_choice(FILE *to, const struct call_names *names, int64_t value)
 }
 
 /* The value in the masked bits first, then each name whose bits are all set, then what is left. */
-static void put_flags(FILE *to, const struct call_names *names, uint64_t value)
+static void trace_put_flags(FILE *to, const struct call_names *names, uint64_t value)
 {
     uint64_t left = value, field = value & names->mask;
     const char *between = "";
@@ -79,7 +79,7 @@ static const char *escape_of(unsigned char byte)
     }
 }
 
-static void put_string(FILE *to, const char *text, size_t bytes, size_t shown)
+static void trace_put_string(FILE *to, const char *text, size_t bytes, size_t shown)
 {
     fputc('"', to);
     for (size_t i = 0; i < bytes && i < shown; i++) {
@@ -114,7 +114,7 @@ static void put_timespec(FILE *to, const struct timespec *time)
     fprintf(to, "{tv_sec=%lld, tv_nsec=%ld}", (long long)time->tv_sec, time->tv_nsec);
 }
 
-static void put_address(FILE *to, uint64_t address)
+static void trace_put_address(FILE *to, uint64_t address)
 {
     if (address)
         fprintf(to, "%#llx", (unsigned long long)address);
@@ -123,7 +123,7 @@ static void put_address(FILE *to, uint64_t address)
 }
 
 /* Memory the call has accepted and, if the kernel writes it, has written. */
-static void put_memory(FILE *to, const struct call *c, int i, int64_t value)
+static void trace_put_memory(FILE *to, const struct call *c, int i, int64_t value)
 {
     const struct call_arg *a = &c->row->arg[i];
     const void *memory = c->ptr[i];
@@ -131,10 +131,10 @@ static void put_memory(FILE *to, const struct call *c, int i, int64_t value)
     switch (a->kind) {
     case CALL_PATH:
     case CALL_STRING:
-        put_string(to, memory, strlen(memory), PATH_MAX);
+        trace_put_string(to, memory, strlen(memory), PATH_MAX);
         break;
     case CALL_BYTES:
-        put_string(to, memory, a->returned && (uint64_t)value < count ? (uint64_t)value : count, DATA_SHOWN);
+        trace_put_string(to, memory, a->returned && (uint64_t)value < count ? (uint64_t)value : count, DATA_SHOWN);
         break;
     case CALL_TIMESPEC:
         put_timespec(to, memory);
@@ -146,7 +146,7 @@ static void put_memory(FILE *to, const struct call *c, int i, int64_t value)
         put_stat(to, memory);
         break;
     default:
-        put_address(to, c->arg[i]);
+        trace_put_address(to, c->arg[i]);
         break;
     }
 }
@@ -182,19 +182,19 @@ static void put_argument(FILE *to, const struct call *c, int i, uint64_t raw, in
                                                    : fprintf(to, "%d", (int)raw);
         break;
     case CALL_FLAGS:
-        put_flags(to, a->names, raw);
+        trace_put_flags(to, a->names, raw);
         break;
     case CALL_CHOICE:
         put_choice(to, a->names, (int32_t)raw);
         break;
     case CALL_ADDRESS:
-        put_address(to, raw);
+        trace_put_address(to, raw);
         break;
     default:
         if (c->ptr[i] && c->ptr[i] != CALL_FORBIDDEN && !(a->access & CALL_WRITES && value < 0))
-            put_memory(to, c, i, value);
+            trace_put_memory(to, c, i, value);
         else
-            put_address(to, raw);
+            trace_put_address(to, raw);
         break;
     }
 }

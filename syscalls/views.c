@@ -27,7 +27,7 @@ const struct process_view *views_of(const struct syscalls *kernel, const struct 
 
 /* ------------------------------------------------------------------ names */
 
-static size_t put(char *text, size_t used, const char *from, size_t bytes, size_t *kept)
+static size_t views_put(char *text, size_t used, const char *from, size_t bytes, size_t *kept)
 {
     *kept = bytes < PROCESSES_TEXT - used ? bytes : PROCESSES_TEXT - used;
     memcpy(text + used, from, *kept);
@@ -39,9 +39,9 @@ void views_publish_names(struct syscalls *kernel, struct process *process)
     const struct kernel_names *names = &kernel->names;
     struct process_view *view = view_of(kernel, process);
     char *text = kernel->processes->texts[process - kernel->processes->list];
-    size_t used = put(text, 0, names->program_path, strlen(names->program_path) + 1, &view->program_bytes);
-    used = put(text, used, names->arguments, names->arguments_bytes, &view->arguments_bytes);
-    put(text, used, names->environment, names->environment_bytes, &view->environment_bytes);
+    size_t used = views_put(text, 0, names->program_path, strlen(names->program_path) + 1, &view->program_bytes);
+    used = views_put(text, used, names->arguments, names->arguments_bytes, &view->arguments_bytes);
+    views_put(text, used, names->environment, names->environment_bytes, &view->environment_bytes);
 }
 
 struct views_texts views_texts(const struct syscalls *kernel, const struct process *process)
@@ -58,7 +58,7 @@ struct views_texts views_texts(const struct syscalls *kernel, const struct proce
 
 /* ------------------------------------------------------------------ numbers */
 
-static char state_of(const struct syscalls *kernel, const struct kernel_thread *thread)
+static char views_state_of(const struct syscalls *kernel, const struct kernel_thread *thread)
 {
     if (stops_is_stopped(kernel))
         return 'T';
@@ -69,7 +69,7 @@ static void show_thread(struct process_thread *out, const struct syscalls *kerne
                         uint64_t instructions)
 {
     *out = (struct process_thread){.tid = thread->tid,
-                                   .state = state_of(kernel, thread),
+                                   .state = views_state_of(kernel, thread),
                                    .cpu_ns = kernel_thread_ns(kernel, thread->tid, instructions),
                                    .pending = thread->pending.set,
                                    .blocked = thread->signals.blocked,

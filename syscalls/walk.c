@@ -43,7 +43,7 @@ struct walk {
 
 static bool is_scoped(const struct walk *w) { return w->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT); }
 
-static int64_t put(char *to, const char *text)
+static int64_t walk_put(char *to, const char *text)
 {
     size_t bytes = strlen(text) + 1;
     if (bytes > PATH_MAX)
@@ -68,7 +68,7 @@ int64_t paths_name(int host, char out[PATH_MAX])
 }
 
 /* An absolute path, or such a text of a link, begins again at the top: 0, or -errno. */
-static int64_t go_to_top(struct walk *w)
+static int64_t walk_go_to_top(struct walk *w)
 {
     if (w->resolve & RESOLVE_BENEATH)
         return -EXDEV;
@@ -88,7 +88,7 @@ static int64_t start_at(struct walk *w, uint64_t dirfd, const char *path)
     if (!entry)
         return -EBADF;
     if (entry->path)
-        return put(w->at, entry->path);
+        return walk_put(w->at, entry->path);
     return paths_name(entry->host, w->at);
 }
 
@@ -141,7 +141,7 @@ static int64_t follow_descriptor(struct walk *w, int64_t fd, bool last)
     const struct fd_entry *entry = fds_at(w->kernel, (uint64_t)fd);
     w->redirected = true;
     if (entry->path)
-        return put(w->at, entry->path);
+        return walk_put(w->at, entry->path);
     if (!last)
         return paths_name(entry->host, w->at);
     w->magic = true;
@@ -164,7 +164,7 @@ static int64_t follow_text(struct walk *w, const char *text)
         to[strlen(text)] = '\0';
     w->rest_used = !w->rest_used;
     if (text[0] == '/')
-        return go_to_top(w);
+        return walk_go_to_top(w);
     go_up(w);
     return 0;
 }
@@ -207,7 +207,7 @@ static int64_t follow_link(struct walk *w, bool last)
     return follow_text(w, text);
 }
 
-static int open_place(const char *at, int flags)
+static int walk_open_place(const char *at, int flags)
 {
     if (c2_root_is_set())
         return c2_root_open(at, flags);
@@ -216,11 +216,11 @@ static int open_place(const char *at, int flags)
 
 /* Where the host is not asked about the path itself - below a root it gets none with ".." in it - it cannot say that
  * what is left by ".." is no directory. */
-static int64_t check_directory(const struct walk *w)
+static int64_t walk_check_directory(const struct walk *w)
 {
     if ((!c2_root_is_set() && !w->resolve) || synthetic_covers(w->kernel, w->at))
         return 0;
-    const int host = open_place(w->at, O_DIRECTORY);
+    const int host = walk_open_place(w->at, O_DIRECTORY);
     if (host < 0)
         return -errno;
     close(host);
@@ -233,7 +233,7 @@ static uint64_t mount_of(const struct walk *w)
     struct statx st = {.stx_mask = 0};
     if (synthetic_covers(w->kernel, w->at))
         return UINT64_MAX - (w->at[1] == 'p');
-    const int host = open_place(w->at, O_NOFOLLOW);
+    const int host = walk_open_place(w->at, O_NOFOLLOW);
     if (host < 0)
         return 0;
     const bool known = statx(host, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) == 0 && st.stx_mask & STATX_MNT_ID;
@@ -260,7 +260,7 @@ static int64_t walk_all(struct walk *w, bool follow)
         if (strcmp(name, ".") == 0)
             continue;
         if (strcmp(name, "..") == 0) {
-            status = check_directory(w);
+            status = walk_check_directory(w);
             if (status == 0)
                 status = leave_directory(w);
         } else {
@@ -298,7 +298,7 @@ static bool is_device(const char *at)
     return false;
 }
 
-static bool ends_in_dots(const char *path)
+static bool walk_ends_in_dots(const char *path)
 {
     size_t end = strlen(path), dots = 0;
     while (end > 0 && path[end - 1] == '/')
@@ -313,7 +313,7 @@ static int64_t place_below(struct call *c, struct paths_place *out, const char *
 {
     char parent[PATH_MAX];
     const char *last = strrchr(at, '/');
-    const bool whole = !last || ends_in_dots(path);
+    const bool whole = !last || walk_ends_in_dots(path);
     snprintf(parent, sizeof parent, "%.*s", whole ? (int)strlen(at) : (int)(last - at), at);
     out->dirfd = sandbox_hold(&c->kernel->sandbox, c2_root_open(parent, O_DIRECTORY));
     if (out->dirfd < 0)
@@ -331,7 +331,7 @@ static int64_t root_place(struct call *c, struct paths_place *out, const struct 
     out->dirfd = AT_FDCWD;
     out->path = out->text;
     if (w->magic || is_device(w->at))
-        return put(out->text, w->at);
+        return walk_put(out->text, w->at);
     const int bytes = snprintf(out->text, sizeof out->text, "%s%s", c2_root_path(), w->at);
     return (size_t)bytes < sizeof out->text ? place_below(c, out, w->at, path) : -ENAMETOOLONG;
 }
@@ -341,16 +341,16 @@ int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, cons
     return paths_resolve(c, out, dirfd, path, follow, 0);
 }
 
-static int64_t begin(struct walk *w, uint64_t dirfd, const char *path)
+static int64_t walk_begin(struct walk *w, uint64_t dirfd, const char *path)
 {
-    int64_t status = put(w->rest[0], path);
+    int64_t status = walk_put(w->rest[0], path);
     if (status == 0)
         status = start_at(w, dirfd, path);
     w->base = strlen(w->at);
     w->redirected = w->resolve & RESOLVE_IN_ROOT;
     if (status == 0 && w->resolve & RESOLVE_NO_XDEV)
         w->mount = mount_of(w);
-    return status == 0 && path[0] == '/' && is_scoped(w) ? go_to_top(w) : status;
+    return status == 0 && path[0] == '/' && is_scoped(w) ? walk_go_to_top(w) : status;
 }
 
 int64_t paths_resolve(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow,
@@ -359,14 +359,14 @@ int64_t paths_resolve(struct call *c, struct paths_place *out, uint64_t dirfd, c
     struct walk w = {.kernel = c->kernel, .resolve = resolve};
     if (path[0] == '\0')
         return -ENOENT;
-    int64_t status = begin(&w, dirfd, path);
+    int64_t status = walk_begin(&w, dirfd, path);
     if (status == 0)
         status = walk_all(&w, follow);
     if (status == -ELOOP && !w.redirected && !resolve && !c2_root_is_set())
         return host_place(out, c->kernel, dirfd, path);
     if (status < 0)
         return status;
-    put(out->text, w.at[0] ? w.at : "/");
+    walk_put(out->text, w.at[0] ? w.at : "/");
     if (!w.magic && synthetic_covers(w.kernel, w.at)) {
         out->synthetic = true;
         return 0;

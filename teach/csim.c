@@ -36,7 +36,7 @@ struct teach_csim {
 
 /* ------------------------------------------------------------------ one reference */
 
-static enum c2_status access_block(struct teach_csim *csim, bool write, uint64_t address, struct c2_error *err)
+static enum c2_status csim_access_block(struct teach_csim *csim, bool write, uint64_t address, struct c2_error *err)
 {
     const struct line_no line = {address >> csim->block_shift};
     struct caches_outcome outcome;
@@ -53,17 +53,17 @@ static enum c2_status access_block(struct teach_csim *csim, bool write, uint64_t
 }
 
 /* letter: L, S or M. */
-static enum c2_status refer(struct teach_csim *csim, char letter, uint64_t address, unsigned bytes,
-                            struct c2_error *err)
+static enum c2_status csim_refer(struct teach_csim *csim, char letter, uint64_t address, unsigned bytes,
+                                 struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     const bool shown = csim->lines && csim->counting;
     if (shown)
         fprintf(csim->lines, "%c %" PRIx64 ",%u", letter, address, bytes);
     if (letter != 'S')
-        status = access_block(csim, false, address, err);
+        status = csim_access_block(csim, false, address, err);
     if (status == C2_OK && letter != 'L')
-        status = access_block(csim, true, address, err);
+        status = csim_access_block(csim, true, address, err);
     if (shown)
         fputc('\n', csim->lines);
     return status;
@@ -71,16 +71,16 @@ static enum c2_status refer(struct teach_csim *csim, char letter, uint64_t addre
 
 /* ------------------------------------------------------------------ one record */
 
-static enum c2_status take_slot(struct teach_csim *csim, const struct stream_slot *slot, uint64_t address,
-                                struct c2_error *err)
+static enum c2_status csim_take_slot(struct teach_csim *csim, const struct stream_slot *slot, uint64_t address,
+                                     struct c2_error *err)
 {
     if (!stream_reads(slot) && !stream_writes(slot))
         return C2_OK;
-    return refer(csim,
-                 slot->kind == STREAM_READ    ? 'L'
-                 : slot->kind == STREAM_WRITE ? 'S'
-                                              : 'M',
-                 address, slot->size, err);
+    return csim_refer(csim,
+                      slot->kind == STREAM_READ    ? 'L'
+                      : slot->kind == STREAM_WRITE ? 'S'
+                                                   : 'M',
+                      address, slot->size, err);
 }
 
 static enum c2_status take_string(struct teach_csim *csim, const struct stream_block *block, const uint64_t *words,
@@ -90,35 +90,36 @@ static enum c2_status take_string(struct teach_csim *csim, const struct stream_b
     enum c2_status status = C2_OK;
     for (uint64_t i = 0; i < stream_string_elements(words) && status == C2_OK; i++) {
         if (source->size != 0)
-            status = refer(csim, 'L', stream_string_address(words, 0, i, source->size), source->size, err);
+            status = csim_refer(csim, 'L', stream_string_address(words, 0, i, source->size), source->size, err);
         if (destination->size != 0 && status == C2_OK)
-            status = refer(csim, destination->how == 1 ? 'S' : 'L',
-                           stream_string_address(words, 1, i, destination->size), destination->size, err);
+            status = csim_refer(csim, destination->how == 1 ? 'S' : 'L',
+                                stream_string_address(words, 1, i, destination->size), destination->size, err);
     }
     return status;
 }
 
-static enum c2_status take_record(struct teach_csim *csim, uint64_t header, const uint64_t *words, struct c2_error *err)
+static enum c2_status csim_take_record(struct teach_csim *csim, uint64_t header, const uint64_t *words,
+                                       struct c2_error *err)
 {
     const struct stream_block *block = stream_blocks_at(csim->blocks, stream_header_block(header));
     enum c2_status status = C2_OK;
     if (stream_is_string(block))
         return take_string(csim, block, words, err);
     for (uint32_t i = 0; i < stream_header_slots(header) && status == C2_OK; i++)
-        status = take_slot(csim, &block->slots[i], words[i], err);
+        status = csim_take_slot(csim, &block->slots[i], words[i], err);
     return status;
 }
 
 /* ------------------------------------------------------------------ the stream */
 
-static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status csim_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct teach_csim *csim = self;
     enum c2_status status = C2_OK;
     for (uint32_t at = 0; at < batch->used && status == C2_OK;) {
         const uint64_t header = batch->words[at], *words = &batch->words[at + 1];
         if (stream_header_block(header) != STREAM_MARK)
-            status = take_record(csim, header, words, err);
+            status = csim_take_record(csim, header, words, err);
         else if (stream_header_insns(header) == STREAM_PHASE)
             csim->counting = words[0] == STREAM_MEASURE;
         at += 1 + stream_header_slots(header);
@@ -128,7 +129,7 @@ static enum c2_status consume(void *self, const struct stream_batch *batch, stru
     return status;
 }
 
-static enum c2_status drain(void *self, struct c2_error *err)
+static enum c2_status csim_drain(void *self, struct c2_error *err)
 {
     (void)self, (void)err;
     return C2_OK;
@@ -165,6 +166,9 @@ void teach_csim_destroy(struct teach_csim *csim)
 
 void teach_csim_blocks(struct teach_csim *csim, const struct stream_blocks *blocks) { csim->blocks = blocks; }
 
-struct stream_sink teach_csim_sink(struct teach_csim *csim) { return (struct stream_sink){csim, consume, drain}; }
+struct stream_sink teach_csim_sink(struct teach_csim *csim)
+{
+    return (struct stream_sink){csim, csim_consume, csim_drain};
+}
 
 struct teach_counts teach_csim_counts(const struct teach_csim *csim) { return csim->counts; }

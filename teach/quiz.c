@@ -38,8 +38,8 @@ struct listener {
     void (*told)(void *self, uint32_t load, const struct caches_outcome *outcome);
 };
 
-static enum c2_status play(const struct teach_question *question, const struct listener *listener,
-                           struct caches_counts *counts, struct c2_error *err)
+static enum c2_status quiz_play(const struct teach_question *question, const struct listener *listener,
+                                struct caches_counts *counts, struct c2_error *err)
 {
     struct caches *caches;
     const unsigned shift = c2_log2(question->machine.line_bytes);
@@ -85,7 +85,7 @@ static uint64_t answer_of(const struct teach_question *question, const struct ca
 static enum c2_status solve(struct teach_question *question, struct caches_outcome *last, struct c2_error *err)
 {
     struct caches_counts counts = {0};
-    enum c2_status status = play(question, &(struct listener){last, keep_last}, &counts, err);
+    enum c2_status status = quiz_play(question, &(struct listener){last, keep_last}, &counts, err);
     if (status == C2_OK)
         question->answer = answer_of(question, last, &counts);
     return status;
@@ -93,7 +93,7 @@ static enum c2_status solve(struct teach_question *question, struct caches_outco
 
 /* ------------------------------------------------------------------ drawing */
 
-static uint32_t draw(struct c2_rng *rng, uint32_t least, uint32_t most)
+static uint32_t quiz_draw(struct c2_rng *rng, uint32_t least, uint32_t most)
 {
     return least + (uint32_t)c2_rng_below(rng, most - least + 1);
 }
@@ -112,26 +112,27 @@ static uint64_t address_in(const struct teach_question *question, uint64_t set, 
     return line * machine->line_bytes + 4 * c2_rng_below(rng, machine->line_bytes / 4);
 }
 
-static void add(struct teach_question *question, uint64_t address)
+static void quiz_add(struct teach_question *question, uint64_t address)
 {
     question->loads[question->load_count++] = address;
 }
 
 static enum c2_status make_set(struct teach_question *question, struct c2_rng *rng, struct c2_error *err)
 {
-    const struct machine_geometry geometry = {draw(rng, 2, 6), 1u << draw(rng, 0, 2), draw(rng, 4, 6), CACHES_LRU};
+    const struct machine_geometry geometry = {quiz_draw(rng, 2, 6), 1u << quiz_draw(rng, 0, 2), quiz_draw(rng, 4, 6),
+                                              CACHES_LRU};
     enum c2_status status = draw_machine(question, geometry, err);
-    add(question, draw(rng, 0, 0xffff));
+    quiz_add(question, quiz_draw(rng, 0, 0xffff));
     question->asks = "Which set does it go to? (the first is 0)";
     return status;
 }
 
 static enum c2_status make_misses(struct teach_question *question, struct c2_rng *rng, struct c2_error *err)
 {
-    const struct machine_geometry geometry = {draw(rng, 1, 2), 1u << draw(rng, 0, 1), 4, CACHES_LRU};
+    const struct machine_geometry geometry = {quiz_draw(rng, 1, 2), 1u << quiz_draw(rng, 0, 1), 4, CACHES_LRU};
     enum c2_status status = draw_machine(question, geometry, err);
     for (uint32_t i = 0; i < 8 && status == C2_OK; i++)
-        add(question, address_in(question, draw(rng, 0, 1), draw(rng, 0, 2), rng));
+        quiz_add(question, address_in(question, quiz_draw(rng, 0, 1), quiz_draw(rng, 0, 2), rng));
     question->asks = "How many of these loads miss?";
     return status;
 }
@@ -140,15 +141,16 @@ static enum c2_status make_misses(struct teach_question *question, struct c2_rng
 static enum c2_status make_victim(struct teach_question *question, struct c2_rng *rng, struct c2_error *err)
 {
     static const enum caches_policy policies[] = {CACHES_LRU, CACHES_FIFO, CACHES_TREE_PLRU};
-    const struct machine_geometry geometry = {draw(rng, 1, 2), 1u << draw(rng, 1, 2), 4, policies[draw(rng, 0, 2)]};
-    const uint32_t set = draw(rng, 0, 1), again = draw(rng, 1, 4);
+    const struct machine_geometry geometry = {quiz_draw(rng, 1, 2), 1u << quiz_draw(rng, 1, 2), 4,
+                                              policies[quiz_draw(rng, 0, 2)]};
+    const uint32_t set = quiz_draw(rng, 0, 1), again = quiz_draw(rng, 1, 4);
     enum c2_status status = draw_machine(question, geometry, err);
     for (uint32_t i = 0; i < geometry.ways && status == C2_OK; i++)
-        add(question, address_in(question, set, i, rng));
+        quiz_add(question, address_in(question, set, i, rng));
     for (uint32_t i = 0; i < again && status == C2_OK; i++)
-        add(question, address_in(question, set, draw(rng, 0, geometry.ways - 1), rng));
+        quiz_add(question, address_in(question, set, quiz_draw(rng, 0, geometry.ways - 1), rng));
     if (status == C2_OK)
-        add(question, address_in(question, set, geometry.ways, rng));
+        quiz_add(question, address_in(question, set, geometry.ways, rng));
     question->kind = TEACH_ADDRESS;
     question->asks = "Which line does the last load push out? (an address in it)";
     return status;
@@ -156,12 +158,12 @@ static enum c2_status make_victim(struct teach_question *question, struct c2_rng
 
 static enum c2_status make_stride(struct teach_question *question, struct c2_rng *rng, struct c2_error *err)
 {
-    const struct machine_geometry geometry = {draw(rng, 1, 3), 1u << draw(rng, 0, 1), 4, CACHES_LRU};
-    question->rounds = draw(rng, 2, 3);
-    question->steps = draw(rng, 3, 10);
-    question->stride = UINT64_C(8) << draw(rng, 0, 4);
+    const struct machine_geometry geometry = {quiz_draw(rng, 1, 3), 1u << quiz_draw(rng, 0, 1), 4, CACHES_LRU};
+    question->rounds = quiz_draw(rng, 2, 3);
+    question->steps = quiz_draw(rng, 3, 10);
+    question->stride = UINT64_C(8) << quiz_draw(rng, 0, 4);
     for (uint32_t i = 0; i < question->rounds * question->steps; i++)
-        add(question, i % question->steps * question->stride);
+        quiz_add(question, i % question->steps * question->stride);
     question->asks = "How many of these loads miss?";
     return draw_machine(question, geometry, err);
 }
@@ -172,15 +174,15 @@ static void draw_loads(struct teach_question *question, uint32_t count, uint32_t
 {
     question->load_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t other = address_in(question, draw(rng, 0, 1), draw(rng, 0, tags - 1), rng);
-        add(question, comes_back && i >= 2 && draw(rng, 0, 1) == 1 ? question->loads[i - 2] : other);
+        const uint64_t other = address_in(question, quiz_draw(rng, 0, 1), quiz_draw(rng, 0, tags - 1), rng);
+        quiz_add(question, comes_back && i >= 2 && quiz_draw(rng, 0, 1) == 1 ? question->loads[i - 2] : other);
     }
 }
 
 static enum c2_status make_class(struct teach_question *question, struct c2_rng *rng, struct c2_error *err)
 {
-    const struct machine_geometry geometry = {1, draw(rng, 1, 2), 4, CACHES_LRU};
-    const uint64_t wanted = draw(rng, 0, 2);
+    const struct machine_geometry geometry = {1, quiz_draw(rng, 1, 2), 4, CACHES_LRU};
+    const uint64_t wanted = quiz_draw(rng, 0, 2);
     struct caches_outcome last = {0};
     enum c2_status status = draw_machine(question, geometry, err);
     question->kind = TEACH_WORD;
@@ -197,8 +199,8 @@ static enum c2_status make_class(struct teach_question *question, struct c2_rng 
 }
 
 /* A second level of twice the sets. */
-static enum c2_status add_level(struct teach_question *question, struct machine_geometry geometry,
-                                enum caches_inclusion inclusion, struct c2_error *err)
+static enum c2_status quiz_add_level(struct teach_question *question, struct machine_geometry geometry,
+                                     enum caches_inclusion inclusion, struct c2_error *err)
 {
     struct caches_machine below;
     struct caches_machine *machine = &question->machine;
@@ -215,12 +217,13 @@ static enum c2_status add_level(struct teach_question *question, struct machine_
 static enum c2_status make_level(struct teach_question *question, struct c2_rng *rng, struct c2_error *err)
 {
     struct machine_geometry geometry = {0, 2, 4, CACHES_LRU};
-    const uint64_t wanted = draw(rng, 0, 2);
+    const uint64_t wanted = quiz_draw(rng, 0, 2);
     struct caches_outcome last = {0};
     enum c2_status status = draw_machine(question, geometry, err);
     geometry.set_bits = 1;
     if (status == C2_OK)
-        status = add_level(question, geometry, (enum caches_inclusion)draw(rng, 0, CACHES_INCLUSIONS - 1), err);
+        status = quiz_add_level(question, geometry, (enum caches_inclusion)quiz_draw(rng, 0, CACHES_INCLUSIONS - 1),
+                                err);
     question->kind = TEACH_WORD;
     question->words = places;
     question->word_count = 3;
@@ -287,7 +290,7 @@ void teach_question_ask(const struct teach_question *question, FILE *to)
 
 /* ------------------------------------------------------------------ judging */
 
-static bool is_word(const char *text, const char *word)
+static bool quiz_is_word(const char *text, const char *word)
 {
     for (; *text != '\0' && *word != '\0'; text++, word++)
         if ((*text | 0x20) != (*word | 0x20))
@@ -300,7 +303,7 @@ enum teach_judgement teach_question_judge(const struct teach_question *question,
     uint64_t number;
     if (question->kind == TEACH_WORD) {
         for (size_t i = 0; i < question->word_count; i++)
-            if (is_word(text, question->words[i]))
+            if (quiz_is_word(text, question->words[i]))
                 return i == question->answer ? TEACH_RIGHT : TEACH_WRONG;
         return TEACH_NO_ANSWER;
     }
@@ -357,5 +360,5 @@ enum c2_status teach_question_show(const struct teach_question *question, FILE *
 {
     struct caches_counts counts;
     struct showing showing = {question, to};
-    return play(question, &(struct listener){&showing, show_load}, &counts, err);
+    return quiz_play(question, &(struct listener){&showing, show_load}, &counts, err);
 }

@@ -116,9 +116,9 @@ static inline bool admitted(const uint64_t pages[UNICORN_ACCESS_PAGES], uint64_t
 
 /* `how` holds the log2 of the size of the access that guest code makes; a function that is called for a part of it (the
  * bytes of an unaligned store, made by Unicorn for an instruction that it does in C) leaves the record alone. */
-static inline bool whole(uint32_t how, unsigned bytes) { return 1u << (how >> 4 & 3) == bytes; }
+static inline bool access_whole(uint32_t how, unsigned bytes) { return 1u << (how >> 4 & 3) == bytes; }
 
-static inline void note(struct unicorn_access *access, uint64_t address)
+static inline void access_note(struct unicorn_access *access, uint64_t address)
 {
     if (access->record)
         *access->next++ = address;
@@ -126,7 +126,7 @@ static inline void note(struct unicorn_access *access, uint64_t address)
 
 /* Two pages may have one place in Unicorn's table, where a translation looks itself. The one that is not there comes
  * here each time; now and then it takes the place of the other, so that it is that of the page in use, mostly. */
-static inline bool stays(struct unicorn_access *access) { return access->record || ++access->passed % 64 != 0; }
+static inline bool access_stays(struct unicorn_access *access) { return access->record || ++access->passed % 64 != 0; }
 
 /* While Unicorn does an access, those it is made of (the bytes of an unaligned store) are its own as well. When it
  * leaves by a jump, on a fault, all accesses stay its own until the next run. */
@@ -230,10 +230,10 @@ EXPORT void helper_boundl_x86_64(void *env, uint64_t address, int32_t bytes)
     EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from) \
     { \
         static void *unicorns; \
-        if (C2_LIKELY(running && admitted(running->loads, address, sizeof(type)) && stays(running))) { \
+        if (C2_LIKELY(running && admitted(running->loads, address, sizeof(type)) && access_stays(running))) { \
             type value; \
             C2_PROMISE(mmu_ready(running->mmu, (struct guest_va){address}, MMU_ACCESS_READ)); \
-            note(running, address); \
+            access_note(running, address); \
             memcpy(&value, (const void *)(uintptr_t)address, sizeof value); \
             return value; \
         } \
@@ -249,18 +249,18 @@ EXPORT void helper_boundl_x86_64(void *env, uint64_t address, int32_t bytes)
     EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from) \
     { \
         static void *unicorns; \
-        if (C2_LIKELY(running && whole(how, sizeof(type)) && admitted(running->stores, address, sizeof(type)) && \
-                      stays(running))) { \
+        if (C2_LIKELY(running && access_whole(how, sizeof(type)) && \
+                      admitted(running->stores, address, sizeof(type)) && access_stays(running))) { \
             C2_PROMISE(mmu_ready(running->mmu, (struct guest_va){address}, MMU_ACCESS_WRITE)); \
             C2_PROMISE(!holds_code(running, address)); \
-            note(running, address); \
+            access_note(running, address); \
             memcpy((void *)(uintptr_t)address, &value, sizeof value); \
             return; \
         } \
         struct unicorn_access *access = step_aside(); \
         learn_env(access, env, how); \
         typedef void store_function(void *, uint64_t, type, uint32_t, uintptr_t); \
-        bool part = !whole(how, sizeof(type)); \
+        bool part = !access_whole(how, sizeof(type)); \
         if (access && !part) \
             store_into_block(access, env, address, sizeof(type), value, how, from); \
         storing_part = part; \

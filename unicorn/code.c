@@ -121,13 +121,13 @@ static void detach_all(struct unicorn_block *block)
 
 /* ------------------------------------------------------------------ from one program to the next */
 
-static void *lookup(const struct c2_map *map, uint64_t pc)
+static void *unicorn_code_lookup(const struct c2_map *map, uint64_t pc)
 {
     uint64_t value;
     return c2_map_get(map, pc, &value) ? (void *)(uintptr_t)value : NULL;
 }
 
-static enum c2_status empty_map(struct c2_map **map, struct c2_error *err)
+static enum c2_status unicorn_code_empty_map(struct c2_map **map, struct c2_error *err)
 {
     c2_map_destroy(*map);
     *map = NULL;
@@ -136,7 +136,7 @@ static enum c2_status empty_map(struct c2_map **map, struct c2_error *err)
 
 static enum c2_status add_by_pc(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
 {
-    block->next = lookup(code->by_pc, block->pc);
+    block->next = unicorn_code_lookup(code->by_pc, block->pc);
     return c2_map_put(code->by_pc, block->pc, (uint64_t)(uintptr_t)block, err);
 }
 
@@ -145,7 +145,7 @@ enum c2_status unicorn_code_enter(struct unicorn_code *code, const struct engine
     enum c2_status status = engine_code_begin(&code->guest, config, err);
     code->guest.cpu = NULL; /* it executes nothing beyond that */
     if (status == C2_OK)
-        status = empty_map(&code->by_pc, err);
+        status = unicorn_code_empty_map(&code->by_pc, err);
     for (size_t i = 0; i < code->all_count && status == C2_OK; i++)
         status = add_by_pc(code, code->all[i], err);
     return status;
@@ -159,7 +159,7 @@ static void make_stale(struct unicorn_block *block)
     detach_all(block);
 }
 
-static bool crosses_page(const struct unicorn_block *block)
+static bool code_crosses_page(const struct unicorn_block *block)
 {
     return (block->pc ^ (block->pc + block->size - 1)) >> C2_PAGE_SHIFT != 0;
 }
@@ -181,9 +181,9 @@ static bool leave_block(struct unicorn_code *code, struct unicorn_block *block)
     block->comes_back = !block->stale && !block->changes;
     make_stale(block);
     block->block = NULL;
-    if (block->translated && crosses_page(block))
+    if (block->translated && code_crosses_page(block))
         block->translated = !drop_crossing(code, block);
-    code->spoilt = code->spoilt || (block->translated && crosses_page(block));
+    code->spoilt = code->spoilt || (block->translated && code_crosses_page(block));
     return block->translated;
 }
 
@@ -217,7 +217,7 @@ struct unicorn_block **unicorn_code_front(struct unicorn_code *code) { return co
 
 struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size)
 {
-    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
+    for (struct unicorn_block *block = unicorn_code_lookup(code->by_pc, pc); block; block = block->next)
         if (block->size == size && !block->stale)
             return code->front[unicorn_front_slot(pc)] = block;
     return NULL;
@@ -230,7 +230,8 @@ bool unicorn_code_fresh(const struct unicorn_block *block)
 
 /* ------------------------------------------------------------------ learning */
 
-static enum c2_status append(void ***array, size_t *count, size_t *capacity, void *item, struct c2_error *err)
+static enum c2_status unicorn_code_append(void ***array, size_t *count, size_t *capacity, void *item,
+                                          struct c2_error *err)
 {
     if (*count == *capacity) {
         size_t grown = *capacity ? 2 * *capacity : C2_HOST_SIZE(1024, 2);
@@ -244,7 +245,8 @@ static enum c2_status append(void ***array, size_t *count, size_t *capacity, voi
     return C2_OK;
 }
 
-static enum c2_status keep_bytes(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
+static enum c2_status unicorn_code_keep_bytes(struct unicorn_code *code, struct unicorn_block *block,
+                                              struct c2_error *err)
 {
     block->changes = engine_code_may_change(&code->guest, block->pc, block->extent);
     block->bytes = c2_alloc(block->extent);
@@ -287,7 +289,8 @@ static void note_interpreted(struct unicorn_block *block, const struct decode_bl
     block->first = unicorn_interprets(block, 0);
 }
 
-static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
+static enum c2_status unicorn_code_describe(struct unicorn_code *code, struct unicorn_block *block,
+                                            struct c2_error *err)
 {
     const struct decode_block *decoded = &code->decoded;
     block->insns = decoded->block.insn_count;
@@ -297,7 +300,7 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
     block->rest = block->special ? 0 : engine_code_rest(&code->guest, block->pc, block->insns, decoded->end);
     note_interpreted(block, decoded);
     block->joins = block->first ? block->insns > 1 : block->extent > block->size;
-    enum c2_status status = keep_bytes(code, block, err);
+    enum c2_status status = unicorn_code_keep_bytes(code, block, err);
     if (status != C2_OK || block->special)
         return status;
     status = unicorn_events_plan(block, decoded, err);
@@ -307,8 +310,8 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
     return status;
 }
 
-static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                bool watched, bool part, struct c2_error *err)
+static enum c2_status code_new_block(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
+                                     bool watched, bool part, struct c2_error *err)
 {
     struct unicorn_block *block = c2_calloc(1, sizeof *block);
     if (!block)
@@ -317,11 +320,11 @@ static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code 
     block->size = size;
     block->watched = watched;
     block->part = part && code->decoded.block.insn_count > 0;
-    enum c2_status status = describe(code, block, err);
+    enum c2_status status = unicorn_code_describe(code, block, err);
     block->mmx = unicorn_mmx_early(&code->decoded);
     set_rare(block);
     if (status == C2_OK)
-        status = append((void ***)&code->all, &code->all_count, &code->all_capacity, block, err);
+        status = unicorn_code_append((void ***)&code->all, &code->all_count, &code->all_capacity, block, err);
     if (status != C2_OK) {
         free_block(block);
         return status;
@@ -489,12 +492,13 @@ void unicorn_code_attach(struct unicorn_entry *entry, struct unicorn_block *bloc
 static struct unicorn_entry *entry_at(struct unicorn_code *code, uint64_t pc)
 {
     const uint64_t key = pc << 1 | code->way.records;
-    struct unicorn_entry *entry = lookup(code->entry_by_pc, key);
+    struct unicorn_entry *entry = unicorn_code_lookup(code->entry_by_pc, key);
     if (!entry) {
         entry = c2_calloc(1, sizeof *entry);
         if (!entry)
             return NULL;
-        if (append((void ***)&code->all_entries, &code->entry_count, &code->entry_capacity, entry, NULL) != C2_OK) {
+        if (unicorn_code_append((void ***)&code->all_entries, &code->entry_count, &code->entry_capacity, entry, NULL) !=
+            C2_OK) {
             c2_free(entry);
             return NULL;
         }
@@ -563,7 +567,7 @@ static bool is_there_again(struct unicorn_code *code, const struct unicorn_block
 static bool drop_translation(struct unicorn_code *code, uint64_t pc, uint32_t size)
 {
     bool dropped = false;
-    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
+    for (struct unicorn_block *block = unicorn_code_lookup(code->by_pc, pc); block; block = block->next)
         if (block->size == size && block->translated) {
             block->translated = false;
             dropped = dropped || code->stepping || !is_there_again(code, block);
@@ -601,7 +605,7 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     }
     status = decode_translation(code, pc, size, err);
     if (status == C2_OK)
-        status = new_block(out, code, pc, size, watched, part, err);
+        status = code_new_block(out, code, pc, size, watched, part, err);
     return status == C2_OK ? learn_mmx(code, *out, err) : status;
 }
 
@@ -644,7 +648,7 @@ void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size)
 
 enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err)
 {
-    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next) {
+    for (struct unicorn_block *block = unicorn_code_lookup(code->by_pc, pc); block; block = block->next) {
         block->watched = block->rare = true;
         detach_all(block);
     }

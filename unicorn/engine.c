@@ -45,7 +45,7 @@
 #include "unicorn/engine_priv.h"
 #include "unicorn/unicorn_engine.h"
 
-static struct unicorn *self_of(struct engine *engine) { return (struct unicorn *)engine; }
+static struct unicorn *unicorn_engine_self_of(struct engine *engine) { return (struct unicorn *)engine; }
 
 static void pause_run(struct unicorn *u, enum unicorn_pause cause)
 {
@@ -58,7 +58,7 @@ static void pause_failed(struct unicorn *u) { pause_run(u, PAUSE_FAILED); }
 /* ------------------------------------------------------------------ blocks left early */
 
 /* The instruction of the current block at pc, or -1: then the block was completed. */
-static int insn_at(const struct unicorn_block *block, uint64_t pc)
+static int engine_insn_at(const struct unicorn_block *block, uint64_t pc)
 {
     uint64_t offset = pc - block->pc;
     if (pc < block->pc || offset >= block->extent || !block->block)
@@ -72,7 +72,7 @@ static int insn_at(const struct unicorn_block *block, uint64_t pc)
 /* Closes the record after a stop at rip, an instruction that did not complete or the first one behind the block. */
 static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 {
-    int insn = u->pace.current ? insn_at(u->pace.current, rip) : -1;
+    int insn = u->pace.current ? engine_insn_at(u->pace.current, rip) : -1;
     if (insn < 0)
         return unicorn_record_close(u);
     unicorn_code_mmx_leave(u->code, u->pace.current, rip);
@@ -82,7 +82,7 @@ static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 /* ------------------------------------------------------------------ hooks */
 
 /* Whether the guest has come to the block by a jump, call, return or from outside, and not by running on. */
-static bool arrives(struct unicorn *u, const struct unicorn_block *block)
+static bool engine_arrives(struct unicorn *u, const struct unicorn_block *block)
 {
     const bool again = block->pc == u->began_pc && u->pace.instructions == u->began_at; /* it faulted */
     u->arrived = again ? u->arrived : block->pc != u->behind;
@@ -93,16 +93,16 @@ static bool arrives(struct unicorn *u, const struct unicorn_block *block)
 }
 
 /* Whether it has come there with the stack pointer where engine_guard() says. */
-static bool is_beyond(struct unicorn *u, const struct unicorn_block *block)
+static bool engine_is_beyond(struct unicorn *u, const struct unicorn_block *block)
 {
-    const bool arrived = arrives(u, block);
+    const bool arrived = engine_arrives(u, block);
     u->beyond = arrived && u->guard_bytes != 0 &&
                 unicorn_get(&u->state, UC_X86_REG_RSP) - u->guard_from < u->guard_bytes;
     return u->beyond;
 }
 
 /* Watchers are notified of the block. False: the run pauses. */
-static bool tell(struct unicorn *u, const struct unicorn_block *block)
+static bool engine_tell(struct unicorn *u, const struct unicorn_block *block)
 {
     const struct engine_watch *watch = &u->base.config.watch;
     u->stopped = false;
@@ -127,7 +127,7 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, struct unico
         return false;
     }
     const bool rest = block->pc == u->cut_pc && u->pace.instructions == u->cut_at;
-    if (!rest && (block->watched || u->beyond) && !tell(u, block))
+    if (!rest && (block->watched || u->beyond) && !engine_tell(u, block))
         return false;
     if (block->part && unicorn_code_name(u->code, block, &u->failure) != C2_OK) {
         pause_failed(u);
@@ -142,10 +142,10 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, struct unico
 }
 
 /* The block begins, if nothing keeps it from it; then the run pauses. */
-static inline void begin_block(struct unicorn *u, struct unicorn_block *block, bool guards)
+static inline void engine_begin_block(struct unicorn *u, struct unicorn_block *block, bool guards)
 {
     C2_PROMISE(!u->pace.current && !block->stale);
-    const bool beyond = guards && is_beyond(u, block);
+    const bool beyond = guards && engine_is_beyond(u, block);
     if (C2_UNLIKELY(block->rare || beyond) && !admit_rare(u, block))
         return;
     if (u->recording && C2_UNLIKELY(!unicorn_record_open(u, block))) {
@@ -192,7 +192,7 @@ static bool leave_changed(struct unicorn *u, uint64_t pc)
 /* What is at pc goes on with the record of the current block: a translation, unless it is interpreted. */
 static void aim(struct unicorn *u, uint64_t pc)
 {
-    const unsigned insn = (unsigned)insn_at(u->pace.current, pc);
+    const unsigned insn = (unsigned)engine_insn_at(u->pace.current, pc);
     if (unicorn_interprets(u->pace.current, insn))
         pause_run(u, PAUSE_INTERPRET);
     else if (u->inlined)
@@ -217,20 +217,20 @@ static bool step_over(struct unicorn *u, uint64_t pc)
     else if (unicorn_code_refused(u->code))
         pause_run(u, PAUSE_REFUSED);
     else if (!u->pace.current)
-        begin_block(u, u->cut, true);
+        engine_begin_block(u, u->cut, true);
     else
         aim(u, pc);
     return true;
 }
 
 /* The current block goes on with the translation. */
-static bool join(struct unicorn *u, uint64_t pc, uint32_t size)
+static bool engine_join(struct unicorn *u, uint64_t pc, uint32_t size)
 {
     const struct unicorn_block *whole = u->pace.current;
-    C2_PROMISE(insn_at(whole, pc) > 0);
+    C2_PROMISE(engine_insn_at(whole, pc) > 0);
     if (!unicorn_code_fresh(whole))
         return leave_changed(u, pc);
-    const bool interpreted = unicorn_interprets(whole, (unsigned)insn_at(whole, pc));
+    const bool interpreted = unicorn_interprets(whole, (unsigned)engine_insn_at(whole, pc));
     const struct unicorn_block *part = unicorn_code_find(u->code, u->front, pc, size);
     if (part && !unicorn_code_fresh(part))
         pause_run(u, PAUSE_CHANGED);
@@ -247,7 +247,7 @@ static bool join(struct unicorn *u, uint64_t pc, uint32_t size)
     return true;
 }
 
-static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, uint32_t size)
+static __attribute__((noinline)) bool engine_goes_on(struct unicorn *u, uint64_t pc, uint32_t size)
 {
     if (u->access.abandoned && leave_abandoned(u, pc))
         return true;
@@ -258,11 +258,11 @@ static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, ui
         return true;
     }
     u->joined = u->joined && u->pace.current;
-    return u->joined && join(u, pc, size);
+    return u->joined && engine_join(u, pc, size);
 }
 
 /* A turn of whole blocks ends where it would if nothing watched. */
-static inline unsigned needed_for(const struct unicorn *u, const struct unicorn_block *block)
+static inline unsigned engine_needed_for(const struct unicorn *u, const struct unicorn_block *block)
 {
     return block->cost + (u->whole ? block->rest : 0u);
 }
@@ -272,23 +272,23 @@ static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t si
     u->pause_pc = pc;
     u->pause_size = size;
     const bool refused = unicorn_code_refused(u->code);
-    if (C2_UNLIKELY(u->access.abandoned || u->step != STEP_NONE || u->joined || refused) && goes_on(u, pc, size))
+    if (C2_UNLIKELY(u->access.abandoned || u->step != STEP_NONE || u->joined || refused) && engine_goes_on(u, pc, size))
         return;
     if (C2_UNLIKELY(unicorn_record_close(u) != C2_OK)) {
         pause_failed(u);
         return;
     }
     struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
-    if (C2_UNLIKELY(!block || u->pace.instructions + needed_for(u, block) > u->pause_at)) {
+    if (C2_UNLIKELY(!block || u->pace.instructions + engine_needed_for(u, block) > u->pause_at)) {
         u->cut = block;
         pause_run(u, block || u->pace.instructions >= u->pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
         return;
     }
-    begin_block(u, block, guards);
+    engine_begin_block(u, block, guards);
 }
 
 /* What a translation has done by itself when it began is taken back. */
-static void take_back(struct unicorn *u, const struct unicorn_entry *entry)
+static void engine_take_back(struct unicorn *u, const struct unicorn_entry *entry)
 {
     u->pace.current = u->pace.before;
     u->pace.instructions -= entry->insns;
@@ -303,7 +303,7 @@ static bool needs_hook(const struct unicorn *u)
 }
 
 /* An interrupt may come at any time. */
-static void set_pace(struct unicorn *u)
+static void engine_set_pace(struct unicorn *u)
 {
     u->pace.pause_at = needs_hook(u) ? 0 : u->pause_at;
     if (u->interrupted)
@@ -313,12 +313,12 @@ static void set_pace(struct unicorn *u)
 /* A translation with an entry, whose block has begun: from now on by itself. */
 static void enter_itself(struct unicorn *u, struct unicorn_entry *entry)
 {
-    take_back(u, entry);
+    engine_take_back(u, entry);
     enter_translation(u, entry->pc, entry->size, false);
     struct unicorn_block *block = u->pace.current;
     if (block && block->pc == entry->pc && block->size == entry->size && u->cause == PAUSE_NONE)
         unicorn_code_attach(entry, block);
-    set_pace(u);
+    engine_set_pace(u);
 }
 
 static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
@@ -382,14 +382,14 @@ static unsigned actions_at(struct unicorn *u, const struct decode_insn *insn, ui
 }
 
 /* An instruction of the current block, as far as that reaches. */
-static bool decode_at(struct unicorn *u, struct decode_insn *insn, uint64_t rip)
+static bool engine_decode_at(struct unicorn *u, struct decode_insn *insn, uint64_t rip)
 {
     return decode_one(insn, (struct guest_va){rip}, u->pace.current->pc + u->pace.current->extent - rip) == DECODE_GOOD;
 }
 
-static bool is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
+static bool engine_is_canonical(uint64_t address) { return (uint64_t)((int64_t)(address << 16) >> 16) == address; }
 
-static struct engine_event protection_fault(bool stack)
+static struct engine_event engine_protection_fault(bool stack)
 {
     return (struct engine_event){.stop = ENGINE_TRAP, .signal = stack ? SIGBUS : SIGSEGV, .code = 0x80 /* SI_KERNEL */};
 }
@@ -398,15 +398,15 @@ static struct engine_event protection_fault(bool stack)
  * Unicorn does not make them in a CPU's order (CMPS), nor does it know addresses that are not canonical. */
 
 /* Whether the operand, which lies at start, cannot be accessed: *event is the fault. */
-static bool fails(const struct unicorn *u, const ZydisDecodedOperand *operand, uint64_t start,
-                  struct engine_event *event)
+static bool engine_fails(const struct unicorn *u, const ZydisDecodedOperand *operand, uint64_t start,
+                         struct engine_event *event)
 {
     const enum mmu_access access = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? MMU_ACCESS_WRITE
                                                                                       : MMU_ACCESS_READ;
     const struct guest_va first = {start}, last = {start + operand->size / 8 - 1};
-    const bool canonical = is_canonical(first.v) && is_canonical(last.v);
+    const bool canonical = engine_is_canonical(first.v) && engine_is_canonical(last.v);
     if (!canonical) {
-        *event = protection_fault(operand->mem.segment == ZYDIS_REGISTER_SS);
+        *event = engine_protection_fault(operand->mem.segment == ZYDIS_REGISTER_SS);
         return true;
     }
     *event = (struct engine_event){.stop = ENGINE_FAULT, .address = first, .access = access};
@@ -417,7 +417,7 @@ static bool fails(const struct unicorn *u, const ZydisDecodedOperand *operand, u
 }
 
 /* Whether operand i of the instruction is accessed in this round: what is only read comes first. */
-static bool is_turn(const struct decode_insn *insn, unsigned i, bool writes)
+static bool engine_is_turn(const struct decode_insn *insn, unsigned i, bool writes)
 {
     return (insn->operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0 ? writes : !writes;
 }
@@ -428,16 +428,17 @@ static bool first_failure(struct unicorn *u, uint64_t rip, struct engine_event *
 {
     struct decode_insn insn;
     uint64_t start;
-    if (!u->pace.current || insn_at(u->pace.current, rip) < 0 || !decode_at(u, &insn, rip))
+    if (!u->pace.current || engine_insn_at(u->pace.current, rip) < 0 || !engine_decode_at(u, &insn, rip))
         return false;
     const struct guest_va pc = {rip};
     const ZydisDecodedOperand *source = decode_compared_source(&insn);
-    if (source && interpret_address(&start, &u->cpu, pc, &insn.insn, source) && fails(u, source, start, event))
+    if (source && interpret_address(&start, &u->cpu, pc, &insn.insn, source) && engine_fails(u, source, start, event))
         return true;
     for (int writes = 0; writes < 2; writes++)
         for (unsigned i = 0; i < insn.insn.operand_count; i++)
-            if (is_turn(&insn, i, writes) && interpret_address(&start, &u->cpu, pc, &insn.insn, &insn.operands[i]) &&
-                fails(u, &insn.operands[i], start, event))
+            if (engine_is_turn(&insn, i, writes) &&
+                interpret_address(&start, &u->cpu, pc, &insn.insn, &insn.operands[i]) &&
+                engine_fails(u, &insn.operands[i], start, event))
                 return true;
     return false;
 }
@@ -447,14 +448,14 @@ static bool first_failure(struct unicorn *u, uint64_t rip, struct engine_event *
 static bool faults_in_fetch(struct unicorn *u, uint64_t rip, uint64_t address)
 {
     struct decode_insn insn;
-    if (!u->pace.current || insn_at(u->pace.current, rip) < 0)
+    if (!u->pace.current || engine_insn_at(u->pace.current, rip) < 0)
         return true;
     if (address != c2_align_down(rip, C2_PAGE_BYTES) + C2_PAGE_BYTES)
         return false;
-    return decode_at(u, &insn, rip) && actions_at(u, &insn, rip, address) == 0;
+    return engine_decode_at(u, &insn, rip) && actions_at(u, &insn, rip, address) == 0;
 }
 
-static void fail(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+static void engine_fail(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     event->stop = ENGINE_FAILED;
     if (err)
@@ -485,13 +486,13 @@ static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2
             *event = (struct engine_event){.stop = ENGINE_FAULT, .address = absent, .access = MMU_ACCESS_EXEC};
         unicorn_code_left(u->code, u->pause_pc, u->pause_size);
         if (close_at(u, u->pause_pc) != C2_OK)
-            fail(u, event, err);
+            engine_fail(u, event, err);
         return false;
     }
     if (unicorn_access_code(&u->access, u->pause_pc, u->pause_size, &u->failure) == C2_OK &&
         unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, u->pace.current, &u->failure) == C2_OK)
         return true;
-    fail(u, event, err);
+    engine_fail(u, event, err);
     return false;
 }
 
@@ -504,18 +505,18 @@ static enum c2_status forget_code(struct unicorn *u, uint64_t start, uint64_t by
     return stream_writer_mark(writer, STREAM_CODE, (const uint64_t[]){start, bytes}, 2, &u->failure);
 }
 
-static bool after_change(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+static bool engine_after_change(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     if (close_at(u, u->pause_pc) == C2_OK && forget_code(u, u->pause_pc, u->pause_size) == C2_OK)
         return true;
-    fail(u, event, err);
+    engine_fail(u, event, err);
     return false;
 }
 
 /* The translation has to end where the current block does. */
 static bool after_trim(struct unicorn *u)
 {
-    const unsigned left = u->pace.current->insns - (unsigned)insn_at(u->pace.current, u->pause_pc);
+    const unsigned left = u->pace.current->insns - (unsigned)engine_insn_at(u->pace.current, u->pause_pc);
     unicorn_code_trim(u->code, u->pause_pc, u->pause_size, left);
     return true;
 }
@@ -537,7 +538,8 @@ static void leave_mmx(struct unicorn *u, uint64_t rip)
 {
     struct decode_insn insn;
     unicorn_code_mmx_faulted(u->code, rip);
-    if (u->pace.current && insn_at(u->pace.current, rip) >= 0 && decode_at(u, &insn, rip) && is_mmx(&insn))
+    if (u->pace.current && engine_insn_at(u->pace.current, rip) >= 0 && engine_decode_at(u, &insn, rip) &&
+        is_mmx(&insn))
         unicorn_x87_leave_mmx();
 }
 
@@ -552,7 +554,7 @@ static bool after_page_fault(struct unicorn *u, struct engine_event *event, stru
             .stop = ENGINE_FAULT, .address = {address}, .access = fetch ? MMU_ACCESS_EXEC : MMU_ACCESS_UNKNOWN};
     const bool complete = fetch && !u->joined; /* else a translation behind it belongs to the block, and is missing */
     if ((complete ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
-        fail(u, event, err);
+        engine_fail(u, event, err);
     else if (fetch && u->pace.instructions == u->budget_at) /* it comes again when the guest goes on */
         event->stop = ENGINE_BUDGET;
     unicorn_forget_exception(&u->state);
@@ -571,7 +573,7 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
 {
     if (u->pause_number == 14)
         return after_page_fault(u, event, err);
-    struct engine_event failure = protection_fault(false);
+    struct engine_event failure = engine_protection_fault(false);
     if (u->pause_number == 13) {
         leave_mmx(u, rip_of(u));
         first_failure(u, rip_of(u), &failure);
@@ -581,7 +583,7 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
     enum c2_status status = close_at(u, rip_of(u));
     unicorn_forget_exception(&u->state);
     if (status != C2_OK) {
-        fail(u, event, err);
+        engine_fail(u, event, err);
         return false;
     }
     switch (u->pause_number) {
@@ -604,7 +606,7 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
     default:
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine raised exception %u at 0x%llx, which c2emu does not know",
                 u->pause_number, (unsigned long long)rip_of(u));
-        fail(u, event, err);
+        engine_fail(u, event, err);
         return false;
     }
 }
@@ -614,17 +616,17 @@ static bool after_invalid(struct unicorn *u, struct engine_event *event, struct 
     enum c2_status status = close_at(u, rip_of(u));
     unicorn_forget_exception(&u->state);
     if (status != C2_OK) {
-        fail(u, event, err);
+        engine_fail(u, event, err);
         return false;
     }
     *event = engine_refusal("the engine does not know this instruction");
     return false;
 }
 
-static bool after_syscall(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+static bool engine_after_syscall(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     if (unicorn_record_close(u) != C2_OK) {
-        fail(u, event, err);
+        engine_fail(u, event, err);
         return false;
     }
     unicorn_set(&u->state, UC_X86_REG_RCX, rip_of(u));
@@ -647,8 +649,8 @@ static bool interpret(struct unicorn *u, const struct engine_special *special, s
     return engine_special_execute(special, &u->cpu, effect, traced, event);
 }
 
-static bool finish(struct unicorn *u, const struct engine_special *special, const struct interpret_effect *effect,
-                   bool traced, struct engine_event *event)
+static bool engine_finish(struct unicorn *u, const struct engine_special *special,
+                          const struct interpret_effect *effect, bool traced, struct engine_event *event)
 {
     uint64_t rip = u->pause_pc;
     const bool goes_on = engine_special_finish(special, effect, traced, &rip, event);
@@ -663,20 +665,20 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
     bool traced;
     if (unicorn_record_close(u) != C2_OK ||
         unicorn_code_special(&special, u->code, u->pause_pc, &u->failure) != C2_OK) {
-        fail(u, event, err);
+        engine_fail(u, event, err);
         return false;
     }
     if (!interpret(u, special, &effect, &traced, event))
         return false;
     if (u->recording && engine_special_record(special, &effect, u->base.config.writer, &u->failure) != C2_OK) {
-        fail(u, event, err);
+        engine_fail(u, event, err);
         return false;
     }
     if (effect.status == INTERPRET_DONE) {
         u->pace.instructions++;
         special->executed += u->counting && !u->recording;
     }
-    return finish(u, special, &effect, traced, event);
+    return engine_finish(u, special, &effect, traced, event);
 }
 
 /* ------------------------------------------------------------------ ... amid a block
@@ -721,13 +723,13 @@ static enum c2_status stay_before(struct unicorn *u)
 
 static bool after_interpret(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    const unsigned insn = (unsigned)insn_at(u->pace.current, u->pause_pc);
+    const unsigned insn = (unsigned)engine_insn_at(u->pace.current, u->pause_pc);
     struct engine_special *special;
     struct interpret_effect effect = {.status = INTERPRET_REFUSED};
     bool traced, goes_on = false;
     enum c2_status status = unicorn_code_special(&special, u->code, u->pause_pc, &u->failure);
     if (status == C2_OK && interpret(u, special, &effect, &traced, event))
-        goes_on = finish(u, special, &effect, traced, event);
+        goes_on = engine_finish(u, special, &effect, traced, event);
     if (status == C2_OK && effect.status == INTERPRET_DONE) {
         record_amid(u, insn, &effect);
         status = come_behind(u, insn, !goes_on);
@@ -735,7 +737,7 @@ static bool after_interpret(struct unicorn *u, struct engine_event *event, struc
         status = stay_before(u);
     }
     if (status != C2_OK)
-        fail(u, event, err);
+        engine_fail(u, event, err);
     return goes_on && status == C2_OK;
 }
 
@@ -762,7 +764,7 @@ static bool after_budget(struct unicorn *u, struct engine_event *event, struct c
     struct unicorn_block *block = u->cut;
     unicorn_code_left(u->code, u->pause_pc, u->pause_size);
     const uint64_t left = u->budget_at - u->pace.instructions;
-    const bool fits = !block || left == 0 || left >= needed_for(u, block);
+    const bool fits = !block || left == 0 || left >= engine_needed_for(u, block);
     u->full = u->whole && !fits;
     if (fits || u->full)
         u->cut = NULL; /* out_of_budget() decides */
@@ -770,7 +772,7 @@ static bool after_budget(struct unicorn *u, struct engine_event *event, struct c
     if (!u->cut || !u->cut->part || unicorn_code_name(u->code, u->cut, &u->failure) == C2_OK)
         return true;
     u->cut = NULL;
-    fail(u, event, err);
+    engine_fail(u, event, err);
     return false;
 }
 
@@ -787,7 +789,7 @@ static bool after_step(struct unicorn *u, struct engine_event *event, struct c2_
         status = unicorn_record_close(u);
     }
     if (status != C2_OK)
-        fail(u, event, err);
+        engine_fail(u, event, err);
     return status == C2_OK;
 }
 
@@ -799,20 +801,22 @@ static enum c2_status hook_accesses(struct unicorn *u)
     return c2_fail_memory(&u->failure, "Unicorn's hooks");
 }
 
-static enum unicorn_set set_of(const struct unicorn *u)
+static enum unicorn_set engine_set_of(const struct unicorn *u)
 {
     return !u->recording ? UNICORN_PLAIN : u->inlined ? UNICORN_INLINE : UNICORN_HOOKED;
 }
 
 static void choose_set(struct unicorn *u)
 {
-    unicorn_use_translations(&u->state, set_of(u), false);
+    unicorn_use_translations(&u->state, engine_set_of(u), false);
     const bool enters = u->state.layout.inlines && (u->inlined || !u->recording) && !u->base.config.watch.guards &&
                         (u->recording || !u->counting);
-    const struct unicorn_way way = {
-        .records = set_of(u) == UNICORN_INLINE, .pace = &u->pace, .hook = enters ? (void *)on_block : NULL, .self = u};
+    const struct unicorn_way way = {.records = engine_set_of(u) == UNICORN_INLINE,
+                                    .pace = &u->pace,
+                                    .hook = enters ? (void *)on_block : NULL,
+                                    .self = u};
     unicorn_code_make(u->code, &way);
-    u->access.record = set_of(u) == UNICORN_HOOKED;
+    u->access.record = engine_set_of(u) == UNICORN_HOOKED;
     u->single = false;
 }
 
@@ -831,10 +835,10 @@ static void turn_into_events(struct unicorn *u, unsigned insns)
 /* From here on hooks record. A block that goes on, joined or executed one by one, is theirs from its beginning. */
 static bool after_refusal(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    const bool amid = u->pace.current && insn_at(u->pace.current, u->pause_pc) > 0 && (u->joined || u->cut);
+    const bool amid = u->pace.current && engine_insn_at(u->pace.current, u->pause_pc) > 0 && (u->joined || u->cut);
     enum c2_status status = C2_OK;
     if (amid)
-        turn_into_events(u, (unsigned)insn_at(u->pace.current, u->pause_pc));
+        turn_into_events(u, (unsigned)engine_insn_at(u->pace.current, u->pause_pc));
     else
         status = unicorn_record_close(u);
     u->inlined = false;
@@ -842,7 +846,7 @@ static bool after_refusal(struct unicorn *u, struct engine_event *event, struct 
         status = hook_accesses(u);
     choose_set(u);
     if (status != C2_OK)
-        fail(u, event, err);
+        engine_fail(u, event, err);
     return status == C2_OK;
 }
 
@@ -859,7 +863,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     case PAUSE_LEARN:
         return after_learn(u, event, err);
     case PAUSE_CHANGED:
-        return after_change(u, event, err);
+        return engine_after_change(u, event, err);
     case PAUSE_SPECIAL:
         return after_special(u, event, err);
     case PAUSE_INTERPRET:
@@ -869,7 +873,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     case PAUSE_INVALID:
         return after_invalid(u, event, err);
     case PAUSE_SYSCALL:
-        return after_syscall(u, event, err);
+        return engine_after_syscall(u, event, err);
     case PAUSE_BUDGET:
         return after_budget(u, event, err);
     case PAUSE_TRIM:
@@ -885,7 +889,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
         *event = engine_refusal("FSTP of 80 bits into the code that executes it is not modelled");
         return false;
     default:
-        fail(u, event, err);
+        engine_fail(u, event, err);
         return false;
     }
 }
@@ -893,7 +897,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
 static void choose_translations(struct unicorn *u, bool single)
 {
     if (u->single || single)
-        unicorn_use_translations(&u->state, set_of(u), single);
+        unicorn_use_translations(&u->state, engine_set_of(u), single);
     u->single = single;
     u->step = single ? STEP_BEFORE : STEP_NONE;
 }
@@ -901,7 +905,7 @@ static void choose_translations(struct unicorn *u, bool single)
 static uc_err run_unicorn(struct unicorn *u)
 {
     u->cause = PAUSE_NONE;
-    set_pace(u);
+    engine_set_pace(u);
     if (u->recording && !u->pace.current)
         u->pace.next = u->words + u->batch->used;
     unicorn_access_run(&u->access);
@@ -916,7 +920,7 @@ static uc_err run_unicorn(struct unicorn *u)
 }
 
 /* Executes until a hook pauses it. RIP is then that of the next instruction. */
-static void execute(struct unicorn *u)
+static void engine_execute(struct unicorn *u)
 {
     if (u->cut && unicorn_code_singles(u->code, u->cut, u->steps, &u->failure) != C2_OK) {
         u->cause = PAUSE_FAILED;
@@ -959,23 +963,23 @@ static bool out_of_budget(struct unicorn *u, struct engine_event *event)
 static void unicorn_run(struct engine *engine, uint64_t budget, bool whole, struct engine_event *event,
                         struct c2_error *err)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     *event = (struct engine_event){.stop = ENGINE_BUDGET};
     u->budget_at = budget ? u->pace.instructions + budget : UINT64_MAX;
     u->whole = whole;
     u->full = false;
     if (u->failed) {
-        fail(u, event, err);
+        engine_fail(u, event, err);
         return;
     }
     do {
         if (out_of_budget(u, event))
             break;
         if (u->translations_stale && drop_translations(u) != C2_OK) {
-            fail(u, event, err);
+            engine_fail(u, event, err);
             break;
         }
-        execute(u);
+        engine_execute(u);
     } while (after_pause(u, event, err));
     if (event->stop != ENGINE_FAILED && unicorn_x87_trapped(&u->state))
         *event = x87_trap();
@@ -991,8 +995,8 @@ static uint64_t unicorn_instructions(const struct engine *engine)
 static void unicorn_take_executed(struct engine *engine,
                                   void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
 {
-    C2_PROMISE(!self_of(engine)->pace.current && !self_of(engine)->cut);
-    unicorn_code_take_executed(self_of(engine)->code, take, self);
+    C2_PROMISE(!unicorn_engine_self_of(engine)->pace.current && !unicorn_engine_self_of(engine)->cut);
+    unicorn_code_take_executed(unicorn_engine_self_of(engine)->code, take, self);
 }
 
 static bool unicorn_amid_block(const struct engine *engine)
@@ -1003,14 +1007,14 @@ static bool unicorn_amid_block(const struct engine *engine)
 
 static void unicorn_set_amid_block(struct engine *engine, bool amid)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     u->cut_pc = amid ? rip_of(u) : 0;
     u->cut_at = u->pace.instructions;
 }
 
 static void unicorn_resume(struct engine *engine, uint64_t instructions)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     C2_ASSERT(u->pace.instructions == 0);
     u->pace.instructions = instructions;
     u->grow_at += instructions;
@@ -1034,7 +1038,7 @@ static void let_hooks_go(struct unicorn *u)
  * these are there or not. */
 static enum c2_status unicorn_set_recording(struct engine *engine, bool on, struct c2_error *err)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     C2_PROMISE(!u->pace.current && !u->cut);
     if (on == u->recording)
         return C2_OK;
@@ -1051,72 +1055,72 @@ static enum c2_status unicorn_set_recording(struct engine *engine, bool on, stru
 
 static uint64_t unicorn_gpr(struct engine *engine, unsigned gpr)
 {
-    return unicorn_get(&self_of(engine)->state, unicorn_gprs[gpr]);
+    return unicorn_get(&unicorn_engine_self_of(engine)->state, unicorn_gprs[gpr]);
 }
 
 static enum c2_status unicorn_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
-    return unicorn_code_watch(self_of(engine)->code, pc.v, err);
+    return unicorn_code_watch(unicorn_engine_self_of(engine)->code, pc.v, err);
 }
 
-static void unicorn_stop(struct engine *engine) { self_of(engine)->stopped = true; }
+static void unicorn_stop(struct engine *engine) { unicorn_engine_self_of(engine)->stopped = true; }
 
 static void unicorn_guard(struct engine *engine, struct guest_va from, uint64_t bytes)
 {
-    self_of(engine)->guard_from = from.v;
-    self_of(engine)->guard_bytes = bytes;
+    unicorn_engine_self_of(engine)->guard_from = from.v;
+    unicorn_engine_self_of(engine)->guard_bytes = bytes;
 }
 
 static bool unicorn_beyond(const struct engine *engine) { return ((const struct unicorn *)engine)->beyond; }
 
 static void unicorn_interrupt(struct engine *engine)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     u->interrupted = 1;
     u->pause_at = u->pace.pause_at = 0;
 }
 
 static void unicorn_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
 {
-    unicorn_get_registers(&self_of(engine)->state, cpu);
+    unicorn_get_registers(&unicorn_engine_self_of(engine)->state, cpu);
 }
 
 static void unicorn_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     u->cut_pc = 0;
     unicorn_set_registers(&u->state, cpu);
 }
 
 /* They are a context of Unicorn's. */
-static uc_context *context_of(struct engine_registers *registers) { return (uc_context *)(void *)registers; }
+static uc_context *engine_context_of(struct engine_registers *registers) { return (uc_context *)(void *)registers; }
 
 static struct engine_registers *unicorn_registers_create(struct engine *engine)
 {
-    return (struct engine_registers *)(void *)unicorn_context_create(&self_of(engine)->state);
+    return (struct engine_registers *)(void *)unicorn_context_create(&unicorn_engine_self_of(engine)->state);
 }
 
 static void unicorn_keep(struct engine *engine, struct engine_registers *to)
 {
-    unicorn_context_keep(&self_of(engine)->state, context_of(to));
+    unicorn_context_keep(&unicorn_engine_self_of(engine)->state, engine_context_of(to));
 }
 
 static void unicorn_take(struct engine *engine, struct engine_registers *from)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     u->cut_pc = 0;
     u->single = false;
-    unicorn_context_take(&u->state, context_of(from), set_of(u));
+    unicorn_context_take(&u->state, engine_context_of(from), engine_set_of(u));
 }
 
 static void unicorn_read_kept(struct engine *engine, struct engine_registers *from, struct syscalls_cpu *out)
 {
-    unicorn_context_read(&self_of(engine)->state, context_of(from), out);
+    unicorn_context_read(&unicorn_engine_self_of(engine)->state, engine_context_of(from), out);
 }
 
 static void unicorn_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases)
 {
-    struct unicorn_state *state = &self_of(engine)->state;
+    struct unicorn_state *state = &unicorn_engine_self_of(engine)->state;
     unicorn_set(state, UC_X86_REG_RAX, rax);
     if (bases) {
         unicorn_set(state, UC_X86_REG_FS_BASE, bases->fs_base);
@@ -1126,7 +1130,7 @@ static void unicorn_set_result(struct engine *engine, uint64_t rax, const struct
 
 /* ------------------------------------------------------------------ life */
 
-static void after_change_of_areas(void *self, struct guest_va start, uint64_t bytes, bool code)
+static void unicorn_engine_after_change_of_areas(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     struct unicorn *u = self;
     u->translations_stale = true;
@@ -1192,7 +1196,7 @@ static void *reserve_translator(void)
 }
 
 /* Unicorn ends the process where it cannot have this. There are two engines: that of unicorn_state.c probes. */
-static enum c2_status check_room(struct c2_error *err)
+static enum c2_status engine_check_room(struct c2_error *err)
 {
     void *first = reserve_translator(), *second = reserve_translator();
     enum c2_status status = C2_OK;
@@ -1213,7 +1217,7 @@ static enum c2_status check_room(struct c2_error *err)
 static enum c2_status open_unicorn(struct unicorn *u, const struct mmu *mmu, struct c2_error *err)
 {
     uc_engine *uc;
-    enum c2_status status = check_room(err);
+    enum c2_status status = engine_check_room(err);
     if (status != C2_OK)
         return status;
     if (uc_open(UC_ARCH_X86, UC_MODE_64, &uc) != UC_ERR_OK)
@@ -1231,7 +1235,7 @@ static enum c2_status open_unicorn(struct unicorn *u, const struct mmu *mmu, str
 
 static void unicorn_retire(struct engine *engine)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     unicorn_code_leave(u->code);
     mmu_unlisten(u->base.config.mmu, u);
     u->base.config = (struct engine_config){0};
@@ -1239,7 +1243,7 @@ static void unicorn_retire(struct engine *engine)
 
 static void unicorn_destroy(struct engine *engine)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     if (u->base.config.mmu)
         mmu_unlisten(u->base.config.mmu, u);
     unicorn_code_destroy(u->code);
@@ -1268,11 +1272,11 @@ static enum c2_status begin_program(struct unicorn *u, const struct engine_confi
         return status;
     enable_paging(u);
     choose_set(u);
-    struct mmu_listener listener = {.self = u, .after = after_change_of_areas};
+    struct mmu_listener listener = {.self = u, .after = unicorn_engine_after_change_of_areas};
     return mmu_listen(config->mmu, listener, err);
 }
 
-static enum c2_status prepare(struct unicorn *u, const struct engine_config *config, struct c2_error *err)
+static enum c2_status engine_prepare(struct unicorn *u, const struct engine_config *config, struct c2_error *err)
 {
     enum c2_status status = unicorn_library_load(err);
     if (status == C2_OK)
@@ -1290,7 +1294,7 @@ static enum c2_status unicorn_create(struct engine **out, const struct engine_co
     if (!u)
         return c2_fail_memory(err, "the engine");
     u->base.ops = &engine_unicorn_ops;
-    enum c2_status status = prepare(u, config, err);
+    enum c2_status status = engine_prepare(u, config, err);
     if (status != C2_OK) {
         unicorn_destroy(&u->base);
         return status;
@@ -1311,7 +1315,7 @@ static bool unicorn_suits(const struct engine *engine, const struct engine_confi
 /* As it was when it was created, at the same place: translations have its address. */
 static enum c2_status unicorn_reuse(struct engine *engine, const struct engine_config *config, struct c2_error *err)
 {
-    struct unicorn *u = self_of(engine);
+    struct unicorn *u = unicorn_engine_self_of(engine);
     const struct unicorn_state state = u->state;
     struct unicorn_code *code = u->code;
     const bool guarded = u->guarded;

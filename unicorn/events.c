@@ -35,7 +35,7 @@ static unsigned load_bytes(uint16_t mnemonic, unsigned size)
 
 static unsigned parts_of(unsigned size) { return size <= 8 ? 1 : 2; }
 
-static struct unicorn_pattern pattern_of(const struct stream_slot *slot, uint16_t number, uint16_t mnemonic)
+static struct unicorn_pattern events_pattern_of(const struct stream_slot *slot, uint16_t number, uint16_t mnemonic)
 {
     struct unicorn_pattern pattern = {.slot = number};
     if (slot->kind != STREAM_WRITE) {
@@ -77,7 +77,7 @@ static void plan_slot(struct unicorn_block *block, const struct decode_block *de
 {
     const unsigned slot = slot_of_turn(decoded, turn);
     const struct stream_slot *plain = &decoded->block.slots[slot];
-    struct unicorn_pattern pattern = pattern_of(plain, (uint16_t)slot, decoded->mnemonics[plain->insn]);
+    struct unicorn_pattern pattern = events_pattern_of(plain, (uint16_t)slot, decoded->mnemonics[plain->insn]);
     block->patterns[turn] = pattern;
     block->first_event[slot] = block->events;
     block->events += pattern.reads + pattern.writes;
@@ -127,7 +127,8 @@ unsigned unicorn_events_list(struct unicorn_event out[UNICORN_EVENTS], const str
     unsigned count = 0;
     for (unsigned i = 0; i < plain->slot_count; i++) {
         const unsigned insn = plain->slots[i].insn, slot = slot_of_turn(decoded, i);
-        struct unicorn_pattern pattern = pattern_of(&plain->slots[slot], (uint16_t)slot, decoded->mnemonics[insn]);
+        struct unicorn_pattern pattern = events_pattern_of(&plain->slots[slot], (uint16_t)slot,
+                                                           decoded->mnemonics[insn]);
         count += list_slot(out + count, &pattern, &plain->slots[slot], decoded->mnemonics[insn]);
     }
     return count;
@@ -139,20 +140,21 @@ void unicorn_events_release(struct unicorn_block *block)
     c2_free(block->first_event);
 }
 
-static bool crosses_page(uint64_t address, unsigned size)
+static bool events_crosses_page(uint64_t address, unsigned size)
 {
     return (address & (C2_PAGE_BYTES - 1)) + size > C2_PAGE_BYTES;
 }
 
 /* Takes the events of one slot from [*at, end); false if they are not there. */
-static bool take(const struct unicorn_pattern *pattern, const uint64_t **at, const uint64_t *end, uint64_t *address)
+static bool events_take(const struct unicorn_pattern *pattern, const uint64_t **at, const uint64_t *end,
+                        uint64_t *address)
 {
     if (*at == end)
         return false;
     *address = **at;
     for (unsigned i = 0; i < pattern->reads; i++) {
         uint64_t part = *address + 8 * i;
-        size_t events = crosses_page(part, pattern->read_size[i]) ? 3 : 1;
+        size_t events = events_crosses_page(part, pattern->read_size[i]) ? 3 : 1;
         if ((size_t)(end - *at) < events || **at != part)
             return false;
         *at += events;
@@ -163,13 +165,13 @@ static bool take(const struct unicorn_pattern *pattern, const uint64_t **at, con
     return true;
 }
 
-/* Gives the events of one slot; the reverse of take(). */
-static size_t give(const struct unicorn_pattern *pattern, uint64_t *out, uint64_t address)
+/* Gives the events of one slot; the reverse of events_take(). */
+static size_t events_give(const struct unicorn_pattern *pattern, uint64_t *out, uint64_t address)
 {
     uint64_t *at = out;
     for (unsigned i = 0; i < pattern->reads; i++) {
         const uint64_t part = address + 8 * i;
-        for (unsigned n = crosses_page(part, pattern->read_size[i]) ? 3 : 1; n > 0; n--)
+        for (unsigned n = events_crosses_page(part, pattern->read_size[i]) ? 3 : 1; n > 0; n--)
             *at++ = part;
     }
     for (unsigned i = 0; i < pattern->writes; i++)
@@ -182,11 +184,11 @@ size_t unicorn_events_unfold(const struct unicorn_block *block, uint64_t *events
 {
     size_t given = 0;
     for (unsigned i = first; i < first + count; i++)
-        given += give(&block->patterns[i], events + given, slots[block->patterns[i].slot - first]);
+        given += events_give(&block->patterns[i], events + given, slots[block->patterns[i].slot - first]);
     return given;
 }
 
-static int sort_out(const struct unicorn_block *block, uint64_t *words, size_t count, unsigned insns)
+static int events_sort_out(const struct unicorn_block *block, uint64_t *words, size_t count, unsigned insns)
 {
     uint64_t events[3 * DECODE_MAX_SLOTS * 2];
     unsigned slots = insns == block->insns ? block->slots : block->block->insns[insns].first_slot;
@@ -196,7 +198,7 @@ static int sort_out(const struct unicorn_block *block, uint64_t *words, size_t c
     const uint64_t *at = events;
     for (unsigned i = 0; i < slots; i++) {
         uint64_t address;
-        if (!take(&block->patterns[i], &at, events + count, &address))
+        if (!events_take(&block->patterns[i], &at, events + count, &address))
             return -1;
         words[block->patterns[i].slot] = address;
     }
@@ -208,7 +210,7 @@ int unicorn_events_fold(const struct unicorn_block *block, uint64_t *words, size
 {
     bool as_planned = insns == block->insns && count == block->events && block->ordered;
     if (!SHORTCUT(as_planned))
-        return sort_out(block, words, count, insns);
+        return events_sort_out(block, words, count, insns);
     for (unsigned i = 0; i < block->slots; i++)
         words[i] = words[block->first_event[i]];
     return block->slots;

@@ -181,7 +181,7 @@ static void store32(void *to, vector32 numbers) { _mm_storeu_ps(to, numbers); }
 static void store64(void *to, vector64 numbers) { _mm_storeu_pd(to, numbers); }
 
 /* Which exponents are below `least` or above `most`; all are given where they lie. */
-static inline __m128i outside(__m128i numbers, __m128i exponents, __m128i least, __m128i most)
+static inline __m128i float_outside(__m128i numbers, __m128i exponents, __m128i least, __m128i most)
 {
     const __m128i exponent = _mm_and_si128(numbers, exponents);
     return _mm_or_si128(_mm_cmpgt_epi32(least, exponent), _mm_cmpgt_epi32(exponent, most));
@@ -191,8 +191,9 @@ static inline __attribute__((always_inline)) bool all_plain(__m128i a, __m128i b
                                                             __m128i one)
 {
     const __m128i most = _mm_sub_epi32(exponents, one);
-    const __m128i bad = _mm_or_si128(_mm_or_si128(outside(a, exponents, one, most), outside(b, exponents, one, most)),
-                                     outside(result, exponents, _mm_add_epi32(one, one), _mm_sub_epi32(most, one)));
+    const __m128i bad = _mm_or_si128(
+        _mm_or_si128(float_outside(a, exponents, one, most), float_outside(b, exponents, one, most)),
+        float_outside(result, exponents, _mm_add_epi32(one, one), _mm_sub_epi32(most, one)));
     return _mm_movemask_epi8(bad) == 0;
 }
 
@@ -219,7 +220,7 @@ static bool out_of_range(const struct float_status *status, uint32_t flags)
     return flags & float_unmasked(status) & (OVERFLOWED | FLOAT_UNDERFLOW);
 }
 
-static void raise_flags(struct float_status *status, uint32_t flags, bool denormal)
+static void float_raise_flags(struct float_status *status, uint32_t flags, bool denormal)
 {
     if (denormal)
         flags |= float_unmasked(status) & FLOAT_UNDERFLOW;
@@ -260,7 +261,7 @@ static float quarter32(float a) { return a / 4; }
             name##_run(part##to_width(number##to_width(a)), part##width(number##width(b)), &again); \
             flags = (flags & ~(uint32_t)INEXACT) | (again & INEXACT); \
         } \
-        raise_flags(status, flags, denormal##to_width(result)); \
+        float_raise_flags(status, flags, denormal##to_width(result)); \
         return result; \
     }
 UNDER_GUEST(add64, "addsd", quarter, 64, double, 64, double)

@@ -23,7 +23,7 @@ void *unicorn_find(const char *name)
     return withheld && strcmp(withheld, name) == 0 ? NULL : dlsym(unicorn_library.handle, name);
 }
 
-static const char *look(void)
+static const char *gate_look(void)
 {
     if (uc_version(NULL, NULL) >> 8 != 0x020001)
         return "version 2.0.1";
@@ -38,7 +38,7 @@ const char *unicorn_gate(void)
     static const char *lacks;
     static bool looked;
     if (!looked || withheld)
-        lacks = look();
+        lacks = gate_look();
     looked = !withheld;
     return lacks;
 }

@@ -38,12 +38,12 @@ struct TCGContext;
 struct TCGTemp;
 
 /* Unicorn's names of variables are distances from its context. */
-static struct TCGTemp *variable(struct TCGContext *context, uintptr_t name)
+static struct TCGTemp *inline_variable(struct TCGContext *context, uintptr_t name)
 {
     return (struct TCGTemp *)((char *)context + name);
 }
 
-static uintptr_t name_of(const struct TCGContext *context, const struct TCGTemp *of)
+static uintptr_t inline_name_of(const struct TCGContext *context, const struct TCGTemp *of)
 {
     return (uintptr_t)((const char *)of - (const char *)context);
 }
@@ -100,26 +100,26 @@ bool unicorn_inline_possible(void)
 
 typedef struct TCGTemp *variable_t;
 
-static variable_t constant(struct TCGContext *context, const void *value)
+static variable_t inline_constant(struct TCGContext *context, const void *value)
 {
-    return variable(context, make.constant(context, (int64_t)(uintptr_t)value));
+    return inline_variable(context, make.constant(context, (int64_t)(uintptr_t)value));
 }
 
-static variable_t operate(struct TCGContext *context, int op, variable_t a, variable_t b)
+static variable_t inline_operate(struct TCGContext *context, int op, variable_t a, variable_t b)
 {
     variable_t result = make.new_variable(context, TYPE_I64, false);
     make.op3(context, op, (uintptr_t)result, (uintptr_t)a, (uintptr_t)b);
     return result;
 }
 
-static variable_t load(struct TCGContext *context, variable_t from, size_t offset)
+static variable_t inline_load(struct TCGContext *context, variable_t from, size_t offset)
 {
     variable_t result = make.new_variable(context, TYPE_I64, false);
     make.op3(context, OP_LD_I64, (uintptr_t)result, (uintptr_t)from, offset);
     return result;
 }
 
-static void store(struct TCGContext *context, variable_t value, variable_t to, size_t offset)
+static void inline_store(struct TCGContext *context, variable_t value, variable_t to, size_t offset)
 {
     make.op3(context, OP_ST_I64, (uintptr_t)value, (uintptr_t)to, offset);
 }
@@ -155,32 +155,32 @@ bool unicorn_inline_end(unsigned *left)
     return !making.wrong;
 }
 
-static void note(struct TCGContext *context, variable_t address, unsigned slot)
+static void inline_note(struct TCGContext *context, variable_t address, unsigned slot)
 {
     if (!making.base) {
-        variable_t at = constant(context, &making.way.pace->base);
-        making.base = load(context, at, 0);
+        variable_t at = inline_constant(context, &making.way.pace->base);
+        making.base = inline_load(context, at, 0);
         make.release(context, at);
     }
-    store(context, address, making.base, sizeof(uint64_t) * (1 + slot));
+    inline_store(context, address, making.base, sizeof(uint64_t) * (1 + slot));
 }
 
 /* The next access of the plan is this one. */
-static bool take_turn(struct TCGContext *context, variable_t address)
+static bool inline_take_turn(struct TCGContext *context, variable_t address)
 {
     making.wrong = making.wrong || making.branched || making.next == making.end;
     if (making.wrong)
         return false;
     if (making.next->first && making.way.records)
-        note(context, address, making.next->slot);
+        inline_note(context, address, making.next->slot);
     return true;
 }
 
 /* Whether it is the first one of two halves. */
-static bool expect(struct TCGContext *context, uintptr_t address, bool store, int how)
+static bool inline_expect(struct TCGContext *context, uintptr_t address, bool store, int how)
 {
     const bool known = making.way.records || (usable && unicorn_translating());
-    if (!known || !take_turn(context, variable(context, address)))
+    if (!known || !inline_take_turn(context, inline_variable(context, address)))
         return false;
     const struct unicorn_event *event = making.next++;
     making.wrong = event->store != store || event->bytes != 1u << (how & MEMOP_SIZE);
@@ -199,7 +199,7 @@ struct access {
     int how;
 };
 
-static void set(struct TCGContext *context, variable_t to, variable_t from)
+static void inline_set(struct TCGContext *context, variable_t to, variable_t from)
 {
     make.op3(context, OP_OR_I64, (uintptr_t)to, (uintptr_t)from, (uintptr_t)from);
 }
@@ -207,7 +207,7 @@ static void set(struct TCGContext *context, variable_t to, variable_t from)
 /* The operation with a number. */
 static variable_t operate_with(struct TCGContext *context, int op, variable_t a, int64_t number)
 {
-    variable_t b = variable(context, make.constant(context, number)), result = operate(context, op, a, b);
+    variable_t b = inline_variable(context, make.constant(context, number)), result = inline_operate(context, op, a, b);
     make.release(context, b);
     return result;
 }
@@ -219,9 +219,9 @@ static void as_it_is(struct TCGContext *context, access_function *original, cons
     original(context, access->value, access->address, access->index, access->how);
 }
 
-static void give_back(struct TCGContext *context, variable_t to, variable_t kept)
+static void inline_give_back(struct TCGContext *context, variable_t to, variable_t kept)
 {
-    set(context, to, kept);
+    inline_set(context, to, kept);
     make.release(context, kept);
 }
 
@@ -231,27 +231,29 @@ static void load_halves(struct TCGContext *context, access_function *original, c
     variable_t upper = making.upper;
     making.upper = NULL;
     if (upper && !making.wrong)
-        give_back(context, variable(context, access->value), upper);
+        inline_give_back(context, inline_variable(context, access->value), upper);
     else
         as_it_is(context, original, access, halves);
     if (!halves)
         return;
-    variable_t address = operate_with(context, OP_ADD_I64, variable(context, access->address), 8);
+    variable_t address = operate_with(context, OP_ADD_I64, inline_variable(context, access->address), 8);
     making.upper = make.new_variable(context, TYPE_I64, false);
-    original(context, name_of(context, making.upper), name_of(context, address), access->index, access->how);
+    original(context, inline_name_of(context, making.upper), inline_name_of(context, address), access->index,
+             access->how);
     make.release(context, address);
 }
 
-static variable_t keep(struct TCGContext *context, variable_t what)
+static variable_t inline_keep(struct TCGContext *context, variable_t what)
 {
     variable_t kept = make.new_variable(context, TYPE_I64, true);
-    set(context, kept, what);
+    inline_set(context, kept, what);
     return kept;
 }
 
 static void call_probe(struct TCGContext *context, variable_t address, unsigned bytes)
 {
-    variable_t env = constant(context, NULL), number = variable(context, make.constant_i32(context, (int32_t)bytes));
+    variable_t env = inline_constant(context, NULL),
+               number = inline_variable(context, make.constant_i32(context, (int32_t)bytes));
     make.call(context, make.probe, NULL, 3, (variable_t[]){env, address, number});
     make.release(context, env);
     make.release(context, number);
@@ -261,11 +263,11 @@ static void call_probe(struct TCGContext *context, variable_t address, unsigned 
  * local variables have their values. */
 static void look_ahead(struct TCGContext *context, variable_t value, variable_t address)
 {
-    variable_t kept_value = keep(context, value), kept_address = keep(context, address);
+    variable_t kept_value = inline_keep(context, value), kept_address = inline_keep(context, address);
     variable_t offset = operate_with(context, OP_AND_I64, address, C2_PAGE_BYTES - 1);
-    variable_t limit = variable(context, make.constant(context, C2_PAGE_BYTES - WIDE_BYTES + 1));
+    variable_t limit = inline_variable(context, make.constant(context, C2_PAGE_BYTES - WIDE_BYTES + 1));
     uint8_t *label = make.new_label(context);
-    make.branch(context, CONDITION_BELOW, name_of(context, offset), name_of(context, limit), label);
+    make.branch(context, CONDITION_BELOW, inline_name_of(context, offset), inline_name_of(context, limit), label);
     call_probe(context, kept_address, WIDE_BYTES);
     *label |= LABEL_SET;
     make.op1(context, OP_SET_LABEL, (uintptr_t)label);
@@ -274,15 +276,15 @@ static void look_ahead(struct TCGContext *context, variable_t value, variable_t 
     if (making.base)
         make.release(context, making.base);
     making.base = NULL;
-    give_back(context, value, kept_value);
-    give_back(context, address, kept_address);
+    inline_give_back(context, value, kept_value);
+    inline_give_back(context, address, kept_address);
 }
 
 static void store_halves(struct TCGContext *context, access_function *original, const struct access *access,
                          bool halves)
 {
     if (halves)
-        look_ahead(context, variable(context, access->value), variable(context, access->address));
+        look_ahead(context, inline_variable(context, access->value), inline_variable(context, access->address));
     as_it_is(context, original, access, halves);
 }
 
@@ -293,47 +295,48 @@ static void store_halves(struct TCGContext *context, access_function *original, 
 #define ENTRY(field) offsetof(struct unicorn_entry, field)
 
 /* Counts the block's instructions; returns how many are left up to the next pause. */
-static variable_t count(struct TCGContext *context, variable_t pace, variable_t entry)
+static variable_t inline_count(struct TCGContext *context, variable_t pace, variable_t entry)
 {
-    variable_t insns = load(context, entry, ENTRY(insns));
-    variable_t sum = operate(context, OP_ADD_I64, load(context, pace, PACE(instructions)), insns);
-    store(context, sum, pace, PACE(instructions));
-    return operate(context, OP_SUB_I64, load(context, pace, PACE(pause_at)), sum);
+    variable_t insns = inline_load(context, entry, ENTRY(insns));
+    variable_t sum = inline_operate(context, OP_ADD_I64, inline_load(context, pace, PACE(instructions)), insns);
+    inline_store(context, sum, pace, PACE(instructions));
+    return inline_operate(context, OP_SUB_I64, inline_load(context, pace, PACE(pause_at)), sum);
 }
 
 static void make_current(struct TCGContext *context, variable_t pace, variable_t entry)
 {
-    store(context, load(context, pace, PACE(current)), pace, PACE(before));
-    store(context, load(context, entry, ENTRY(block)), pace, PACE(current));
+    inline_store(context, inline_load(context, pace, PACE(current)), pace, PACE(before));
+    inline_store(context, inline_load(context, entry, ENTRY(block)), pace, PACE(current));
 }
 
 /* Opens the record behind that of the block before; returns how much room is left behind it. */
 static variable_t open(struct TCGContext *context, variable_t pace, variable_t entry)
 {
-    variable_t header = load(context, pace, PACE(next));
-    variable_t next = operate(context, OP_ADD_I64, header, load(context, entry, ENTRY(bytes)));
-    store(context, header, pace, PACE(base));
-    store(context, next, pace, PACE(next));
-    store(context, load(context, entry, ENTRY(header)), header, 0);
-    return operate(context, OP_SUB_I64, load(context, pace, PACE(limit)), next);
+    variable_t header = inline_load(context, pace, PACE(next));
+    variable_t next = inline_operate(context, OP_ADD_I64, header, inline_load(context, entry, ENTRY(bytes)));
+    inline_store(context, header, pace, PACE(base));
+    inline_store(context, next, pace, PACE(next));
+    inline_store(context, inline_load(context, entry, ENTRY(header)), header, 0);
+    return inline_operate(context, OP_SUB_I64, inline_load(context, pace, PACE(limit)), next);
 }
 
 static void call_hook(struct TCGContext *context)
 {
-    variable_t arguments[4] = {constant(context, NULL), constant(context, making.entry),
-                               variable(context, make.constant_i32(context, 0)), constant(context, making.way.self)};
+    variable_t arguments[4] = {inline_constant(context, NULL), inline_constant(context, making.entry),
+                               inline_variable(context, make.constant_i32(context, 0)),
+                               inline_constant(context, making.way.self)};
     make.call(context, making.way.hook, NULL, 4, arguments);
 }
 
-static void begin(struct TCGContext *context)
+static void inline_begin(struct TCGContext *context)
 {
-    variable_t pace = constant(context, making.way.pace), entry = constant(context, making.entry);
-    variable_t sign = count(context, pace, entry);
+    variable_t pace = inline_constant(context, making.way.pace), entry = inline_constant(context, making.entry);
+    variable_t sign = inline_count(context, pace, entry);
     make_current(context, pace, entry);
     if (making.way.records)
-        sign = operate(context, OP_OR_I64, sign, open(context, pace, entry));
+        sign = inline_operate(context, OP_OR_I64, sign, open(context, pace, entry));
     making.begun = make.new_label(context);
-    make.branch(context, CONDITION_GE, name_of(context, sign), make.constant(context, 0), making.begun);
+    make.branch(context, CONDITION_GE, inline_name_of(context, sign), make.constant(context, 0), making.begun);
     call_hook(context);
 }
 
@@ -357,7 +360,7 @@ static void after_stop(struct TCGContext *context)
         static void *unicorns; \
         access_function *original = (access_function *)unicorn_original(&unicorns, #name); \
         const struct access access = {value, address, index, how}; \
-        halves(context, original, &access, expect(context, address, store, how)); \
+        halves(context, original, &access, inline_expect(context, address, store, how)); \
     }
 
 ACCESS(tcg_gen_qemu_ld_i32_x86_64, false, as_it_is)
@@ -387,7 +390,7 @@ static bool accesses(const void *function)
 /* All accesses of one slot. */
 static void expect_slot(struct TCGContext *context, variable_t address)
 {
-    if (!take_turn(context, address))
+    if (!inline_take_turn(context, address))
         return;
     const struct unicorn_event *first = making.next;
     making.wrong = !first->first;
@@ -403,7 +406,7 @@ EXPORT void tcg_gen_callN_x86_64(struct TCGContext *context, void *function, str
 {
     static void *unicorns, *stores_x80;
     if (making.entry && function == making.way.hook) {
-        begin(context);
+        inline_begin(context);
         return;
     }
     if (making.way.records && accesses(function))

@@ -17,7 +17,7 @@
 
 struct unicorn_library unicorn_library;
 
-static const char *find_all(struct unicorn_library *library)
+static const char *library_find_all(struct unicorn_library *library)
 {
 #define FIND(name) \
     if (!(library->name = (__typeof__(library->name))dlsym(library->handle, "uc_" #name))) \
@@ -35,7 +35,7 @@ enum c2_status unicorn_library_load(struct c2_error *err)
     library.handle = dlopen(C2_UNICORN_SONAME, RTLD_NOW | RTLD_LOCAL);
     if (!library.handle)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "the engine's library cannot be loaded: %s", dlerror());
-    const char *lacks = find_all(&library);
+    const char *lacks = library_find_all(&library);
     if (lacks) {
         dlclose(library.handle);
         return c2_fail(err, C2_ERR_UNSUPPORTED, "the engine's library " C2_UNICORN_SONAME " has no %s", lacks);

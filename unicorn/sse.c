@@ -24,7 +24,7 @@
 enum { INEXACT = 0x20 };
 
 /* Unicorn's: leaves the guest at the instruction that called from `back`. */
-static _Noreturn void leave(char *cpu, void *back)
+static _Noreturn void sse_leave(char *cpu, void *back)
 {
     static void *unicorns;
     typedef void raise_exception(char *, int, uintptr_t);
@@ -40,7 +40,7 @@ struct attempt {
     uint8_t *to, was[XMM_BYTES]; /* to may be NULL */
 };
 
-static struct attempt begin(char *cpu, void *to)
+static struct attempt sse_begin(char *cpu, void *to)
 {
     struct attempt attempt = {.status = float_status_of(cpu), .flags = float_status_of(cpu)->flags, .to = to};
     if (to)
@@ -49,7 +49,7 @@ static struct attempt begin(char *cpu, void *to)
     return attempt;
 }
 
-static void end(struct attempt *attempt, char *cpu, void *back)
+static void sse_end(struct attempt *attempt, char *cpu, void *back)
 {
     const uint32_t unmasked = float_unmasked(attempt->status);
     const uint32_t raised = interpret_float_raised(attempt->status->flags, unmasked);
@@ -58,14 +58,14 @@ static void end(struct attempt *attempt, char *cpu, void *back)
         return;
     if (attempt->to)
         memcpy(attempt->to, attempt->was, XMM_BYTES);
-    leave(cpu, back);
+    sse_leave(cpu, back);
 }
 
 void unicorn_float_try(float_instruction *instruction, char *cpu, void *to, const void *from, void *back)
 {
-    struct attempt attempt = begin(cpu, to);
+    struct attempt attempt = sse_begin(cpu, to);
     instruction(cpu, to, from);
-    end(&attempt, cpu, back);
+    sse_end(&attempt, cpu, back);
 }
 
 /* ------------------------------------------------------------------ numbers */
@@ -113,9 +113,9 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
         name##_function *original = ORIGINAL(name##_function, helper_##name##_x86_64); \
         if (C2_LIKELY(!unicorn_float_traps)) \
             return original(cpu, from); \
-        struct attempt attempt = begin(cpu, NULL); \
+        struct attempt attempt = sse_begin(cpu, NULL); \
         const type result = original(cpu, from); \
-        end(&attempt, cpu, BACK); \
+        sse_end(&attempt, cpu, BACK); \
         return result; \
     }
 
@@ -126,9 +126,9 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
     static __attribute__((noinline)) type name##_otherwise(char *cpu, const void *from, void *back) \
     { \
         static void *unicorns; \
-        struct attempt attempt = begin(cpu, NULL); \
+        struct attempt attempt = sse_begin(cpu, NULL); \
         const type result = ORIGINAL(name##_function, helper_##name##_x86_64)(cpu, from); \
-        end(&attempt, cpu, back); \
+        sse_end(&attempt, cpu, back); \
         return result; \
     } \
     EXPORT type helper_##name##_x86_64(char *cpu, const void *from) \
@@ -155,9 +155,9 @@ USUAL(64, double, UINT64_C(0x7ff0000000000000))
             original(cpu, to, from); \
             return; \
         } \
-        struct attempt attempt = begin(cpu, to); \
+        struct attempt attempt = sse_begin(cpu, to); \
         original(cpu, to, from); \
-        end(&attempt, cpu, BACK); \
+        sse_end(&attempt, cpu, BACK); \
     }
 
 /* ------------------------------------------------------------------ COMISx, UCOMISx
@@ -167,7 +167,7 @@ enum { BELOW_FLAG = 0x01, EQUAL_FLAG = 0x40 };
 
 /* The only place, of those before the SSE unit, that holds the flags of each comparison; -1: there is none. It is left
  * as it was. */
-static ptrdiff_t find_flags(float_instruction *original, char *cpu)
+static ptrdiff_t sse_find_flags(float_instruction *original, char *cpu)
 {
     static const double one[2] = {1, 0};
     static const struct {
@@ -204,11 +204,11 @@ uint64_t *unicorn_float_flags(char *cpu)
 {
     static void *comisd;
     if (C2_UNLIKELY(flags_at == 0) && unicorn_float_at != 0)
-        flags_at = find_flags((float_instruction *)unicorn_original(&comisd, "helper_comisd_x86_64"), cpu);
+        flags_at = sse_find_flags((float_instruction *)unicorn_original(&comisd, "helper_comisd_x86_64"), cpu);
     return flags_at > 0 ? (uint64_t *)(cpu + flags_at) : NULL;
 }
 
-static inline void put_flags(char *cpu, bool below, bool equal)
+static inline void sse_put_flags(char *cpu, bool below, bool equal)
 {
     const uint64_t flags = below ? BELOW_FLAG : equal ? EQUAL_FLAG : 0;
     memcpy(cpu + flags_at, &flags, sizeof flags);
@@ -225,9 +225,9 @@ static inline void put_flags(char *cpu, bool below, bool equal)
             uint##width##_t a, b; \
             memcpy(&a, to, sizeof a); \
             memcpy(&b, from, sizeof b); \
-            struct attempt attempt = begin(cpu, NULL); \
+            struct attempt attempt = sse_begin(cpu, NULL); \
             comparison(a, b, attempt.status); \
-            end(&attempt, cpu, back); \
+            sse_end(&attempt, cpu, back); \
         } \
         unicorn_float_flags(cpu); \
         ORIGINAL(float_instruction, helper_##name##_x86_64)(cpu, to, from); \
@@ -238,7 +238,7 @@ static inline void put_flags(char *cpu, bool below, bool equal)
         memcpy(&a, to, sizeof a); \
         memcpy(&b, from, sizeof b); \
         if (SHORTCUT(flags_at > 0 && usual##width(&a, 1) && usual##width(&b, 1))) \
-            put_flags(cpu, a < b, a == b); \
+            sse_put_flags(cpu, a < b, a == b); \
         else \
             name##_otherwise(cpu, to, from, BACK); \
     }
@@ -268,11 +268,11 @@ TRUNCATE(int64_t, cvttss2sq, 32, float, 0x1p63f) TRUNCATE(int64_t, cvttsd2sq, 64
 static void round_numbers(round_function *original, char *cpu, void *to, const void *from, uint32_t mode, void *back)
 {
     enum { QUIET = 1 << 3 };
-    struct attempt attempt = begin(cpu, to);
+    struct attempt attempt = sse_begin(cpu, to);
     original(cpu, to, from, mode);
     if (mode & QUIET)
         attempt.status->flags &= (uint8_t)~INEXACT;
-    end(&attempt, cpu, back);
+    sse_end(&attempt, cpu, back);
 }
 
 #define ROUND(name) \

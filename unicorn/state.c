@@ -234,7 +234,7 @@ static bool ftz_works(struct probe *probe, size_t sse_ftz)
 enum { FLAG_SINGLE = 1u << 20, FLAG_TASK_SWITCHED = 1u << 11, FLAG_PLAIN = 1u << 24, FLAG_HOOKED = 1u << 26 };
 
 /* One of the flags follows CR0.TS. */
-static size_t find_flags(struct probe *probe)
+static size_t state_find_flags(struct probe *probe)
 {
     static const uint8_t change_ts[] = {0x0f, 0x20, 0xc0, 0x48, 0x83, 0xf0, 0x08, /* mov %cr0,%rax; xor $8,%rax */
                                         0x0f, 0x22, 0xc0};                        /* mov %rax,%cr0 */
@@ -253,7 +253,7 @@ static size_t find_flags(struct probe *probe)
     return count == 1 ? found : 0;
 }
 
-static void put_flags(const struct unicorn_state *state, uc_context *context, enum unicorn_set set, bool single)
+static void state_put_flags(const struct unicorn_state *state, uc_context *context, enum unicorn_set set, bool single)
 {
     static const uint32_t of_set[] = {
         [UNICORN_PLAIN] = FLAG_PLAIN, [UNICORN_HOOKED] = FLAG_HOOKED, [UNICORN_INLINE] = 0};
@@ -357,7 +357,7 @@ static bool inline_works(struct probe *probe)
 
 static const char *find_translations(struct unicorn_layout *out, struct probe *probe)
 {
-    if (!(out->flags = find_flags(probe)))
+    if (!(out->flags = state_find_flags(probe)))
         return "the flags of translations are not where they can be set";
     struct unicorn_state state = {.uc = probe->uc, .scratch = probe->context[2], .layout = *out};
     if (!limit_works(probe))
@@ -434,7 +434,7 @@ static bool rounding_works(struct probe *probe)
     return good;
 }
 
-static const char *find_all(struct unicorn_layout *out, struct probe *probe)
+static const char *state_find_all(struct unicorn_layout *out, struct probe *probe)
 {
     unicorn_float_trust(!unicorn_gate());
     if (!probe_open(probe))
@@ -466,7 +466,7 @@ enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *
 {
     struct probe probe = {0};
     unsigned major = 0, minor = 0;
-    const char *problem = find_all(out, &probe);
+    const char *problem = state_find_all(out, &probe);
     probe_close(&probe);
     if (!problem)
         return C2_OK;
@@ -513,7 +513,7 @@ void unicorn_state_release(struct unicorn_state *state)
 void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool single)
 {
     hidden(state);
-    put_flags(state, state->scratch, set, single);
+    state_put_flags(state, state->scratch, set, single);
     uc_context_restore(state->uc, state->scratch);
 }
 
@@ -594,7 +594,7 @@ bool unicorn_x87_trapped(struct unicorn_state *state)
     return state->x87_traps && (status_word(state) & state->x87_traps);
 }
 
-static unsigned top_of(uint16_t fsw) { return fsw >> 11 & 7; }
+static unsigned state_top_of(uint16_t fsw) { return fsw >> 11 & 7; }
 
 void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512])
 {
@@ -607,7 +607,7 @@ void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512])
         if ((tags >> 2 * i & 3) != 3)
             out[FX_TAG] |= (uint8_t)(1u << i);
     for (unsigned i = 0; i < 8; i++)
-        uc_reg_read(state->uc, UC_X86_REG_FP0 + (int)((top_of(fsw) + i) & 7), out + FX_ST + 16 * i);
+        uc_reg_read(state->uc, UC_X86_REG_FP0 + (int)((state_top_of(fsw) + i) & 7), out + FX_ST + 16 * i);
     for (int i = 0; i < 16; i++)
         uc_reg_read(state->uc, UC_X86_REG_XMM0 + i, out + FX_XMM + 16 * i);
     put32(out + FX_MXCSR, unicorn_get_mxcsr(state));
@@ -627,7 +627,7 @@ void unicorn_set_fxsave(struct unicorn_state *state, const uint8_t in[512])
     note_x87_traps(state, take16(in + FX_FCW));
     unicorn_set(state, UC_X86_REG_FPTAG, tags);
     for (unsigned i = 0; i < 8; i++)
-        uc_reg_write(state->uc, UC_X86_REG_FP0 + (int)((top_of(fsw) + i) & 7), in + FX_ST + 16 * i);
+        uc_reg_write(state->uc, UC_X86_REG_FP0 + (int)((state_top_of(fsw) + i) & 7), in + FX_ST + 16 * i);
     for (int i = 0; i < 16; i++)
         uc_reg_write(state->uc, UC_X86_REG_XMM0 + i, in + FX_XMM + 16 * i);
     unicorn_set_mxcsr(state, mxcsr & 0xffff);
@@ -670,7 +670,7 @@ void unicorn_context_keep(struct unicorn_state *state, uc_context *to) { uc_cont
 
 void unicorn_context_take(struct unicorn_state *state, uc_context *from, enum unicorn_set set)
 {
-    put_flags(state, from, set, false);
+    state_put_flags(state, from, set, false);
     uc_context_restore(state->uc, from);
     note_sse_traps(state, (uint32_t)unicorn_get(state, UC_X86_REG_MXCSR));
     note_x87_traps(state, (uint16_t)unicorn_get(state, UC_X86_REG_FPCW));

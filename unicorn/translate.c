@@ -38,7 +38,7 @@ EXPORT void gen_intermediate_code_x86_64(struct CPUState *cpu, struct Translatio
 /* A translation begins with the address of the code; its size, when it has been made, follows some flags. */
 enum { SIZE_AT = 20 };
 
-static uint32_t size_of(const struct TranslationBlock *block)
+static uint32_t translate_size_of(const struct TranslationBlock *block)
 {
     uint16_t size;
     memcpy(&size, (const char *)block + SIZE_AT, sizeof size);
@@ -60,5 +60,5 @@ EXPORT void gen_intermediate_code_x86_64(struct CPUState *cpu, struct Translatio
     ((void (*)(struct CPUState *, struct TranslationBlock *, int))unicorn_original(
         &unicorns, "gen_intermediate_code_x86_64"))(cpu, block, most);
     if (translating)
-        unicorn_code_end(translating, size_of(block));
+        unicorn_code_end(translating, translate_size_of(block));
 }

@@ -20,7 +20,7 @@ enum { INVALID = 1 };
 
 ptrdiff_t unicorn_x87_flags_at, unicorn_x87_top_at;
 
-static uint8_t *flags_of(char *cpu) { return (uint8_t *)cpu + unicorn_float_at + unicorn_x87_flags_at; }
+static uint8_t *x87_flags_of(char *cpu) { return (uint8_t *)cpu + unicorn_float_at + unicorn_x87_flags_at; }
 
 #define QUIET32 (UINT32_C(1) << 22)
 #define QUIET64 (UINT64_C(1) << 51)
@@ -34,7 +34,7 @@ static bool signals64(uint64_t a) { return a << 1 > UINT64_C(0xffe0000000000000)
     { \
         static void *unicorns; \
         if (C2_UNLIKELY(signals##width(value))) { \
-            *flags_of(cpu) |= INVALID; \
+            *x87_flags_of(cpu) |= INVALID; \
             value |= QUIET##width; \
         } \
         ((name##_function *)unicorn_original(&unicorns, #name))(cpu, value); \
@@ -48,11 +48,11 @@ EXPORT store_function helper_fist_ST0_x86_64;
 EXPORT int32_t helper_fist_ST0_x86_64(char *cpu)
 {
     static void *unicorns;
-    const uint8_t before = *flags_of(cpu);
+    const uint8_t before = *x87_flags_of(cpu);
     const int32_t value = ((store_function *)unicorn_original(&unicorns, "helper_fistl_ST0_x86_64"))(cpu);
     if (value == (int16_t)value)
         return value;
-    *flags_of(cpu) = before | INVALID;
+    *x87_flags_of(cpu) = before | INVALID;
     return INT16_MIN;
 }
 
@@ -88,13 +88,13 @@ static struct {
     struct stack stack;
 } before;
 
-static struct stack *stack_of(char *cpu) { return (struct stack *)(cpu + unicorn_float_at + unicorn_x87_top_at); }
+static struct stack *x87_stack_of(char *cpu) { return (struct stack *)(cpu + unicorn_float_at + unicorn_x87_top_at); }
 
 typedef void mmx_function(char *cpu);
 EXPORT mmx_function helper_enter_mmx_x86_64;
 EXPORT void helper_enter_mmx_x86_64(char *cpu)
 {
-    struct stack *stack = stack_of(cpu);
+    struct stack *stack = x87_stack_of(cpu);
     before.cpu = cpu;
     before.stack = *stack;
     stack->top = 0;
@@ -105,7 +105,7 @@ void unicorn_x87_leave_mmx(void)
 {
     if (!before.cpu)
         return;
-    struct stack *stack = stack_of(before.cpu);
+    struct stack *stack = x87_stack_of(before.cpu);
     stack->top = before.stack.top;
     memcpy(stack->empty, before.stack.empty, sizeof stack->empty);
     before.cpu = NULL;
@@ -114,7 +114,7 @@ void unicorn_x87_leave_mmx(void)
 EXPORT mmx_function helper_emms_x86_64;
 EXPORT void helper_emms_x86_64(char *cpu)
 {
-    struct stack *stack = stack_of(cpu);
+    struct stack *stack = x87_stack_of(cpu);
     stack->top = 0;
     memset(stack->empty, 1, sizeof stack->empty);
 }

@@ -156,7 +156,7 @@ static uint64_t point_at(const struct allocations *a, uint64_t pc)
 }
 
 /* Room for one more item in a growing array. */
-static enum c2_status grow(void **items, size_t *room, size_t count, size_t bytes, struct c2_error *err)
+static enum c2_status allocations_grow(void **items, size_t *room, size_t count, size_t bytes, struct c2_error *err)
 {
     if (count < *room)
         return C2_OK;
@@ -171,18 +171,18 @@ static enum c2_status grow(void **items, size_t *room, size_t count, size_t byte
 
 /* ------------------------------------------------------------------ finding the family */
 
-static bool is_named(const struct function *function, const char *name)
+static bool allocations_is_named(const struct function *function, const char *name)
 {
     size_t length = strlen(function->name);
     return strncmp(name, function->name, length) == 0 && (name[length] == '\0' || name[length] == '@');
 }
 
-static enum c2_status note_entry(void *self, const char *name, struct guest_va entry, bool resolver,
-                                 struct c2_error *err)
+static enum c2_status allocations_note_entry(void *self, const char *name, struct guest_va entry, bool resolver,
+                                             struct c2_error *err)
 {
     struct allocations *a = self;
     for (size_t i = 0; i < FAMILY; i++) {
-        if (!is_named(&family[i], name))
+        if (!allocations_is_named(&family[i], name))
             continue;
         enum c2_status status = modules_keep(a->modules, entry, entry.v, err);
         if (status != C2_OK)
@@ -193,14 +193,14 @@ static enum c2_status note_entry(void *self, const char *name, struct guest_va e
     return C2_OK;
 }
 
-static enum c2_status read_names(void *self, struct guest_va code, struct c2_error *err)
+static enum c2_status allocations_read_names(void *self, struct guest_va code, struct c2_error *err)
 {
     struct allocations *a = self;
-    const struct loader_entry_listener listener = {a, note_entry};
+    const struct loader_entry_listener listener = {a, allocations_note_entry};
     return loader_function_entries(a->symbols, code, &listener, err);
 }
 
-static void forget_entry(void *self, uint64_t entry)
+static void allocations_forget_entry(void *self, uint64_t entry)
 {
     struct allocations *a = self;
     const uint64_t returns = point_at(a, entry) & POINT_RETURNS;
@@ -212,7 +212,7 @@ static void forget_entry(void *self, uint64_t entry)
 
 static void forgot_names(void *self) { callers_forget(((struct allocations *)self)->callers); }
 
-static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
+static enum c2_status allocations_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     struct allocations *a = self;
     enum c2_status status = modules_know(a->modules, pc, err);
@@ -250,7 +250,7 @@ static bool frees(enum shape shape)
 }
 
 /* The address that the call has given, 0 for none. */
-static uint64_t result_of(const struct allocations *a, struct engine *engine, const struct frame *frame)
+static uint64_t allocations_result_of(const struct allocations *a, struct engine *engine, const struct frame *frame)
 {
     uint64_t address = engine_gpr(engine, RAX);
     if (frame->function->shape == SHAPE_FREE)
@@ -260,8 +260,8 @@ static uint64_t result_of(const struct allocations *a, struct engine *engine, co
     return (uint32_t)address == 0 && guest_word(a->mmu, frame->pointer, &address) ? address : 0;
 }
 
-static enum c2_status watch(struct allocations *a, struct engine *engine, uint64_t pc, uint64_t bit,
-                            struct c2_error *err)
+static enum c2_status watch_allocations_watch(struct allocations *a, struct engine *engine, uint64_t pc, uint64_t bit,
+                                              struct c2_error *err)
 {
     uint64_t point = point_at(a, pc);
     if (point & bit)
@@ -270,14 +270,14 @@ static enum c2_status watch(struct allocations *a, struct engine *engine, uint64
     return status == C2_OK ? engine_watch(engine, (struct guest_va){pc}, err) : status;
 }
 
-static enum c2_status watch_return(void *self, struct engine *engine, uint64_t pc, struct c2_error *err)
+static enum c2_status allocations_watch_return(void *self, struct engine *engine, uint64_t pc, struct c2_error *err)
 {
-    return watch(self, engine, pc, POINT_WAIT, err);
+    return watch_allocations_watch(self, engine, pc, POINT_WAIT, err);
 }
 
 /* The resolver has chosen: the function starts at the address it gave. */
-static enum c2_status resolve(struct allocations *a, struct engine *engine, const struct frame *frame,
-                              struct c2_error *err)
+static enum c2_status allocations_resolve(struct allocations *a, struct engine *engine, const struct frame *frame,
+                                          struct c2_error *err)
 {
     uint64_t entry = engine_gpr(engine, RAX);
     uint64_t number = (uint64_t)(frame->function - family) + 1;
@@ -286,12 +286,12 @@ static enum c2_status resolve(struct allocations *a, struct engine *engine, cons
     return status == C2_OK ? engine_watch(engine, (struct guest_va){entry}, err) : status;
 }
 
-static enum c2_status complete(struct allocations *a, struct engine *engine, const struct frame *frame,
-                               struct c2_error *err)
+static enum c2_status allocations_complete(struct allocations *a, struct engine *engine, const struct frame *frame,
+                                           struct c2_error *err)
 {
     if (frame->resolves)
-        return resolve(a, engine, frame, err);
-    uint64_t result = result_of(a, engine, frame);
+        return allocations_resolve(a, engine, frame, err);
+    uint64_t result = allocations_result_of(a, engine, frame);
     enum c2_status status = C2_OK;
     bool done = frame->function->shape == SHAPE_FREE || result != 0 || frame->bytes == 0;
     if (frees(frame->function->shape) && done)
@@ -316,7 +316,8 @@ static enum c2_status returned(struct allocations *a, struct engine *engine, uin
         return C2_OK;
     const struct frame frame = a->calls->frames[a->calls->depth - 1];
     drop_below(a, rsp);
-    return frame.function && frame.rsp == rsp - 8 && frame.site == pc ? complete(a, engine, &frame, err) : C2_OK;
+    return frame.function && frame.rsp == rsp - 8 && frame.site == pc ? allocations_complete(a, engine, &frame, err)
+                                                                      : C2_OK;
 }
 
 /* ------------------------------------------------------------------ calls */
@@ -327,7 +328,7 @@ static uint64_t product(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &bytes) ? UINT64_MAX : bytes;
 }
 
-static void take_arguments(struct frame *frame, struct engine *engine)
+static void allocations_take_arguments(struct frame *frame, struct engine *engine)
 {
     uint64_t first = engine_gpr(engine, RDI), second = engine_gpr(engine, RSI), third = engine_gpr(engine, RDX);
     frame->pointer = first;
@@ -376,10 +377,10 @@ static bool is_outermost(const struct allocations *a)
     return true;
 }
 
-static enum c2_status push(struct allocations *a, const struct frame *frame, struct c2_error *err)
+static enum c2_status allocations_push(struct allocations *a, const struct frame *frame, struct c2_error *err)
 {
-    enum c2_status status = grow((void **)&a->calls->frames, &a->calls->room, a->calls->depth, sizeof *a->calls->frames,
-                                 err);
+    enum c2_status status = allocations_grow((void **)&a->calls->frames, &a->calls->room, a->calls->depth,
+                                             sizeof *a->calls->frames, err);
     if (status == C2_OK)
         a->calls->frames[a->calls->depth++] = *frame;
     return status;
@@ -401,11 +402,11 @@ static enum c2_status called(struct allocations *a, struct engine *engine, uint6
     call.outermost = is_outermost(a);
     if (!call.outermost && !frees(shape) && shape != SHAPE_LANDING && !call.resolves)
         return C2_OK;
-    enum c2_status status = watch(a, engine, call.site, POINT_SITE, err);
+    enum c2_status status = watch_allocations_watch(a, engine, call.site, POINT_SITE, err);
     if (status != C2_OK || shape == SHAPE_LANDING)
         return status;
-    take_arguments(&call, engine);
-    return push(a, &call, err);
+    allocations_take_arguments(&call, engine);
+    return allocations_push(a, &call, err);
 }
 
 /* Down to the last signal handler. */
@@ -417,7 +418,7 @@ static bool frames_fall(const struct calls *calls)
     return true;
 }
 
-static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+static enum c2_status allocations_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     struct allocations *a = self;
     enum c2_status status = C2_OK;
@@ -466,7 +467,7 @@ static enum c2_status interrupted(void *self, uint64_t rsp, struct c2_error *err
 {
     struct allocations *a = self;
     drop_handler(a, rsp);
-    return push(a, &(struct frame){.rsp = rsp}, err);
+    return allocations_push(a, &(struct frame){.rsp = rsp}, err);
 }
 
 static void resumed(void *self)
@@ -482,7 +483,8 @@ static void resumed(void *self)
 /* ------------------------------------------------------------------ threads */
 
 /* That of the thread, or one that is free; else one more. */
-static enum c2_status find_calls(struct allocations *a, uint32_t thread, uint32_t *out, struct c2_error *err)
+static enum c2_status allocations_find_calls(struct allocations *a, uint32_t thread, uint32_t *out,
+                                             struct c2_error *err)
 {
     uint32_t free = a->thread_count;
     for (*out = 0; *out < a->thread_count; ++*out) {
@@ -500,10 +502,10 @@ static enum c2_status find_calls(struct allocations *a, uint32_t thread, uint32_
     return C2_OK;
 }
 
-static enum c2_status switch_to(struct allocations *a, uint32_t thread, struct c2_error *err)
+static enum c2_status allocations_switch_to(struct allocations *a, uint32_t thread, struct c2_error *err)
 {
     uint32_t i;
-    enum c2_status status = find_calls(a, thread, &i, err);
+    enum c2_status status = allocations_find_calls(a, thread, &i, err);
     if (status != C2_OK)
         return status;
     a->calls = &a->threads[i];
@@ -511,13 +513,13 @@ static enum c2_status switch_to(struct allocations *a, uint32_t thread, struct c
     return callers_switch(a->callers, i, err);
 }
 
-static enum c2_status switched(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
+static enum c2_status allocations_switched(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
 {
     (void)engine;
-    return switch_to(self, thread, err);
+    return allocations_switch_to(self, thread, err);
 }
 
-static enum c2_status exited(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
+static enum c2_status allocations_exited(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
 {
     struct allocations *a = self;
     (void)engine, (void)err;
@@ -533,13 +535,14 @@ static enum c2_status exited(void *self, struct engine *engine, uint32_t thread,
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status create_parts(struct allocations *a, const char *const *wrappers, size_t wrapper_count,
-                                   struct c2_error *err)
+static enum c2_status allocations_create_parts(struct allocations *a, const char *const *wrappers, size_t wrapper_count,
+                                               struct c2_error *err)
 {
     enum c2_status status = c2_map_create(&a->points, err);
     if (status == C2_OK)
         status = c2_map_create(&a->blocks, err);
-    const struct callers_config callers = {a->mmu, a->symbols, wrappers, wrapper_count, a->blocks, watch_return, a};
+    const struct callers_config callers = {
+        a->mmu, a->symbols, wrappers, wrapper_count, a->blocks, allocations_watch_return, a};
     return status == C2_OK ? callers_create(&a->callers, &callers, err) : status;
 }
 
@@ -552,12 +555,12 @@ enum c2_status allocations_create(struct allocations **out, const struct allocat
         return c2_fail_memory(err, "the allocator's calls");
     a->mmu = config->mmu;
     a->symbols = config->symbols;
-    enum c2_status status = create_parts(a, config->wrappers, config->wrapper_count, err);
-    const struct modules_reader reader = {a, read_names, forget_entry, forgot_names};
+    enum c2_status status = allocations_create_parts(a, config->wrappers, config->wrapper_count, err);
+    const struct modules_reader reader = {a, allocations_read_names, allocations_forget_entry, forgot_names};
     if (status == C2_OK)
         status = modules_create(&a->modules, a->mmu, &reader, err);
     if (status == C2_OK)
-        status = switch_to(a, FIRST_THREAD, err);
+        status = allocations_switch_to(a, FIRST_THREAD, err);
     if (status == C2_OK)
         *out = a;
     else
@@ -581,7 +584,10 @@ void allocations_destroy(struct allocations *a)
 
 bool allocations_met(const struct allocations *a, size_t wrapper) { return callers_met(a->callers, wrapper); }
 
-static bool is_entry(const void *self, uint64_t address) { return point_at(self, address) >= POINT_FUNCTION; }
+static bool allocations_is_entry(const void *self, uint64_t address)
+{
+    return point_at(self, address) >= POINT_FUNCTION;
+}
 
 /* ------------------------------------------------------------------ checkpoints */
 
@@ -606,7 +612,7 @@ static void visit_calls(struct calls *calls, struct checkpoint *c)
     for (size_t i = 0; i < count; i++) {
         struct c2_error why;
         if (!checkpoint_writes(c) &&
-            grow((void **)&calls->frames, &calls->room, i, sizeof *calls->frames, &why) != C2_OK)
+            allocations_grow((void **)&calls->frames, &calls->room, i, sizeof *calls->frames, &why) != C2_OK)
             checkpoint_fail(c, &why);
         if (checkpoint_status(c, NULL) != C2_OK)
             return;
@@ -617,7 +623,7 @@ static void visit_calls(struct calls *calls, struct checkpoint *c)
         checkpoint_damaged(c, "calls of the allocator that are in no order");
 }
 
-static void visit_threads(struct allocations *a, struct checkpoint *c)
+static void allocations_visit_threads(struct allocations *a, struct checkpoint *c)
 {
     uint64_t count = a->thread_count, running = (uint64_t)(a->calls - a->threads);
     checkpoint_number(c, &count, UINT32_MAX);
@@ -637,7 +643,7 @@ static void visit_threads(struct allocations *a, struct checkpoint *c)
         a->calls = &a->threads[running];
 }
 
-static void check_points(const struct allocations *a, struct checkpoint *c)
+static void allocations_check_points(const struct allocations *a, struct checkpoint *c)
 {
     struct c2_pair *points;
     if (checkpoint_writes(c) || c2_map_list(&points, a->points, NULL) != C2_OK)
@@ -648,32 +654,32 @@ static void check_points(const struct allocations *a, struct checkpoint *c)
     c2_free(points);
 }
 
-static void checkpoint(void *self, struct checkpoint *c)
+static void allocations_checkpoint(void *self, struct checkpoint *c)
 {
     struct allocations *a = self;
     checkpoint_part(c, "the allocator's calls");
     checkpoint_map(c, a->points);
-    check_points(a, c);
+    allocations_check_points(a, c);
     checkpoint_map(c, a->blocks);
     checkpoint_number(c, &a->allocated, CHECKPOINT_ANY);
     modules_checkpoint(a->modules, c);
-    if (!modules_hold(a->modules, is_entry, a))
+    if (!modules_hold(a->modules, allocations_is_entry, a))
         checkpoint_damaged(c, "a function of the allocator where none is");
-    visit_threads(a, c);
+    allocations_visit_threads(a, c);
     callers_checkpoint(a->callers, a->thread_count, c);
 }
 
-static void destroy(void *self) { allocations_destroy(self); }
+static void watch_allocations_destroy(void *self) { allocations_destroy(self); }
 
 struct watcher allocations_watch(struct allocations *a)
 {
-    static const struct watch_calls calls = {.switched = switched,
-                                             .exited = exited,
+    static const struct watch_calls calls = {.switched = allocations_switched,
+                                             .exited = allocations_exited,
                                              .interrupted = interrupted,
                                              .resumed = resumed,
-                                             .checkpoint = checkpoint,
-                                             .destroy = destroy};
-    return (struct watcher){a, {.self = a, .wants = wants, .reached = reached}, &calls};
+                                             .checkpoint = allocations_checkpoint,
+                                             .destroy = watch_allocations_destroy};
+    return (struct watcher){a, {.self = a, .wants = allocations_wants, .reached = allocations_reached}, &calls};
 }
 
 void allocations_check(const struct allocations *a)
@@ -683,7 +689,7 @@ void allocations_check(const struct allocations *a)
         C2_ASSERT(a->threads[i].depth <= a->threads[i].room);
         C2_ASSERT(frames_fall(&a->threads[i]));
     }
-    modules_check(a->modules, is_entry, a);
+    modules_check(a->modules, allocations_is_entry, a);
 }
 
 void allocations_dump(const struct allocations *a, FILE *to)

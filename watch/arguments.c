@@ -19,8 +19,8 @@ struct arguments {
     uint32_t count;
 };
 
-static enum c2_status arrived(void *self, struct engine *engine, uint32_t place, struct guest_va pc,
-                              struct c2_error *err)
+static enum c2_status arguments_arrived(void *self, struct engine *engine, uint32_t place, struct guest_va pc,
+                                        struct c2_error *err)
 {
     uint64_t words[2 + STREAM_ARGUMENT_REGISTERS] = {pc.v, place};
     (void)self;
@@ -41,7 +41,7 @@ enum c2_status arguments_create(struct arguments **out, const struct arguments_c
                                          .image = config->image,
                                          .list = config->functions,
                                          .count = config->count,
-                                         .arrived = arrived,
+                                         .arrived = arguments_arrived,
                                          .self = arguments};
     enum c2_status status = places_create(&arguments->places, &places, err);
     if (status == C2_OK)
@@ -59,11 +59,11 @@ void arguments_destroy(struct arguments *arguments)
     c2_free(arguments);
 }
 
-static void destroy(void *self) { arguments_destroy(self); }
+static void watch_arguments_destroy(void *self) { arguments_destroy(self); }
 
 struct watcher arguments_watch(struct arguments *arguments)
 {
-    static const struct watch_calls calls = {.destroy = destroy};
+    static const struct watch_calls calls = {.destroy = watch_arguments_destroy};
     return (struct watcher){arguments, places_watch(arguments->places), &calls};
 }
 

@@ -12,8 +12,8 @@ struct arrival {
     bool now;
 };
 
-static enum c2_status arrived(void *self, struct engine *engine, uint32_t place, struct guest_va pc,
-                              struct c2_error *err)
+static enum c2_status arrival_arrived(void *self, struct engine *engine, uint32_t place, struct guest_va pc,
+                                      struct c2_error *err)
 {
     struct arrival *arrival = self;
     (void)place, (void)pc, (void)err;
@@ -36,7 +36,7 @@ enum c2_status arrival_create(struct arrival **out, const struct arrival_config 
                                          .image = config->image,
                                          .list = config->place,
                                          .count = 1,
-                                         .arrived = arrived,
+                                         .arrived = arrival_arrived,
                                          .self = arrival};
     enum c2_status status = places_create(&arrival->places, &places, err);
     if (status == C2_OK)
@@ -54,11 +54,11 @@ void arrival_destroy(struct arrival *arrival)
     c2_free(arrival);
 }
 
-static void destroy(void *self) { arrival_destroy(self); }
+static void watch_arrival_destroy(void *self) { arrival_destroy(self); }
 
 struct watcher arrival_watch(struct arrival *arrival)
 {
-    static const struct watch_calls calls = {.destroy = destroy};
+    static const struct watch_calls calls = {.destroy = watch_arrival_destroy};
     return (struct watcher){arrival, places_watch(arrival->places), &calls};
 }
 

@@ -52,8 +52,8 @@ struct barriers {
 
 /* ------------------------------------------------------------------ names */
 
-static enum c2_status note_entry(void *self, const char *name, struct guest_va entry, bool resolver,
-                                 struct c2_error *err)
+static enum c2_status barriers_note_entry(void *self, const char *name, struct guest_va entry, bool resolver,
+                                          struct c2_error *err)
 {
     struct barriers *barriers = self;
     const size_t bare = strcspn(name, "@");
@@ -66,14 +66,17 @@ static enum c2_status note_entry(void *self, const char *name, struct guest_va e
     return C2_OK;
 }
 
-static enum c2_status read_names(void *self, struct guest_va code, struct c2_error *err)
+static enum c2_status barriers_read_names(void *self, struct guest_va code, struct c2_error *err)
 {
     struct barriers *barriers = self;
-    const struct loader_entry_listener listener = {barriers, note_entry};
+    const struct loader_entry_listener listener = {barriers, barriers_note_entry};
     return loader_function_entries(barriers->config.symbols, code, &listener, err);
 }
 
-static void forget_entry(void *self, uint64_t entry) { c2_map_remove(((struct barriers *)self)->kinds, entry); }
+static void barriers_forget_entry(void *self, uint64_t entry)
+{
+    c2_map_remove(((struct barriers *)self)->kinds, entry);
+}
 
 /* ------------------------------------------------------------------ arrivals */
 
@@ -85,7 +88,8 @@ static struct arrival *arrival_of(struct barriers *barriers, uint32_t thread)
     return NULL;
 }
 
-static enum c2_status arrive(struct barriers *barriers, struct engine *engine, uint32_t thread, struct c2_error *err)
+static enum c2_status barriers_arrive(struct barriers *barriers, struct engine *engine, uint32_t thread,
+                                      struct c2_error *err)
 {
     struct arrival *arrival = arrival_of(barriers, thread), come = {thread, engine_gpr(engine, RSP), 0};
     if (!guest_word(barriers->config.mmu, come.rsp, &come.site))
@@ -97,7 +101,7 @@ static enum c2_status arrive(struct barriers *barriers, struct engine *engine, u
 }
 
 /* Of one that does not run. */
-static bool is_there(void *self, uint32_t thread, uint64_t rsp)
+static bool barriers_is_there(void *self, uint32_t thread, uint64_t rsp)
 {
     struct barriers *barriers = self;
     const struct arrival *arrival = arrival_of(barriers, thread);
@@ -108,7 +112,7 @@ static bool is_there(void *self, uint32_t thread, uint64_t rsp)
 
 /* ------------------------------------------------------------------ the guest comes there */
 
-static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
+static enum c2_status barriers_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     struct barriers *barriers = self;
     uint64_t kind;
@@ -117,13 +121,13 @@ static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2
     return status;
 }
 
-static bool splits(void *self, struct guest_va pc)
+static bool barriers_splits(void *self, struct guest_va pc)
 {
     uint64_t kind;
     return c2_map_get(((const struct barriers *)self)->kinds, pc.v, &kind);
 }
 
-static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+static enum c2_status barriers_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     struct barriers *barriers = self;
     const struct barriers_threads *threads = &barriers->config.threads;
@@ -136,19 +140,22 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
     barriers->told_at = now;
     enum c2_status status = C2_OK;
     if (kind == KIND_BARRIER)
-        status = arrive(barriers, engine, threads->running(threads->self), err);
-    if (status != C2_OK || !threads->others_wait(threads->self, now, is_there, barriers))
+        status = barriers_arrive(barriers, engine, threads->running(threads->self), err);
+    if (status != C2_OK || !threads->others_wait(threads->self, now, barriers_is_there, barriers))
         return status;
     barriers->count = 0;
     return engine_mark(engine, STREAM_BARRIER, NULL, 0, err);
 }
 
-static void destroy(void *self) { barriers_destroy(self); }
+static void watch_barriers_destroy(void *self) { barriers_destroy(self); }
 
 struct watcher barriers_watch(struct barriers *barriers)
 {
-    static const struct watch_calls calls = {.destroy = destroy};
-    return (struct watcher){barriers, {.self = barriers, .wants = wants, .splits = splits, .reached = reached}, &calls};
+    static const struct watch_calls calls = {.destroy = watch_barriers_destroy};
+    return (struct watcher){
+        barriers,
+        {.self = barriers, .wants = barriers_wants, .splits = barriers_splits, .reached = barriers_reached},
+        &calls};
 }
 
 /* ------------------------------------------------------------------ life */
@@ -160,7 +167,7 @@ enum c2_status barriers_create(struct barriers **out, const struct barriers_conf
     if (!barriers)
         return c2_fail_memory(err, "barriers of threads");
     barriers->config = *config;
-    const struct modules_reader reader = {barriers, read_names, forget_entry, NULL};
+    const struct modules_reader reader = {barriers, barriers_read_names, barriers_forget_entry, NULL};
     enum c2_status status = c2_map_create(&barriers->kinds, err);
     if (status == C2_OK)
         status = modules_create(&barriers->modules, config->mmu, &reader, err);

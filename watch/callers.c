@@ -63,21 +63,21 @@ struct callers {
 
 /* NAME means a function of that symbol, the compiler's variants of it (NAME.part.0), and one that is shown as
  * NAME(...). */
-static bool is_called(const char *symbol, const char *shown, const char *name)
+static bool callers_is_called(const char *symbol, const char *shown, const char *name)
 {
     const size_t bytes = strlen(name);
     return (strncmp(symbol, name, bytes) == 0 && strchr("@.", symbol[bytes])) ||
            (shown && strncmp(shown, name, bytes) == 0 && strchr("(", shown[bytes]));
 }
 
-static bool is_named(struct callers *callers, struct guest_va call, const char *symbol)
+static bool callers_is_named(struct callers *callers, struct guest_va call, const char *symbol)
 {
     struct loader_place place = {.function = NULL};
     if (callers->config.wrapper_count != 0)
         loader_symbol_of(callers->config.symbols, call, &place);
     bool named = false;
     for (size_t i = 0; i < callers->config.wrapper_count; i++) {
-        if (!is_called(symbol, place.function, callers->config.wrappers[i]))
+        if (!callers_is_called(symbol, place.function, callers->config.wrappers[i]))
             continue;
         callers->met[i] = named = true;
     }
@@ -91,20 +91,20 @@ static uint64_t knowledge_of(struct callers *callers, uint64_t site)
     if (c2_map_get(callers->sites, site, &known))
         return known;
     const char *symbol = loader_symbol_name_of(callers->config.symbols, call);
-    return symbol && (loader_is_library(symbol) || is_named(callers, call, symbol)) ? SITE_NAMED : 0;
+    return symbol && (loader_is_library(symbol) || callers_is_named(callers, call, symbol)) ? SITE_NAMED : 0;
 }
 
 /* ------------------------------------------------------------------ going outwards */
 
-static bool read_guest(void *self, uint64_t address, uint64_t *out) { return guest_word(self, address, out); }
+static bool callers_read_guest(void *self, uint64_t address, uint64_t *out) { return guest_word(self, address, out); }
 
 static bool step_out(const struct callers *callers, struct loader_registers *registers)
 {
-    const struct loader_memory memory = {callers->config.mmu, read_guest};
+    const struct loader_memory memory = {callers->config.mmu, callers_read_guest};
     return loader_unwind(callers->config.symbols, registers, &memory);
 }
 
-static void take_registers(struct loader_registers *registers, struct engine *engine, uint64_t pc)
+static void callers_take_registers(struct loader_registers *registers, struct engine *engine, uint64_t pc)
 {
     static const uint8_t needed[] = {3, 4, 5, 12, 13, 14, 15};
     *registers = (struct loader_registers){.pc = pc};
@@ -113,14 +113,17 @@ static void take_registers(struct loader_registers *registers, struct engine *en
 }
 
 /* A wait is over without an answer. */
-static void give_up(struct callers *callers, uint64_t site)
+static void callers_give_up(struct callers *callers, uint64_t site)
 {
     uint64_t known;
     if (c2_map_get(callers->sites, site, &known) && known < SITE_PASSES && known > 0)
         c2_map_put(callers->sites, site, known - 1, NULL); /* is there: needs no memory */
 }
 
-static void drop(struct callers *callers) { give_up(callers, callers->now->waits[--callers->now->count].site); }
+static void callers_drop(struct callers *callers)
+{
+    callers_give_up(callers, callers->now->waits[--callers->now->count].site);
+}
 
 /* Outwards over the sites that pass, at most `room`; then waits for the return of the function around the last one, if
  * that is not known to keep its blocks. registers: at the first site; *count: sites gone to. */
@@ -161,13 +164,13 @@ enum c2_status callers_allocated(struct callers *callers, struct engine *engine,
     *count = 1;
     if (knowledge_of(callers, sites[0]) & SITE_KEEPS)
         return C2_OK;
-    take_registers(&registers, engine, sites[0]);
+    callers_take_registers(&registers, engine, sites[0]);
     enum c2_status status = climb(callers, engine, &registers, &sites[1], count, STREAM_CALLERS - 1, &wait, err);
     ++*count;
     if (status != C2_OK || wait.pc == 0)
         return status;
     while (callers->now->count && callers->now->waits[callers->now->count - 1].rsp < wait.rsp)
-        drop(callers); /* of functions that were left */
+        callers_drop(callers); /* of functions that were left */
     wait.block = *block;
     wait.passed = *count;
     return add_wait(callers, &wait, err);
@@ -175,30 +178,31 @@ enum c2_status callers_allocated(struct callers *callers, struct engine *engine,
 
 /* ------------------------------------------------------------------ returns */
 
-static bool is_block(const struct callers_block *block, uint64_t result)
+static bool callers_is_block(const struct callers_block *block, uint64_t result)
 {
     const uint64_t offset = result - block->address, alignment = result & -result;
     return offset == 0 || (offset < block->bytes && alignment >= 16 && offset < 2 * alignment);
 }
 
-static bool is_alive(const struct callers *callers, const struct callers_block *block)
+static bool callers_is_alive(const struct callers *callers, const struct callers_block *block)
 {
     uint64_t number;
     return c2_map_get(callers->config.blocks, block->address, &number) && number == block->number;
 }
 
 /* The waits for this return; those whose blocks came back go to the front of the list that begins at `out`. */
-static uint32_t judge(struct callers *callers, struct engine *engine, uint64_t pc, struct wait *out, uint32_t count)
+static uint32_t callers_judge(struct callers *callers, struct engine *engine, uint64_t pc, struct wait *out,
+                              uint32_t count)
 {
     const uint64_t result = engine_gpr(engine, RAX);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct wait wait = out[i];
-        if (wait.pc != pc || !is_alive(callers, &wait.block)) {
-            give_up(callers, wait.site);
+        if (wait.pc != pc || !callers_is_alive(callers, &wait.block)) {
+            callers_give_up(callers, wait.site);
             continue;
         }
-        const bool passed = is_block(&wait.block, result);
+        const bool passed = callers_is_block(&wait.block, result);
         if (knowledge_of(callers, wait.site) < SITE_PASSES)
             c2_map_put(callers->sites, wait.site, passed ? SITE_PASSES : SITE_KEEPS, NULL); /* is there */
         if (passed)
@@ -217,14 +221,14 @@ static enum c2_status mark_passed(struct engine *engine, const struct wait *wait
 }
 
 /* The blocks of these waits have come to `pc`, and go on from there all alike. */
-static enum c2_status go_on(struct callers *callers, struct engine *engine, uint64_t pc, uint32_t first, uint32_t count,
-                            struct c2_error *err)
+static enum c2_status callers_go_on(struct callers *callers, struct engine *engine, uint64_t pc, uint32_t first,
+                                    uint32_t count, struct c2_error *err)
 {
     struct loader_registers registers;
     uint64_t sites[STREAM_CALLERS] = {pc};
     uint32_t further;
     struct wait next;
-    take_registers(&registers, engine, pc);
+    callers_take_registers(&registers, engine, pc);
     enum c2_status status = climb(callers, engine, &registers, &sites[1], &further, STREAM_CALLERS - 1, &next, err);
     callers->now->count = first;
     for (uint32_t i = first; i < first + count && status == C2_OK; i++) {
@@ -251,16 +255,16 @@ enum c2_status callers_returned(struct callers *callers, struct engine *engine, 
 {
     C2_PROMISE(waits_fall(callers->now));
     while (callers->now->count && callers->now->waits[callers->now->count - 1].rsp < rsp)
-        drop(callers);
+        callers_drop(callers);
     uint32_t first = callers->now->count;
     while (first && callers->now->waits[first - 1].rsp == rsp)
         first--;
     const uint32_t count = callers->now->count - first;
     if (count == 0)
         return C2_OK;
-    const uint32_t passed = judge(callers, engine, pc, &callers->now->waits[first], count);
+    const uint32_t passed = callers_judge(callers, engine, pc, &callers->now->waits[first], count);
     callers->now->count = first;
-    return passed == 0 ? C2_OK : go_on(callers, engine, pc, first, passed, err);
+    return passed == 0 ? C2_OK : callers_go_on(callers, engine, pc, first, passed, err);
 }
 
 /* ------------------------------------------------------------------ threads */
@@ -281,7 +285,7 @@ void callers_ended(struct callers *callers, uint32_t thread)
 {
     struct waits *waits = &callers->threads[thread];
     while (waits->count)
-        give_up(callers, waits->waits[--waits->count].site);
+        callers_give_up(callers, waits->waits[--waits->count].site);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -331,7 +335,7 @@ void callers_forget(struct callers *callers)
     loader_unwind_forget(callers->config.symbols);
 }
 
-static void visit_wait(struct wait *wait, struct checkpoint *c)
+static void callers_visit_wait(struct wait *wait, struct checkpoint *c)
 {
     checkpoint_number(c, &wait->rsp, CHECKPOINT_ANY);
     checkpoint_number(c, &wait->pc, CHECKPOINT_ANY);
@@ -349,7 +353,7 @@ static void visit_waits(struct waits *waits, struct checkpoint *c)
     for (uint32_t i = 0; i < count; i++) {
         if (!checkpoint_writes(c) && !checkpoint_room(c, (void **)&waits->waits, &waits->room, i, sizeof *waits->waits))
             break;
-        visit_wait(&waits->waits[i], c);
+        callers_visit_wait(&waits->waits[i], c);
         waits->count = i + 1;
     }
     if (!waits_fall(waits))

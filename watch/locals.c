@@ -79,7 +79,7 @@ struct locals {
 #define DYNAMIC_BYTES 256u /* what is smaller is a part of the stack, like other variables */
 
 /* The places in the function that moves RSP. */
-static enum c2_status add_changes(struct locals *locals, uint64_t entry, uint64_t layout, struct c2_error *err)
+static enum c2_status locals_add_changes(struct locals *locals, uint64_t entry, uint64_t layout, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < loader_layout_changes(locals->symbols, layout) && status == C2_OK; i++) {
@@ -89,7 +89,7 @@ static enum c2_status add_changes(struct locals *locals, uint64_t entry, uint64_
     return status;
 }
 
-static bool splits(void *self, struct guest_va pc)
+static bool locals_splits(void *self, struct guest_va pc)
 {
     uint64_t ignored;
     return c2_map_get(((const struct locals *)self)->changes, pc.v, &ignored);
@@ -107,19 +107,19 @@ static enum c2_status note_owner(struct locals *locals, uint64_t layout, uint64_
     return C2_OK;
 }
 
-static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
+static enum c2_status locals_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     struct locals *locals = self;
     uint64_t layout, any;
     enum c2_status status = loader_layout_at(locals->symbols, pc, &layout, err);
     const bool found = status == C2_OK && layout != LOADER_NO_LAYOUT;
-    *out = found || pc.v == locals->program.v || splits(self, pc) || c2_map_get(locals->returns, pc.v, &any);
+    *out = found || pc.v == locals->program.v || locals_splits(self, pc) || c2_map_get(locals->returns, pc.v, &any);
     if (found)
         status = note_owner(locals, layout, pc.v, err);
     if (found && status == C2_OK)
         status = c2_map_put(locals->layouts, pc.v, layout, err);
     if (found)
-        return status == C2_OK ? add_changes(locals, pc.v, layout, err) : status;
+        return status == C2_OK ? locals_add_changes(locals, pc.v, layout, err) : status;
     c2_map_remove(locals->layouts, pc.v); /* other code was there */
     return status;
 }
@@ -142,7 +142,7 @@ static void count_alive(struct locals *locals, uint64_t layout, uint64_t more)
 }
 
 /* Activations whose return address lies below RSP, or where it is, are over. */
-static enum c2_status leave(struct locals *locals, struct engine *engine, uint64_t rsp, struct c2_error *err)
+static enum c2_status locals_leave(struct locals *locals, struct engine *engine, uint64_t rsp, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     while (locals->thread->depth && locals->thread->stack[locals->thread->depth - 1].rsp <= rsp && status == C2_OK) {
@@ -171,7 +171,8 @@ static enum c2_status mark_local(struct locals *locals, struct engine *engine, u
     return engine_mark(engine, STREAM_LOCAL, words, 4, err);
 }
 
-static enum c2_status watch_return(struct locals *locals, struct engine *engine, uint64_t site, struct c2_error *err)
+static enum c2_status locals_watch_return(struct locals *locals, struct engine *engine, uint64_t site,
+                                          struct c2_error *err)
 {
     uint64_t any;
     if (c2_map_get(locals->returns, site, &any))
@@ -180,8 +181,8 @@ static enum c2_status watch_return(struct locals *locals, struct engine *engine,
     return status == C2_OK ? engine_watch(engine, (struct guest_va){site}, err) : status;
 }
 
-static enum c2_status enter(struct locals *locals, struct engine *engine, uint64_t entry, uint64_t layout, uint64_t rsp,
-                            struct c2_error *err)
+static enum c2_status locals_enter(struct locals *locals, struct engine *engine, uint64_t entry, uint64_t layout,
+                                   uint64_t rsp, struct c2_error *err)
 {
     struct activation activation = {
         .rsp = rsp, .entry = entry, .layout = layout, .low = UINT64_MAX, .floor = UINT64_MAX};
@@ -190,7 +191,7 @@ static enum c2_status enter(struct locals *locals, struct engine *engine, uint64
         (last && last->rsp == rsp && last->entry == entry && last->site == activation.site))
         return C2_OK;
     uint64_t alive = 0;
-    enum c2_status status = leave(locals, engine, rsp, err);
+    enum c2_status status = locals_leave(locals, engine, rsp, err);
     if (status == C2_OK && !c2_map_get(locals->alive, layout, &alive)) {
         status = c2_map_put(locals->alive, layout, 0, err);
         if (status == C2_OK)
@@ -205,7 +206,7 @@ static enum c2_status enter(struct locals *locals, struct engine *engine, uint64
         return c2_fail_memory(err, "variables on the stack");
     locals->thread->stack[locals->thread->depth++] = activation;
     count_alive(locals, layout, 1);
-    return watch_return(locals, engine, activation.site, err);
+    return locals_watch_return(locals, engine, activation.site, err);
 }
 
 /* ------------------------------------------------------------------ blocks that are made by moving RSP */
@@ -223,7 +224,8 @@ static enum c2_status fall(struct engine *engine, struct activation *activation,
                        err);
 }
 
-static enum c2_status rise(struct engine *engine, struct activation *activation, uint64_t rsp, struct c2_error *err)
+static enum c2_status locals_rise(struct engine *engine, struct activation *activation, uint64_t rsp,
+                                  struct c2_error *err)
 {
     const uint64_t floor = activation->floor;
     if (floor >= rsp)
@@ -233,16 +235,16 @@ static enum c2_status rise(struct engine *engine, struct activation *activation,
 }
 
 /* RSP is about to move, or has moved. */
-static enum c2_status moved(struct locals *locals, struct engine *engine, uint64_t change_of, uint64_t rsp,
-                            struct c2_error *err)
+static enum c2_status locals_moved(struct locals *locals, struct engine *engine, uint64_t change_of, uint64_t rsp,
+                                   struct c2_error *err)
 {
     const uint64_t layout = change_of >> 32;
     const struct loader_change *change = loader_layout_change(locals->symbols, layout, (uint32_t)change_of);
-    enum c2_status status = on_stack(locals, rsp) ? leave(locals, engine, rsp, err) : C2_OK;
+    enum c2_status status = on_stack(locals, rsp) ? locals_leave(locals, engine, rsp, err) : C2_OK;
     struct activation *last = locals->thread->depth ? &locals->thread->stack[locals->thread->depth - 1] : NULL;
     if (status != C2_OK || !last || last->layout != layout || !on_stack(locals, rsp))
         return status;
-    status = rise(engine, last, rsp, err);
+    status = locals_rise(engine, last, rsp, err);
     if (status == C2_OK && change->behind && last->before != 0)
         status = fall(engine, last, rsp, change->local, err);
     if (change->behind || last->before < rsp)
@@ -295,7 +297,7 @@ static void pointed(void *self, uint64_t thread_pointer)
 /* ------------------------------------------------------------------ threads */
 
 /* NULL: no memory. */
-static struct locals_thread *add_thread(struct locals *locals, uint32_t number)
+static struct locals_thread *locals_add_thread(struct locals *locals, uint32_t number)
 {
     struct locals_thread *thread = c2_calloc(1, sizeof *thread);
     if (!thread ||
@@ -307,7 +309,7 @@ static struct locals_thread *add_thread(struct locals *locals, uint32_t number)
     return locals->threads[locals->thread_count++] = thread;
 }
 
-static struct locals_thread *find_thread(const struct locals *locals, uint32_t number)
+static struct locals_thread *locals_find_thread(const struct locals *locals, uint32_t number)
 {
     for (uint32_t i = 0; i < locals->thread_count; i++)
         if (locals->threads[i]->number == number)
@@ -330,7 +332,7 @@ static void find_stack(const struct locals *locals, struct locals_thread *thread
 static enum c2_status started(void *self, struct engine *engine, const struct watch_thread *start, struct c2_error *err)
 {
     struct locals *locals = self;
-    struct locals_thread *thread = add_thread(locals, start->number);
+    struct locals_thread *thread = locals_add_thread(locals, start->number);
     if (!thread)
         return c2_fail_memory(err, "variables on the stacks of threads");
     find_stack(locals, thread, start->pointer, start->rsp);
@@ -345,10 +347,10 @@ static enum c2_status started(void *self, struct engine *engine, const struct wa
     return mark_variables(locals, engine, start->pointer, true, err);
 }
 
-static enum c2_status switched(void *self, struct engine *engine, uint32_t number, struct c2_error *err)
+static enum c2_status locals_switched(void *self, struct engine *engine, uint32_t number, struct c2_error *err)
 {
     struct locals *locals = self;
-    struct locals_thread *thread = find_thread(locals, number);
+    struct locals_thread *thread = locals_find_thread(locals, number);
     (void)engine;
     if (!thread) /* of a checkpoint that is damaged */
         return c2_fail(err, C2_ERR_INVALID, "thread %u has no stack", number);
@@ -376,7 +378,7 @@ static void forget_thread(struct locals *locals, struct locals_thread *thread)
     release_thread(thread);
 }
 
-static enum c2_status exited(void *self, struct engine *engine, uint32_t number, struct c2_error *err)
+static enum c2_status locals_exited(void *self, struct engine *engine, uint32_t number, struct c2_error *err)
 {
     struct locals *locals = self;
     struct locals_thread *thread = locals->thread;
@@ -396,7 +398,7 @@ static bool activations_fall(const struct locals_thread *thread)
     return true;
 }
 
-static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+static enum c2_status locals_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     struct locals *locals = self;
     uint64_t layout, any;
@@ -407,11 +409,11 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
         status = engine_mark(engine, STREAM_ENTERED, NULL, 0, err);
     }
     if (status == C2_OK && c2_map_get(locals->returns, pc.v, &any) && on_stack(locals, rsp))
-        status = leave(locals, engine, rsp - sizeof(uint64_t), err);
+        status = locals_leave(locals, engine, rsp - sizeof(uint64_t), err);
     if (status == C2_OK && c2_map_get(locals->layouts, pc.v, &layout))
-        status = enter(locals, engine, pc.v, layout, rsp, err);
+        status = locals_enter(locals, engine, pc.v, layout, rsp, err);
     if (status == C2_OK && c2_map_get(locals->changes, pc.v, &any))
-        status = moved(locals, engine, any, rsp, err);
+        status = locals_moved(locals, engine, any, rsp, err);
     C2_PROMISE(status != C2_OK || activations_fall(locals->thread));
     return status;
 }
@@ -429,7 +431,7 @@ enum c2_status locals_create(struct locals **out, struct mmu *mmu, struct loader
     locals->symbols = symbols;
     locals->program = program;
     locals->variables = LOADER_NO_LAYOUT;
-    locals->thread = add_thread(locals, FIRST_THREAD);
+    locals->thread = locals_add_thread(locals, FIRST_THREAD);
     if (!locals->thread) {
         c2_free(locals);
         return c2_fail_memory(err, "variables on the stack");
@@ -503,7 +505,7 @@ static void visit_activation(struct locals *locals, struct activation *activatio
     checkpoint_number(c, &activation->floor, CHECKPOINT_ANY);
 }
 
-static void visit_thread(struct locals *locals, struct locals_thread *thread, struct checkpoint *c)
+static void locals_visit_thread(struct locals *locals, struct locals_thread *thread, struct checkpoint *c)
 {
     uint64_t depth = thread->depth;
     checkpoint_number(c, &thread->low, CHECKPOINT_ANY);
@@ -524,13 +526,13 @@ static void visit_thread(struct locals *locals, struct locals_thread *thread, st
 }
 
 /* The first one is there. */
-static void visit_threads(struct locals *locals, struct checkpoint *c)
+static void locals_visit_threads(struct locals *locals, struct checkpoint *c)
 {
     uint64_t count = locals->thread_count, running = locals->thread->number;
     checkpoint_number(c, &count, UINT32_MAX);
     checkpoint_number(c, &running, UINT32_MAX);
     for (uint32_t i = 0; i < count && checkpoint_status(c, NULL) == C2_OK; i++) {
-        struct locals_thread *thread = i < locals->thread_count ? locals->threads[i] : add_thread(locals, 0);
+        struct locals_thread *thread = i < locals->thread_count ? locals->threads[i] : locals_add_thread(locals, 0);
         struct c2_error why;
         uint64_t number = thread ? thread->number : 0;
         checkpoint_number(c, &number, UINT32_MAX);
@@ -540,12 +542,12 @@ static void visit_threads(struct locals *locals, struct checkpoint *c)
             return;
         }
         thread->number = (uint32_t)number;
-        visit_thread(locals, thread, c);
+        locals_visit_thread(locals, thread, c);
     }
     if (checkpoint_status(c, NULL) != C2_OK)
         return;
-    if (find_thread(locals, (uint32_t)running))
-        locals->thread = find_thread(locals, (uint32_t)running);
+    if (locals_find_thread(locals, (uint32_t)running))
+        locals->thread = locals_find_thread(locals, (uint32_t)running);
     else
         checkpoint_damaged(c, "a thread that there is not");
 }
@@ -568,7 +570,7 @@ static void drop_gone(struct locals *locals, struct c2_map *map, bool changes, s
     c2_free(pairs);
 }
 
-static void checkpoint(void *self, struct checkpoint *c)
+static void locals_checkpoint(void *self, struct checkpoint *c)
 {
     struct locals *locals = self;
     checkpoint_part(c, "the functions with arrays");
@@ -579,7 +581,7 @@ static void checkpoint(void *self, struct checkpoint *c)
     checkpoint_map(c, locals->returns);
     checkpoint_map(c, locals->alive);
     checkpoint_number(c, &locals->variables, CHECKPOINT_ANY);
-    visit_threads(locals, c);
+    locals_visit_threads(locals, c);
     if (checkpoint_writes(c))
         return;
     if (locals->variables != LOADER_NO_LAYOUT && locals->variables >= locals->owner_count)
@@ -588,17 +590,18 @@ static void checkpoint(void *self, struct checkpoint *c)
     drop_gone(locals, locals->changes, true, c);
 }
 
-static void destroy(void *self) { locals_destroy(self); }
+static void watch_locals_destroy(void *self) { locals_destroy(self); }
 
 struct watcher locals_watch(struct locals *locals)
 {
-    static const struct watch_calls calls = {.switched = switched,
+    static const struct watch_calls calls = {.switched = locals_switched,
                                              .started = started,
-                                             .exited = exited,
+                                             .exited = locals_exited,
                                              .pointed = pointed,
-                                             .checkpoint = checkpoint,
-                                             .destroy = destroy};
-    return (struct watcher){locals, {.self = locals, .wants = wants, .splits = splits, .reached = reached}, &calls};
+                                             .checkpoint = locals_checkpoint,
+                                             .destroy = watch_locals_destroy};
+    return (struct watcher){
+        locals, {.self = locals, .wants = locals_wants, .splits = locals_splits, .reached = locals_reached}, &calls};
 }
 
 void locals_check(const struct locals *locals)

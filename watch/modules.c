@@ -36,14 +36,14 @@ static struct module *module_of(const struct modules *modules, const struct mmu_
     return NULL;
 }
 
-static const struct mmu_area *area_of(const struct modules *modules, struct guest_va pc)
+static const struct mmu_area *modules_area_of(const struct modules *modules, struct guest_va pc)
 {
     const struct mmu_area *area = mmu_area_at(mmu_areas(modules->mmu), pc, false);
     return area && area->path ? area : NULL;
 }
 
 /* Code of one file may lie in several areas, when a part of it changed its rights. */
-static void widen(struct module *module, const struct mmu_area *area)
+static void modules_widen(struct module *module, const struct mmu_area *area)
 {
     const uint64_t end = area->start.v + area->bytes;
     module->start = area->start.v < module->start ? area->start.v : module->start;
@@ -52,10 +52,10 @@ static void widen(struct module *module, const struct mmu_area *area)
 
 enum c2_status modules_know(struct modules *modules, struct guest_va pc, struct c2_error *err)
 {
-    const struct mmu_area *area = area_of(modules, pc);
+    const struct mmu_area *area = modules_area_of(modules, pc);
     struct module *module = area ? module_of(modules, area) : NULL;
     if (module)
-        widen(module, area);
+        modules_widen(module, area);
     if (!area || module)
         return C2_OK;
     if (!c2_grow((void **)&modules->list, &modules->room, modules->count, sizeof *modules->list))
@@ -82,7 +82,7 @@ enum c2_status modules_know_all(struct modules *modules, struct c2_error *err)
 
 enum c2_status modules_keep(struct modules *modules, struct guest_va code, uint64_t address, struct c2_error *err)
 {
-    const struct mmu_area *area = area_of(modules, code);
+    const struct mmu_area *area = modules_area_of(modules, code);
     struct module *module = area ? module_of(modules, area) : NULL;
     if (!module)
         return C2_OK;
@@ -92,7 +92,7 @@ enum c2_status modules_keep(struct modules *modules, struct guest_va code, uint6
     return C2_OK;
 }
 
-static void forget(struct modules *modules, uint32_t number)
+static void modules_forget(struct modules *modules, uint32_t number)
 {
     struct module *module = &modules->list[number];
     for (uint32_t i = 0; i < module->count; i++)
@@ -101,13 +101,13 @@ static void forget(struct modules *modules, uint32_t number)
     *module = modules->list[--modules->count];
 }
 
-static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
+static void modules_after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     struct modules *modules = self;
     const uint32_t known = modules->count;
     for (uint32_t i = known; code && i-- > 0;)
         if (modules->list[i].start < start.v + bytes && start.v < modules->list[i].end)
-            forget(modules, i);
+            modules_forget(modules, i);
     if (modules->count != known && modules->reader.forgot)
         modules->reader.forgot(modules->reader.self);
 }
@@ -121,7 +121,7 @@ enum c2_status modules_create(struct modules **out, struct mmu *mmu, const struc
         return c2_fail_memory(err, "the program's code");
     modules->mmu = mmu;
     modules->reader = *reader;
-    enum c2_status status = mmu_listen(mmu, (struct mmu_listener){.self = modules, .after = after_change}, err);
+    enum c2_status status = mmu_listen(mmu, (struct mmu_listener){.self = modules, .after = modules_after_change}, err);
     if (status == C2_OK)
         *out = modules;
     else

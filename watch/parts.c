@@ -52,17 +52,17 @@ struct parts {
 
 /* ------------------------------------------------------------------ beginning and end */
 
-static void begin(struct parts *parts, uint32_t region, struct guest_va pc)
+static void parts_begin(struct parts *parts, uint32_t region, struct guest_va pc)
 {
     parts->in_region = parts->part.begins = true;
     parts->part.region = region;
     parts->part.entry = pc;
 }
 
-static void end(struct parts *parts) { parts->in_region = parts->part.begins = false; }
+static void parts_end(struct parts *parts) { parts->in_region = parts->part.begins = false; }
 
 /* The run stops where the part becomes another one. */
-static bool settle(struct parts *parts)
+static bool parts_settle(struct parts *parts)
 {
     struct watch_part *part = &parts->part;
     const enum watch_where before = part->where;
@@ -84,14 +84,14 @@ static void enter_call(struct parts *parts, struct engine *engine, struct guest_
     parts->guard_bytes = top - rsp;
     parts->guarded = parts->thread;
     engine_guard(engine, (struct guest_va){parts->guard_from}, parts->guard_bytes);
-    begin(parts, parts->called, pc);
+    parts_begin(parts, parts->called, pc);
 }
 
 static void leave_call(struct parts *parts, struct engine *engine)
 {
     parts->guard_bytes = 0;
     engine_guard(engine, (struct guest_va){0}, 0);
-    end(parts);
+    parts_end(parts);
 }
 
 /* A call that ends where another one begins is two. */
@@ -112,9 +112,9 @@ static bool counts(uint64_t *seen, uint64_t n) { return ++*seen == n || n == 0; 
 static void follow_places(struct parts *parts, struct guest_va pc)
 {
     if (parts->at_to && counts(&parts->to_seen, parts->asked.to_arrival) && parts->in_region)
-        end(parts);
+        parts_end(parts);
     if (parts->at_from && counts(&parts->from_seen, parts->asked.from_arrival) && !parts->in_region)
-        begin(parts, 0, pc);
+        parts_begin(parts, 0, pc);
 }
 
 /* ------------------------------------------------------------------ requests */
@@ -152,7 +152,7 @@ static void behind_request(struct parts *parts)
     if (parts->request.number == REQUESTS_START && !parts->instrumented) {
         parts->instrumented = true;
         if (alone)
-            begin(parts, 0, (struct guest_va){0});
+            parts_begin(parts, 0, (struct guest_va){0});
     }
 }
 
@@ -174,8 +174,8 @@ static void follow_requests(struct parts *parts, struct engine *engine, struct g
 
 /* ------------------------------------------------------------------ the guest comes somewhere */
 
-static enum c2_status arrived(void *self, struct engine *engine, uint32_t place, struct guest_va pc,
-                              struct c2_error *err)
+static enum c2_status parts_arrived(void *self, struct engine *engine, uint32_t place, struct guest_va pc,
+                                    struct c2_error *err)
 {
     struct parts *parts = self;
     (void)engine, (void)pc, (void)err;
@@ -192,7 +192,7 @@ static bool is_request(const struct parts *parts, struct guest_va pc)
            (requests_at(parts->mmu, pc) || requests_at(parts->mmu, (struct guest_va){pc.v - REQUESTS_BYTES}));
 }
 
-static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
+static enum c2_status parts_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     const struct parts *parts = self;
     const struct engine_watch watch = places_watch(parts->places);
@@ -201,14 +201,14 @@ static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2
     return status;
 }
 
-static bool splits(void *self, struct guest_va pc)
+static bool parts_splits(void *self, struct guest_va pc)
 {
     const struct parts *parts = self;
     const struct engine_watch watch = places_watch(parts->places);
     return watch.splits(watch.self, pc) || is_request(parts, pc);
 }
 
-static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+static enum c2_status parts_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     struct parts *parts = self;
     const struct engine_watch watch = places_watch(parts->places);
@@ -223,7 +223,7 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
         follow_places(parts, pc);
     if (parts->asked.requests)
         follow_requests(parts, engine, pc);
-    if (settle(parts)) {
+    if (parts_settle(parts)) {
         parts->changed = true;
         engine_stop(engine);
     }
@@ -241,7 +241,7 @@ struct watch_part parts_part(struct parts *parts)
     return told;
 }
 
-static enum c2_status switched(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
+static enum c2_status parts_switched(void *self, struct engine *engine, uint32_t thread, struct c2_error *err)
 {
     struct parts *parts = self;
     (void)err;
@@ -252,15 +252,15 @@ static enum c2_status switched(void *self, struct engine *engine, uint32_t threa
     return C2_OK;
 }
 
-static void destroy(void *self) { parts_destroy(self); }
+static void watch_parts_destroy(void *self) { parts_destroy(self); }
 
 struct watcher parts_watch(struct parts *parts)
 {
-    static const struct watch_calls calls = {.switched = switched, .destroy = destroy};
+    static const struct watch_calls calls = {.switched = parts_switched, .destroy = watch_parts_destroy};
     const struct engine_watch watch = {.self = parts,
-                                       .wants = wants,
-                                       .splits = splits,
-                                       .reached = reached,
+                                       .wants = parts_wants,
+                                       .splits = parts_splits,
+                                       .reached = parts_reached,
                                        .guards = parts->asked.function_count != 0};
     return (struct watcher){parts, watch, &calls};
 }
@@ -270,7 +270,7 @@ bool parts_changed(const struct parts *parts) { return parts->changed; }
 /* ------------------------------------------------------------------ life */
 
 /* The places as one list. */
-static struct places_config describe(struct parts *parts, const struct parts_config *config)
+static struct places_config parts_describe(struct parts *parts, const struct parts_config *config)
 {
     const struct watch_regions *asked = config->asked;
     struct places_config places = {.mmu = config->mmu,
@@ -278,7 +278,7 @@ static struct places_config describe(struct parts *parts, const struct parts_con
                                    .image = config->image,
                                    .list = asked->functions,
                                    .count = asked->function_count,
-                                   .arrived = arrived,
+                                   .arrived = parts_arrived,
                                    .self = parts};
     if (asked->function_count != 0)
         return places;
@@ -306,11 +306,11 @@ enum c2_status parts_create(struct parts **out, const struct parts_config *confi
     parts->from = parts->to = NOWHERE;
     parts->instrumented = !config->asked->requests || config->asked->instrumented;
     parts->collecting = !config->asked->requests || config->asked->collecting;
-    const struct places_config places = describe(parts, config);
+    const struct places_config places = parts_describe(parts, config);
     parts->place_count = places.count;
     if (config->asked->function_count == 0 && !config->asked->from)
-        begin(parts, 0, (struct guest_va){places.count == 0 ? 0 : config->image->entry});
-    settle(parts);
+        parts_begin(parts, 0, (struct guest_va){places.count == 0 ? 0 : config->image->entry});
+    parts_settle(parts);
     enum c2_status status = places_create(&parts->places, &places, err);
     if (status == C2_OK)
         *out = parts;

@@ -70,7 +70,7 @@ static enum c2_status add_point(struct places *places, uint32_t place, struct gu
     return status == C2_OK ? modules_keep(places->modules, pc, pc.v, err) : status;
 }
 
-static void forget(void *self, uint64_t address) { c2_map_remove(((struct places *)self)->points, address); }
+static void places_forget(void *self, uint64_t address) { c2_map_remove(((struct places *)self)->points, address); }
 
 /* ------------------------------------------------------------------ names */
 
@@ -119,7 +119,7 @@ static enum c2_status note_function(void *self, const char *name, struct guest_v
     return status;
 }
 
-static enum c2_status note_line(void *self, struct guest_va entry, struct c2_error *err)
+static enum c2_status places_note_line(void *self, struct guest_va entry, struct c2_error *err)
 {
     struct places *places = self;
     return add_point(places, places->adding, entry, false, err);
@@ -133,11 +133,11 @@ static bool any_function(const struct places *places)
     return false;
 }
 
-static enum c2_status read_file(void *self, struct guest_va code, struct c2_error *err)
+static enum c2_status places_read_file(void *self, struct guest_va code, struct c2_error *err)
 {
     struct places *places = self;
     const struct loader_entry_listener functions = {places, note_function};
-    const struct loader_line_listener lines = {places, note_line};
+    const struct loader_line_listener lines = {places, places_note_line};
     enum c2_status status = C2_OK;
     if (any_function(places))
         status = loader_function_entries(places->config.symbols, code, &functions, err);
@@ -172,7 +172,7 @@ static enum c2_status note_name(void *self, const char *name, struct guest_va en
 }
 
 /* The names of all functions in the memory. */
-static enum c2_status gather(struct names *names, struct c2_error *err)
+static enum c2_status places_gather(struct names *names, struct c2_error *err)
 {
     const struct loader_entry_listener listener = {names, note_name};
     const struct places_config *config = &names->places->config;
@@ -189,7 +189,7 @@ static enum c2_status gather(struct names *names, struct c2_error *err)
 static enum c2_status no_function(struct places *places, const struct watch_place *place, struct c2_error *err)
 {
     struct names names = {.places = places};
-    enum c2_status status = gather(&names, err);
+    enum c2_status status = places_gather(&names, err);
     const char *near = status == C2_OK ? c2_nearest(place->name, names.list, names.count) : NULL;
     c2_free(names.list);
     if (status != C2_OK)
@@ -213,7 +213,7 @@ static enum c2_status no_line(const struct watch_place *place, const struct load
 }
 
 /* Addresses below those of a program that can lie anywhere are as linked. */
-static struct guest_va address_of(const struct places *places, const struct watch_place *place)
+static struct guest_va places_address_of(const struct places *places, const struct watch_place *place)
 {
     const uint64_t base = place->number < places->program_base ? places->program_base : 0;
     return (struct guest_va){place->number + base};
@@ -224,11 +224,11 @@ static bool is_found(const struct places *places, uint32_t i)
     const struct watch_place *place = &places->config.list[i];
     if (place->kind != WATCH_ADDRESS)
         return places->found[i];
-    const struct mmu_area *area = mmu_area_at(mmu_areas(places->config.mmu), address_of(places, place), false);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(places->config.mmu), places_address_of(places, place), false);
     return area && (area->prot & MMU_EXEC);
 }
 
-static enum c2_status complain(struct places *places, uint32_t i, struct c2_error *err)
+static enum c2_status places_complain(struct places *places, uint32_t i, struct c2_error *err)
 {
     const struct watch_place *place = &places->config.list[i];
     if (place->kind == WATCH_FUNCTION)
@@ -243,23 +243,23 @@ enum c2_status places_find(struct places *places, uint32_t place, struct c2_erro
     if (is_found(places, place))
         return C2_OK;
     enum c2_status status = modules_know_all(places->modules, err);
-    return status == C2_OK && !is_found(places, place) ? complain(places, place, err) : status;
+    return status == C2_OK && !is_found(places, place) ? places_complain(places, place, err) : status;
 }
 
 /* ------------------------------------------------------------------ the guest comes there */
 
-static bool splits(void *self, struct guest_va pc)
+static bool places_splits(void *self, struct guest_va pc)
 {
     uint64_t any;
     return c2_map_get(((const struct places *)self)->points, pc.v, &any);
 }
 
-static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
+static enum c2_status places_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     struct places *places = self;
     uint64_t any;
     enum c2_status status = modules_know(places->modules, pc, err);
-    *out = splits(self, pc) || c2_map_get(places->sites, pc.v, &any);
+    *out = places_splits(self, pc) || c2_map_get(places->sites, pc.v, &any);
     return status;
 }
 
@@ -278,7 +278,8 @@ static enum c2_status follow_resolver(struct places *places, struct engine *engi
 }
 
 /* Resolvers that have returned to pc: the function begins where they say. */
-static enum c2_status resolve(struct places *places, struct engine *engine, struct guest_va pc, struct c2_error *err)
+static enum c2_status places_resolve(struct places *places, struct engine *engine, struct guest_va pc,
+                                     struct c2_error *err)
 {
     const uint64_t rsp = engine_gpr(engine, RSP);
     const struct guest_va entry = {engine_gpr(engine, RAX)};
@@ -295,7 +296,8 @@ static enum c2_status resolve(struct places *places, struct engine *engine, stru
     return status;
 }
 
-static enum c2_status arrive(struct places *places, struct engine *engine, struct guest_va pc, struct c2_error *err)
+static enum c2_status places_arrive(struct places *places, struct engine *engine, struct guest_va pc,
+                                    struct c2_error *err)
 {
     const uint64_t now = engine_instructions(engine);
     uint64_t at = 0;
@@ -312,19 +314,20 @@ static enum c2_status arrive(struct places *places, struct engine *engine, struc
     return status;
 }
 
-static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+static enum c2_status places_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     struct places *places = self;
     uint64_t any;
     enum c2_status status = modules_know(places->modules, pc, err); /* a part of its file may have changed */
     if (status == C2_OK && c2_map_get(places->sites, pc.v, &any))
-        status = resolve(places, engine, pc, err);
-    return status == C2_OK ? arrive(places, engine, pc, err) : status;
+        status = places_resolve(places, engine, pc, err);
+    return status == C2_OK ? places_arrive(places, engine, pc, err) : status;
 }
 
 struct engine_watch places_watch(struct places *places)
 {
-    return (struct engine_watch){.self = places, .wants = wants, .splits = splits, .reached = reached};
+    return (struct engine_watch){
+        .self = places, .wants = places_wants, .splits = places_splits, .reached = places_reached};
 }
 
 /* ------------------------------------------------------------------ life */
@@ -335,7 +338,7 @@ static enum c2_status add_addresses(struct places *places, struct c2_error *err)
     for (uint32_t i = 0; i < places->config.count && status == C2_OK; i++) {
         const struct watch_place *place = &places->config.list[i];
         if (place->kind == WATCH_ADDRESS)
-            status = add_point(places, i, address_of(places, place), false, err);
+            status = add_point(places, i, places_address_of(places, place), false, err);
     }
     return status;
 }
@@ -347,14 +350,14 @@ static enum c2_status read_program(struct places *places, const struct loader_im
     for (uint32_t i = 0; i < places->config.count && status == C2_OK; i++) {
         const bool whole = image->interpreter_base == 0 && places->config.list[i].kind != WATCH_ADDRESS;
         if (!places->found[i] && (whole || places->answers[i].known))
-            status = complain(places, i, err);
+            status = places_complain(places, i, err);
     }
     return status;
 }
 
-static enum c2_status make(struct places *places, struct c2_error *err)
+static enum c2_status places_make(struct places *places, struct c2_error *err)
 {
-    const struct modules_reader reader = {places, read_file, forget, NULL};
+    const struct modules_reader reader = {places, places_read_file, places_forget, NULL};
     const uint32_t count = places->config.count;
     places->found = c2_calloc(count ? count : 1, sizeof *places->found);
     places->answers = c2_calloc(count ? count : 1, sizeof *places->answers);
@@ -376,7 +379,7 @@ enum c2_status places_create(struct places **out, const struct places_config *co
         return c2_fail_memory(err, "places in the program");
     places->config = *config;
     places->program_base = config->image->program_base;
-    enum c2_status status = make(places, err);
+    enum c2_status status = places_make(places, err);
     if (status == C2_OK)
         status = read_program(places, config->image, err);
     if (status == C2_OK)

@@ -43,7 +43,7 @@ static size_t peek(char *out, struct mmu *mmu, size_t bytes, uint64_t address)
     return count < 0 ? 0 : (size_t)count;
 }
 
-static void read_text(char out[REQUESTS_TEXT], struct mmu *mmu, uint64_t address)
+static void requests_read_text(char out[REQUESTS_TEXT], struct mmu *mmu, uint64_t address)
 {
     const struct mmu_area *area = mmu_area_at(mmu_areas(mmu), (struct guest_va){address}, false);
     const uint64_t left = area && area->prot & MMU_READ ? area->start.v + area->bytes - address : 0;
@@ -62,6 +62,6 @@ bool requests_read(struct requests_request *out, struct mmu *mmu, struct engine 
     if (!guest_word(mmu, words, &out->number) || !guest_word(mmu, words + sizeof argument, &argument))
         return false;
     if (out->number == REQUESTS_DUMP_AT)
-        read_text(out->text, mmu, argument);
+        requests_read_text(out->text, mmu, argument);
     return true;
 }
