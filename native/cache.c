@@ -49,12 +49,18 @@ bool native_cache_is_possible(void)
     return possible;
 }
 
+static void copy_contents(void)
+{
+    memcpy(copy.written, copied->written, copied->used);
+    memcpy(native_cache_end(copy.written), native_cache_end(copied->written), NATIVE_MASKED_BYTES);
+}
+
 static void cache_before_fork(void)
 {
     if (!copied)
         return;
     if (map_twice(&copy))
-        memcpy(copy.written, copied->written, copied->used);
+        copy_contents();
     else
         cache_unmap(&copy);
 }

@@ -166,7 +166,7 @@ void native_handle_no_signals(struct native *n)
 void native_begin_run(struct native *n)
 {
     native_code_start = (uint64_t)(uintptr_t)n->codes.cache.executed;
-    native_code_end = native_code_start + NATIVE_CACHE_BYTES;
+    native_code_end = (uint64_t)(uintptr_t)native_cache_end(n->codes.cache.executed);
     native_running = n->context;
     running = n;
 }

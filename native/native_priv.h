@@ -25,8 +25,9 @@ static inline bool native_is_loose(enum native_kind kind) { return kind >= NATIV
 /* ------------------------------------------------------------------ cache.c: where translations lie
  * One piece of memory at two addresses: written at one, executed at the other. A process that forks has two. */
 #define NATIVE_CACHE_BYTES ((size_t)C2_HOST_SIZE(256u << 20, 1u << 20))
-#define NATIVE_PART_BYTES (64u << 10)  /* at its start: of the beginning of a block, for one use */
-#define NATIVE_BLOCK_BYTES (64u << 10) /* no translation is longer */
+#define NATIVE_PART_BYTES (64u << 10)   /* at its start: of the beginning of a block, for one use */
+#define NATIVE_MASKED_BYTES (64u << 10) /* at its end: instructions under masks (wide.c) */
+#define NATIVE_BLOCK_BYTES (64u << 10)  /* no translation is longer */
 struct native_cache {
     uint8_t *written, *executed;
     size_t used;
@@ -34,6 +35,8 @@ struct native_cache {
 enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *err); /* not moved until release */
 void native_cache_release(struct native_cache *cache);
 bool native_cache_is_possible(void); /* whether the host allows one */
+/* Where translations end; what is executed behind that is called by C, and has C's GS and FS. */
+static inline uint8_t *native_cache_end(uint8_t *start) { return start + NATIVE_CACHE_BYTES - NATIVE_MASKED_BYTES; }
 static inline const uint8_t *native_executed(const struct native_cache *cache, const uint8_t *written)
 {
     return cache->executed + (written - cache->written);
@@ -204,9 +207,8 @@ struct native {
     uint64_t from_drops;   /* codes.drops then */
     const uint8_t *resume; /* where a translation goes on that was left for help; NULL: none was */
     struct native_fault fault;
-    uint32_t wide_offset[CPU_COMPONENTS]; /* in the context, from fxsave on */
-    uint8_t *masked;                      /* code of instructions under masks */
-    uint32_t masked_count;
+    uint32_t wide_offset[CPU_COMPONENTS];               /* in the context, from fxsave on */
+    uint32_t masked_count;                              /* pieces of code of instructions under masks that were made */
     uint8_t (*masked_of)[ZYDIS_MAX_INSTRUCTION_LENGTH]; /* the instruction that each piece of it was made of */
     bool handles;                                       /* signals */
     sigset_t outside;                                   /* signals that wait while translated code runs */

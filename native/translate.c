@@ -746,7 +746,7 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
                                 enum native_kind kind, struct native_blocks *blocks, struct c2_error *err)
 {
     forget_part(codes);
-    if (NATIVE_CACHE_BYTES - codes->cache.used < NATIVE_BLOCK_BYTES)
+    if (native_cache_end(codes->cache.written) - (codes->cache.written + codes->cache.used) < NATIVE_BLOCK_BYTES)
         native_drop(codes, blocks);
     struct native_code *code = new_code(codes, block, block->insns);
     if (!code)

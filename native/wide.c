@@ -5,23 +5,19 @@
  *   that are the host's own. Outside of this engine they are as cpu/cpu.h has them. Those of a processor without them
  *   are never loaded.
  *   What instructions under masks touch comes out of these registers (interpret/touched.c). Such an instruction is
- *   executed by itself, with the address of its operand in RAX in place of what its own addressing gives; it uses no
- *   general register otherwise. Where it faults, that is found before.
- * Invariants
- *   No page is writable and executable at a time.
+ *   executed by itself, at the end of the cache of translations, with the address of its operand in RAX in place of what
+ *   its own addressing gives; it uses no general register otherwise. Where it faults, that is found before.
  * Not modelled
  *   Such an instruction with 32-bit addresses of a vector of indices, or while exceptions of SSE trap: refused.
  */
 #include <cpuid.h>
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine/code.h"
 #include "native/native_priv.h"
 
-enum { MASKED_BYTES = 32, MASKED_PAGE = 1 << 16, MASKED_PLACES = MASKED_PAGE / MASKED_BYTES, RETURN = 0xc3 };
+enum { MASKED_BYTES = 32, MASKED_PLACES = NATIVE_MASKED_BYTES / MASKED_BYTES, RETURN = 0xc3 };
 
 static uint32_t host_offset(const struct cpu_component *component)
 {
@@ -134,8 +130,6 @@ static const ZydisDecodedOperand *operand_of(const struct decode_insn *insn)
 
 static bool is_indexed(const ZydisDecodedOperand *operand) { return operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB; }
 
-static bool protect(struct native *n, int rights) { return mprotect(n->masked, MASKED_PAGE, rights) == 0; }
-
 /* Pieces of code are numbered from 1 on; the oldest one makes room. */
 static uint32_t place_number(uint32_t number) { return (number - 1) % MASKED_PLACES; }
 
@@ -148,25 +142,22 @@ static bool has_code(const struct native *n, const struct engine_special *specia
 
 static uint8_t *wide_place_of(const struct native *n, uint32_t number)
 {
-    return n->masked + place_number(number) * MASKED_BYTES;
+    return native_cache_end(n->codes.cache.written) + place_number(number) * MASKED_BYTES;
 }
 
 /* Where the rewritten instruction is executed; NULL: no memory. */
 static const void *wide_code_of(struct native *n, struct engine_special *special, bool indexed)
 {
-    if (has_code(n, special))
-        return wide_place_of(n, special->own);
-    if (!n->masked) {
-        void *at = mmap(NULL, MASKED_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        n->masked = at == MAP_FAILED ? NULL : at;
+    if (!n->masked_of)
         n->masked_of = c2_calloc(MASKED_PLACES, sizeof *n->masked_of);
-    }
-    if (!n->masked || !n->masked_of || !protect(n, PROT_READ | PROT_WRITE))
+    if (!n->masked_of)
         return NULL;
-    special->own = ++n->masked_count;
-    rewrite(wide_place_of(n, special->own), &special->insn, special->bytes, indexed);
-    memcpy(n->masked_of[place_number(special->own)], special->bytes, sizeof special->bytes);
-    return protect(n, PROT_READ | PROT_EXEC) ? wide_place_of(n, special->own) : NULL;
+    if (!has_code(n, special)) {
+        special->own = ++n->masked_count;
+        rewrite(wide_place_of(n, special->own), &special->insn, special->bytes, indexed);
+        memcpy(n->masked_of[place_number(special->own)], special->bytes, sizeof special->bytes);
+    }
+    return native_executed(&n->codes.cache, wide_place_of(n, special->own));
 }
 
 static uint64_t wide_address_of(struct native *n, const struct engine_special *special, ZydisDecodedOperand operand)
@@ -230,9 +221,4 @@ void native_do_masked(struct native *n, struct engine_special *special, struct i
     }
 }
 
-void native_wide_end(struct native *n)
-{
-    if (n->masked)
-        munmap(n->masked, MASKED_PAGE);
-    c2_free(n->masked_of);
-}
+void native_wide_end(struct native *n) { c2_free(n->masked_of); }
