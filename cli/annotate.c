@@ -49,7 +49,7 @@ enum c2_status cli_annotate(int argc, char **argv, struct c2_error *err)
         status = c2_fail(err, C2_ERR_INVALID,
                          "annotate: give a file of --callgrind: c2emu annotate [--event NAME]... "
                          "[--asm] [-I DIR]... FILE");
-    words.request.width = words.width != 0 ? (unsigned)words.width : cli_terminal_width(STDOUT_FILENO);
+    words.request.width = words.width != 0 ? (unsigned)words.width : session_terminal_width(STDOUT_FILENO);
     if (status == C2_OK)
         status = report_annotate(stdout, &words.request, err);
     c2_free(texts);

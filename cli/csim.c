@@ -4,8 +4,8 @@
  * PROGRAM [ARG]...)`.
  *
  * Model
- *   A trace is played as a stream, or a program is run that writes one (cli_run); teach/csim.c eats it. What is printed
- *   goes to standard output of a trace, and to standard error of a program, whose standard output that is.
+ *   A trace is played as a stream, or a program is run that writes one (session_run); teach/csim.c eats it. What is
+ *   printed goes to standard output of a trace, and to standard error of a program, whose standard output that is.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +15,8 @@
 
 #include "cli/cli_priv.h"
 #include "machine/machine.h"
+#include "stream/stream.h"
+#include "teach/teach.h"
 
 #define RESULTS ".csim_results" /* the name that the lab's driver looks for */
 #define OWN_WORDS 5u            /* of the command line of a run, at most; and two for each option of it */
@@ -136,7 +138,7 @@ static enum c2_status play_file(struct teach_csim *sim, const char *path, struct
     FILE *from = standard ? stdin : fopen(path, "re");
     if (!from)
         return c2_fail(err, C2_ERR_NOT_FOUND, "csim: the trace %s cannot be opened: %s", path, strerror(errno));
-    enum c2_status status = c2_outfile_spare(standard ? CLI_STANDARD_INPUT : path, err);
+    enum c2_status status = c2_outfile_spare(standard ? SESSION_STANDARD_INPUT : path, err);
     if (status == C2_OK)
         status = unpack_and_play(sim, from, standard ? "standard input" : path, err);
     if (!standard)
@@ -180,7 +182,7 @@ static size_t word_count(char *const *argv)
     return count;
 }
 
-static enum c2_status csim_run_program(struct cli_csim *csim, const struct words *words, int *exit_status,
+static enum c2_status csim_run_program(struct session_csim *csim, const struct words *words, int *exit_status,
                                        struct c2_error *err)
 {
     struct cli_options options;
@@ -191,9 +193,9 @@ static enum c2_status csim_run_program(struct cli_csim *csim, const struct words
     run_words(argv, words);
     enum c2_status status = cli_options_parse(&options, (int)word_count(argv), argv, err);
     if (status == C2_OK) {
-        options.csim = csim;
-        options.no_sim = true;
-        *exit_status = cli_run(&options, environ);
+        options.run.csim = csim;
+        options.run.no_sim = true;
+        *exit_status = session_run(&options.run, environ);
         cli_options_release(&options);
     }
     c2_free(argv);
@@ -227,7 +229,7 @@ static enum c2_status csim_finish(const struct words *words, const struct teach_
 static enum c2_status csim_simulate(const struct words *words, FILE *to, int *exit_status, struct c2_error *err)
 {
     struct caches_machine machine;
-    struct cli_csim csim = {NULL, false};
+    struct session_csim csim = {NULL, false};
     enum c2_status status = machine_of_geometry(&machine, &words->geometry, err);
     if (status == C2_OK)
         status = teach_csim_create(&csim.sim, &machine, words->lines ? to : NULL, err);

@@ -51,7 +51,7 @@ enum c2_status cli_diff(bool *failed, int argc, char **argv, struct c2_error *er
         status = diff_fail_words(err);
     if (status == C2_OK)
         status = report_diff(failed, stdout,
-                             words.width != 0 ? (unsigned)words.width : cli_terminal_width(STDOUT_FILENO),
+                             words.width != 0 ? (unsigned)words.width : session_terminal_width(STDOUT_FILENO),
                              words.paths[0], words.paths[1], words.all, words.conditions, words.condition_count, err);
     c2_free(words.conditions);
     return status;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * explain: `c2emu explain`: whether a run has the miss that is asked for; and the run of a report made again for it.
+ * explain: `c2emu explain`: the run of a report made again.
  *
  * Model
  *   A report has in its receipt what was run; the words behind `c2emu explain` add which miss is meant. The run is
  *   made in this process, where the report's was, and reads what that has read as its standard input. That it is the
- *   same run is seen by the misses of the level: if these differ nothing is told.
+ *   same run is seen by the misses of the level (session/explained.c): if these differ nothing is told.
  * Not modelled
  *   Inputs that have changed without another number of misses: `c2emu verify` looks at each.
  */
@@ -15,75 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyses/explain.h"
 #include "cli/cli_priv.h"
+#include "session/receipt.h"
 #include "cli/options_priv.h"
-
-static const char *explain_level_name(const struct report_run *run, const struct analyses_explain_result *result)
-{
-    return result->level < run->sim.machine->level_count ? run->sim.machine->levels[result->level].name
-                                                         : run->sim.machine->l1i.name;
-}
-
-/* ------------------------------------------------------------------ is it there? */
-
-static enum c2_status fail_none(const struct report_run *run, const struct analyses_explain_result *result,
-                                struct c2_error *err)
-{
-    const char *level = explain_level_name(run, result);
-    const unsigned long long all = result->all, asked = result->asked, miss = result->miss;
-    char lines[128], file[PATH_MAX];
-    if (result->at && asked == 0) {
-        snprintf(file, sizeof file, "%.*s", (int)(strrchr(result->at, ':') - result->at), result->at);
-        report_missing_lines(lines, sizeof lines, run, file, result->level);
-        return c2_fail(err, C2_ERR_NOT_FOUND, "explain: no access of %s missed in %s, which had %llu misses; %s%s%s",
-                       result->at, level, all, lines[0] != '\0' ? "lines of the file that did: " : "of ",
-                       lines[0] != '\0' ? lines : file, lines[0] != '\0' ? "" : " no line did");
-    }
-    if (result->at)
-        return c2_fail(err, C2_ERR_NOT_FOUND, "explain: --miss %llu: %s had %llu misses at %s", miss, level, asked,
-                       result->at);
-    if (all == 0)
-        return c2_fail(err, C2_ERR_NOT_FOUND, "explain: %s had no misses; --level names another one", level);
-    return c2_fail(err, C2_ERR_NOT_FOUND, "explain: --miss %llu: %s had %llu misses", miss, level, all);
-}
-
-static enum c2_status check_saved(const struct report_saved *saved, const char *path, const struct report_run *run,
-                                  const struct analyses_explain_result *result, struct c2_error *err)
-{
-    uint64_t misses;
-    const char *level = explain_level_name(run, result);
-    if (!report_saved_misses(saved, level, &misses))
-        return c2_fail(err, C2_ERR_INVALID, "explain: %s has no counts of %s", path, level);
-    if (misses == result->all)
-        return C2_OK;
-    return c2_fail(err, C2_ERR_INVALID,
-                   "explain: this run is not that of %s: %s had %llu misses, and has %llu now; `c2emu verify %s` says "
-                   "what differs",
-                   path, level, (unsigned long long)misses, (unsigned long long)result->all, path);
-}
-
-enum c2_status cli_explain_check(const struct cli_options *options, const struct report_run *run, struct c2_error *err)
-{
-    const struct analyses_explain_result *result = run->sim.found[ANALYSIS_explain];
-    struct report_saved *saved;
-    enum c2_status status = C2_OK;
-    if (options->explained) {
-        status = report_saved_open_values(&saved, options->explained, err);
-        if (status == C2_OK)
-            status = check_saved(saved, options->explained, run, result, err);
-        report_saved_close(saved);
-    }
-    return status == C2_OK && !result->story ? fail_none(run, result, err) : status;
-}
-
-void cli_explain_leave_out(const struct report_run *run)
-{
-    const char *slash = strrchr(run->command[0], '/'), *name = slash ? slash + 1 : run->command[0];
-    fprintf(stderr, "c2emu: explain: the run has several programs; --follow %s tells of this one\n", name);
-}
-
-/* ------------------------------------------------------------------ the run of a report */
 
 struct again {
     const char *path; /* of the report, */
@@ -133,7 +67,7 @@ static enum c2_status check_receipt(const struct again *again, struct c2_error *
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "explain: %s is of `c2emu %s`; give the report of a run of one program, or the program itself",
                        again->path, again->receipt->verb ? again->receipt->verb : "with several programs");
-    enum c2_status status = cli_receipt_arguments(arguments, command, err);
+    enum c2_status status = session_receipt_arguments(arguments, command, err);
     if (status == C2_OK && strcmp(arguments, again->receipt->arguments) != 0)
         status = c2_fail(err, C2_ERR_FORMAT,
                          "explain: the command in %s is not that of its receipt; explain the program itself",
@@ -216,9 +150,9 @@ static enum c2_status explain_run_again(struct again *again, int *exit_status, s
     if (status == C2_OK)
         status = cli_options_parse(&options, count, (char **)words, err);
     if (status == C2_OK)
-        status = keep_place(&options.json, &again->files[0], err);
+        status = keep_place(&options.run.json, &again->files[0], err);
     if (status == C2_OK)
-        status = keep_place(&options.html, &again->files[1], err);
+        status = keep_place(&options.run.html, &again->files[1], err);
     if (status == C2_OK)
         status = explain_open_input(again, err);
     if (status == C2_OK && chdir(again->receipt->directory) != 0)
@@ -226,9 +160,9 @@ static enum c2_status explain_run_again(struct again *again, int *exit_status, s
             err, C2_ERR_NOT_FOUND,
             "explain: the run of %s was made in %s, which cannot be entered: %m; explain the program itself",
             again->path, again->receipt->directory);
-    options.explained = again->whole;
+    options.run.explained = again->whole;
     if (status == C2_OK)
-        *exit_status = cli_run(&options, environ);
+        *exit_status = session_run(&options.run, environ);
     cli_options_release(&options);
     c2_free(words);
     return status;

@@ -33,7 +33,7 @@ static _Noreturn void end_with(const char *text)
 {
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
     (void)ignored;
-    _exit(CLI_EXIT_FAILED);
+    _exit(SESSION_EXIT_FAILED);
 }
 
 static void on_exit_call(void)
@@ -55,7 +55,7 @@ static void on_abort(int signal_number)
 static void on_time_limit(int signal_number)
 {
     (void)signal_number;
-    end_with("c2emu: " CLI_TIME_LIMIT ": nothing is reported\n");
+    end_with("c2emu: " SESSION_TIME_LIMIT ": nothing is reported\n");
 }
 
 static void catch_default(int signal_number, void (*handler)(int))
@@ -69,7 +69,7 @@ static void hold_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_PATH) != fd)
-            _exit(CLI_EXIT_FAILED); /* with nothing to say it on */
+            _exit(SESSION_EXIT_FAILED); /* with nothing to say it on */
 }
 
 static void make_time_for_a_report(void)
@@ -96,5 +96,5 @@ void cli_guard_start(void)
 int cli_guard_end(int status)
 {
     leaving = 1;
-    return fflush(stderr) != 0 || ferror(stderr) ? CLI_EXIT_FAILED : status;
+    return fflush(stderr) != 0 || ferror(stderr) ? SESSION_EXIT_FAILED : status;
 }

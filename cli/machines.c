@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * machines: where the included machine files lie, a list of them, and one of them, or this processor's, printed:
+ * machines: a list of the included machine files, and one of them, or this processor's, printed:
  * `c2emu machines [--set SECTION.KEY=VALUE]... [--keys] [NAME|FILE]`.
  */
 #include <limits.h>
@@ -10,23 +10,6 @@
 
 #include "cli/cli_priv.h"
 #include "machine/machine.h"
-
-const char *cli_shared_directory(char *buffer, size_t bytes, const char *from_bin, const char *source)
-{
-    ssize_t length = readlink("/proc/self/exe", buffer, bytes - 1);
-    buffer[length < 0 ? 0 : length] = '\0';
-    char *slash = strrchr(buffer, '/');
-    if (slash && snprintf(slash, bytes - (size_t)(slash - buffer), "/%s", from_bin) > 0 && access(buffer, R_OK) == 0)
-        return buffer;
-    return source;
-}
-
-const char *cli_machines_directory(char *buffer, size_t bytes)
-{
-    const char *named = getenv("C2EMU_MACHINES");
-    return named && named[0] != '\0' ? named
-                                     : cli_shared_directory(buffer, bytes, C2_MACHINES_FROM_BIN, C2_MACHINES_SOURCE);
-}
 
 static enum c2_status machines_list(FILE *to, char *const *names, size_t count, const char *directory,
                                     struct c2_error *err)
@@ -40,7 +23,7 @@ static enum c2_status machines_list(FILE *to, char *const *names, size_t count, 
         if (status != C2_OK)
             return status;
         fprintf(to, "%-*s  %s%s\n", (int)width, names[i], machine.description,
-                strcmp(names[i], CLI_DEFAULT_MACHINE) == 0 ? " (the default)" : "");
+                strcmp(names[i], SESSION_DEFAULT_MACHINE) == 0 ? " (the default)" : "");
     }
     return C2_OK;
 }
@@ -48,7 +31,7 @@ static enum c2_status machines_list(FILE *to, char *const *names, size_t count, 
 enum c2_status cli_machines_list(FILE *to, struct c2_error *err)
 {
     char buffer[PATH_MAX], **names;
-    const char *directory = cli_machines_directory(buffer, sizeof buffer);
+    const char *directory = session_machines_directory(buffer, sizeof buffer);
     size_t count;
     enum c2_status status = machine_names(&names, &count, directory, err);
     if (status == C2_OK) {
@@ -103,7 +86,7 @@ static enum c2_status print_machine(const struct words *words, struct c2_error *
 {
     char buffer[PATH_MAX];
     struct caches_machine machine;
-    const char *directory = cli_machines_directory(buffer, sizeof buffer);
+    const char *directory = session_machines_directory(buffer, sizeof buffer);
     if (words->override_count == 0 && strcmp(words->machine, MACHINE_HOST) == 0)
         return print_host(directory, err);
     enum c2_status status = machine_read(&machine, words->machine, directory, words->overrides, words->override_count,

@@ -32,7 +32,7 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
     else if (options->action == CLI_PAGEMAP)
         status = cli_pagemap(argc - 1, argv + 1, err);
     else if (options->action == CLI_REPLAY)
-        return cli_replay(options, exit_status, err);
+        return session_replay(&options->run, exit_status, err);
     else if (options->action == CLI_EXPLAIN)
         return cli_explain_report(argc - 1, argv + 1, exit_status, err);
     else if (options->action == CLI_DIFF)
@@ -51,7 +51,7 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
         status = cli_annotate(argc - 1, argv + 1, err);
     if (status == C2_OK && fflush(stdout) != 0)
         status = c2_fail(err, C2_ERR_IO, "cannot write to standard output: %m");
-    *exit_status = failed ? CLI_EXIT_DIFFERENT : 0;
+    *exit_status = failed ? SESSION_EXIT_DIFFERENT : 0;
     return status;
 }
 
@@ -66,14 +66,14 @@ static void tell_hidden(const struct cli_command *verb)
 static void tell_behind(const struct cli_options *options)
 {
     char text[PATH_MAX + 256];
-    if (options->action == CLI_RUN && cli_option_behind(text, sizeof text, options->command))
+    if (options->action == CLI_RUN && cli_option_behind(text, sizeof text, options->run.command))
         fprintf(stderr, "c2emu: note: %s\n", text);
 }
 
 /* The first word alone may be a verb. */
 static void tell_misspelt(const struct cli_options *options, char *const *argv)
 {
-    const bool first = !options->verb && options->command && options->command[0] == argv[1];
+    const bool first = !options->verb && options->run.command && options->run.command[0] == argv[1];
     const char *verb = first ? cli_verb_meant(argv[1]) : NULL;
     if (verb)
         fprintf(stderr, "c2emu: did you mean the verb `%s`? (c2emu help %s)\n", verb, verb);
@@ -100,17 +100,17 @@ int main(int argc, char **argv)
     if (status == C2_OK)
         tell_behind(&options);
     if (status == C2_OK && (options.action == CLI_RUN || options.action == CLI_RESTORE))
-        exit_status = cli_run(&options, environ);
+        exit_status = session_run(&options.run, environ);
     else if (status == C2_OK)
         status = act(&options, &exit_status, argc, argv, &err);
     if (status != C2_OK) {
         fprintf(stderr, "c2emu: %s\n", err.text);
         tell_hidden(options.verb);
-        return cli_guard_end(CLI_EXIT_FAILED);
+        return cli_guard_end(SESSION_EXIT_FAILED);
     }
-    if (exit_status == CLI_EXIT_NOT_FOUND || exit_status == CLI_EXIT_NOT_EXECUTABLE)
+    if (exit_status == SESSION_EXIT_NOT_FOUND || exit_status == SESSION_EXIT_NOT_EXECUTABLE)
         tell_hidden(options.verb);
-    if (exit_status == CLI_EXIT_NOT_FOUND)
+    if (exit_status == SESSION_EXIT_NOT_FOUND)
         tell_misspelt(&options, argv);
     cli_options_release(&options);
     return cli_guard_end(exit_status);

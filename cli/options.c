@@ -19,7 +19,7 @@
 const struct argp_option cli_run_options[] = {
     {NULL, 0, NULL, 0, "Machine and memory:", 1},
     {"machine", KEY_MACHINE, "NAME|FILE", 0,
-     "machine: a preset's name, an INI file, or host, which is this processor (" CLI_DEFAULT_MACHINE
+     "machine: a preset's name, an INI file, or host, which is this processor (" SESSION_DEFAULT_MACHINE
      "); several times: the run on each, compared",
      1},
     {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},
@@ -192,26 +192,26 @@ const struct cli_command cli_run_command = {
 static enum c2_status options_take_program(void *self, char *const *words, struct c2_error *err)
 {
     struct cli_parse *parse = self;
-    if (parse->replay && parse->options->recording)
-        return c2_fail(err, C2_ERR_INVALID, "replay: one file at a time: %s, and then %s", parse->options->recording,
-                       words[0]);
+    if (parse->replay && parse->options->run.recording)
+        return c2_fail(err, C2_ERR_INVALID, "replay: one file at a time: %s, and then %s",
+                       parse->options->run.recording, words[0]);
     if (parse->replay) {
-        parse->options->recording = words[0];
+        parse->options->run.recording = words[0];
         return C2_OK;
     }
-    parse->options->command = (const char *const *)words;
+    parse->options->run.command = (const char *const *)words;
     return C2_OK;
 }
 
 static enum c2_status take_checkpoint(void *self, char *const *words, struct c2_error *err)
 {
     struct cli_parse *parse = self;
-    if (parse->options->restored)
+    if (parse->options->run.restored)
         return c2_fail(err, C2_ERR_INVALID,
                        "restore: \"%s\" is one word too many: there is one checkpoint, and the program's arguments are "
                        "in it",
                        words[0]);
-    parse->options->restored = words[0];
+    parse->options->run.restored = words[0];
     return C2_OK;
 }
 /* The words behind `c2emu`, `c2emu advise`, `c2emu points`, `c2emu replay` or `c2emu restore`. */
@@ -227,7 +227,7 @@ static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, 
     cli_options_settle(out);
     if (status == C2_OK)
         status = cli_options_check(out, err);
-    out->no_sim |= out->points.find;
+    out->run.no_sim |= out->run.points.find;
     if (status != C2_OK)
         cli_options_release(out);
     return status;
@@ -245,12 +245,14 @@ static enum c2_status parse_about(struct cli_options *out, int argc, char **argv
 
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
-    *out = (struct cli_options){.pages = "sequential", .engine = EMU_ENGINE, .seed = 1};
+    *out = (struct cli_options){0};
+    session_options_init(&out->run);
     out->verb = argc > 1 ? cli_verb(argv[1]) : NULL;
+    out->run.verb = out->verb ? out->verb->verb : NULL;
     out->action = out->verb ? out->verb->action : CLI_RUN;
-    out->points.find = out->verb && strcmp(out->verb->verb, "points") == 0;
-    out->explain = out->verb && strcmp(out->verb->verb, "explain") == 0;
-    out->advise = out->verb && out->action == CLI_RUN && !out->points.find && !out->explain;
+    out->run.points.find = out->verb && strcmp(out->verb->verb, "points") == 0;
+    out->run.explain = out->verb && strcmp(out->verb->verb, "explain") == 0;
+    out->run.advise = out->verb && out->action == CLI_RUN && !out->run.points.find && !out->run.explain;
     enum c2_status status = argc > 1 && !out->verb ? cli_verb_check_missing(argv[1], err) : C2_OK;
     argc -= out->verb ? 1 : 0;
     argv += out->verb ? 1 : 0;
@@ -261,7 +263,7 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
         return status;
     if (out->verb && help)
         out->action = CLI_HELP;
-    else if (out->explain)
+    else if (out->run.explain)
         status = cli_explain_what(out, argc, argv, err);
     if (status != C2_OK)
         return status;

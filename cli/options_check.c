@@ -31,34 +31,34 @@ static enum c2_status fail_unrecorded(const char *option, struct c2_error *err)
 /* Files of references, and profiles, which are of instructions: what they cost, whose lines they took. */
 static enum c2_status check_profiles(const struct cli_options *options, struct c2_error *err)
 {
-    const char *const profiles[][2] = {{"callgrind", options->analyses[ANALYSIS_callgraph]},
-                                       {"evictors", options->evictors},
-                                       {"cachegrind", options->cachegrind},
-                                       {"folded", options->folded},
-                                       {"pprof", options->pprof}};
-    if (options->perf_map && options->no_sim)
+    const char *const profiles[][2] = {{"callgrind", options->run.analyses[ANALYSIS_callgraph]},
+                                       {"evictors", options->run.evictors},
+                                       {"cachegrind", options->run.cachegrind},
+                                       {"folded", options->run.folded},
+                                       {"pprof", options->run.pprof}};
+    if (options->run.perf_map && options->run.no_sim)
         return c2_fail(err, C2_ERR_INVALID,
                        "--perf-map names what is counted, and --no-sim counts nothing; leave one out");
-    if (options->folded_event && !options->folded)
+    if (options->run.folded_event && !options->run.folded)
         return c2_fail(err, C2_ERR_INVALID, "--folded-event belongs to --folded; add that, or leave it out");
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
-        if (profiles[i][1] && options->no_sim)
+        if (profiles[i][1] && options->run.no_sim)
             return fail_unrecorded(profiles[i][0], err);
-        if (profiles[i][1] && options->analyses[ANALYSIS_profile])
+        if (profiles[i][1] && options->run.analyses[ANALYSIS_profile])
             return c2_fail(err, C2_ERR_INVALID,
                            "--%s tells which instruction missed, which --no-attribution does not note; leave one out",
                            profiles[i][0]);
     }
-    const char *const callgrind = options->analyses[ANALYSIS_callgraph];
-    const bool jumps = options->analyses[ANALYSIS_jumps], writebacks = options->analyses[ANALYSIS_writebacks];
-    if ((jumps && !callgrind) || (writebacks && !callgrind && !options->cachegrind))
+    const char *const callgrind = options->run.analyses[ANALYSIS_callgraph];
+    const bool jumps = options->run.analyses[ANALYSIS_jumps], writebacks = options->run.analyses[ANALYSIS_writebacks];
+    if ((jumps && !callgrind) || (writebacks && !callgrind && !options->run.cachegrind))
         return c2_fail(err, C2_ERR_INVALID, "--%s belongs to --%s; add that, or leave it out",
                        analyses_option(jumps ? ANALYSIS_jumps : ANALYSIS_writebacks),
                        analyses_option(ANALYSIS_callgraph));
-    if ((jumps || writebacks) && cli_contexts_asked(&options->separate))
+    if ((jumps || writebacks) && session_contexts_asked(&options->run.separate))
         return c2_fail(err, C2_ERR_INVALID, "--%s does not tell contexts apart, as --%s does; leave one out",
                        analyses_option(jumps ? ANALYSIS_jumps : ANALYSIS_writebacks),
-                       cli_contexts_option(&options->separate));
+                       session_contexts_option(&options->run.separate));
     return C2_OK;
 }
 
@@ -67,11 +67,11 @@ static enum c2_status check_analyses(const struct cli_options *options, struct c
 {
     for (unsigned i = 0; i < ANALYSES_KINDS; i++) {
         const struct analysis_kind *kind = analyses_kind_of((enum analysis_number)i);
-        if (!options->analyses[i] || kind->on_without_option)
+        if (!options->run.analyses[i] || kind->on_without_option)
             continue;
-        if (options->no_sim)
+        if (options->run.no_sim)
             return fail_unrecorded(analyses_option((enum analysis_number)i), err);
-        if ((kind->needs >> ANALYSIS_profile & 1) != 0 && options->analyses[ANALYSIS_profile])
+        if ((kind->needs >> ANALYSIS_profile & 1) != 0 && options->run.analyses[ANALYSIS_profile])
             return c2_fail(
                 err, C2_ERR_INVALID,
                 "--%s tells of instructions and objects, which --no-attribution does not note; leave one out",
@@ -79,7 +79,7 @@ static enum c2_status check_analyses(const struct cli_options *options, struct c
     }
     for (unsigned i = 0; i < ANALYSES_SETTING_KINDS; i++) {
         const enum analysis_number of = analyses_setting_of((enum analysis_setting)i);
-        if (options->settings[i] && !options->analyses[of])
+        if (options->run.settings[i] && !options->run.analyses[of])
             return c2_fail(err, C2_ERR_INVALID, "--%s belongs to --%s; add that, or leave it out",
                            analyses_setting_option((enum analysis_setting)i), analyses_option(of));
     }
@@ -94,7 +94,7 @@ struct named_file {
 static enum c2_status check_stream(const struct cli_options *options, const struct named_file *file,
                                    struct c2_error *err)
 {
-    const bool runs = options->action != CLI_REPLAY && !options->points.vectors_from;
+    const bool runs = options->action != CLI_REPLAY && !options->run.points.vectors_from;
     if (!runs || !file->path || strcmp(file->path, "-") != 0)
         return C2_OK;
     return c2_fail(err, C2_ERR_INVALID,
@@ -116,28 +116,28 @@ static enum c2_status options_check_check_pair(const struct named_file *a, const
 
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    const struct named_file others[] = {{"json", options->json},
-                                        {"json-full", options->json_full},
-                                        {"html", options->html},
-                                        {"vary-csv", options->vary_csv},
-                                        {"checkpoint", options->checkpoint},
-                                        {"dump-pagemap", options->dump_pagemap},
-                                        {"record", options->record},
-                                        {"bbv", options->points.vectors_to},
-                                        {"callgrind", options->analyses[ANALYSIS_callgraph]},
-                                        {"evictors", options->evictors},
-                                        {"cachegrind", options->cachegrind},
-                                        {"folded", options->folded},
-                                        {"pprof", options->pprof}};
+    const struct named_file others[] = {{"json", options->run.json},
+                                        {"json-full", options->run.json_full},
+                                        {"html", options->run.html},
+                                        {"vary-csv", options->run.vary_csv},
+                                        {"checkpoint", options->run.checkpoint},
+                                        {"dump-pagemap", options->run.dump_pagemap},
+                                        {"record", options->run.record},
+                                        {"bbv", options->run.points.vectors_to},
+                                        {"callgrind", options->run.analyses[ANALYSIS_callgraph]},
+                                        {"evictors", options->run.evictors},
+                                        {"cachegrind", options->run.cachegrind},
+                                        {"folded", options->run.folded},
+                                        {"pprof", options->run.pprof}};
     enum { OTHERS = sizeof others / sizeof others[0] };
     struct named_file files[OTHERS + WITH_FILES + SETTING_FILES];
     enum c2_status status = C2_OK;
     memcpy(files, others, sizeof others);
     for (size_t i = 0; i < WITH_FILES; i++)
-        files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->analyses[with_files[i]]};
+        files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->run.analyses[with_files[i]]};
     for (size_t i = 0; files_of_settings[i] != ANALYSES_SETTING_KINDS; i++)
         files[OTHERS + WITH_FILES + i] = (struct named_file){analyses_setting_option(files_of_settings[i]),
-                                                             options->settings[files_of_settings[i]]};
+                                                             options->run.settings[files_of_settings[i]]};
     for (size_t i = 0; i < sizeof files / sizeof files[0] && status == C2_OK; i++) {
         status = check_stream(options, &files[i], err);
         for (size_t k = 0; k < i && status == C2_OK; k++)
@@ -155,82 +155,82 @@ static const unsigned shown_alone = (0 ANALYSES_OF_RUN(X)) &
 /* What `explain` needs, and what only it takes. */
 static enum c2_status check_explain(const struct cli_options *options, struct c2_error *err)
 {
-    const char *own = options->analyses[ANALYSIS_explain] ? analyses_option(ANALYSIS_explain)
-                      : options->step                     ? "step"
-                                                          : NULL;
-    if (!options->explain && own)
+    const char *own = options->run.analyses[ANALYSIS_explain] ? analyses_option(ANALYSIS_explain)
+                      : options->run.step                     ? "step"
+                                                              : NULL;
+    if (!options->run.explain && own)
         return c2_fail(err, C2_ERR_INVALID, "--%s belongs to `c2emu explain`", own);
-    if (!options->explain)
+    if (!options->run.explain)
         return C2_OK;
-    if (options->no_sim || options->analyses[ANALYSIS_profile])
+    if (options->run.no_sim || options->run.analyses[ANALYSIS_profile])
         return c2_fail(err, C2_ERR_INVALID, "explain needs the misses that --no-%s leaves out; leave it out",
-                       options->no_sim ? "sim" : "attribution");
-    if (options->analyses[ANALYSIS_against])
+                       options->run.no_sim ? "sim" : "attribution");
+    if (options->run.analyses[ANALYSIS_against])
         return c2_fail(err, C2_ERR_INVALID, "explain is for one placement; leave --against out");
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)
-        if (options->analyses[i] && i != ANALYSIS_explain &&
+        if (options->run.analyses[i] && i != ANALYSIS_explain &&
             !analyses_kind_of((enum analysis_number)i)->on_without_option)
             return c2_fail(err, C2_ERR_INVALID,
                            "explain has a report of its own, without what --%s finds; leave it out",
                            analyses_option((enum analysis_number)i));
-    if (options->output_dir)
+    if (options->run.output_dir)
         return c2_fail(err, C2_ERR_INVALID, "explain has one report; write it with --json FILE and leave --output out");
-    if (options->full)
+    if (options->run.full)
         return c2_fail(err, C2_ERR_INVALID, "explain has a report of its own, which is always whole; leave --full out");
-    if (options->record || options->evictors || options->cachegrind)
+    if (options->run.record || options->run.evictors || options->run.cachegrind)
         return c2_fail(err, C2_ERR_INVALID, "explain writes its story alone; leave --%s out",
-                       options->record     ? "record"
-                       : options->evictors ? "evictors"
-                                           : "cachegrind");
+                       options->run.record     ? "record"
+                       : options->run.evictors ? "evictors"
+                                               : "cachegrind");
     return C2_OK;
 }
 
 /* What `advise` needs, and what only it takes. */
 static enum c2_status check_advise(const struct cli_options *options, struct c2_error *err)
 {
-    if (!options->advise && options->dim_count != 0)
+    if (!options->run.advise && options->run.dim_count != 0)
         return c2_fail(err, C2_ERR_INVALID, "--dim belongs to `c2emu advise`");
-    if (!options->advise)
+    if (!options->run.advise)
         return C2_OK;
-    if (options->html)
+    if (options->run.html)
         return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, and no page of it; leave --html out");
-    if (options->no_sim || options->analyses[ANALYSIS_profile])
+    if (options->run.no_sim || options->run.analyses[ANALYSIS_profile])
         return c2_fail(err, C2_ERR_INVALID, "advise needs the misses that --no-%s leaves out; leave it out",
-                       options->no_sim ? "sim" : "attribution");
-    if (options->analyses[ANALYSIS_excerpts])
+                       options->run.no_sim ? "sim" : "attribution");
+    if (options->run.analyses[ANALYSIS_excerpts])
         return c2_fail(err, C2_ERR_INVALID, "advise tries the remedies of findings; leave --no-findings out");
-    if (options->analyses[ANALYSIS_against])
+    if (options->run.analyses[ANALYSIS_against])
         return c2_fail(err, C2_ERR_INVALID, "advise compares placements by itself; leave --against out");
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)
-        if (options->analyses[i] && (shown_alone >> i & 1) != 0)
+        if (options->run.analyses[i] && (shown_alone >> i & 1) != 0)
             return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, without what --%s finds; leave it out",
                            analyses_option((enum analysis_number)i));
-    if (options->output_dir)
+    if (options->run.output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
-    if (options->vary_csv)
+    if (options->run.vary_csv)
         return c2_fail(err, C2_ERR_INVALID, "advise has one machine; leave --vary-csv out");
-    if (options->json_full)
+    if (options->run.json_full)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report, which --json writes whole; leave --json-full out");
-    if (options->full)
+    if (options->run.full)
         return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, which is always whole; leave --full out");
-    if (strncmp(options->pages, "file", 4) == 0)
+    if (strncmp(options->run.pages, "file", 4) == 0)
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "advise moves objects to pages that a map does not know; use another "
                        "--pages than %s",
-                       options->pages);
+                       options->run.pages);
     return C2_OK;
 }
 
 /* `advise` keeps a recording that is gone with it. */
 static enum c2_status options_check_check_record(const struct cli_options *options, struct c2_error *err)
 {
-    if (options->format && options->action != CLI_REPLAY)
+    if (options->run.format && options->action != CLI_REPLAY)
         return c2_fail(err, C2_ERR_INVALID, "--format belongs to `c2emu replay`");
-    if (!options->record)
+    if (!options->run.record)
         return C2_OK;
-    if (options->points.find)
+    if (options->run.points.find)
         return c2_fail(err, C2_ERR_INVALID, "points records nothing; run the program with --record FILE by itself");
-    if (options->advise)
+    if (options->run.advise)
         return c2_fail(err, C2_ERR_INVALID, "advise keeps no recording; run the program with --record FILE by itself");
     return C2_OK;
 }
@@ -240,32 +240,32 @@ static enum c2_status options_check_check_record(const struct cli_options *optio
 /* What needs all of a run, or nothing of it, goes with no samples. */
 static enum c2_status check_sampling(const struct cli_options *options, struct c2_error *err)
 {
-    if (!cli_sampling_asked(&options->sampling))
-        return cli_sampling_check(&options->sampling, err);
-    const char *given = options->sampling.points   ? "--points"
-                        : options->sampling.period ? "--period"
-                                                   : "--skip, --warmup and --measure";
-    if (options->no_sim)
+    if (!session_sampling_asked(&options->run.sampling))
+        return session_sampling_check(&options->run.sampling, err);
+    const char *given = options->run.sampling.points   ? "--points"
+                        : options->run.sampling.period ? "--period"
+                                                       : "--skip, --warmup and --measure";
+    if (options->run.no_sim)
         return c2_fail(err, C2_ERR_INVALID, "--no-sim skips everything; leave %s out", given);
-    if (options->advise)
+    if (options->run.advise)
         return c2_fail(err, C2_ERR_INVALID, "advise plays the whole run; leave %s out", given);
-    return cli_sampling_check(&options->sampling, err);
+    return session_sampling_check(&options->run.sampling, err);
 }
 
 /* What is of one machine, or of none, does not go with several. */
 static enum c2_status check_many(const struct cli_options *options, struct c2_error *err)
 {
-    const char *many = options->vary_count != 0 ? "--vary" : "all -m but one";
-    if (options->vary_count == 0 && options->machine_count < 2)
+    const char *many = options->run.vary_count != 0 ? "--vary" : "all -m but one";
+    if (options->run.vary_count == 0 && options->run.machine_count < 2)
         return C2_OK;
-    if (options->points.find)
+    if (options->run.points.find)
         return c2_fail(err, C2_ERR_INVALID, "points simulates no machine; leave out %s", many);
-    if (options->no_sim)
+    if (options->run.no_sim)
         return c2_fail(err, C2_ERR_INVALID, "--no-sim simulates no machine to compare; leave it out, or %s", many);
-    if (options->advise || options->explain)
+    if (options->run.advise || options->run.explain)
         return c2_fail(err, C2_ERR_INVALID, "%s is for one machine and one placement; leave out %s",
-                       options->advise ? "advise" : "explain", many);
-    if (options->analyses[ANALYSIS_against])
+                       options->run.advise ? "advise" : "explain", many);
+    if (options->run.analyses[ANALYSIS_against])
         return c2_fail(err, C2_ERR_INVALID,
                        "--against compares one machine with one other placement, access by access; leave it out "
                        "(--vary pages=... compares the counts of several), or %s",
@@ -276,81 +276,82 @@ static enum c2_status check_many(const struct cli_options *options, struct c2_er
 static bool varies_huge(const struct cli_options *options)
 {
     bool varies = false;
-    for (size_t i = 0; i < options->vary_count; i++)
-        varies |= strncmp(options->vary[i], "huge=", strlen("huge=")) == 0;
+    for (size_t i = 0; i < options->run.vary_count; i++)
+        varies |= strncmp(options->run.vary[i], "huge=", strlen("huge=")) == 0;
     return varies;
 }
 
 /* What of a checkpoint goes together. */
 static enum c2_status check_checkpoint(const struct cli_options *options, struct c2_error *err)
 {
-    const bool when = options->checkpoint_at != 0 || options->checkpoint_place;
-    if (options->checkpoint && !when)
-        return c2_fail(err, C2_ERR_INVALID, "--checkpoint %s: when? Add --checkpoint-at N|PLACE", options->checkpoint);
-    if (!options->checkpoint && (when || options->checkpoint_caches || options->checkpoint_stop))
+    const bool when = options->run.checkpoint_at != 0 || options->run.checkpoint_place;
+    if (options->run.checkpoint && !when)
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint %s: when? Add --checkpoint-at N|PLACE",
+                       options->run.checkpoint);
+    if (!options->run.checkpoint && (when || options->run.checkpoint_caches || options->run.checkpoint_stop))
         return c2_fail(err, C2_ERR_INVALID, "--checkpoint-%s needs the file to write; add --checkpoint FILE",
-                       when                         ? "at"
-                       : options->checkpoint_caches ? "caches"
-                                                    : "stop");
-    if (options->checkpoint && options->points.find)
+                       when                             ? "at"
+                       : options->run.checkpoint_caches ? "caches"
+                                                        : "stop");
+    if (options->run.checkpoint && options->run.points.find)
         return c2_fail(err, C2_ERR_INVALID, "points runs the program to its end; leave --checkpoint out");
-    if (options->checkpoint_caches && cli_regions_asked(&options->regions))
+    if (options->run.checkpoint_caches && session_regions_asked(&options->run.regions))
         return c2_fail(err, C2_ERR_INVALID, "--checkpoint-caches is for whole runs; leave --roi, --from and --to out");
-    if (options->checkpoint_caches && (options->no_sim || cli_sampling_asked(&options->sampling)))
+    if (options->run.checkpoint_caches && (options->run.no_sim || session_sampling_asked(&options->run.sampling)))
         return c2_fail(err, C2_ERR_INVALID,
                        "--checkpoint-caches keeps all references, which --%s leaves out; leave one out",
-                       options->no_sim ? "no-sim" : "skip, --warmup and --measure");
+                       options->run.no_sim ? "no-sim" : "skip, --warmup and --measure");
     return C2_OK;
 }
 
 enum c2_status cli_options_check(struct cli_options *options, struct c2_error *err)
 {
     const bool replay = options->action == CLI_REPLAY, restore = options->action == CLI_RESTORE;
-    const bool needs_none = replay || restore || options->points.vectors_from;
+    const bool needs_none = replay || restore || options->run.points.vectors_from;
     if (options->action != CLI_RUN && !replay && !restore)
         return C2_OK;
-    if (replay && (!options->recording || options->recording[0] == '\0'))
+    if (replay && (!options->run.recording || options->run.recording[0] == '\0'))
         return c2_fail(err, C2_ERR_INVALID,
                        "replay: no recording given: c2emu replay [OPTION]... FILE (- is standard "
                        "input; see c2emu help replay)");
-    if (restore && !options->restored)
+    if (restore && !options->run.restored)
         return c2_fail(err, C2_ERR_INVALID,
                        "no checkpoint given: c2emu restore FILE [OPTION]... (see c2emu help restore)");
-    if (!needs_none && (!options->command || options->command[0][0] == '\0'))
+    if (!needs_none && (!options->run.command || options->run.command[0][0] == '\0'))
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
-    const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
-                       options->huge_region_count > 0 || varies_huge(options);
-    if (!options->points.find && !options->sampling.points)
-        cli_sampling_fill(&options->sampling, !restore && !cli_regions_asked(&options->regions));
-    const char *against = options->analyses[ANALYSIS_against];
+    const bool sized = options->run.huge == MMU_HUGE_HEAP || options->run.huge == MMU_HUGE_ALL ||
+                       options->run.huge_region_count > 0 || varies_huge(options);
+    if (!options->run.points.find && !options->run.sampling.points)
+        session_sampling_fill(&options->run.sampling, !restore && !session_regions_asked(&options->run.regions));
+    const char *against = options->run.analyses[ANALYSIS_against];
     const bool sized_there = against && strncmp(against, "huge", strlen("huge")) == 0;
-    if (options->huge_size != MMU_PAGE_4K && !sized_there && !sized)
+    if (options->run.huge_size != MMU_PAGE_4K && !sized_there && !sized)
         return c2_fail(err, C2_ERR_INVALID,
                        "--huge-size is the size of the pages of --huge all, --huge REGION or --against huge; add one");
-    if (options->no_sim && against)
+    if (options->run.no_sim && against)
         return c2_fail(err, C2_ERR_INVALID, "--against compares what --no-sim does not simulate; leave one out");
-    if (options->wrapper_count != 0 && (options->no_sim || options->analyses[ANALYSIS_profile]))
+    if (options->run.wrapper_count != 0 && (options->run.no_sim || options->run.analyses[ANALYSIS_profile]))
         return c2_fail(err, C2_ERR_INVALID, "--alloc-wrapper names blocks, which --no-%s leaves out; leave one out",
-                       options->no_sim ? "sim" : "attribution");
-    if (options->no_sim && options->vary_csv)
+                       options->run.no_sim ? "sim" : "attribution");
+    if (options->run.no_sim && options->run.vary_csv)
         return fail_unrecorded("vary-csv", err);
-    if (options->no_sim && options->html)
+    if (options->run.no_sim && options->run.html)
         return c2_fail(err, C2_ERR_INVALID, "--html shows the caches that --no-sim leaves out; leave one out");
-    if (options->no_sim && options->analyses[ANALYSIS_fifo])
+    if (options->run.no_sim && options->run.analyses[ANALYSIS_fifo])
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
-    if (options->root && options->checkpoint)
+    if (options->run.root && options->run.checkpoint)
         return c2_fail(
             err, C2_ERR_INVALID,
             "--checkpoint keeps files by their paths on the host, and --root gives them others; leave one out");
-    if (options->writable_count != 0 && !options->sandbox)
+    if (options->run.writable_count != 0 && !options->run.sandbox)
         return c2_fail(err, C2_ERR_INVALID, "--writable %s: without --sandbox the program may write anywhere; add it",
-                       options->writable[0]);
+                       options->run.writable[0]);
     enum c2_status status = cli_points_check(options, err);
     if (status == C2_OK)
-        status = cli_regions_check(options, err);
+        status = session_regions_check(&options->run, err);
     if (status == C2_OK)
-        status = cli_contexts_check(options, err);
+        status = session_contexts_check(&options->run, err);
     if (status == C2_OK)
         status = check_many(options, err);
     if (status == C2_OK && !replay)

@@ -24,8 +24,8 @@ static const char *first_given(const struct given *options, size_t count)
 /* What is for `c2emu points` alone. */
 static const char *of_finding(const struct cli_options *options)
 {
-    const struct cli_points_asked *asked = &options->points;
-    const struct given others[] = {{"interval", asked->interval != 0 && !options->sampling.points},
+    const struct session_points_asked *asked = &options->run.points;
+    const struct given others[] = {{"interval", asked->interval != 0 && !options->run.sampling.points},
                                    {"dimensions", asked->dimensions != 0},
                                    {"max-k", asked->max_k != 0},
                                    {"bbv", asked->vectors_to},
@@ -37,33 +37,33 @@ static const char *of_finding(const struct cli_options *options)
  * program sees how much memory there is, and where its heap begins. */
 static size_t fill_simulating(struct given rows[SIMULATING], const struct cli_options *options)
 {
-    const struct given all[] = {{"no-sim", options->no_sim},
-                                {"pages", strcmp(options->pages, "sequential") != 0},
-                                {"place", options->place_count != 0},
-                                {"zero-page", options->zero_page},
-                                {"json", options->json},
-                                {"json-full", options->json_full},
-                                {"vary-csv", options->vary_csv},
-                                {"html", options->html},
-                                {"full", options->full},
-                                {"width", options->width != 0},
-                                {"color", options->color != CLI_COLOR_AUTO},
-                                {"evictors", options->evictors},
-                                {"cachegrind", options->cachegrind},
-                                {"folded", options->folded},
-                                {"pprof", options->pprof},
-                                {"perf-map", options->perf_map},
-                                {"dump-pagemap", options->dump_pagemap},
-                                {"alloc-wrapper", options->wrapper_count != 0},
-                                {"points", options->sampling.points},
-                                {"precision", options->sampling.precision != 0},
-                                {"skip", options->sampling.skip != 0},
-                                {"warmup", options->sampling.warmup != 0},
-                                {"measure", options->sampling.measure != 0},
-                                {"samples", options->sampling.samples != 0},
-                                {"period", options->sampling.period != 0},
-                                {"start", options->sampling.start != 0},
-                                {"offsets", options->sampling.random_offsets}};
+    const struct given all[] = {{"no-sim", options->run.no_sim},
+                                {"pages", strcmp(options->run.pages, "sequential") != 0},
+                                {"place", options->run.place_count != 0},
+                                {"zero-page", options->run.zero_page},
+                                {"json", options->run.json},
+                                {"json-full", options->run.json_full},
+                                {"vary-csv", options->run.vary_csv},
+                                {"html", options->run.html},
+                                {"full", options->run.full},
+                                {"width", options->run.width != 0},
+                                {"color", options->run.color != SESSION_COLOR_AUTO},
+                                {"evictors", options->run.evictors},
+                                {"cachegrind", options->run.cachegrind},
+                                {"folded", options->run.folded},
+                                {"pprof", options->run.pprof},
+                                {"perf-map", options->run.perf_map},
+                                {"dump-pagemap", options->run.dump_pagemap},
+                                {"alloc-wrapper", options->run.wrapper_count != 0},
+                                {"points", options->run.sampling.points},
+                                {"precision", options->run.sampling.precision != 0},
+                                {"skip", options->run.sampling.skip != 0},
+                                {"warmup", options->run.sampling.warmup != 0},
+                                {"measure", options->run.sampling.measure != 0},
+                                {"samples", options->run.sampling.samples != 0},
+                                {"period", options->run.sampling.period != 0},
+                                {"start", options->run.sampling.start != 0},
+                                {"offsets", options->run.sampling.random_offsets}};
     _Static_assert(sizeof all / sizeof all[0] <= SIMULATING, "there is no room for the rows");
     memcpy(rows, all, sizeof all);
     return sizeof all / sizeof all[0];
@@ -73,7 +73,7 @@ static const char *of_simulating(const struct cli_options *options)
 {
     struct given rows[SIMULATING];
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)
-        if (options->analyses[i])
+        if (options->run.analyses[i])
             return analyses_option((enum analysis_number)i);
     return first_given(rows, fill_simulating(rows, options));
 }
@@ -103,7 +103,7 @@ static bool is_of_measuring(const char *option)
 
 enum c2_status cli_points_takes(const char *option, struct c2_error *err)
 {
-    static const struct cli_options nothing = {.pages = ""};
+    static const struct cli_options nothing = {.run.pages = ""};
     struct given rows[SIMULATING];
     bool simulates = is_of_analyses(option) || is_of_measuring(option);
     for (size_t i = fill_simulating(rows, &nothing); i > 0; i--)
@@ -114,10 +114,10 @@ enum c2_status cli_points_takes(const char *option, struct c2_error *err)
 /* Vectors that are read are of another run, which is over. */
 static enum c2_status check_vectors_from(const struct cli_options *options, struct c2_error *err)
 {
-    const struct cli_points_asked *asked = &options->points;
-    if (options->command)
+    const struct session_points_asked *asked = &options->run.points;
+    if (options->run.command)
         return c2_fail(err, C2_ERR_INVALID, "--from-bbv %s takes the place of a run; leave it out, or %s",
-                       asked->vectors_from, options->command[0]);
+                       asked->vectors_from, options->run.command[0]);
     if (asked->interval != 0 || asked->vectors_to)
         return c2_fail(err, C2_ERR_INVALID, "--%s is about a run, whose place --from-bbv takes; leave one out",
                        asked->interval != 0 ? "interval" : "bbv");
@@ -134,7 +134,7 @@ static enum c2_status points_options_check_range(uint64_t *value, uint64_t usual
 }
 
 /* What says otherwise where samples are, or how sure they are. */
-static const char *of_samples(const struct cli_sampling *sampling)
+static const char *of_samples(const struct session_sampling *sampling)
 {
     const struct given others[] = {{"skip", sampling->skip != 0},          {"measure", sampling->measure != 0},
                                    {"samples", sampling->samples != 0},    {"period", sampling->period != 0},
@@ -143,7 +143,7 @@ static const char *of_samples(const struct cli_sampling *sampling)
     return first_given(others, sizeof others / sizeof *others);
 }
 
-static const char *of_regions(const struct cli_regions *regions)
+static const char *of_regions(const struct session_regions *regions)
 {
     const struct given others[] = {{"roi", regions->function_count != 0}, {"from", regions->from}, {"to", regions->to}};
     return first_given(others, sizeof others / sizeof *others);
@@ -151,17 +151,17 @@ static const char *of_regions(const struct cli_regions *regions)
 
 static enum c2_status points_options_check_points(const struct cli_options *options, struct c2_error *err)
 {
-    const struct cli_sampling *sampling = &options->sampling;
+    const struct session_sampling *sampling = &options->run.sampling;
     if (sampling->weights && !sampling->points)
         return c2_fail(err, C2_ERR_INVALID, "--weights %s belongs to --points FILE", sampling->weights);
     if (!sampling->points)
         return C2_OK;
-    if (options->points.interval == 0)
+    if (options->run.points.interval == 0)
         return c2_fail(err, C2_ERR_INVALID,
                        "--points %s does not say how long an interval is; add --interval N, with the N that the points "
                        "are of",
                        sampling->points);
-    const char *other = of_samples(sampling), *region = of_regions(&options->regions);
+    const char *other = of_samples(sampling), *region = of_regions(&options->run.regions);
     if (other)
         return c2_fail(err, C2_ERR_INVALID,
                        "--points says which samples there are, and what each stands for; leave it out, or --%s", other);
@@ -172,7 +172,7 @@ static enum c2_status points_options_check_points(const struct cli_options *opti
 
 enum c2_status cli_points_check(struct cli_options *options, struct c2_error *err)
 {
-    struct cli_points_asked *asked = &options->points;
+    struct session_points_asked *asked = &options->run.points;
     const char *wrong = asked->find ? of_simulating(options) : of_finding(options);
     if (wrong && asked->find)
         return cli_points_takes(wrong, err);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli_priv.h"
+#include "teach/teach.h"
 
 #define QUESTIONS 6u /* one a topic */
 
@@ -37,7 +38,7 @@ static enum c2_status take_topic(void *self, char *const *word, struct c2_error 
     if (words->one)
         return c2_fail(err, C2_ERR_INVALID, "quiz: one topic at a time: %s, and then %s", known[words->topic], word[0]);
     words->one = true;
-    return cli_word(&words->topic, "quiz: topic ", word[0], known, TEACH_TOPICS, err);
+    return session_word(&words->topic, "quiz: topic ", word[0], known, TEACH_TOPICS, err);
 }
 
 /* The next line without blanks around it; false: there is none, or it says to end. What comes by a pipe is shown, as a

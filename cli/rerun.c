@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "cli/cli_priv.h"
+#include "session/receipt.h"
 
 enum { INPUT, OUTPUT, ERRORS, REPORT, ENDS };
 
@@ -117,7 +118,7 @@ static _Noreturn void pump(int from, int to)
 /* Before the other streams are made: the pump would keep them open. */
 static bool make_input(struct streams *s, const char *kind, int given)
 {
-    if (given >= 0 && !rerun_is(kind, "closed") && rerun_is(kind, cli_stream_kind(given))) {
+    if (given >= 0 && !rerun_is(kind, "closed") && rerun_is(kind, session_stream_kind(given))) {
         s->theirs[INPUT] = fcntl(given, F_DUPFD_CLOEXEC, 3);
         return s->theirs[INPUT] >= 0;
     }
@@ -197,7 +198,7 @@ static _Noreturn void rerun_become(const struct streams *s, char **words)
     }
     fcntl(s->theirs[REPORT], F_SETFD, 0);
     execv("/proc/self/exe", words);
-    _exit(CLI_EXIT_FAILED);
+    _exit(SESSION_EXIT_FAILED);
 }
 
 /* ------------------------------------------------------------------ what comes of it */
@@ -259,7 +260,7 @@ static int rerun_wait_for(pid_t child)
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_EXIT_SIGNAL + WTERMSIG(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : SESSION_EXIT_SIGNAL + WTERMSIG(status);
 }
 
 static enum c2_status rerun_run(struct cli_rerun *out, struct streams *s, char **words, struct c2_error *err)
@@ -272,7 +273,7 @@ static enum c2_status rerun_run(struct cli_rerun *out, struct streams *s, char *
     }
     close_all(s->theirs);
     const bool kept = child > 0 && rerun_drain(out, s->ours);
-    out->status = child > 0 ? rerun_wait_for(child) : CLI_EXIT_FAILED;
+    out->status = child > 0 ? rerun_wait_for(child) : SESSION_EXIT_FAILED;
     signal(SIGINT, usual);
     if (child < 0)
         return c2_fail(err, C2_ERR_IO, "verify: no process can be made: %m");

@@ -21,7 +21,7 @@ enum c2_status cli_sweep(int argc, char **argv, struct c2_error *err)
         return c2_fail(err, C2_ERR_IO, "sweep: cannot find out where c2emu itself lies: %m");
     self[length] = '\0';
     snprintf(script, sizeof script, "%s/sweep.py",
-             cli_shared_directory(directory, sizeof directory, C2_SWEEP_FROM_BIN, C2_SWEEP_SOURCE));
+             session_shared_directory(directory, sizeof directory, C2_SWEEP_FROM_BIN, C2_SWEEP_SOURCE));
     char **words = c2_calloc((size_t)argc + 3, sizeof *words);
     if (!words)
         return c2_fail_memory(err, "the words of sweep");

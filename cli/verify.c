@@ -21,6 +21,7 @@
 #include "base/root.h"
 #include "cli/cli_priv.h"
 #include "machine/machine.h"
+#include "session/receipt.h"
 
 #define SHOWN 20 /* inputs of each part */
 
@@ -143,20 +144,19 @@ static void compare_environments(struct verify *v, const struct report_receipt *
         differs(v, "environment: its variables stand in another order");
 }
 
-static enum c2_status compare_settings(struct verify *v, const struct cli_options *options, const struct cli_plan *plan,
-                                       char *const *environment, struct c2_error *err)
+static enum c2_status compare_settings(struct verify *v, const struct cli_options *options, struct c2_error *err)
 {
-    struct cli_receipt *made;
-    enum c2_status status = cli_receipt_create(&made, options, environment, plan, err);
+    struct session_receipt *made;
+    enum c2_status status = session_receipt_now(&made, &options->run, v->command[0], environ, err);
     if (status == C2_OK) {
-        const struct report_receipt *now = cli_receipt_shown(made);
+        const struct report_receipt *now = session_receipt_shown(made);
         compare_texts(v, "c2emu", v->receipt->version, now->version);
         compare_engines(v, v->receipt->engine, now->engine);
         compare_texts(v, "directory", v->receipt->directory, now->directory);
         compare_machines(v, now);
         compare_environments(v, now);
     }
-    cli_receipt_destroy(made);
+    session_receipt_destroy(made);
     return status;
 }
 
@@ -322,40 +322,18 @@ static enum c2_status take_options(struct cli_options *out, const char ***words,
     return c2_fail(err, C2_ERR_FORMAT, "verify: %s is not of a run", v->path);
 }
 
-/* As for the run. A program that is not there any more is told of later. */
-static enum c2_status make_environment(char ***out, const struct verify *v, const struct cli_options *options,
-                                       struct c2_error *err)
-{
-    char *path;
-    bool added;
-    enum c2_status status = cli_environment(out, options, environ, err);
-    if (status != C2_OK || loader_find(&path, v->command[0], NULL) != C2_OK)
-        return status;
-    status = cli_environment_suit(&added, out, path, err);
-    c2_free(path);
-    return status;
-}
-
 static enum c2_status look_before(struct verify *v, struct c2_error *err)
 {
     struct cli_options options;
-    struct cli_plan plan = {0};
     const char **words = NULL;
-    char **environment = NULL;
     enum c2_status status = take_options(&options, &words, v, err);
     if (status != C2_OK) {
         c2_free(words);
         return status;
     }
-    status = make_environment(&environment, v, &options, err);
-    if (status == C2_OK)
-        status = cli_plan_read(&plan, &options, err);
-    if (status == C2_OK)
-        status = compare_settings(v, &options, &plan, environment, err);
+    status = compare_settings(v, &options, err);
     if (status == C2_OK)
         status = look_at_inputs(v, err);
-    cli_plan_release(&plan);
-    cli_environment_release(environment);
     cli_options_release(&options);
     c2_free(words);
     end_part(v);
@@ -371,7 +349,7 @@ static enum c2_status verify_check(const struct verify *v, struct c2_error *err)
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "verify: the run of %s was %s: nobody can say where another would have to end", v->path,
                        interruption);
-    enum c2_status status = cli_receipt_arguments(arguments, v->command, err);
+    enum c2_status status = session_receipt_arguments(arguments, v->command, err);
     if (status == C2_OK && strcmp(arguments, v->receipt->arguments) != 0)
         status = c2_fail(err, C2_ERR_FORMAT,
                          "verify: the command in %s is not that of its receipt: it was changed, or has bytes that JSON "
@@ -394,7 +372,7 @@ static const struct report_input *verify_input_of(const struct report_receipt *r
 static enum c2_status take_own_input(int *out, const struct verify *v, const struct report_input *was,
                                      struct c2_error *err)
 {
-    const char *own = cli_stream_kind(STDIN_FILENO), *kind = v->receipt->streams[0];
+    const char *own = session_stream_kind(STDIN_FILENO), *kind = v->receipt->streams[0];
     *out = STDIN_FILENO;
     if (strcmp(own, kind) == 0 || strcmp(own, "file") == 0 || strcmp(own, "pipe") == 0 || strcmp(own, "socket") == 0)
         return C2_OK;

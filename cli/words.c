@@ -48,19 +48,6 @@ static const struct argp_option *find_key(const struct argp_option *rows, int ke
     return NULL;
 }
 
-/* ------------------------------------------------------------------ values that are words */
-
-enum c2_status cli_word(unsigned *out, const char *option, const char *value, const char *const *known, size_t count,
-                        struct c2_error *err)
-{
-    char hint[256];
-    for (*out = 0; *out < count; ++*out)
-        if (strcmp(value, known[*out]) == 0)
-            return C2_OK;
-    return c2_fail(err, C2_ERR_INVALID, "%s%s: unknown value%s", option, value,
-                   c2_suggest(hint, sizeof hint, value, known, count));
-}
-
 /* ------------------------------------------------------------------ checking the words */
 
 struct check {

@@ -34,78 +34,78 @@ static char *describe(const struct cli_options *o)
                                           "machines", "pagemap", "diff",   "annotate", "html",    "replay "};
     const bool about = o->verb && (o->action == CLI_HELP || o->action == CLI_MANUAL || o->action == CLI_COMPLETE);
     fprintf(to, "%s%s%s", actions[o->action], about ? " of " : "", about ? o->verb->verb : "");
-    for (size_t i = 0; i < o->machine_count; i++)
-        fprintf(to, "machine=%s ", o->machines[i]);
-    for (size_t i = 0; i < o->vary_count; i++)
-        fprintf(to, "vary=%s ", o->vary[i]);
-    if (o->jobs != 0)
-        fprintf(to, "jobs=%llu ", (unsigned long long)o->jobs);
-    for (size_t i = 0; i < o->override_count; i++)
-        fprintf(to, "set=%s ", o->overrides[i]);
-    if (strcmp(o->pages, "sequential") != 0)
-        fprintf(to, "pages=%s ", o->pages);
-    if (o->zero_page)
+    for (size_t i = 0; i < o->run.machine_count; i++)
+        fprintf(to, "machine=%s ", o->run.machines[i]);
+    for (size_t i = 0; i < o->run.vary_count; i++)
+        fprintf(to, "vary=%s ", o->run.vary[i]);
+    if (o->run.jobs != 0)
+        fprintf(to, "jobs=%llu ", (unsigned long long)o->run.jobs);
+    for (size_t i = 0; i < o->run.override_count; i++)
+        fprintf(to, "set=%s ", o->run.overrides[i]);
+    if (strcmp(o->run.pages, "sequential") != 0)
+        fprintf(to, "pages=%s ", o->run.pages);
+    if (o->run.zero_page)
         fputs("zero-page ", to);
-    for (size_t i = 0; i < o->place_count; i++)
-        fprintf(to, "place=%s ", o->places[i]);
-    if (o->huge != MMU_HUGE_ASKED)
-        fprintf(to, "huge=%s ", mmu_huge_name(o->huge));
-    for (size_t i = 0; i < o->huge_region_count; i++)
-        fprintf(to, "huge-region=%s ", o->huge_regions[i]);
-    if (strcmp(o->engine, "auto") != 0)
-        fprintf(to, "engine=%s ", o->engine);
-    if (o->seed != 1)
-        fprintf(to, "seed=%llu ", (unsigned long long)o->seed);
-    if (o->clock_set)
-        fprintf(to, "clock=%llu ", (unsigned long long)o->clock_start);
-    for (size_t i = 0; i < o->env_count; i++)
-        fprintf(to, "env=%s ", o->env[i]);
-    if (o->output_dir)
-        fprintf(to, "output=%s ", o->output_dir);
-    if (o->json)
-        fprintf(to, "json=%s ", o->json);
-    if (o->vary_csv)
-        fprintf(to, "vary-csv=%s ", o->vary_csv);
-    if (o->json_full)
-        fprintf(to, "json-full=%s ", o->json_full);
-    if (o->html)
-        fprintf(to, "html=%s ", o->html);
-    if (o->record)
-        fprintf(to, "record=%s ", o->record);
-    if (o->format)
-        fprintf(to, "format=%s ", o->format);
-    if (o->recording)
-        fprintf(to, "recording=%s ", o->recording);
-    if (o->analyses[ANALYSIS_explain])
-        fprintf(to, "explain miss=%s %s", o->analyses[ANALYSIS_explain], o->step ? "step " : "");
-    if (o->analyses[ANALYSIS_trace])
-        fprintf(to, "trace=%s ", o->analyses[ANALYSIS_trace]);
+    for (size_t i = 0; i < o->run.place_count; i++)
+        fprintf(to, "place=%s ", o->run.places[i]);
+    if (o->run.huge != MMU_HUGE_ASKED)
+        fprintf(to, "huge=%s ", mmu_huge_name(o->run.huge));
+    for (size_t i = 0; i < o->run.huge_region_count; i++)
+        fprintf(to, "huge-region=%s ", o->run.huge_regions[i]);
+    if (strcmp(o->run.engine, "auto") != 0)
+        fprintf(to, "engine=%s ", o->run.engine);
+    if (o->run.seed != 1)
+        fprintf(to, "seed=%llu ", (unsigned long long)o->run.seed);
+    if (o->run.clock_set)
+        fprintf(to, "clock=%llu ", (unsigned long long)o->run.clock_start);
+    for (size_t i = 0; i < o->run.env_count; i++)
+        fprintf(to, "env=%s ", o->run.env[i]);
+    if (o->run.output_dir)
+        fprintf(to, "output=%s ", o->run.output_dir);
+    if (o->run.json)
+        fprintf(to, "json=%s ", o->run.json);
+    if (o->run.vary_csv)
+        fprintf(to, "vary-csv=%s ", o->run.vary_csv);
+    if (o->run.json_full)
+        fprintf(to, "json-full=%s ", o->run.json_full);
+    if (o->run.html)
+        fprintf(to, "html=%s ", o->run.html);
+    if (o->run.record)
+        fprintf(to, "record=%s ", o->run.record);
+    if (o->run.format)
+        fprintf(to, "format=%s ", o->run.format);
+    if (o->run.recording)
+        fprintf(to, "recording=%s ", o->run.recording);
+    if (o->run.analyses[ANALYSIS_explain])
+        fprintf(to, "explain miss=%s %s", o->run.analyses[ANALYSIS_explain], o->run.step ? "step " : "");
+    if (o->run.analyses[ANALYSIS_trace])
+        fprintf(to, "trace=%s ", o->run.analyses[ANALYSIS_trace]);
     for (unsigned i = 0; i < ANALYSES_SETTING_KINDS; i++)
-        if (o->settings[i])
-            fprintf(to, "%s=%s ", analyses_setting_option((enum analysis_setting)i), o->settings[i]);
-    const char *const profiles[][2] = {{"callgrind", o->analyses[ANALYSIS_callgraph]},
-                                       {"evictors", o->evictors},
-                                       {"cachegrind", o->cachegrind},
-                                       {"folded", o->folded},
-                                       {"folded-event", o->folded_event},
-                                       {"pprof", o->pprof},
-                                       {"misses", o->analyses[ANALYSIS_misses]}};
+        if (o->run.settings[i])
+            fprintf(to, "%s=%s ", analyses_setting_option((enum analysis_setting)i), o->run.settings[i]);
+    const char *const profiles[][2] = {{"callgrind", o->run.analyses[ANALYSIS_callgraph]},
+                                       {"evictors", o->run.evictors},
+                                       {"cachegrind", o->run.cachegrind},
+                                       {"folded", o->run.folded},
+                                       {"folded-event", o->run.folded_event},
+                                       {"pprof", o->run.pprof},
+                                       {"misses", o->run.analyses[ANALYSIS_misses]}};
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++)
         if (profiles[i][1])
             fprintf(to, "%s=%s ", profiles[i][0], profiles[i][1]);
-    fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->analyses[ANALYSIS_fifo] ? "fifo " : "",
-            o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "", o->stats ? "stats " : "",
-            o->quiet ? "quiet " : "", o->verbose ? "verbose " : "");
-    if (o->perf_map)
-        fprintf(to, "perf-map=%s ", o->perf_map);
-    if (o->full)
+    fprintf(to, "%s%s%s%s%s%s%s", o->run.no_sim ? "no-sim " : "", o->run.analyses[ANALYSIS_fifo] ? "fifo " : "",
+            o->run.inherit_env ? "inherit-env " : "", o->run.progress ? "progress " : "", o->run.stats ? "stats " : "",
+            o->run.quiet ? "quiet " : "", o->run.verbose ? "verbose " : "");
+    if (o->run.perf_map)
+        fprintf(to, "perf-map=%s ", o->run.perf_map);
+    if (o->run.full)
         fprintf(to, "full ");
-    if (o->width != 0)
-        fprintf(to, "width=%llu ", (unsigned long long)o->width);
-    if (o->color != CLI_COLOR_AUTO)
-        fprintf(to, "color=%s ", o->color == CLI_COLOR_ALWAYS ? "always" : "never");
-    for (size_t i = 0; o->command && o->command[i]; i++)
-        fprintf(to, "%s%s", i == 0 ? "run: " : " ", o->command[i]);
+    if (o->run.width != 0)
+        fprintf(to, "width=%llu ", (unsigned long long)o->run.width);
+    if (o->run.color != SESSION_COLOR_AUTO)
+        fprintf(to, "color=%s ", o->run.color == SESSION_COLOR_ALWAYS ? "always" : "never");
+    for (size_t i = 0; o->run.command && o->run.command[i]; i++)
+        fprintf(to, "%s%s", i == 0 ? "run: " : " ", o->run.command[i]);
     fputc('\0', to);
     fclose(to);
     return text;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "cli/cli.h"
+#include "session/session_priv.h"
 
 #define WORDS 24
 
@@ -30,11 +31,11 @@ static enum c2_status parse(struct cli_options *options, const char *text, struc
 }
 
 /* "NAME: machine set,set pages huge" of each, with newlines between. */
-static void describe(char *text, size_t bytes, const struct cli_variants *variants)
+static void describe(char *text, size_t bytes, const struct session_variants *variants)
 {
     struct c2_words words = {text, bytes, 0};
     for (unsigned i = 0; i < variants->count; i++) {
-        const struct cli_variant *v = &variants->list[i];
+        const struct session_variant *v = &variants->list[i];
         c2_say(&words, "%s%s: %s ", i == 0 ? "" : "\n", v->name ? v->name : "-", v->machine);
         for (size_t k = 0; k < v->override_count; k++)
             c2_say(&words, "%s%s", k == 0 ? "" : ",", v->overrides[k]);
@@ -93,15 +94,15 @@ static void variants_of_words(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof accepted / sizeof accepted[0]; i++) {
         struct cli_options options;
-        struct cli_variants variants;
+        struct session_variants variants;
         struct c2_error err = {0};
         char text[4096] = "";
         assert_int_equal(parse(&options, accepted[i].words, NULL), C2_OK);
-        if (cli_variants_make(&variants, &options, &err) != C2_OK)
+        if (session_variants_make(&variants, &options.run, &err) != C2_OK)
             fail_msg("%s: %s", accepted[i].words, err.text);
         describe(text, sizeof text, &variants);
         assert_string_equal(text, accepted[i].variants);
-        cli_variants_release(&variants);
+        session_variants_release(&variants);
         cli_options_release(&options);
     }
 }
@@ -133,10 +134,10 @@ static void what_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct cli_options options;
-        struct cli_variants variants;
+        struct session_variants variants;
         struct c2_error err = {0};
         assert_int_equal(parse(&options, refused[i].words, NULL), C2_OK);
-        assert_int_equal(cli_variants_make(&variants, &options, &err), C2_ERR_INVALID);
+        assert_int_equal(session_variants_make(&variants, &options.run, &err), C2_ERR_INVALID);
         assert_string_equal(err.text, refused[i].message);
         assert_int_equal(variants.count, 0);
         cli_options_release(&options);
@@ -158,12 +159,12 @@ static void memory_is_the_limit(void **state)
          "--vary and -m: 2,000,000,000,000 machines side by side take "},
     };
     struct cli_options options;
-    struct cli_variants variants;
+    struct session_variants variants;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct c2_error err = {0};
         char text[32];
         assert_int_equal(parse(&options, rows[i].words, NULL), C2_OK);
-        assert_int_equal(cli_variants_make(&variants, &options, &err), C2_ERR_NO_MEMORY);
+        assert_int_equal(session_variants_make(&variants, &options.run, &err), C2_ERR_NO_MEMORY);
         if (strncmp(err.text, rows[i].begins, strlen(rows[i].begins)) != 0)
             fail_msg("%s", err.text);
         const unsigned long long needed = strtoull(err.text + strlen(rows[i].begins), NULL, 10);
@@ -173,7 +174,7 @@ static void memory_is_the_limit(void **state)
         cli_options_release(&options);
     }
     assert_int_equal(parse(&options, "--vary pages.seed=1..1000 --vary L2.ways=1..1024*2 -m a -m b", NULL), C2_OK);
-    assert_int_equal(cli_variants_make(&variants, &options, NULL), C2_OK);
+    assert_int_equal(session_variants_make(&variants, &options.run, NULL), C2_OK);
     assert_int_equal(variants.count, 22000);
     assert_string_equal(variants.list[21999].name, "b pages.seed=1000 L2.ways=1024");
     assert_int_equal(variants.key_count, 3);
@@ -182,7 +183,7 @@ static void memory_is_the_limit(void **state)
     assert_string_equal(variants.list[11 * 7 + 3].values[0], "a");
     assert_string_equal(variants.list[11 * 7 + 3].values[1], "8");
     assert_string_equal(variants.list[11 * 7 + 3].values[2], "8");
-    cli_variants_release(&variants);
+    session_variants_release(&variants);
     cli_options_release(&options);
 }
 
@@ -190,16 +191,16 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     struct cli_options options;
-    struct cli_variants variants;
+    struct session_variants variants;
     assert_int_equal(parse(&options, "-m a -m b --vary pages=random,buddy --vary pages.seed=1..40", NULL), C2_OK);
     enum c2_status status = C2_ERR_NO_MEMORY;
     for (uint64_t n = 1; status != C2_OK; n++) {
         c2_alloc_fail_from(n);
-        status = cli_variants_make(&variants, &options, NULL);
+        status = session_variants_make(&variants, &options.run, NULL);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
     }
-    cli_variants_release(&variants);
+    session_variants_release(&variants);
     cli_options_release(&options);
 }
 

@@ -1,0 +1,974 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * run: the life of a run.
+ *
+ * Model
+ *   What a run needs is made in this order: environment, machine, placement, the output files (a program that is not
+ *   found leaves none), memory and the stream with its lanes, the program in that memory, the guest's kernel, the
+ *   emulator. Whatever can be refused is refused before the guest has run.
+ *   The emulator writes the stream; simulate.c states which lanes consume it, on other host threads.
+ *   The guest runs to its end; then the files are finished and the text goes to standard error.
+ *
+ * Invariants
+ *   Whatever was made is released in the opposite order, after success and failure alike.
+ *   A run that c2emu could not carry to its end, for a refused instruction or a failure of its own, reports nothing:
+ *   half a count is no count. One that was interrupted reports what was done.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/root.h"
+#include "session/checkpoint_priv.h"
+#include "sim/sim.h"
+#include "stream/stream.h"
+
+#define TEXT_BYTES 1024
+#define PROGRESS_INSTRUCTIONS 5000000u
+
+struct run {
+    const struct cpu_model *cpu; /* that the guest finds */
+    const struct session_options *options;
+    struct session_options adapted; /* to the checkpoint, or the program: then options points here */
+    struct session_process *process;
+    struct syscalls_program *executed; /* what is run; NULL: that of the command line */
+    struct syscalls_program *next;     /* what comes behind it; NULL: nothing */
+    uint64_t forked_at;                /* instructions; of a child of another process; else 0 */
+    bool unfollowed;                   /* since then: it has no report */
+    bool left_out;                     /* because of its options */
+    struct session_restored *from;     /* or NULL */
+    struct emu_phase first_phase;      /* with from and phases: where the checkpoint is */
+    char **environment;
+    char clock[SESSION_CLOCK_BYTES]; /* --clock, for the report */
+    struct session_plan plan;
+    char *program;              /* its path */
+    struct session_facts facts; /* with --record */
+    struct session_outputs outputs;
+    struct session_simulation simulation;
+    struct loader_image image;
+    struct loader_symbols *symbols;
+    struct syscalls *kernel;
+    struct emu *emu;
+    struct session_phases *phases; /* NULL: all is measured */
+    struct session_chosen *chosen; /* with --points; else NULL */
+    struct session_points *points; /* of `c2emu points`; else NULL */
+    struct session_places places;
+    struct session_division division;
+    struct session_one_place checkpoint_place; /* --checkpoint-at */
+    struct session_progress progress;
+    struct session_receipt *receipt; /* NULL: there is no report.json to have one */
+};
+
+/* ------------------------------------------------------------------ signals from outside */
+
+static volatile sig_atomic_t caught_signal;
+static struct emu *interruptible;
+
+/* timeout(1) sends its signal to the process and to its group: two, of one mind. */
+#define ONE_MIND_SECONDS 1
+static struct timespec caught_at;
+
+static void on_signal(int signal_number)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (caught_signal == 0) {
+        caught_signal = signal_number;
+        caught_at = now;
+        emu_interrupt(interruptible);
+    } else if (signal_number != SIGXCPU && now.tv_sec - caught_at.tv_sec > ONE_MIND_SECONDS) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); /* when this returns */
+    }
+}
+
+static const int from_outside[] = {SIGINT, SIGTERM, SIGXCPU};
+#define FROM_OUTSIDE (sizeof from_outside / sizeof from_outside[0])
+static struct sigaction before_run[FROM_OUTSIDE];
+
+/* A signal that was ignored when c2emu started (nohup) stays ignored. A second one, later, ends c2emu itself; but the
+ * limit on processor time, of which Linux reminds every second. */
+static void catch_signals(struct emu *emu)
+{
+    interruptible = emu;
+    for (size_t i = 0; i < FROM_OUTSIDE; i++) {
+        struct sigaction action = {.sa_handler = on_signal};
+        if (sigaction(from_outside[i], NULL, &before_run[i]) == 0 && before_run[i].sa_handler != SIG_IGN)
+            sigaction(from_outside[i], &action, NULL);
+    }
+}
+
+/* After a first signal the handler stays, for the second. A report that is all but written gets what time there is
+ * until SIGKILL; what `advise` does first takes longer than that. */
+static void release_signals(bool reports_at_once)
+{
+    if (caught_signal != 0)
+        return;
+    for (size_t i = 0; i < FROM_OUTSIDE; i++)
+        sigaction(from_outside[i], &before_run[i], NULL);
+    if (reports_at_once)
+        signal(SIGXCPU, SIG_IGN);
+    interruptible = NULL;
+}
+
+static int run_fail(const struct c2_error *err, int status)
+{
+    fprintf(stderr, "c2emu: %s\n", err->text);
+    return status;
+}
+
+/* ------------------------------------------------------------------ making a run */
+
+static const char *const *environment_of(const struct run *run)
+{
+    if (run->executed)
+        return run->executed->envp;
+    return (const char *const *)(run->from ? run->from->saved.environment.list : run->environment);
+}
+
+static struct loader_request request_of(const struct run *run)
+{
+    if (run->executed)
+        return (struct loader_request){.program = run->executed->name,
+                                       .file = run->executed->file,
+                                       .directory = run->executed->directory,
+                                       .argv = run->executed->argv,
+                                       .envp = run->executed->envp,
+                                       .personality = run->executed->personality,
+                                       .seed = run->options->seed,
+                                       .cpu = run->cpu};
+    return (struct loader_request){.program = run->from ? run->from->saved.image.path : run->options->command[0],
+                                   .argv = run->options->command,
+                                   .envp = environment_of(run),
+                                   .seed = run->options->seed,
+                                   .cpu = run->cpu};
+}
+
+static enum c2_status run_prepare(struct run *run, char *const *host_env, struct c2_error *err)
+{
+    session_clock_text(run->clock, run->options->clock_start);
+    run->plan.from = run->from;
+    const bool given = run->from || run->executed;
+    enum c2_status status = session_processor(&run->cpu, run->options, err);
+    if (status == C2_OK && run->from)
+        status = session_saved_suits(&run->from->saved, run->from->path, run->cpu, err);
+    if (status == C2_OK && !given)
+        status = session_environment(&run->environment, run->options, host_env, err);
+    if (status == C2_OK && run->options->sampling.points)
+        status = session_chosen_create(&run->chosen, run->options, err);
+    return status == C2_OK ? session_plan_read(&run->plan, run->options, err) : status;
+}
+
+/* One that is not there is said before any file is made. Its path is absolute, for readers in another folder. */
+static enum c2_status find_program(struct run *run, struct c2_error *err)
+{
+    char *path;
+    if (run->from) {
+        run->program = c2_strdup(run->from->saved.image.path);
+        return run->program ? C2_OK : c2_fail_memory(err, "the path of the program");
+    }
+    enum c2_status status = C2_OK;
+    if (!run->executed)
+        status = loader_find(&path, run->options->command[0], err);
+    else if (!(path = c2_strdup(run->executed->file)))
+        status = c2_fail_memory(err, "the path of the program");
+    if (status != C2_OK)
+        return status;
+    char host[PATH_MAX];
+    const bool found = run->executed || c2_root_find(path, host) == 0;
+    char *absolute = realpath(found && !run->executed ? host : path, NULL);
+    run->program = c2_strdup(absolute ? absolute : path);
+    free(absolute);
+    c2_free(path);
+    return run->program ? C2_OK : c2_fail_memory(err, "the path of the program");
+}
+
+static enum c2_status suit_environment(struct run *run, struct c2_error *err)
+{
+    bool added;
+    enum c2_status status = session_environment_suit(&added, &run->environment, run->program, err);
+    if (added && !run->options->quiet)
+        fprintf(stderr, "c2emu: note: leaks are not looked for, as that takes ptrace (LSAN_OPTIONS=detect_leaks=0)\n");
+    return status;
+}
+
+/* What is known to be read before any file is made: the program, standard input, and what the program's arguments name;
+ * of a program behind the first, the program alone, for that run has begun. */
+static enum c2_status spare_inputs(const struct run *run, struct c2_error *err)
+{
+    char host[PATH_MAX];
+    enum c2_status status = c2_outfile_spare(run->program, err);
+    if (status == C2_OK)
+        status = c2_outfile_spare(SESSION_STANDARD_INPUT, err);
+    const char *const *argv = request_of(run).argv;
+    for (size_t i = 1; status == C2_OK && !run->executed && argv[0] && argv[i]; i++)
+        if (c2_root_find(argv[i], host) == 0)
+            status = c2_outfile_spare(host, err);
+    return status;
+}
+
+static enum c2_status start_simulation(struct run *run, struct c2_error *err)
+{
+    const struct mmu_guest_config guest = run->from ? run->from->saved.guest
+                                                    : session_plan_guest(&run->plan, run->options);
+    FILE *to = run->outputs.recording ? c2_outfile_stream(run->outputs.recording) : NULL;
+    enum c2_status status = to ? session_facts_start(&run->facts, run->options, run->program, &guest, &run->plan, err)
+                               : C2_OK;
+    return status == C2_OK ? session_simulation_start(&run->simulation, &run->plan, run->options, to, &run->facts, err)
+                           : status;
+}
+
+static enum c2_status run_load(struct run *run, struct c2_error *err)
+{
+    if (run->from) {
+        run->image = run->from->saved.image;
+        run->image.path = c2_strdup(run->image.path);
+        mmu_checkpoint(run->simulation.mmu, run->from->state);
+        return run->image.path ? checkpoint_status(run->from->state, err) : c2_fail_memory(err, "the program");
+    }
+    const struct loader_request request = request_of(run);
+    return loader_load(&run->image, run->simulation.mmu, &request, err);
+}
+
+static int64_t may_run(void *self, const struct syscalls_program *program)
+{
+    (void)self;
+    return -loader_refusal(&(struct loader_request){
+        .program = program->name,
+        .file = program->file,
+        .directory = program->directory,
+        .argv = program->argv,
+        .envp = program->envp,
+    });
+}
+
+/* The program's output begins a line. */
+static void clear_progress(void *self)
+{
+    const struct session_process *process = self;
+    if (process->progress)
+        session_progress_clear(process->progress);
+}
+
+static enum c2_status create_kernel(struct run *run, struct c2_error *err)
+{
+    struct syscalls_config config = {.program_path = c2_root_inside(run->image.path),
+                                     .called = run->options->command[0],
+                                     .argv = run->options->command,
+                                     .envp = environment_of(run),
+                                     .seed = run->options->seed,
+                                     .start_seconds = run->options->clock_set ? run->options->clock_start
+                                                                              : SYSCALLS_START_SECONDS,
+                                     .physical_bytes = run->plan.physical_bytes,
+                                     .cpu = run->cpu,
+                                     .processors = run->plan.processors,
+                                     .keep_inputs = run->receipt,
+                                     .confined = run->options->sandbox,
+                                     .no_network = run->options->no_network,
+                                     .writable = run->options->writable,
+                                     .trace = run->options->verbose ? stderr : NULL,
+                                     .complaints = stderr,
+                                     .complaint_prefix = "c2emu: ",
+                                     .interrupted = &caught_signal,
+                                     .before_output = clear_progress,
+                                     .before_output_self = run->process,
+                                     .may_run = may_run,
+                                     .may_fork = true};
+    enum c2_status status = syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
+    run->process->kernel = run->kernel;
+    return status;
+}
+
+/* What the dynamic linker does is the same on every host that has the same libraries. */
+static enum c2_status hide_library_cache(struct run *run, struct c2_error *err)
+{
+    struct loader_libraries *libraries;
+    enum c2_status status = loader_libraries_find(&libraries, run->image.path, environment_of(run), err);
+    if (status == C2_OK && loader_libraries_need_no_cache(libraries))
+        syscalls_hide_library_cache(run->kernel);
+    if (status == C2_OK)
+        loader_libraries_release(libraries);
+    return status;
+}
+
+/* How many threads a program starts it may have decided already, by what it found when it began. */
+static void tell_processors(const struct run *run)
+{
+    const uint32_t found = syscalls_processors(run->kernel), cores = run->plan.processors;
+    if (run->options->no_sim || cores == found)
+        return;
+    fprintf(stderr,
+            "c2emu: note: the program was started on %" PRIu32 " processor%s and finds no other number; this machine "
+            "has %" PRIu32 " core%s\n",
+            found, found == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
+}
+
+static enum c2_status make_kernel(struct run *run, struct c2_error *err)
+{
+    const char *path = c2_root_inside(run->image.path);
+    if (run->executed)
+        run->kernel = run->process->kernel;
+    enum c2_status status = run->executed ? syscalls_execute(run->kernel, run->simulation.mmu, run->executed, path, err)
+                                          : create_kernel(run, err);
+    if (status == C2_OK && !run->from)
+        return hide_library_cache(run, err);
+    if (status != C2_OK)
+        return status;
+    syscalls_checkpoint(run->kernel, run->from->state);
+    status = checkpoint_status(run->from->state, err);
+    if (status == C2_OK)
+        tell_processors(run);
+    return status;
+}
+
+/* ------------------------------------------------------------------ checkpoints */
+
+/* The guest has come to where the checkpoint is wanted. */
+static enum c2_status run_save(void *self, struct c2_error *err)
+{
+    struct run *run = self;
+    const struct session_options *options = run->options;
+    struct session_saved saved = {
+        .command = session_texts_of(options->command),
+        .environment = session_texts_of(environment_of(run)),
+        .wrappers = {.list = (char **)options->wrappers, .count = (uint32_t)options->wrapper_count},
+        .seed = options->seed,
+        .clock_start = options->clock_start,
+        .clock_set = options->clock_set,
+        .cpu = (char *)run->cpu->name,
+        .cpu_features = run->cpu->features,
+        .guest = *mmu_guest_config(run->simulation.mmu),
+        .image = run->image,
+        .instructions = emu_instructions(run->emu)};
+    enum c2_status status = stream_writer_flush(run->simulation.writer, err);
+    return status == C2_OK
+               ? session_saver_save(run->simulation.saver, &saved, run->simulation.mmu, run->kernel, run->emu, err)
+               : status;
+}
+
+static enum c2_status run_play(struct run *run, struct c2_error *err)
+{
+    emu_checkpoint(run->emu, run->from->state);
+    enum c2_status status = checkpoint_status(run->from->state, err);
+    struct session_progress *progress = session_progress_wanted(run->options) ? &run->progress : NULL;
+    session_progress_start(&run->progress, "restoring");
+    run->progress.whole = run->from->saved.instructions;
+    return status == C2_OK ? session_restored_play(run->from, &run->simulation, run->phases ? &run->first_phase : NULL,
+                                                   progress, err)
+                           : status;
+}
+
+static enum c2_status read_moment(struct run *run, struct c2_error *err)
+{
+    const char *place = run->options->checkpoint_place;
+    return place ? session_place_read(&run->checkpoint_place, "--checkpoint-at", place, err) : C2_OK;
+}
+
+static struct emu_moment run_moment_of(struct run *run)
+{
+    const struct session_one_place *place = &run->checkpoint_place;
+    return (struct emu_moment){.instructions = run->options->checkpoint_at,
+                               .place = run->options->checkpoint_place ? &place->place : NULL,
+                               .arrival = place->arrival ? place->arrival : 1,
+                               .reached = run_save,
+                               .self = run,
+                               .ends = run->options->checkpoint_stop};
+}
+
+/* What the options ask for did not come. */
+static int tell_unsaved(const struct run *run, int status, struct c2_error *err)
+{
+    if (!run->simulation.saver || session_saver_done(run->simulation.saver))
+        return status;
+    if (emu_find_moment(run->emu, err) != C2_OK)
+        return run_fail(err, SESSION_EXIT_FAILED);
+    char when[32];
+    const char *place = run->options->checkpoint_place;
+    fprintf(stderr, "c2emu: --checkpoint-at %s: %s was not written: the program ended after %llu instructions\n",
+            place ? place : c2_group_digits(when, run->options->checkpoint_at), run->options->checkpoint,
+            (unsigned long long)emu_instructions(run->emu));
+    return SESSION_EXIT_FAILED;
+}
+
+/* Those of the first lane; NULL: there are none. */
+static struct analyses *analyses_of(const struct run *run)
+{
+    return run->simulation.lanes ? lane_analyses(lanes_at(run->simulation.lanes, 0)) : NULL;
+}
+
+/* Progress is told where an interval ends: a pause in between would cut a block, and the blocks of a run would depend
+ * on what looks on. */
+static void count_intervals(struct run *run, struct emu_config *config)
+{
+    config->phase = session_points_next;
+    config->phase_self = run->points;
+    config->count_blocks = true;
+    config->progress = NULL;
+}
+
+/* ------------------------------------------------------------------ children */
+
+/* Nothing is left to be written, and no thread runs but this one. */
+static enum c2_status run_before_fork(void *self, struct c2_error *err)
+{
+    struct run *run = self;
+    enum c2_status status = run->simulation.writer ? session_simulation_catch_up(&run->simulation, err) : C2_OK;
+    fflush(NULL);
+    stream_rings_pause();
+    return status;
+}
+
+static enum c2_status parent_goes_on(void *self, struct c2_error *err)
+{
+    (void)self;
+    return stream_rings_resume(err);
+}
+
+/* What this process does not report it does not simulate. */
+static void unfollow(struct run *run)
+{
+    session_simulation_end_early(&run->simulation);
+    session_outputs_abandon(&run->outputs);
+    run->unfollowed = true;
+}
+
+/* As where a program asks for it: a phase ends, and of what was counted nothing is left. */
+static enum c2_status count_anew(struct stream_writer *writer, struct c2_error *err)
+{
+    const uint64_t word = STREAM_MEASURE;
+    enum c2_status status = stream_writer_mark(writer, STREAM_PHASE, &word, 1, err);
+    return status == C2_OK ? stream_writer_mark(writer, STREAM_ZEROED, NULL, 0, err) : status;
+}
+
+/* The child's part of the parent's program. Caches are as the parent left them; what was counted is the parent's. */
+static enum c2_status child_begins(void *self, uint32_t pid, bool *followed, struct c2_error *err)
+{
+    struct run *run = self;
+    run->forked_at = emu_instructions(run->emu);
+    session_receipt_destroy(run->receipt);
+    run->receipt = NULL;
+    run->points = NULL;
+    const bool was = !run->unfollowed && run->simulation.writer && !run->options->no_sim;
+    *followed = was && session_process_follows_child(run->process, run->options);
+    run->left_out |= was && !*followed;
+    enum c2_status status = session_process_become(run->process, pid, *followed, err);
+    if (status == C2_OK && *followed && analyses_of(run))
+        status = analyses_restart(analyses_of(run), err);
+    if (status == C2_OK)
+        status = stream_rings_resume(err);
+    if (status == C2_OK && *followed)
+        status = count_anew(run->simulation.writer, err);
+    if (status == C2_OK && !*followed)
+        unfollow(run);
+    return status;
+}
+
+static bool shows_progress(const struct run *run) { return session_progress_wanted(run->options); }
+
+/* Analyses look at what is between two barriers; a recording is for all. */
+static bool wants_barriers(const struct session_options *options)
+{
+    return options->record || options->analyses[ANALYSIS_sharing] || options->settings[ANALYSES_SETTING_phase_at];
+}
+
+static enum c2_status make_emulator(struct run *run, struct c2_error *err)
+{
+    const struct analyses *analyses = analyses_of(run);
+    struct emu_config config = {.engine = session_engine(run->options),
+                                .cpu = run->cpu,
+                                .retired = run->process->engine,
+                                .mmu = run->simulation.mmu,
+                                .kernel = run->kernel,
+                                .blocks = run->simulation.blocks,
+                                .writer = run->simulation.writer,
+                                .record = !run->options->no_sim || run->options->record || run->options->csim,
+                                .mark_allocations = run->options->record || run->options->checkpoint || run->from ||
+                                                    (analyses && analyses_want_marks(analyses)),
+                                .mark_barriers = wants_barriers(run->options),
+                                .wrappers = run->options->wrappers,
+                                .wrapper_count = run->options->wrapper_count,
+                                .quantum = session_turn(run->options, run->plan.processors),
+                                .whole_blocks = session_turn_of_blocks(run->options, run->plan.processors),
+                                .symbols = run->symbols,
+                                .argued = run->plan.contexts.functions,
+                                .argued_count = run->plan.contexts.function_count,
+                                .progress = shows_progress(run) ? session_progress_tick : NULL,
+                                .progress_self = &run->progress,
+                                .progress_every = PROGRESS_INSTRUCTIONS};
+    config.phase = run->phases ? session_phases_next : NULL;
+    config.phase_self = run->phases;
+    config.regions = session_regions_asked(&run->options->regions) ? &run->places.regions : NULL;
+    if (run->points)
+        count_intervals(run, &config);
+    config.begun = run->first_phase;
+    config.family = (struct emu_family){.turns = run->process->turns,
+                                        .self = run,
+                                        .before = run_before_fork,
+                                        .parent = parent_goes_on,
+                                        .child = child_begins};
+    if (run->simulation.saver)
+        config.moment = run_moment_of(run);
+    run->process->engine = NULL;
+    enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
+    if (status == C2_OK && run->points)
+        session_points_count(run->points, run->emu);
+    return status;
+}
+
+static enum c2_status make_phases(struct run *run, struct c2_error *err)
+{
+    const struct session_options *options = run->options;
+    const bool regions = session_regions_asked(&options->regions);
+    const struct session_phases_config config = {.sampling = &options->sampling,
+                                                 .chosen = run->chosen,
+                                                 .warm = options->regions.warm,
+                                                 .regions = regions ? &run->places.regions : NULL,
+                                                 .symbols = run->symbols,
+                                                 .seed = options->seed,
+                                                 .progress = &run->progress};
+    if (!regions && !session_sampling_asked(&options->sampling))
+        return C2_OK;
+    enum c2_status status = session_places_read(&run->places, &options->regions, err);
+    return status == C2_OK ? session_phases_create(&run->phases, &config, err) : status;
+}
+
+/* Of a run that began at a checkpoint, or was to end there, the words alone do not tell how to make it again; those of
+ * a program behind the first are not known. */
+static enum c2_status make_receipt(struct run *run, struct c2_error *err)
+{
+    const struct session_options *options =
+        run->process->options; /* of all of the run, whichever process is followed */
+    const bool wanted = options->json || options->json_full || options->html || options->output_dir;
+    if (!wanted || options->restored || options->checkpoint_stop || run->executed)
+        return C2_OK;
+    return session_receipt_create(&run->receipt, options, run->environment, &run->plan, err);
+}
+
+/* Those of the first program: what others are is not known when the options are given. */
+static enum c2_status check_names(const struct run *run, struct c2_error *err)
+{
+    const struct session_named named = {.program = run->image.path,
+                                        .envp = environment_of(run),
+                                        .regions = session_regions_asked(&run->options->regions) ? &run->places.regions
+                                                                                                 : NULL,
+                                        .moment = run->options->checkpoint_place ? &run->checkpoint_place.place : NULL,
+                                        .argued = run->plan.contexts.functions,
+                                        .argued_count = run->plan.contexts.function_count};
+    return run->executed ? C2_OK : session_names_check(run->options, &named, err);
+}
+
+static enum c2_status run_make(struct run *run, struct c2_error *err)
+{
+    enum c2_status status = run->from ? C2_OK : session_simulation_loaded(&run->simulation, &run->image, err);
+    if (status == C2_OK)
+        status = loader_symbols_create(&run->symbols, mmu_areas(run->simulation.mmu), err);
+    if (status == C2_OK)
+        status = make_receipt(run, err);
+    if (status == C2_OK)
+        status = make_kernel(run, err);
+    if (status == C2_OK)
+        session_receipt_loaded(run->kernel, mmu_areas(run->simulation.mmu), run->image.path);
+    if (status == C2_OK)
+        status = make_phases(run, err);
+    if (status == C2_OK)
+        status = read_moment(run, err);
+    if (status == C2_OK)
+        status = check_names(run, err);
+    if (status == C2_OK && run->phases && run->from)
+        run->first_phase = session_phases_next(run->phases, 0, &(struct watch_part){.where = WATCH_INSIDE});
+    if (status == C2_OK)
+        status = make_emulator(run, err);
+    return status == C2_OK && run->from ? run_play(run, err) : status;
+}
+
+static void run_release(struct run *run)
+{
+    session_points_destroy(run->points);
+    if (run->next)
+        run->process->engine = emu_retire(run->emu);
+    else
+        emu_destroy(run->emu);
+    session_phases_destroy(run->phases);
+    session_chosen_destroy(run->chosen);
+    session_places_release(&run->places);
+    loader_symbols_destroy(run->symbols);
+    loader_image_release(&run->image);
+    session_simulation_release(&run->simulation);
+    session_plan_release(&run->plan);
+    session_facts_release(&run->facts);
+    c2_free(run->program);
+    session_outputs_abandon(&run->outputs);
+    if (run->receipt)
+        run->process->receipt = run->receipt;
+    session_environment_release(run->environment);
+    session_place_release(&run->checkpoint_place);
+    session_restored_close(run->from);
+    syscalls_program_destroy(run->executed);
+}
+
+/* ------------------------------------------------------------------ the run and its reports */
+
+static struct report_run run_describe(const struct run *run, const struct emu_end *end, const char *ending)
+{
+    const bool several = run->process->programs > 1 || run->next || session_process_has_relatives(run->process);
+    return (struct report_run){.command = run->options->command,
+                               .process = several ? run->process->pid : 0,
+                               .number = several ? run->process->programs : 0,
+                               .exit_status = session_exit_status(end, caught_signal),
+                               .ending = ending,
+                               .interrupted = end->kind == EMU_INTERRUPTED,
+                               .clock = run->options->clock_set ? run->clock : NULL,
+                               .instructions = emu_instructions(run->emu) - run->forked_at,
+                               .sim.turn = emu_turn(run->emu),
+                               .phases = run->division.phases,
+                               .phase_count = run->division.phase_count,
+                               .start = run->division.start,
+                               .weights = run->chosen ? session_chosen_weights(run->chosen) : NULL,
+                               .regions = run->division.regions,
+                               .region_count = run->division.region_count,
+                               .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
+                               .sim.placement = &run->plan.lanes[0].placement};
+}
+
+/* Of the instructions that were run, those that were to be simulated. */
+static uint64_t recorded(const struct run *run)
+{
+    uint64_t sum = run->phases ? 0 : emu_instructions(run->emu);
+    for (size_t i = 0; i < run->division.phase_count; i++)
+        sum += run->division.phases[i].kind == STREAM_SKIP ? 0 : run->division.phases[i].instructions;
+    return sum;
+}
+
+static enum c2_status run_settle(struct run *run, struct c2_error *err)
+{
+    enum c2_status status = session_simulation_settle(&run->simulation, err);
+    if (status == C2_OK && run->phases)
+        status = session_phases_end(run->phases, emu_instructions(run->emu), &run->division, err);
+    if (status == C2_OK && run->chosen)
+        status = session_chosen_check(run->chosen, emu_instructions(run->emu), err);
+    if (status != C2_OK || run->options->no_sim)
+        return status;
+    const uint64_t wanted = recorded(run);
+    const uint64_t counted = sim_counts(lane_sim(lanes_at(run->simulation.lanes, 0)))->instructions;
+    if (wanted != counted)
+        status = c2_fail(err, C2_ERR_INTERNAL, "%llu instructions were run, %llu were counted: a bug of c2emu",
+                         (unsigned long long)wanted, (unsigned long long)counted);
+    return status;
+}
+
+static void tell_wrappers(const struct run *run)
+{
+    for (size_t i = 0; i < run->options->wrapper_count; i++)
+        if (!emu_wrapper_met(run->emu, i))
+            fprintf(stderr, "c2emu: --alloc-wrapper %s: no block was allocated in a function of this name\n",
+                    run->options->wrappers[i]);
+}
+
+static void tell_short(const struct run *run)
+{
+    char text[512];
+    if (run->phases && session_phases_short(text, sizeof text, run->phases))
+        fprintf(stderr, "c2emu: %s\n", text);
+}
+
+/* A function that has the name was there, and was not called. */
+static bool never_entered(const struct run *run, const struct watch_place *function)
+{
+    for (size_t i = 0; i < run->division.region_count; i++)
+        if (run->division.regions[i].asked == function->asked)
+            return false;
+    return true;
+}
+
+static void tell_functions(const struct run *run)
+{
+    for (uint32_t i = 0; i < run->places.regions.function_count; i++)
+        if (never_entered(run, &run->places.functions[i]))
+            fprintf(stderr, "c2emu: %s: not called in a region of its own\n", run->places.functions[i].asked);
+}
+
+/* A place that is nowhere is a failure, and so is a run of which nothing was measured: then there is no report. */
+static enum c2_status find_regions(const struct run *run, bool *empty, struct c2_error *err)
+{
+    uint64_t measured = 0;
+    *empty = false;
+    if (!run->division.regions && !session_regions_asked(&run->options->regions))
+        return C2_OK;
+    for (size_t i = 0; i < run->division.region_count; i++)
+        measured += run->division.regions[i].measured;
+    *empty = measured == 0;
+    enum c2_status status = emu_find_regions(run->emu, err);
+    if (status == C2_OK && *empty && run->division.region_count != 0)
+        status = c2_fail(err, C2_ERR_NOT_FOUND, "%s: the program came there, and nothing of it was measured",
+                         run->division.regions[0].asked);
+    else if (status == C2_OK && *empty)
+        status = c2_fail(err, C2_ERR_NOT_FOUND, "%s: the program never came there, nothing was measured",
+                         run->places.regions.function_count != 0 ? run->places.functions[0].asked
+                         : run->places.regions.from              ? run->places.from.asked
+                         : run->places.regions.to                ? run->places.to.asked
+                                                                 : "--requests");
+    return status;
+}
+
+static enum c2_status finish_recording(struct run *run, const struct report_run *report, struct c2_error *err)
+{
+    enum c2_status status = session_facts_end(&run->facts, report, mmu_areas(run->simulation.mmu), err);
+    if (status == C2_OK)
+        status = session_simulation_recorded(&run->simulation, &run->facts, err);
+    return status == C2_OK || status == C2_ERR_IO ? session_outputs_commit_recording(&run->outputs, err) : status;
+}
+
+static int tell_failure(const struct emu_end *end, const struct c2_error *err)
+{
+    run_fail(err, SESSION_EXIT_FAILED);
+    if (end->stacks)
+        fputs(end->stacks, stderr);
+    return SESSION_EXIT_FAILED;
+}
+
+/* All that is to be said of the run; returns the exit status. */
+static int run_write_all(struct run *run, struct report_run *report, struct c2_error *err)
+{
+    struct findings *findings = NULL;
+    enum c2_status status = C2_OK;
+    if (!run->options->advise && (!run->options->quiet || run->options->output_dir)) /* advise changes its own */
+        status = session_find(&findings, report, err);
+    if (status == C2_OK)
+        session_board_add(run->process, report, run->options->output_dir);
+    if (status == C2_OK && run->options->record)
+        status = finish_recording(run, report, err);
+    if (status == C2_OK)
+        status = session_write_reports(&run->outputs, run->options, &run->simulation, report,
+                                       session_shows_program(run->process, run->options, run->next), err);
+    findings_destroy(findings);
+    return status == C2_OK ? tell_unsaved(run, report->exit_status, err) : run_fail(err, SESSION_EXIT_FAILED);
+}
+
+/* How a child ended is its parent's affair, but that c2emu cannot go on with it. */
+static bool run_is_told(const struct emu_end *end, const struct session_process *process)
+{
+    return end->kind == EMU_REFUSED || (end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED && !process->forked);
+}
+
+/* The guest has ended; returns the exit status. */
+static int run_conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
+{
+    char text[TEXT_BYTES];
+    if (end->kind == EMU_FAILED)
+        return tell_failure(end, err);
+    if (end->kind == EMU_ABANDONED)
+        return SESSION_EXIT_FAILED;
+    const char *ending = session_ending_text(text, sizeof text, end, caught_signal, run->symbols, run->next);
+    if (ending && run_is_told(end, run->process))
+        fprintf(stderr, "c2emu: %s\n", ending);
+    if (run->unfollowed) {
+        struct report_run unseen = run_describe(run, end, ending);
+        if (run->left_out && (end->kind == EMU_EXITED || end->kind == EMU_KILLED))
+            session_process_not_followed(run->process, run->options);
+        session_board_add(run->process, &unseen, false);
+        return unseen.exit_status;
+    }
+    if (run_settle(run, err) != C2_OK)
+        return run_fail(err, SESSION_EXIT_FAILED);
+    tell_wrappers(run);
+    tell_short(run);
+    bool empty;
+    enum c2_status found = find_regions(run, &empty, err);
+    if (found == C2_OK)
+        found = emu_find_argued(run->emu, err);
+    if (found != C2_OK)
+        run_fail(err, SESSION_EXIT_FAILED);
+    if (empty)
+        return SESSION_EXIT_FAILED;
+    if (found == C2_OK)
+        tell_functions(run);
+    struct report_run report = run_describe(run, end, ending), against;
+    if (run->points && end->kind == EMU_REFUSED) /* points of a part stand for no run */
+        return SESSION_EXIT_FAILED;
+    if (run->points)
+        return session_points_finish(run->points, err) == C2_OK ? report.exit_status
+                                                                : run_fail(err, SESSION_EXIT_FAILED);
+    report.exit_status = found == C2_OK ? report.exit_status : SESSION_EXIT_FAILED;
+    if (run->options->csim)
+        run->options->csim->whole = found == C2_OK;
+    if (run->receipt && session_receipt_finish(&report.receipt, run->receipt, run->kernel, err) != C2_OK)
+        return run_fail(err, SESSION_EXIT_FAILED);
+    session_describe(&report, &against, run->options, run->simulation.lanes);
+    if (!run->options->no_sim && session_describe_program(&report, run->program, err) != C2_OK)
+        return run_fail(err, SESSION_EXIT_FAILED);
+    return run_write_all(run, &report, err);
+}
+
+/* The guest's rights are c2emu's own. */
+static void warn_root(const struct session_options *options)
+{
+    if (geteuid() == 0 && !options->sandbox && !options->quiet && isatty(STDERR_FILENO))
+        fputs("c2emu: you are root, and the program may change whatever root may; --sandbox lets it change nothing but "
+              "below this directory\n",
+              stderr);
+}
+
+static void warn_no_wall(const struct session_options *options)
+{
+    if (options->sandbox && !options->quiet && emu_engine_is_on_host(session_engine(options)))
+        fputs("c2emu: --sandbox with --engine native confines a program that means no harm: one that does can change "
+              "c2emu itself, whose memory it shares; without --engine it is another one, which is a wall\n",
+              stderr);
+}
+
+static int run_go(struct run *run, struct c2_error *err)
+{
+    struct emu_end end = {0};
+    if (!run->executed && run->options->sandbox && session_confine(run->options->writable, err) != C2_OK)
+        return run_fail(err, SESSION_EXIT_FAILED);
+    if (!run->executed) {
+        warn_root(run->options);
+        warn_no_wall(run->options);
+    }
+    catch_signals(run->emu);
+    session_progress_start(&run->progress, run->options->no_sim ? "running" : "measuring");
+    run->progress.base = emu_instructions(run->emu);
+    if (run->receipt && shows_progress(run))
+        run->progress.whole = session_receipt_expects(run->receipt, run->options);
+    run->process->progress = &run->progress;
+    emu_run(run->emu, &end, err);
+    run->process->progress = NULL;
+    release_signals(!run->options->advise && !run->points);
+    session_progress_clear(&run->progress);
+    if (end.kind == EMU_EXECUTED)
+        run->next = syscalls_take_program(run->kernel);
+    session_process_ended(run->process, &end, caught_signal, emu_instructions(run->emu));
+    int status = run_conclude(run, &end, err);
+    if (run->options->stats)
+        session_stats(&run->progress, emu_instructions(run->emu));
+    free(end.stacks);
+    return status;
+}
+
+/* The checkpoint says what is run. */
+static enum c2_status open_checkpoint(struct run *run, struct c2_error *err)
+{
+    if (!run->options->restored)
+        return C2_OK;
+    enum c2_status status = session_restored_open(&run->from, run->options->restored, err);
+    if (status != C2_OK)
+        return status;
+    run->adapted = *run->options;
+    run->options = &run->adapted;
+    return session_restored_options(&run->adapted, run->from, err);
+}
+
+/* Those of the program, where it is not the first, or not to be followed. */
+static enum c2_status adapt_options(struct run *run, struct c2_error *err)
+{
+    struct session_process *process = run->process;
+    process->programs++;
+    if (!run->executed && (run->options->restored || session_follows(process, run->options->command[0]))) {
+        session_process_followed(process);
+        return C2_OK;
+    }
+    run->options = &run->adapted;
+    enum c2_status status = session_program_options(&run->adapted, process, run->executed, err);
+    if (process->forked)
+        run->adapted.csim = NULL; /* which has the references of the first process */
+    return status;
+}
+
+static int make_and_go(struct run *run, char *const *host_env, struct c2_error *err)
+{
+    enum c2_status status = adapt_options(run, err);
+    if (status == C2_OK)
+        status = open_checkpoint(run, err);
+    if (status == C2_OK)
+        status = run_prepare(run, host_env, err);
+    if (status != C2_OK)
+        return run_fail(err, SESSION_EXIT_FAILED);
+    const struct loader_request request = request_of(run);
+    status = session_plan_place(&run->plan, run->options, &request, err);
+    if (status != C2_OK)
+        return run_fail(err, session_load_status(status));
+    status = find_program(run, err);
+    if (status == C2_OK && run->environment)
+        status = suit_environment(run, err);
+    if (status != C2_OK)
+        return run_fail(err, session_load_status(status));
+    status = spare_inputs(run, err);
+    if (status == C2_OK)
+        status = session_outputs_open(&run->outputs, run->options, err);
+    if (status == C2_OK && run->options->points.find)
+        status = session_points_create(&run->points, run->options, shows_progress(run) ? &run->progress : NULL, err);
+    if (status == C2_OK)
+        status = start_simulation(run, err);
+    if (status != C2_OK)
+        return run_fail(err, SESSION_EXIT_FAILED);
+    status = run_load(run, err);
+    if (status != C2_OK)
+        return run_fail(err, run->from ? SESSION_EXIT_FAILED : session_load_status(status));
+    status = run_make(run, err);
+    return status == C2_OK ? run_go(run, err) : run_fail(err, SESSION_EXIT_FAILED);
+}
+
+/* One program of the process, which takes it; *next is the one that it became. */
+static int run_run_program(struct session_process *process, struct syscalls_program *program,
+                           struct syscalls_program **next, char *const *host_env)
+{
+    struct c2_error err = {0};
+    struct run *run = c2_calloc(1, sizeof *run);
+    *next = NULL;
+    if (!run) {
+        syscalls_program_destroy(program);
+        c2_fail_memory(&err, "the run");
+        return run_fail(&err, SESSION_EXIT_FAILED);
+    }
+    run->process = process;
+    run->options = process->options;
+    run->executed = program;
+    const int status = make_and_go(run, host_env, &err);
+    *next = run->next;
+    run_release(run);
+    c2_free(run);
+    return status;
+}
+
+/* A failure of c2emu's own with one of the programs is one of the whole. */
+static int run_programs(struct session_process *process, char *const *host_env)
+{
+    struct syscalls_program *next = NULL;
+    bool failed = false;
+    int status;
+    do {
+        status = run_run_program(process, next, &next, host_env);
+        failed |= next && status != 0;
+    } while (next);
+    return failed ? SESSION_EXIT_FAILED : status;
+}
+
+void session_options_init(struct session_options *out)
+{
+    *out = (struct session_options){.pages = "sequential", .engine = EMU_ENGINE, .seed = 1};
+}
+
+int session_run(const struct session_options *given, char *const *host_env)
+{
+    struct session_options options = *given;
+    struct session_process process = {.options = &options, .pid = SESSION_FIRST_PID, .parent = 1};
+    struct c2_error err;
+    if (options.points.vectors_from)
+        return session_points_from_file(&options);
+    if (options.root && c2_root_set(options.root, &err) != C2_OK)
+        return run_fail(&err, SESSION_EXIT_FAILED);
+    session_processor_choose(&options);
+    int status = SESSION_EXIT_FAILED;
+    if (session_process_create(&process, &err) != C2_OK)
+        run_fail(&err, status);
+    else
+        status = session_process_end(&process, run_programs(&process, host_env));
+    if (!process.forked && process.board && session_board_write(&process, &err) != C2_OK)
+        status = run_fail(&err, SESSION_EXIT_FAILED);
+    session_process_release(&process);
+    return status;
+}
