@@ -20,7 +20,7 @@
 static atomic_uint_fast64_t requests;  /* since the last c2_alloc_fail_from */
 static atomic_uint_fast64_t fail_from; /* 0: never */
 
-/* Counts one request and says whether it is to be granted. */
+/* Counts one request and returns whether it is to be granted. */
 static bool granted(void)
 {
     uint64_t number = atomic_fetch_add_explicit(&requests, 1, memory_order_relaxed) + 1;

@@ -5,7 +5,7 @@
  * files in chunks, hashes.
  *
  * The one API contract of the project: a function that can fail returns enum c2_status, gives its result
- * through its first parameter and the reason through its last; a getter lends and says until when; a destroy
+ * through its first parameter and the reason through its last; a getter lends and states until when; a destroy
  * function takes NULL. Nothing below cli/ ends the process.
  */
 #ifndef C2_BASE_H
@@ -244,8 +244,8 @@ FILE *c2_outfile_stream(struct c2_outfile *file);           /* lent until commit
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */
 /* Calls each for the folders of all that are open and have not got their name yet. */
 /* In the child of a fork, while nothing is written: each file that is open becomes one of its own, empty and under
- * another name; name() says which, in memory that lives until the call is over, or NULL: then what is written to it is
- * lost. Before the fork every stream is flushed. */
+ * another name; name() states which, in memory that lives until the call is over, or NULL: then what is written to it
+ * is lost. Before the fork every stream is flushed. */
 enum c2_status c2_outfiles_rename(const char *(*name)(void *self, const char *path), void *self, struct c2_error *err);
 void c2_outfile_folders(void (*each)(void *self, const char *folder), void *self);
 void c2_outfile_abandon(struct c2_outfile *file); /* removes it; takes NULL */

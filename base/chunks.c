@@ -8,7 +8,7 @@
  *   with a number of the caller's. So a chunk that is missing, changed or in another place shows before anything in
  *   it is used.
  * Invariants
- *   A frame is unpacked into memory that was there before: no length in a file asks for any.
+ *   A frame is unpacked into memory that was there before: no length in a file requests any.
  */
 #include <string.h>
 #include <zstd.h>

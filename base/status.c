@@ -6,7 +6,7 @@
  *   A failure is a status and one line of text, filled where the failure is understood and passed up unchanged.
  * Invariants
  *   The text is always terminated and never allocated: the reason of "no memory" must not need memory.
- *   A failing assertion says where the guest stood before it says what is wrong, and does so once: a context
+ *   A failing assertion states where the guest stood before it states what is wrong, and does so once: a context
  *   printer that itself fails an assertion does not recurse.
  * Not modelled
  *   Two threads that fail an assertion at the same time may mix their lines.
