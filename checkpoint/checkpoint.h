@@ -17,7 +17,7 @@
 
 struct checkpoint;
 /* Begins a file of the caller's, which outlives it, as do the texts; `name` is for messages, `version` that of the
- * program. The caller writes behind it what else it wants there, after checkpoint_finish. */
+ * program. The caller writes behind it what else it needs there, after checkpoint_finish. */
 enum c2_status checkpoint_write(struct checkpoint **out, FILE *to, const char *name, const char *version,
                                 struct c2_error *err);
 /* The same to read. A file of another format or version is refused, with both. */
@@ -31,11 +31,11 @@ void checkpoint_close(struct checkpoint *checkpoint); /* takes NULL */
 bool checkpoint_writes(const struct checkpoint *checkpoint); /* else it reads */
 /* C2_OK, or the first failure, with its reason. */
 enum c2_status checkpoint_status(const struct checkpoint *checkpoint, struct c2_error *err);
-/* While reading: what was read cannot be; `what` says why ("an area outside of the window"). */
+/* While reading: what was read cannot be; `what` states why ("an area outside of the window"). */
 void checkpoint_damaged(struct checkpoint *checkpoint, const char *what);
 /* A failure that is no damage. */
 void checkpoint_fail(struct checkpoint *checkpoint, const struct c2_error *why);
-/* While writing: something cannot be kept, as the text says. */
+/* While writing: something cannot be kept, as the text states. */
 void checkpoint_refuse(struct checkpoint *checkpoint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ------------------------------------------------------------------ values */
@@ -70,8 +70,8 @@ enum checkpoint_use {
     CHECKPOINT_NAMED,   /* it is there */
 };
 /* The file at `path`, which fd has open while writing. Reading: opens it with these flags and returns the descriptor;
- * -1 when it is not what it was, which checkpoint_finish says of all such files, or after a failure. Writing: refuses a
- * descriptor whose path leads elsewhere or nowhere; `who` names it: "descriptor 5". Returns -1. */
+ * -1 when it is not what it was, which checkpoint_finish reports of all such files, or after a failure. Writing:
+ * refuses a descriptor whose path leads elsewhere or nowhere; `who` names it: "descriptor 5". Returns -1. */
 int checkpoint_file(struct checkpoint *checkpoint, const char *path, int fd, int flags, enum checkpoint_use use,
                     const char *who);
 /* Having read: the last thing before the guest goes on. Cuts the files that it may write to what they had. */

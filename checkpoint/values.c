@@ -59,7 +59,7 @@ void checkpoint_part(struct checkpoint *c, const char *name)
         checkpoint_damaged(c, "another part is there");
 }
 
-/* Memory for what is read comes piece by piece, so that no count asks for more than is there. */
+/* Memory for what is read comes piece by piece, so that no count requests more than is there. */
 #define PIECE ((size_t)64 << 10)
 
 static uint8_t *values_get_block(struct checkpoint *c, size_t count, size_t extra)
