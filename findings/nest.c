@@ -9,11 +9,11 @@
  *   it ran, where the one behind the loop ran as often; else as often as that of the loop around it, or that of the
  *   function, did. Once the loops are as they are and once the two are swapped; each time with caches and TLBs of the
  *   run's machine that begin empty, physical addresses being the virtual ones.
- *   A sweep is one execution of the outer one of the two. A second sweep goes on where the loop around says, and costs
- *   what all but the first cost; where hardly any miss of the run was cold it stands for the first one too. Sweeps of
- *   more than MOST_ACCESSES are cut there, and there is no second one: then costs are those of an access, and a miss
- *   that is the first one of its line costs nothing where hardly any of the run was, and the level holds all objects of
- *   the loop: it had the line before.
+ *   A sweep is one execution of the outer one of the two. A second sweep goes on as the loop around does, and
+ *   costs what all but the first cost; where hardly any miss of the run was cold it stands for the first one too.
+ *   Sweeps of more than MOST_ACCESSES are cut there, and there is no second one: then costs are those of an access, and
+ *   a miss that is the first one of its line costs nothing where hardly any of the run was, and the level holds all
+ *   objects of the loop: it had the line before.
  *   The gain is what the accesses of the finding's object cost less, and what those of other objects cost more, as a
  *   part of what the object's cost as it is: the same part of the finding's cost.
  *
