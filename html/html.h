@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * html: a report as one page for a browser: it opens from disk, needs nothing else and asks the network for nothing.
+ * html: a report as one page for a browser: it opens from disk, needs nothing else, the network neither.
  *
  * Model
  *   A page is the template page.html with the style sheet, the scripts and D3 in their places, and what the pictures
@@ -9,7 +9,7 @@
  *   and tables too, so that a page of a run and one of its report.json are the same.
  *
  * Invariants
- *   The same reports and sources give the same bytes. Nothing that a report says is text of the page: it is JSON in
+ *   The same reports and sources give the same bytes. Nothing of a report is text of the page: it is JSON in
  *   which no tag can end or begin, and scripts put it into the page as text.
  */
 #ifndef C2_HTML_H

@@ -3,7 +3,7 @@
  * select: what of a report goes into a page.
  *
  * Model
- *   A table says what no picture shows and what is cut: of long lists the first entries stay, which are the dearest.
+ *   A table states what no picture shows and what is cut: of long lists the first entries stay, which are the dearest.
  *   What is left out of the lists of objects and functions is added to their entry for the rest, so that sums are
  *   whole. Windows are columns of numbers,
  *   neighbours of one phase added up until there are HTML_WINDOWS of them or as many as phases.
@@ -153,7 +153,7 @@ static bool select_fold(json_t *report, const char *name, size_t keep)
 
 #define CONFLICTS 60u /* of a level */
 
-/* The dearest of each level; how many there are in all the level says. */
+/* The dearest of each level; how many there are in all is with the level. */
 static void cut_conflicts(json_t *report)
 {
     json_t *list = json_object_get(report, "conflicts");
