@@ -2,13 +2,13 @@
  *
  * Model
  *   Instructions that read or write flags which an engine keeps for later: those of the last comparison are computed
- *   when they are read, and CMPXCHG8B, CMPXCHG16B, LOOPE and LOOPNE are known to ask for those of an earlier one, SETcc
+ *   when they are read, and CMPXCHG8B, CMPXCHG16B, LOOPE and LOOPNE are known to need those of an earlier one, SETcc
  *   of memory to spoil them. POPF as a program may use it: an engine that runs the guest at the most privileged level
  *   would change IF and IOPL too.
  * Counting
  *   CMPXCHG8B and CMPXCHG16B are one modify of the whole operand, also when they do not exchange.
  * Not modelled
- *   Alignment checks, which a program can ask for by setting AC.
+ *   Alignment checks, which a program can request by setting AC.
  * Source
  *   Intel SDM volume 2, the pages of these instructions.
  */

@@ -8,7 +8,7 @@
  *   Where the engine differs from a CPU and executes all the same, because nothing that a compiler emits can tell:
  *   - C1 and the flag of a denormal operand in the x87 status; x87 stack overflow and underflow;
  *   - a successful 32-bit CMPXCHG clears the upper half of RAX, BSF and BSR of a zero that of their destination;
- *   - alignment that an SSE instruction asks for is not checked.
+ *   - alignment that an SSE instruction requests is not checked.
  * Source
  *   Intel SDM volume 2; names of mnemonics and extensions: Zydis 4.0.
  */

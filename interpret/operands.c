@@ -110,7 +110,7 @@ static uint64_t pop_offset(const ZydisDecodedInstruction *insn, const ZydisDecod
     return pops ? operand->size / 8 : 0;
 }
 
-/* Addresses of the stack are of 64 bits, whatever 67h says. */
+/* Addresses of the stack are of 64 bits, whatever 67h does. */
 static bool is_stack(const ZydisDecodedOperand *operand)
 {
     return operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&

@@ -147,7 +147,7 @@ static bool all_masked(struct interpret_run *run)
     return run->effect->status == INTERPRET_DONE;
 }
 
-/* The upper half of the control byte says which products are added, the lower half where the sum goes. */
+/* The upper half of the control byte selects which products are added, the lower half where the sum goes. */
 void interpret_dpps(struct interpret_run *run)
 {
     float a[4], b[4], product[4] = {0, 0, 0, 0}, result[4] = {0, 0, 0, 0};

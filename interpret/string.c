@@ -10,8 +10,8 @@
  *   when a fault ends it between elements.
  * Invariants
  *   RCX, RSI and RDI always describe whole elements. Flags change only when the instruction completes: a handler of a
- *   page fault in CMPS or SCAS sees those from before it. So Intel's manual has it, and CPUID says that this is Intel's
- *   CPU; AMD's shows the handler those of the last comparison.
+ *   page fault in CMPS or SCAS sees those from before it. So Intel's manual has it, and CPUID states that this is
+ *   Intel's CPU; AMD's shows the handler those of the last comparison.
  * Not modelled
  *   Two guest pages that show the same memory: overlap is judged by address.
  * Source

@@ -5,7 +5,7 @@
  *   64 bits in the rounding mode of the control word: by MPFR to 128 bits towards zero with a sticky bit, then as every
  *   x87 result is. So it is the same on every host. Precision control has no say in these instructions, on any CPU.
  * Invariants
- *   Zeros and infinities are what C says of the functions (Annex F), which is what the manuals' tables say too: no
+ *   Zeros and infinities are what C defines of the functions (Annex F), which is what the manuals' tables say too: no
  *   number means X87_IE, an infinity from finite operands X87_ZE.
  *   As on CPUs, X87_PE is set whenever both operands are finite and not zero, and neither is the result zero, even if
  *   it is exact (1 * log2 8); X87_UE whenever the result is denormal. C1 of FSINCOS is that of the sine.
@@ -15,7 +15,7 @@
  *   nearest, less than 1.5 in other modes, after the angle of FSIN, FCOS, FSINCOS and FPTAN was reduced by a pi of 66
  *   bits. An AMD EPYC of family 19h: at most 0.66 units in 300,000 arguments of each (angles below 1/2), and the same
  *   reduction. Here pi has as many bits as it takes; so near its multiples, and for large angles, CPUs have few good
- *   bits or none: the sine of the 64-bit pi is -5.0166e-20, FSIN of CPUs says -5.4210e-20.
+ *   bits or none: the sine of the 64-bit pi is -5.0166e-20, FSIN of CPUs gives -5.4210e-20.
  *   FOP, FIP and FDP.
  *   Arguments out of range have no defined result. They get what CPUs of both makers give: F2XM1 beyond 1 and FYL2XP1
  *   of -1 and below return ST(0), other arguments of FYL2XP1 the function's value.
@@ -318,7 +318,7 @@ static void replace_two(struct interpret_run *run, function *f)
     transcendental_finish(run, image, outcome.flags);
 }
 
-/* An angle is out of range from 2^63 on: then C2 says so, and nothing else is done. */
+/* An angle is out of range from 2^63 on: then C2 is set, and nothing else is done. */
 static bool is_out_of_range(uint8_t *image)
 {
     struct x80 angle = x80_load(x87_st(image, 0));

@@ -3,7 +3,7 @@
  * Model
  *   XSAVE, XRSTOR and XGETBV, on registers as data, in the standard format with the offsets of cpu/wide.c, whatever the
  *   host has. A component is in use (XSTATE_BV) if it is not as after a reset. XSAVE writes the components that EDX:EAX
- *   asks for, in use or not, MXCSR with SSE or AVX, and their bits of XSTATE_BV; XRSTOR reads the header, and of the
+ *   requests, in use or not, MXCSR with SSE or AVX, and their bits of XSTATE_BV; XRSTOR reads the header, and of the
  *   components that are asked for those which are there.
  * Invariants
  *   A touch has no more bytes than a reference may have (512).
