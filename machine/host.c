@@ -3,11 +3,11 @@
  * host: a machine file of the processor that c2emu runs on.
  *
  * Model
- *   What the processor says of its caches (CPUID leaf 4 of Intel's, 0x8000001D of AMD's; where a hypervisor hides
+ *   What the processor states of its caches (CPUID leaf 4 of Intel's, 0x8000001D of AMD's; where a hypervisor hides
  *   these, the files of sysfs) and TLBs (leaves 2 and 0x18 of Intel's, 0x80000005, 6 and 0x19 of AMD's) changes the
  *   included machine that it is nearest to, by vendor, family and model. All else is that machine's: latencies,
  *   bandwidths, policies, how levels include each other, TLBs that the processor does not tell of. Each line of the
- *   file says which, with the letters of the included ones.
+ *   file states which, with the letters of the included ones.
  *   A last level of the shape of that machine's keeps its slices and their hash. Another one keeps them, as stand-ins,
  *   where they fit; else a number of sets that is no power of two is divided among as many slices as make it one, by
  *   the line number.
@@ -37,7 +37,7 @@ struct cache {
 
 struct change {
     char text[96];    /* "L1D.size=49152", as --set has it */
-    char source[128]; /* what the file says of it */
+    char source[128]; /* what the file states of it */
 };
 
 struct host {

@@ -3,8 +3,8 @@
  * The sections and keys of a machine file, and what each value may be by itself: one table of each.
  *
  * Model
- *   A row of machine_keys says everything about a key: its section, what may stand there, what is taken when it is left
- *   out, how it is read and how it is written. Messages, defaults, files that are written and the tables of
+ *   A row of machine_keys states everything about a key: its section, what may stand there, what is taken when it is
+ *   left out, how it is read and how it is written. Messages, defaults, files that are written and the tables of
  *   docs/machine-files.md come from these rows.
  * Invariants
  *   A value that passes here is one of its kind; whether it fits the others is for rules.c and tlbs.c.
@@ -309,7 +309,7 @@ WRITE(ways_of) { machine_write_masks(value, of->level); }
         return status; \
     }
 
-/* What every level does that says nothing else is not written. */
+/* A default is not written. */
 SET_EITHER(write, caches_write_names, to->level->through = word)
 WRITE(write) { keys_write_text(value, of->level->through ? caches_write_names[1] : ""); }
 SET_EITHER(allocate, caches_allocate_names, to->level->around = !word)

@@ -38,7 +38,7 @@ enum c2_status machine_names(char ***out, size_t *count, const char *machines_di
 void machine_names_free(char **names, size_t count);
 
 /* The machine as a file that machine_read() makes the same machine of, with the values of all keys; a base-sequence
- * file is named by its absolute path. Errors of the stream are for the caller to ask for. */
+ * file is named by its absolute path. Errors of the stream are for the caller to look at. */
 void machine_write(FILE *to, const struct caches_machine *machine);
 
 /* The table of keys in Markdown, kind of section by kind of section: key, values, what is taken when it is left out. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A machine while it is being read: read.c finds the file and walks its lines, keys.c knows what a key means by
+ * A machine while it is being read: read.c finds the file and walks its lines, keys.c has what a key means by
  * itself, rules.c and tlbs.c know what keys mean together.
  */
 #ifndef C2_MACHINE_PRIV_H
@@ -28,7 +28,7 @@ enum machine_section {
 /* Sections of one kind have the same keys. */
 enum machine_kind { KIND_MACHINE, KIND_CACHE, KIND_WALKS, KIND_TLB, KIND_COUNT };
 
-/* What a section's name says; place and sides are of a TLB. */
+/* What a section's name states; place and sides are of a TLB. */
 struct machine_section_row {
     const char *name;
     enum machine_kind kind;
@@ -129,7 +129,7 @@ struct machine_key_row {
     const char *name;
     const char *values;    /* what may stand there, in Markdown */
     const char *otherwise; /* the value that is taken when the key is left out, or NULL */
-    const char *left_out;  /* the same in words, where no one value says it, or NULL */
+    const char *left_out;  /* the same in words, where no one value states it, or NULL */
     enum c2_status (*set)(struct machine_subject *to, const char *value, const char *where, struct c2_error *err);
     void (*write)(char *value, const struct machine_subject *of); /* "": the machine has none */
 };
@@ -147,7 +147,7 @@ enum c2_status machine_set(struct machine_draft *draft, enum machine_section sec
 /* Adds a continuation line to hash_masks. */
 enum c2_status machine_add_masks(struct machine_draft *draft, enum machine_section section, const char *value,
                                  struct c2_error *err);
-/* What was left out of a section becomes what the table says; fails for a required key. */
+/* What was left out of a section becomes what the table states; fails for a required key. */
 enum c2_status machine_complete(struct machine_draft *draft, enum machine_section section, struct c2_error *err);
 
 bool machine_given(const struct machine_draft *draft, enum machine_section section, enum machine_key key);
@@ -157,7 +157,7 @@ char *machine_where(char *buffer, const struct machine_draft *draft, enum machin
 
 /* ------------------------------------------------------------------ values.c: kinds of values */
 
-/* where: words to begin a message with, which says what would have been right. */
+/* where: words to begin a message with, which states what would have been right. */
 enum c2_status machine_parse_word(unsigned *out, const char *value, const char *const *words, size_t count,
                                   const char *where, struct c2_error *err);
 enum c2_status machine_parse_words(unsigned *out, const char *value, const char *const *words, size_t count,

@@ -3,7 +3,7 @@
  * What the keys of TLBs, page-walk caches and page walks mean together.
  *
  * Model
- *   The name of a section says where its TLB stands and what asks it (machine_sections).
+ *   The name of a section states where its TLB stands and what asks it (machine_sections).
  *   - A first level holds pages; a second one pages and, where the machine keeps them there, PDEs; a page-walk cache
  *     pointers. No other caches the same pointers; at most two second levels (halves) hold the same pages.
  *   - entries / ways is a whole number of sets, a power of two; the index has its number of bits, the lowest first.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The kinds of values that a machine file has: read with a message that says what would have been right, and written.
+ * The kinds of values that a machine file has: read with a message that states what would have been right, and written.
  */
 #include <ctype.h>
 #include <inttypes.h>
