@@ -3,7 +3,7 @@
  * Model
  *   The mapped areas of an address space (Linux calls them VMAs), the guest's or a replica's: disjoint ranges in
  *   ascending order, split where rights change and joined again where neighbours are alike, so that a list of them
- *   reads as /proc/PID/maps does. They lie in a tree by their start; each knows the widest hole of its subtree, so that
+ *   reads as /proc/PID/maps does. They lie in a tree by their start; each holds the widest hole of its subtree, so that
  *   a place for a mapping is found without a look at every hole.
  * Invariants
  *   Page aligned, not empty, ascending, disjoint, no two alike neighbours between calls of mmu.h and replica.h.

@@ -31,7 +31,7 @@ struct area {
     uint8_t hugetlb;                /* MAP_HUGETLB: enum mmu_page_size; 0: no */
 };
 
-/* What the view says of an area that is not private anonymous memory, from its backing; offset: of its start there. */
+/* What the view states of an area that is not private anonymous memory, by its backing; offset: of its start there. */
 void area_describe(struct area *area, uint64_t offset);
 
 struct mmu_areas {

@@ -78,7 +78,7 @@ int64_t mmu_unmap(struct mmu *mmu, uint64_t address, uint64_t bytes)
 
 /* ------------------------------------------------------------------ mprotect */
 
-/* Where mprotect has to stop: *answer says why when that is not the end. */
+/* Where mprotect has to stop: *answer states why when that is not the end. */
 static uint64_t protectable_end(const struct mmu *mmu, uint64_t start, uint64_t end, unsigned prot, int64_t *answer)
 {
     *answer = 0;

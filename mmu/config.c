@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What a placement may be, and what it asks of the guest.
+ * What a placement may be, and what it needs of the guest.
  */
 #include "mmu/replica_priv.h"
 

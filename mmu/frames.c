@@ -9,7 +9,7 @@
  *     same-color  the lowest free frame whose number modulo `colors` is `color`.
  *     colored     the lowest free frame whose number modulo `colors` is the virtual page's number modulo `colors`.
  *     buddy       Linux's allocator (buddy.c).
- *     map         what a file says (pagemap.c).
+ *     map         what a file states (pagemap.c).
  *   Huge pages follow the same rules over huge frames: those of 2 MiB (1 GiB) all of whose small frames are free. The
  *   colours of huge frames are colours / 512 (/ 512^2), at least 1, so that same-color and colored mean the cache sets
  *   that a huge page covers; identity needs a physical size that is a multiple of the page's.
@@ -25,7 +25,7 @@
  *             page tables, they are not free.
  * Invariants
  *   A frame has at most one owner. all[1] and [2] are the huge frames that are free whole. all[] has the frames kept
- *   for maps as taken; of these, held tells those that a page has. No frame of colour c below hint[c] is free.
+ *   for maps as taken; of these, held has those that a page has. No frame of colour c below hint[c] is free.
  * Not modelled
  *   Firmware holes, zones, the page cache: two mappings of one file get frames of their own, and a first read gets one
  *   too (Linux maps a shared zero page; so does config.zero_page, see place.c).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the address space asks of the host memory behind it. The real one is the window (window.c); tests put a
+ * What the address space needs of the host memory behind it. The real one is the window (window.c); tests put a
  * dictionary in its place and need no window.
  */
 #ifndef C2_MMU_HOST_PRIV_H
@@ -34,7 +34,7 @@ struct host_source {
     int fd; /* -1: anonymous, zero */
     uint64_t offset;
     bool shared;
-    bool write; /* the guest asks for write access now */
+    bool write; /* the guest requests write access now */
     struct host_rights begin;
     /* Private anonymous memory: what may be mapped with it, holes on both sides that the host then has as one piece. */
     uint64_t low, high;

@@ -76,7 +76,7 @@ static void mmu_huge_count(struct mmu_replica *replica, enum mmu_page_size size,
     replica->space.counts.faults++;
 }
 
-/* The tables come first, as with small pages; should they be lacking, so are frames, and the small page says so. */
+/* The tables come first, as with small pages; should they be lacking, so are frames, and the small page reports it. */
 bool replica_place_huge(struct mmu_replica *replica, uint64_t page, const struct area *area)
 {
     size_t region;

@@ -76,9 +76,9 @@ void mmu_make_readable_code(struct mmu *mmu, bool does); /* from now on */
  * tells_writes it is closed to writes until the first one. Pages are never executable on the host. Nothing else in the
  * two windows can be accessed, the page tables lie elsewhere.
  *   A fault is a SIGSEGV or a SIGBUS at the address. The engine gives address and access (from the page fault's error
- * code) to mmu_touch. NONE: make the access again, and it succeeds; else the guest is to hear of that signal. mmu_touch
- * may be called inside the handler, if the stream may be written there. A handler passes on what no instruction of the
- * guest's did, to the one that was there: mmu/ has one for SIGBUS, from mmu_create on.
+ * code) to mmu_touch. NONE: make the access again, and it succeeds; else the guest is to get that signal.
+ * mmu_touch may be called inside the handler, if the stream may be written there. A handler passes on what no
+ * instruction of the guest's did, to the one that was there: mmu/ has one for SIGBUS, from mmu_create on.
  *   c2emu's own accesses, and those of system calls on its behalf, are to pages that are ready, or between mmu_lend and
  * mmu_lend_end. */
 enum mmu_enforcement {
@@ -95,7 +95,7 @@ enum c2_status mmu_enforce(struct mmu *mmu, enum mmu_enforcement how, struct c2_
 enum c2_status mmu_become_child(struct mmu *mmu, struct c2_error *err);
 /* Until the loan ends pages of [va, va + bytes) may be accessed that are not ready: read, and written where the host's
  * mapping can be. Nothing is touched by that. What is not mapped stays closed. 0, or an errno: the host has no memory.
- * Where nothing is enforced nothing is done. mmu_lend_end ends all loans; what fails then mmu_written tells. */
+ * Where nothing is enforced nothing is done. mmu_lend_end ends all loans; what fails then is in mmu_written. */
 int mmu_lend(struct mmu *mmu, struct guest_va va, uint64_t bytes);
 void mmu_lend_end(struct mmu *mmu); /* takes NULL */
 
@@ -108,9 +108,9 @@ void mmu_write_to(struct mmu *mmu, struct stream_writer *writer);
 enum c2_status mmu_written(const struct mmu *mmu, struct c2_error *err);
 
 /* Code that keeps what depends on the areas or the page tables registers here. `after` is called when translations of
- * [start, start + bytes) have disappeared, moved or lost rights, or executable ones changed theirs at all; `code` says
- * that executable mappings are concerned. The range may be mapped still, or again: mmu_area_at tells. Of a replica, a
- * huge page that is split is told of as well, as its size changes.
+ * [start, start + bytes) have disappeared, moved or lost rights, or executable ones changed theirs at all; `code`
+ * states that executable mappings are concerned. The range may be mapped still, or again: see mmu_area_at. Of a
+ * replica, a huge page that is split is told of as well, as its size changes.
  * `mapped` is called after memory has appeared: a mapping, growth of the heap or of a mapping, what a move made where
  * it went (all of it at once). *area is exactly what is new, lent for the call; the area it belongs to may be larger.
  * A late listener finds what is there already with mmu_area_at. Each function may be NULL. At most 4 listeners. */
@@ -135,7 +135,7 @@ struct mmu_area {
     enum mmu_kind kind;
     const char *path;       /* file mappings: absolute path; else NULL. Lent until the next change of the areas */
     uint64_t offset;        /* file mappings: of start in the file */
-    uint64_t inode, device; /* file mappings, as fstat says; for /proc/self/maps */
+    uint64_t inode, device; /* file mappings, as fstat states; for /proc/self/maps */
     uint64_t memory; /* shared anonymous memory: the number of the piece, which all processes that have it know */
 };
 
@@ -184,7 +184,7 @@ enum mmu_fault {
     MMU_FAULT_UNMAPPED, /* SIGSEGV, SEGV_MAPERR */
     MMU_FAULT_DENIED,   /* SIGSEGV, SEGV_ACCERR */
     MMU_FAULT_BUS,      /* SIGBUS: beyond the end of the mapped file */
-    MMU_FAULT_FAILED,   /* *err says why: the host has no memory, a mark cannot be written ... ends the run */
+    MMU_FAULT_FAILED,   /* *err states why: the host has no memory, a mark cannot be written ... ends the run */
 };
 /* An access to the page of va: the first one makes it present. UNKNOWN: called after an engine's page fault whose
  * access is not known: an absent page of a readable area is made present with the area's rights, as by a reading

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   A map says which frame each page gets when it is touched first. A page that is unmapped and touched again, or a
+ *   A map states which frame each page gets when it is touched first. A page that is unmapped and touched again, or a
  *   frame that is given back and taken again, has several placements in one run: each carries a turn, 1 unless said
  *   otherwise. A first touch takes the line of the page with the lowest turn that was not used yet; when all were, the
  *   last one holds again (so that a map recorded elsewhere, with one line a page, serves any number of times).

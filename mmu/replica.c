@@ -5,9 +5,9 @@
  *   page for page, the memory of a run that is placed so:
  *     every page of 4 KiB is touched in the guest's address space, first by the program or its kernel, in program
  *     order. Where the replica has the page already (in a huge page) that touch does nothing. If the replica has the
- *     zero page the guest's address space tells reads from writes: each page's first read and first write are marked;
- *     nothing that the guest can see depends on a placement. Addresses are chosen by the areas alone, and the heap's
- *     start and steps are what mmu_config_suit made them.
+ *     zero page the guest's address space distinguishes reads from writes: each page's first read and first write are
+ *     marked; nothing that the guest can see depends on a placement. Addresses are chosen by the areas alone, and the
+ *     heap's start and steps are what mmu_config_suit made them.
  *   Tables lie in plain memory. Their entries have the addresses of an arena in the guest's window.
  * Invariants
  *   Those of space.c. Areas are those of the address space that wrote the marks. A page present there is present here.

@@ -7,7 +7,7 @@
  *
  * Model
  *   A page gets its frame at its first touch, in program order, from the placement policy. Tables are 4-level x86-64
- *   tables, with frames of their own, in memory that only a replica knows.
+ *   tables, with frames of their own, in memory of the replica alone.
  */
 #ifndef C2_MMU_REPLICA_H
 #define C2_MMU_REPLICA_H
@@ -22,7 +22,7 @@ enum mmu_placement {
     MMU_SAME_COLOR, /* frames of one colour only: the adversary, for teaching */
     MMU_COLORED,    /* frame number mod colors = virtual page number mod colors */
     MMU_BUDDY,      /* Linux's page allocator, fresh or aged */
-    MMU_MAP,        /* as a map file says */
+    MMU_MAP,        /* as a map file states */
 };
 enum mmu_huge {
     MMU_HUGE_ASKED, /* where the program asks: MAP_HUGETLB, MADV_HUGEPAGE */
@@ -66,7 +66,7 @@ struct mmu_config {
     /* Lent until mmu_replica_destroy. Pages in no rule's region go by `placement`. */
     const struct mmu_rule *rules;
     size_t rule_count;
-    /* Regions that get huge pages of huge_size beside those that `huge` says; no FILE and TEXT. An OBJECT only where
+    /* Regions that get huge pages of huge_size beside those that `huge` states; no FILE and TEXT. An OBJECT only where
      * the huge page lies in its pages whole. */
     const struct mmu_region *huge_regions;
     size_t huge_region_count;
@@ -94,9 +94,9 @@ struct mmu_replica;
 /* Ready for the first mark. Any number of them at a time. */
 enum c2_status mmu_replica_create(struct mmu_replica **out, const struct mmu_config *config, struct c2_error *err);
 void mmu_replica_destroy(struct mmu_replica *replica);
-/* Does what a mark says; marks that say nothing about memory, and KERNEL, change nothing. Once it has failed - physical
- * memory is exhausted, identity placement clashes, a map has no such page: the message ends a run and says what to
- * change - the replica is of no further use. C2_ERR_FORMAT: no run writes such a mark at this point. */
+/* Does what a mark states; marks that say nothing about memory, and KERNEL, change nothing. Once it has failed -
+ * physical memory is exhausted, identity placement clashes, a map has no such page: the message ends a run and states
+ * what to change - the replica is of no further use. C2_ERR_FORMAT: no run writes such a mark at this point. */
 enum c2_status mmu_replica_apply(struct mmu_replica *replica, enum stream_mark mark, const uint64_t *words,
                                  uint32_t count, struct c2_error *err);
 /* How many marks more it cannot fail at for want of frames, whatever they say; 0: it may fail at the next. */

@@ -14,7 +14,7 @@
  *   again from the tables, and pages that were not touched meanwhile are taken away.
  * Invariants
  *   Between calls of this room, and outside of what is lent, a page of an area is accessible on the host exactly as
- *   mmu_ready says, and between areas nothing is. Changes go host first; those that take rights away cannot be refused.
+ *   mmu_ready states, and between areas nothing is. Changes go host first; those that take rights away do not fail.
  * Not modelled
  *   What a system call of the host wrote into untouched pages without the guest's kernel saying so is lost, with
  *   userfaults (a call that fails half way).

@@ -5,12 +5,12 @@
  *   guest's address space has its host's memory beside that, and a replica has frames: each calls the same changes at
  *   the same places of a run, so their areas are the same.
  * Invariants
- *   A page lies in an area; its entry's rights are the area's. Listeners hear of every change that takes a translation
- *   or a right away, and of every change of rights that has to do with code. A change of a part of a huge page splits
- *   it first: its pieces keep their frames. Without rights a page keeps its frame and its accessed and dirty bits.
- *   Pages that move keep their frames: moving changes page tables, not physical memory (and under identity placement a
- *   moved page stays where its old address had put it). A huge page moves whole by a multiple of its size, and is split
- *   by any other move.
+ *   A page lies in an area; its entry's rights are the area's. Listeners are notified of every change that takes a
+ *   translation or a right away, and of every change of rights that has to do with code. A change of a part of a huge
+ *   page splits it first: its pieces keep their frames. Without rights a page keeps its frame and its accessed and
+ *   dirty bits. Pages that move keep their frames: moving changes page tables, not physical memory (and under identity
+ *   placement a moved page stays where its old address had put it). A huge page moves whole by a multiple of its size,
+ *   and is split by any other move.
  */
 #include "mmu/space_priv.h"
 

@@ -360,7 +360,7 @@ bool tables_empty(const struct tables *tables, uint64_t va, enum mmu_page_size s
     return false; /* tables that exist hold pages */
 }
 
-/* Whether each entry of a table is what the huge leaf, of the level above, says of its address. */
+/* Whether each entry of a table is what the huge leaf, of the level above, states of its address. */
 static bool maps_the_same(const struct tables *tables, uint32_t table, int level, uint64_t leaf)
 {
     for (unsigned i = 0; i < ENTRIES; i++) {
