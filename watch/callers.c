@@ -2,17 +2,18 @@
  *
  * Model
  *   A call of the allocator returns to a site in some function. When that function returns the block that it has just
- *   got, it is a wrapper, and the place where it returns to says more of the block; so on outwards. Of a site is known:
+ *   got, it is a wrapper, and the place where it returns to states more of the block; so on outwards. Of a site is
+ *   known:
  *
  *       passes   a block that came there was the result of the function around it; or that function is one of the
- *                standard library of C++ or Rust (whose container a block belongs to, its caller says), or has been
+ *                standard library of C++ or Rust (the container of a block follows from its caller), or has been
  *                named
  *       keeps    a block that came there was not
  *       else     not known: the return of that function is watched, and RAX there is held against the block
  *
  *   A result is the block when it is its address, or the address in it that rounding up to 16 or more bytes gives, with
  *   room for a header. The first block decides for the site; those that came in between are told one by one.
- *   Where a function returns to and with what RSP says the call frame information (loader_unwind).
+ *   Where a function returns to and with what RSP is in the call frame information (loader_unwind).
  * Cost
  *   Nothing more for a site that keeps its blocks; about 0.6 us a block for the registers and frames of the functions
  *   that pass it on. A return is watched until its site is known.

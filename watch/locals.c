@@ -2,7 +2,7 @@
  *
  * Model
  *   A function is entered where its first instruction is about to be executed with RSP on the program's stack; what
- *   lies in its frame the loader says (loader_layout_at). Its activation ends when the guest comes to its return
+ *   lies in its frame comes from the loader (loader_layout_at). Its activation ends when the guest comes to its return
  *   address with RSP above it, or when something shows that it has been left: another function that is followed is
  *   entered, or returns, with RSP at or above its return address (longjmp, exceptions, tail calls).
  *   Thread-local variables of the program are marked once, when the guest has set its thread pointer and comes to a

@@ -27,7 +27,7 @@ bool requests_at(const struct mmu *mmu, struct guest_va pc)
 }
 
 /* Of memory that the guest may not have touched: a page of it would be placed. So the host's kernel is asked, which
- * says what cannot be read; returns how many bytes could. */
+ * states what cannot be read; returns how many bytes could. */
 static size_t peek(char *out, struct mmu *mmu, size_t bytes, uint64_t address)
 {
     int ends[2];

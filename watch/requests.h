@@ -18,7 +18,7 @@ enum requests_kind { /* as valgrind/callgrind.h numbers them */
 };
 struct requests_request {
     uint64_t number;          /* enum requests_kind, or of another tool */
-    char text[REQUESTS_TEXT]; /* DUMP_AT: what the program says; without control characters */
+    char text[REQUESTS_TEXT]; /* DUMP_AT: the text of the request; without control characters */
 };
 
 #define REQUESTS_BYTES 19u                                   /* of the instructions that are a request */

@@ -34,7 +34,7 @@ struct watch_regions {
     const struct watch_place *from, *to; /* NULL: from the beginning, to the end */
     uint64_t from_arrival, to_arrival;   /* only when the guest comes there for the n-th time; 0: each time */
     /* The program's requests to Callgrind are honoured: of all that, it is inside only where it has asked for
-     * instrumentation, and counted only where it wants costs collected. */
+     * instrumentation, and counted only where it needs costs collected. */
     bool requests;
     bool instrumented, collecting; /* at the beginning */
 };
@@ -45,7 +45,7 @@ struct watch_part {
     uint32_t region;       /* INSIDE: number of the function; 0 of places */
     struct guest_va entry; /* where it began; 0: by a request */
     /* By a request, told once: what was counted so far is to be kept by itself, or dropped. */
-    const char *dump; /* what the program says of it, ""; NULL: it asks for nothing. Lent for the call */
+    const char *dump; /* the text of the request, ""; NULL: it requests nothing. Lent for the call */
     bool zeroes;
 };
 

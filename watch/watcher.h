@@ -14,7 +14,7 @@ struct watch_thread {
     uint64_t pointer, rsp; /* its thread pointer and stack pointer */
 };
 
-/* What a watcher hears of, beside the places that the guest reaches (engine_watch). NULL: it does not want to. */
+/* What a watcher is notified of, beside the places that the guest reaches (engine_watch). NULL: of nothing. */
 struct watch_calls {
     /* It is the turn of the thread of this number. */
     enum c2_status (*switched)(void *self, struct engine *engine, uint32_t thread, struct c2_error *err);
