@@ -5,8 +5,8 @@
  *   that are the host's own. Outside of this engine they are as cpu/cpu.h has them. Those of a processor without them
  *   are never loaded.
  *   What instructions under masks touch comes out of these registers (interpret/touched.c). Such an instruction is
- *   executed by itself, at the end of the cache of translations, with the address of its operand in RAX in place of what
- *   its own addressing gives; it uses no general register otherwise. Where it faults, that is found before.
+ *   executed by itself, at the end of the cache of translations, with the address of its operand in RAX in place of
+ *   what its own addressing gives; it uses no general register otherwise. Where it faults, that is found before.
  * Not modelled
  *   Such an instruction with 32-bit addresses of a vector of indices, or while exceptions of SSE trap: refused.
  */

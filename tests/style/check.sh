@@ -5,6 +5,7 @@
 # - C is formatted as .clang-format says (clang-format 14 of Debian 12). Guests are left out: tests know their lines.
 # - A pointer is tested by itself (`!p`), never against NULL.
 # - An engine is named in its room, and where engines are listed.
+# - Static functions of different files of the rooms do not share a name: a profile or a stack names one of them.
 # - No header of a room declares a function that nothing calls (unused.py).
 # - No line of a source is longer than 120 columns, and none of a page but for tables and what commands print.
 # Before that the checks are tried on a small tree made up here, with violations that must be named.
@@ -34,6 +35,21 @@ prose() # PAGE...: FILE:LINE:TEXT of what is no table and stands in no fenced bl
 # refers a user to it.
 engines_rooms='^\./(unicorn|tests|bench)/|^\./emu/engines\.c:|define (EMU_ENGINES?|REPORT_ENGINE) |--engine unicorn'
 
+shared_names() # FILE.c...: static functions that more than one file defines or declares, with the files
+{
+    awk '/^static [^=]*\(/ {
+            name = $0
+            gsub(/__attribute__\(\([a-z_]*(\([^)]*\))?\)\)/, "", name)
+            sub(/\(.*/, "", name)
+            sub(/.*[ *]/, "", name)
+            if (name !~ /^[A-Z_]+$/ && !seen[FILENAME, name]++) {
+                files[name] = files[name] " " FILENAME
+                count[name]++
+            }
+        }
+        END { for (name in count) if (count[name] > 1) print name ":" files[name] }' "$@" | LC_ALL=C sort
+}
+
 violations() # ROOT
 (
     cd "$1" || return
@@ -45,6 +61,8 @@ violations() # ROOT
     grep -nHE '[!=]= NULL\b|\bNULL [!=]=' "${c_files[@]}" | headed "a comparison with NULL:"
     grep -nHi unicorn "${c_files[@]}" | grep -vE "$engines_rooms" | cut -d : -f 1,2 |
         headed "names an engine outside of its room:"
+    mapfile -t room_files < <(printf '%s\n' "${c_files[@]}" | grep '\.c$' | grep -vE '^\./(tests|images|bench|docs)/')
+    shared_names "${room_files[@]}" | headed "static functions of one name:"
     mapfile -t pages < <(sources -name '*.md')
     { grep -nH '' "${all_files[@]}" && prose "${pages[@]}"; } | grep -E '^[^:]*:[0-9]*:.{121}' | cut -d : -f 1,2 |
         headed "longer than 120 columns:"
@@ -84,6 +102,9 @@ expect $'longer than 120 columns:\n./room/CMakeLists.txt:2\n./room/b.py:1' \
 expect $'longer than 120 columns:\n./page.md:5' "printf '%0121d\n' 0 >>page.md"
 expect $'names an engine outside of its room:\n./room/a.c:2' "echo '/* Unicorn */' >>room/a.c"
 expect '' "mkdir unicorn && echo '/* Unicorn */' >unicorn/a.c && echo '/* use --engine unicorn */' >>room/a.c"
+expect $'static functions of one name:\ng: ./room/a.c ./room/b.c' \
+    "echo 'static int *g(int x) { return 0; }' | tee -a room/a.c >room/b.c"
+expect '' "echo 'static int g(int x) { return x; }' | tee -a room/a.c >tests/b.c"
 expect '' "printf '%0119dé' 0 >room/b.py"
 
 # ---------------------------------------------------------------- the tree
