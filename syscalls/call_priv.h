@@ -47,16 +47,23 @@ enum call_access { CALL_READS = 1, CALL_WRITES = 2 };
 
 struct call_names; /* names of bits or values, trace_priv.h */
 
-/* The memory of an argument: `bytes`, or `bytes` times the value of argument `count` (1..6). `returned`: only as many
- * elements as the return value says are written. An array that the kernel reads has at most `most` elements. */
+/* When it is looked at whether any program could have the memory of data at all (else EFAULT): of what the call can
+ * transfer, before the handler; of all that the guest names, as files do; or by whoever writes there, after the rest. */
+enum call_reach { CALL_REACH_TRANSFER, CALL_REACH_ALL, CALL_REACH_LATER };
+
+/* The memory of an argument: `bytes`, or `bytes` times the value of argument `count` (1..6), which is not negative
+ * (EINVAL). `returned`: only as many elements as the return value says are written. */
 struct call_arg {
     uint8_t kind;   /* enum call_kind */
     uint8_t access; /* enum call_access bits */
     uint8_t count;  /* 0: fixed size */
     bool returned;
-    bool optional; /* NULL is allowed */
+    bool optional;  /* NULL is allowed */
+    uint8_t sized;  /* 1..6: the argument that says `bytes`, and nothing else (EINVAL); 0: none */
+    uint8_t reach;  /* enum call_reach, of CALL_BYTES */
+    uint8_t beyond; /* what more elements than `most` are: an errno; 0: EINVAL, of strings ENAMETOOLONG */
     uint16_t bytes;
-    uint16_t most; /* more elements are EINVAL */
+    uint32_t most; /* elements that the kernel reads; 0: any number */
     const struct call_names *names;
 };
 
@@ -101,6 +108,7 @@ struct call {
 bool guest_allows(const struct syscalls *kernel, uint64_t address, uint64_t bytes, unsigned prot);
 /* How many bytes from address on have these rights: at most `bytes`. */
 uint64_t guest_extent(const struct syscalls *kernel, uint64_t address, uint64_t bytes, unsigned prot);
+bool guest_out_of_reach(uint64_t address, uint64_t bytes); /* of any program */
 int64_t guest_touch(struct call *c, uint64_t address, uint64_t bytes, enum mmu_access access);
 int64_t guest_check_read(struct call *c, uint64_t address, uint64_t bytes);  /* allowed, then touched */
 int64_t guest_check_write(struct call *c, uint64_t address, uint64_t bytes); /* allowed, then touched */

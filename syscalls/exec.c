@@ -265,6 +265,8 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     timers_forget(kernel);
     reset_thread(kernel->current, program->name);
     kernel->identity.dumpable = 1;
+    kernel->identity.keeps_capabilities = 0;
+    kernel->identity.barriers = 0;
     kernel->mmu = mmu;
     processes_number_own(kernel);
     kernel->instructions_before += kernel->instructions;

@@ -97,7 +97,7 @@ static int64_t read_into(struct call *c, const struct transfer *t)
         inputs_took(c->kernel, entry, t->iov, (uint64_t)value);
     if (self && value == -EAGAIN && !(t->flags & RWF_NOWAIT))
         return fds_is_shut(entry) ? 0 : call_wait_fd(c, entry, POLLIN, NOTHING_TO_READ, 0);
-    return value;
+    return value == -EINVAL && sockets_lacks_peer(c, 0) ? -ENOTCONN : value;
 }
 
 static int64_t host_write(struct call *c, int host, const struct transfer *t)
@@ -353,6 +353,8 @@ int64_t files_sendfile(struct call *c)
     const bool waits = copy.from_self || copy.to_self, alone = threads_alone(c->kernel);
     if (waits && (value == -EAGAIN || (alone && copy_is_short(&copy, next, value, c->arg[3]))))
         return copy_wait_inside(c, &copy);
+    if (value == -ENOTCONN)
+        value = sockets_lacks_peer(c, 0) ? -EPIPE : sockets_is_inet(c, 0) ? -EDESTADDRREQ : value;
     return copied(c, 0, value);
 }
 
@@ -450,12 +452,14 @@ int64_t files_vmsplice(struct call *c)
     struct iovec *iov;
     if (c->arg[3] & ~(uint64_t)KNOWN)
         return -EINVAL;
-    if (!is_pipe(entry->host))
-        return -EBADF;
     if (c->arg[2] > IOV_MAX)
         return -EINVAL;
-    int64_t status = guest_copy_iov(c, &iov, c->arg[1], c->arg[2], writes ? CALL_READS : CALL_WRITES);
-    return status < 0 ? status : copy_buffers(c, entry, iov, writes);
+    const int64_t status = guest_copy_iov(c, &iov, c->arg[1], c->arg[2], writes ? CALL_READS : CALL_WRITES);
+    if (status < 0)
+        return status;
+    if (files_bytes_of(&(struct transfer){.iov = iov, .count = (int)c->arg[2]}) == 0)
+        return 0;
+    return is_pipe(entry->host) ? copy_buffers(c, entry, iov, writes) : -EBADF;
 }
 
 /* ------------------------------------------------------------------ the rest */
@@ -492,6 +496,13 @@ int64_t files_fadvise(struct call *c)
 int64_t files_readahead(struct call *c) { return CALL_HOST(c, readahead(c->fd[0], (off_t)c->arg[1], c->arg[2])); }
 
 int64_t files_fsync(struct call *c) { return CALL_HOST(c, fsync(c->fd[0])); }
+
+/* Of what is no file, too. */
+int64_t files_syncfs(struct call *c)
+{
+    const int64_t status = CALL_HOST(c, fsync(c->fd[0]));
+    return status == -EINVAL || status == -EROFS ? 0 : status;
+}
 
 int64_t files_fdatasync(struct call *c) { return CALL_HOST(c, fdatasync(c->fd[0])); }
 

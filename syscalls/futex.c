@@ -481,10 +481,18 @@ int64_t futex_wait_words(struct call *c)
 
 /* ------------------------------------------------------------------ the call */
 
+/* Where a time can be one of CLOCK_REALTIME. */
+static bool has_clock(int command)
+{
+    return command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI || command == FUTEX_LOCK_PI2;
+}
+
 int64_t futex_call(struct call *c)
 {
     const int operation = (int)c->arg[1];
     const uint32_t bits = (uint32_t)c->arg[5];
+    if (operation & FUTEX_CLOCK_REALTIME && !has_clock(operation & FUTEX_CMD_MASK))
+        return -ENOSYS;
     if (c->arg[0] % 4)
         return -EINVAL;
     switch (operation & FUTEX_CMD_MASK) {

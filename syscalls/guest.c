@@ -18,8 +18,9 @@
  *   (mmu_lend).
  *
  * Not modelled
- *   A buffer that is accessible only in its first part makes data calls shorter, as on Linux; structures, arrays and
- *   the buffers of iovecs are all or nothing (EFAULT). Of several errors in one call another may be told than by Linux.
+ *   A buffer that is accessible only in its first part makes data calls shorter, as on Linux, and so does a buffer of
+ *   writev behind others that cannot be read; structures, arrays, attributes and single buffers of iovecs are all or
+ *   nothing (EFAULT). Of several errors in one call it may be another one than Linux's.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -164,7 +165,7 @@ int64_t guest_copy_string(struct call *c, void **out, uint64_t address, uint64_t
 }
 
 /* Whether no program can have this memory: the upper half, and what is not even in the lower one. */
-static bool is_out_of_reach(uint64_t address, uint64_t bytes)
+bool guest_out_of_reach(uint64_t address, uint64_t bytes)
 {
     const uint64_t user_end = 0x7ffffffff000ull;
     return address > user_end || bytes > user_end - address;
@@ -189,20 +190,28 @@ static int64_t prepare_buffer(struct call *c, struct iovec *buffer, unsigned acc
         return -EINVAL;
     if (guest_allows(c->kernel, base, bytes, guest_prot_of(access)))
         return access == CALL_READS ? guest_touch(c, base, bytes, MMU_ACCESS_READ) : guest_lend(c, base, bytes);
-    if (access == CALL_READS || is_out_of_reach(base, bytes) || guest_extent(c->kernel, base, bytes, MMU_WRITE) > 0)
+    if (access == CALL_READS || guest_out_of_reach(base, bytes) || guest_extent(c->kernel, base, bytes, MMU_WRITE) > 0)
         return -EFAULT;
     buffer->iov_base = CALL_FORBIDDEN;
     return 0;
 }
 
+/* How many of them are as they should be goes to *done. */
+static int64_t prepare_buffers(struct call *c, struct iovec *iov, uint64_t count, unsigned access, uint64_t *done)
+{
+    int64_t status = 0;
+    for (*done = 0; *done < count && status == 0; *done += status == 0)
+        status = prepare_buffer(c, &iov[*done], access);
+    return status;
+}
+
 int64_t guest_copy_iov(struct call *c, struct iovec **out, uint64_t address, uint64_t count, unsigned access)
 {
     void *copy;
-    int64_t status = guest_copy(c, &copy, address, count * sizeof(struct iovec));
+    uint64_t done;
+    const int64_t status = guest_copy(c, &copy, address, count * sizeof(struct iovec));
     *out = copy;
-    for (uint64_t n = 0; n < count && status == 0; n++)
-        status = prepare_buffer(c, &(*out)[n], access);
-    return status;
+    return status < 0 ? status : prepare_buffers(c, *out, count, access, &done);
 }
 
 int64_t guest_scatter(struct call *c, const struct iovec *iov, int count, uint64_t skip, const void *from,
@@ -234,32 +243,80 @@ int64_t guest_touch_iov(struct call *c, const struct iovec *iov, uint64_t count,
 
 /* ------------------------------------------------------------------ before the call */
 
+/* Buffers that nothing is taken from, as one before them cannot be read. */
+static int64_t leave_out(struct iovec *iov, uint64_t count)
+{
+    for (uint64_t n = 0; n < count; n++) {
+        if (iov[n].iov_len > SSIZE_MAX)
+            return -EINVAL;
+        if (guest_out_of_reach((uintptr_t)iov[n].iov_base, iov[n].iov_len))
+            return -EFAULT;
+        iov[n].iov_len = 0;
+    }
+    return 0;
+}
+
+static bool has_bytes(const struct iovec *iov, uint64_t count)
+{
+    uint64_t bytes = 0;
+    for (uint64_t n = 0; n < count; n++)
+        bytes |= iov[n].iov_len;
+    return bytes > 0;
+}
+
+/* What is written goes as far as it can be read. */
 static int64_t prepare_iov(struct call *c, int i, const struct call_arg *a)
 {
-    struct iovec *iov;
-    uint64_t count = c->arg[a->count - 1];
+    const uint64_t count = c->arg[a->count - 1];
+    uint64_t done = 0;
     if (count > IOV_MAX)
         return -EINVAL;
-    int64_t status = guest_copy_iov(c, &iov, c->arg[i], count, a->access);
-    c->ptr[i] = iov;
-    return status;
+    int64_t status = guest_copy(c, &c->ptr[i], c->arg[i], count * sizeof(struct iovec));
+    struct iovec *const iov = c->ptr[i];
+    if (status == 0)
+        status = prepare_buffers(c, iov, count, a->access, &done);
+    const bool partly = status == -EFAULT && a->access == CALL_READS && c->result->action != SYSCALLS_FAILED;
+    return partly && has_bytes(iov, done) ? leave_out(iov + done, count - done) : status;
 }
 
 /* The kernel's limit of one transfer, which also keeps counts far from overflow. */
 #define TRANSFER_MAX 0x7ffff000ull
 
+static int64_t beyond(const struct call_arg *a, int usual) { return -(int64_t)(a->beyond ? a->beyond : usual); }
+
+/* Whether there may be so many elements: 0 or -errno. */
+static int64_t check_count(const struct call *c, const struct call_arg *a)
+{
+    const uint64_t count = c->arg[a->count - 1];
+    if (c->row->arg[a->count - 1].kind == CALL_INT && (int64_t)count < 0)
+        return -EINVAL;
+    return a->most && count > a->most ? beyond(a, EINVAL) : 0;
+}
+
+/* Data of which not all may be used, but for those that have a limit. */
+static bool is_shortened(const struct call_arg *a, uint64_t extent, uint64_t count)
+{
+    return extent == count || (extent > 0 && a->most == 0);
+}
+
 static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
 {
     uint64_t *count = &c->arg[a->count - 1];
+    const int64_t status = check_count(c, a);
+    if (status < 0)
+        return status;
+    if (a->reach == CALL_REACH_ALL && guest_out_of_reach(c->arg[i], *count))
+        return -EFAULT;
     if (*count > TRANSFER_MAX)
         *count = TRANSFER_MAX;
     c->ptr[i] = guest_pointer(c->arg[i]);
     if (*count == 0)
         return 0;
-    uint64_t extent = guest_extent(c->kernel, c->arg[i], *count, guest_prot_of(a->access));
-    if (extent == 0 && (a->access & CALL_READS || is_out_of_reach(c->arg[i], *count)))
+    const uint64_t extent = guest_extent(c->kernel, c->arg[i], *count, guest_prot_of(a->access));
+    const bool there = is_shortened(a, extent, *count);
+    if (!there && (a->access & CALL_READS || (a->reach != CALL_REACH_LATER && guest_out_of_reach(c->arg[i], *count))))
         return -EFAULT;
-    if (extent == 0) {
+    if (!there) {
         c->ptr[i] = CALL_FORBIDDEN;
         return 0;
     }
@@ -271,11 +328,11 @@ static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
 static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
 {
     uint64_t count = c->arg[a->count - 1], bytes = count * a->bytes;
-    int64_t status = 0;
-    if (a->most && count > a->most)
-        return -EINVAL;
+    int64_t status = check_count(c, a);
+    if (status < 0)
+        return status;
     bool allowed = count <= TRANSFER_MAX && guest_allows(c->kernel, c->arg[i], bytes, guest_prot_of(a->access));
-    if (!allowed && (!a->returned || is_out_of_reach(c->arg[i], bytes)))
+    if (!allowed && (!a->returned || guest_out_of_reach(c->arg[i], bytes)))
         return -EFAULT;
     c->ptr[i] = allowed ? guest_pointer(c->arg[i]) : CALL_FORBIDDEN;
     if (a->access & CALL_READS)
@@ -297,14 +354,22 @@ static int64_t prepare_fixed(struct call *c, int i, const struct call_arg *a)
     return 0;
 }
 
+static int64_t prepare_string(struct call *c, int i, const struct call_arg *a)
+{
+    const int64_t status = guest_copy_string(c, &c->ptr[i], c->arg[i], PATH_MAX);
+    return status == -ENAMETOOLONG ? beyond(a, ENAMETOOLONG) : status;
+}
+
 static int64_t prepare_memory(struct call *c, int i, const struct call_arg *a)
 {
+    if (a->sized && c->arg[a->sized - 1] != a->bytes)
+        return -EINVAL;
     if (c->arg[i] == 0 && a->optional)
         return 0;
     switch (a->kind) {
     case CALL_PATH:
     case CALL_STRING:
-        return guest_copy_string(c, &c->ptr[i], c->arg[i], PATH_MAX);
+        return prepare_string(c, i, a);
     case CALL_IOV:
         return prepare_iov(c, i, a);
     case CALL_BYTES:

@@ -67,7 +67,11 @@ int64_t identity_user_triple(struct call *c)
 
 int64_t identity_groups(struct call *c) { return (int)c->arg[0] < 0 ? -EINVAL : 0; }
 
-int64_t identity_set_user(struct call *c) { return (int)c->arg[0] == IDENTITY_USER ? 0 : -EPERM; }
+int64_t identity_set_user(struct call *c)
+{
+    const int user = (int)c->arg[0];
+    return user == IDENTITY_USER ? 0 : user == -1 ? -EINVAL : -EPERM;
+}
 
 int64_t identity_set_users(struct call *c)
 {
@@ -225,10 +229,66 @@ static int64_t set_flag(int *flag, uint64_t value, uint64_t most)
 /* Capabilities the process does not have: none is in the bounding set of a plain user's interest, so all are. */
 static int64_t bounding_set(uint64_t capability) { return capability <= 40 ? 1 : -EINVAL; }
 
+/* Whether arguments from this one on are not used. */
+static bool has_only(const struct call *c, int used)
+{
+    uint64_t rest = 0;
+    for (int i = used + 1; i <= 4; i++)
+        rest |= c->arg[i];
+    return rest == 0;
+}
+
+/* Requests that a plain user is refused, or that have one answer: whether it is one of them. */
+static bool is_settled(struct call *c, int64_t *value)
+{
+    enum { IO_FLUSHER = 57, GET_IO_FLUSHER = 58, TSC_ENABLE = 1, KILL_DEFAULT = 2 };
+    switch ((int)c->arg[0]) {
+    case PR_CAPBSET_DROP:
+    case PR_SET_SECUREBITS:
+    case PR_SET_MM:
+    case IO_FLUSHER:
+    case GET_IO_FLUSHER:
+        *value = -EPERM;
+        return true;
+    case PR_GET_KEEPCAPS:
+        *value = c->kernel->identity.keeps_capabilities;
+        return true;
+    case PR_GET_SECCOMP:
+    case PR_GET_SECUREBITS:
+    case PR_GET_TIMING:
+        *value = 0;
+        return true;
+    case PR_SET_TIMING: /* the statistical way */
+        *value = c->arg[1] == PR_TIMING_STATISTICAL ? 0 : -EINVAL;
+        return true;
+    case PR_GET_TSC:
+        *value = guest_write(c, c->arg[1], &(int32_t){TSC_ENABLE}, sizeof(int32_t));
+        return true;
+    case PR_MCE_KILL:
+        *value = c->arg[1] == PR_MCE_KILL_CLEAR && has_only(c, 1) ? 0 : -EINVAL;
+        return true;
+    case PR_MCE_KILL_GET:
+        *value = has_only(c, 0) ? KILL_DEFAULT : -EINVAL;
+        return true;
+    case PR_GET_THP_DISABLE:
+        *value = has_only(c, 0) ? 0 : -EINVAL;
+        return true;
+    case PR_SET_THP_DISABLE:
+        *value = has_only(c, 1) ? 0 : -EINVAL;
+        return true;
+    default:
+        return false;
+    }
+}
+
 int64_t identity_prctl(struct call *c)
 {
     struct kernel_thread *self = c->kernel->current;
-    int *dumpable = &c->kernel->identity.dumpable;
+    struct identity *identity = &c->kernel->identity;
+    int *dumpable = &identity->dumpable;
+    int64_t value;
+    if (is_settled(c, &value))
+        return value;
     switch ((int)c->arg[0]) {
     case PR_SET_NAME:
         return identity_set_name(c);
@@ -243,10 +303,9 @@ int64_t identity_prctl(struct call *c)
     case PR_GET_DUMPABLE:
         return *dumpable;
     case PR_SET_NO_NEW_PRIVS:
-        return c->arg[1] == 1 && !(c->arg[2] | c->arg[3] | c->arg[4]) ? set_flag(&self->no_new_privileges, 1, 1)
-                                                                      : -EINVAL;
+        return c->arg[1] == 1 && has_only(c, 1) ? set_flag(&self->no_new_privileges, 1, 1) : -EINVAL;
     case PR_GET_NO_NEW_PRIVS:
-        return c->arg[1] | c->arg[2] | c->arg[3] | c->arg[4] ? -EINVAL : self->no_new_privileges;
+        return has_only(c, 0) ? self->no_new_privileges : -EINVAL;
     case PR_SET_TIMERSLACK:
         self->timer_slack = c->arg[1] ? c->arg[1] : KERNEL_TIMER_SLACK_NS;
         return 0;
@@ -254,12 +313,10 @@ int64_t identity_prctl(struct call *c)
         return (int64_t)self->timer_slack;
     case PR_CAPBSET_READ:
         return bounding_set(c->arg[1]);
-    case PR_GET_KEEPCAPS:
-    case PR_GET_SECCOMP:
-    case PR_GET_SECUREBITS:
-    case PR_GET_THP_DISABLE:
-    case PR_SET_THP_DISABLE:
-        return 0;
+    case PR_SET_KEEPCAPS:
+        return set_flag(&identity->keeps_capabilities, c->arg[1], 1);
+    case PR_GET_TID_ADDRESS:
+        return guest_write(c, c->arg[1], &self->clear_tid, sizeof self->clear_tid);
     case PR_SET_CHILD_SUBREAPER:
         c->kernel->self->adopts = c->arg[1] != 0;
         return 0;
@@ -323,14 +380,21 @@ static uint64_t capability_bytes(uint32_t version)
     return known ? _LINUX_CAPABILITY_U32S_3 * sizeof(struct __user_cap_data_struct) : 0;
 }
 
+/* The answer to a version that is not known, also of a call that fails. */
+static int64_t write_newest_version(struct call *c)
+{
+    const uint32_t newest = _LINUX_CAPABILITY_VERSION_3;
+    return guest_write(c, c->arg[0], &newest, sizeof newest);
+}
+
 int64_t identity_capabilities(struct call *c)
 {
     static const uint8_t none[_LINUX_CAPABILITY_U32S_3 * sizeof(struct __user_cap_data_struct)];
     struct __user_cap_header_struct *header = c->ptr[0];
     const uint64_t bytes = capability_bytes(header->version);
-    const uint32_t newest = _LINUX_CAPABILITY_VERSION_3;
     if (bytes == 0) {
-        const int64_t status = guest_write(c, c->arg[0], &newest, sizeof newest);
+        const int64_t status = write_newest_version(c);
+        header->version = _LINUX_CAPABILITY_VERSION_3; /* what a call that succeeds writes */
         return status < 0 ? status : c->arg[1] ? -EINVAL : 0;
     }
     if (header->pid < 0)
@@ -345,8 +409,10 @@ int64_t identity_set_capabilities(struct call *c)
     const struct __user_cap_header_struct *header = c->ptr[0];
     struct __user_cap_data_struct wanted[_LINUX_CAPABILITY_U32S_3] = {0};
     const uint64_t bytes = capability_bytes(header->version);
-    if (bytes == 0)
-        return -EINVAL;
+    if (bytes == 0) {
+        const int64_t status = write_newest_version(c);
+        return status < 0 ? status : -EINVAL;
+    }
     if (!is_self(c, (uint64_t)header->pid))
         return -EPERM;
     const int64_t status = guest_read(c, wanted, c->arg[1], bytes);

@@ -23,7 +23,9 @@ struct identity {
     struct identity_limit limit[IDENTITY_LIMITS];
     unsigned mask; /* umask */
     int dumpable;
-    uint32_t personality; /* ADDR_NO_RANDOMIZE, READ_IMPLIES_EXEC */
+    int keeps_capabilities; /* PR_SET_KEEPCAPS; there are none to keep */
+    uint32_t barriers;      /* commands of membarrier that registered it */
+    uint32_t personality;   /* ADDR_NO_RANDOMIZE, READ_IMPLIES_EXEC */
 };
 
 void identity_create(struct identity *identity);

@@ -45,10 +45,19 @@ static const struct request requests[] = {
     {TCFLSH, 0, 0},
 };
 
+/* Of terminals alone: what is none says so before it looks at the argument. */
+static bool is_for_terminals(uint32_t number)
+{
+    return (number >> 8 & 0xff) == 'T' && number != FIONREAD && number != FIONBIO && number != FIOASYNC &&
+           number != TIOCOUTQ;
+}
+
 static int64_t with_memory(struct call *c, const struct request *request)
 {
     uint8_t data[TERMIOS2] = {0};
     int64_t status = 0;
+    if (is_for_terminals(request->number) && !isatty(c->fd[0]))
+        return -ENOTTY;
     if (request->access & CALL_READS)
         status = guest_read(c, data, c->arg[2], request->bytes);
     else if (!guest_allows(c->kernel, c->arg[2], request->bytes, MMU_WRITE))

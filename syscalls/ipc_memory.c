@@ -7,7 +7,7 @@
  *   removed goes with the process that has it attached last.
  *
  * Not modelled
- *   munmap of what is attached does not detach it: the end of the process does. Huge pages (SHM_HUGETLB) are ENOMEM.
+ *   munmap of what is attached does not detach it: the end of the process does. Huge pages (SHM_HUGETLB) are EPERM, as a plain user has it.
  *   Locked segments are as any other.
  */
 #include <fcntl.h>
@@ -30,7 +30,9 @@ static int64_t ipc_memory_make(struct call *c, int32_t key, uint64_t bytes, int 
     struct ipc_segment *segment;
     if (bytes == 0 || bytes > INT64_MAX)
         return -EINVAL;
-    if (bytes > c->kernel->physical_bytes || flags & SHM_HUGETLB)
+    if (flags & SHM_HUGETLB)
+        return -EPERM;
+    if (bytes > c->kernel->physical_bytes)
         return -ENOMEM;
     if (ftruncate(c->kernel->ipc.memory, (off_t)(ipc->offset + ipc_memory_pages_of(bytes))) < 0)
         return -ENOMEM;

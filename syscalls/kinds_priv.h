@@ -5,6 +5,7 @@
 #ifndef C2_SYSCALLS_KINDS_PRIV_H
 #define C2_SYSCALLS_KINDS_PRIV_H
 
+#include <limits.h>
 #include <sys/socket.h>
 
 #include "syscalls/fds_priv.h"
@@ -75,6 +76,12 @@
         .kind = CALL_STRING, .access = CALL_READS \
     }
 
+/* one that is no path, whose length is another error */
+#define STRING_OR(error) \
+    { \
+        .kind = CALL_STRING, .access = CALL_READS, .beyond = (error) \
+    }
+
 /* structures of a fixed size: read, written, both */
 #define IN(size) \
     { \
@@ -99,6 +106,11 @@
 #define BOTH_OR_NULL(size) \
     { \
         .kind = CALL_MEMORY, .access = CALL_READS | CALL_WRITES, .bytes = (size), .optional = true \
+    }
+/* sets of signals, whose size argument `number` says */
+#define SIGNALS_IN(number) \
+    { \
+        .kind = CALL_MEMORY, .access = CALL_READS, .bytes = 8, .sized = (number) \
     }
 #define TIME_IN \
     { \
@@ -150,6 +162,27 @@
 #define OUT_DATA(number) \
     { \
         .kind = CALL_BYTES, .access = CALL_WRITES, .bytes = 1, .count = (number), .returned = true \
+    }
+/* of files: where all of it is has to be the program's half of the addresses */
+#define IN_FILE_DATA(number) \
+    { \
+        .kind = CALL_BYTES, .access = CALL_READS, .bytes = 1, .count = (number), .reach = CALL_REACH_ALL \
+    }
+#define OUT_FILE_DATA(number) \
+    { \
+        .kind = CALL_BYTES, .access = CALL_WRITES, .bytes = 1, .count = (number), .returned = true, \
+        .reach = CALL_REACH_ALL \
+    }
+/* what is written only if nothing else is wrong */
+#define OUT_DATA_LATER(number) \
+    { \
+        .kind = CALL_BYTES, .access = CALL_WRITES, .bytes = 1, .count = (number), .returned = true, \
+        .reach = CALL_REACH_LATER \
+    }
+/* all of it or nothing, at most `limit` bytes, else `error` */
+#define IN_VALUE(number, limit, error) \
+    { \
+        .kind = CALL_BYTES, .access = CALL_READS, .bytes = 1, .count = (number), .most = (limit), .beyond = (error) \
     }
 #define IOV_READ(number) \
     { \

@@ -298,7 +298,7 @@ static int64_t watch_signals(struct call *c, int flags)
 {
     const int fd = (int)c->arg[0];
     uint64_t mask;
-    if (flags & ~(SFD_NONBLOCK | SFD_CLOEXEC) || c->arg[2] != sizeof mask)
+    if (flags & ~(SFD_NONBLOCK | SFD_CLOEXEC))
         return -EINVAL;
     memcpy(&mask, c->ptr[1], sizeof mask);
     const struct fd_lamp made = {.due = LAMPS_NEVER, .mask = mask};

@@ -180,20 +180,20 @@ int64_t locked_mapped(struct call *c, uint64_t start, uint64_t bytes, bool alway
 
 /* ------------------------------------------------------------------ calls */
 
-/* The pages of a range: false if it wraps. */
-static bool locked_pages_of(const struct call *c, uint64_t *start, uint64_t *end)
+/* The pages of a range, as Linux rounds: none of one that ends behind all addresses. The end may be before the start. */
+static void locked_pages_of(const struct call *c, uint64_t *start, uint64_t *end)
 {
     *start = c2_align_down(c->arg[0], C2_PAGE_BYTES);
-    *end = c2_align_up(c->arg[0] + c->arg[1], C2_PAGE_BYTES);
-    return c->arg[0] + c->arg[1] >= c->arg[0] && *end >= *start;
+    *end = *start + c2_align_up(c->arg[1] + (c->arg[0] - *start), C2_PAGE_BYTES);
 }
 
 static int64_t lock_range(struct call *c, bool lazily)
 {
     uint64_t start, end;
-    if (!locked_pages_of(c, &start, &end))
-        return -EINVAL;
+    locked_pages_of(c, &start, &end);
     int64_t status = check_more(c->kernel, start, end);
+    if (status == 0 && end < start)
+        status = -EINVAL;
     if (status == 0 && !guest_allows(c->kernel, start, end - start, 0))
         status = -ENOMEM;
     if (status < 0 || start == end)
@@ -213,7 +213,8 @@ int64_t memory_lock_some(struct call *c)
 int64_t memory_unlock(struct call *c)
 {
     uint64_t start, end;
-    if (!locked_pages_of(c, &start, &end))
+    locked_pages_of(c, &start, &end);
+    if (end < start)
         return -EINVAL;
     if (!guest_allows(c->kernel, start, end - start, 0))
         return -ENOMEM;

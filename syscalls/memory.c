@@ -60,6 +60,17 @@ static int64_t memory_describe_file(struct mmu_request *request, const struct fd
     return 0;
 }
 
+/* What MAP_SHARED_VALIDATE lets pass, of files; it is not for other memory. */
+static int64_t check_validated(const struct call *c)
+{
+    const unsigned known = MAP_SHARED_VALIDATE | MAP_FIXED | MAP_DENYWRITE | MAP_EXECUTABLE | MAP_GROWSDOWN |
+                           MAP_LOCKED | MAP_NORESERVE | MAP_POPULATE | MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB |
+                           MAP_32BIT | 0x3fu << MAP_HUGE_SHIFT;
+    if (c->arg[3] & MAP_ANONYMOUS)
+        return -EINVAL;
+    return (unsigned)c->arg[3] & ~known ? -EOPNOTSUPP : 0;
+}
+
 static int64_t check_map(const struct call *c)
 {
     unsigned type = (unsigned)c->arg[3] & MAP_TYPE;
@@ -69,7 +80,11 @@ static int64_t check_map(const struct call *c)
         return -EINVAL;
     if (c->arg[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE) && !is_page_aligned(c->arg[0]))
         return -EINVAL;
-    return 0;
+    if (c2_align_up(c->arg[1], C2_PAGE_BYTES) == 0 || guest_out_of_reach(0, c->arg[1]))
+        return -ENOMEM;
+    if (!(c->arg[3] & MAP_ANONYMOUS) && c->arg[3] & (MAP_GROWSDOWN | MAP_HUGETLB)) /* no file is of huge pages */
+        return -EINVAL;
+    return type == MAP_SHARED_VALIDATE ? check_validated(c) : 0;
 }
 
 /* What MAP_HUGETLB asks for; 2 MiB is the default. Sizes that x86 does not have are EINVAL. */
@@ -132,7 +147,7 @@ int64_t memory_map(struct call *c)
 
 int64_t memory_unmap(struct call *c)
 {
-    if (!is_page_aligned(c->arg[0]) || c->arg[1] == 0)
+    if (!is_page_aligned(c->arg[0]) || c->arg[1] == 0 || guest_out_of_reach(c->arg[0], c->arg[1]))
         return -EINVAL;
     c->kernel->remapped = true;
     const int64_t status = mmu_unmap(c->kernel->mmu, c->arg[0], c->arg[1]);
@@ -198,6 +213,8 @@ int64_t memory_remap(struct call *c)
     const uint64_t flags = c->arg[3], old_end = c->arg[0] + c2_align_up(c->arg[1], C2_PAGE_BYTES);
     const bool was_locked = locked_bytes(locked, c->arg[0], old_end) > 0;
     int64_t to = check_remap(c);
+    if (to == 0 && guest_out_of_reach(c->arg[0], c2_align_up(c->arg[1], C2_PAGE_BYTES)))
+        to = -EFAULT;
     if (to == 0 && was_locked && c->arg[2] > c->arg[1])
         to = locked_may_map(c->kernel, c->arg[2] - c->arg[1], true);
     if (to == 0)
@@ -324,7 +341,7 @@ static int64_t discard(struct call *c, uint64_t bytes)
 
 int64_t memory_advise(struct call *c)
 {
-    enum { POPULATE_READ = 22, POPULATE_WRITE = 23 };
+    enum { POPULATE_READ = 22, POPULATE_WRITE = 23, DONTNEED_LOCKED = 24 };
     int advice = (int)c->arg[2];
     uint64_t bytes;
     if (!page_range(c, &bytes))
@@ -333,6 +350,8 @@ int64_t memory_advise(struct call *c)
     case MADV_DONTNEED:
     case MADV_FREE:
         return bytes ? discard(c, bytes) : 0;
+    case DONTNEED_LOCKED:
+        return bytes ? mmu_discard(c->kernel->mmu, c->arg[0], bytes) : 0;
     case MADV_HUGEPAGE:
     case MADV_NOHUGEPAGE:
         if (!is_mapped(c, bytes))
@@ -363,10 +382,10 @@ int64_t memory_sync(struct call *c)
 
 int64_t memory_resident(struct call *c)
 {
-    uint64_t bytes;
-    if (!page_range(c, &bytes))
+    const uint64_t bytes = c2_align_up(c->arg[1], C2_PAGE_BYTES);
+    if (!is_page_aligned(c->arg[0]))
         return -EINVAL;
-    if (!is_mapped(c, bytes))
+    if (guest_out_of_reach(c->arg[0], c->arg[1]) || !is_mapped(c, bytes))
         return -ENOMEM;
     int64_t status = guest_check_write(c, c->arg[2], bytes / C2_PAGE_BYTES);
     uint8_t *out = guest_pointer(c->arg[2]);

@@ -165,19 +165,18 @@ static int64_t mqueue_make(struct call *c, const char *name, const struct mq_att
 
 static int64_t find_or_make(struct call *c, const char *name, int flags, struct ipc_mqueue **out)
 {
-    struct mq_attr attr;
     *out = mqueue_find(c->kernel->ipc.shared, name);
     if (*out && flags & O_CREAT && flags & O_EXCL)
         return -EEXIST;
+    if (*out && (flags & O_ACCMODE) == O_ACCMODE)
+        return -EINVAL;
     if (*out) {
         const int wanted = (flags & O_ACCMODE) == O_RDONLY ? 4 : (flags & O_ACCMODE) == O_WRONLY ? 2 : 6;
         return wanted & ~((*out)->mode >> 6) ? -EACCES : 0;
     }
     if (!(flags & O_CREAT))
         return -ENOENT;
-    if (c->arg[3] && guest_read(c, &attr, c->arg[3], sizeof attr) < 0)
-        return -EFAULT;
-    return mqueue_make(c, name, c->arg[3] ? &attr : NULL, out);
+    return mqueue_make(c, name, c->ptr[3], out);
 }
 
 static int64_t mqueue_add_descriptor(struct call *c, struct ipc_mqueue *queue, int flags)
@@ -216,14 +215,11 @@ int64_t mqueue_open(struct call *c)
         status = fds_lowest_free(c->kernel, 0);
     if (status >= 0)
         status = check_name(name);
-    if (status == 0 && (flags & O_ACCMODE) == O_ACCMODE)
-        status = -EINVAL;
     if (status == 0)
         status = find_or_make(c, name, flags, &queue);
     if (status < 0)
         return status;
-    status = mqueue_add_descriptor(c, queue, flags);
-    return status;
+    return flags & O_DIRECT ? -EINVAL : mqueue_add_descriptor(c, queue, flags);
 }
 
 int64_t mqueue_unlink(struct call *c)

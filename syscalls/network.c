@@ -433,7 +433,7 @@ int64_t network_bind_unix(struct call *c, int host, const struct network_address
         return status;
     const bool named = network_of(network, host);
     if (named && !network_is_path(&own))
-        return -EINVAL;
+        return own.bytes == PATH_AT ? 0 : -EINVAL; /* a name of its own it has */
     if (own.bytes == PATH_AT)
         autobind(network, &own);
     if (!network_is_path(&own) && by_bytes(network, type, &own))

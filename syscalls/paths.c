@@ -349,7 +349,7 @@ int64_t paths_lstat(struct call *c) { return stat_at(c, HERE, 0, 1, AT_SYMLINK_N
 int64_t paths_fstatat(struct call *c)
 {
     int flags = (int)c->arg[3];
-    if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
+    if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_SYNC_TYPE))
         return -EINVAL;
     return stat_at(c, c->arg[0], 1, 2, flags);
 }
@@ -555,10 +555,10 @@ static int64_t mknod_at(struct call *c, uint64_t dir, int path, mode_t mode, dev
     int64_t status = find_change(c, &p, dir, path, SANDBOX_MAKES);
     if (status < 0)
         return status;
-    if (S_ISCHR(mode) || S_ISBLK(mode))
+    if ((S_ISCHR(mode) && device != 0) || S_ISBLK(mode)) /* the device 0 is none: anybody may make one */
         return -EPERM;
     mode_t old = umask(c->kernel->identity.mask);
-    status = CALL_HOST(c, mknodat(p.dirfd, p.path, mode, device));
+    status = CALL_HOST(c, mknodat(p.dirfd, p.path, mode, S_ISCHR(mode) ? device : 0));
     umask(old);
     return status;
 }

@@ -713,7 +713,8 @@ int64_t processes_waitid(struct call *c)
     const int id = (int)c->arg[1];
     struct change change;
     if (options & ~(unsigned)(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WALL | __WCLONE) ||
-        !(options & (WEXITED | WSTOPPED | WCONTINUED)) || which > P_PIDFD || (which == P_PID && id <= 0) || id < 0)
+        !(options & (WEXITED | WSTOPPED | WCONTINUED)) || which > P_PIDFD || (which == P_PID && id <= 0) ||
+        (which != P_ALL && id < 0))
         return -EINVAL;
     if (which == P_PIDFD && !pidfds_process(c->kernel, (uint64_t)id))
         return -EBADF;
@@ -721,9 +722,13 @@ int64_t processes_waitid(struct call *c)
     const int64_t pid = processes_wait_for(c, meant_by(c->kernel, which, id), options | (waits ? 0 : WNOHANG), &change);
     if (pid == 0 && !waits && !(options & WNOHANG))
         return -EAGAIN;
-    if (pid < 0)
+    if (pid < 0 && pid != -ECHILD)
         return pid;
+    if (pid < 0)
+        change.child = NULL;
     int64_t status = write_info(c, &change);
+    if (pid < 0)
+        return status < 0 ? status : pid;
     if (status == 0 && change.child)
         status = write_usage(c, c->arg[4], change.child);
     if (change.child && !(options & WNOWAIT))
@@ -908,7 +913,7 @@ int64_t processes_set_group(struct call *c)
 {
     const struct process *self = processes_self(c->kernel);
     struct process *process = processes_named(c, c->arg[0]);
-    if ((int)c->arg[1] < 0)
+    if ((int)c->arg[0] < 0 || (int)c->arg[1] < 0)
         return -EINVAL;
     if (!process || (process != self && process->parent != self->pid))
         return -ESRCH;
@@ -951,7 +956,14 @@ int64_t processes_unshare(struct call *c)
     return flags & PROCESSES_NAMESPACES ? -EPERM : 0;
 }
 
-int64_t processes_enter(struct call *c) { return pidfds_process(c->kernel, c->arg[0]) ? -EPERM : -EINVAL; }
+int64_t processes_enter(struct call *c)
+{
+    const uint64_t wanted = (uint32_t)c->arg[1];
+    if (fcntl(c->fd[0], F_GETFL) & O_PATH)
+        return -EBADF;
+    return pidfds_process(c->kernel, c->arg[0]) && wanted != 0 && !(wanted & ~(uint64_t)PROCESSES_NAMESPACES) ? -EPERM
+                                                                                                              : -EINVAL;
+}
 
 /* ------------------------------------------------------------------ terminals */
 

@@ -204,6 +204,8 @@ static void visit_identity(struct identity *identity, struct checkpoint *c)
     }
     CHECKPOINT_NUMBER(c, identity->mask, 0777);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->dumpable, UINT32_MAX);
+    CHECKPOINT_NUMBER(c, *(uint32_t *)&identity->keeps_capabilities, 1);
+    CHECKPOINT_NUMBER(c, identity->barriers, UINT32_MAX);
     CHECKPOINT_NUMBER(c, identity->personality, UINT32_MAX);
 }
 

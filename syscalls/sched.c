@@ -468,21 +468,18 @@ int64_t sched_set_input_priority(struct call *c)
     return io_scope(c) >= SCOPES ? -EINVAL : for_each(c, io_scope(c), (int)c->arg[1], set_io, &io);
 }
 
+/* One thread runs at a time, and a turn is a barrier: nothing is left to do but to say who may ask for what. Of the
+ * commands for restartable sequences there are none, as there are no such sequences. */
 int64_t sched_membarrier(struct call *c)
 {
-    enum { QUERY = 0, GLOBAL = 1, PRIVATE_EXPEDITED = 8, REGISTER_PRIVATE_EXPEDITED = 16 };
-    const int known = GLOBAL | PRIVATE_EXPEDITED | REGISTER_PRIVATE_EXPEDITED;
-    int command = (int)c->arg[0];
-    if (c->arg[1] != 0)
+    enum { QUERY = 0, GLOBAL = 1, GLOBAL_EXPEDITED = 2, REGISTER_GLOBAL = 4, PRIVATE = 8, SYNC_CORE = 32 };
+    const uint32_t asks = PRIVATE | SYNC_CORE, registers = REGISTER_GLOBAL | asks << 1;
+    const uint32_t command = (uint32_t)c->arg[0], known = GLOBAL | GLOBAL_EXPEDITED | registers | asks;
+    if (c->arg[1] != 0 || (command != QUERY && (command & ~known || command & (command - 1))))
         return -EINVAL;
-    switch (command) {
-    case QUERY:
+    if (command == QUERY)
         return known;
-    case GLOBAL:
-    case PRIVATE_EXPEDITED:
-    case REGISTER_PRIVATE_EXPEDITED:
-        return 0;
-    default:
-        return -EINVAL;
-    }
+    if (command & registers)
+        c->kernel->identity.barriers |= command;
+    return command & asks && !(c->kernel->identity.barriers & command << 1) ? -EPERM : 0;
 }

@@ -419,7 +419,7 @@ static int64_t direct(struct call *c, struct msghdr *message, uint64_t address, 
     struct network_address to = {.bytes = (socklen_t)bytes};
     message->msg_name = NULL;
     message->msg_namelen = 0;
-    if (bytes > sizeof to.at)
+    if (address && bytes > sizeof to.at)
         return -EINVAL;
     if (bytes == 0)
         address = 0;
@@ -503,18 +503,27 @@ static void show_sender(const struct call *c, const struct msghdr *message, stru
         network_show(from, own ? own->family : AF_UNIX, out);
 }
 
-/* A TCP socket without another end says so; to the host it is one of AF_UNIX. */
-static int64_t receive_from(struct call *c, struct msghdr *message, int flags)
+bool sockets_is_inet(const struct call *c, int argument)
+{
+    return is_inet(network_of(c->kernel->network, c->fd[argument]));
+}
+
+bool sockets_lacks_peer(const struct call *c, int argument)
 {
     struct network_address peer;
+    const struct network_name *name = network_of(c->kernel->network, c->fd[argument]);
+    return is_inet(name) && !network_is_datagrams(name) &&
+           network_peer(c->kernel->network, c->fd[argument], &peer) == -ENOTCONN;
+}
+
+static int64_t receive_from(struct call *c, struct msghdr *message, int flags)
+{
     if (flags & MSG_ERRQUEUE && is_inet(sockets_name_of(c)))
         return -EAGAIN; /* no error is ever queued, and none waits for one */
     if (network_is_datagrams(sockets_name_of(c)))
         flags &= ~MSG_OOB;
     const int64_t value = receive_message(c, message, flags);
-    const bool unconnected = value == -EINVAL && is_inet(sockets_name_of(c)) && is_stream(c) &&
-                             network_peer(c->kernel->network, c->fd[0], &peer) == -ENOTCONN;
-    return unconnected ? -ENOTCONN : value;
+    return value == -EINVAL && sockets_lacks_peer(c, 0) ? -ENOTCONN : value;
 }
 
 int64_t sockets_receive(struct call *c)
@@ -795,6 +804,8 @@ static bool is_ignored_option(int option)
     return option == SO_LINGER || option == SO_OOBINLINE || option == SO_PRIORITY;
 }
 
+static uint32_t ignored_bytes(int option) { return option == SO_LINGER ? sizeof(struct linger) : sizeof(int); }
+
 /* ------------------------------------------------------------------ timeouts */
 
 #define MICROSECONDS 1000000
@@ -869,7 +880,7 @@ int64_t sockets_set_option(struct call *c)
     if (is_timeout(level, option))
         return set_timeout(c, option);
     if (level == SOL_SOCKET && is_ignored_option(option))
-        return c->arg[4] >= sizeof value ? 0 : -EINVAL;
+        return c->arg[4] >= ignored_bytes(option) ? 0 : -EINVAL;
     const bool host = level == SOL_SOCKET && is_host_option(option);
     if (!host && !is_kept_option(name, level, option))
         return netlink_is(c) ? -ENOPROTOOPT : no_option(name, level, false);
@@ -908,8 +919,6 @@ static int64_t get_int(struct call *c, int level, int option, int *value)
     *value = kept ? kept->value : 0;
     return 0;
 }
-
-static uint32_t ignored_bytes(int option) { return option == SO_LINGER ? sizeof(struct linger) : sizeof(int); }
 
 union option_value {
     int number;

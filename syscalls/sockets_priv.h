@@ -33,6 +33,11 @@ int64_t netlink_request(struct call *c, uint32_t number);
 /* A question; its answer is there to be received. */
 int64_t netlink_send(struct call *c, const struct msghdr *message);
 
+/* Whether the descriptor of this argument is a socket of TCP or UDP, or one of TCP that has no other end: the host's
+ * socket is of AF_UNIX, and answers otherwise. */
+bool sockets_is_inet(const struct call *c, int argument);
+bool sockets_lacks_peer(const struct call *c, int argument);
+
 /* write and writev of a socket whose datagrams go to its peer. */
 int64_t sockets_write(struct call *c, const struct iovec *iov, int count);
 

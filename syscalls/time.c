@@ -141,7 +141,21 @@ int64_t time_getres(struct call *c)
     return 0;
 }
 
-int64_t time_settime(struct call *c) { return c->arg[0] == CLOCK_REALTIME ? -EPERM : -EINVAL; }
+/* Of the clocks that somebody may set; those of processes and threads nobody sets. */
+int64_t time_settime(struct call *c)
+{
+    uint64_t ns;
+    const int clock = (int)c->arg[0];
+    if (clock < 0)
+        return read_owned_clock(c, clock, &ns) ? -EPERM : -EINVAL;
+    return clock == CLOCK_REALTIME && kernel_timespec_ns(&ns, c->ptr[1]) ? -EPERM : -EINVAL;
+}
+
+int64_t time_settimeofday(struct call *c)
+{
+    const struct timeval *time = c->ptr[0];
+    return time && (time->tv_sec < 0 || time->tv_usec < 0 || time->tv_usec > 1000000) ? -EINVAL : -EPERM;
+}
 
 int64_t time_gettimeofday(struct call *c)
 {
@@ -187,14 +201,27 @@ int64_t time_nanosleep(struct call *c)
     return sleep_until(c, c->again ? c->waited->deadline : kernel_deadline(c, ns), c->arg[1]);
 }
 
+static bool is_without_sleep(int clock)
+{
+    return clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE ||
+           clock == CLOCK_THREAD_CPUTIME_ID || (clock < 0 && (clock & 7) == 3 /* of a device */);
+}
+
+/* The CPU time of the thread that would wait for it. */
+static bool is_own_thread(const struct call *c, int clock)
+{
+    const uint32_t tid = (uint32_t) ~(clock >> 3);
+    return clock < 0 && clock & 4 && (tid == 0 || tid == c->kernel->current->tid);
+}
+
 int64_t time_clock_nanosleep(struct call *c)
 {
-    int clock = (int)c->arg[0];
+    const int clock = (int)c->arg[0];
     uint64_t at, ns;
-    if (!read_clock(c, clock, &at) || clock == CLOCK_THREAD_CPUTIME_ID || !kernel_timespec_ns(&ns, c->ptr[2]))
-        return -EINVAL;
-    if (clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE)
+    if (is_without_sleep(clock))
         return -EOPNOTSUPP;
+    if (!read_clock(c, clock, &at) || is_own_thread(c, clock) || !kernel_timespec_ns(&ns, c->ptr[2]))
+        return -EINVAL;
     bool absolute = c->arg[1] & TIMER_ABSTIME;
     if ((clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0) && (absolute ? ns > at : ns > 0))
         return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_TIME,

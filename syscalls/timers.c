@@ -339,6 +339,23 @@ static bool timers_take_event(struct call *c, struct timer *timer)
     return event->notify == SIGEV_NONE || event->notify == SIGEV_SIGNAL || event->notify == SIGEV_THREAD;
 }
 
+/* The clock of a process or thread, which the number names (see read_owned_clock, time.c): its own ones. */
+static int64_t take_owned_clock(const struct call *c, struct timer *timer)
+{
+    enum { KIND = 3, OF_THREAD = 4, OF_DEVICE = 3 };
+    const int clock = (int)c->arg[0];
+    const uint32_t owner = (uint32_t) ~(clock >> 3);
+    if (clock < 0 && (clock & (KIND | OF_THREAD)) == OF_DEVICE)
+        return -EOPNOTSUPP;
+    if (clock >= 0 || (clock & KIND) == KIND)
+        return -EINVAL;
+    timer->counts = clock & OF_THREAD ? TIMER_THREAD : TIMER_PROCESS;
+    timer->owner = clock & OF_THREAD ? (owner ? owner : c->kernel->current->tid) : 0;
+    if (clock & OF_THREAD)
+        return threads_find(c->kernel, timer->owner) ? 0 : -EINVAL;
+    return owner == 0 || owner == c->kernel->pid ? 0 : -EINVAL;
+}
+
 static int64_t take_clock(struct call *c, struct timer *timer)
 {
     switch ((int)c->arg[0]) {
@@ -365,7 +382,7 @@ static int64_t take_clock(struct call *c, struct timer *timer)
     case CLOCK_MONOTONIC_COARSE:
         return -EOPNOTSUPP;
     default:
-        return -EINVAL;
+        return take_owned_clock(c, timer);
     }
 }
 

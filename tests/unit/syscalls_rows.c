@@ -23,9 +23,12 @@ static void good_arguments(uint64_t out[6], const struct call_row *row, int bad,
     memset(memory, 0, 4096);
     for (int i = 0; i < 6; i++)
         out[i] = is_pointer(&row->arg[i]) ? GUEST_ARENA + 1024 + 512 * (uint64_t)i : 0;
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
         if (row->arg[i].count)
             out[row->arg[i].count - 1] = 1;
+        if (row->arg[i].sized)
+            out[row->arg[i].sized - 1] = row->arg[i].bytes;
+    }
     out[bad] = address;
 }
 
