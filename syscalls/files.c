@@ -393,6 +393,8 @@ int64_t files_splice(struct call *c)
         copy_end(&copy);
         if (value > 0)
             inputs_took(c->kernel, copy.from, NULL, (uint64_t)value);
+        if (value == -EINVAL && sockets_lacks_peer(c, 0))
+            return -ENOTCONN;
         if (value != -EAGAIN || flags & SPLICE_F_NONBLOCK || !self)
             return copied(c, 2, value);
         if ((value = copy_wait(c, &copy)) < 0)
@@ -448,10 +450,13 @@ int64_t files_vmsplice(struct call *c)
 {
     enum { KNOWN = SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT };
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
-    const bool writes = (fcntl(entry->host, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    const int mode = fcntl(entry->host, F_GETFL);
+    const bool writes = (mode & O_ACCMODE) != O_RDONLY;
     struct iovec *iov;
     if (c->arg[3] & ~(uint64_t)KNOWN)
         return -EINVAL;
+    if (mode & O_PATH)
+        return -EBADF;
     if (c->arg[2] > IOV_MAX)
         return -EINVAL;
     const int64_t status = guest_copy_iov(c, &iov, c->arg[1], c->arg[2], writes ? CALL_READS : CALL_WRITES);

@@ -117,7 +117,7 @@ int64_t memory_map(struct call *c)
     const struct fd_entry *file = flags & MAP_ANONYMOUS ? NULL : fds_at(c->kernel, c->arg[4]);
     char path[PATH_MAX];
     if (!file && !(flags & MAP_ANONYMOUS))
-        return -EBADF;
+        return is_page_aligned(c->arg[5]) ? -EBADF : -EINVAL;
     int64_t status = check_map(c);
     struct mmu_request request = {
         .address = c2_align_down(c->arg[0], C2_PAGE_BYTES),

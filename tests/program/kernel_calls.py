@@ -6,6 +6,8 @@ shared    words that processes share, with guests/words.c: who is woken and move
 timeouts  of sockets and of several messages, in guest time: nobody waits for them
 resolve   openat2, also confined
 errors    wrong arguments, with guests/errors.c; natively by a user without rights, for that is who the guest is
+arguments TOPIC  each call of a topic with each argument replaced by wrong ones, with guests/arguments.c; natively and
+          under c2emu by a user without rights, for what a path leads to is the host's to say
 scripts   an interpreter without a slash in front is looked for where the guest is
 """
 
@@ -14,7 +16,7 @@ import shutil
 import sys
 import tempfile
 
-from common import EMULATOR, check, done, equal, run, same_as_natively
+from common import EMULATOR, check, done, equal, run, same_as_natively, skip
 
 GUEST = os.path.join(os.environ["GUESTS"], "kernel_calls")
 
@@ -93,7 +95,30 @@ def errors(top):
               part)
 
 
+def answers(top, name, words):
+    directory = os.path.join(top, name)
+    os.mkdir(directory)
+    if WITHOUT_RIGHTS:
+        os.chown(directory, NOBODY, NOBODY)
+    return run(words, cwd=directory, timeout=300, start_new_session=True, **WITHOUT_RIGHTS)
+
+
+def arguments(top, topic):
+    os.chmod(top, 0o755)
+    guest = shutil.copy(os.path.join(os.environ["GUESTS"], "arguments"), top)
+    os.chmod(guest, 0o755)
+    if topic == "identity" and not at_usual_niceness():
+        skip("priorities cannot be compared, as this test may not give up its niceness")
+    native = answers(top, "native", [guest, topic])
+    ours = answers(top, "ours", [EMULATOR, "-q", "--no-sim", guest, topic])
+    check(native.stdout.count(b"\n") > 100, "the program says something")
+    for expected, line in zip(native.stdout.splitlines(), ours.stdout.splitlines()):
+        equal(line, expected, "the answer")
+    equal((ours.returncode, ours.stderr, len(ours.stdout)), (native.returncode, native.stderr, len(native.stdout)),
+          "the end")
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as directory:
-        globals()[sys.argv[1]](directory)
+        globals()[sys.argv[1]](directory, *sys.argv[2:])
     done()
