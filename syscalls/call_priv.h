@@ -47,8 +47,8 @@ enum call_access { CALL_READS = 1, CALL_WRITES = 2 };
 
 struct call_names; /* names of bits or values, trace_priv.h */
 
-/* When it is looked at whether any program could have the memory of data at all (else EFAULT): of what the call can
- * transfer, before the handler; of all that the guest names, as files do; or by whoever writes there, after the rest. */
+/* When it is looked at whether any program could have the memory of data at all (else EFAULT): before the handler, of
+ * what the call can transfer or, as files do, of all that the guest names; or by who writes there, after the rest. */
 enum call_reach { CALL_REACH_TRANSFER, CALL_REACH_ALL, CALL_REACH_LATER };
 
 /* The memory of an argument: `bytes`, or `bytes` times the value of argument `count` (1..6), which is not negative

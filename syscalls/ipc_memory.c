@@ -7,7 +7,7 @@
  *   removed goes with the process that has it attached last.
  *
  * Not modelled
- *   munmap of what is attached does not detach it: the end of the process does. Huge pages (SHM_HUGETLB) are EPERM, as a plain user has it.
+ *   munmap of what is attached does not detach it: the end of the process does. Huge pages (SHM_HUGETLB) are EPERM.
  *   Locked segments are as any other.
  */
 #include <fcntl.h>

@@ -180,7 +180,7 @@ int64_t locked_mapped(struct call *c, uint64_t start, uint64_t bytes, bool alway
 
 /* ------------------------------------------------------------------ calls */
 
-/* The pages of a range, as Linux rounds: none of one that ends behind all addresses. The end may be before the start. */
+/* The pages of a range, as Linux rounds: none where the length wraps. The end may be before the start. */
 static void locked_pages_of(const struct call *c, uint64_t *start, uint64_t *end)
 {
     *start = c2_align_down(c->arg[0], C2_PAGE_BYTES);
