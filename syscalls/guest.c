@@ -244,7 +244,7 @@ int64_t guest_touch_iov(struct call *c, const struct iovec *iov, uint64_t count,
 /* ------------------------------------------------------------------ before the call */
 
 /* Buffers that nothing is taken from, as one before them cannot be read. */
-static int64_t leave_out(struct iovec *iov, uint64_t count)
+static int64_t leave_out_buffers(struct iovec *iov, uint64_t count)
 {
     for (uint64_t n = 0; n < count; n++) {
         if (iov[n].iov_len > SSIZE_MAX)
@@ -276,7 +276,7 @@ static int64_t prepare_iov(struct call *c, int i, const struct call_arg *a)
     if (status == 0)
         status = prepare_buffers(c, iov, count, a->access, &done);
     const bool partly = status == -EFAULT && a->access == CALL_READS && c->result->action != SYSCALLS_FAILED;
-    return partly && has_bytes(iov, done) ? leave_out(iov + done, count - done) : status;
+    return partly && has_bytes(iov, done) ? leave_out_buffers(iov + done, count - done) : status;
 }
 
 /* The kernel's limit of one transfer, which also keeps counts far from overflow. */
@@ -285,7 +285,7 @@ static int64_t prepare_iov(struct call *c, int i, const struct call_arg *a)
 static int64_t beyond(const struct call_arg *a, int usual) { return -(int64_t)(a->beyond ? a->beyond : usual); }
 
 /* Whether there may be so many elements: 0 or -errno. */
-static int64_t check_count(const struct call *c, const struct call_arg *a)
+static int64_t check_elements(const struct call *c, const struct call_arg *a)
 {
     const uint64_t count = c->arg[a->count - 1];
     if (c->row->arg[a->count - 1].kind == CALL_INT && (int64_t)count < 0)
@@ -302,7 +302,7 @@ static bool is_shortened(const struct call_arg *a, uint64_t extent, uint64_t cou
 static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
 {
     uint64_t *count = &c->arg[a->count - 1];
-    const int64_t status = check_count(c, a);
+    const int64_t status = check_elements(c, a);
     if (status < 0)
         return status;
     if (a->reach == CALL_REACH_ALL && guest_out_of_reach(c->arg[i], *count))
@@ -328,7 +328,7 @@ static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
 static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
 {
     uint64_t count = c->arg[a->count - 1], bytes = count * a->bytes;
-    int64_t status = check_count(c, a);
+    int64_t status = check_elements(c, a);
     if (status < 0)
         return status;
     bool allowed = count <= TRANSFER_MAX && guest_allows(c->kernel, c->arg[i], bytes, guest_prot_of(a->access));
