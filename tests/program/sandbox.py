@@ -7,6 +7,10 @@ report  a program that changes nothing has the same report
 race    another process exchanges a directory and a link that leads out of it, while the program writes through the name
 outputs reports and profiles are written where they were to go, though the program could not write there
 root    on a terminal root is told, once, and not with --sandbox
+escapes system calls that are hidden, written, or those of 32-bit programs; other bases and keys: none leads out, by
+        either engine
+apart   what the program has lies below 64 TiB, what c2emu has above; what of that the program can reach, by each
+        engine; no page of the native engine's is ever written where it is executed, and none of the program's executed
 """
 
 import ctypes
@@ -17,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import EMULATOR, check, contains, done, equal, need_terminals, run
+from common import EMULATOR, check, contains, done, equal, need_terminals, run, skip
 
 GUESTS = os.environ["GUESTS"]
 RENAME_EXCHANGE = 2
@@ -143,7 +147,88 @@ def root(top):
         equal(on_a_terminal(options + more + ["/bin/true"], top).count(said), 0, "with " + more[0])
 
 
-PARTS = {"tools": tools, "report": same_report, "race": race, "outputs": outputs, "root": root}
+ENGINES = ("unicorn", "native")
+REFUSED = {"int80": "INT 80h calls the 32-bit kernel", "sysenter": "SYSENTER calls the 32-bit kernel",
+           "wrgsbase": "FSGSBASE is beyond", "selector": "loading, pushing and popping segment registers",
+           "wrpkru": "PKU is beyond"}
+WINDOW_END = 64 << 40
+
+
+def confined(engine, way, inside, **more):
+    return subprocess.Popen([EMULATOR, "-q", "--no-sim", "--sandbox", "--engine", engine, "--",
+                             os.path.join(GUESTS, "escapes"), way], cwd=inside, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def need_native():
+    result = run([EMULATOR, "-q", "--no-sim", "--engine", "native", "/bin/true"])
+    if b"the native engine needs" in result.stderr:
+        skip(result.stderr.decode().strip())
+
+
+def escapes(top):
+    inside, outside, _ = make(top)
+    need_native()
+    for engine in ENGINES:
+        for way in ("hidden", "made", "changed", "aliased"):
+            output, _ = confined(engine, way, inside).communicate()
+            equal(output, "-30\n", "%s by %s: EROFS" % (way, engine))
+        equal(confined(engine, "swapgs", inside).communicate()[0], "SEGV\n", "swapgs by " + engine)
+        for way, words in REFUSED.items():
+            process = confined(engine, way, inside)
+            output, messages = process.communicate()
+            equal((process.returncode, output), (125, ""), "%s by %s" % (way, engine))
+            contains(messages, [words], "%s by %s" % (way, engine))
+    equal(os.listdir(outside), ["file"], "what lies outside")
+
+
+def mappings(pid):
+    """Start, end and rights of each."""
+    with open("/proc/%d/maps" % pid) as file:
+        rows = [line.split()[:2] for line in file]
+    return [(*(int(word, 16) for word in where.split("-")), rights) for where, rights in rows]
+
+
+def sent(engine, way, inside, choose):
+    """What the program writes that jumps to, or loads from, the address that `choose` takes from c2emu's mappings."""
+    process = confined(engine, way, inside)
+    equal(process.stdout.readline(), "waits\n", "%s by %s" % (way, engine))
+    address = choose(mappings(process.pid))
+    return process.communicate("%x" % address)[0]
+
+
+def of_code(found):
+    """What c2emu executes itself: the native engine's translations, if there are any, lie in shared memory."""
+    codes = [start for start, _, rights in found if start >= WINDOW_END and "x" in rights]
+    shared = [start for start, _, rights in found if rights == "r-xs"]
+    return (shared or codes)[0]
+
+
+def of_data(found):
+    return [start for start, _, rights in found if start >= WINDOW_END and rights.startswith("rw-")][0]
+
+
+def keeps_apart(found):
+    check(all(end <= WINDOW_END or start >= WINDOW_END for start, end, _ in found), "a mapping on both sides")
+    check(not any("x" in rights for start, _, rights in found if start < WINDOW_END), "the host executes the program")
+    check(not any("w" in rights and "x" in rights for _, _, rights in found), "code that may be written")
+    equal(len([rights for _, _, rights in found if rights == "r-xs"]), 1, "where translations are executed")
+    return of_code(found)
+
+
+def apart(top):
+    inside, _, _ = make(top)
+    need_native()
+    for engine in ENGINES:
+        equal(sent(engine, "jump", inside, of_code), "SEGV\n", "into c2emu's code, by " + engine)
+        equal(sent(engine, "jump", inside, lambda found: 0xffffffffff600000), "SEGV\n", "into vsyscall, " + engine)
+    equal(sent("native", "jump", inside, keeps_apart), "SEGV\n", "into a translation")
+    equal(sent("unicorn", "load", inside, of_data), "SEGV\n", "c2emu's memory, by Unicorn")
+    equal(sent("native", "load", inside, of_data), "0\n", "c2emu's memory, as docs/sandbox.md says, by native")
+
+
+PARTS = {"tools": tools, "report": same_report, "race": race, "outputs": outputs, "root": root,
+         "escapes": escapes, "apart": apart}
 with tempfile.TemporaryDirectory() as directory:
     PARTS[sys.argv[1]](directory)
 done()
