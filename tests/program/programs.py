@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""programs.py GROUP: real programs under c2emu and natively: the same output, messages and status, and the same files.
+"""programs.py GROUP [PROCESSOR]: real programs under c2emu and natively: the same output, messages and status, and the
+same files. With a processor, a word for --cpu, all run without caches on that one; by hand, "all" is all groups of the
+table: programs.py all x86-64-v3.
 
 Both run in copies of one directory, with the environment that c2emu gives its guests. Groups are those of
 tests/programs.tsv and of the list here, whose programs this build makes. What is not installed is left out, and said.
@@ -16,12 +18,12 @@ import shutil
 import sys
 import tempfile
 
-from common import EMULATOR, check, done, equal, run
+from common import EMULATOR, check, done, equal, run, skip
 
 GUESTS, IMAGES = os.environ["GUESTS"], os.environ["IMAGES"]
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "LANG": "C"}
 
-STARTED = ("gcc", "git", "python3", "sqlite3")  # by another program of the row
+STARTED = ("gcc", "git", "python3", "sqlite3", "x264")  # by another program of the row
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs.tsv")
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guests", "table")
@@ -165,6 +167,18 @@ def rows_of(group):
     return [(package, how, shlex.split(line)) for name, package, how, line in rows if name == group]
 
 
+def groups_of(group):
+    with open(TABLE) as file:
+        names = [line.split("\t")[0] for line in file if not line.startswith("#")]
+    return list(dict.fromkeys(names)) if group == "all" else [group]
+
+
+def need_processor(processor):
+    result = run([EMULATOR, "-q", "--no-sim", "--cpu", processor, "/bin/true"])
+    if result.returncode != 0:
+        skip(result.stderr.decode().strip())
+
+
 def build(group, directory):
     """What its programs need of compilers, where these are."""
     for package, how, words in rows_of(group):
@@ -192,8 +206,9 @@ def run_simulated(words, directory):
     check(n["measured"]["instructions"] == n["instructions"] > 10000, "%s: %r" % (words[0], n))
 
 
-def main(group):
+def main(group, *processor):
     programs = []
+    options = [word for name in processor for word in ("--cpu", name)]
     rows = [row for row in rows_of(group) if row[1] != "build"]
     rows += [("", "sim" if group == "simulated" else "run", words) for words in GROUPS.get(group, [])]
     with tempfile.TemporaryDirectory() as top:
@@ -207,15 +222,20 @@ def main(group):
             if not is_there(words, package, directory):
                 print("not installed: %s, for %s" % (package or words[0], words[0]))
                 continue
-            if how == "sim":
+            if how == "sim" and not processor:
                 run_simulated(words, directory)
             else:
-                same(words, ["--no-sim"], directory)
+                same(words, ["--no-sim"] + options, directory)
             programs.append(os.path.basename(words[0]))
     check(programs, "no program of " + group)
     print("%d runs of %s" % (len(programs), " ".join(sorted(set(programs)))))
-    done()
 
 
 if __name__ == "__main__":
-    identity() if sys.argv[1] == "identity" else main(sys.argv[1])
+    if sys.argv[1] == "identity":
+        identity()
+    for name in sys.argv[2:]:
+        need_processor(name)
+    for name in groups_of(sys.argv[1]):
+        main(name, *sys.argv[2:])
+    done()
