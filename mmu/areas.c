@@ -38,6 +38,7 @@ void backing_release(struct backing *backing)
 
 void area_describe(struct area *area, uint64_t offset)
 {
+    C2_ASSERT(area->backing && offset % C2_PAGE_BYTES == 0);
     area->view.offset = offset;
     if (area->backing->anonymous) {
         area->view.memory = area->backing->inode;
@@ -84,6 +85,7 @@ static void summarize(struct c2_node *node)
 /* The list of spare ones goes by the nodes' left. */
 static void put_spare(struct mmu_areas *areas, struct area *area)
 {
+    C2_PROMISE(areas->spares < AREAS_LIMIT);
     area->node.left = (struct c2_node *)areas->spare;
     areas->spare = area;
     areas->spares++;
@@ -191,12 +193,14 @@ bool areas_free(const struct mmu_areas *areas, uint64_t start, uint64_t end)
 
 void areas_resize(struct mmu_areas *areas, struct area *area, uint64_t bytes)
 {
+    C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
     area->view.bytes = bytes;
     c2_tree_changed(&areas->tree, &area->node);
 }
 
 void areas_split(struct mmu_areas *areas, uint64_t va)
 {
+    C2_ASSERT(va % C2_PAGE_BYTES == 0);
     struct area *low = areas_at(areas, va);
     if (!low || low->view.start.v == va)
         return;
@@ -231,6 +235,7 @@ void areas_remove(struct mmu_areas *areas, uint64_t start, uint64_t end)
 
 void areas_merge(struct mmu_areas *areas, uint64_t start, uint64_t end)
 {
+    C2_ASSERT(start <= end);
     struct area *low = areas_find(areas, start - 1), *high = low ? areas_next(areas, low) : NULL;
     while (high && high->view.start.v <= end) {
         struct area *next = areas_next(areas, high);
@@ -256,6 +261,7 @@ struct search {
 
 static bool areas_fits(const struct search *search, uint64_t bottom, uint64_t top)
 {
+    C2_PROMISE(search->bytes != 0);
     bottom = larger(bottom, search->bottom);
     top = top < search->top ? top : search->top;
     return top >= bottom && top - bottom >= search->bytes;
@@ -306,12 +312,14 @@ static bool search_up(struct search *search, const struct c2_node *node)
 
 uint64_t areas_gap_down(const struct mmu_areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
 {
+    C2_ASSERT(bytes != 0 && bottom <= top);
     struct search search = {&areas->tree, bottom, top, bytes};
     return search_down(&search, areas->tree.root) || areas_fits(&search, 0, UINT64_MAX) ? search.top - bytes : 0;
 }
 
 uint64_t areas_gap_up(const struct mmu_areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
 {
+    C2_ASSERT(bytes != 0 && bottom <= top);
     struct search search = {&areas->tree, bottom, top, bytes};
     return search_up(&search, areas->tree.root) || areas_fits(&search, 0, UINT64_MAX) ? search.bottom : 0;
 }

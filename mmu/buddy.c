@@ -69,6 +69,7 @@ struct buddy {
 /* 2^(hundredths / 100) * 2^22, in integers: the same on every machine. */
 static uint64_t power_of_2(uint32_t hundredths)
 {
+    C2_PROMISE(hundredths < 4200);
     uint64_t value = ONE;
     for (uint32_t i = 0; i < hundredths % 100; i++)
         value = (uint64_t)((unsigned __int128)value * HUNDREDTH_ROOT_OF_2 >> 32);
@@ -91,6 +92,7 @@ static uint64_t block_count(const struct buddy *buddy)
 
 static uint64_t block_end(const struct buddy *buddy, uint64_t block)
 {
+    C2_PROMISE(block < block_count(buddy));
     uint64_t end = (block + 1) * BUDDY_BLOCK_FRAMES;
     return end < buddy->config.frames ? end : buddy->config.frames;
 }
@@ -147,6 +149,7 @@ void buddy_destroy(struct buddy *buddy)
 
 static bool is_free_block(const struct buddy *buddy, uint64_t frame, unsigned order)
 {
+    C2_PROMISE(order < BUDDY_ORDERS);
     return frame < buddy->config.frames && buddy->head[frame] == order + 1;
 }
 
@@ -211,6 +214,7 @@ static bool next_order_is_likely(const struct buddy *buddy, uint32_t frame, unsi
 
 static void merge_in(struct buddy *buddy, uint32_t frame, unsigned order)
 {
+    C2_PROMISE(order <= TOP_ORDER && frame % ((uint32_t)1 << order) == 0);
     while (order < TOP_ORDER && is_free_block(buddy, frame ^ (uint32_t)1 << order, order)) {
         unlink_block(buddy, frame ^ (uint32_t)1 << order, order);
         frame &= ~((uint32_t)1 << order);
@@ -233,6 +237,7 @@ static bool aged(struct buddy *buddy)
 
 static void buddy_add_run(struct buddy *buddy, uint64_t start, uint64_t end)
 {
+    C2_PROMISE(start <= end && end <= buddy->config.frames);
     while (start < end) {
         unsigned order = start == 0 ? TOP_ORDER : (unsigned)__builtin_ctzll(start), most = c2_log2(end - start);
         order = order < most ? order : most;
@@ -244,6 +249,7 @@ static void buddy_add_run(struct buddy *buddy, uint64_t start, uint64_t end)
 
 static void buddy_occupy(struct buddy *buddy, uint64_t frame)
 {
+    C2_ASSERT(buddy->free_frames > 0);
     buddy->free_frames--;
     buddy->config.occupy(buddy->config.self, frame);
 }
@@ -256,6 +262,7 @@ static bool is_claimed(const struct buddy *buddy, uint64_t frame)
 /* Frames that are free from the first use of their block on go to the pieces. */
 static void cut_block(struct buddy *buddy, uint64_t block)
 {
+    C2_ASSERT(!frame_set_is_taken(&buddy->looked_at, block));
     uint64_t start = block * BUDDY_BLOCK_FRAMES, end = block_end(buddy, block), run = start;
     frame_set_take(&buddy->looked_at, block);
     bool young = buddy->config.age == 0, used = !young && c2_rng_below(&buddy->rng, 2000) < buddy->config.age;
@@ -321,6 +328,7 @@ static bool look_further(struct buddy *buddy)
 
 static uint64_t buddy_take_from(struct buddy *buddy, unsigned from, unsigned order)
 {
+    C2_PROMISE(from >= order && buddy->first[from] != NONE);
     uint32_t frame = buddy->first[from];
     unlink_block(buddy, frame, from);
     while (from > order) {
@@ -332,6 +340,7 @@ static uint64_t buddy_take_from(struct buddy *buddy, unsigned from, unsigned ord
 
 static uint64_t buddy_take_block(struct buddy *buddy, unsigned order)
 {
+    C2_PROMISE(order < BUDDY_ORDERS);
     do {
         for (unsigned from = order; from < BUDDY_ORDERS; from++) {
             if (buddy->first[from] != NONE)
@@ -341,7 +350,11 @@ static uint64_t buddy_take_block(struct buddy *buddy, unsigned order)
     return BUDDY_NONE;
 }
 
-static uint32_t *pcp_slot(struct buddy *buddy, uint32_t n) { return &buddy->pcp[(buddy->pcp_first + n) % PCP_ROOM]; }
+static uint32_t *pcp_slot(struct buddy *buddy, uint32_t n)
+{
+    C2_PROMISE(n < PCP_ROOM);
+    return &buddy->pcp[(buddy->pcp_first + n) % PCP_ROOM];
+}
 
 static void buddy_drain(struct buddy *buddy, uint32_t count)
 {
@@ -370,6 +383,7 @@ static void push_tables_frame(struct buddy *buddy, uint32_t frame)
 
 static void unlink_tables_frame(struct buddy *buddy, uint32_t frame)
 {
+    C2_PROMISE(buddy->tables_first != NONE);
     uint32_t next = buddy->next[frame], prev = buddy->prev[frame];
     if (prev != NONE)
         buddy->next[prev] = next;
@@ -404,6 +418,7 @@ static uint64_t take_frame(struct buddy *buddy)
 
 uint64_t buddy_take(struct buddy *buddy, unsigned order)
 {
+    C2_ASSERT(order < BUDDY_ORDERS);
     if (order == 0)
         return take_frame(buddy);
     uint64_t frame = buddy_take_block(buddy, order);
@@ -418,6 +433,7 @@ uint64_t buddy_take(struct buddy *buddy, unsigned order)
 
 static void give_frame(struct buddy *buddy, uint32_t frame)
 {
+    C2_PROMISE(buddy->pcp_count < PCP_ROOM);
     buddy->pcp_first = (buddy->pcp_first + PCP_ROOM - 1) % PCP_ROOM;
     buddy->pcp_count++;
     *pcp_slot(buddy, 0) = frame;
@@ -427,6 +443,7 @@ static void give_frame(struct buddy *buddy, uint32_t frame)
 
 void buddy_give(struct buddy *buddy, uint64_t frame, unsigned order)
 {
+    C2_ASSERT(order < BUDDY_ORDERS && frame + ((uint64_t)1 << order) <= buddy->config.frames);
     uint64_t block = frame / BUDDY_BLOCK_FRAMES, frames = (uint64_t)1 << order;
     buddy->free_frames += frames;
     if (!frame_set_is_taken(&buddy->looked_at, block))
@@ -445,6 +462,7 @@ void buddy_give(struct buddy *buddy, uint64_t frame, unsigned order)
 /* Halves the block until the frame stands alone; the halves without it stay free. */
 static void cut_out(struct buddy *buddy, uint32_t block, unsigned order, uint32_t frame)
 {
+    C2_PROMISE(block <= frame && frame - block < (uint32_t)1 << order);
     unlink_block(buddy, block, order);
     while (order-- > 0) {
         uint32_t upper = block + ((uint32_t)1 << order);
@@ -465,6 +483,7 @@ static void leave_pcp(struct buddy *buddy, uint32_t frame)
 
 void buddy_claim(struct buddy *buddy, uint64_t frame)
 {
+    C2_ASSERT(buddy->free_frames > 0 && frame < buddy->config.frames);
     uint64_t block = frame / BUDDY_BLOCK_FRAMES;
     buddy->free_frames--;
     if (!frame_set_is_taken(&buddy->looked_at, block)) {

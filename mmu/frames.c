@@ -55,10 +55,15 @@ struct frames {
 
 static bool bit_at(const uint64_t *bits, uint64_t frame) { return bits && (bits[frame / 64] >> frame % 64 & 1); }
 
-static void flip_bit(uint64_t *bits, uint64_t frame) { bits[frame / 64] ^= (uint64_t)1 << frame % 64; }
+static void flip_bit(uint64_t *bits, uint64_t frame)
+{
+    C2_ASSERT(bits);
+    bits[frame / 64] ^= (uint64_t)1 << frame % 64;
+}
 
 static uint64_t colors_of(const struct placer *placer, enum mmu_page_size size)
 {
+    C2_PROMISE(size < MMU_PAGE_SIZES);
     uint64_t colors = placer->policy->colors >> 9 * (unsigned)size;
     return colors ? colors : 1;
 }
@@ -71,6 +76,7 @@ static uint64_t own_color(const struct placer *placer, enum mmu_page_size size)
 
 static uint32_t *hint_of(const struct placer *placer, uint64_t color, enum mmu_page_size size)
 {
+    C2_PROMISE(placer->hint[size]);
     return &placer->hint[size][placer->policy->placement == MMU_COLORED ? color : 0];
 }
 
@@ -100,6 +106,7 @@ static bool hints_hold(const struct frames *frames, uint64_t frame)
 
 static void hide(struct frames *frames, uint64_t frame)
 {
+    C2_PROMISE(frame < frames->all[0].count);
     uint64_t member = frame;
     for (int size = 0; size < MMU_PAGE_SIZES && member < frames->all[size].count; size++, member >>= 9) {
         frame_set_take(&frames->all[size], member);
@@ -122,6 +129,7 @@ static void lower_hints(const struct placer *placer, uint64_t frame)
 
 static void frames_show(struct frames *frames, uint64_t frame)
 {
+    C2_PROMISE(frame < frames->all[0].count);
     uint64_t member = frame;
     for (int size = 0; size < MMU_PAGE_SIZES && member < frames->all[size].count; size++, member >>= 9) {
         frame_set_give(&frames->all[size], member);
@@ -162,6 +170,7 @@ static void mmu_frames_give(struct frames *frames, uint64_t frame)
 
 void frames_give(struct frames *frames, uint64_t frame)
 {
+    C2_ASSERT(frames_is_taken(frames, frame));
     mmu_frames_give(frames, frame);
     if (frames->buddy && !bit_at(frames->kept, frame))
         buddy_give(frames->buddy, frame, 0);
@@ -169,6 +178,7 @@ void frames_give(struct frames *frames, uint64_t frame)
 
 void frames_give_huge(struct frames *frames, uint64_t frame, enum mmu_page_size size)
 {
+    C2_ASSERT(size != MMU_PAGE_4K && frame % (mmu_page_bytes(size) >> C2_PAGE_SHIFT) == 0);
     for (uint64_t i = 0; i < mmu_page_bytes(size) >> C2_PAGE_SHIFT; i++)
         mmu_frames_give(frames, frame + i);
     if (!frames->buddy || bit_at(frames->kept, frame)) /* a map names a huge frame whole */
@@ -329,9 +339,17 @@ void frames_destroy(struct frames *frames)
     c2_free(frames);
 }
 
-const struct pagemap *frames_map(const struct frames *frames, size_t by) { return frames->placers[by].map; }
+const struct pagemap *frames_map(const struct frames *frames, size_t by)
+{
+    C2_ASSERT(by < frames->placer_count);
+    return frames->placers[by].map;
+}
 
-const struct mmu_config *frames_policy(const struct frames *frames, size_t by) { return frames->placers[by].policy; }
+const struct mmu_config *frames_policy(const struct frames *frames, size_t by)
+{
+    C2_ASSERT(by < frames->placer_count);
+    return frames->placers[by].policy;
+}
 
 /* ------------------------------------------------------------------ choosing */
 
@@ -339,6 +357,7 @@ const struct mmu_config *frames_policy(const struct frames *frames, size_t by) {
 static enum frames_answer choose_color(const struct frames *frames, const struct placer *placer, uint64_t color,
                                        enum mmu_page_size size, uint64_t *member)
 {
+    C2_PROMISE(color < colors_of(placer, size));
     const struct frame_set *set = &frames->all[size];
     uint64_t colors = colors_of(placer, size);
     uint32_t *hint = hint_of(placer, color, size);
@@ -355,6 +374,7 @@ static enum frames_answer choose_color(const struct frames *frames, const struct
 static enum frames_answer choose_identity(const struct frames *frames, uint64_t vpn, enum mmu_page_size size,
                                           uint64_t *member)
 {
+    C2_PROMISE(frames->all[0].count != 0);
     const struct frame_set *set = &frames->all[size];
     uint64_t frame = vpn % frames->all[0].count;
     *member = frame >> 9 * (unsigned)size;
@@ -375,6 +395,7 @@ static enum frames_answer choose_giant_buddy(struct frames *frames, uint64_t *me
 
 static enum frames_answer choose_buddy(struct frames *frames, enum mmu_page_size size, uint64_t *member)
 {
+    C2_ASSERT(frames->buddy);
     if (size == MMU_PAGE_1G)
         return choose_giant_buddy(frames, member);
     uint64_t frame = buddy_take(frames->buddy, 9 * (unsigned)size);
@@ -385,6 +406,7 @@ static enum frames_answer choose_buddy(struct frames *frames, enum mmu_page_size
 static enum frames_answer choose_map(const struct frames *frames, const struct placer *placer, uint64_t vpn,
                                      enum mmu_page_size size, uint64_t *member)
 {
+    C2_ASSERT(placer->map);
     uint64_t frame;
     if (!pagemap_use(placer->map, vpn, size, &frame))
         return FRAMES_HOLE;
@@ -429,6 +451,7 @@ static enum frames_answer frames_choose(struct frames *frames, struct placer *pl
 enum frames_answer frames_place_by(struct frames *frames, size_t by, uint64_t vpn, enum mmu_page_size size,
                                    uint64_t *frame)
 {
+    C2_ASSERT(by < frames->placer_count && vpn % (mmu_page_bytes(size) >> C2_PAGE_SHIFT) == 0);
     struct placer *placer = &frames->placers[by];
     uint64_t member = 0, count = mmu_page_bytes(size) >> C2_PAGE_SHIFT;
     enum frames_answer answer = frames_choose(frames, placer, vpn, size, &member);
@@ -468,6 +491,7 @@ uint64_t frames_taken(const struct frames *frames) { return frames->all[0].taken
 /* Of one policy. With an age it shows only later what other programs have. */
 static uint64_t certain_by(const struct frames *frames, const struct mmu_config *policy)
 {
+    C2_PROMISE(policy->placement <= MMU_MAP);
     const uint64_t free_count = frame_set_free_count(&frames->all[0]), gone = frames->all[0].count - free_count;
     const bool colored = policy->placement == MMU_COLORED || policy->placement == MMU_SAME_COLOR;
     if (policy->placement == MMU_IDENTITY || policy->placement == MMU_MAP || policy->age != 0)

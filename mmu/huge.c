@@ -22,6 +22,7 @@
 
 static enum mmu_page_size size_of_config(const struct mmu_replica *replica)
 {
+    C2_PROMISE(replica->config.huge_size < MMU_PAGE_SIZES);
     return replica->config.huge_size == MMU_PAGE_4K ? MMU_PAGE_2M : replica->config.huge_size;
 }
 
@@ -45,6 +46,7 @@ static enum mmu_page_size wanted_by_config(const struct mmu_replica *replica, co
 static enum mmu_page_size mmu_huge_wanted(const struct mmu_replica *replica, uint64_t page, const struct area *area,
                                           size_t *region)
 {
+    C2_PROMISE(page % C2_PAGE_BYTES == 0);
     enum mmu_page_size size;
     *region = replica->config.huge_region_count;
     if (area->backing)
@@ -69,6 +71,7 @@ static enum mmu_page_size mmu_huge_wanted(const struct mmu_replica *replica, uin
 /* For those that no region speaks for, the last row counts. */
 static void mmu_huge_count(struct mmu_replica *replica, enum mmu_page_size size, size_t by, size_t region)
 {
+    C2_PROMISE(size != MMU_PAGE_4K && region <= replica->config.huge_region_count);
     rules_count(&replica->placed_by[by], size);
     rules_count(&replica->enlarged_by[region], size);
     replica->space.counts.huge_2m += size == MMU_PAGE_2M;
@@ -79,6 +82,7 @@ static void mmu_huge_count(struct mmu_replica *replica, enum mmu_page_size size,
 /* The tables come first, as with small pages; should they be lacking, so are frames, and the small page reports it. */
 bool replica_place_huge(struct mmu_replica *replica, uint64_t page, const struct area *area)
 {
+    C2_PROMISE(area->view.start.v <= page && page < area_end(area));
     size_t region;
     enum mmu_page_size size = mmu_huge_wanted(replica, page, area, &region);
     uint64_t bytes = mmu_page_bytes(size), base = c2_align_down(page, bytes), frame;

@@ -29,6 +29,7 @@ int64_t mmu_range_usable(uint64_t start, uint64_t bytes)
 
 uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone)
 {
+    C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
     uint64_t at = 0;
     if (zone == MMU_ZONE_LOW)
         at = areas_gap_up(&mmu->space.areas, MMU_LOW_BASE, MMU_LOW_END, bytes);
@@ -55,6 +56,7 @@ static int64_t check_request(const struct mmu_request *request, uint64_t *bytes)
 /* The address, or -errno. */
 static int64_t choose_address(const struct mmu *mmu, const struct mmu_request *request, uint64_t bytes)
 {
+    C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
     uint64_t wish = request->address, step = mmu_page_bytes(request->huge);
     if (request->fixed || request->no_replace) {
         if (wish % step != 0)
@@ -95,6 +97,7 @@ void mmu_number_memory(struct mmu *mmu, uint64_t last) { mmu->objects = last; }
 static struct area map_area_of(const struct mmu *mmu, const struct mmu_request *request, uint64_t start, uint64_t bytes,
                                struct backing *backing)
 {
+    C2_ASSERT(tables_is_range(start, start + bytes));
     struct area area = {.backing = backing, .may_write = true, .hugetlb = (uint8_t)request->huge};
     area.view = (struct mmu_area){.start = {start},
                                   .bytes = bytes,
@@ -112,6 +115,7 @@ static bool fills(const struct area *area) { return area && !area->backing; }
 
 struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end)
 {
+    C2_ASSERT(tables_is_range(start, end));
     const struct area *before = areas_before(&mmu->space.areas, start), *behind = areas_find(&mmu->space.areas, end);
     const uint64_t least = start < MMU_WINDOW_END ? MMU_WINDOW_START : start < MMU_FAR_START ? start : MMU_FAR_START;
     const uint64_t most = end > MMU_FAR_START ? MMU_FAR_END : end > MMU_WINDOW_END ? end : MMU_WINDOW_END;
@@ -155,6 +159,7 @@ struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area,
 /* Puts the area in, over whatever was there. Takes over the area's backing, also on failure. 0 or errno. */
 static int map_put_area(struct mmu *mmu, struct area *area, int fd)
 {
+    C2_ASSERT(area->view.bytes != 0 && (fd >= 0) == (area->view.kind == MMU_FILE));
     const uint64_t start = area->view.start.v, bytes = area->view.bytes;
     struct host_source source = mmu_source_of(mmu, area, fd);
     int error = mmu->host.room(mmu->host.self, false);

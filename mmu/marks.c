@@ -20,6 +20,7 @@
 
 static uint64_t marks_flags_of(const struct area *area)
 {
+    C2_PROMISE(area->hugetlb < MMU_PAGE_SIZES);
     return area->view.prot | (area->view.shared ? SHARED : 0) | (area->may_write ? MAY_WRITE : 0) |
            (area->huge_wanted ? ADVISED : 0) | (area->huge_refused ? REFUSED : 0) |
            (uint64_t)area->view.kind << STREAM_MAPPED_KIND_SHIFT | (uint64_t)area->hugetlb << STREAM_MAPPED_PAGES_SHIFT;
@@ -27,6 +28,7 @@ static uint64_t marks_flags_of(const struct area *area)
 
 uint32_t mark_mapped(uint64_t words[MARK_WORDS], const struct area *area, uint64_t start, uint64_t bytes)
 {
+    C2_PROMISE(area->view.start.v <= start && start + bytes <= area_end(area));
     const struct backing *backing = area->backing;
     words[0] = start;
     words[1] = bytes;

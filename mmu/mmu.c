@@ -44,12 +44,14 @@ void mmu_make_readable_code(struct mmu *mmu, bool does) { mmu->layout.readable_i
 
 unsigned mmu_rights_of(const struct mmu *mmu, unsigned prot)
 {
+    C2_PROMISE((prot & ~(unsigned)(MMU_READ | MMU_WRITE | MMU_EXEC)) == 0);
     return mmu->layout.readable_is_code && prot & MMU_READ ? prot | MMU_EXEC : prot;
 }
 
 enum c2_status mmu_create_on(struct mmu **out, const struct mmu_guest_config *config, const struct mmu_host *host,
                              const struct tables_arena *arena, struct c2_error *err)
 {
+    C2_ASSERT(host->map && host->unmap && host->move && arena->pages != 0);
     struct mmu *mmu;
     *out = NULL;
     enum c2_status status = mmu_allocate(&mmu, config, err);
@@ -103,6 +105,7 @@ enum c2_status mmu_written(const struct mmu *mmu, struct c2_error *err)
 /* The kernel's accesses change nothing that a reader could fail at. */
 void mmu_mark(struct mmu *mmu, enum stream_mark mark, const uint64_t *words, uint32_t count)
 {
+    C2_PROMISE(count != 0);
     if (!mmu->writer || mmu->unwritten.status != C2_OK)
         return;
     struct c2_error why;
@@ -114,6 +117,7 @@ void mmu_mark(struct mmu *mmu, enum stream_mark mark, const uint64_t *words, uin
 
 void mmu_mark_mapped(struct mmu *mmu, uint64_t start, uint64_t bytes)
 {
+    C2_ASSERT(bytes != 0);
     if (!mmu->writer)
         return;
     uint64_t words[MARK_WORDS];

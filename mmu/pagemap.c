@@ -23,6 +23,7 @@
 
 static uint64_t frames_in(const struct pagemap_line *line)
 {
+    C2_PROMISE(line->size < MMU_PAGE_SIZES);
     return mmu_page_bytes((enum mmu_page_size)line->size) >> C2_PAGE_SHIFT;
 }
 
@@ -35,6 +36,7 @@ bool mmu_pagemap_is_textproto(const char *path)
 
 static enum c2_status pagemap_create(struct pagemap **out, const char *path, uint64_t frames, struct c2_error *err)
 {
+    C2_ASSERT(frames != 0);
     struct pagemap *map = c2_calloc(1, sizeof *map);
     *out = map;
     if (!map)
@@ -161,6 +163,7 @@ static enum c2_status fail_overlap(const struct pagemap *map, const struct pagem
                                    const struct pagemap_line *b, const char *what, uint64_t number,
                                    struct c2_error *err)
 {
+    C2_ASSERT(a->line != b->line);
     const struct pagemap_line *later = a->line > b->line ? a : b, *earlier = later == a ? b : a;
     return c2_fail(err, C2_ERR_FORMAT, "%s:%u: overlaps line %u: %s 0x%llx is in both", map->path, later->line,
                    earlier->line, what, (unsigned long long)number);
@@ -175,6 +178,7 @@ static void pagemap_sort(struct pagemap *map, int (*order)(const void *a, const 
 /* Most maps name a frame once, have one turn and one size: then one sort of three is enough. */
 enum c2_status pagemap_finish(struct pagemap *map, struct c2_error *err)
 {
+    C2_ASSERT(map->count <= map->room);
     if (map->frame_again)
         pagemap_sort(map, by_frame);
     for (size_t i = 1; i < map->count && map->frame_again; i++) {
@@ -198,6 +202,7 @@ enum c2_status pagemap_finish(struct pagemap *map, struct c2_error *err)
 /* The first line of this size whose page is >= vpn; map->count if none. */
 static size_t lower_bound(const struct pagemap *map, unsigned size, uint64_t vpn)
 {
+    C2_PROMISE(size < MMU_PAGE_SIZES);
     size_t low = 0, high = map->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -213,6 +218,7 @@ static size_t lower_bound(const struct pagemap *map, unsigned size, uint64_t vpn
 /* Lines that were not used go first, the lowest turn first; of those that were, the highest turn. */
 static bool is_better(const struct pagemap_line *line, const struct pagemap_line *than)
 {
+    C2_PROMISE(!than || line != than);
     if (!than || line->used != than->used)
         return !than || !line->used;
     return line->used ? line->turn > than->turn : line->turn < than->turn;
@@ -254,7 +260,11 @@ bool pagemap_use(struct pagemap *map, uint64_t vpn, enum mmu_page_size size, uin
     return true;
 }
 
-bool pagemap_names(const struct pagemap *map, uint64_t frame) { return map->named[frame / 64] >> frame % 64 & 1; }
+bool pagemap_names(const struct pagemap *map, uint64_t frame)
+{
+    C2_PROMISE(frame < map->frames);
+    return map->named[frame / 64] >> frame % 64 & 1;
+}
 
 uint64_t pagemap_next_named(const struct pagemap *map, uint64_t frame)
 {

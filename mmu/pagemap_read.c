@@ -120,6 +120,7 @@ static enum c2_status read_plain(struct reader *reader)
 
 static enum c2_status close_group(struct reader *reader)
 {
+    C2_ASSERT(reader->line != 0);
     struct pagemap_line line = {.vpn = reader->virtual_address >> C2_PAGE_SHIFT, .line = reader->line};
     char size[32];
     if (!reader->open)

@@ -20,6 +20,7 @@
 
 void replica_log(struct mmu_replica *replica, uint64_t va, uint64_t frame, enum mmu_page_size size)
 {
+    C2_PROMISE(va % mmu_page_bytes(size) == 0 && frame % (mmu_page_bytes(size) >> C2_PAGE_SHIFT) == 0);
     if (replica->config.log_placements)
         pagemap_log_add(&replica->log, va >> C2_PAGE_SHIFT, frame, size);
 }
@@ -33,6 +34,7 @@ static enum c2_status log_room(struct mmu_replica *replica, struct c2_error *err
 static enum c2_status place_small(struct mmu_replica *replica, uint64_t page, const struct area *area,
                                   struct c2_error *err)
 {
+    C2_PROMISE(page % C2_PAGE_BYTES == 0 && area->view.prot);
     struct space *space = &replica->space;
     uint64_t frame;
     size_t by = rules_policy_of(&replica->config, area, page, MMU_PAGE_4K);
@@ -49,6 +51,7 @@ static enum c2_status place_small(struct mmu_replica *replica, uint64_t page, co
 static enum c2_status map_zero(struct mmu_replica *replica, uint64_t page, const struct area *area,
                                struct c2_error *err)
 {
+    C2_PROMISE(!area->backing && replica->config.zero_page);
     struct space *space = &replica->space;
     if (!replica->has_zero_frame && !frames_take_top(space->frames, &replica->zero_frame)) {
         tables_prune(space->tables, page);
@@ -64,6 +67,7 @@ static enum c2_status map_zero(struct mmu_replica *replica, uint64_t page, const
 static enum c2_status copy_zero(struct mmu_replica *replica, uint64_t page, const struct area *area,
                                 struct c2_error *err)
 {
+    C2_PROMISE(area->view.prot & MMU_WRITE && !area->backing);
     struct space *space = &replica->space;
     enum c2_status status = log_room(replica, err);
     if (status != C2_OK)
@@ -78,6 +82,7 @@ static enum c2_status copy_zero(struct mmu_replica *replica, uint64_t page, cons
 static enum c2_status place_first_touch(struct mmu_replica *replica, uint64_t page, const struct area *area,
                                         enum mmu_access access, struct c2_error *err)
 {
+    C2_PROMISE(page % C2_PAGE_BYTES == 0);
     enum c2_status status = log_room(replica, err);
     if (status != C2_OK || replica_place_huge(replica, page, area))
         return status;
@@ -93,6 +98,7 @@ static enum c2_status place_first_touch(struct mmu_replica *replica, uint64_t pa
 enum c2_status replica_touch(struct mmu_replica *replica, const struct area *area, uint64_t va, enum mmu_access access,
                              struct c2_error *err)
 {
+    C2_PROMISE(area->view.start.v <= va && va < area_end(area));
     const uint64_t page = c2_align_down(va, C2_PAGE_BYTES), entry = tables_get(replica->space.tables, page);
     if (entry & ENTRY_ZERO && access == MMU_ACCESS_WRITE)
         return copy_zero(replica, page, area, err);

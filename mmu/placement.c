@@ -75,6 +75,7 @@ static enum c2_status parse_age(struct mmu_config *config, const char *value, st
 /* key is "KEY=VALUE", cut at the '=' here. */
 static enum c2_status parse_key(struct mmu_config *config, char *key, struct c2_error *err)
 {
+    C2_ASSERT((unsigned)config->placement < POLICY_COUNT);
     const char *policy = mmu_placement_name(config->placement), *known = policies[config->placement].key;
     char *value = strchr(key, '=');
     if (value)
@@ -137,6 +138,7 @@ enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, 
 
 char *mmu_placement_text(char *buffer, size_t bytes, const struct mmu_config *config)
 {
+    C2_ASSERT(bytes != 0);
     char key[256] = "";
     if (config->placement == MMU_SAME_COLOR)
         snprintf(key, sizeof key, ",color=%u", config->color);

@@ -24,6 +24,7 @@ enum c2_status refuse_frames(const struct mmu_replica *replica, uint64_t va, str
 
 static enum c2_status refuse_color(const struct mmu_replica *replica, size_t by, uint64_t va, struct c2_error *err)
 {
+    C2_ASSERT(frames_policy(replica->space.frames, by)->colors != 0);
     char size[32], rule[MMU_PATH_BYTES];
     const struct mmu_config *policy = frames_policy(replica->space.frames, by);
     bool colored = policy->placement == MMU_COLORED;
@@ -53,6 +54,7 @@ static uint64_t match_owner(void *self, uint64_t va, uint64_t entry)
 static enum c2_status refuse_clash(const struct mmu_replica *replica, size_t by, uint64_t va, uint64_t frame,
                                    struct c2_error *err)
 {
+    C2_ASSERT(frame < frames_total(replica->space.frames));
     struct owner_search search = {.frame = frame};
     tables_visit(replica->space.tables, 0, MMU_ADDRESSES_END, match_owner, &search);
     char size[32], owner[48] = "a page table", rule[MMU_PATH_BYTES];
@@ -73,6 +75,7 @@ static enum c2_status refuse_clash(const struct mmu_replica *replica, size_t by,
 static enum c2_status refuse_map(const struct mmu_replica *replica, size_t by, enum frames_answer answer, uint64_t va,
                                  uint64_t frame, struct c2_error *err)
 {
+    C2_ASSERT(answer == FRAMES_HOLE || answer == FRAMES_CLASH);
     const struct pagemap *map = frames_map(replica->space.frames, by);
     uint32_t below = pagemap_line_below(map, va >> C2_PAGE_SHIFT);
     if (answer == FRAMES_HOLE)
@@ -88,6 +91,7 @@ static enum c2_status refuse_map(const struct mmu_replica *replica, size_t by, e
 enum c2_status refuse_placement(struct mmu_replica *replica, size_t by, enum frames_answer answer, uint64_t va,
                                 uint64_t frame, struct c2_error *err)
 {
+    C2_ASSERT(answer != FRAMES_PLACED);
     const struct frames *frames = replica->space.frames;
     enum mmu_placement placement = frames_policy(frames, by)->placement;
     bool all_taken = frames_taken(frames) + frames_idle(frames) == frames_total(frames);

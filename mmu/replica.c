@@ -28,6 +28,7 @@
 
 static int replica_commit(void *self, uint64_t first, uint64_t count)
 {
+    C2_ASSERT(count != 0);
     unsigned char *arena = self;
     return mprotect(arena + first * C2_PAGE_BYTES, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE) == 0 ? 0 : errno;
 }
@@ -40,6 +41,7 @@ static uint64_t arena_bytes(const struct mmu_config *config)
 
 static enum c2_status reserve_arena(struct tables_arena *arena, uint64_t bytes, struct c2_error *err)
 {
+    C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
     char size[32];
     void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
@@ -58,6 +60,7 @@ static enum c2_status reserve_arena(struct tables_arena *arena, uint64_t bytes, 
 
 static enum c2_status build(struct mmu_replica *replica, const struct tables_arena *arena, struct c2_error *err)
 {
+    C2_ASSERT(!replica->space.tables && !replica->space.frames);
     struct space *space = &replica->space;
     enum c2_status status = rules_create(replica, err);
     if (status == C2_OK)
@@ -122,6 +125,7 @@ static enum c2_status fail_mark(const char *what, uint64_t at, struct c2_error *
 static enum c2_status outcome(const struct mmu_replica *replica, int error, const char *call, uint64_t at,
                               struct c2_error *err)
 {
+    C2_ASSERT(error >= 0);
     if (error == 0)
         return C2_OK;
     return error == ENOSPC ? refuse_tables(replica, call, at, err) : c2_fail_memory(err, "a placement");
@@ -130,6 +134,7 @@ static enum c2_status outcome(const struct mmu_replica *replica, int error, cons
 static enum c2_status apply_mapped(struct mmu_replica *replica, const uint64_t *words, uint32_t count,
                                    struct c2_error *err)
 {
+    C2_PROMISE(count >= MARK_MAPPED_WORDS);
     struct area area;
     enum c2_status status = replica_is_range(words[0], words[1], words[2] & STREAM_MAPPED_RIGHTS)
                                 ? mark_area(&area, words, count, err)
@@ -141,6 +146,7 @@ static enum c2_status apply_mapped(struct mmu_replica *replica, const uint64_t *
 static enum c2_status apply_unmapped(struct mmu_replica *replica, const uint64_t *words, uint32_t count,
                                      struct c2_error *err)
 {
+    C2_PROMISE(count >= 2);
     struct space *space = &replica->space;
     const uint64_t start = words[0], end = start + words[1];
     (void)count;
@@ -160,6 +166,7 @@ static enum c2_status apply_unmapped(struct mmu_replica *replica, const uint64_t
 static enum c2_status apply_protected(struct mmu_replica *replica, const uint64_t *words, uint32_t count,
                                       struct c2_error *err)
 {
+    C2_PROMISE(count >= 3);
     (void)count;
     if (!replica_is_range(words[0], words[1], words[2]) || words[2] & ~(uint64_t)STREAM_MAPPED_RIGHTS)
         return fail_mark("a change of rights", words[0], err);
@@ -170,6 +177,7 @@ static enum c2_status apply_protected(struct mmu_replica *replica, const uint64_
 static enum c2_status apply_moved(struct mmu_replica *replica, const uint64_t *words, uint32_t count,
                                   struct c2_error *err)
 {
+    C2_PROMISE(count >= 5);
     struct space *space = &replica->space;
     const uint64_t from = words[0], to = words[1], bytes = words[2], there = words[3];
     struct space_move move = {from, to, bytes, (enum mmu_kind)words[4], false};
@@ -216,6 +224,7 @@ static enum c2_status apply_advised(struct mmu_replica *replica, const uint64_t 
 static enum c2_status replica_apply_touched(struct mmu_replica *replica, const uint64_t *words, uint32_t count,
                                             struct c2_error *err)
 {
+    C2_PROMISE(count >= 2);
     const struct area *area = areas_at(&replica->space.areas, words[0]);
     (void)count;
     if (!area || words[1] > MMU_ACCESS_EXEC || !area->view.prot)

@@ -40,6 +40,7 @@ static bool is_watched(const struct mmu *mmu, const struct area *area)
 
 struct host_rights rights_begin(const struct mmu *mmu, const struct area *area)
 {
+    C2_PROMISE(mmu->enforced <= MMU_ENFORCED_BY_ANY);
     return (struct host_rights){.enforced = mmu->enforced != MMU_NOT_ENFORCED,
                                 .watched = is_watched(mmu, area),
                                 .rights = rights_of_area(area->view.prot)};
@@ -64,6 +65,7 @@ struct runs {
 
 static void apply_run(struct runs *runs)
 {
+    C2_PROMISE(runs->at >= runs->from);
     if (runs->at > runs->from && !runs->error)
         runs->error = runs->apply(runs->mmu, runs->from, runs->at - runs->from, runs->state);
     runs->from = runs->at;
@@ -71,6 +73,7 @@ static void apply_run(struct runs *runs)
 
 static void lengthen_run(struct runs *runs, uint64_t to, unsigned state)
 {
+    C2_PROMISE(to >= runs->at);
     if (to == runs->at)
         return;
     if (state != runs->state)
@@ -81,6 +84,7 @@ static void lengthen_run(struct runs *runs, uint64_t to, unsigned state)
 
 static uint64_t visit_page(void *self, uint64_t va, uint64_t entry)
 {
+    C2_PROMISE(va % C2_PAGE_BYTES == 0);
     struct runs *runs = self;
     lengthen_run(runs, va, ABSENT);
     lengthen_run(runs, va + C2_PAGE_BYTES, runs->state_of(runs, entry));
@@ -89,6 +93,7 @@ static uint64_t visit_page(void *self, uint64_t va, uint64_t entry)
 
 static int apply_runs(struct runs *runs, uint64_t start, uint64_t end)
 {
+    C2_ASSERT(tables_is_range(start, end));
     runs->from = runs->at = start;
     tables_visit(runs->mmu->space.tables, start, end, visit_page, runs);
     lengthen_run(runs, end, ABSENT);
@@ -109,12 +114,14 @@ static unsigned state_by_presence(const struct runs *runs, uint64_t entry)
 
 static int apply_protection(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
 {
+    C2_PROMISE((state & ~(unsigned)READ_WRITE) == 0);
     return mmu->host.protect(mmu->host.self, start, bytes, state);
 }
 
 /* Where absent pages are absent on the host, too. */
 static int rights_apply_touched(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
 {
+    C2_PROMISE(state <= ONLY_READ);
     const struct mmu_host *host = &mmu->host;
     const int error = state == ABSENT ? 0 : host->complete(host->self, start, bytes);
     return error || state != ONLY_READ ? error : host->guard(host->self, start, bytes, true);
@@ -122,6 +129,7 @@ static int rights_apply_touched(struct mmu *mmu, uint64_t start, uint64_t bytes,
 
 static int apply_presence(struct mmu *mmu, uint64_t start, uint64_t bytes, unsigned state)
 {
+    C2_PROMISE(state <= ONLY_READ);
     return state == ABSENT ? mmu->host.discard(mmu->host.self, start, bytes)
                            : rights_apply_touched(mmu, start, bytes, state);
 }
@@ -133,6 +141,7 @@ typedef int part(struct mmu *mmu, const struct area *area, uint64_t from, uint64
 
 static int each_part(struct mmu *mmu, uint64_t start, uint64_t end, part *each, const void *with)
 {
+    C2_ASSERT(tables_is_range(start, end));
     const struct mmu_areas *areas = &mmu->space.areas;
     int error = 0;
     for (const struct area *area = areas_first_in(areas, start, end); area && !error;
@@ -146,6 +155,7 @@ static int each_part(struct mmu *mmu, uint64_t start, uint64_t end, part *each, 
 /* with: the rights to be, or NULL for those of the area. */
 static int protect_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, const void *with)
 {
+    C2_PROMISE(area->view.start.v <= from && from < to && to <= area_end(area));
     const unsigned prot = with ? *(const unsigned *)with : area->view.prot;
     if (is_watched(mmu, area))
         return mmu->host.protect(mmu->host.self, from, to - from, rights_of_area(prot));
@@ -155,6 +165,7 @@ static int protect_part(struct mmu *mmu, const struct area *area, uint64_t from,
 
 static int watch_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, runs_apply *apply)
 {
+    C2_PROMISE(area->view.start.v <= from && from < to && to <= area_end(area));
     struct runs runs = {.mmu = mmu, .apply = apply, .state_of = state_by_presence};
     if (!is_watched(mmu, area))
         return 0;
@@ -183,6 +194,7 @@ static int unwatch_part(struct mmu *mmu, const struct area *area, uint64_t from,
 
 static int open_part(struct mmu *mmu, const struct area *area, uint64_t from, uint64_t to, const void *with)
 {
+    C2_PROMISE(area->view.start.v <= from && from < to && to <= area_end(area));
     const struct mmu_host *host = &mmu->host;
     const int error = unwatch_part(mmu, area, from, to, with);
     return error ? error : host->protect(host->self, from, to - from, area->may_write ? READ_WRITE : MMU_READ);
@@ -192,6 +204,7 @@ static int open_part(struct mmu *mmu, const struct area *area, uint64_t from, ui
 
 int rights_protect(struct mmu *mmu, uint64_t start, uint64_t end, unsigned prot)
 {
+    C2_ASSERT(tables_is_range(start, end));
     if (mmu->enforced == MMU_NOT_ENFORCED)
         return 0;
     int error = mmu->host.room(mmu->host.self, false);
@@ -216,6 +229,7 @@ int rights_move(struct mmu *mmu, uint64_t start, uint64_t end)
 
 int rights_close(struct mmu *mmu, const struct area *area, uint64_t start, uint64_t end)
 {
+    C2_ASSERT(tables_is_range(start, end) && start < end);
     const bool protects = mmu->enforced != MMU_NOT_ENFORCED && !is_watched(mmu, area);
     return protects ? mmu->host.protect(mmu->host.self, start, end - start, 0) : 0;
 }
@@ -224,6 +238,7 @@ int rights_close(struct mmu *mmu, const struct area *area, uint64_t start, uint6
 
 static enum c2_status rights_refused(int error, uint64_t page, struct c2_error *err)
 {
+    C2_ASSERT(error != 0);
     return c2_fail(err, C2_ERR_NO_MEMORY, "the host cannot open the page at 0x%llx: %s%s", (unsigned long long)page,
                    strerror(error),
                    error == ENOMEM ? " (it may be the number of mappings: raise vm.max_map_count)" : "");
@@ -240,6 +255,7 @@ static bool is_lent(const struct mmu *mmu, uint64_t page)
 
 static int protect_page(struct mmu *mmu, uint64_t page, unsigned rights)
 {
+    C2_ASSERT(page % C2_PAGE_BYTES == 0 && (rights & ~(unsigned)READ_WRITE) == 0);
     const struct mmu_host *host = &mmu->host;
     const int error = host->room(host->self, true); /* a mapping that is refused is better than a touch that is */
     return error ? error : host->protect(host->self, page, C2_PAGE_BYTES, rights);
@@ -247,6 +263,7 @@ static int protect_page(struct mmu *mmu, uint64_t page, unsigned rights)
 
 static int rights_put_page(struct mmu *mmu, uint64_t page, uint64_t entry, enum mmu_access access)
 {
+    C2_PROMISE(page % C2_PAGE_BYTES == 0 && mmu->enforced == MMU_ENFORCED_BY_USERFAULTS);
     const enum host_page what = access == MMU_ACCESS_WRITE ? HOST_PAGE_OWN
                                 : entry & ENTRY_ZERO       ? HOST_PAGE_GUARDED
                                                            : HOST_PAGE_ZERO;
@@ -256,6 +273,7 @@ static int rights_put_page(struct mmu *mmu, uint64_t page, uint64_t entry, enum 
 enum c2_status rights_open(struct mmu *mmu, const struct area *area, uint64_t page, uint64_t entry,
                            enum mmu_access access, struct c2_error *err)
 {
+    C2_PROMISE(page % C2_PAGE_BYTES == 0 && entry & ENTRY_PRESENT);
     if (mmu->enforced == MMU_NOT_ENFORCED)
         return C2_OK;
     const int error = is_watched(mmu, area) ? rights_put_page(mmu, page, entry, access)
@@ -265,6 +283,7 @@ enum c2_status rights_open(struct mmu *mmu, const struct area *area, uint64_t pa
 
 void rights_shut(struct mmu *mmu, const struct area *area, uint64_t page)
 {
+    C2_ASSERT(page % C2_PAGE_BYTES == 0);
     const struct mmu_host *host = &mmu->host;
     if (mmu->enforced == MMU_NOT_ENFORCED)
         return;
@@ -274,6 +293,7 @@ void rights_shut(struct mmu *mmu, const struct area *area, uint64_t page)
 
 enum c2_status rights_written(struct mmu *mmu, const struct area *area, uint64_t page, struct c2_error *err)
 {
+    C2_PROMISE(area->view.prot & MMU_WRITE);
     const struct mmu_host *host = &mmu->host;
     if (mmu->enforced == MMU_NOT_ENFORCED || (is_watched(mmu, area) && is_lent(mmu, page)))
         return C2_OK;
@@ -314,6 +334,7 @@ static bool all_ready(const struct mmu *mmu, uint64_t start, uint64_t end)
 
 int mmu_lend(struct mmu *mmu, struct guest_va va, uint64_t bytes)
 {
+    C2_ASSERT(va.v + bytes >= va.v);
     const uint64_t start = c2_align_down(va.v, C2_PAGE_BYTES), end = c2_align_up(va.v + bytes, C2_PAGE_BYTES);
     if (mmu->enforced == MMU_NOT_ENFORCED || bytes == 0 || SHORTCUT(all_ready(mmu, start, end)))
         return 0;
@@ -373,6 +394,7 @@ enum c2_status mmu_enforce(struct mmu *mmu, enum mmu_enforcement how, struct c2_
  * longer there. */
 static int renew_hole(struct mmu *mmu, const struct area *before, const struct area *behind)
 {
+    C2_ASSERT(!behind || behind->view.start.v >= area_end(before));
     const struct mmu_host *host = &mmu->host;
     const uint64_t low = area_end(before), high = behind ? behind->view.start.v : low;
     if (low == high || high - low > HOST_HOLE_BYTES)

@@ -52,6 +52,7 @@ static bool names_file(const char *name, const char *path)
 
 static unsigned rules_rank(enum mmu_region_kind kind)
 {
+    C2_PROMISE(kind <= MMU_REGION_OBJECT);
     return kind == MMU_REGION_OBJECT ? 0 : kind == MMU_REGION_FILE ? 1 : 2;
 }
 
@@ -59,6 +60,7 @@ static unsigned rules_rank(enum mmu_region_kind kind)
 static bool rules_holds(const struct mmu_region *region, const struct area *area, uint64_t start, uint64_t bytes,
                         bool whole)
 {
+    C2_PROMISE(start % C2_PAGE_BYTES == 0 && bytes % C2_PAGE_BYTES == 0);
     const char *path = area->view.path;
     uint64_t end = region->start + region->bytes;
     switch (region->kind) {
@@ -84,6 +86,7 @@ static bool rules_holds(const struct mmu_region *region, const struct area *area
 size_t rules_policy_of(const struct mmu_config *config, const struct area *area, uint64_t start,
                        enum mmu_page_size size)
 {
+    C2_PROMISE(start % mmu_page_bytes(size) == 0);
     size_t best = 0;
     unsigned best_rank = UINT_MAX;
     for (size_t i = 0; i < config->rule_count; i++) {
@@ -99,6 +102,7 @@ size_t rules_policy_of(const struct mmu_config *config, const struct area *area,
 size_t rules_huge_region_of(const struct mmu_config *config, const struct area *area, uint64_t start,
                             enum mmu_page_size size)
 {
+    C2_PROMISE(start % mmu_page_bytes(size) == 0);
     size_t count = config->huge_region_count, best = count;
     unsigned best_rank = UINT_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -144,6 +148,7 @@ static enum c2_status rules_check_ages(const struct mmu_config *config, struct c
 
 static enum c2_status check_huge(const struct mmu_config *config, size_t i, struct c2_error *err)
 {
+    C2_ASSERT(i < config->huge_region_count);
     const struct mmu_region *region = &config->huge_regions[i];
     if (config->huge == MMU_HUGE_NEVER)
         return c2_fail(err, C2_ERR_INVALID, "huge pages for %s and never contradict each other", region->name);
@@ -176,6 +181,7 @@ enum c2_status rules_check(const struct mmu_config *config, struct c2_error *err
 
 const char *rules_phrase(char *buffer, size_t bytes, const struct mmu_config *config, size_t by)
 {
+    C2_ASSERT(by <= config->rule_count);
     snprintf(buffer, bytes, "%s%s", by > 0 ? ", by the rule for " : "",
              by > 0 ? config->rules[by - 1].region.name : "");
     return buffer;
@@ -185,6 +191,7 @@ const char *rules_phrase(char *buffer, size_t bytes, const struct mmu_config *co
 
 enum c2_status rules_create(struct mmu_replica *replica, struct c2_error *err)
 {
+    C2_ASSERT(!replica->placed_by && !replica->enlarged_by);
     replica->placed_by = c2_calloc(replica->config.rule_count + 1, sizeof *replica->placed_by);
     replica->enlarged_by = c2_calloc(replica->config.huge_region_count + 1, sizeof *replica->enlarged_by);
     return replica->placed_by && replica->enlarged_by ? C2_OK : c2_fail_memory(err, "the counts of placement rules");
@@ -205,10 +212,12 @@ void rules_count(struct mmu_rule_counts *counts, enum mmu_page_size size)
 
 const struct mmu_rule_counts *mmu_replica_rule_counts(const struct mmu_replica *replica, size_t rule)
 {
+    C2_ASSERT(rule <= replica->config.rule_count);
     return &replica->placed_by[rule + 1];
 }
 
 const struct mmu_rule_counts *mmu_replica_region_counts(const struct mmu_replica *replica, size_t huge_region)
 {
+    C2_ASSERT(huge_region <= replica->config.huge_region_count);
     return &replica->enlarged_by[huge_region];
 }

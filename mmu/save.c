@@ -93,6 +93,7 @@ static bool save_is_zero(const uint8_t *page) { return page[0] == 0 && memcmp(pa
 
 static bool has_content(const struct area *area, uint64_t va)
 {
+    C2_PROMISE(va % C2_PAGE_BYTES == 0);
     if (area->view.kind == MMU_FILE)
         return !area->view.shared;
     return !save_is_zero(bytes_at(va));
@@ -101,6 +102,7 @@ static bool has_content(const struct area *area, uint64_t va)
 static uint64_t save_put_page(void *self, uint64_t va, uint64_t entry)
 {
     struct pages *pages = self;
+    C2_PROMISE(va >= pages->next && entry & (ENTRY_PRESENT | ENTRY_KEPT));
     const bool content = has_content(pages->area, va);
     uint64_t number = 1 + ((va - pages->next) >> C2_PAGE_SHIFT << 2 | (entry & ENTRY_ZERO ? 2 : 0) | content);
     checkpoint_number(pages->c, &number, CHECKPOINT_ANY);
@@ -135,6 +137,7 @@ static void put_pages(struct mmu *mmu, struct checkpoint *c, const struct area *
 
 static void set_page(struct mmu *mmu, struct checkpoint *c, const struct area *area, uint64_t va, bool only_read)
 {
+    C2_PROMISE(area->view.start.v <= va && va < area_end(area));
     struct c2_error why;
     uint64_t entry = leaf_rights(area->view.prot);
     if (only_read)
@@ -147,6 +150,7 @@ static void set_page(struct mmu *mmu, struct checkpoint *c, const struct area *a
 
 static void get_pages(struct mmu *mmu, struct checkpoint *c, const struct area *area)
 {
+    C2_ASSERT(area->view.bytes != 0);
     uint64_t next = area->view.start.v, number = 0;
     for (;;) {
         checkpoint_number(c, &number, CHECKPOINT_ANY);
@@ -178,6 +182,7 @@ static void get_area_pages(struct mmu *mmu, struct checkpoint *c, const struct a
 
 static void save_area(struct mmu *mmu, struct checkpoint *c, const struct area *area)
 {
+    C2_ASSERT(area->view.bytes != 0);
     struct saved_area saved = {.area = *area};
     if (area->backing) {
         saved.inode = area->backing->inode;
@@ -191,6 +196,7 @@ static void save_area(struct mmu *mmu, struct checkpoint *c, const struct area *
 
 static void fail_map(struct checkpoint *c, const struct area *area, int error)
 {
+    C2_ASSERT(error != 0);
     struct c2_error why;
     c2_fail(&why, C2_ERR_NO_MEMORY, "the host cannot map the guest's memory at 0x%llx again: %s",
             (unsigned long long)area->view.start.v, strerror(error));

@@ -31,6 +31,7 @@ static _Thread_local sigjmp_buf probe_failed;
 
 int sigbus_replace(uint64_t page, unsigned rights)
 {
+    C2_ASSERT(page % C2_PAGE_BYTES == 0 && (rights & ~(unsigned)(MMU_READ | MMU_WRITE)) == 0);
     void *to = (void *)(uintptr_t)page;
     if (mmap(to, C2_PAGE_BYTES, (int)rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
         return errno;
@@ -70,6 +71,7 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
 
 int sigbus_guard(void)
 {
+    C2_ASSERT(!guard.set);
     guard.set = true;
     guard.lost_pages = 0;
     struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -85,6 +87,7 @@ int sigbus_guard(void)
 
 void sigbus_release(void)
 {
+    C2_ASSERT(guard.set);
     sigaction(SIGBUS, &guard.previous, NULL);
     memset(&guard, 0, sizeof guard);
 }
@@ -93,6 +96,7 @@ uint64_t sigbus_lost_pages(void) { return __atomic_load_n(&guard.lost_pages, __A
 
 bool sigbus_readable(const void *byte)
 {
+    C2_ASSERT(!probing);
     if (sigsetjmp(probe_failed, 0) != 0) {
         probing = 0;
         return false;

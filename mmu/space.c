@@ -25,6 +25,7 @@ void space_release(struct space *space)
 
 enum c2_status space_listen(struct space *space, struct mmu_listener listener, struct c2_error *err)
 {
+    C2_ASSERT(space->listener_count <= MMU_LISTENERS);
     if (space->listener_count == MMU_LISTENERS)
         return c2_fail(err, C2_ERR_INTERNAL, "more than %d listeners on the address space", MMU_LISTENERS);
     space->listeners[space->listener_count++] = listener;
@@ -45,6 +46,7 @@ void space_begin(struct space *space) { tables_tell(space->tables, true); }
 
 void space_end(struct space *space, uint64_t start, uint64_t end, bool code)
 {
+    C2_ASSERT(tables_is_range(start, end));
     tables_tell(space->tables, false);
     for (unsigned i = 0; i < space->listener_count; i++) {
         const struct mmu_listener *listener = &space->listeners[i];
@@ -74,6 +76,7 @@ void space_tell_mapped(const struct space *space, uint64_t start, uint64_t end)
 
 uint64_t leaf_rights(unsigned prot)
 {
+    C2_PROMISE((prot & ~(unsigned)(MMU_READ | MMU_WRITE | MMU_EXEC)) == 0);
     if (!prot)
         return ENTRY_KEPT;
     return ENTRY_PRESENT | ENTRY_USER | (prot & MMU_WRITE ? ENTRY_WRITE : 0) | (prot & MMU_EXEC ? 0 : ENTRY_NOEXEC);
@@ -81,6 +84,7 @@ uint64_t leaf_rights(unsigned prot)
 
 bool space_has_code(const struct space *space, uint64_t start, uint64_t end)
 {
+    C2_PROMISE(start <= end);
     const struct mmu_areas *areas = &space->areas;
     for (const struct area *area = areas_first_in(areas, start, end); area; area = areas_next_in(areas, area, end)) {
         if (area->view.prot & MMU_EXEC)
@@ -101,6 +105,7 @@ static bool loses_rights(const struct space *space, uint64_t start, uint64_t end
 
 uint64_t entry_with_rights(uint64_t entry, unsigned prot)
 {
+    C2_PROMISE(entry & (ENTRY_PRESENT | ENTRY_KEPT));
     const uint64_t kept = ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY | ENTRY_LARGE | ENTRY_GIANT | ENTRY_ZERO;
     const uint64_t rights = leaf_rights(prot);
     return (entry & kept) | (entry & ENTRY_ZERO ? rights & ~ENTRY_WRITE : rights);
@@ -114,6 +119,7 @@ static uint64_t set_rights(void *self, uint64_t va, uint64_t entry)
 
 int space_protect(struct space *space, uint64_t start, uint64_t end, unsigned prot)
 {
+    C2_ASSERT(tables_is_range(start, end) && (prot & ~(unsigned)(MMU_READ | MMU_WRITE | MMU_EXEC)) == 0);
     struct mmu_areas *areas = &space->areas;
     int error = space_isolate(space, start, end);
     if (error)
@@ -136,6 +142,7 @@ int space_protect(struct space *space, uint64_t start, uint64_t end, unsigned pr
 
 int space_isolate(struct space *space, uint64_t start, uint64_t end)
 {
+    C2_ASSERT(tables_is_range(start, end));
     int error = areas_reserve(&space->areas, 2);
     if (!error)
         error = space_split_at(space, start, end);
@@ -149,6 +156,7 @@ int space_isolate(struct space *space, uint64_t start, uint64_t end)
 /* The zero page stays for the next that reads. */
 static uint64_t drop_page(void *self, uint64_t va, uint64_t entry)
 {
+    C2_PROMISE(entry & (ENTRY_PRESENT | ENTRY_KEPT));
     struct frames *frames = self;
     (void)va;
     if (!frames || entry & ENTRY_ZERO)
@@ -162,11 +170,13 @@ static uint64_t drop_page(void *self, uint64_t va, uint64_t entry)
 
 static void drop_pages(struct space *space, uint64_t start, uint64_t end)
 {
+    C2_PROMISE(tables_is_range(start, end));
     tables_visit(space->tables, start, end, drop_page, space->frames);
 }
 
 void space_clear(struct space *space, uint64_t start, uint64_t end)
 {
+    C2_ASSERT(tables_is_range(start, end));
     drop_pages(space, start, end);
     areas_remove(&space->areas, start, end);
 }
@@ -174,6 +184,7 @@ void space_clear(struct space *space, uint64_t start, uint64_t end)
 /* Two cuts and the new one need room. */
 int space_put(struct space *space, struct area *area)
 {
+    C2_ASSERT(area->view.bytes != 0 && tables_is_range(area->view.start.v, area_end(area)));
     const uint64_t start = area->view.start.v, end = area_end(area);
     const bool replaces = !areas_free(&space->areas, start, end);
     const bool code = (area->view.prot & MMU_EXEC) || space_has_code(space, start, end);
@@ -197,6 +208,7 @@ int space_put(struct space *space, struct area *area)
 
 int space_discard(struct space *space, uint64_t start, uint64_t end)
 {
+    C2_ASSERT(tables_is_range(start, end));
     int error = space_split_at(space, start, end);
     if (error)
         return error;
@@ -208,6 +220,7 @@ int space_discard(struct space *space, uint64_t start, uint64_t end)
 
 int space_advise(struct space *space, uint64_t start, uint64_t end, bool huge)
 {
+    C2_ASSERT(tables_is_range(start, end));
     struct mmu_areas *areas = &space->areas;
     int error = space_isolate(space, start, end);
     if (error)
@@ -255,6 +268,7 @@ static int copy_pages(struct space *space, const struct space_move *move)
 
 int space_move_begin(struct space *space, struct space_move *move)
 {
+    C2_ASSERT(move->from + move->bytes <= move->to || move->to + move->bytes <= move->from);
     const uint64_t from = move->from, end = from + move->bytes;
     int error = space_isolate(space, from, end);
     if (error)
@@ -283,6 +297,7 @@ static void move_area(struct space *space, const struct space_move *move)
 
 void space_move_end(struct space *space, const struct space_move *move, bool moved)
 {
+    C2_ASSERT(move->bytes != 0);
     const uint64_t stale = moved ? move->from : move->to, end = move->from + move->bytes;
     tables_visit(space->tables, stale, stale + move->bytes, space_forget_entry, NULL);
     if (moved)

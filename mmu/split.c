@@ -14,6 +14,7 @@ int space_errno(enum c2_status status) { return status == C2_OK ? 0 : status == 
 /* A kept translation has its size too. */
 static int split_across(struct space *space, uint64_t va)
 {
+    C2_ASSERT(va % C2_PAGE_BYTES == 0);
     uint64_t entry = va < MMU_ADDRESSES_END ? tables_get(space->tables, va) : 0;
     uint64_t bytes = mmu_page_bytes(entry_size(entry));
     if (!(entry & ENTRY_LARGE) || va % bytes == 0)
@@ -27,12 +28,14 @@ static int split_across(struct space *space, uint64_t va)
 
 int space_split_at(struct space *space, uint64_t start, uint64_t end)
 {
+    C2_ASSERT(tables_is_range(start, end));
     int error = split_across(space, start);
     return error ? error : split_across(space, end);
 }
 
 int space_split_for_move(struct space *space, uint64_t start, uint64_t end, uint64_t distance)
 {
+    C2_ASSERT(tables_is_range(start, end) && distance % C2_PAGE_BYTES == 0);
     if (space->counts.huge_2m + space->counts.huge_1g == 0)
         return 0;
     for (int size = MMU_PAGE_1G; size > MMU_PAGE_4K; size--) {

@@ -59,6 +59,7 @@ struct tables {
 
 static struct table_info *tables_info_of(const struct tables *tables, uint32_t table)
 {
+    C2_PROMISE(table < tables->arena.pages);
     return &tables->infos[table / CHUNK_TABLES][table % CHUNK_TABLES];
 }
 
@@ -77,7 +78,11 @@ static uint32_t table_of(const struct tables *tables, uint64_t entry)
     return (uint32_t)(((entry & ENTRY_ADDRESS) - tables->arena.address) >> C2_PAGE_SHIFT);
 }
 
-static unsigned level_shift(int level) { return C2_PAGE_SHIFT + 9 * (unsigned)level; }
+static unsigned level_shift(int level)
+{
+    C2_PROMISE(level >= 0 && level <= TOP_LEVEL);
+    return C2_PAGE_SHIFT + 9 * (unsigned)level;
+}
 
 static unsigned tables_slot_of(uint64_t va, int level) { return va >> level_shift(level) & (ENTRIES - 1); }
 
@@ -88,6 +93,7 @@ static bool is_leaf(uint64_t entry, int level) { return level == 0 || entry & EN
 /* Where pages of the level's size are counted that are present. */
 static uint64_t *present_count(struct tables *tables, int level)
 {
+    C2_PROMISE(level < MMU_PAGE_SIZES);
     uint64_t *counts[] = {&tables->counts->small_present, &tables->counts->huge_2m_present,
                           &tables->counts->huge_1g_present};
     return counts[level];
@@ -130,6 +136,7 @@ static void tables_store(struct tables *tables, uint32_t table, int level, unsig
 
 static enum c2_status commit_arena(struct tables *tables, struct c2_error *err)
 {
+    C2_ASSERT(tables->committed < tables->arena.pages);
     uint64_t left = tables->arena.pages - tables->committed;
     uint32_t count = left < COMMIT_PAGES ? (uint32_t)left : COMMIT_PAGES;
     if (tables->arena.commit) {
@@ -144,6 +151,7 @@ static enum c2_status commit_arena(struct tables *tables, struct c2_error *err)
 /* The next table of the arena that was never used. */
 static enum c2_status fresh_table(struct tables *tables, uint32_t *table, struct c2_error *err)
 {
+    C2_PROMISE(tables->created <= tables->committed);
     if (tables->created == tables->arena.pages)
         return c2_fail(err, C2_ERR_NO_MEMORY,
                        "the room for %llu page tables is full: the guest's mapped pages are "
@@ -172,6 +180,7 @@ static enum c2_status tables_find_table(struct tables *tables, uint32_t *table, 
 
 static void release_table(struct tables *tables, uint32_t table)
 {
+    C2_ASSERT(table < tables->created);
     tables_info_of(tables, table)->next_free = tables->first_free;
     tables->first_free = table;
 }
@@ -197,6 +206,7 @@ static enum c2_status tables_add_table(struct tables *tables, uint32_t *out, str
 /* Ends the empty table that slot of parent points to. */
 static void drop_table(struct tables *tables, uint32_t parent, int parent_level, unsigned slot)
 {
+    C2_PROMISE(tables_entries_of(tables, parent)[slot] != 0);
     uint32_t table = table_of(tables, tables_entries_of(tables, parent)[slot]);
     tables_store(tables, parent, parent_level, slot, 0);
     if (tables->frames)
@@ -208,6 +218,7 @@ static void drop_table(struct tables *tables, uint32_t parent, int parent_level,
 enum c2_status tables_create(struct tables **out, const struct tables_arena *arena, struct frames *frames,
                              struct mmu_counts *counts, struct c2_error *err)
 {
+    C2_ASSERT(arena->pages != 0);
     *out = NULL;
     struct tables *tables = c2_calloc(1, sizeof *tables);
     if (!tables)
@@ -242,13 +253,18 @@ unsigned char *tables_memory(const struct tables *tables) { return tables->arena
 
 uint64_t tables_committed(const struct tables *tables) { return tables->committed * C2_PAGE_BYTES; }
 
-void tables_moved(struct tables *tables, unsigned char *memory) { tables->arena.memory = memory; }
+void tables_moved(struct tables *tables, unsigned char *memory)
+{
+    C2_ASSERT(memory);
+    tables->arena.memory = memory;
+}
 
 /* ------------------------------------------------------------------ one page */
 
 /* The entry of a huge page for the 4 KiB of va in it. */
 static uint64_t tables_piece_of(uint64_t entry, uint64_t va)
 {
+    C2_PROMISE(entry != 0);
     return entry + (va & (mmu_page_bytes(entry_size(entry)) - 1) & ~(C2_PAGE_BYTES - 1));
 }
 
@@ -286,6 +302,7 @@ unsigned tables_walk(const struct tables *tables, uint64_t va, uint64_t address[
 /* The table whose entry for va is of `bottom`; the tables on the way exist. */
 static uint32_t leaf_table(const struct tables *tables, uint64_t va, int bottom)
 {
+    C2_PROMISE(bottom >= 0 && bottom < TOP_LEVEL);
     uint32_t table = 0;
     for (int level = TOP_LEVEL; level > bottom; level--) {
         uint64_t entry = tables_entries_of(tables, table)[tables_slot_of(va, level)];
@@ -305,6 +322,7 @@ static bool tables_is_zero(const uint64_t *entries)
 
 enum c2_status tables_prepare(struct tables *tables, uint64_t va, enum mmu_page_size size, struct c2_error *err)
 {
+    C2_ASSERT(va < MMU_ADDRESSES_END);
     uint32_t table = 0;
     for (int level = TOP_LEVEL; level > (int)size; level--) {
         uint64_t entry = tables_entries_of(tables, table)[tables_slot_of(va, level)];

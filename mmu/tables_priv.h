@@ -31,6 +31,12 @@ struct tables_arena {
     void *self;
 };
 
+/* Whether [start, end) is of whole pages, or empty. */
+static inline bool tables_is_range(uint64_t start, uint64_t end)
+{
+    return start <= end && (start | end) % C2_PAGE_BYTES == 0;
+}
+
 struct tables;
 /* frames: where tables get theirs; NULL: they have none. counts: table_pages and what is present are kept up to date
  * there. */

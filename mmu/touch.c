@@ -53,6 +53,7 @@ static uint64_t count_page(void *self, uint64_t va, uint64_t entry)
 
 uint64_t mmu_present_bytes(const struct mmu *mmu, struct guest_va start, uint64_t bytes)
 {
+    C2_ASSERT(tables_is_range(start.v, start.v + bytes));
     uint64_t present = 0;
     tables_visit(mmu->space.tables, start.v, start.v + bytes, count_page, &present);
     return present;
@@ -77,6 +78,7 @@ bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsig
 
 static enum mmu_fault touch_touched(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
 {
+    C2_PROMISE(mmu->space.counts.faults != 0);
     MMU_MARK(mmu, STREAM_TOUCHED, va.v, access == MMU_ACCESS_UNKNOWN ? MMU_ACCESS_READ : access);
     return mmu_written(mmu, err) == C2_OK ? MMU_FAULT_NONE : MMU_FAULT_FAILED;
 }
@@ -84,6 +86,7 @@ static enum mmu_fault touch_touched(struct mmu *mmu, struct guest_va va, enum mm
 static enum mmu_fault first_write(struct mmu *mmu, uint64_t page, const struct area *area, struct guest_va va,
                                   struct c2_error *err)
 {
+    C2_PROMISE(area->view.prot & MMU_WRITE && !area->backing && page == c2_align_down(va.v, C2_PAGE_BYTES));
     if (rights_written(mmu, area, page, err) != C2_OK)
         return MMU_FAULT_FAILED;
     space_begin(&mmu->space);
@@ -96,6 +99,7 @@ static enum mmu_fault first_write(struct mmu *mmu, uint64_t page, const struct a
 static enum mmu_fault prepare_page(struct mmu *mmu, uint64_t page, const struct area *area, uint64_t entry,
                                    enum mmu_access access, struct c2_error *err)
 {
+    C2_PROMISE(page % C2_PAGE_BYTES == 0 && entry & ENTRY_PRESENT);
     enum mmu_fault fault = MMU_FAULT_NONE;
     if (rights_open(mmu, area, page, entry, access, err) != C2_OK)
         return MMU_FAULT_FAILED;
@@ -111,6 +115,7 @@ static enum mmu_fault prepare_page(struct mmu *mmu, uint64_t page, const struct 
 static enum mmu_fault touch_first_touch(struct mmu *mmu, uint64_t page, const struct area *area, struct guest_va va,
                                         enum mmu_access access, struct c2_error *err)
 {
+    C2_PROMISE(area->view.prot && page == c2_align_down(va.v, C2_PAGE_BYTES));
     uint64_t entry = leaf_rights(area->view.prot);
     if (mmu->config.tells_writes && access != MMU_ACCESS_WRITE && !area->backing)
         entry = (entry & ~ENTRY_WRITE) | ENTRY_ZERO;
@@ -163,6 +168,7 @@ enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access ac
 static enum mmu_fault touch_pages(struct mmu *mmu, uint64_t start, uint64_t last, enum mmu_access access,
                                   uint64_t *page, struct c2_error *err)
 {
+    C2_PROMISE(start <= last && access != MMU_ACCESS_UNKNOWN);
     for (*page = start;; *page = c2_align_down(*page, C2_PAGE_BYTES) + C2_PAGE_BYTES) {
         enum mmu_fault fault = touch_touch_page(mmu, (struct guest_va){*page}, access, err);
         if (fault != MMU_FAULT_NONE || c2_align_down(*page, C2_PAGE_BYTES) == c2_align_down(last, C2_PAGE_BYTES))

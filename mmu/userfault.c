@@ -32,6 +32,7 @@ void userfault_close(void)
 
 static int userfault_ask(unsigned long request, void *argument)
 {
+    C2_ASSERT(descriptor >= 0);
     return ioctl(descriptor, request, argument) == 0 ? 0 : errno;
 }
 
@@ -54,6 +55,7 @@ int userfault_open(void)
 
 int userfault_watch(uint64_t start, uint64_t bytes, bool on)
 {
+    C2_ASSERT(bytes != 0 && (start | bytes) % C2_PAGE_BYTES == 0);
     struct uffdio_register wanted = {.range = {start, bytes},
                                      .mode = UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_WP};
     return on ? userfault_ask(UFFDIO_REGISTER, &wanted) : userfault_ask(UFFDIO_UNREGISTER, &wanted.range);
@@ -61,6 +63,7 @@ int userfault_watch(uint64_t start, uint64_t bytes, bool on)
 
 int userfault_guard(uint64_t start, uint64_t bytes, bool on)
 {
+    C2_ASSERT(bytes != 0 && (start | bytes) % C2_PAGE_BYTES == 0);
     struct uffdio_writeprotect wanted = {.range = {start, bytes}, .mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0};
     return userfault_ask(UFFDIO_WRITEPROTECT, &wanted);
 }
@@ -68,6 +71,7 @@ int userfault_guard(uint64_t start, uint64_t bytes, bool on)
 /* A copy of zeros at once is cheaper than the zero page and the host's fault behind it. */
 int userfault_put(uint64_t page, enum host_page what)
 {
+    C2_ASSERT(page % C2_PAGE_BYTES == 0);
     static const uint8_t zeros[C2_PAGE_BYTES];
     struct uffdio_copy copy = {.dst = page, .src = (uintptr_t)zeros, .len = sizeof zeros};
     struct uffdio_zeropage zero = {.range = {page, C2_PAGE_BYTES}};

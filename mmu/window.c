@@ -37,6 +37,7 @@ static void *host_pointer(uint64_t address) { return (void *)(uintptr_t)address;
 
 static int map_at(uint64_t start, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
 {
+    C2_ASSERT(bytes != 0 && tables_is_range(start, start + bytes));
     void *at = mmap(host_pointer(start), bytes, prot, flags | MAP_FIXED, fd, (off_t)offset);
     return at == MAP_FAILED ? errno : 0;
 }
@@ -91,6 +92,7 @@ static void start_counting(void)
 
 static int window_room(void *self, bool shrinks)
 {
+    C2_ASSERT(pieces.limit > pieces.own + PIECES_A_CHANGE);
     (void)self;
     const uint64_t limit = pieces.limit - (shrinks ? pieces.own / 2 : pieces.own) - PIECES_A_CHANGE;
     if (pieces.most > limit && pieces.asked >= ASKED_BETWEEN) {
@@ -111,6 +113,7 @@ typedef int side(uint64_t low, uint64_t high, const void *with);
 
 static int around_kept(uint64_t low, uint64_t high, side *one_side, const void *with)
 {
+    C2_ASSERT(tables_is_range(low, high));
     int error = 0;
     for (const struct host_kept *kept; !error && (kept = host_kept_at(low, high)); low = kept->end)
         error = low < kept->start ? one_side(low, kept->start, with) : 0;
@@ -127,6 +130,7 @@ static int first_rights(const struct host_rights *begin)
 
 static int map_side(uint64_t low, uint64_t high, const void *with)
 {
+    C2_ASSERT(low < high && !host_kept_at(low, high));
     const struct host_rights *begin = with;
     int error = map_at(low, high - low, first_rights(begin), RESERVE, -1, 0);
     if (!error && begin->watched)
@@ -141,6 +145,7 @@ static int map_private(uint64_t low, uint64_t high, const struct host_rights *be
 
 static int map_anonymous(uint64_t start, uint64_t bytes, const struct host_source *source)
 {
+    C2_ASSERT(source->fd < 0 && (source->shared || (source->low <= start && start + bytes <= source->high)));
     if (!source->shared)
         return map_private(source->low, source->high, &source->begin);
     return map_at(start, bytes, first_rights(&source->begin), MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -150,6 +155,7 @@ static int map_anonymous(uint64_t start, uint64_t bytes, const struct host_sourc
  * was, whatever order the kernel checks and unmaps in. */
 static int map_file(uint64_t start, uint64_t bytes, int prot, const struct host_source *source)
 {
+    C2_ASSERT(source->fd >= 0 && !host_kept_at(start, start + bytes));
     int flags = (source->shared ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE;
     void *at = mmap(NULL, bytes, prot, flags, source->fd, (off_t)source->offset);
     if (at == MAP_FAILED)
@@ -164,6 +170,7 @@ static int map_file(uint64_t start, uint64_t bytes, int prot, const struct host_
 
 static int map_shared_file(uint64_t start, uint64_t bytes, struct host_source *source)
 {
+    C2_ASSERT(source->fd >= 0 && source->shared);
     int flags = fcntl(source->fd, F_GETFL);
     if (flags < 0)
         return errno;
@@ -193,6 +200,7 @@ static int open_far(void)
 
 static int window_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
+    C2_ASSERT(start >= MMU_WINDOW_START && start + bytes <= MMU_FAR_END);
     (void)self;
     if (start + bytes > MMU_FAR_START && open_far() != 0)
         return ENOMEM;
@@ -214,11 +222,13 @@ static int reserve_range(uint64_t low, uint64_t high) { return around_kept(low, 
 
 static int make_hole(const struct host_hole *hole)
 {
+    C2_ASSERT(tables_is_range(hole->low, hole->high));
     return hole->fill ? map_private(hole->low, hole->high, &hole->begin) : reserve_range(hole->low, hole->high);
 }
 
 static int window_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
 {
+    C2_ASSERT(hole->low <= start && start + bytes <= hole->high);
     (void)self, (void)start, (void)bytes;
     return make_hole(hole);
 }
@@ -227,6 +237,7 @@ static int window_unmap(void *self, uint64_t start, uint64_t bytes, const struct
  * counts what was moved, from the start. */
 static int move_pieces(uint64_t from, uint64_t to, uint64_t bytes, uint64_t *done)
 {
+    C2_ASSERT(bytes != 0 && bytes % C2_PAGE_BYTES == 0);
     if (mremap(host_pointer(from), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, host_pointer(to)) != MAP_FAILED) {
         *done += bytes;
         return 0;
@@ -240,6 +251,7 @@ static int move_pieces(uint64_t from, uint64_t to, uint64_t bytes, uint64_t *don
 
 static int window_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
+    C2_ASSERT(from + bytes <= to || to + bytes <= from);
     (void)self;
     uint64_t moved = 0, undone = 0;
     if (to >= MMU_FAR_START && open_far() != 0)
@@ -258,6 +270,7 @@ static int window_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, c
  * comes back with what it gained; the kernel gives new mappings addresses from the top, never in the hole. */
 static int window_extend(void *self, uint64_t end, uint64_t bytes)
 {
+    C2_ASSERT(bytes != 0 && (end | bytes) % C2_PAGE_BYTES == 0);
     (void)self;
     void *last = host_pointer(end - C2_PAGE_BYTES);
     uint64_t grown = bytes + C2_PAGE_BYTES;
@@ -280,12 +293,14 @@ static int discard_side(uint64_t low, uint64_t high, const void *with)
 
 static int window_discard(void *self, uint64_t start, uint64_t bytes)
 {
+    C2_ASSERT(tables_is_range(start, start + bytes));
     (void)self;
     return around_kept(start, start + bytes, discard_side, NULL);
 }
 
 static bool window_probe(void *self, uint64_t page)
 {
+    C2_ASSERT(page % C2_PAGE_BYTES == 0);
     (void)self;
     return sigbus_readable(host_pointer(page));
 }
@@ -311,6 +326,7 @@ static int protect_side(uint64_t low, uint64_t high, const void *with)
 
 static int window_protect(void *self, uint64_t start, uint64_t bytes, unsigned rights)
 {
+    C2_ASSERT((rights & ~(unsigned)(MMU_READ | MMU_WRITE)) == 0);
     (void)self;
     return around_kept(start, start + bytes, protect_side, &rights);
 }
@@ -335,12 +351,14 @@ static int watch_side(uint64_t low, uint64_t high, const void *with)
 
 static int window_watch(void *self, uint64_t start, uint64_t bytes, bool on)
 {
+    C2_ASSERT(tables_is_range(start, start + bytes));
     (void)self;
     return around_kept(start, start + bytes, watch_side, &on);
 }
 
 static int window_put(void *self, uint64_t page, enum host_page what)
 {
+    C2_ASSERT(page % C2_PAGE_BYTES == 0);
     (void)self;
     return userfault_put(page, what);
 }
@@ -365,18 +383,21 @@ static int complete_pages(uint64_t start, uint64_t pages)
 
 static int window_complete(void *self, uint64_t start, uint64_t bytes)
 {
+    C2_ASSERT(tables_is_range(start, start + bytes));
     (void)self;
     return complete_pages(start, bytes / C2_PAGE_BYTES);
 }
 
 static int window_guard(void *self, uint64_t start, uint64_t bytes, bool on)
 {
+    C2_ASSERT(tables_is_range(start, start + bytes));
     (void)self;
     return userfault_guard(start, bytes, on);
 }
 
 static int window_replace(void *self, uint64_t page, unsigned rights)
 {
+    C2_ASSERT(page % C2_PAGE_BYTES == 0);
     (void)self;
     return sigbus_replace(page, rights);
 }
@@ -385,6 +406,7 @@ static int window_replace(void *self, uint64_t page, unsigned rights)
 
 static int window_commit(void *self, uint64_t first, uint64_t count)
 {
+    C2_ASSERT(first + count <= (MMU_TABLES_END - MMU_TABLES_BASE) / C2_PAGE_BYTES);
     (void)self;
     uint64_t start = tables_at + first * C2_PAGE_BYTES;
     return map_at(start, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE, RESERVE, -1, 0);
