@@ -96,8 +96,8 @@ const struct argp_option cli_run_options[] = {
     {"separate-threads", KEY_SEPARATE_THREADS, NULL, 0,
      "tell threads apart: --callgrind FILE writes FILE-01, FILE-02 ..., a file a thread", 2},
     {"jobs", KEY_JOBS, "N", 0,
-     "host threads that simulate: one a machine, then a second one for what is said of its misses, as far as they go "
-     "(as many as processors)",
+     "simulation threads, beside the guest's: one a machine, then a second one each, which classifies its misses, as "
+     "far as they go (as many as processors)",
      2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest: " EMU_ENGINES " (" EMU_ENGINE ")", 2},
     {"cpu", KEY_CPU, "LEVEL", 0,

@@ -110,7 +110,7 @@ struct session_options {
         const char *points, *weights; /* --points, --weights; NULL: not given */
         double precision;             /* --precision, in per cent; 0: not given */
     } sampling;
-    uint64_t jobs; /* host threads that simulate; 0: as many as there are processors */
+    uint64_t jobs; /* simulation threads; 0: as many as there are processors */
     struct session_points_asked {
         bool find;                             /* `c2emu points` */
         uint64_t interval, dimensions, max_k;  /* --interval ...; 0: not given */

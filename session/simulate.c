@@ -58,7 +58,7 @@ static enum c2_status make_ring(struct session_simulation *s, unsigned threads, 
         return c2_fail_memory(err, "the ring of batches");
     for (unsigned i = 0; i < count; i++)
         groups[i] = lanes_sink(s->lanes, i);
-    enum c2_status status = stream_ring_create(&s->ring, groups, count, threads, err);
+    enum c2_status status = stream_ring_create(&s->ring, groups, count, threads, "c2emu machines", err);
     c2_free(groups);
     return status;
 }

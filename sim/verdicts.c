@@ -248,7 +248,7 @@ void sim_verdicts_use(struct sim *sim)
 
 static enum c2_status create_ring(struct sim_verdicts *verdicts, struct c2_error *err)
 {
-    enum c2_status status = stream_ring_create(&verdicts->ring, &verdicts->to, 1, 1, err);
+    enum c2_status status = stream_ring_create(&verdicts->ring, &verdicts->to, 1, 1, "c2emu classes", err);
     if (status == C2_OK)
         verdicts->to = stream_ring_sink(verdicts->ring);
     return status;

@@ -72,6 +72,7 @@ struct stream_ring {
     struct reader *readers;
     unsigned reader_count;
     pthread_t *threads;
+    const char *name;         /* of each */
     unsigned thread_count;    /* that were started */
     struct stream_ring *next; /* in the list of all */
     uint64_t places;
@@ -307,9 +308,12 @@ static enum c2_status start_threads(struct stream_ring *ring, unsigned threads, 
     int failure = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    for (unsigned i = 0; i < threads && failure == 0; i++) {
+    for (unsigned i = 0; i < threads; i++) {
         failure = pthread_create(&ring->threads[i], NULL, consumer_thread, ring);
-        ring->thread_count += failure == 0;
+        if (failure != 0)
+            break;
+        ring->thread_count++;
+        pthread_setname_np(ring->threads[i], ring->name);
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return failure == 0 ? C2_OK
@@ -375,10 +379,10 @@ static void ring_release(struct stream_ring *ring)
 }
 
 enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_sink *behind, unsigned count,
-                                  unsigned threads, struct c2_error *err)
+                                  unsigned threads, const char *name, struct c2_error *err)
 {
     *out = NULL;
-    C2_ASSERT(count > 0 && threads > 0);
+    C2_ASSERT(count > 0 && threads > 0 && strlen(name) < 16);
     threads = threads < count ? threads : count;
     struct stream_ring *ring = ring_allocate(count, threads);
     enum c2_status status = C2_OK;
@@ -386,6 +390,7 @@ enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_
         status = c2_fail_memory(err, "the ring of batches");
     if (status == C2_OK) {
         ring->reader_count = count;
+        ring->name = name;
         ring->wake_at = ring->room_at = NEVER;
         for (unsigned i = 0; i < count; i++)
             ring->readers[i] = (struct reader){.sink = behind[i], .failed_at = NEVER};

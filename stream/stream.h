@@ -315,10 +315,11 @@ static inline enum c2_status stream_writer_room(struct stream_writer *writer, ui
  * it, when the place is full that is filled meanwhile, and by every consume and drain from then on; what the ring holds
  * at that time never reaches that sink. Short batches share a place, and are given on when half of it is used.
  * stream_ring_sink lends the front sink until destroy; destroy drains, joins the threads and drops errors. The sinks
- * behind have both functions; each is called by one thread at a time, its drain by the producer's. */
+ * behind have both functions; each is called by one thread at a time, its drain by the producer's. name: the threads'
+ * in the host's eyes (/proc/PID/task/TID/comm), up to 15 characters; lent until destroy. */
 struct stream_ring;
 enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_sink *behind, unsigned count,
-                                  unsigned threads, struct c2_error *err);
+                                  unsigned threads, const char *name, struct c2_error *err);
 struct stream_sink stream_ring_sink(struct stream_ring *ring);
 void stream_ring_destroy(struct stream_ring *ring);
 /* Before and after fork(2), which no thread survives but the one that calls it: those of all rings of this process end,

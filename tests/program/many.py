@@ -3,7 +3,9 @@
 
 alone     every lane counts what a run of its own counts, all counts of all levels, TLBs and walks; the report of the
           first is that of its own run, and so are the files
-threads   the same bytes for any number of threads: of machines side by side, and of the two stages of one
+threads   the same bytes for any number of threads: of machines side by side, and of the two stages of one (stages)
+loaded    the same for 1 to 8 threads on a host whose processors are wanted by others
+named     how many threads of which kind --jobs makes, in the host's eyes
 replayed  a recorded run gives the report of the live one
 compared  least, quartiles, most, what changes most and where the first lies, worked out again from the lanes; which
           rows the text has
@@ -16,10 +18,12 @@ refused   bad values: nothing is run, no file is left
 import csv
 import json
 import os
+import subprocess
 import sys
 import tempfile
+import time
 
-from common import check, contains, done, emulate, equal, without_receipt
+from common import EMULATOR, check, contains, done, emulate, equal, without_receipt
 
 GUESTS = os.environ["GUESTS"]
 COUNTS = ("machine", "pages", "levels", "tlb", "walks")
@@ -149,6 +153,54 @@ def stages():
             equal((result.returncode, result.stderr), (0, b""), "replay")
             reports.append(reports_in(directory))
         check(reports[0] == reports[1] == run([], [MATMUL])[:2], "replayed: another report")
+    done()
+
+
+# ---------------------------------------------------------------- loaded, named
+
+def loaded():
+    spinning = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(len(os.sched_getaffinity(0)) + 1)]
+    try:
+        for program, options in (([MATMUL], []), ([CHASE], ["-m", "teach", "-m", "zen3", "-m", "skylake"])):
+            first = run(options + ["--jobs", "1"], program)
+            for jobs in range(2, 9):
+                check(run(options + ["--jobs", str(jobs)], program) == first, "--jobs %d: another report" % jobs)
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
+    done()
+
+
+ONE_STAGE = ["-m", "skylake", "--set", "L2.prefetch=next-line"]
+# (options, --jobs, threads of machines, of classes)
+NAMED = [([], 1, 1, 0), ([], 2, 1, 1), ([], 8, 1, 1), (["-m", "teach", "-m", "zen3"], 1, 1, 0),
+         (["-m", "teach", "-m", "zen3"], 2, 2, 0), (["-m", "teach", "-m", "zen3"], 3, 2, 1),
+         (["-m", "teach", "-m", "zen3"], 8, 2, 2), (ONE_STAGE, 8, 1, 0)]
+LINES = b"2 401000 4\n0 7fff00001000 8\n" * 40000  # more than is read ahead
+
+
+def names_of(pid):
+    found = []
+    for tid in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/comm" % (pid, tid)) as comm:
+            found.append(comm.read().strip())
+    return found.count("c2emu machines"), found.count("c2emu classes")
+
+
+def named():
+    """A trace that does not end: the threads are there until it does."""
+    for options, jobs, machines, classes in NAMED:
+        process = subprocess.Popen([EMULATOR, "replay", "-q"] + options + ["--jobs", str(jobs), "-"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process.stdin.write(LINES)
+        process.stdin.flush()
+        deadline = time.monotonic() + 30
+        while names_of(process.pid) != (machines, classes) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        equal(names_of(process.pid), (machines, classes), "%s --jobs %d: threads" % (" ".join(options), jobs))
+        equal(process.communicate()[0], b"", "%s --jobs %d: messages" % (" ".join(options), jobs))
+        equal(process.returncode, 0, "exit status")
     done()
 
 
@@ -333,6 +385,6 @@ def refused():
     done()
 
 
-PARTS = {"alone": alone, "threads": threads, "stages": stages, "replayed": replayed, "compared": compared, "ends": ends,
-         "seen": seen, "csv": as_csv, "refused": refused}
+PARTS = {"alone": alone, "threads": threads, "stages": stages, "loaded": loaded, "named": named, "replayed": replayed,
+         "compared": compared, "ends": ends, "seen": seen, "csv": as_csv, "refused": refused}
 PARTS[sys.argv[1]]()

@@ -203,7 +203,7 @@ static void simulate(struct run *run, const struct lane_config *configs, unsigne
     assert_int_equal(lanes_group_count(lanes), count);
     for (unsigned i = 0; i < count; i++)
         groups[i] = lanes_sink(lanes, i);
-    assert_int_equal(stream_ring_create(&ring, groups, count, threads, NULL), C2_OK);
+    assert_int_equal(stream_ring_create(&ring, groups, count, threads, "test", NULL), C2_OK);
     const struct stream_sink sink = stream_ring_sink(ring);
     assert_int_equal(stream_writer_create(&writer, sink, NULL), C2_OK);
     writer->certain = lanes_certain;

@@ -83,7 +83,7 @@ static struct stream_sink digest_sink(struct digest *digest)
 static enum c2_status create(struct stream_ring **out, struct digest *digest, struct c2_error *err)
 {
     const struct stream_sink behind = digest_sink(digest);
-    return stream_ring_create(out, &behind, 1, 1, err);
+    return stream_ring_create(out, &behind, 1, 1, "test", err);
 }
 
 static struct stream_ring *create_ok(struct digest *digest)
@@ -100,7 +100,7 @@ static struct stream_ring *create_many(struct digest *digests, unsigned count, u
     struct stream_sink behind[MANY];
     for (unsigned i = 0; i < count; i++)
         behind[i] = digest_sink(&digests[i]);
-    assert_int_equal(stream_ring_create(&ring, behind, count, threads, NULL), C2_OK);
+    assert_int_equal(stream_ring_create(&ring, behind, count, threads, "test", NULL), C2_OK);
     return ring;
 }
 
@@ -362,7 +362,7 @@ static void test_ring_of_rings(void **state)
     feed(digest_sink(&direct), &pace);
     inner = create_ok(&through);
     const struct stream_sink behind = stream_ring_sink(inner);
-    assert_int_equal(stream_ring_create(&outer, &behind, 1, 1, NULL), C2_OK);
+    assert_int_equal(stream_ring_create(&outer, &behind, 1, 1, "test", NULL), C2_OK);
     feed(stream_ring_sink(outer), &pace);
     assert_int_equal(through.hash, direct.hash);
     stream_ring_destroy(outer);
@@ -479,7 +479,7 @@ static void test_each_has_its_own_pace(void **state)
     const struct stream_sink behind[2] = {{&drained, wait_for_the_other, digest_drain},
                                           {&drained, go_ahead, digest_drain}};
     struct stream_ring *ring;
-    assert_int_equal(stream_ring_create(&ring, behind, 2, 2, NULL), C2_OK);
+    assert_int_equal(stream_ring_create(&ring, behind, 2, 2, "test", NULL), C2_OK);
     struct stream_sink sink = stream_ring_sink(ring);
     for (int i = 0; i < 3; i++)
         assert_int_equal(sink.consume(sink.self, &batch, NULL), C2_OK);
