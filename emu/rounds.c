@@ -127,6 +127,12 @@ bool emu_wait_for_anything(void *self, uint64_t instructions)
     return share_turn(emu, false);
 }
 
+bool emu_is_quiet(void *self)
+{
+    const struct emu *emu = self;
+    return turns_are_quiet(emu->config.family.turns, syscalls_events(emu->config.kernel));
+}
+
 static bool has_lost_turn(const struct emu *emu) { return emu->interrupted || emu->news == TURNS_BROKEN; }
 
 /* One thread's turn is over, and that of the next one that goes on begins; which it is again, where it is alone. */

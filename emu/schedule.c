@@ -9,7 +9,8 @@
  *   at most, and no block has more (stream.h): each turn has one. Processes have no caches in common, and their turns
  *   are as long as on one core, with turns of threads in them.
  *   When the turn is over and no other thread can go on, another one begins for the same thread. So a turn is not ended
- *   by the clock where no other thread can want one before this one does something: the engine is then not stopped.
+ *   by the clock where no other thread, nor process, can want one before this one does something: the engine is then
+ *   not stopped.
  *   When no thread can go on, guest time does, to the first moment that a thread waits for.
  * Counting
  *   A turn's instructions are counted from its beginning. A system call counts one, whatever it does.
@@ -104,10 +105,17 @@ void schedule_end_turn(struct schedule *schedule) { schedule->over = true; }
 
 /* ------------------------------------------------------------------ turns */
 
+/* A turn of whole blocks ends where it ends, even if the next one is the same process's. */
+static bool has_company(const struct schedule *schedule)
+{
+    return syscalls_has_company(schedule->kernel) &&
+           !SHORTCUT(!schedule->whole && schedule->idle.quiet(schedule->idle.self));
+}
+
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
 {
     const bool alone = schedule->count == 1 || !syscalls_contended(schedule->kernel);
-    if (!syscalls_has_company(schedule->kernel) && alone) {
+    if (alone && !has_company(schedule)) {
         schedule->ends = 0;
         return UINT64_MAX;
     }

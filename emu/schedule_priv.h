@@ -20,10 +20,11 @@ struct emu_thread {
 };
 
 struct schedule;
-/* What is done when no thread can go on: false when none ever will. */
+/* What the schedule asks for. */
 struct schedule_idle {
     void *self;
-    bool (*pass)(void *self, uint64_t instructions);
+    bool (*pass)(void *self, uint64_t instructions); /* no thread can go on: false when none ever will */
+    bool (*quiet)(void *self);                       /* no other process takes a turn before this one does something */
 };
 /* With the first thread, which runs. quantum, whole: as in struct emu_config; 0: EMU_QUANTUM, or both of the checkpoint
  * that it goes on from. The kernel is lent until destroy. */

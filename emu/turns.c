@@ -7,7 +7,8 @@
  *   all its threads wait, and at its end; to the next process in the order in which they were made, round and
  *   round, where one that is made takes the place of one that has ended. A process that waits looks, when it gets
  *   the turn, whether it need not any more, and gives it on if it does; it is passed over where only another one's
- *   doing could help it - a child's end, a signal - and none has done such a thing since. So which process runs when
+ *   doing could help it - a child's end, a signal - and none has done such a thing since. While all others are passed
+ *   over so, and none of them waits for a time, the turn is not even given on (schedule.c). So which process runs when
  *   follows from the guest alone. Guest time is one for all: it goes with the turn.
  *   When a whole round has passed in which no process has done anything, guest time goes on to the first moment that
  *   any waits for; or those that wait for what comes from outside look; or none will ever go on.
@@ -218,6 +219,17 @@ static uint32_t turns_next_of(const struct shared *shared, uint32_t from, bool o
             return (from + i) % SEATS;
     }
     return SEATS;
+}
+
+bool turns_are_quiet(const struct emu_turns *turns, uint64_t events)
+{
+    for (uint32_t i = 0; i < SEATS; i++) {
+        const struct seat *seat = &turns->shared->seats[i];
+        if (i != turns->self && seat->taken &&
+            !(seat->asleep && !seat->outside && seat->events == events && seat->deadline == UINT64_MAX))
+            return false;
+    }
+    return true;
 }
 
 /* The process whose moment comes first, from the seat behind `from` on; SEATS: none waits for one. */

@@ -12,6 +12,10 @@
 /* Whether there is another process that is not at its end. */
 bool turns_shared(const struct emu_turns *turns);
 
+/* Nobody else would take the turn before this process does something: they sleep, and no time comes that they wait for.
+ * events: as of turns_state, by now. */
+bool turns_are_quiet(const struct emu_turns *turns, uint64_t events);
+
 /* A process that is about to be made has a turn of its own from now on; its number here. */
 bool turns_add(struct emu_turns *turns, uint32_t *child);
 void turns_made(struct emu_turns *turns, uint32_t child, uint32_t pid, pid_t host); /* pid: the guest's number */

@@ -216,6 +216,29 @@ static void asleep_is_passed_over(void **state)
     all_end("PABPBPABPB");
 }
 
+static void waits_for_event_or_250(void) { wait_for(5, 250); }
+
+static void quiet_while_others_sleep(void **state)
+{
+    (void)state;
+    struct turns_state mine = busy;
+    assert_true(turns_are_quiet(turns, 5)); /* nobody is there */
+    start(waits_for_event);
+    assert_false(turns_are_quiet(turns, 5)); /* A has not had its first turn */
+    mine.events = 5;
+    note();
+    pass(mine);
+    assert_true(turns_are_quiet(turns, 5)); /* A sleeps since */
+    assert_false(turns_are_quiet(turns, 6));
+    start(waits_for_event_or_250);
+    note();
+    pass(mine);
+    assert_false(turns_are_quiet(turns, 5)); /* B waits for a time */
+    now = 300;
+    alone();
+    all_end("PAPBAB");
+}
+
 static void sleeps_to_250(void) { wait_for(0, 250); }
 
 static void a_moment_wakes(void **state)
@@ -363,17 +386,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(round_and_round),
-        TEST(one_ends),
-        TEST(its_own_turn),
-        TEST(the_first_leaves),
-        TEST(a_moment_wakes),
-        TEST(asleep_is_passed_over),
-        TEST(time_goes_on),
-        TEST(nobody_goes_on),
-        TEST(what_comes_from_outside),
-        TEST(one_fails_for_all),
-        TEST(the_holder_vanishes),
+        TEST(round_and_round),          TEST(one_ends),          TEST(its_own_turn),
+        TEST(the_first_leaves),         TEST(a_moment_wakes),    TEST(asleep_is_passed_over),
+        TEST(quiet_while_others_sleep), TEST(time_goes_on),      TEST(nobody_goes_on),
+        TEST(what_comes_from_outside),  TEST(one_fails_for_all), TEST(the_holder_vanishes),
         TEST(seats_are_used_again),
     };
     return cmocka_run_group_tests_name("emu_turns", tests, NULL, NULL);
