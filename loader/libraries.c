@@ -91,11 +91,14 @@ static bool is_runtime(const char *name)
 
 /* ------------------------------------------------------------------ what a file says of itself */
 
+/* Asked of every symbol: most differ in the first letters. */
 static bool is_one_of(const char *name, const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strlen(names[i]) == loader_symbol_length(name) && strncmp(name, names[i], strlen(names[i])) == 0)
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(name, names[i], length) == 0 && length == loader_symbol_length(name))
             return true;
+    }
     return false;
 }
 
@@ -207,15 +210,18 @@ static enum c2_status read_sections(struct loader_libraries *libraries, uint32_t
 /* Its interpreter comes before its libraries, as in memory. */
 static enum c2_status libraries_read_interpreter(struct loader_libraries *libraries, Elf *elf, struct c2_error *err)
 {
-    size_t count, bytes;
+    size_t count;
     GElf_Phdr header;
-    const char *file = elf_rawfile(elf, &bytes);
-    if (elf_getphdrnum(elf, &count) != 0 || !file)
+    if (elf_getphdrnum(elf, &count) != 0)
         return C2_OK;
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++)
-        if (header.p_type == PT_INTERP && header.p_filesz != 0 && header.p_offset < bytes &&
-            header.p_filesz <= bytes - header.p_offset && file[header.p_offset + header.p_filesz - 1] == '\0')
-            return libraries_add_needed(libraries, 0, file + header.p_offset, err);
+    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
+        if (header.p_type != PT_INTERP || header.p_filesz == 0)
+            continue;
+        const Elf_Data *path = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+        const char *text = path ? path->d_buf : NULL;
+        if (text && text[path->d_size - 1] == '\0')
+            return libraries_add_needed(libraries, 0, text, err);
+    }
     return C2_OK;
 }
 
