@@ -96,7 +96,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const size_t length = strlen(names[i]);
-        if (strncmp(name, names[i], length) == 0 && length == loader_symbol_length(name))
+        if (name[0] == names[i][0] && strncmp(name, names[i], length) == 0 && length == loader_symbol_length(name))
             return true;
     }
     return false;
