@@ -22,6 +22,13 @@ struct cache_level *cache_access_first(struct caches *caches, const struct cache
     return first;
 }
 
+/* What SHiP takes the access for: a fetch has no other instruction than its line. */
+static inline void sign(struct caches *caches, const struct cache_level *first, struct line_no virtual_line)
+{
+    const uint64_t instruction = first->clean ? virtual_line.v << first->line_shift : caches->lines.pc;
+    caches->lines.signature = cache_signature(instruction);
+}
+
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err)
 {
@@ -39,8 +46,7 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         cache_instructed_accessed(caches, request->slot);
     }
     request->row = cache_lines_row(&caches->lines, request->slot);
-    caches->lines.signature = cache_signature(first->clean ? request->line.virtual_line.v << first->line_shift
-                                                           : caches->lines.pc);
+    sign(caches, first, request->line.virtual_line);
     if (C2_UNLIKELY(caches->coherence))
         if (!cache_coherence_reach(caches) || !cache_coherence_before(caches, request))
             return c2_fail_memory(err, "what cores share");
@@ -89,6 +95,7 @@ static inline enum c2_status usual_access(struct caches *caches, cache_access_fu
     if (C2_UNLIKELY(slot == LINES_NO_SLOT))
         return no_room(err);
     *last = slot;
+    sign(caches, first, line.virtual_line);
     if (access(&first->front, write, slot, line.physical_line.v) == CACHES_MISSED) {
         caches_judge(caches, outcome);
         return C2_UNLIKELY(caches->verdicts->rows.failed) ? no_room(err) : C2_OK;

@@ -25,6 +25,8 @@ enum caches_tried {
     CACHES_MISSED,  /* the levels have missed and been filled: caches_judge() or caches_defer() is to be called next */
     CACHES_FULL,    /* as TRIED, and the tape is full: see caches_defer_to() */
 };
+/* With SHiP, caches_set_instruction() comes before each: of a fetch with the address of its line, which has no other
+ * instruction. */
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
                              struct line_no physical_line);
 

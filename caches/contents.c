@@ -5,9 +5,9 @@
  * Model
  *   The rules are those of hierarchy.c, for machines of one core without prefetchers, where every level keeps what is
  *   written and takes what it misses, and where a line has one set in each level: so there are no synonyms, and what a
- *   level has is in its sets and nowhere else. Policies may be any but SHiP, which has to be told of instructions, and
- *   levels inclusive, exclusive or neither. A level with true LRU that may fill all ways has the lines of a set in
- *   order of age (sets.c); of others the words of a set stay where they are, and policy.c says which has to leave.
+ *   level has is in its sets and nowhere else. Policies may be any, and levels inclusive, exclusive or neither.
+ *   A level with true LRU that may fill all ways has the lines of a set in order of age (sets.c); of others the words
+ *   of a set stay where they are, and policy.c says which has to leave.
  *   A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and which lines had
  *   to leave them; and before that which lines exclusive levels have lost besides. All else - shadows, classes,
  *   evictors, outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing here.
@@ -37,7 +37,7 @@
 
 static bool suits(const struct cache_level *level)
 {
-    return !level->synonyms && !level->origin && !level->through && !level->around && level->policy.kind != CACHES_SHIP;
+    return !level->synonyms && !level->origin && !level->through && !level->around;
 }
 
 bool cache_contents_suit(const struct caches *caches)

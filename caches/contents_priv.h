@@ -8,7 +8,7 @@
 #include "caches/hierarchy_priv.h"
 #include "caches/slices_priv.h"
 
-/* Whether the machine is a usual one: every level has true LRU, takes what it misses, and knows a line in one set. Its
+/* Whether the machine is a usual one: every level takes what it misses, and knows a line in one set. Its
  * accesses may take contents.c instead of path.c: no count and no content is another. */
 bool cache_contents_suit(const struct caches *caches);
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err);

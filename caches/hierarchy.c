@@ -243,7 +243,11 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 
 void caches_set_actor(struct caches *caches, uint64_t actor) { caches->lines.actor = actor; }
 
-void caches_set_instruction(struct caches *caches, struct guest_va pc) { caches->lines.pc = pc.v; }
+void caches_set_instruction(struct caches *caches, struct guest_va pc)
+{
+    caches->lines.pc = pc.v;
+    caches->lines.signature = cache_signature(pc.v); /* of an access in steps, which sets no other */
+}
 
 /* ------------------------------------------------------------------ getters */
 

@@ -410,7 +410,7 @@ static uint32_t usual_ways(const struct sim *sim)
     const bool more = consume_is_usual(data, SIM_USUAL_MORE_WAYS), any = more || consume_is_usual(data, SIM_USUAL_WAYS);
     const bool code = !sim->has_l1i || consume_is_usual(core->front[CACHES_FETCH], SIM_USUAL_WAYS);
     const bool stages = sim->verdicts.tape && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
-    return !any || !code || !stages ? 0 : more ? SIM_USUAL_MORE_WAYS : SIM_USUAL_WAYS;
+    return !any || !code || !stages || sim->hears_instructions ? 0 : more ? SIM_USUAL_MORE_WAYS : SIM_USUAL_WAYS;
 }
 
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)

@@ -139,6 +139,8 @@ static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const s
     const uint32_t slot = caches_slot(sim->caches, line);
     if (slot == CACHES_NO_SLOT)
         return c2_fail_memory(err, "the table of lines accessed");
+    if (C2_UNLIKELY(sim->hears_instructions))
+        sim_attribute_try(core, kind, va);
     return sim_asked(core, caches_try(sim->caches, side_of(kind), write, slot, line), kind, page, va, err);
 }
 

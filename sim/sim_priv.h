@@ -460,6 +460,8 @@ uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struc
 bool sim_attribute_line_holds(const struct sim_core *core);
 bool sim_attribute_word_holds(const struct sim_core *core, struct guest_va va, const uint64_t *refs);
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va);
+/* Where the caches have to be told which instruction makes accesses: before each that is made in steps. */
+void sim_attribute_try(struct sim_core *core, enum sim_kind kind, struct guest_va va);
 enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
@@ -757,6 +759,8 @@ static inline enum caches_tried sim_try_caches(struct sim_core *core, enum sim_k
     const struct line_no physical_line = {page->line + line};
     if (C2_UNLIKELY(slot == SIM_NO_SLOTS))
         return CACHES_UNTRIED;
+    if (C2_UNLIKELY(core->sim->hears_instructions))
+        sim_attribute_try(core, kind, va);
     const enum caches_tried tried = caches_again(front, kind == SIM_WRITE, slot + line, physical_line);
     return tried == CACHES_UNTRIED ? caches_try_others(front, kind == SIM_WRITE, slot + line, physical_line) : tried;
 }

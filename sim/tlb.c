@@ -58,6 +58,8 @@ static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, s
                                     uint32_t *served_by, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    if (C2_UNLIKELY(sim->hears_instructions))
+        sim_attribute_try(core, SIM_WALK, va);
     const enum caches_tried tried = caches_try_walk(sim->caches, entry, served_by);
     if (tried == CACHES_UNTRIED)
         return c2_fail_memory(err, "the table of lines accessed");

@@ -23,7 +23,8 @@
 
 #define LINES 400u
 
-/* L1D has LRU, L1I a tree, L2 holds all of both, L3 takes L2's victims. L2's policy makes it a machine of path.c. */
+/* L1D has LRU, L1I a tree, L2 holds all of both, L3 takes L2's victims. In L2 a line has several sets, which makes it a
+ * machine of path.c. */
 static struct caches *create(void)
 {
     struct caches_machine machine = {.line_bytes = 64, .level_count = 3, .has_l1i = true};
@@ -32,9 +33,10 @@ static struct caches *create(void)
     machine.l1i = (struct caches_level){
         .name = "L1I", .size_bytes = 64 * 4 * 4, .ways = 4, .slices = 1, .policy = CACHES_TREE_PLRU};
     machine.levels[1] = (struct caches_level){.name = "L2",
-                                              .size_bytes = 64 * 16 * 8,
+                                              .size_bytes = 64 * 15 * 8,
                                               .ways = 8,
                                               .slices = 1,
+                                              .index = CACHES_VIRTUAL,
                                               .policy = CACHES_SHIP,
                                               .inclusion = CACHES_INCLUSIVE};
     machine.levels[2] = (struct caches_level){.name = "L3",

@@ -171,6 +171,9 @@ static bool do_walk(struct pair *pair, uint64_t physical, bool wanted)
 static bool do_steps(struct pair *pair, const struct step *step, struct line_no line, struct caches_outcome *outcome)
 {
     const uint32_t slot = caches_slot(pair->caches, (struct line_no){line.v - line.v % CACHES_SLOTS});
+    const bool fetch = step->side == CACHES_FETCH;
+    if (caches_can_defer(pair->caches) && fetch)
+        caches_set_instruction(pair->caches, (struct guest_va){step->virtual_ * pair->twin->machine.line_bytes});
     switch (caches_try(pair->caches, step->side, step->write, slot + (uint32_t)(line.v % CACHES_SLOTS), line)) {
     case CACHES_UNTRIED:
         return false;

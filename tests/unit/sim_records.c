@@ -46,8 +46,11 @@ static struct caches_machine machine(enum shape shape)
                                            .ways = 4,
                                            .slices = 1,
                                            .hash = "none",
-                                           .index = CACHES_PHYSICAL,
-                                           .policy = shape == ONE_STAGE ? CACHES_SHIP : CACHES_LRU};
+                                           .index = CACHES_PHYSICAL};
+    if (shape == ONE_STAGE) { /* a line has several sets */
+        made.levels[1].size_bytes = 64 * 4 * 30;
+        made.levels[1].index = CACHES_VIRTUAL;
+    }
     give_tlbs(&made);
     if (shape == SPLIT) {
         made.tlbs[0].sides = CACHES_TLB_LOADS;

@@ -974,6 +974,24 @@ static void random_programs(void **state)
     }
 }
 
+/* In both stages, told of each instruction. */
+static void instructions(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        struct caches_machine shape = machine(64, i % 2 == 0, i < 3 ? CACHES_LRU : CACHES_SHIP,
+                                              i % 3 == 0 ? CACHES_INCLUSIVE : CACHES_NON_INCLUSIVE);
+        shape.levels[0].index = shape.levels[1].index = CACHES_PHYSICAL;
+        shape.levels[1].policy = CACHES_SHIP;
+        if (i % 3 != 0)
+            add_tlbs(&shape, i % 2 == 0, true);
+        assert_true(same(&shape, PLAIN, HEALTHY, 1500 + i));
+        assert_true(same(&shape, ATTRIBUTED, HEALTHY, 1520 + i));
+        assert_true(same(&shape, i % 2 == 0 ? BOTH : RECORDS, HEALTHY, 1540 + i));
+        assert_true(same(&shape, APPROACHED, HEALTHY, 1560 + i));
+    }
+}
+
 /* Each access comes by itself, whatever the listeners; those of before may be in the way of a repeat. */
 static void prefetchers(void **state)
 {
@@ -1103,10 +1121,15 @@ int main(void)
 {
     loop_form = other_form = cache_contents_best();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs), cmocka_unit_test(attribution_counts_alike),
-        cmocka_unit_test(prefetchers),     cmocka_unit_test(line_lengths),
-        cmocka_unit_test(stores),          cmocka_unit_test(tlbs_and_walks),
-        cmocka_unit_test(fast_loops),      cmocka_unit_test(broken_twins_differ),
+        cmocka_unit_test(random_programs),
+        cmocka_unit_test(attribution_counts_alike),
+        cmocka_unit_test(prefetchers),
+        cmocka_unit_test(line_lengths),
+        cmocka_unit_test(stores),
+        cmocka_unit_test(tlbs_and_walks),
+        cmocka_unit_test(instructions),
+        cmocka_unit_test(fast_loops),
+        cmocka_unit_test(broken_twins_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
