@@ -289,11 +289,9 @@ static enum c2_status bandwidth_record(struct bandwidth *b, const struct sim_exe
     return bandwidth_note_block(b, record->number, b->last.instructions, err);
 }
 
-static enum c2_status bandwidth_records(void *self, const struct sim_records *records, bool *quiet,
-                                        struct c2_error *err)
+static enum c2_status bandwidth_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    (void)quiet;
     for (const uint64_t *at = records->words; at < records->end && status == C2_OK; at = sim_record_behind(at)) {
         const struct sim_executed executed = sim_executed_at(records, at);
         status = bandwidth_record(self, &executed, err);

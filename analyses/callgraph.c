@@ -31,13 +31,13 @@
  *   Frames are followed in every phase, costs are those of phases that are measured: of a call what was measured, and
  *   the call itself where that was something, or it ended in such a phase.
  *   What records cost is added up where control passes. Misses are told later, many at a time (`counted`), so they
- *   have no part in that: to each depth of a stack belongs a sum of the misses there. There are notes among them: where
- *   on a stack those that follow are, made when the first one comes; and that a frame is over, so that its sum is added
- *   to its call and to the sum of the frame further out. Frames without misses need none.
+ *   have no part in that: to each depth of a stack belongs a sum of the misses there. Where the next one comes in
+ *   another frame than the last, those before are told first (sim_tell_pending); and before a frame is over that has
+ *   any, whose sum is then added to its call and to the sum of the frame further out.
  *   Where stacks are wanted, each frame has a node: one for all frames of a function below the same node, up to a depth
  *   of ANALYSES_STACK_DEPTH; further in that of the frame further out. A thread's own
  *   first one is that of the code that it begins with. What is counted goes to the node of the frame on top, and to it
- *   alone: plain counts when control passes on, misses with the notes of where they are, which name the node. A frame
+ *   alone: plain counts when control passes on, misses by the node that was current when they came. A frame
  *   that becomes another function's has that one's node from there on.
  *   A block that ends in a jump, and is no function's entry, has no effect where no call, return or stub comes before
  *   it: such records are counted and no more (`records`).
@@ -46,11 +46,11 @@
  *   What is counted is what the simulator has counted in what is measured.
  *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
  *   What nodes have cost is all that was measured, of each event.
- *   Where the last note says that misses are, there is a frame, and its end will be noted.
+ *   Where misses are, there is a frame, which is marked as having some.
  *
  * Threads
- *   With contexts everything is heard in order. Without, what hears of misses (struct heard) runs on the thread that
- *   judges them and has nothing to do with the rest.
+ *   With contexts everything is heard in order; without, misses before their place becomes another. So verdicts have no
+ *   thread of their own.
  *
  * Not modelled
  *   Frames of abandoned stacks end late, at the next call or return above them.
@@ -70,7 +70,7 @@
 /* What is counted at once. */
 enum { PLAIN_IR, PLAIN_DR, PLAIN_DW, PLAIN_DTLB, PLAIN_ITLB, PLAIN_WALKS, PLAIN_WALK_READS, PLAIN_UPGRADES, PLAIN };
 #define NOWHERE UINT64_MAX /* misses have not been anywhere yet */
-/* Of a note, in place of a call's number: misses are there now; the frame was no call that counts. */
+/* In place of the call that a frame was: misses are there now; it was none that counts. */
 #define HERE UINT32_MAX
 #define NO_ARC (UINT32_MAX - 1)
 #define NO_NODE UINT32_MAX
@@ -85,7 +85,7 @@ struct frame {
     bool tail;      /* entered by a jump */
     bool resolving; /* in the dynamic linker's resolver */
     bool sudden;    /* a tail call that may be a signal's handler */
-    bool missed;    /* there are misses that its end has to be noted for */
+    bool missed;    /* there are misses in it */
 };
 
 struct node {
@@ -163,8 +163,8 @@ struct callgraph {
     uint64_t all[ANALYSES_EVENTS];          /* with contexts: the same, misses too: all_now() */
     uint64_t window_start[ANALYSES_EVENTS]; /* what was counted up to the end of the last window */
     struct heard heard;
-    struct sim *sim; /* that is telling us of records; NULL: what is to be noted happens at once */
-    uint64_t here;   /* the last note, of where misses are; NOWHERE: there was none */
+    struct sim *sim; /* that is telling us of records, and misses may be pending; NULL: none are */
+    uint64_t here;   /* where misses are; NOWHERE: there were none */
     uint32_t here_node;
     struct known *known; /* by number in the stream */
     uint32_t known_room;
@@ -369,8 +369,6 @@ static void callgraph_look_up(struct callgraph *graph, struct known *known)
     known->is_entry = entries_has(graph->entries, block->pc.v);
     const bool passing = block->ending == STREAM_JUMP && !known->is_entry && !known->is_string && !known->is_plt;
     known->passing = passing ? known->whole : NO_WHOLE;
-    if (graph->sim)
-        sim_quiet(graph->sim, (uint32_t)(known - graph->known), passing);
 }
 
 static uint64_t last_insn(const struct stream_block *block)
@@ -571,29 +569,28 @@ static enum c2_status reach_node(struct heard *heard, uint32_t node, struct c2_e
     return status;
 }
 
-/* words: stack and depth, as callgraph_place() has them; HERE, or the call that the frame was, or NO_ARC, and in the
- * upper half the node that misses are in then. */
-static enum c2_status noted(void *self, const uint64_t words[2], struct c2_error *err)
+/* Misses that follow are there, as callgraph_place() has it, and in this node. what: HERE; or the call that the frame there was,
+ * or NO_ARC: it is over. */
+static enum c2_status move_here(struct heard *heard, uint64_t place, uint32_t node, uint32_t what, struct c2_error *err)
 {
-    struct heard *heard = &((struct callgraph *)self)->heard;
-    const uint32_t stack = (uint32_t)(words[0] >> 32), depth = (uint32_t)words[0], width = heard->events->count;
+    const uint32_t stack = (uint32_t)(place >> 32), depth = (uint32_t)place, width = heard->events->count;
     enum c2_status status = reach_stack(heard, stack, err);
     if (status == C2_OK)
         status = callgraph_reach(&heard->stacks[stack].costs, &heard->stacks[stack].room, depth, width, err);
     if (status == C2_OK)
-        status = reach_node(heard, (uint32_t)(words[1] >> 32), err);
+        status = reach_node(heard, node, err);
     if (status != C2_OK)
         return status;
     heard->here = &heard->stacks[stack].costs[(size_t)depth * width];
-    const uint32_t what = (uint32_t)words[1];
     return what == HERE ? C2_OK : end_frame(heard, what, heard->here, err);
 }
 
-static enum c2_status callgraph_note(struct callgraph *graph, uint64_t place, uint32_t what, struct c2_error *err)
+/* Behind all misses so far. */
+static enum c2_status place_misses(struct callgraph *graph, uint64_t place, uint32_t what, struct c2_error *err)
 {
-    const uint64_t words[2] = {place, (uint64_t)graph->current << 32 | what};
+    enum c2_status status = graph->sim ? sim_tell_pending(graph->sim, err) : C2_OK;
     graph->here_node = graph->current;
-    return graph->sim ? sim_note(graph->sim, graph, words, err) : noted(graph, words, err);
+    return status == C2_OK ? move_here(&graph->heard, place, graph->current, what, err) : status;
 }
 
 static uint64_t callgraph_place(const struct callgraph *graph, size_t depth)
@@ -602,7 +599,7 @@ static uint64_t callgraph_place(const struct callgraph *graph, size_t depth)
 }
 
 /* The frame on top has been left: whatever it has missed. */
-static enum c2_status note_end(struct callgraph *graph, const struct frame *over, uint32_t arc, struct c2_error *err)
+static enum c2_status end_misses(struct callgraph *graph, const struct frame *over, uint32_t arc, struct c2_error *err)
 {
     const size_t depth = graph->on->depth;
     if (!over->missed)
@@ -610,11 +607,11 @@ static enum c2_status note_end(struct callgraph *graph, const struct frame *over
     graph->here = callgraph_place(graph, depth);
     if (depth != 0)
         graph->on->frames[depth - 1].missed = true;
-    return callgraph_note(graph, callgraph_place(graph, depth + 1), arc, err);
+    return place_misses(graph, callgraph_place(graph, depth + 1), arc, err);
 }
 
 /* Misses follow. */
-static enum c2_status note_here(struct callgraph *graph, struct c2_error *err)
+static enum c2_status begin_misses(struct callgraph *graph, struct c2_error *err)
 {
     const size_t depth = graph->on->depth;
     if (graph->here == callgraph_place(graph, depth) && graph->here_node == graph->current)
@@ -622,7 +619,7 @@ static enum c2_status note_here(struct callgraph *graph, struct c2_error *err)
     graph->here = callgraph_place(graph, depth);
     if (depth != 0)
         graph->on->frames[depth - 1].missed = true;
-    return callgraph_note(graph, graph->here, HERE, err);
+    return place_misses(graph, graph->here, HERE, err);
 }
 
 /* ------------------------------------------------------------------ stacks, as nodes of a tree */
@@ -771,7 +768,7 @@ static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
     if (graph->contexts)
         contexts_pop(graph->contexts, all_now(graph));
     if (graph->idle && start[ANALYSES_IR] == graph->now[ANALYSES_IR])
-        return note_end(graph, over, NO_ARC, err);
+        return end_misses(graph, over, NO_ARC, err);
     enum c2_status status = find_arc(graph, &called, &arc, err);
     if (status != C2_OK)
         return status;
@@ -779,7 +776,7 @@ static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
     graph->arcs[arc].calls++;
     for (uint32_t i = 0; i < PLAIN; i++)
         cost[i] += graph->now[i] - start[i];
-    return note_end(graph, over, arc, err);
+    return end_misses(graph, over, arc, err);
 }
 
 /* Frames of slots below `slot` are over. */
@@ -1125,8 +1122,7 @@ static inline const uint64_t *pass_by(struct callgraph *graph, const uint64_t *w
     return words;
 }
 
-static enum c2_status callgraph_records(void *self, const struct sim_records *records, bool *quiet,
-                                        struct c2_error *err)
+static enum c2_status callgraph_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct callgraph *graph = self;
     const uint64_t *words = records->words;
@@ -1139,8 +1135,7 @@ static enum c2_status callgraph_records(void *self, const struct sim_records *re
         words += 1 + stream_header_slots(*words);
     }
     if (records->missing && !graph->contexts && status == C2_OK)
-        status = note_here(graph, err);
-    *quiet = !graph->on->attentive && !graph->contexts;
+        status = begin_misses(graph, err);
     graph->sim = NULL;
     return status;
 }
@@ -1202,7 +1197,7 @@ static enum c2_status callgraph_missed(void *self, const struct sim_miss *miss, 
 {
     struct callgraph *graph = self;
     struct heard *heard = &graph->heard;
-    enum c2_status status = graph->contexts ? note_here(graph, err) : C2_OK;
+    enum c2_status status = graph->contexts ? begin_misses(graph, err) : C2_OK;
     for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++) {
         const struct events of = events_of(heard->events, analyses_level_of(graph->machine, miss->kind, i), miss->kind,
                                            miss->outcome->event[i].class_);
@@ -1444,7 +1439,6 @@ static struct sim_subscriber callgraph_subscriber(struct analysis *analysis)
         to.tlb_missed = tlb_missed;
     } else {
         to.untranslated = callgraph_untranslated;
-        to.noted = noted;
         to.counted = counted_misses;
     }
     return to;

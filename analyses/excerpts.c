@@ -220,10 +220,9 @@ static enum c2_status excerpts_keep(struct excerpts *excerpts, const struct sim_
 }
 
 /* Objects may have changed since the last call. */
-static enum c2_status excerpts_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status excerpts_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct excerpts *excerpts = self;
-    (void)quiet;
     const uint64_t words = (uint64_t)(records->end - records->words);
     if (!excerpts->measuring)
         return C2_OK;

@@ -450,11 +450,9 @@ static enum c2_status histogram_record(struct histogram *histogram, const struct
     return status;
 }
 
-static enum c2_status histogram_records(void *self, const struct sim_records *records, bool *quiet,
-                                        struct c2_error *err)
+static enum c2_status histogram_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    (void)quiet;
     for (const uint64_t *at = records->words; at < records->end && status == C2_OK; at = sim_record_behind(at)) {
         const struct sim_executed executed = sim_executed_at(records, at);
         status = histogram_record(self, &executed, err);

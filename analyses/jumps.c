@@ -148,12 +148,10 @@ static enum c2_status jumps_thread_of(struct jumps *jumps, uint32_t tid, struct 
     return C2_OK;
 }
 
-static enum c2_status jumps_take_records(void *self, const struct sim_records *records, bool *quiet,
-                                         struct c2_error *err)
+static enum c2_status jumps_take_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct jumps *jumps = self;
     struct pending *thread = NULL;
-    (void)quiet;
     enum c2_status status = jumps_thread_of(jumps, records->tid, &thread, err);
     for (const uint64_t *words = records->words; words < records->end && status == C2_OK;
          words = sim_record_behind(words)) {

@@ -151,10 +151,9 @@ static enum c2_status misses_mark(void *self, enum stream_mark what, const uint6
 
 /* ------------------------------------------------------------------ misses */
 
-static enum c2_status misses_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status misses_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct misses *misses = self;
-    (void)quiet;
     misses->tid = records->tid;
     for (const uint64_t *at = records->words; at < records->end; at = sim_record_behind(at)) {
         const struct sim_executed executed = sim_executed_at(records, at);

@@ -249,8 +249,6 @@ static __attribute__((noinline)) enum c2_status unusual(struct sim_core *core, u
                                                         const uint64_t *words, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    sim->untold.at = words - 1;
-    sim->untold.loud = true;
     enum c2_status status = sim_plan_build(sim, stream_header_block(header), err);
     return status != C2_OK ? status : sim_record(core, tid, header, words, err);
 }
@@ -420,10 +418,6 @@ sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
         return sim_consume_observed;
     if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
         return sim_consume_fast;
-    if (sim->announces && form >= CACHE_FORM_AVX2)
-        return ways == SIM_USUAL_WAYS ? sim_consume_told_8_avx2 : sim_consume_told_12_avx2;
-    if (sim->announces)
-        return ways == SIM_USUAL_WAYS ? sim_consume_told_8_sse2 : sim_consume_told_12_sse2;
     if (form >= CACHE_FORM_AVX2)
         return ways == SIM_USUAL_WAYS ? sim_consume_8_avx2 : sim_consume_12_avx2;
     return ways == SIM_USUAL_WAYS ? sim_consume_8_sse2 : sim_consume_12_sse2;

@@ -341,27 +341,21 @@ PART enum c2_status run_observed(struct sim_core *core, struct hot *hot, uint32_
     return status;
 }
 
-/* Any record. *words: it; behind all of it afterwards. told: there is a listener for records before misses; observed:
- * each is done by itself. */
+/* Any record. *words: it; behind all of it afterwards. observed: each is done by itself. */
 PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const struct stream_batch *batch,
-                               const uint64_t **words, const uint32_t ways, const bool told, const bool observed,
-                               struct c2_error *err)
+                               const uint64_t **words, const uint32_t ways, const bool observed, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    if (told)
-        sim->untold.at = *words;
+    sim->untold.at = *words;
     const uint64_t header = *(*words)++;
     const uint32_t number = stream_header_block(header);
     if (observed) {
         const uint64_t *const slots = *words;
-        sim->untold.loud = true;
         *words += stream_header_slots(header);
         return run_observed(core, hot, batch->tid, header, slots, ways, err);
     }
     if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))) {
         struct sim_plan *plan = &sim->plans[number];
-        if (told)
-            sim->untold.loud |= plan->loud;
         if (plan->pending++ == 0)
             sim->pending[sim->pending_count++] = number;
         return run_plan(core, hot, plan, words, ways, err);
@@ -382,7 +376,7 @@ PART enum c2_status make_room(struct sim_core *core, struct hot *hot, const uint
 }
 
 PART enum c2_status consume(struct sim_core *core, const struct stream_batch *batch, const uint32_t ways,
-                            const bool told, const bool observed, struct c2_error *err)
+                            const bool observed, struct c2_error *err)
 {
     const uint64_t *word = batch->words, *const end = word + batch->used, *ahead = word;
     struct hot hot = hot_load(core, ways);
@@ -393,7 +387,7 @@ PART enum c2_status consume(struct sim_core *core, const struct stream_batch *ba
             ahead = sim_look_ahead(core, word, ahead, end);
         status = make_room(core, &hot, ways, err);
         while (word < limit && C2_LIKELY(status == C2_OK))
-            status = run_record(core, &hot, batch, &word, ways, told, observed, err);
+            status = run_record(core, &hot, batch, &word, ways, observed, err);
     }
     hot_store(core, &hot, ways);
     return sim_finish_batch(core, status, err);
@@ -403,16 +397,14 @@ PART enum c2_status consume(struct sim_core *core, const struct stream_batch *ba
 
 #define CONSUME_JOIN2(a, b, c) a##b##_##c
 #define CONSUME_JOIN(a, b, c) CONSUME_JOIN2(a, b, c)
-#define CONSUMES(ways, name, told) \
-    enum c2_status CONSUME_JOIN(name, ways, CACHE_FORM_NAME)(struct sim_core * core, const struct stream_batch *batch, \
-                                                             struct c2_error *err) \
+#define CONSUMES(ways) \
+    enum c2_status CONSUME_JOIN(sim_consume_, ways, CACHE_FORM_NAME)( \
+        struct sim_core * core, const struct stream_batch *batch, struct c2_error *err) \
     { \
-        return consume(core, batch, ways, told, false, err); \
+        return consume(core, batch, ways, false, err); \
     }
 
-CONSUMES(8, sim_consume_, false)
-CONSUMES(12, sim_consume_, false)
-CONSUMES(8, sim_consume_told_, true)
-CONSUMES(12, sim_consume_told_, true)
+CONSUMES(8)
+CONSUMES(12)
 
 #endif

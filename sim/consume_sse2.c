@@ -8,10 +8,10 @@
 
 enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume(core, batch, 0, true, false, err);
+    return consume(core, batch, 0, false, err);
 }
 
 enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume(core, batch, 0, true, true, err);
+    return consume(core, batch, 0, true, err);
 }

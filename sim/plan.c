@@ -121,7 +121,7 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
     if (status != C2_OK || sim->plans[number].built)
         return status;
     const struct stream_block *block = stream_blocks_at(sim->blocks, number);
-    struct sim_plan plan = {.whole = SIM_NO_RUN, .built = true, .loud = true, .special = sim_block_is_special(block)};
+    struct sim_plan plan = {.whole = SIM_NO_RUN, .built = true, .special = sim_block_is_special(block)};
     if (sim->attributed.on) {
         status = sim_attribute_block(sim, block, &plan.first.code, err);
         if (status != C2_OK)

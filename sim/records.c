@@ -7,12 +7,11 @@
  *   the end of an interval, and when the batch ends; that is all for those without misses. Those with misses are
  *   notified before each miss as well - of the caches or of the TLBs, a prefetch, an upgrade - of all records that have
  *   begun, the one that is being simulated among them, and of the references up to the one whose access it is
- *   (references.c). So they know at each miss where in the stream it is, and the loops have a store and a bit more a
- *   record (sim->announces). Where none of these records matters to them, as they have said of their blocks
- *   (sim_quiet), a miss is no reason to tell. What they want to find again among misses, which may be told later, they
- *   note (sim_note).
+ *   (references.c). So they know at each miss where in the stream it is. (What the loops have of that is a store a
+ *   record.)
  *   What is on the tape of a simulator with two stages has been missed before, so it is told before, where a subscriber
- *   listens to both on one thread (sim_verdicts_before).
+ *   listens to both (sim_verdicts_before); one for which the two are apart asks for it where it matters
+ *   (sim_tell_pending).
  *
  * Invariants
  *   Every record, and every reference, is told once, in order, those before a mark before that mark.
@@ -22,7 +21,7 @@
 void sim_records_begin(struct sim *sim, const uint64_t *words, const uint64_t *end, uint32_t tid)
 {
     const struct sim_told nothing = {.record = words, .of = words};
-    sim->untold = (struct sim_untold){.told = {nothing, nothing}, .end = end, .at = words, .tid = tid, .loud = true};
+    sim->untold = (struct sim_untold){.told = {nothing, nothing}, .end = end, .at = words, .tid = tid};
 }
 
 static enum c2_status tell_records(struct sim *sim, bool hears, const uint64_t *end, bool missing, struct c2_error *err)
@@ -30,14 +29,10 @@ static enum c2_status tell_records(struct sim *sim, bool hears, const uint64_t *
     struct sim_untold *untold = &sim->untold;
     struct sim_told *told = &untold->told[hears];
     const struct sim_records records = {sim, sim->blocks, told->record, end, untold->tid, missing};
-    bool quiet = false;
     if (told->record == end && !missing)
         return C2_OK;
     told->record = end;
-    enum c2_status status = sim_tell_records(sim, hears, &records, &quiet, err);
-    if (hears)
-        untold->loud = !SHORTCUT(quiet && missing);
-    return status;
+    return sim_tell_records(sim, hears, &records, err);
 }
 
 /* Record by record, each before its references; but for the last one. */
@@ -83,7 +78,6 @@ enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2
     const struct sim_told next = {.record = sim_record_behind(mark), .of = sim_record_behind(mark)};
     enum c2_status status = sim_records_until(sim, mark, err);
     sim->untold.told[0] = sim->untold.told[1] = next;
-    sim->untold.loud = true;
     return status;
 }
 
@@ -119,10 +113,4 @@ enum c2_status sim_run_batch(struct sim *sim, const struct stream_batch *batch, 
     sim_records_begin(sim, batch->words, batch->words + batch->used, batch->tid);
     enum c2_status status = sim->consume(sim->now, batch, err);
     return status == SIM_AGAIN ? sim_instructed_rest(sim, batch, sim->again, err) : status;
-}
-
-void sim_quiet(struct sim *sim, uint32_t block, bool quiet)
-{
-    C2_ASSERT(block < sim->plan_capacity);
-    sim->plans[block].loud = !quiet;
 }

@@ -49,10 +49,10 @@ struct sim_reference {
     } part[2];
 };
 
-/* Records behind each other, without a mark among them, of one thread; may be none. Where nothing that matters is told
- * of them the next may wait: see sim_quiet(). A loop over them: sim_record_behind(), sim_executed_at(). */
+/* Records behind each other, without a mark among them, of one thread; may be none. A loop over them:
+ * sim_record_behind(), sim_executed_at(). */
 struct sim_records {
-    struct sim *sim;                    /* for sim_note() */
+    struct sim *sim;                    /* for sim_tell_pending() */
     const struct stream_blocks *blocks; /* theirs */
     const uint64_t *words, *end;        /* headers and slots */
     uint32_t tid;
@@ -245,8 +245,8 @@ struct sim_window {
  * records up to the one that misses, and of the references up to the one whose access it is; one with both functions,
  * record by record, each before its references. How many are told at a time means nothing, and depends on the host.
  * untranslated is for listeners that count misses by where in the stream they are: told by the thread that asks, where
- * misses may be told later. What is noted (sim_note) comes back to them between the misses told before and those told
- * behind. */
+ * misses may be told later. A listener of records that is apart, and has to know at some of them which misses
+ * were before, has those told then (sim_tell_pending). */
 struct sim;
 struct sim_subscriber {
     void *self;
@@ -260,17 +260,14 @@ struct sim_subscriber {
     enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
     /* The marks and records that follow are of another thread, or of the first one that is not of number 1. */
     void (*thread)(void *self, uint32_t tid);
-    /* Every record. Of a miss that follows all listeners of misses may say that they know where they are (*quiet,
-     * which is false, is set to true): then they need not be told before the next ones, as long as all records are
-     * whole runs of blocks that are quiet. */
-    enum c2_status (*records)(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err);
+    /* Every record. */
+    enum c2_status (*records)(void *self, const struct sim_records *records, struct c2_error *err);
     /* The first level of the TLBs does not have a page, in a phase that is measured; reads: of the walk that followed,
      * 0 where there was none. */
     void (*untranslated)(void *self, enum sim_kind kind, unsigned reads);
     /* Of several cores, in a phase that is measured: the instruction of this code number writes a line that its core
      * had and might not write. */
     void (*upgraded)(void *self, uint32_t code);
-    enum c2_status (*noted)(void *self, const uint64_t words[2], struct c2_error *err);
     /* A block is simulated for the first time, before it is. */
     void (*block)(void *self, const struct stream_block *block);
     /* Every reference, fetches too; at least one. */
@@ -416,10 +413,8 @@ uint32_t sim_core_count(const struct sim *sim);
 const struct sim_thread *sim_threads(const struct sim *sim, size_t *count);
 struct sim_shootdowns sim_shootdowns(const struct sim *sim, uint32_t core);
 
-/* In `records`: this block is quiet; none is before that is said. Its record has been among those told. */
-void sim_quiet(struct sim *sim, uint32_t block, bool quiet);
-/* In `records` of this subscriber: `noted` is told of the words behind all misses so far. */
-enum c2_status sim_note(struct sim *sim, const void *self, const uint64_t words[2], struct c2_error *err);
+/* In `records`: all misses so far are told now. */
+enum c2_status sim_tell_pending(struct sim *sim, struct c2_error *err);
 
 enum stream_phase sim_phase(const struct sim *sim);
 const struct sim_counts *sim_counts(const struct sim *sim); /* lent until destroy */

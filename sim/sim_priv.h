@@ -59,7 +59,6 @@ struct sim_plan {
     uint16_t reads, writes;
     uint64_t runs; /* with attribution: whole runs in phases that are measured, not yet settled */
     bool built;
-    bool loud;    /* not one that is quiet: see sim_quiet() */
     bool special; /* it has slots for instructed.c */
 };
 #define SIM_PLAN_LINES 64                     /* it has no more of code, */
@@ -166,7 +165,6 @@ struct sim_untold {
     const uint64_t *missing; /* the one that a miss has been announced for; NULL: none */
     const uint64_t *goes_on; /* the last string record, where it goes on with the one before; else NULL */
     uint32_t tid;
-    bool loud; /* before the next miss they are to be told */
 };
 
 /* Pages of which the references that are told last were; apart from sim_core.pages, in which what is told would push
@@ -287,9 +285,6 @@ typedef enum c2_status sim_consume_function(struct sim_core *core, const struct 
                                             struct c2_error *err);
 sim_consume_function sim_consume_fast, sim_consume_observed;
 sim_consume_function sim_consume_8_sse2, sim_consume_12_sse2, sim_consume_8_avx2, sim_consume_12_avx2;
-/* The same where records are told before misses. */
-sim_consume_function sim_consume_told_8_sse2, sim_consume_told_12_sse2, sim_consume_told_8_avx2,
-    sim_consume_told_12_avx2;
 /* The loop for these listeners, on this machine; the form is one that the host has. */
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form);
 
@@ -334,14 +329,14 @@ enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err);
 /* Something that is told of misses follows; the access that it is about is the one of sim->now. */
 static inline enum c2_status sim_records_missing(struct sim *sim, struct c2_error *err)
 {
-    return sim->announces && sim->untold.loud ? sim_records_missed(sim, err) : C2_OK;
+    return sim->announces ? sim_records_missed(sim, err) : C2_OK;
 }
 /* The string record is simulated next: whether it goes on with the one before is known now, and not later. */
 enum c2_status sim_records_string(struct sim *sim, bool goes_on, struct c2_error *err);
 /* Whether a subscriber is told of records and references before each miss, or access. */
 static inline bool sim_hears_misses(const struct sim_subscriber *s)
 {
-    return s->approached || s->missed || s->counted || s->tlb_missed || s->untranslated || s->upgraded || s->noted ||
+    return s->approached || s->missed || s->counted || s->tlb_missed || s->untranslated || s->upgraded ||
            s->prefetched || s->unaided;
 }
 
@@ -499,7 +494,7 @@ enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err);
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 void sim_tell_thread(struct sim *sim, uint32_t tid);
 /* hears: listeners of misses, too, or the others. */
-enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records, bool *quiet,
+enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records,
                                 struct c2_error *err);
 bool sim_wants_references(const struct sim *sim, bool hears); /* in this phase */
 enum c2_status sim_tell_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,

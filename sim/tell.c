@@ -82,20 +82,10 @@ void sim_tell_emptied(const struct sim *sim) { TELL_ALL(sim, emptied, s->self); 
 
 enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err) { TELL(sim, dropped, true, err); }
 
-enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records, bool *quiet,
+enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records,
                                 struct c2_error *err)
 {
-    enum c2_status status = C2_OK;
-    *quiet = true;
-    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++) {
-        bool is_quiet = false;
-        if (sim_hears_misses(s) != hears || (!s->records && !s->references))
-            continue;
-        if (s->records)
-            status = s->records(s->self, records, &is_quiet, err);
-        *quiet = *quiet && is_quiet && !s->references;
-    }
-    return status;
+    TELL(sim, records, sim_hears_misses(s) == hears, records, err);
 }
 
 void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads)

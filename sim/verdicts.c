@@ -17,7 +17,9 @@
  * Order
  *   Misses of the caches and of the TLBs are told in their order, by one thread at a time. Where a listener of them
  *   hears of something else of the stream too, and does not say that the two are apart, all is said before he is told
- *   of it, and there is no thread: so he hears of everything in the order of the program.
+ *   of it, and there is no thread: so he hears of everything in the order of the program. One that says so, and yet has
+ *   to know where in the program misses are, has all said when that place becomes another (sim_tell_pending); there is
+ *   no thread, either, as the two would wait for each other at each such place.
  *
  * Invariants
  *   Nothing goes back: no count, no content and no answer of the first stage depends on the second, so that threads
@@ -33,8 +35,6 @@
 
 /* The words are the address, the number, and these bits; of a TLB miss READS are where others have FIRST. */
 enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, READS = FIRST, MEASURED = 48, ENTRY = 50 };
-/* Of what a subscriber has noted, which is the two others, and stands where an actor else does. */
-#define NOTED (UINT64_C(1) << ENTRY)
 
 static inline uint64_t verdicts_bits_of(const struct sim_core *core, enum sim_kind kind)
 {
@@ -59,7 +59,7 @@ static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind k
 static enum c2_status announce(struct sim *sim, struct c2_error *err)
 {
     struct caches_aside aside;
-    if (!sim->announces || !sim->untold.loud)
+    if (!sim->announces)
         return C2_OK;
     caches_put_aside(sim->caches, &aside);
     enum c2_status status = sim_records_missing(sim, err);
@@ -104,18 +104,6 @@ enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind
     return pass_if(core->sim, caches_note(core->sim->caches, &noted), err);
 }
 
-enum c2_status sim_note(struct sim *sim, const void *self, const uint64_t words[2], struct c2_error *err)
-{
-    const struct sim_subscriber *to = sim->subscribers;
-    while (to->self != self || !to->noted)
-        to++;
-    C2_ASSERT(to < sim->subscriber_end);
-    if (!sim->verdicts.tape)
-        return to->noted(to->self, words, err);
-    const struct caches_noted noted = {(uint64_t)(to - sim->subscribers), {words[0], words[1], NOTED}};
-    return pass_if(sim, caches_note(sim->caches, &noted), err);
-}
-
 /* ------------------------------------------------------------------ and the second reads it */
 
 static enum c2_status tell_tlb(const struct sim *sim, const struct caches_noted *noted, struct c2_error *err)
@@ -129,19 +117,13 @@ static enum c2_status tell_tlb(const struct sim *sim, const struct caches_noted 
     return sim_tell_tlb_miss(sim, &miss, err);
 }
 
-static enum c2_status tell_noted(const struct sim_subscriber *to, const struct caches_noted *noted,
-                                 struct c2_error *err)
-{
-    return to->noted(to->self, noted->word, err);
-}
-
 static enum c2_status verdicts_tell(void *self, const struct caches_noted *noted, struct line_no line,
                                     const struct caches_outcome *outcome, struct c2_error *err)
 {
     const struct sim *sim = self;
     const uint64_t bits = noted->word[2];
     if (C2_UNLIKELY(!outcome))
-        return bits == NOTED ? tell_noted(&sim->subscribers[noted->actor], noted, err) : tell_tlb(sim, noted, err);
+        return tell_tlb(sim, noted, err);
     const struct sim_miss miss = {.number = noted->word[1],
                                   .code = (uint32_t)(bits >> CODE),
                                   .kind = (enum sim_kind)(bits >> KIND & 3),
@@ -200,6 +182,8 @@ enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err)
     return sim->verdicts.in_order ? sim_verdicts_settle(sim, err) : C2_OK;
 }
 
+enum c2_status sim_tell_pending(struct sim *sim, struct c2_error *err) { return sim_verdicts_settle(sim, err); }
+
 enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err)
 {
     return sim->verdicts.ring ? C2_OK : sim_verdicts_settle(sim, err);
@@ -232,11 +216,14 @@ static bool cuts_often(const struct sim_subscriber *s)
     return s->interval && s->interval_instructions != 0 && s->interval_instructions < SHORT_INTERVAL;
 }
 
+/* Asks at records for the misses before (sim_tell_pending). */
+static bool places_misses(const struct sim_subscriber *s) { return s->records && (s->missed || s->tlb_missed); }
+
 static bool suits_a_thread(const struct sim *sim)
 {
     bool suits = true;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
-        suits &= !hears_both(s) && !s->batch && !cuts_often(s);
+        suits &= !hears_both(s) && !places_misses(s) && !s->batch && !cuts_often(s);
     return suits;
 }
 

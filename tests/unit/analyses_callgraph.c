@@ -69,11 +69,10 @@ static enum c2_status tell(struct bench *bench, bool missing, struct c2_error *e
                                         .end = bench->words + bench->held,
                                         .tid = bench->told_tid,
                                         .missing = missing};
-    bool quiet = false;
     if (bench->held == 0 && !missing)
         return C2_OK;
     bench->held = 0;
-    return bench->subscriber.records(bench->graph, &records, &quiet, err);
+    return bench->subscriber.records(bench->graph, &records, err);
 }
 
 static enum c2_status finish(struct bench *bench, const struct analyses_callgraph_result **out, struct c2_error *err)

@@ -80,9 +80,9 @@ static enum c2_status window(void *self, const struct sim_window *ended, struct 
     return C2_OK;
 }
 
-static enum c2_status records(void *self, const struct sim_records *told, bool *quiet, struct c2_error *err)
+static enum c2_status records(void *self, const struct sim_records *told, struct c2_error *err)
 {
-    (void)quiet, (void)err;
+    (void)err;
     for (const uint64_t *at = told->words; at < told->end; at = sim_record_behind(at))
         ((struct told *)self)->records += stream_header_insns(*at);
     return C2_OK;

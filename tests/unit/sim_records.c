@@ -74,7 +74,7 @@ static void set_up(struct world *world)
 /* ------------------------------------------------------------------ the two listeners */
 
 struct event {
-    uint64_t place; /* records so far that were not quiet */
+    uint64_t place; /* records so far that are places */
     uint32_t level, kind;
     uint64_t class_;
 };
@@ -84,10 +84,10 @@ struct log {
 };
 struct listener {
     const struct world *world;
-    uint64_t place, noted, misses_at; /* places: of the last record told; noted last; and where misses are */
+    uint64_t place, misses_at; /* places: of the last record told, and where misses are */
     uint64_t told, calls;
     struct log misses, pages;
-    bool forgets;           /* what is noted */
+    bool forgets;           /* to have misses told before their place is another */
     uint64_t behind, order; /* records told when they had been simulated; a mixture of records in their order */
 };
 
@@ -105,18 +105,19 @@ static void keep(struct log *log, struct event event)
     log->list[log->count++] = event;
 }
 
-static bool is_quiet(const struct world *world, uint64_t header)
+/* Whether the place of misses is another behind the record. */
+static bool is_place(const struct world *world, uint64_t header)
 {
     const uint32_t number = stream_header_block(header);
     const struct stream_block *block = stream_blocks_at(world->blocks, number);
-    return number % 3 != 0 && number != world->number[STRING][0] && stream_header_insns(header) == block->insn_count;
+    return number % 3 == 0 || number == world->number[STRING][0] || stream_header_insns(header) != block->insn_count;
 }
 
 /* One at a time. */
-static enum c2_status record(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status record(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct listener *listener = self;
-    (void)err, (void)quiet;
+    (void)err;
     const struct sim_executed executed = sim_executed_at(records, records->words);
     const struct stream_block *block = executed.block;
     const uint32_t run = executed.insns_run;
@@ -124,17 +125,17 @@ static enum c2_status record(void *self, const struct sim_records *records, bool
     if (records->words == records->end)
         return C2_OK;
     assert_ptr_equal(records->end, sim_record_behind(records->words));
-    listener->place += !is_quiet(listener->world, stream_header(executed.number, executed.insns_run, 0));
+    listener->place += is_place(listener->world, stream_header(executed.number, executed.insns_run, 0));
     listener->told++;
     listener->order = mixed(listener->order, stream_header(executed.number, run, slots), executed.words);
     return C2_OK;
 }
 
 /* Told of records alone, whatever marks are between them. */
-static enum c2_status only_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status only_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct listener *listener = self;
-    (void)err, (void)quiet;
+    (void)err;
     assert_true(records->tid == 1);
     for (const uint64_t *word = records->words; word < records->end; word += 1 + stream_header_slots(*word)) {
         assert_true(stream_header_block(*word) != STREAM_MARK);
@@ -168,30 +169,19 @@ static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, st
     return C2_OK;
 }
 
-static enum c2_status records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct listener *listener = self;
     listener->calls++;
     for (const uint64_t *word = records->words; word < records->end; word += 1 + stream_header_slots(*word)) {
-        const uint32_t number = stream_header_block(*word);
-        listener->place += !is_quiet(listener->world, *word);
+        listener->place += is_place(listener->world, *word);
         listener->told++;
-        sim_quiet(records->sim, number, number % 3 != 0 && number != listener->world->number[STRING][0]);
     }
-    *quiet = true;
-    if (!records->missing || listener->place == listener->noted)
+    if (!records->missing || listener->place == listener->misses_at)
         return C2_OK;
-    const uint64_t words[2] = {listener->place, ~listener->place};
-    listener->noted = listener->place;
-    return listener->forgets ? C2_OK : sim_note(records->sim, listener, words, err);
-}
-
-static enum c2_status noted(void *self, const uint64_t words[2], struct c2_error *err)
-{
-    (void)err;
-    assert_true(words[1] == ~words[0]);
-    ((struct listener *)self)->misses_at = words[0];
-    return C2_OK;
+    const enum c2_status status = listener->forgets ? C2_OK : sim_tell_pending(records->sim, err);
+    listener->misses_at = listener->place;
+    return status;
 }
 
 static enum c2_status counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
@@ -315,7 +305,6 @@ static bool heard_alike(struct world *world, enum shape shape, bool apart, bool 
                                              .apart = true,
                                              .records = records,
                                              .untranslated = untranslated,
-                                             .noted = noted,
                                              .counted = counted,
                                              .missed = missed_late},
                                             {.self = &late, .records = only_records}};
@@ -355,7 +344,7 @@ static void misses_are_where_they_were(void **state)
 }
 
 /* The comparison can fail. */
-static void not_where_nothing_is_noted(void **state)
+static void not_where_misses_are_told_late(void **state)
 {
     struct world *world = malloc(sizeof *world);
     (void)state;
@@ -423,10 +412,10 @@ static enum c2_status order_page(void *self, const struct sim_tlb_miss *miss, st
     return C2_OK;
 }
 
-static enum c2_status order_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status order_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct order *order = self;
-    (void)quiet, (void)err;
+    (void)err;
     for (const uint64_t *at = records->words; at < records->end; at = sim_record_behind(at)) {
         mix(order, order->is_forgetful ? 0 : *at);
         order->records++;
@@ -509,7 +498,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misses_are_where_they_were),
-        cmocka_unit_test(not_where_nothing_is_noted),
+        cmocka_unit_test(not_where_misses_are_told_late),
         cmocka_unit_test(references_come_before_their_misses),
         cmocka_unit_test(short_intervals_need_no_thread),
     };

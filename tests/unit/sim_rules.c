@@ -263,9 +263,9 @@ static enum c2_status hear_mark(void *self, enum stream_mark mark, const uint64_
 }
 
 /* A letter a record. */
-static enum c2_status hear_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status hear_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
-    (void)quiet, (void)err;
+    (void)err;
     for (const uint64_t *at = records->words; at < records->end; at = sim_record_behind(at))
         hear(self, 'r');
     return C2_OK;

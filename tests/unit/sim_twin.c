@@ -404,11 +404,10 @@ struct watch {
     uint64_t records, instructions, misses; /* told so far */
 };
 
-static enum c2_status watch_records(void *self, const struct sim_records *records, bool *quiet, struct c2_error *err)
+static enum c2_status watch_records(void *self, const struct sim_records *records, struct c2_error *err)
 {
     struct watch *watch = self;
     (void)err;
-    *quiet = true; /* no notice of them is needed at each miss */
     for (const uint64_t *at = records->words; at < records->end && !watch->silent; at = sim_record_behind(at)) {
         watch->records++;
         watch->instructions += stream_header_insns(*at);
