@@ -26,6 +26,7 @@ struct lane {
     uint64_t region_start, region_end; /* as in lane_config */
     bool loaded;                       /* STREAM_LOADED has come */
     struct loader_symbols *symbols;
+    bool unnamed; /* as in the config */
     struct analyses *analyses;
     enum c2_status failed; /* in a function that cannot say so */
     struct c2_error failure;
@@ -142,7 +143,8 @@ static enum c2_status lane_change(void *self, enum stream_mark mark, const uint6
 
 static enum c2_status make_analyses(struct lane *lane, const struct lane_config *config, struct c2_error *err)
 {
-    enum c2_status status = loader_symbols_create(&lane->symbols, mmu_replica_areas(lane->memory), err);
+    const struct mmu_areas *areas = mmu_replica_areas(lane->memory);
+    enum c2_status status = loader_symbols_take(&lane->symbols, config->retired, areas, err);
     const struct analyses_setup setup = {.machine = config->machine,
                                          .symbols = lane->symbols,
                                          .given = config->given,
@@ -186,6 +188,7 @@ enum c2_status lane_create(struct lane **out, const struct lane_config *config, 
     struct lane *lane = c2_calloc(1, sizeof *lane);
     if (!lane)
         return c2_fail_memory(err, "a lane");
+    lane->unnamed = config->unnamed;
     lane->region_start = config->region_start;
     lane->region_end = config->region_end;
     enum c2_status status = lane_make(lane, config, err);
@@ -229,8 +232,25 @@ enum c2_status lane_consume(struct lane *lane, const struct stream_batch *batch,
     return lane->failed == C2_OK ? status : failure_of(lane, err);
 }
 
+void lane_foresee(const struct lane *lane)
+{
+    if (lane->symbols && !lane->unnamed)
+        loader_symbols_foresee(lane->symbols, true);
+}
+
+struct loader_symbols *lane_retire(struct lane *lane)
+{
+    struct loader_symbols *symbols = lane->symbols;
+    lane->symbols = NULL;
+    if (symbols)
+        loader_symbols_retire(symbols);
+    return symbols;
+}
+
 enum c2_status lane_finish(struct lane *lane, struct c2_error *err)
 {
+    if (lane->symbols && !lane->unnamed)
+        loader_symbols_foresee(lane->symbols, false);
     return lane->sim ? sim_finish(lane->sim, err) : C2_OK;
 }
 

@@ -156,6 +156,8 @@ enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err)
     return status;
 }
 
+struct loader_symbols *lanes_retire(struct lanes *lanes) { return lane_retire(lanes->list[0]); }
+
 const struct lane *lanes_at(const struct lanes *lanes, unsigned i)
 {
     C2_ASSERT(i < lanes->count);

@@ -30,8 +30,9 @@ struct lane_config {
     /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and
      * elsewhere as by a read. Both 0: there is no such page. */
     uint64_t region_start, region_end;
-    bool samples; /* each is kept by itself: sim_samples(), and in profiles */
-    bool apart;   /* verdicts may have a thread of their own: as in struct sim_config */
+    bool samples;                    /* each is kept by itself: sim_samples(), and in profiles */
+    bool apart;                      /* verdicts may have a thread of their own: as in struct sim_config */
+    struct loader_symbols **retired; /* of the program before: loader_symbols_take(); NULL: none */
 };
 
 struct lane;
@@ -47,6 +48,11 @@ const struct mmu_replica *lane_memory(const struct lane *lane);
 const struct sim *lane_sim(const struct lane *lane);          /* NULL: nothing is simulated */
 struct loader_symbols *lane_symbols(const struct lane *lane); /* NULL: no analyses */
 struct analyses *lane_analyses(const struct lane *lane);      /* likewise */
+/* Its symbols, retired, which are the caller's now; the lane is good for destroy. NULL: it has none. */
+struct loader_symbols *lane_retire(struct lane *lane);
+/* Names of the source will be asked for: what takes time for that is done now, before a fork (loader_symbols_foresee).
+ */
+void lane_foresee(const struct lane *lane);
 
 /* ------------------------------------------------------------------ lanes side by side */
 struct lanes;
@@ -64,6 +70,7 @@ uint64_t lanes_certain(void *lanes);
 enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err);
 unsigned lanes_count(const struct lanes *lanes);
 const struct lane *lanes_at(const struct lanes *lanes, unsigned i);
+struct loader_symbols *lanes_retire(struct lanes *lanes);      /* lane_retire of the first one */
 const char *lanes_name(const struct lanes *lanes, unsigned i); /* as in its configuration */
 
 /* ------------------------------------------------------------------ objects moved: moved.c */

@@ -83,6 +83,16 @@ struct loader_symbols;
 /* areas: what is mapped, of the guest or of a replica; lent until destroy. */
 enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu_areas *areas, struct c2_error *err);
 void loader_symbols_destroy(struct loader_symbols *symbols);
+/* The program has ended, and another one may follow it: all that was lent is gone, and areas are not looked at any
+ * more. Only loader_symbols_take and loader_symbols_destroy may follow. */
+void loader_symbols_retire(struct loader_symbols *symbols);
+/* As loader_symbols_create, and what files say need not be read again where the retired ones have read it, which are
+ * taken from there (NULL: there are none). They answer as new ones do. */
+enum c2_status loader_symbols_take(struct loader_symbols **out, struct loader_symbols **retired,
+                                   const struct mmu_areas *areas, struct c2_error *err);
+/* Lines and types of the files that have been asked about will be asked for: other threads begin to unpack debug files.
+ * wait: they are ready for it when this returns. */
+void loader_symbols_foresee(struct loader_symbols *symbols, bool wait);
 
 /* Names of code that lies in no file: of a perf map (START SIZE NAME, a line each) or a jitdump, as compilers write
  * them that make code while the program runs. From here on, for what is asked then. C2_ERR_NOT_FOUND, C2_ERR_FORMAT:

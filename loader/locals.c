@@ -65,7 +65,10 @@ struct loader_layout {
     uint32_t place_count, place_room;
     struct loader_change *changes;
     uint32_t change_count;
-    bool whole; /* the frame itself is the object: places[0].local has its name */
+    bool whole;                 /* the frame itself is the object: places[0].local has its name */
+    struct loader_layout *next; /* read before this one */
+    uint64_t number;            /* in the program that runs; LOADER_NO_LAYOUT: it has not been asked for there */
+    const struct loader_module *module; /* which finds it again, by its function; NULL: none does */
 };
 
 static void locals_add_step(struct loader_layout *layout, enum step_kind kind, unsigned to, unsigned from,
@@ -514,17 +517,43 @@ static enum c2_status read_layout(struct loader_symbols *symbols, struct loader_
     return status;
 }
 
-static enum c2_status new_layout(struct loader_symbols *symbols, const struct loader_layout *layout, uint64_t *number,
-                                 struct c2_error *err)
+/* Layouts are numbered in the order in which a program's run asks for them. */
+static enum c2_status give_number(struct loader_symbols *symbols, struct loader_layout *layout, struct c2_error *err)
 {
-    struct loader_layout *copy;
-    if (!c2_grow((void **)&symbols->layouts, &symbols->layout_room, symbols->layout_count, sizeof *symbols->layouts) ||
-        !(copy = c2_alloc(sizeof *copy)))
+    if (!c2_grow((void **)&symbols->layouts, &symbols->layout_room, symbols->layout_count, sizeof *symbols->layouts))
         return c2_fail_memory(err, "variables on the stack");
-    *copy = *layout;
-    *number = symbols->layout_count;
-    symbols->layouts[symbols->layout_count++] = copy;
+    layout->number = symbols->layout_count;
+    symbols->layouts[symbols->layout_count++] = layout;
     return C2_OK;
+}
+
+/* NULL: no memory; else it is numbered, and has taken the lists of the one given. */
+static struct loader_layout *keep_layout(struct loader_symbols *symbols, const struct loader_layout *layout,
+                                         struct c2_error *err)
+{
+    struct loader_layout *copy = c2_alloc(sizeof *copy);
+    if (!copy || give_number(symbols, copy, err) != C2_OK) {
+        c2_free(copy);
+        c2_fail_memory(err, "variables on the stack");
+        return NULL;
+    }
+    const uint64_t number = symbols->layout_count - 1;
+    *copy = *layout;
+    copy->number = number;
+    copy->next = symbols->every_layout;
+    return symbols->every_layout = copy;
+}
+
+/* What the module knows of the function, which has been asked for before; in this program perhaps not. */
+static enum c2_status known_layout(struct loader_symbols *symbols, uint64_t known, uint64_t *number,
+                                   struct c2_error *err)
+{
+    struct loader_layout *layout = (struct loader_layout *)(uintptr_t)known;
+    enum c2_status status = C2_OK;
+    if (layout && layout->number == LOADER_NO_LAYOUT)
+        status = give_number(symbols, layout, err);
+    *number = layout && status == C2_OK ? layout->number : LOADER_NO_LAYOUT;
+    return status;
 }
 
 enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va entry, uint64_t *number,
@@ -533,30 +562,33 @@ enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va 
     struct loader_spot spot;
     const char *function;
     uint64_t start, known;
-    struct loader_layout layout = {.whole = false};
+    struct loader_layout layout = {.whole = false}, *kept = NULL;
     *number = LOADER_NO_LAYOUT;
     if (!loader_spot_of(symbols, entry, &spot) || !spot.linked ||
         !loader_functions_find(&spot.module->functions, spot.address, &function, &start) || start != spot.address)
         return C2_OK;
     enum c2_status status = spot.module->layout_of ? C2_OK : c2_map_create(&spot.module->layout_of, err);
-    if (status == C2_OK && c2_map_get(spot.module->layout_of, spot.address, &known)) {
-        *number = known;
-        return C2_OK;
-    }
+    if (status == C2_OK && c2_map_get(spot.module->layout_of, spot.address, &known))
+        return known_layout(symbols, known, number, err);
+    layout.module = spot.module;
     if (status == C2_OK)
         status = read_layout(symbols, &spot, function, &layout, err);
-    if (status == C2_OK && layout.place_count != 0)
-        status = new_layout(symbols, &layout, number, err);
-    if (*number == LOADER_NO_LAYOUT) {
+    if (status == C2_OK && layout.place_count != 0 && !(kept = keep_layout(symbols, &layout, err)))
+        status = C2_ERR_NO_MEMORY;
+    if (!kept) {
         c2_free(layout.places);
         c2_free(layout.changes);
+    } else {
+        *number = kept->number;
     }
-    return status == C2_OK ? c2_map_put(spot.module->layout_of, spot.address, *number, err) : status;
+    return status == C2_OK ? c2_map_put(spot.module->layout_of, spot.address, (uintptr_t)kept, err) : status;
 }
 
 enum c2_status loader_layout_gone(struct loader_symbols *symbols, uint64_t *number, struct c2_error *err)
 {
-    return new_layout(symbols, &(struct loader_layout){.whole = false}, number, err);
+    const struct loader_layout *layout = keep_layout(symbols, &(struct loader_layout){.whole = false}, err);
+    *number = layout ? layout->number : LOADER_NO_LAYOUT;
+    return layout ? C2_OK : C2_ERR_NO_MEMORY;
 }
 
 /* ------------------------------------------------------------------ thread-local variables */
@@ -598,7 +630,7 @@ enum c2_status loader_layout_threads(struct loader_symbols *symbols, struct gues
     struct loader_spot spot;
     struct loader_symtab table;
     struct loader_symbol symbol;
-    struct loader_layout layout = {.whole = false};
+    struct loader_layout layout = {.whole = false}, *kept = NULL;
     int64_t block;
     enum c2_status status = C2_OK;
     *number = LOADER_NO_LAYOUT;
@@ -610,19 +642,50 @@ enum c2_status loader_layout_threads(struct loader_symbols *symbols, struct gues
             status = add_thread_local(symbols, &layout, &symbol, block, err);
     if (status == C2_OK)
         locals_join_shared(symbols, &layout);
-    if (status == C2_OK && layout.place_count != 0)
-        status = new_layout(symbols, &layout, number, err);
-    if (*number == LOADER_NO_LAYOUT)
+    if (status == C2_OK && layout.place_count != 0 && !(kept = keep_layout(symbols, &layout, err)))
+        status = C2_ERR_NO_MEMORY;
+    if (kept)
+        *number = kept->number;
+    else
         c2_free(layout.places);
     return status;
 }
 
+static void layout_destroy(struct loader_layout *layout)
+{
+    c2_free(layout->places);
+    c2_free(layout->changes);
+    c2_free(layout);
+}
+
+void loader_layouts_drop(struct loader_symbols *symbols, const struct loader_module *module)
+{
+    for (struct loader_layout **link = &symbols->every_layout; *link;) {
+        struct loader_layout *layout = *link;
+        C2_ASSERT(layout->number == LOADER_NO_LAYOUT);
+        if (layout->module != module) {
+            link = &layout->next;
+            continue;
+        }
+        *link = layout->next;
+        layout_destroy(layout);
+    }
+}
+
+void loader_layouts_retire(struct loader_symbols *symbols)
+{
+    symbols->layout_count = 0;
+    for (struct loader_layout *layout = symbols->every_layout; layout; layout = layout->next)
+        layout->number = LOADER_NO_LAYOUT;
+    loader_layouts_drop(symbols, NULL);
+}
+
 void loader_layouts_release(struct loader_symbols *symbols)
 {
-    for (uint32_t i = 0; i < symbols->layout_count; i++) {
-        c2_free(symbols->layouts[i]->places);
-        c2_free(symbols->layouts[i]->changes);
-        c2_free(symbols->layouts[i]);
+    while (symbols->every_layout) {
+        struct loader_layout *next = symbols->every_layout->next;
+        layout_destroy(symbols->every_layout);
+        symbols->every_layout = next;
     }
     c2_free(symbols->layouts);
 }

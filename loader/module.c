@@ -28,6 +28,15 @@
 
 /* ------------------------------------------------------------------ opening */
 
+static bool read_stamp(struct loader_stamp *out, int fd)
+{
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return false;
+    *out = (struct loader_stamp){(uint64_t)st.st_size, st.st_mtim, st.st_ctim};
+    return true;
+}
+
 static int open_mapped(const struct loader_module *module)
 {
     struct stat st;
@@ -78,14 +87,21 @@ static Dwarf *open_dwarf(Elf *elf, struct loader_unpack **unpack)
     return dwarf;
 }
 
+/* -1: it has none. */
+static int find_debug(const struct loader_module *module)
+{
+    char root[PATH_MAX];
+    snprintf(root, sizeof root, "%s%s", c2_root_path(), LOADER_DEBUG_ROOT);
+    return loader_debugfile_open(module->file, module->path, root);
+}
+
 static void open_debug(struct loader_module *module)
 {
     if (module->debug_sought)
         return;
     module->debug_sought = true;
-    char root[PATH_MAX];
-    snprintf(root, sizeof root, "%s%s", c2_root_path(), LOADER_DEBUG_ROOT);
-    module->debug_fd = loader_debugfile_open(module->file, module->path, root);
+    module->debug_fd = find_debug(module);
+    read_stamp(&module->debug_stamp, module->debug_fd);
     module->debug = open_elf(module->debug_fd);
 }
 
@@ -188,6 +204,7 @@ enum c2_status loader_module_open(struct loader_module **out, const char *path, 
     const char *slash = strrchr(module->path, '/');
     module->object = slash ? slash + 1 : module->path;
     module->fd = open_mapped(module);
+    read_stamp(&module->stamp, module->fd);
     enum c2_status status = module->fd >= 0 ? read_segments(module, err) : C2_OK;
     if (status == C2_OK && module->is_elf)
         status = module_read_names(module, err);
@@ -196,6 +213,41 @@ enum c2_status loader_module_open(struct loader_module **out, const char *path, 
     else
         loader_module_close(module);
     return status;
+}
+
+static bool is_as_stamped(int fd, const struct loader_stamp *stamp)
+{
+    struct loader_stamp now;
+    return read_stamp(&now, fd) && now.bytes == stamp->bytes && now.modified.tv_sec == stamp->modified.tv_sec &&
+           now.modified.tv_nsec == stamp->modified.tv_nsec && now.changed.tv_sec == stamp->changed.tv_sec &&
+           now.changed.tv_nsec == stamp->changed.tv_nsec;
+}
+
+bool loader_module_lasts(const struct loader_module *module)
+{
+    const int now = open_mapped(module);
+    const bool same = now >= 0 && is_as_stamped(now, &module->stamp) && is_as_stamped(module->fd, &module->stamp);
+    if (now >= 0)
+        close(now);
+    if (!same || !module->file || !module->debug_sought)
+        return same;
+    if (module->debug_fd >= 0)
+        return is_as_stamped(module->debug_fd, &module->debug_stamp);
+    const int found = find_debug(module); /* one may be there by now */
+    if (found >= 0)
+        close(found);
+    return found < 0;
+}
+
+void loader_module_foresee(struct loader_module *module)
+{
+    if (module->dwarf_sought || !module->file)
+        return;
+    if (!module->unpack_file)
+        module->unpack_file = loader_unpack_begin(module->file);
+    open_debug(module);
+    if (module->debug && !module->unpack_debug)
+        module->unpack_debug = loader_unpack_begin(module->debug);
 }
 
 void loader_module_close(struct loader_module *module)

@@ -5,6 +5,8 @@
  * Model
  *   pc -> the area that holds it -> path and offset in the file -> module -> linked address -> function and line.
  *   Modules are opened at the first question about them and kept: path, device and inode name one.
+ *   Where a program ends by execve, what was read of files goes on to the next one, but of files that are others by
+ *   then (size, times), or that the program before did not have; what depends on addresses goes.
  * Counting
  *   Nothing here touches guest memory or a page: asking changes no result.
  * Invariants
@@ -58,6 +60,59 @@ void loader_symbols_destroy(struct loader_symbols *symbols)
     c2_free(symbols);
 }
 
+/* ------------------------------------------------------------------ the next program */
+
+void loader_symbols_retire(struct loader_symbols *symbols)
+{
+    symbols->areas = NULL;
+    loader_unwind_forget(symbols);
+    c2_map_destroy(symbols->receiver_of);
+    symbols->receiver_of = NULL;
+    symbols->receiver_count = 0;
+    loader_structs_release(symbols);
+    loader_arrays_release(symbols);
+    loader_layouts_retire(symbols);
+    loader_jit_release(symbols->jit);
+    symbols->jit = NULL;
+}
+
+static void drop_module(struct loader_symbols *symbols, struct loader_module **link)
+{
+    struct loader_module *module = *link;
+    *link = module->next;
+    loader_layouts_drop(symbols, module);
+    loader_module_close(module);
+}
+
+enum c2_status loader_symbols_take(struct loader_symbols **out, struct loader_symbols **retired,
+                                   const struct mmu_areas *areas, struct c2_error *err)
+{
+    struct loader_symbols *symbols = retired ? *retired : NULL;
+    if (!symbols)
+        return loader_symbols_create(out, areas, err);
+    C2_ASSERT(!symbols->areas && symbols->layout_count == 0);
+    *out = symbols;
+    *retired = NULL;
+    symbols->areas = areas;
+    for (struct loader_module **link = &symbols->modules; *link;) {
+        if (!(*link)->asked || !loader_module_lasts(*link)) {
+            drop_module(symbols, link);
+            continue;
+        }
+        (*link)->asked = false;
+        link = &(*link)->next;
+    }
+    return C2_OK;
+}
+
+void loader_symbols_foresee(struct loader_symbols *symbols, bool wait)
+{
+    for (struct loader_module *module = symbols->modules; module; module = module->next)
+        loader_module_foresee(module);
+    for (struct loader_module *module = wait ? symbols->modules : NULL; module; module = module->next)
+        loader_module_unit(module, 0);
+}
+
 /* ------------------------------------------------------------------ modules */
 
 bool loader_module_shown(const struct loader_module *module, const struct mmu_area *area)
@@ -81,10 +136,12 @@ struct loader_module *loader_symbols_module(struct loader_symbols *symbols, cons
     for (struct loader_module **link = &symbols->modules; *link; link = &(*link)->next)
         if (loader_module_shown(*link, area)) {
             to_front(symbols, link);
+            symbols->modules->asked = true;
             return symbols->modules;
         }
     if (loader_module_open(&module, area->path, area->inode, area->device, NULL) != C2_OK)
         return NULL;
+    module->asked = true;
     module->next = symbols->modules;
     symbols->modules = module;
     return module;

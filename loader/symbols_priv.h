@@ -8,6 +8,7 @@
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
+#include <time.h>
 
 #include "loader/loader_priv.h"
 
@@ -129,13 +130,20 @@ void loader_unpack_destroy(struct loader_unpack *unpack); /* takes NULL; behind 
 
 /* ------------------------------------------------------------------ modules (module.c) */
 
+/* What a file was when it was opened. */
+struct loader_stamp {
+    uint64_t bytes;
+    struct timespec modified, changed;
+};
+
 /* One mapped file, opened at the first question about it. */
 struct loader_module {
     struct loader_module *next;
     char *path;
     const char *object; /* basename, within path */
     uint64_t inode, device;
-    bool is_elf;
+    bool is_elf, asked; /* asked: by the program that runs */
+    struct loader_stamp stamp, debug_stamp;
     struct loader_elf elf;
     int fd, debug_fd;
     Elf *file, *debug;
@@ -158,6 +166,9 @@ struct loader_module {
 enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,
                                   struct c2_error *err);
 void loader_module_close(struct loader_module *module);
+/* Whether its path still leads to the file that was opened, and neither that nor its debug file is another by now. */
+bool loader_module_lasts(const struct loader_module *module);
+void loader_module_foresee(struct loader_module *module); /* loader_symbols_foresee of it */
 Dwarf *loader_module_dwarf(struct loader_module *module); /* NULL: there is none */
 /* The range of a compilation unit that holds the address; NULL: none, or no memory. */
 const struct loader_range *loader_module_unit(struct loader_module *module, uint64_t address);
@@ -242,6 +253,8 @@ struct loader_layout;
 enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, struct loader_symbols *symbols,
                                    const struct loader_module *module, uint64_t entry, uint64_t bytes,
                                    struct c2_error *err);
+void loader_layouts_retire(struct loader_symbols *symbols); /* the program that asked has ended */
+void loader_layouts_drop(struct loader_symbols *symbols, const struct loader_module *module); /* behind that */
 void loader_layouts_release(struct loader_symbols *symbols);
 
 /* ------------------------------------------------------------------ what results go to (receiver.c, assigned.c) */
@@ -272,10 +285,11 @@ struct loader_symbols {
     struct c2_map *receiver_of; /* receiver.c: from a site to its number; NULL before a question */
     struct loader_received *receivers;
     uint32_t receiver_count, receiver_room;
-    struct loader_received nobody;  /* the answer without memory */
-    struct loader_structs *structs; /* structs.c */
-    struct loader_arrays *arrays;   /* arrays.c */
-    struct loader_layout **layouts; /* locals.c */
+    struct loader_received nobody;      /* the answer without memory */
+    struct loader_structs *structs;     /* structs.c */
+    struct loader_arrays *arrays;       /* arrays.c */
+    struct loader_layout **layouts;     /* locals.c: by their numbers in this program */
+    struct loader_layout *every_layout; /* the one read last */
     uint32_t layout_count, layout_room;
     size_t capstone;        /* loader_capstone; 0 before a question */
     struct loader_jit *jit; /* jit.c; NULL: there are no such names */

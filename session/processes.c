@@ -326,6 +326,8 @@ void session_process_release(struct session_process *process)
 {
     session_receipt_destroy(process->receipt);
     emu_engine_destroy(process->engine);
+    loader_symbols_destroy(process->symbols);
+    loader_symbols_destroy(process->lane_symbols);
     syscalls_destroy(process->kernel);
     emu_turns_destroy(process->turns);
     session_board_destroy(process->board);

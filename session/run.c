@@ -419,6 +419,8 @@ static enum c2_status run_before_fork(void *self, struct c2_error *err)
     enum c2_status status = run->simulation.writer ? session_simulation_catch_up(&run->simulation, err) : C2_OK;
     fflush(NULL);
     stream_rings_pause();
+    if (status == C2_OK && run->simulation.lanes && !run->unfollowed)
+        lane_foresee(lanes_at(run->simulation.lanes, 0)); /* once, where each child would do it else */
     return status;
 }
 
@@ -561,11 +563,26 @@ static enum c2_status check_names(const struct run *run, struct c2_error *err)
     return run->executed ? C2_OK : session_names_check(run->options, &named, err);
 }
 
+/* For the next program of the process. */
+static void retire_parts(struct run *run)
+{
+    struct cli_process *process = run->process;
+    process->engine = emu_retire(run->emu);
+    loader_symbols_retire(run->symbols);
+    process->symbols = run->symbols;
+    run->symbols = NULL;
+    struct loader_symbols *of_lane = run->simulation.lanes ? lanes_retire(run->simulation.lanes) : NULL;
+    if (!of_lane) /* those of an earlier program may be there still */
+        return;
+    loader_symbols_destroy(process->lane_symbols);
+    process->lane_symbols = of_lane;
+}
+
 static enum c2_status run_make(struct run *run, struct c2_error *err)
 {
     enum c2_status status = run->from ? C2_OK : session_simulation_loaded(&run->simulation, &run->image, err);
     if (status == C2_OK)
-        status = loader_symbols_create(&run->symbols, mmu_areas(run->simulation.mmu), err);
+        status = loader_symbols_take(&run->symbols, &run->process->symbols, mmu_areas(run->simulation.mmu), err);
     if (status == C2_OK)
         status = make_receipt(run, err);
     if (status == C2_OK)
@@ -589,7 +606,7 @@ static void run_release(struct run *run)
 {
     session_points_destroy(run->points);
     if (run->next)
-        run->process->engine = emu_retire(run->emu);
+        retire_parts(run);
     else
         emu_destroy(run->emu);
     session_phases_destroy(run->phases);
@@ -927,6 +944,7 @@ static int run_run_program(struct session_process *process, struct syscalls_prog
     run->process = process;
     run->options = process->options;
     run->executed = program;
+    run->simulation.retired = &process->lane_symbols;
     const int status = make_and_go(run, host_env, &err);
     *next = run->next;
     run_release(run);

@@ -218,6 +218,7 @@ struct session_simulation {
     FILE *temporary;                    /* where `advise` keeps it */
     struct stream_recording *recording; /* once settled, of `advise`; of what is played */
     bool ended;                         /* session_simulation_end_early */
+    struct loader_symbols **retired;    /* for the first lane, of the program before (loader_symbols_take); lent */
 };
 /* Instructions of a thread's turn, where the guest finds so many processors; 0: not known. */
 uint64_t session_turn(const struct session_options *options, uint32_t processors);
@@ -400,8 +401,10 @@ struct session_process {
     uint32_t pid, parent;
     unsigned programs; /* that it has been, with the one that runs */
     struct c2_pool texts;
-    struct session_board *board;     /* of all programs */
-    struct engine *engine;           /* of the program before the one that runs; NULL: there is none */
+    struct session_board *board; /* of all programs */
+    struct engine *engine;       /* of the program before the one that runs; NULL: there is none */
+    /* Likewise; what the first of its lanes has read of files stands by itself, as a lane may run on another thread. */
+    struct loader_symbols *symbols, *lane_symbols;
     struct session_receipt *receipt; /* of the run, when its first program has ended; NULL: there is none */
     struct emu_turns *turns;
     bool forked;           /* it is not the first one */

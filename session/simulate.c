@@ -187,6 +187,7 @@ static enum c2_status make_lanes(struct session_simulation *s, const struct sess
         configs[i] = lane_of(s, plan, i, options, blocks);
         configs[i].apart = plan->count + i < threads;
     }
+    configs[0].retired = s->retired;
     if (against) { /* there is one lane else */
         configs[1] = configs[0];
         configs[1].placement = plan->against;

@@ -655,6 +655,121 @@ static void test_names_without_memory(void **state)
     mmu_destroy(mmu);
 }
 
+/* ------------------------------------------------------------------ one program behind the other */
+
+static void same_text(const char *a, const char *b)
+{
+    assert_int_equal(!a, !b);
+    if (a)
+        assert_string_equal(a, b);
+}
+
+/* All that two answer about an address. */
+static void same_answers(struct loader_symbols *ours, struct loader_symbols *fresh, struct guest_va pc)
+{
+    struct loader_place a, b;
+    struct loader_frame frames[2][4];
+    uint64_t layouts[2];
+    loader_place_of(ours, pc, &a);
+    loader_place_of(fresh, pc, &b);
+    same_text(a.object, b.object);
+    same_text(a.function, b.function);
+    same_text(a.file, b.file);
+    assert_int_equal(a.offset, b.offset);
+    assert_int_equal(a.line, b.line);
+    const size_t count = loader_frames_of(ours, pc, frames[0], 4);
+    assert_int_equal(count, loader_frames_of(fresh, pc, frames[1], 4));
+    for (size_t i = 0; i < count && i < 4; i++) {
+        same_text(frames[0][i].function, frames[1][i].function);
+        assert_int_equal(frames[0][i].line, frames[1][i].line);
+    }
+    assert_int_equal(loader_layout_at(ours, pc, &layouts[0], NULL), C2_OK);
+    assert_int_equal(loader_layout_at(fresh, pc, &layouts[1], NULL), C2_OK);
+    assert_int_equal(layouts[0], layouts[1]);
+    if (layouts[0] == LOADER_NO_LAYOUT)
+        return;
+    assert_int_equal(loader_layout_count(ours, layouts[0]), loader_layout_count(fresh, layouts[1]));
+    same_text(loader_layout_local(ours, layouts[0], 0)->name, loader_layout_local(fresh, layouts[1], 0)->name);
+}
+
+/* Code of the program, and the functions that it belongs to. Returns how many had names. */
+static unsigned compare_programs(struct loader_symbols *ours, struct loader_symbols *fresh, const struct mmu *mmu,
+                                 uint64_t entry, struct c2_rng *rng)
+{
+    const struct mmu_area *code = mmu_area_at(mmu_areas(mmu), (struct guest_va){entry}, false);
+    unsigned named = 0;
+    for (unsigned i = 0; i < 24; i++) {
+        struct loader_place place;
+        struct guest_va pc = {code->start.v + c2_rng_below(rng, code->bytes)};
+        loader_function_entry(fresh, pc, &pc);
+        same_answers(ours, fresh, pc);
+        loader_place_of(ours, pc, &place);
+        named += place.function ? 1 : 0;
+    }
+    return named;
+}
+
+static void write_file(const char *path, const char *from, int flags)
+{
+    static char bytes[1 << 21];
+    const int in = open(from, O_RDONLY), out = open(path, O_WRONLY | O_CREAT | flags, 0755);
+    const ssize_t count = read(in, bytes, sizeof bytes);
+    assert_true(count > 0 && (size_t)count < sizeof bytes);
+    assert_int_equal(write(out, bytes, (size_t)count), count);
+    close(in);
+    close(out);
+}
+
+/* The file at the path is another one, written over the old one or put in its place, or is as it was: symbols that have
+ * known the programs before answer as new ones. */
+static void test_names_of_program_behind_program(void **state)
+{
+    static const char *const guests[] = {GUESTS "/dynamic", GUESTS "/no_pie", GUESTS "/static",
+                                         GUESTS "/stripped_dynamic", GUESTS "/linked"};
+    enum { PROGRAMS = 60, OTHERS = sizeof guests / sizeof *guests };
+    char directory[] = "/tmp/c2emu-programs-XXXXXX", path[64], other[64];
+    struct loader_symbols *retired = NULL;
+    struct c2_rng rng;
+    unsigned named = 0;
+    (void)state;
+    c2_rng_init(&rng, 1, "programs");
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/program", directory);
+    snprintf(other, sizeof other, "%s/other", directory);
+    write_file(path, guests[0], O_TRUNC);
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        const char *guest = guests[c2_rng_below(&rng, OTHERS)];
+        const uint64_t what = c2_rng_below(&rng, 4);
+        if (what == 0) {
+            write_file(path, guest, O_TRUNC);
+        } else if (what == 1) {
+            write_file(other, guest, O_TRUNC);
+            assert_int_equal(rename(other, path), 0);
+        }
+        const char *program = what == 2 ? guest : path;
+        struct mmu *mmu = new_mmu();
+        struct loader_image image = load(mmu, program);
+        struct loader_symbols *ours, *fresh, *const before = retired;
+        assert_int_equal(loader_symbols_take(&ours, &retired, mmu_areas(mmu), NULL), C2_OK);
+        assert_null(retired);
+        assert_true(!before || ours == before);
+        assert_int_equal(loader_symbols_create(&fresh, mmu_areas(mmu), NULL), C2_OK);
+        if (c2_rng_below(&rng, 2))
+            loader_symbols_foresee(ours, c2_rng_below(&rng, 2));
+        named += compare_programs(ours, fresh, mmu, image.program_entry, &rng);
+        loader_symbols_check(ours);
+        loader_symbols_destroy(fresh);
+        loader_symbols_retire(ours);
+        retired = ours;
+        loader_image_release(&image);
+        mmu_destroy(mmu);
+    }
+    assert_true(named > PROGRAMS);
+    loader_symbols_destroy(retired);
+    unlink(path);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 /* ------------------------------------------------------------------ modules and variables in memory */
 
 /* What one call of loader_variables tells. */
@@ -908,6 +1023,7 @@ int main(void)
         cmocka_unit_test(test_functions_that_resolve),
         cmocka_unit_test(test_a_file_to_be_read_is_no_module),
         cmocka_unit_test(test_the_heap_lies_behind_the_program_if_wanted),
+        cmocka_unit_test(test_names_of_program_behind_program),
         cmocka_unit_test(test_variables_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
