@@ -566,7 +566,7 @@ static enum c2_status check_names(const struct run *run, struct c2_error *err)
 /* For the next program of the process. */
 static void retire_parts(struct run *run)
 {
-    struct cli_process *process = run->process;
+    struct session_process *process = run->process;
     process->engine = emu_retire(run->emu);
     loader_symbols_retire(run->symbols);
     process->symbols = run->symbols;
