@@ -51,7 +51,9 @@ bool native_cache_is_possible(void)
 
 static void copy_contents(void)
 {
+    const size_t cold = copied->used_cold - NATIVE_COLD_AT;
     memcpy(copy.written, copied->written, copied->used);
+    memcpy(copy.written + NATIVE_COLD_AT, copied->written + NATIVE_COLD_AT, cold);
     memcpy(native_cache_end(copy.written), native_cache_end(copied->written), NATIVE_MASKED_BYTES);
 }
 

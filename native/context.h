@@ -27,7 +27,7 @@
 
 #define CONTEXT_TABLE_ENTRIES 65536 /* of indirect jumps: by the lower 16 bits of the target */
 #define CONTEXT_TABLE_BYTES (CONTEXT_TABLE_ENTRIES * 8)
-#define CONTEXT_COUNTERS (CONTEXT_TABLES + 4 * CONTEXT_TABLE_BYTES)
+#define CONTEXT_COUNTERS (CONTEXT_TABLES + 3 * CONTEXT_TABLE_BYTES)
 #define CONTEXT_COUNTERS_MOST (1 << 22) /* blocks, counted while nothing is recorded */
 
 #ifndef __ASSEMBLER__
@@ -43,7 +43,7 @@ struct native_context {
     uint64_t host_fs, host_rsp, host_mxcsr;
     uint64_t exit;   /* the number of the site that has left */
     uint64_t leave;  /* address of native_leave_code */
-    uint64_t pace;   /* R10 between translations: instructions, or where the next record goes */
+    uint64_t pace;   /* R10 between translations (translate.c) */
     uint64_t limit;  /* recording: no record begins behind it */
     uint64_t beyond; /* -(limit + 1) */
     uint64_t spill, entry;
@@ -52,10 +52,7 @@ struct native_context {
     uint8_t fxsave[512] __attribute__((aligned(16)));
     uint64_t there; /* XSTATE_BV */
     uint8_t rest[CONTEXT_TABLES - CONTEXT_FXSAVE - 512 - 8];
-    /* Of each kind of translation that is linked: minus the guest's address, and the host's. */
-    struct {
-        uint64_t minus[CONTEXT_TABLE_ENTRIES], host[CONTEXT_TABLE_ENTRIES];
-    } table[2];
+    uint64_t table[3][CONTEXT_TABLE_ENTRIES]; /* of each kind of translation that is linked: the first door (link.c) */
     uint64_t executed[CONTEXT_COUNTERS_MOST];
 };
 

@@ -95,6 +95,15 @@ void emit_store_constant(struct emit *e, struct emit_place to, int32_t value)
     emit_word(e, (uint32_t)value);
 }
 
+void emit_read_byte(struct emit *e, unsigned to, struct emit_place from)
+{
+    emit_prefixes(e, &from);
+    emit_byte(e, rex_of(to, &from) & (uint8_t)~REX_W);
+    emit_byte(e, 0x0f);
+    emit_byte(e, 0xb6);
+    emit_operand(e, to, &from);
+}
+
 void emit_lea(struct emit *e, unsigned to, struct emit_place from)
 {
     from.fs = false;
@@ -147,11 +156,6 @@ void emit_get(struct emit *e, unsigned to, uint32_t offset)
     emit_with_context(e, 0x8b, to, offset, NATIVE_NO_REGISTER);
 }
 
-void emit_get_indexed(struct emit *e, unsigned to, uint32_t offset, unsigned index)
-{
-    emit_with_context(e, 0x8b, to, offset, index);
-}
-
 void emit_put(struct emit *e, uint32_t offset, unsigned from)
 {
     emit_with_context(e, 0x89, from, offset, NATIVE_NO_REGISTER);
@@ -200,11 +204,9 @@ void emit_restore_flags(struct emit *e)
 
 void emit_jump_to(struct emit *e, uint32_t offset) { emit_with_context(e, 0xff, 4, offset, NATIVE_NO_REGISTER); }
 
-void emit_jump_register(struct emit *e, unsigned to)
+void emit_jump_indexed(struct emit *e, uint32_t offset, unsigned index)
 {
-    emit_byte(e, (uint8_t)(REX | (to & 8 ? REX_B : 0)));
-    emit_byte(e, 0xff);
-    emit_byte(e, modrm(3, 4, to));
+    emit_with_context(e, 0xff, 4, offset, index);
 }
 
 void emit_set_gs(struct emit *e, unsigned from)

@@ -46,17 +46,17 @@ void emit_load(struct emit *e, unsigned to, struct emit_place from);           /
 void emit_store(struct emit *e, struct emit_place to, unsigned from);          /* 64 bits */
 void emit_store_half(struct emit *e, struct emit_place to, uint32_t value);    /* 32 bits */
 void emit_store_constant(struct emit *e, struct emit_place to, int32_t value); /* 64 bits, extended by its sign */
+void emit_read_byte(struct emit *e, unsigned to, struct emit_place from);      /* with zeros above */
 void emit_lea(struct emit *e, unsigned to, struct emit_place from);
 void emit_add(struct emit *e, unsigned to, int32_t value); /* changes flags */
 /* What the context has at an offset. */
 void emit_get(struct emit *e, unsigned to, uint32_t offset);
-void emit_get_indexed(struct emit *e, unsigned to, uint32_t offset, unsigned index); /* offset + index * 8 */
 void emit_put(struct emit *e, uint32_t offset, unsigned from);
 void emit_put_constant(struct emit *e, uint32_t offset, uint32_t value); /* 64 bits */
 void emit_jump_to(struct emit *e, uint32_t offset);                      /* to an address that the context has */
+void emit_jump_indexed(struct emit *e, uint32_t offset, unsigned index); /* likewise, at offset + index * 8 */
 void emit_set_gs(struct emit *e, unsigned from);                         /* the base of GS */
-void emit_jump_register(struct emit *e, unsigned to);
-void emit_compare_with(struct emit *e, unsigned what, uint32_t offset); /* changes flags */
+void emit_compare_with(struct emit *e, unsigned what, uint32_t offset);  /* changes flags */
 /* What lies there with a constant of 1, 2 or 4 bytes; changes flags. */
 void emit_compare_constant(struct emit *e, struct emit_place what, uint32_t value, unsigned bytes);
 void emit_shift_rcx(struct emit *e, unsigned by); /* to the right, by what a register has (BMI2) */

@@ -257,22 +257,18 @@ static void native_destroy(struct engine *engine)
     native_wide_end(n);
     if (n->context)
         munmap(n->context, sizeof *n->context);
+    if (n->runway)
+        munmap((void *)(uintptr_t)n->runway, NATIVE_RUNWAY_BYTES + C2_PAGE_BYTES);
     c2_free(n);
 }
 
 static void native_retire(struct engine *engine) { release_program(engine_self_of(engine)); }
 
-/* Translations belong to blocks, which end with their program. */
+/* Any other program: of the last one nothing is kept. */
 static bool native_suits(const struct engine *engine, const struct engine_config *config)
 {
     (void)engine, (void)config;
-    return false;
-}
-
-static enum c2_status native_reuse(struct engine *engine, const struct engine_config *config, struct c2_error *err)
-{
-    (void)engine, (void)config;
-    return c2_fail(err, C2_ERR_INTERNAL, "a native engine is not used again");
+    return true;
 }
 
 /* As Linux gives them to a program. */
@@ -288,25 +284,42 @@ static void reset_registers(struct native *n)
     native_set_cpu(&n->base, &cpu);
 }
 
+static enum c2_status refused_memory(size_t bytes, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_NO_MEMORY,
+                   "the host refuses the native engine %zu MiB of memory (%s): lift the limits on memory (ulimit -d "
+                   "unlimited, ulimit -v unlimited)",
+                   bytes >> 20, strerror(errno));
+}
+
+/* It is read alone, so one page of zeros of the host's is all that it takes. */
+static enum c2_status make_runway(struct native *n, struct c2_error *err)
+{
+    const size_t bytes = NATIVE_RUNWAY_BYTES + C2_PAGE_BYTES;
+    void *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE, -1, 0);
+    if (at == MAP_FAILED)
+        return refused_memory(bytes, err);
+    n->runway = (uint64_t)(uintptr_t)at;
+    return mprotect((char *)at + NATIVE_RUNWAY_BYTES, C2_PAGE_BYTES, PROT_NONE) == 0 ? C2_OK
+                                                                                     : refused_memory(bytes, err);
+}
+
 static enum c2_status make_context(struct native *n, struct c2_error *err)
 {
     void *at = mmap(NULL, sizeof *n->context, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                     0);
     if (at == MAP_FAILED)
-        return c2_fail(err, C2_ERR_NO_MEMORY,
-                       "the host refuses the native engine %zu MiB of memory (%s): lift the limits on memory (ulimit "
-                       "-d unlimited, ulimit -v unlimited)",
-                       sizeof *n->context >> 20, strerror(errno));
+        return refused_memory(sizeof *n->context, err);
     n->context = at;
     n->context->leave = (uint64_t)(uintptr_t)native_leave_code;
     n->codes.context = at;
-    native_wide_begin(n, n->base.config.cpu);
-    reset_registers(n);
-    return C2_OK;
+    return make_runway(n, err);
 }
 
-static enum c2_status engine_begin(struct native *n, const struct engine_config *config, struct c2_error *err)
+/* All that is of one program; the rest is as it was made, or as new again. */
+static enum c2_status begin_program(struct native *n, const struct engine_config *config, struct c2_error *err)
 {
+    n->base.ops = &engine_native_ops;
     n->base.config = *config;
     n->cpu = native_cpu_functions;
     n->cpu.self = n;
@@ -314,12 +327,10 @@ static enum c2_status engine_begin(struct native *n, const struct engine_config 
     if (!config->cpu)
         n->base.config.cpu = cpu_of_level(CPU_V2);
     n->from = -1;
-    enum c2_status status = make_context(n, err);
     n->codes.counting = config->count_blocks;
-    if (status == C2_OK)
-        status = native_codes_create(&n->codes, err);
-    if (status == C2_OK)
-        status = native_blocks_create(&n->blocks, config, err);
+    native_wide_begin(n, n->base.config.cpu);
+    reset_registers(n);
+    enum c2_status status = native_blocks_create(&n->blocks, config, err);
     if (status == C2_OK)
         status = native_handle_signals(n, err);
     if (status != C2_OK)
@@ -337,13 +348,36 @@ static enum c2_status native_create(struct engine **out, const struct engine_con
     if (!n)
         return c2_fail_memory(err, "the engine");
     n->base.ops = &engine_native_ops;
-    enum c2_status status = engine_begin(n, config, err);
+    enum c2_status status = make_context(n, err);
+    if (status == C2_OK)
+        status = native_codes_create(&n->codes, err);
+    if (status == C2_OK)
+        status = begin_program(n, config, err);
     if (status != C2_OK) {
         native_destroy(&n->base);
         return status;
     }
     *out = &n->base;
     return C2_OK;
+}
+
+/* Translations belong to blocks, which have ended with their program. Their memory, which the host has given pages to,
+ * is used again, at the same addresses; so is that of instructions under masks, which are of no program. */
+static enum c2_status native_reuse(struct engine *engine, const struct engine_config *config, struct c2_error *err)
+{
+    struct native *n = engine_self_of(engine);
+    const struct native was = *n;
+    memset(n, 0, sizeof *n);
+    n->context = was.context;
+    n->codes = was.codes;
+    n->runway = was.runway;
+    n->masked_count = was.masked_count;
+    n->masked_of = was.masked_of;
+    native_drop(&n->codes, NULL);
+    n->codes.densest = 1;
+    if (was.codes.counting)
+        madvise(n->context->executed, sizeof n->context->executed, MADV_DONTNEED);
+    return begin_program(n, config, err);
 }
 
 const struct engine_ops engine_native_ops = {

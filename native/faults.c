@@ -16,6 +16,7 @@
 #include <ucontext.h>
 
 #include "engine/code.h"
+#include "native/emit.h"
 #include "native/native_priv.h"
 
 enum { STACK_BYTES = 64 << 10 };
@@ -95,33 +96,53 @@ static uint64_t take_gs(void)
 
 static void give_gs(uint64_t base) { __asm__ volatile("wrgsbase %0" : : "r"(base)); }
 
+/* Whether a block has found that it does not fit below the limit; then *in is its translation. */
+static bool is_limit(const siginfo_t *info, const greg_t *gregs, struct native_code **in)
+{
+    const uint64_t behind = (uint64_t)(uintptr_t)info->si_addr - (running->runway + NATIVE_RUNWAY_BYTES);
+    *in = behind < C2_PAGE_BYTES ? native_code_before(&running->codes, (uint64_t)gregs[REG_RIP]) : NULL;
+    return *in;
+}
+
+static bool leave(greg_t *gregs, const struct native_roles *roles)
+{
+    faults_take_registers(gregs, roles);
+    gregs[REG_RIP] = (greg_t)(uintptr_t)native_left_code;
+    gregs[REG_RSP] = (greg_t)running->context->host_rsp;
+    gregs[REG_EFL] &= ~(greg_t)0x500; /* DF, TF */
+    return false;
+}
+
 bool native_signal(int number, void *info_of, void *context)
 {
+    static const struct native_roles between = {.held = 0xffff & ~(1u << NATIVE_R10 | 1u << NATIVE_R11),
+                                                .pace = NATIVE_R10};
     const uint64_t gs = take_gs();
     const siginfo_t *info = info_of;
     greg_t *gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    struct native_code *code;
     unsigned insn;
+    if (is_limit(info, gregs, &code)) {
+        running->fault = (struct native_fault){.limit = true, .in = code};
+        return leave(gregs, &between);
+    }
     if (is_lost_page(number, info, gregs)) {
         native_foreign_signal(number, info_of, context);
         give_gs(gs);
         return true;
     }
-    struct native_code *code = native_code_at(&running->codes, (uint64_t)gregs[REG_RIP], &insn);
+    code = native_code_at(&running->codes, (uint64_t)gregs[REG_RIP], &insn);
     if (!code) {
         native_foreign_signal(number, info_of, context);
         return true;
     }
-    faults_take_registers(gregs, &code->roles[insn]);
     running->fault = (struct native_fault){.number = number,
                                            .code = info->si_code,
                                            .address = (uint64_t)(uintptr_t)info->si_addr,
                                            .trap = (uint64_t)gregs[REG_TRAPNO],
                                            .in = code,
                                            .insn = insn};
-    gregs[REG_RIP] = (greg_t)(uintptr_t)native_left_code;
-    gregs[REG_RSP] = (greg_t)running->context->host_rsp;
-    gregs[REG_EFL] &= ~(greg_t)0x500; /* DF, TF */
-    return false;
+    return leave(gregs, &code->roles[insn]);
 }
 
 /* The handlers run beside the guest's stack, which may be none. */

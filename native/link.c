@@ -2,9 +2,14 @@
  *
  * Model
  *   A translation jumps to the one that follows it by itself once both are known and the second one asks for nothing:
- *   a jump to a known address is aimed anew, one to an address in a register looks it up in a table of the context.
+ *   a jump to a known address is aimed anew. One to an address in a register goes where a table of the context leads,
+ *   by the lower bits of the address: to a door, a few instructions that compare it with the one that they are for, and
+ *   go on to its translation or else to the next door of the same entry. The last one leaves for C, which makes a door
+ *   more: an address has one as soon as it was jumped to. (A table with one address an entry had a program the size of
+ *   a compiler leave 400,000 times in two seconds, for addresses that were in each other's place.)
  * Invariants
- *   Jumps and table entries lead to translations of blocks that are neither rare nor stale, of the same kind.
+ *   Jumps and doors lead to translations of blocks that are neither rare nor stale, of the same kind, or leave. An
+ *   address has one door at most in each table.
  */
 #include "native/emit.h"
 #include "native/native_priv.h"
@@ -25,15 +30,104 @@ void native_link(struct native_codes *codes, uint32_t number, struct native_code
     to->linked = number + 1;
 }
 
+/* ------------------------------------------------------------------ doors */
+
+enum { DOOR_BYTES = 64 }; /* at most */
+
 static unsigned link_entry_of(uint64_t pc) { return pc & (CONTEXT_TABLE_ENTRIES - 1); }
+
+static uint64_t address_of(struct native_codes *codes, const uint8_t *written)
+{
+    return (uint64_t)(uintptr_t)native_executed(&codes->cache, written);
+}
+
+enum c2_status native_open_table(struct native_codes *codes, enum native_kind kind, struct c2_error *err)
+{
+    if (codes->first_door[kind])
+        return C2_OK;
+    codes->first_door[kind] = c2_calloc(CONTEXT_TABLE_ENTRIES, sizeof *codes->first_door[kind]);
+    if (!codes->first_door[kind])
+        return c2_fail_memory(err, "the table of indirect jumps");
+    for (unsigned i = 0; i < CONTEXT_TABLE_ENTRIES; i++)
+        codes->context->table[kind][i] = address_of(codes, codes->lost[kind]);
+    return C2_OK;
+}
+
+void native_close_tables(struct native_codes *codes)
+{
+    codes->door_count = 0;
+    for (unsigned kind = 0; kind < NATIVE_LINKED_KINDS; kind++) {
+        c2_free(codes->first_door[kind]);
+        codes->first_door[kind] = NULL;
+    }
+}
+
+/* RCX = what R11 goes beyond the address by. */
+static void emit_distance(struct emit *e, uint64_t pc)
+{
+    if (pc <= INT32_MAX) {
+        emit_lea(e, NATIVE_RCX, emit_at(NATIVE_R11, -(int32_t)pc));
+        return;
+    }
+    emit_constant(e, NATIVE_RCX, 0 - pc);
+    emit_lea(e, NATIVE_RCX, (struct emit_place){.base = NATIVE_RCX, .index = NATIVE_R11, .scale = 1});
+}
+
+/* Whoever knocks has put RCX aside. `otherwise`: the next door, or where none is known. Returns the jump. */
+static uint8_t *emit_door(struct emit *e, uint64_t pc, const uint8_t *otherwise)
+{
+    static const uint8_t over_jump[] = {0xe3, 5}; /* jrcxz */
+    emit_distance(e, pc);
+    emit_bytes(e, over_jump, sizeof over_jump);
+    uint8_t *const next = emit_jump(e);
+    emit_aim(next, otherwise - (next + 4));
+    emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
+    return emit_jump(e);
+}
+
+static uint32_t find_door(const struct native_codes *codes, enum native_kind kind, uint64_t pc)
+{
+    uint32_t door = codes->first_door[kind][link_entry_of(pc)];
+    while (door != 0 && codes->doors[door - 1].pc != pc)
+        door = codes->doors[door - 1].next;
+    return door;
+}
+
+/* A new one is the first that is tried. 0: there is no room for it. */
+static uint32_t make_door(struct native_codes *codes, enum native_kind kind, uint64_t pc)
+{
+    uint64_t *const entry = &codes->context->table[kind][link_entry_of(pc)];
+    uint32_t *const first = &codes->first_door[kind][link_entry_of(pc)];
+    if (NATIVE_COLD_AT - codes->cache.used < DOOR_BYTES ||
+        !c2_grow((void **)&codes->doors, &codes->door_room, codes->door_count, sizeof *codes->doors))
+        return 0;
+    struct emit e = {codes->cache.written + codes->cache.used};
+    uint8_t *const jump = emit_door(&e, pc, link_written(codes, (const uint8_t *)(uintptr_t)*entry));
+    *entry = address_of(codes, codes->cache.written + codes->cache.used);
+    codes->cache.used = (size_t)(e.at - codes->cache.written + 15) & ~(size_t)15;
+    codes->doors[codes->door_count] = (struct native_door){.pc = pc, .jump = jump, .next = *first};
+    *first = ++codes->door_count;
+    return *first;
+}
+
+static void aim_door(struct native_codes *codes, uint32_t door, const uint8_t *to)
+{
+    uint8_t *const jump = codes->doors[door - 1].jump;
+    emit_aim(jump, to - (jump + 4));
+}
 
 void native_link_indirect(struct native_codes *codes, struct native_code *to)
 {
-    const uint64_t pc = to->block->pc;
     C2_PROMISE(!native_is_loose(to->kind) && !to->block->rare);
-    codes->context->table[to->kind].minus[link_entry_of(pc)] = 0 - pc;
-    codes->context->table[to->kind].host[link_entry_of(pc)] = (uint64_t)(uintptr_t)to->entry;
+    uint32_t door = find_door(codes, to->kind, to->block->pc);
+    if (door == 0)
+        door = make_door(codes, to->kind, to->block->pc);
+    to->door = door;
+    if (door != 0)
+        aim_door(codes, door, link_written(codes, to->entry));
 }
+
+/* ------------------------------------------------------------------ no way to a block any more */
 
 static void link_isolate(struct native_codes *codes, struct native_code *code)
 {
@@ -44,11 +138,9 @@ static void link_isolate(struct native_codes *codes, struct native_code *code)
         number = site->next;
     }
     code->linked = 0;
-    if (native_is_loose(code->kind))
-        return;
-    const unsigned entry = link_entry_of(code->block->pc);
-    if (codes->context->table[code->kind].minus[entry] == 0 - code->block->pc)
-        codes->context->table[code->kind].minus[entry] = NATIVE_NO_TARGET(entry);
+    if (code->door != 0)
+        aim_door(codes, code->door, codes->lost[code->kind]);
+    code->door = 0;
 }
 
 void native_isolate(struct native_codes *codes, struct native_block *block)
@@ -75,6 +167,13 @@ static struct native_code *link_search(const struct native_codes *codes, const u
             to = middle;
     }
     return from == 0 ? NULL : codes->all[from - 1];
+}
+
+struct native_code *native_code_before(struct native_codes *codes, uint64_t host)
+{
+    const uint8_t *at = (const uint8_t *)(uintptr_t)host;
+    struct native_code *code = link_search(codes, at);
+    return code && at >= code->entry && at < code->start + code->at[0] ? code : NULL;
 }
 
 struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *insn)

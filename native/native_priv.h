@@ -13,10 +13,13 @@
 #include "native/context.h"
 #include "native/native_engine.h"
 
-/* Translations of one block: those that record and those that do not; and both once more for the time in which a guard
- * guards the stack, where each block begins in C. */
-enum native_kind { NATIVE_PLAIN, NATIVE_RECORDING, NATIVE_LOOSE, NATIVE_LOOSE_RECORDING, NATIVE_KINDS };
-static inline bool native_records(enum native_kind kind) { return kind & 1; }
+/* Translations of one block: those that record and those that do not, these for long stays and for brief ones; and
+ * two for the time in which a guard guards the stack, where each block begins in C. */
+enum native_kind { NATIVE_PLAIN, NATIVE_RECORDING, NATIVE_BRIEF, NATIVE_LOOSE, NATIVE_LOOSE_RECORDING, NATIVE_KINDS };
+static inline bool native_records(enum native_kind kind)
+{
+    return kind == NATIVE_RECORDING || kind == NATIVE_LOOSE_RECORDING;
+}
 static inline bool native_is_loose(enum native_kind kind) { return kind >= NATIVE_LOOSE; }
 
 /* The flags of the guest that are the processor's while translated code runs: CF PF AF ZF SF DF OF. */
@@ -25,12 +28,14 @@ static inline bool native_is_loose(enum native_kind kind) { return kind >= NATIV
 /* ------------------------------------------------------------------ cache.c: where translations lie
  * One piece of memory at two addresses: written at one, executed at the other. A process that forks has two. */
 #define NATIVE_CACHE_BYTES ((size_t)C2_HOST_SIZE(256u << 20, 1u << 20))
-#define NATIVE_PART_BYTES (64u << 10)   /* at its start: of the beginning of a block, for one use */
-#define NATIVE_MASKED_BYTES (64u << 10) /* at its end: instructions under masks (wide.c) */
-#define NATIVE_BLOCK_BYTES (64u << 10)  /* no translation is longer */
+#define NATIVE_PART_BYTES (64u << 10)               /* at its start: of the beginning of a block, for one use */
+#define NATIVE_MASKED_BYTES (64u << 10)             /* at its end: instructions under masks (wide.c) */
+#define NATIVE_BLOCK_BYTES (64u << 10)              /* no translation is longer, ... */
+#define NATIVE_COLD_BYTES 256u                      /* ... nor what is cold of it */
+#define NATIVE_COLD_AT (NATIVE_CACHE_BYTES / 4 * 3) /* behind it: what is executed once, if ever */
 struct native_cache {
     uint8_t *written, *executed;
-    size_t used;
+    size_t used, used_cold; /* from the start */
 };
 enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *err); /* not moved until release */
 void native_cache_release(struct native_cache *cache);
@@ -128,10 +133,21 @@ struct native_code {
     enum native_kind kind;
     const uint8_t *start, *entry, *end; /* executed */
     uint32_t linked;                    /* the first site that jumps to it, 1 + number */
+    uint32_t door;                      /* 1 + number; 0: no indirect jump has led to it */
     unsigned insns;
     uint32_t *at; /* insns + 1: where each begins, from start */
     struct native_roles *roles;
 };
+
+/* Where an indirect jump to one address arrives: a comparison, and the jump to its translation. */
+struct native_door {
+    uint64_t pc;
+    uint8_t *jump;
+    uint32_t next; /* of those with one table entry, 1 + number; 0: the last */
+};
+
+/* Kinds of translations that go on to each other. */
+enum { NATIVE_LINKED_KINDS = NATIVE_LOOSE };
 
 /* All translations. */
 struct native_codes {
@@ -139,8 +155,13 @@ struct native_codes {
     struct native_context *context;
     struct native_site *sites;
     size_t site_count, site_capacity;
-    struct c2_pool pool;      /* what translations are described in */
-    struct native_code **all; /* by address */
+    struct native_door *doors;
+    uint32_t door_count, door_room;
+    uint32_t *first_door[NATIVE_LINKED_KINDS]; /* by table entry, 1 + number; NULL: the table is not in use */
+    uint8_t *gate;                             /* leaves by the site whose number R11 has */
+    uint8_t *lost[NATIVE_LINKED_KINDS];        /* leaves for an indirect jump that no door is for */
+    struct c2_pool pool;                       /* what translations are described in */
+    struct native_code **all;                  /* by address */
     size_t count, capacity;
     struct native_workspace *workspace; /* translate.c's */
     struct native_code *part;           /* the last one of a part */
@@ -149,9 +170,6 @@ struct native_codes {
     bool counting;                      /* count_blocks */
     uint64_t drops;                     /* how often all were */
 };
-
-/* In the table of indirect jumps, what is minus no address of the entry. */
-#define NATIVE_NO_TARGET(entry) ((uint64_t)((entry) == 0))
 
 enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err);
 void native_codes_release(struct native_codes *codes);
@@ -164,7 +182,12 @@ enum c2_status native_translate_part(struct native_code **out, struct native_cod
 const char *native_refusal(const struct decode_insn *insn, uint64_t pc); /* NULL: it can be translated */
 /* The translation that has the address of the host, and which instruction; NULL: none. */
 struct native_code *native_code_at(struct native_codes *codes, uint64_t host, unsigned *insn);
+/* The one that has it before its first instruction; NULL: none. */
+struct native_code *native_code_before(struct native_codes *codes, uint64_t host);
 void native_link(struct native_codes *codes, uint32_t site, struct native_code *to);
+/* Before the first translation of this kind, which may then have indirect jumps. */
+enum c2_status native_open_table(struct native_codes *codes, enum native_kind kind, struct c2_error *err);
+void native_close_tables(struct native_codes *codes);
 void native_link_indirect(struct native_codes *codes, struct native_code *to);
 /* Nothing jumps to the block any more. */
 void native_isolate(struct native_codes *codes, struct native_block *block);
@@ -180,9 +203,14 @@ struct native_fault {
     int code;
     uint64_t address;
     uint64_t trap; /* the processor's exception */
+    bool limit;    /* none of the guest's: the block does not fit below the limit, and nothing of it was executed */
     struct native_code *in;
     unsigned insn;
 };
+
+/* Zeros. In long stays the pace is an address in it: as many bytes before its end as instructions are left. */
+#define NATIVE_RUNWAY_BYTES ((uint64_t)C2_HOST_SIZE(1u << 20, 16u << 10))
+#define NATIVE_BRIEF_BELOW 1024u /* instructions left: in stays of fewer each block looks at the limit itself */
 
 struct native {
     struct engine base;
@@ -203,6 +231,8 @@ struct native {
     uint64_t began_pc, began_at, behind; /* of guards: the block that began last, and the first byte behind it */
     bool arrived, beyond;
     uint64_t polled_at;    /* instruction count when signals from outside were let in last */
+    enum native_kind kind; /* of the last stay's translations */
+    uint64_t runway;       /* address; behind its NATIVE_RUNWAY_BYTES is a page that nobody may read */
     int64_t from;          /* the site that has left for the block that comes next, if the two may be linked; -1 */
     uint64_t from_drops;   /* codes.drops then */
     const uint8_t *resume; /* where a translation goes on that was left for help; NULL: none was */

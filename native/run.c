@@ -20,7 +20,7 @@
 #include "engine/shapes.h"
 #include "native/native_priv.h"
 
-enum { POLL = 1 << 22, STAY = 1 << 22 };
+enum { POLL = 1 << 22 };
 enum { MOST_WORDS = 1 + DECODE_MAX_SLOTS }; /* of a record */
 enum { FLAG_TF = 1 << 8, RCX = 1, R11 = 11 };
 
@@ -114,7 +114,8 @@ static void run_set_limit(struct native *n)
 static void run_set_pace(struct native *n)
 {
     const uint64_t left = n->budget_at - n->instructions;
-    n->context->pace = 0 - (left < STAY ? left : (uint64_t)STAY) - 1;
+    const uint64_t most = left < NATIVE_RUNWAY_BYTES ? left : NATIVE_RUNWAY_BYTES;
+    n->context->pace = n->kind == NATIVE_PLAIN ? n->runway + NATIVE_RUNWAY_BYTES - most : 0 - most - 1;
 }
 
 static void stay(struct native *n, const uint8_t *host)
@@ -126,6 +127,7 @@ static void stay(struct native *n, const uint8_t *host)
         run_set_pace(n);
     const uint64_t pace = context->pace;
     n->fault.number = 0;
+    n->fault.limit = false;
     context->flags &= NATIVE_FLAGS;
     native_enter_code(context, host);
     context->flags &= NATIVE_FLAGS;
@@ -250,11 +252,11 @@ static bool run_after_syscall(struct native *n, const struct native_site *site, 
     return false;
 }
 
-static void after_cold(struct native *n, const struct native_site *site)
+static void after_cold(struct native *n, const struct native_block *block)
 {
-    n->rip = site->target;
+    n->rip = block->pc;
     if (!n->recording)
-        n->instructions -= site->code->block->insns;
+        n->instructions -= block->insns;
 }
 
 static void after_part(struct native *n, const struct native_site *site)
@@ -267,6 +269,10 @@ static void after_part(struct native *n, const struct native_site *site)
 
 static bool after_stay(struct native *n, struct engine_event *event, struct c2_error *err)
 {
+    if (n->fault.limit) {
+        after_cold(n, n->fault.in->block);
+        return true;
+    }
     if (n->fault.number)
         return after_fault(n, event, err);
     const struct native_site site = n->codes.sites[n->context->exit];
@@ -278,10 +284,10 @@ static bool after_stay(struct native *n, struct engine_event *event, struct c2_e
         n->from_drops = n->codes.drops;
         return true;
     case NATIVE_COLD:
-        after_cold(n, &site);
+        after_cold(n, site.code->block);
         return true;
     case NATIVE_CHANGED:
-        after_cold(n, &site);
+        after_cold(n, site.code->block);
         return run_check(n, native_forget_code(n, n->rip, site.code->block->extent), event, err);
     case NATIVE_SYSCALL:
         return run_after_syscall(n, &site, event);
@@ -431,7 +437,11 @@ static bool admit(struct native *n, struct native_block *block, bool *goes_on, s
 static enum native_kind run_kind_of(const struct native *n, bool loose)
 {
     const bool guarded = n->base.config.watch.guards && n->guard_bytes != 0;
-    return (enum native_kind)((n->recording ? NATIVE_RECORDING : NATIVE_PLAIN) | (loose || guarded ? NATIVE_LOOSE : 0));
+    if (loose || guarded)
+        return n->recording ? NATIVE_LOOSE_RECORDING : NATIVE_LOOSE;
+    if (n->recording)
+        return NATIVE_RECORDING;
+    return n->budget_at - n->instructions < NATIVE_BRIEF_BELOW ? NATIVE_BRIEF : NATIVE_PLAIN;
 }
 
 /* What the last stay ended with jumps to the block by itself from now on. */
@@ -463,6 +473,7 @@ static bool run_execute(struct native *n, struct native_block *block, bool loose
     if (SHORTCUT(true))
         link_from(n, code);
     n->from = -1;
+    n->kind = kind;
     stay(n, code->entry);
     return after_stay(n, event, err);
 }
@@ -476,6 +487,7 @@ static bool execute_part(struct native *n, struct native_block *block, unsigned 
     if (!run_check(n, native_translate_part(&code, &n->codes, block, insns, n->recording, &n->failure), event, err) ||
         !run_check(n, run_make_room(n, block), event, err))
         return false;
+    n->kind = code->kind;
     stay(n, code->entry);
     return after_stay(n, event, err);
 }

@@ -8,13 +8,15 @@
  *       for each instruction: its addresses into the record; itself
  *       R10 on by the record; on to the next block, or leave
  *
- *   Between blocks R10 is the pace - minus the instructions that are left, less one; recording, where the next record
- *   goes - and R11 is free; the guest's are in the context. Where instructions use R10 or R11 themselves, others that
+ *   Between blocks R10 is the pace - an address on the runway, or minus the instructions that are left, less one;
+ *   recording, where the next record goes - and R11 is free; the guest's are in the context. Where instructions use R10 or R11 themselves, others that
  *   they do not use take their parts, and those are in the context meanwhile: from one instruction to another, if a
  *   block uses too many for one choice (struct part). No instruction is made another one for that.
- *   The look at the limit must change no flag that the guest may see: an ADD or CMP where instructions that cannot
- *   fault overwrite all flags before they read any; else by LEA, and a JRCXZ on the upper 16 bits of the difference,
- *   which are zero where it is not negative.
+ *   The look at the limit must change no flag that the guest may see. In long stays without recording it is a step
+ *   along the runway: pages of zeros that end where the instructions do. A byte is read there, and the page behind
+ *   faults: 3 us at the end of a stay, in place of eight instructions in each block, a fifth of a program's time. Else
+ *   it is an ADD or CMP where instructions that cannot fault overwrite all flags before they read any, or LEA, and a
+ *   JRCXZ on the upper 16 bits of the difference, which are zero where it is not negative.
  *   Where an instruction must be done in C, or its address, the translation leaves before it and is entered again.
  *   Code that may change without a word (code.c) is compared with what was translated, four bytes at a time, behind the
  *   look at the limit; and before each of its stores stands the question whether it reaches the block itself: only then
@@ -59,7 +61,7 @@ struct translation {
     struct native_codes *codes;
     struct native_block *block;
     struct native_code *code;
-    struct emit e;
+    struct emit e, cold; /* cold: what is executed once, if ever */
     bool records, whole;
     unsigned insns; /* of the block, from the first one */
     struct translated *insn;
@@ -80,9 +82,10 @@ static uint32_t of_gpr(unsigned number) { return CONTEXT_GPR + 8 * number; }
 
 static struct native_site *site_of(struct translation *t, uint32_t number) { return &t->codes->sites[number]; }
 
-static enum c2_status grow_sites(struct native_codes *codes, struct c2_error *err)
+/* Room for so many more. */
+static enum c2_status grow_sites(struct native_codes *codes, size_t more, struct c2_error *err)
 {
-    if (codes->site_count < codes->site_capacity)
+    if (codes->site_count + more <= codes->site_capacity)
         return C2_OK;
     const size_t grown = codes->site_capacity ? 2 * codes->site_capacity : C2_HOST_SIZE(4096, 16);
     struct native_site *bigger = c2_realloc(codes->sites, grown * sizeof *bigger);
@@ -97,7 +100,7 @@ static enum c2_status grow_sites(struct native_codes *codes, struct c2_error *er
 static uint32_t translate_new_site(struct translation *t, enum native_why why, unsigned insn, uint64_t target)
 {
     if (t->status == C2_OK)
-        t->status = grow_sites(t->codes, t->err);
+        t->status = grow_sites(t->codes, 1, t->err);
     if (t->status != C2_OK)
         return 0;
     t->codes->sites[t->codes->site_count] = (struct native_site){
@@ -105,14 +108,39 @@ static uint32_t translate_new_site(struct translation *t, enum native_why why, u
     return (uint32_t)t->codes->site_count++;
 }
 
-/* Leaves for C. */
-static void emit_leave(struct translation *t, uint32_t site)
+/* Leaves for C; R11 keeps what it has. */
+static void emit_leave_whole(struct emit *e, uint32_t site)
 {
-    emit_put_constant(&t->e, CONTEXT_EXIT, site);
-    emit_jump_to(&t->e, CONTEXT_LEAVE);
+    emit_put_constant(e, CONTEXT_EXIT, site);
+    emit_jump_to(e, CONTEXT_LEAVE);
 }
 
-/* A jump to another block: to a stub that leaves, which comes behind everything, until the two are linked. */
+/* Leaves for C: half as long. */
+static void emit_leave(struct translation *t, struct emit *e, uint32_t site)
+{
+    emit_constant(e, NATIVE_R11, site);
+    uint8_t *const jump = emit_jump(e);
+    emit_aim(jump, t->codes->gate - (jump + 4));
+}
+
+/* What all translations share. There is room for the sites. */
+static void emit_common(struct native_codes *codes)
+{
+    struct emit e = {codes->cache.written + NATIVE_PART_BYTES};
+    codes->gate = e.at;
+    emit_put(&e, CONTEXT_EXIT, NATIVE_R11);
+    emit_jump_to(&e, CONTEXT_LEAVE);
+    for (unsigned kind = 0; kind < NATIVE_LINKED_KINDS; kind++) {
+        codes->lost[kind] = e.at;
+        emit_get(&e, NATIVE_RCX, CONTEXT_SPILL);
+        emit_leave_whole(&e, (uint32_t)codes->site_count);
+        codes->sites[codes->site_count++] = (struct native_site){.why = NATIVE_INDIRECT};
+    }
+    codes->cache.used = (size_t)(e.at - codes->cache.written + 15) & ~(size_t)15;
+    codes->cache.used_cold = NATIVE_COLD_AT;
+}
+
+/* A jump to another block: to a stub that leaves, until the two are linked. */
 static void emit_exit(struct translation *t, uint8_t *jump, uint64_t target)
 {
     const uint32_t site = translate_new_site(t, NATIVE_GOES, t->insns, target);
@@ -127,9 +155,9 @@ static void emit_stubs(struct translation *t)
 {
     for (unsigned i = 0; i < t->sites; i++) {
         struct native_site *site = site_of(t, t->site[i]);
-        site->stub = t->e.at;
-        emit_aim(site->jump, t->e.at - (site->jump + 4));
-        emit_leave(t, t->site[i]);
+        site->stub = t->cold.at;
+        emit_aim(site->jump, site->stub - (site->jump + 4));
+        emit_leave(t, &t->cold, t->site[i]);
     }
 }
 
@@ -299,6 +327,13 @@ static void emit_keeping_flags(struct translation *t, const uint8_t *cold)
     emit_move(&t->e, NATIVE_RCX, NATIVE_R11);
 }
 
+/* A byte is read that lies behind the runway, where nothing can be read, if the block does not fit. */
+static void emit_step(struct translation *t)
+{
+    emit_lea(&t->e, NATIVE_R10, emit_at(NATIVE_R10, t->block->insns));
+    emit_read_byte(&t->e, NATIVE_R11, emit_at(NATIVE_R10, -1));
+}
+
 static void emit_with_flags(struct translation *t, const uint8_t *cold)
 {
     uint8_t *jump;
@@ -318,7 +353,7 @@ static const uint8_t *emit_changed(struct translation *t)
     const uint8_t *changed = t->e.at;
     emit_restore_flags(&t->e);
     emit_get(&t->e, NATIVE_RAX, CONTEXT_SPILL);
-    emit_leave(t, translate_new_site(t, NATIVE_CHANGED, 0, t->block->pc));
+    emit_leave(t, &t->e, translate_new_site(t, NATIVE_CHANGED, 0, t->block->pc));
     return changed;
 }
 
@@ -357,12 +392,16 @@ static void emit_begin(struct translation *t)
 {
     const bool compares = t->block->changes;
     const bool dead = !compares && flags_are_dead(t); /* what the code is now may read them */
+    const bool steps = t->code->kind == NATIVE_PLAIN;
     const uint8_t *changed = compares ? emit_changed(t) : NULL, *cold = t->e.at;
-    if (!dead)
+    if (!dead && !steps)
         emit_move(&t->e, NATIVE_RCX, NATIVE_R11);
-    emit_leave(t, translate_new_site(t, NATIVE_COLD, 0, t->block->pc));
+    if (!steps)
+        emit_leave(t, &t->e, translate_new_site(t, NATIVE_COLD, 0, t->block->pc));
     t->code->entry = executed(t);
-    if (dead)
+    if (steps)
+        emit_step(t);
+    else if (dead)
         emit_with_flags(t, cold);
     else
         emit_keeping_flags(t, cold);
@@ -377,31 +416,18 @@ static void emit_begin(struct translation *t)
 
 /* ------------------------------------------------------------------ the end of a block */
 
-/* On to what R11 has: RCX is put aside. The table has minus the address, or what no address has there. */
+/* On to what R11 has, through its door: RCX is put aside. */
 static void emit_indirect(struct translation *t)
 {
     static const uint8_t index[] = {0x41, 0x0f, 0xb7, 0xcb}; /* movzwl %r11w,%ecx */
-    static const uint8_t hit[] = {0xe3, 0};                  /* jrcxz */
     struct emit *e = &t->e;
-    const uint32_t table = CONTEXT_TABLES + 2 * CONTEXT_TABLE_BYTES * (t->records ? 1 : 0);
-    const uint32_t site = translate_new_site(t, NATIVE_INDIRECT, t->insns, 0);
     if (native_is_loose(t->code->kind)) {
-        emit_leave(t, site);
+        emit_leave_whole(e, translate_new_site(t, NATIVE_INDIRECT, t->insns, 0));
         return;
     }
     emit_put(e, CONTEXT_SPILL, NATIVE_RCX);
     emit_bytes(e, index, sizeof index);
-    emit_get_indexed(e, NATIVE_RCX, table, NATIVE_RCX);
-    emit_lea(e, NATIVE_RCX, (struct emit_place){.base = NATIVE_RCX, .index = NATIVE_R11, .scale = 1});
-    emit_bytes(e, hit, sizeof hit);
-    uint8_t *const behind = e->at;
-    emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
-    emit_leave(t, site);
-    behind[-1] = (uint8_t)(e->at - behind);
-    emit_bytes(e, index, sizeof index);
-    emit_get_indexed(e, NATIVE_R11, table + CONTEXT_TABLE_BYTES, NATIVE_RCX);
-    emit_get(e, NATIVE_RCX, CONTEXT_SPILL);
-    emit_jump_register(e, NATIVE_R11);
+    emit_jump_indexed(e, CONTEXT_TABLES + CONTEXT_TABLE_BYTES * t->code->kind, NATIVE_RCX);
 }
 
 static uint64_t translate_behind(const struct translated *insn) { return insn->pc + insn->insn->insn.length; }
@@ -511,7 +537,7 @@ static void emit_branch(struct translation *t, const struct translated *insn)
         return;
     case ZYDIS_CATEGORY_SYSCALL:
         emit_finish(t, false);
-        emit_leave(t, translate_new_site(t, NATIVE_SYSCALL, t->insns, translate_behind(insn)));
+        emit_leave(t, &t->e, translate_new_site(t, NATIVE_SYSCALL, t->insns, translate_behind(insn)));
         return;
     default:
         break;
@@ -532,7 +558,7 @@ static void emit_help(struct translation *t, unsigned index, enum native_why why
     const struct part *part = t->in;
     emit_give_registers(t, false);
     const uint32_t site = translate_new_site(t, why, index, 0);
-    emit_leave(t, site);
+    emit_leave(t, &t->e, site);
     if (t->status == C2_OK)
         site_of(t, site)->resume = executed(t);
     emit_take_registers(t, part);
@@ -630,7 +656,7 @@ static void emit_body(struct translation *t)
         emit_goes_on(t, t->block->pc + t->block->extent);
     } else {
         emit_give_registers(t, false);
-        emit_leave(t, translate_new_site(t, NATIVE_ENDS, t->insns, 0));
+        emit_leave(t, &t->e, translate_new_site(t, NATIVE_ENDS, t->insns, 0));
     }
 }
 
@@ -724,6 +750,7 @@ static struct translation begin_translation(struct native_codes *codes, struct n
                                 .block = code->block,
                                 .code = code,
                                 .e = {at},
+                                .cold = {codes->cache.written + codes->cache.used_cold},
                                 .records = native_records(code->kind),
                                 .insns = code->insns,
                                 .insn = codes->workspace->insn,
@@ -746,8 +773,11 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
                                 enum native_kind kind, struct native_blocks *blocks, struct c2_error *err)
 {
     forget_part(codes);
-    if (native_cache_end(codes->cache.written) - (codes->cache.written + codes->cache.used) < NATIVE_BLOCK_BYTES)
+    if (NATIVE_COLD_AT - codes->cache.used < NATIVE_BLOCK_BYTES ||
+        native_cache_end(codes->cache.written) - (codes->cache.written + codes->cache.used_cold) < NATIVE_COLD_BYTES)
         native_drop(codes, blocks);
+    if (!native_is_loose(kind) && native_open_table(codes, kind, err) != C2_OK)
+        return C2_ERR_NO_MEMORY;
     struct native_code *code = new_code(codes, block, block->insns);
     if (!code)
         return c2_fail_memory(err, "a translation");
@@ -763,6 +793,7 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
         return status;
     }
     codes->cache.used = (size_t)(t.e.at - codes->cache.written + 15) & ~(size_t)15;
+    codes->cache.used_cold = (size_t)(t.cold.at - codes->cache.written);
     block->code[kind] = *out = code;
     note_density(codes, block);
     link_ahead(&t, blocks);
@@ -787,22 +818,14 @@ static void forget_translations(void *self, struct native_block *block)
     memset(block->code, 0, sizeof block->code);
 }
 
-/* Zeros, which untouched memory has: entry 0 alone may be asked for address 0. */
-static void empty_tables(struct native_context *context)
-{
-    madvise(context->table, sizeof context->table, MADV_DONTNEED);
-    for (unsigned table = 0; table < 2; table++)
-        context->table[table].minus[0] = NATIVE_NO_TARGET(0);
-}
-
 void native_drop(struct native_codes *codes, struct native_blocks *blocks)
 {
     forget_part(codes);
     c2_pool_release(&codes->pool);
     codes->count = codes->site_count = 0;
-    codes->cache.used = NATIVE_PART_BYTES;
     codes->drops++;
-    empty_tables(codes->context);
+    native_close_tables(codes);
+    emit_common(codes);
     if (blocks)
         native_blocks_each(blocks, forget_translations, NULL);
 }
@@ -810,15 +833,22 @@ void native_drop(struct native_codes *codes, struct native_blocks *blocks)
 enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err)
 {
     codes->densest = 1;
-    empty_tables(codes->context);
     codes->workspace = c2_alloc(sizeof *codes->workspace);
-    return codes->workspace ? native_cache_create(&codes->cache, err) : c2_fail_memory(err, "translations");
+    enum c2_status status = codes->workspace ? C2_OK : c2_fail_memory(err, "translations");
+    if (status == C2_OK)
+        status = grow_sites(codes, NATIVE_LINKED_KINDS, err);
+    if (status == C2_OK)
+        status = native_cache_create(&codes->cache, err);
+    if (status == C2_OK)
+        emit_common(codes);
+    return status;
 }
 
 void native_codes_release(struct native_codes *codes)
 {
-    if (codes->context)
-        native_drop(codes, NULL);
+    native_close_tables(codes);
+    c2_pool_release(&codes->pool);
+    c2_free(codes->doors);
     c2_free(codes->all);
     c2_free(codes->sites);
     c2_free(codes->workspace);
