@@ -11,6 +11,7 @@
 #include "engine/engine_ops.h"
 #include "interpret/interpret.h"
 #include "native/context.h"
+#include "native/emit.h"
 #include "native/native_engine.h"
 
 /* Translations of one block: those that record and those that do not, these for long stays and for brief ones; and
@@ -35,13 +36,18 @@ static inline bool native_is_loose(enum native_kind kind) { return kind >= NATIV
 #define NATIVE_COLD_AT (NATIVE_CACHE_BYTES / 4 * 3) /* behind it: what is executed once, if ever */
 struct native_cache {
     uint8_t *written, *executed;
-    size_t used, used_cold; /* from the start */
+    size_t used, used_cold; /* from the start; the next one begins at a multiple of 16, or right behind */
 };
 enum c2_status native_cache_create(struct native_cache *cache, struct c2_error *err); /* not moved until release */
 void native_cache_release(struct native_cache *cache);
 bool native_cache_is_possible(void); /* whether the host allows one */
 /* Where translations end; what is executed behind that is called by C, and has C's GS and FS. */
 static inline uint8_t *native_cache_end(uint8_t *start) { return start + NATIVE_CACHE_BYTES - NATIVE_MASKED_BYTES; }
+/* Where the next translation goes. */
+static inline uint8_t *native_next(const struct native_cache *cache)
+{
+    return cache->written + c2_align_up(cache->used, 16);
+}
 static inline const uint8_t *native_executed(const struct native_cache *cache, const uint8_t *written)
 {
     return cache->executed + (written - cache->written);
@@ -173,9 +179,11 @@ struct native_codes {
 
 enum c2_status native_codes_create(struct native_codes *codes, struct c2_error *err);
 void native_codes_release(struct native_codes *codes);
-/* The translation of the block; where there is no room for it all others are dropped. */
+/* The translation of the block; where there is no room for it all others are dropped. from: the site that has left for
+ * it, behind or before whose code it is laid if that spares a jump; -1: none. */
 enum c2_status native_translate(struct native_code **out, struct native_codes *codes, struct native_block *block,
-                                enum native_kind kind, struct native_blocks *blocks, struct c2_error *err);
+                                enum native_kind kind, struct native_blocks *blocks, int64_t from,
+                                struct c2_error *err);
 /* Of its first `insns` instructions, from the first of them: good until the next call of it. It counts nothing. */
 enum c2_status native_translate_part(struct native_code **out, struct native_codes *codes, struct native_block *block,
                                      unsigned insns, bool records, struct c2_error *err);
@@ -189,6 +197,8 @@ void native_link(struct native_codes *codes, uint32_t site, struct native_code *
 enum c2_status native_open_table(struct native_codes *codes, enum native_kind kind, struct c2_error *err);
 void native_close_tables(struct native_codes *codes);
 void native_link_indirect(struct native_codes *codes, struct native_code *to);
+/* Emits a door whose translation comes right behind it, unless there is no memory or a door is there. */
+void native_emit_door(struct native_codes *codes, struct emit *e, enum native_kind kind, uint64_t pc);
 /* Nothing jumps to the block any more. */
 void native_isolate(struct native_codes *codes, struct native_block *block);
 void native_drop(struct native_codes *codes, struct native_blocks *blocks); /* all translations */

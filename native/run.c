@@ -466,7 +466,9 @@ static bool run_execute(struct native *n, struct native_block *block, bool loose
 {
     const enum native_kind kind = run_kind_of(n, loose);
     struct native_code *code = block->code[kind];
-    if (!code && !run_check(n, native_translate(&code, &n->codes, block, kind, n->blocks, &n->failure), event, err))
+    const int64_t from = n->from_drops == n->codes.drops ? n->from : -1;
+    if (!code &&
+        !run_check(n, native_translate(&code, &n->codes, block, kind, n->blocks, from, &n->failure), event, err))
         return false;
     if (!run_check(n, run_make_room(n, block), event, err))
         return false;

@@ -136,7 +136,7 @@ static void emit_common(struct native_codes *codes)
         emit_leave_whole(&e, (uint32_t)codes->site_count);
         codes->sites[codes->site_count++] = (struct native_site){.why = NATIVE_INDIRECT};
     }
-    codes->cache.used = (size_t)(e.at - codes->cache.written + 15) & ~(size_t)15;
+    codes->cache.used = (size_t)(e.at - codes->cache.written);
     codes->cache.used_cold = NATIVE_COLD_AT;
 }
 
@@ -769,9 +769,45 @@ static void link_ahead(const struct translation *t, struct native_blocks *blocks
     }
 }
 
-enum c2_status native_translate(struct native_code **out, struct native_codes *codes, struct native_block *block,
-                                enum native_kind kind, struct native_blocks *blocks, struct c2_error *err)
+enum { JUMP_BYTES = 5, OPCODE_JCC = 0x80 };
+
+static bool is_conditional(const struct native_site *site)
 {
+    return site->jump[-2] == 0x0f && (site->jump[-1] & 0xf0) == OPCODE_JCC;
+}
+
+/* The conditional jump and the one behind it, which leads on where the condition is not met, change places. */
+static void exchange(struct native_site *conditional, struct native_site *other)
+{
+    int32_t distance;
+    uint8_t *const first = conditional->jump, *const second = other->jump;
+    C2_PROMISE(second == first + 4 + 1 && !conditional->linked && other->code == conditional->code);
+    memcpy(&distance, second, sizeof distance);
+    first[-1] ^= 1;
+    emit_aim(first, second + 4 + distance - (first + 4));
+    conditional->jump = second;
+    other->jump = first;
+}
+
+/* Right behind the jump that leads to it, or behind a door of its own. */
+static void lay(struct translation *t, uint32_t from)
+{
+    struct native_site *site = &t->codes->sites[from];
+    uint8_t *const end = t->codes->cache.written + t->codes->cache.used;
+    if (site->why == NATIVE_INDIRECT) {
+        native_emit_door(t->codes, &t->e, t->code->kind, t->block->pc);
+        return;
+    }
+    if (is_conditional(site) && site->jump + 4 + JUMP_BYTES == end)
+        exchange(&t->codes->sites[from], &t->codes->sites[from + 1]);
+    if (site->jump + 4 == end)
+        t->e.at = end;
+}
+
+enum c2_status native_translate(struct native_code **out, struct native_codes *codes, struct native_block *block,
+                                enum native_kind kind, struct native_blocks *blocks, int64_t from, struct c2_error *err)
+{
+    const uint64_t drops = codes->drops;
     forget_part(codes);
     if (NATIVE_COLD_AT - codes->cache.used < NATIVE_BLOCK_BYTES ||
         native_cache_end(codes->cache.written) - (codes->cache.written + codes->cache.used_cold) < NATIVE_COLD_BYTES)
@@ -782,17 +818,18 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
     if (!code)
         return c2_fail_memory(err, "a translation");
     code->kind = kind;
-    struct translation t = begin_translation(codes, code, codes->cache.written + codes->cache.used, err);
+    struct translation t = begin_translation(codes, code, native_next(&codes->cache), err);
     t.whole = true;
-    const size_t sites = codes->site_count;
+    if (SHORTCUT(from >= 0 && drops == codes->drops && kind == NATIVE_PLAIN && !block->changes && !block->rare))
+        lay(&t, (uint32_t)from);
     enum c2_status status = translate_translate(&t, native_blocks_decoded(blocks, block));
     if (status == C2_OK)
         status = keep_code(codes, code, err);
-    if (status != C2_OK) {
-        codes->site_count = sites;
+    if (status != C2_OK) { /* a door may lead there */
+        native_drop(codes, blocks);
         return status;
     }
-    codes->cache.used = (size_t)(t.e.at - codes->cache.written + 15) & ~(size_t)15;
+    codes->cache.used = (size_t)(t.e.at - codes->cache.written);
     codes->cache.used_cold = (size_t)(t.cold.at - codes->cache.written);
     block->code[kind] = *out = code;
     note_density(codes, block);
