@@ -375,6 +375,7 @@ static enum c2_status native_reuse(struct engine *engine, const struct engine_co
     n->masked_of = was.masked_of;
     native_drop(&n->codes, NULL);
     n->codes.densest = 1;
+    n->codes.most_slots = 0;
     if (was.codes.counting)
         madvise(n->context->executed, sizeof n->context->executed, MADV_DONTNEED);
     return begin_program(n, config, err);

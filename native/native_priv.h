@@ -173,6 +173,7 @@ struct native_codes {
     struct native_code *part;           /* the last one of a part */
     size_t sites_before_part;           /* its sites are behind these, until something else is translated */
     unsigned densest;                   /* most instructions a word of a record, of those that record */
+    unsigned most_slots;                /* of a block of those */
     bool counting;                      /* count_blocks */
     uint64_t drops;                     /* how often all were */
 };

@@ -21,7 +21,6 @@
 #include "native/native_priv.h"
 
 enum { POLL = 1 << 22 };
-enum { MOST_WORDS = 1 + DECODE_MAX_SLOTS }; /* of a record */
 enum { FLAG_TF = 1 << 8, RCX = 1, R11 = 11 };
 
 static uint64_t *run_words_of(const struct native *n)
@@ -100,7 +99,7 @@ static void run_set_limit(struct native *n)
 {
     const uint64_t left = n->budget_at - n->instructions;
     uint64_t *const from = run_words_of(n) + n->base.config.writer->batch->used;
-    uint64_t *limit = run_words_of(n) + STREAM_BATCH_WORDS - MOST_WORDS;
+    uint64_t *limit = run_words_of(n) + STREAM_BATCH_WORDS - (1 + n->codes.most_slots);
     const uint64_t words = left < STREAM_BLOCK_INSNS ? 0 : (left - STREAM_BLOCK_INSNS) / n->codes.densest;
     if (limit < from)
         limit = from; /* one record, for which there is room */
@@ -456,9 +455,11 @@ static void link_from(struct native *n, struct native_code *to)
         native_link(&n->codes, (uint32_t)n->from, to);
 }
 
+/* For any record, so that the stay does not end behind the first one. */
 static enum c2_status run_make_room(struct native *n, const struct native_block *block)
 {
-    return n->recording ? stream_writer_room(n->base.config.writer, block->slots, &n->failure) : C2_OK;
+    const unsigned slots = block->slots > n->codes.most_slots ? block->slots : n->codes.most_slots;
+    return n->recording ? stream_writer_room(n->base.config.writer, slots, &n->failure) : C2_OK;
 }
 
 static bool run_execute(struct native *n, struct native_block *block, bool loose, struct engine_event *event,

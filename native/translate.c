@@ -730,10 +730,11 @@ static enum c2_status keep_code(struct native_codes *codes, struct native_code *
     return C2_OK;
 }
 
-static void note_density(struct native_codes *codes, const struct native_block *block)
+static void note_records(struct native_codes *codes, const struct native_block *block)
 {
     const unsigned density = (block->insns + block->slots) / (1u + block->slots);
     codes->densest = density > codes->densest ? density : codes->densest;
+    codes->most_slots = block->slots > codes->most_slots ? block->slots : codes->most_slots;
 }
 
 static void forget_part(struct native_codes *codes)
@@ -832,7 +833,7 @@ enum c2_status native_translate(struct native_code **out, struct native_codes *c
     codes->cache.used = (size_t)(t.e.at - codes->cache.written);
     codes->cache.used_cold = (size_t)(t.cold.at - codes->cache.written);
     block->code[kind] = *out = code;
-    note_density(codes, block);
+    note_records(codes, block);
     link_ahead(&t, blocks);
     return C2_OK;
 }
