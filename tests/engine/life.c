@@ -478,6 +478,81 @@ static void replaced_code(void **state)
     end_guest(&guest);
 }
 
+/* ------------------------------------------------------------------ indirect jumps */
+
+enum { HOPPED = 9, HOP_AWAY = 0x10000, HOPS = 900 };
+
+static uint64_t hop_at(unsigned place) { return CODE + (uint64_t)place * HOP_AWAY; }
+
+/* Adds `what` to EAX and goes on to where the table at RDI says, ECX times with the others. */
+static void put_hop(struct guest *guest, unsigned place, uint32_t what)
+{
+    uint8_t code[] = {0x05, 0,    0,    0,    0,          /* add $what,%eax */
+                      0xff, 0xc9, 0x74, 0x09,             /* dec %ecx; jz behind the jump */
+                      0x48, 0x8b, 0x17,                   /* mov (%rdi),%rdx */
+                      0x48, 0x83, 0xc7, 0x08, 0xff, 0xe2, /* add $8,%rdi; jmp *%rdx */
+                      0x0f, 0x05};                        /* syscall */
+    memcpy(code + 1, &what, sizeof what);
+    map(guest, hop_at(place), MMU_READ | MMU_EXEC);
+    put(guest, hop_at(place), code, sizeof code);
+}
+
+static void hop(struct guest *guest, unsigned place, unsigned count, uint64_t budget)
+{
+    struct engine_event event;
+    struct syscalls_cpu cpu;
+    struct c2_error err;
+    start_at(guest, hop_at(place));
+    engine_get_cpu(guest->engine, &cpu);
+    cpu.gpr[1] = count;
+    engine_set_cpu(guest->engine, &cpu);
+    while (run(guest, budget, &event, &err) == ENGINE_BUDGET)
+        ;
+    assert_int_equal(event.stop, ENGINE_SYSCALL);
+}
+
+/* Between addresses that differ in their upper bits alone, in random order, with code that is replaced meanwhile; in
+ * stays of any length. The twin is a sum. */
+static void random_hops(void **state)
+{
+    struct guest guest;
+    struct c2_error err;
+    struct syscalls_cpu cpu;
+    struct c2_rng rng;
+    uint32_t adds[HOPPED];
+    uint64_t table[HOPS], expected = 0;
+    (void)state;
+    c2_rng_init(&rng, 5, "hops");
+    make_guest(&guest, "", 1);
+    assert_int_equal(make_engine(&guest, false, &err), C2_OK);
+    for (unsigned place = 0; place < HOPPED; place++)
+        put_hop(&guest, place, adds[place] = place);
+    for (unsigned round = 0; round < 300; round++) {
+        const unsigned changed = (unsigned)c2_rng_below(&rng, 2 * HOPPED),
+                       count = 1 + (unsigned)c2_rng_below(&rng, HOPS);
+        unsigned place = (unsigned)c2_rng_below(&rng, HOPPED);
+        const unsigned first = place;
+        uint32_t sum = 0;
+        if (changed < HOPPED)
+            put_hop(&guest, changed, adds[changed] = (uint32_t)c2_rng_below(&rng, 1000));
+        for (unsigned i = 0; i < count; i++) {
+            sum += adds[place];
+            place = (unsigned)c2_rng_below(&rng, HOPPED);
+            table[i] = hop_at(place);
+        }
+        put(&guest, DATA, table, count * sizeof *table);
+        assert_int_equal(engine_set_recording(guest.engine, c2_rng_below(&rng, 2), &err), C2_OK);
+        hop(&guest, first, count, c2_rng_below(&rng, 3) ? 0 : 1 + c2_rng_below(&rng, 3000));
+        engine_get_cpu(guest.engine, &cpu);
+        assert_int_equal(cpu.gpr[0], sum);
+        expected += 6 * (count - 1) + 4;
+        assert_int_equal(engine_instructions(guest.engine), expected);
+        assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
+        guest.used = 0;
+    }
+    end_guest(&guest);
+}
+
 /* ------------------------------------------------------------------ single steps */
 
 static void single_steps(void **state)
@@ -1170,6 +1245,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stores_into_code),
         cmocka_unit_test(stores_through_another_mapping),
         cmocka_unit_test(replaced_code),
+        cmocka_unit_test(random_hops),
         cmocka_unit_test(single_steps),
         cmocka_unit_test(budgets),
         cmocka_unit_test(executed_blocks),
