@@ -667,6 +667,8 @@ bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
         make_stale(block);
         known = true;
     }
+    if (engine_code_overlaps(start, bytes, code->trim_pc, 1))
+        code->trim_pc = 0; /* where what is there now ends is another matter */
     engine_specials_forget(&code->guest, start, bytes);
     return known;
 }

@@ -189,7 +189,8 @@ static inline struct unicorn_block *unicorn_code_find(struct unicorn_code *code,
  * of the block is not there yet: Unicorn shall fault on it. Fewer if that is more than Unicorn bears, or after
  * unicorn_code_trim(). */
 unsigned unicorn_code_cut(struct unicorn_code *code, uint64_t pc, unsigned most);
-/* Drops the translation; the next one that starts at pc has `most` instructions at most. */
+/* Drops the translation; those that start at pc have `most` instructions at most, until another one is trimmed or the
+ * code there is forgotten. */
 void unicorn_code_trim(struct unicorn_code *code, uint64_t pc, uint32_t size, unsigned most);
 /* Whether the block that was just translated goes on on a page that is not there yet, *page, although Unicorn has not
  * missed it: its instruction there is shorter than that of a CPU, or it has ended the translation before. */
