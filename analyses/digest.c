@@ -353,7 +353,7 @@ static enum c2_status make_victims(struct digest *digest, struct c2_error *err)
     return C2_OK;
 }
 
-/* The place of the evicting object in `evicted`: behind all objects stands nobody. */
+/* The place of the evicting object in `evicted`: behind all objects stands the unknown one. */
 static size_t evicting_object(const struct digest *digest, const struct analyses_pair *pair)
 {
     return pair->evictor == ANALYSES_NOBODY ? digest->objects.count : digest->profile->rows[pair->evictor].object;

@@ -89,7 +89,7 @@ struct digest_ranking {
 };
 
 /* The conflict misses of one instruction in one object, at one level, and its pairs: by count, most first, then by the
- * evictor's row (nobody last). */
+ * evictor's row (unknown last). */
 struct digest_victim {
     size_t level; /* in report order */
     uint32_t row;
@@ -110,11 +110,11 @@ struct digest {
     struct digest_ranking objects, functions, lines;
     struct digest_ranking charged; /* lines, but by the user's own code: names_charge() */
     uint64_t *cost_of;             /* [instruction of the profile]: of what it has missed */
-    struct digest_ranking loops;   /* by their innermost ones; empty: nobody has asked for them */
+    struct digest_ranking loops;   /* by their innermost ones; empty: not requested */
     struct digest_victim *victims; /* by level, count (most first), row */
     size_t victim_count;
     const struct analyses_pair **pairs;
-    uint64_t *evicted; /* for digest_main_evictor(): a zero for each object, and one for nobody */
+    uint64_t *evicted; /* for digest_main_evictor(): a zero for each object, and one for the unknown one */
 };
 
 /* To be released, whatever it returned. */

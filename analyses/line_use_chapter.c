@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * line_use_chapter: how much of each line was used where, by object, function, loop, line and instruction, and who
+ * line_use_chapter: how much of each line was used where, by object, function, loop, line and instruction, and what
  * evicts what.
  *
  * Counting
@@ -636,7 +636,7 @@ static void line_use_chapter_add_tables(struct document *d, const struct digest 
     doc_close(d);
 }
 
-/* Who lets the most unused bytes go, at the level of the data where that costs most. */
+/* What lets the most unused bytes go, at the level of the data where that costs most. */
 static const struct analyses_line_use_pair *worst_pair(const struct digest *digest)
 {
     const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);

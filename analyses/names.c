@@ -58,7 +58,7 @@ static void names_add_site(char *buffer, size_t bytes, const struct analyses_run
                  loader_place_text(text, sizeof text, (struct guest_va){object->site.v - 1}, &place));
 }
 
-/* " via alloc_data (polybench.c:568), xmalloc (polybench.c:90)": who passed the block on, from the outside in;
+/* " via alloc_data (polybench.c:568), xmalloc (polybench.c:90)": the callers that passed it on, from the outside in;
  * functions of the library of C++ or Rust are left out. */
 static void add_wrappers(char *buffer, size_t bytes, const struct analyses_run *run,
                          const struct analyses_object *object)

@@ -23,7 +23,7 @@ char *names_place_text(char *buffer, size_t bytes, const struct analyses_run *ru
 /* "malloc#3 double A[][] at doitgen.c:41", "double A[400][400] in app", "code of libc.so.6". Returns buffer. */
 char *names_object_text(char *buffer, size_t bytes, const struct analyses_run *run,
                         const struct analyses_object *object);
-/* "the same array", "malloc#4 at list.c:7", "nobody known" ...: who evicted lines of the victim object. Returns
+/* "the same array", "malloc#4 at list.c:7", "nobody known" ...: what evicted lines of the victim object. Returns
  * buffer. */
 char *names_evictor_text(char *buffer, size_t bytes, const struct analyses_run *run, uint32_t victim,
                          const struct digest_share *evictor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * prefetch_chapter: what the prefetchers were good for: misses with and without them, and who is helped.
+ * prefetch_chapter: what the prefetchers were good for: misses with and without them, and what is helped.
  *
  * Model
  *   The first line has the finding: what all misses cost with prefetchers and without. A table has a row a level and
