@@ -37,7 +37,7 @@ static void levels_add_level(struct document *d, enum doc_in in, const struct ca
     doc_close(d);
 }
 
-/* In the text L1I has a row where it matters, and a level that somebody has asked for something. */
+/* In the text L1I has a row where it matters, and a level that was accessed. */
 static enum doc_in level_is_in(const struct digest *digest, const struct digest_level *level)
 {
     const bool shown = level->code ? digest_shows_code(digest) : digest->run->full || level->counts->accesses != 0;

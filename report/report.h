@@ -87,7 +87,7 @@ struct report_run {
     uint64_t lost_pages;                        /* of mapped files: as in mmu.h */
     const struct mmu_rule_counts *rules;        /* of placement->rules, one each */
     const struct mmu_rule_counts *huge_regions; /* of placement->huge_regions */
-    const struct findings *findings;            /* what is wrong; NULL: nobody has looked for it */
+    const struct findings *findings;            /* what is wrong; NULL: not looked for */
     const struct report_run
         *against;             /* the same run under another placement: counts, levels, tlb, walk_reads, pages and
                                          * placement of it; NULL: one placement */
