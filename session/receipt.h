@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * receipt: what a run depends on, for whoever compares it with that of another one.
+ * receipt: what a run depends on, for comparison with that of another one.
  */
 #ifndef C2_SESSION_RECEIPT_H
 #define C2_SESSION_RECEIPT_H

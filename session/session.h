@@ -9,7 +9,7 @@
  *
  * Not modelled
  *   Two runs of a process at once: signals from outside and the files being written are the process's. A guest that
- *   forks makes the process fork, so a caller that goes on has to see who it is: children return from session_run()
+ *   forks makes the process fork, so a caller that goes on has to see which it is: children return from session_run()
  *   as their parents do.
  */
 #ifndef C2_SESSION_H
