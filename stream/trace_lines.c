@@ -5,7 +5,7 @@
  * Model
  *   A piece of the file is in memory; lines are taken out of it one by one, copied and with all that may be odd about
  *   them (trace_lines_next), or, where a line is of a shape that nearly all lines have, read where they lie
- *   (trace_usual_din, trace_usual_lackey). What these do not know is left to whoever reads lines with care, so they
+ *   (trace_usual_din, trace_usual_lackey). What these do not know is left to the careful reader of lines, so they
  *   may be as narrow as they like, but take nothing for another thing than the careful reader does.
  *   A line of more than TRACE_LINE_BYTES keeps its beginning alone; no form has any so long.
  *   A number in hex is sixteen bytes looked at once: how many of them are digits, and what their value is.
