@@ -29,23 +29,23 @@
     X(loops, "by", "loop", "misses by loop, too: loops of the code that ran, with their rounds") \
     X(rcd, "rcd", NULL, "re-conflict distances of the sets of L1D, by loop: which suffer from conflicts") \
     X(fifo, "fifo-detector", NULL, \
-      "compare the classes of misses with what a FIFO of evicted lines at each set would say") \
+      "compare the classes of misses with what a FIFO of evicted lines at each set would give") \
     X(windows, "windows", "N|auto", \
       "report all counts for every N instructions as well: how they go over the run; auto: 200 to 400 windows") \
     X(bandwidth, "bandwidth", NULL, \
-      "say what moves on the paths between the levels, window by window, and which path is the bottleneck") \
-    X(reuse, "reuse", NULL, "tell at which distances lines are used again: the misses of caches of every size") \
+      "show what moves on the paths between the levels, window by window, and which path is the bottleneck") \
+    X(reuse, "reuse", NULL, "show at which distances lines are used again: the misses of caches of every size") \
     X(line_use, "line-use", NULL, \
-      "tell how much of each line that comes into a level is used there, and how often, by who loaded it") \
+      "show how much of each line that comes into a level is used there, and how often, by what loaded it") \
     X(sharing, "sharing-estimate", NULL, \
       "estimate how much false sharing there can be between the threads") \
     X(jumps, "collect-jumps", NULL, "write jumps to the file of --callgrind, and how often each was taken") \
     X(writebacks, "collect-writebacks", NULL, \
-      "write what levels write back as events of --callgrind and --cachegrind, by who makes them") \
+      "write what levels write back as events of --callgrind and --cachegrind, by what causes them") \
     X(explain, "miss", "N", "explain: the N-th miss of the level, or of --at (a typical one)")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
-      "simulate the same run under another placement as well, and tell which conflict misses it does not have")
+      "simulate the same run under another placement as well, and count which conflict misses it does not have")
 #define ANALYSES_OF_FILES(X) \
     X(trace, "trace", "FILE", "write every reference; in the form .din, .champsim, .memtrace; packed: .zst, .gz, .xz") \
     X(misses, "misses", "FILE", "write a line for each miss, as perf script prints samples; packed: .zst, .gz, .xz") \
@@ -62,7 +62,7 @@
     X(rcd_level, rcd, "rcd-level", "LEVEL", "... of the sets of another level") \
     X(rcd_below, rcd, "rcd-below", "T", "... short ones are those below T (9: eight or shorter)") \
     X(rcd_sample, rcd, "rcd-sample", "P,...", \
-      "... and what samples of the misses would have said, one of P on average; PxB: in bursts of B") \
+      "... and what samples of the misses would have shown, one of P on average; PxB: in bursts of B") \
     X(granularity, histogram, "granularity", "N|WORD", "... in pieces of N bytes; or by line (usual), page, object") \
     X(phase_at, histogram, "phase-at", "FUNCTION,...", \
       "... where a phase begins each time: at functions; barriers: those of pthreads and OpenMP; regions: of --roi") \
@@ -80,7 +80,7 @@
     X(windows_csv, windows, "windows-csv", "FILE", \
       "write the windows of --windows, a line each, for spreadsheets and gnuplot") \
     X(bandwidth_curves, bandwidth, "bandwidth-curves", "FILE", \
-      "... write for how long each path was asked for how much, as CSV: sorted curves by instruction and by FLOP") \
+      "... write for how long each path had which load, as CSV: sorted curves by instruction and by FLOP") \
     X(roofline, bandwidth, "roofline", "FILE", \
       "... write FLOPs, bytes and limits of functions and paths, as CSV") \
     X(reuse_csv, reuse, "reuse-csv", "FILE", "write the miss curves of --reuse: a line for each size where one falls") \
@@ -367,7 +367,7 @@ void analyses_profile_placement(struct analysis *profile, enum sim_kind kind, ui
 /* clang-format off */
 #define ANALYSES_FIFO_COUNTERS(X) \
     X(fifo_conflict, "misses of a line among the last 2 x ways (or --fifo-ways) evicted from its set") \
-    X(fifo_capacity, "misses of other lines that the level was asked for before") \
+    X(fifo_capacity, "misses of other lines that were looked up in the level before") \
     X(both_conflict, "misses that the FIFO and the shadow take for conflicts") \
     X(only_fifo, "conflicts to the FIFO, capacity to the shadow") \
     X(only_fa, "conflicts to the shadow, capacity to the FIFO")

@@ -38,7 +38,7 @@ const struct argp_option cli_run_options[] = {
      "goes by --pages; repeatable",
      1},
     {"huge", KEY_HUGE, "off|never|thp|all|REGION", 0,
-     "huge pages: off (only where the program asks for them), never, thp (transparent, as Linux does), all; or for one "
+     "huge pages: off (only where the program requests them), never, thp (transparent, as Linux does), all; or for one "
      "region: heap, stack, mmap or a symbol of the program; repeatable",
      1},
 #define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 1)
@@ -66,9 +66,8 @@ const struct argp_option cli_run_options[] = {
      "with --period: measure the first N instructions as well; they stand for themselves alone (half a period)", 2},
     {"offsets", KEY_OFFSETS, "systematic|random", 0, "where in its period a sample begins: at the start, or drawn", 2},
     {"precision", KEY_PRECISION, "P", 0,
-     "warn when samples tell the miss rate of a level less surely than to P per cent of itself", 2},
-    {"points", KEY_POINTS, "FILE", 0,
-     "measure these intervals, each for what its weight says, as `c2emu points` writes", 2},
+     "warn when samples estimate the miss rate of a level less surely than to P per cent of itself", 2},
+    {"points", KEY_POINTS, "FILE", 0, "measure these intervals, each with its weight, as `c2emu points` writes", 2},
     {"weights", KEY_WEIGHTS, "FILE", 0, "the weights of --points NAME.simpoints (NAME.weights)", 2},
     {"interval", KEY_INTERVAL, "N", 0, "instructions of an interval of --points; and of points (10M)", 2},
     {"dimensions", KEY_DIMENSIONS, "N", 0, "points: to how many vectors of blocks are projected (15)", 2},
@@ -79,7 +78,7 @@ const struct argp_option cli_run_options[] = {
      "measure from a place on: SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]; N: only from the N-th arrival there", 2},
     {"to", KEY_TO, "PLACE", 0, "... and up to one", 2},
     {"requests", KEY_REQUESTS, "yes|...", 0,
-     "honour the program's requests to Callgrind: yes; instr-atstart=no, nothing is measured before it asks for "
+     "honour the program's requests to Callgrind: yes; instr-atstart=no, nothing is measured before it starts "
      "instrumentation; collect-atstart=no, nothing is counted before it toggles; or both with a comma",
      2},
     {"warm", KEY_WARM, "HOW", 0,
@@ -87,14 +86,14 @@ const struct argp_option cli_run_options[] = {
      "TLBs are empty then (flush); outside of --roi, --from and --to functional, for --skip none",
      2},
     {"separate-par", KEY_SEPARATE_PAR, "FUNCTION:ARG[:B1,...]", 0,
-     "tell calls of a function apart by an argument: its name, or the number of its integer register (1 is RDI); by "
+     "distinguish calls of a function by an argument: its name, or the number of its integer register (1 is RDI); by "
      "its "
      "values, or by the ranges up to B1, B2 ...; repeatable",
      2},
-    {"separate-callers", KEY_SEPARATE_CALLERS, "N", 0, "tell functions apart by their N nearest callers", 2},
-    {"separate-recs", KEY_SEPARATE_RECS, "N", 0, "tell N levels of a function's recursion apart (1)", 2},
+    {"separate-callers", KEY_SEPARATE_CALLERS, "N", 0, "distinguish functions by their N nearest callers", 2},
+    {"separate-recs", KEY_SEPARATE_RECS, "N", 0, "distinguish N levels of a function's recursion (1)", 2},
     {"separate-threads", KEY_SEPARATE_THREADS, NULL, 0,
-     "tell threads apart: --callgrind FILE writes FILE-01, FILE-02 ..., a file a thread", 2},
+     "distinguish threads: --callgrind FILE writes FILE-01, FILE-02 ..., a file a thread", 2},
     {"jobs", KEY_JOBS, "N", 0,
      "simulation threads, beside the guest's: one a machine, then a second one each, which classifies its misses, as "
      "far as they go (as many as processors)",
@@ -119,7 +118,7 @@ const struct argp_option cli_run_options[] = {
     {"writable", KEY_WRITABLE, "DIR", 0, "... and below DIR; repeatable", 2},
     {"no-net", KEY_NO_NET, NULL, 0, "refuse the program sockets of its own loopback; others it never has", 2},
     {"alloc-wrapper", KEY_ALLOC_WRAPPER, "FUNCTION", 0,
-     "a function whose callers are told for the blocks that it allocates, whatever it returns; repeatable", 2},
+     "a function whose callers are shown for the blocks that it allocates, whatever it returns; repeatable", 2},
     {"perf-map", KEY_PERF_MAP, "FILE", 0,
      "names of code that a compiler makes while the program runs: its /tmp/perf-PID.map or jit-PID.dump", 2},
     {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0,
@@ -150,8 +149,7 @@ const struct argp_option cli_run_options[] = {
         ANALYSES_SETTINGS_OF_FILES(X)
 #undef X
             {"evictors", KEY_EVICTORS, "FILE", 0,
-             "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor",
-             3},
+             "write evictions in the same format: conflict misses, with a call from each victim to each evictor", 3},
     {"cachegrind", KEY_CACHEGRIND, "FILE", 0, "write costs by line in Cachegrind's format, for cg_annotate", 3},
     {"folded", KEY_FOLDED, "FILE", 0, "write what each stack of calls has cost, a line each, for flame graphs", 3},
     {"folded-event", KEY_FOLDED_EVENT, "EVENT", 0,
@@ -161,7 +159,7 @@ const struct argp_option cli_run_options[] = {
     {"from-bbv", KEY_FROM_BBV, "FILE", 0,
      "points: read that from FILE, of any program that writes it; no PROGRAM is run", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
-    {"full", KEY_FULL, NULL, 0, "everything in the text report, not only what says something", 3},
+    {"full", KEY_FULL, NULL, 0, "everything in the text report, not only what matters", 3},
     {"width", KEY_WIDTH, "N", 0, "columns of the text report, 80 to 200 (the terminal's; 100 in files and pipes)", 3},
     {"color", KEY_COLOR, "auto|always|never", 0,
      "colours of the text report on standard error: auto, where it is a terminal and NO_COLOR is not set (auto)", 3},

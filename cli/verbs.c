@@ -127,10 +127,10 @@ static const struct cli_command verbs[] = {
      "Compare two reports that --json has written: counters, functions and objects that differ."
      "\vExit status: 1 when a condition holds, 0 otherwise; 125 when the files or conditions are wrong.",
      diff_options, NULL},
-    {"explain", CLI_RUN, true, "REPORT.json|RECORDING|[--] PROGRAM [ARG]...", "tell one miss as a story",
-     "Run a program, or simulate what --record has kept, or make the run of a report again, and tell one miss: its "
+    {"explain", CLI_RUN, true, "REPORT.json|RECORDING|[--] PROGRAM [ARG]...", "explain one miss as a story",
+     "Run a program, or simulate what --record has kept, or make the run of a report again, and explain one miss: its "
      "set, "
-     "what lay in the ways and who had brought it, why the policy chose the victim, what a fully associative cache "
+     "what lay in the ways and what had brought it, why the policy chose the victim, what a fully associative cache "
      "would have done."
      "\vThe options are those of a run, and --miss, --at, --level, --steps and --step; of a report they are its own, "
      "and with a report or a recording they may stand behind it. --no-sim, --no-attribution, --against, --vary, "
@@ -139,7 +139,7 @@ static const struct cli_command verbs[] = {
     {"help", CLI_HELP, false, "[VERB]", "print the options of c2emu or of a verb",
      "Print the options of c2emu, or what a verb does and its options.", plain_options, NULL},
     {"html", CLI_HTML, false, "REPORT.json [OTHER.json] -o FILE", "make a page for a browser of a report, or of two",
-     "Write what REPORT.json says, as --json has written it, as one page for a browser, with pictures: its findings, "
+     "Write what REPORT.json has, as --json has written it, as one page for a browser, with pictures: its findings, "
      "levels, objects, lines; and with OTHER.json what differs."
      "\vPictures are of what the run has collected: docs/html.md names the option of each. Lines of sources are read "
      "when the page is made.",
@@ -168,7 +168,7 @@ static const struct cli_command verbs[] = {
      "of "
      "which the program sees how much memory it has.",
      cli_run_options, cli_points_takes},
-    {"quiz", CLI_QUIZ, false, "[set|misses|victim|class|stride|level]", "ask what a small cache does, and show it",
+    {"quiz", CLI_QUIZ, false, "[set|misses|victim|class|stride|level]", "questions on what a small cache does",
      "Show a small cache and a few loads, ask what happens, read the answer, and show what the caches do, load by "
      "load. "
      "Without a topic all come in turn."
@@ -178,12 +178,12 @@ static const struct cli_command verbs[] = {
     {"replay", CLI_REPLAY, false, "FILE", "simulate a recorded run again, or a trace of another tool",
      "Simulate what --record has kept in FILE, by any machine and placement, without running the program; - is "
      "standard input."
-     "\vThe options are those of a run that say how it is simulated and what is written; those that say how the "
+     "\vThe options are those of a run on how it is simulated and what is written; those on how the "
      "program runs were decided when it was recorded. Exit status: that of the run; 125 when c2emu failed.",
      cli_run_options, cli_replay_takes},
     {"restore", CLI_RESTORE, false, "FILE", "go on from a checkpoint",
-     "Go on from a checkpoint that --checkpoint FILE has written, under the machine, placement and analyses that the "
-     "options say."
+     "Go on from a checkpoint that --checkpoint FILE has written, under the machine, placement and analyses of the "
+     "options."
      "\vThe options are those of a run, but for what the program was started with (--env, --inherit-env, --clock, "
      "--alloc-wrapper), which is the checkpoint's. The report is that of a run with --skip N, N being where the "
      "checkpoint is; of one with its caches, that of a whole run.",
@@ -196,7 +196,7 @@ static const struct cli_command verbs[] = {
      "\vThe runs are scheduled by Snakemake. The same command goes on where another one was stopped, however it was; "
      "what was done is not done again. Exit status: 0 when all is done, else 125.",
      sweep_options, NULL},
-    {"verify", CLI_VERIFY, false, "REPORT.json", "make the run of a report again, and say what differs",
+    {"verify", CLI_VERIFY, false, "REPORT.json", "make the run of a report again, and print what differs",
      "Run what REPORT.json is the report of again, by its receipt, and print `equal`, or what differs: inputs first, "
      "then the report's values."
      "\vIt executes the program that the report names: give it reports that you trust. What the program writes to its "
@@ -292,7 +292,7 @@ void cli_help(FILE *to, const struct cli_command *verb)
         fprintf(to, "\nA program called %s is run by `c2emu -- %s`, or by its path.\n", verb->verb, verb->verb);
         return;
     }
-    fprintf(to, "\nVerbs (c2emu help VERB tells more):\n");
+    fprintf(to, "\nVerbs (c2emu help VERB has more):\n");
     for (size_t i = 0; i < VERBS; i++)
         fprintf(to, "  c2emu %-8s  %s\n", verbs[i].verb, verbs[i].summary);
 }

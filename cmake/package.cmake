@@ -40,7 +40,7 @@ set(CPACK_PACKAGE_CONTACT "c2emu contributors <c2emu@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "deterministic emulator that shows what caches do and why")
 set(CPACK_PACKAGE_DESCRIPTION
   "Runs an x86-64 Linux program in a user-mode emulator and reports, for each level of a simulated memory system, which
-misses are cold, a matter of capacity or conflicts, who evicted whom by instruction, line of source and object, and how
+misses are cold, a matter of capacity or conflicts, what evicted what by instruction, line of source and object, and how
 page placement, huge pages and the slice hash of the L3 change it. Reports are the same, byte for byte, everywhere.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
