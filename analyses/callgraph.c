@@ -569,8 +569,8 @@ static enum c2_status reach_node(struct heard *heard, uint32_t node, struct c2_e
     return status;
 }
 
-/* Misses that follow are there, as callgraph_place() has it, and in this node. what: HERE; or the call that the frame there was,
- * or NO_ARC: it is over. */
+/* Misses that follow are there, as callgraph_place() has it, and in this node. what: HERE; or the call that the frame
+ * there was, or NO_ARC: it is over. */
 static enum c2_status move_here(struct heard *heard, uint64_t place, uint32_t node, uint32_t what, struct c2_error *err)
 {
     const uint32_t stack = (uint32_t)(place >> 32), depth = (uint32_t)place, width = heard->events->count;

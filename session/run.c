@@ -602,6 +602,15 @@ static enum c2_status run_make(struct run *run, struct c2_error *err)
     return status == C2_OK && run->from ? run_play(run, err) : status;
 }
 
+/* A child that ends leaves what its parent had read of files to the kernel: to free it would copy the pages that it
+ * lies in, for nothing. */
+static void leave_symbols(struct run *run)
+{
+    run->symbols = NULL;
+    if (run->simulation.lanes)
+        lanes_retire(run->simulation.lanes);
+}
+
 static void run_release(struct run *run)
 {
     session_points_destroy(run->points);
@@ -609,6 +618,8 @@ static void run_release(struct run *run)
         retire_parts(run);
     else
         emu_destroy(run->emu);
+    if (SHORTCUT(run->process->forked && !run->next))
+        leave_symbols(run);
     session_phases_destroy(run->phases);
     session_chosen_destroy(run->chosen);
     session_places_release(&run->places);

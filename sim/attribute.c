@@ -385,7 +385,7 @@ static enum c2_status tell_prefetched(struct sim_core *core, const struct sim_mi
 }
 
 /* Stride prefetchers and SHiP know the instruction of a read or a write. */
-static struct guest_va instruction_of(const struct sim_core *core, enum sim_kind kind)
+static struct guest_va attribute_instruction_of(const struct sim_core *core, enum sim_kind kind)
 {
     const bool data = kind == SIM_READ || kind == SIM_WRITE;
     C2_ASSERT(core->sim->hears_instructions && (!data || core->code < core->sim->attributed.code_count));
@@ -394,13 +394,13 @@ static struct guest_va instruction_of(const struct sim_core *core, enum sim_kind
 
 void sim_attribute_try(struct sim_core *core, enum sim_kind kind, struct guest_va va)
 {
-    caches_set_instruction(core->sim->caches, kind == SIM_FETCH ? va : instruction_of(core, kind));
+    caches_set_instruction(core->sim->caches, kind == SIM_FETCH ? va : attribute_instruction_of(core, kind));
 }
 
 static void set_instruction(struct sim_core *core, enum sim_kind kind)
 {
     const struct sim *sim = core->sim;
-    const struct guest_va pc = instruction_of(core, kind);
+    const struct guest_va pc = attribute_instruction_of(core, kind);
     caches_set_instruction(sim->caches, pc);
     if (sim->plain)
         caches_set_instruction(sim->plain, pc);
