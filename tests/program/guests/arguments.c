@@ -322,7 +322,7 @@ static void list_memory(void)
 
 /* ------------------------------------------------------------------ numbers */
 
-static struct values NONE_BUT_0, INT, POSITIVE, SIZE, COUNT, OFFSET, FLAG, MODE, NODE_MODE, UID, PID, TID, SIGNAL,
+static struct values NONE_BUT_0, INT, POSITIVE, SIZE, COUNT, OFFSET, FLAG, MODE, NODE_MODE, UID, PID, TID, SIGNAL, SENT,
     SET_SIZE;
 static struct values SET_BYTES, CPUS, CPU_BYTES;
 
@@ -343,6 +343,7 @@ static void list_numbers(void)
     VALUES(PID, 0, getpid(), -1, NOBODY, INT_MIN, INT_MAX, -NOBODY);
     VALUES(TID, gettid(), 0, -1, NOBODY, INT_MIN);
     VALUES(SIGNAL, SIGCONT, 0, -1, 64, 65, 1000, INT_MIN);
+    VALUES(SENT, 0, SIGURG, -1, 64, 65, 1000, INT_MIN); /* what all processes get (-1) does nothing */
     VALUES(SET_SIZE, 8, 0, 4, 16, -1L, 128);
     VALUES(CPUS, first, empty, 0, BAD, none);
     VALUES(CPU_BYTES, 128, 0, 1, 4, 8, -1);
@@ -823,13 +824,13 @@ static const struct row rows[] = {
     ROW(signals, rt_sigtimedwait, &SET, &NONE_BUT_0, &TIMEOUT, &SET_SIZE),
     ROW(signals, rt_sigsuspend, &IN, &NONE_BUT_0),
     ROW(signals, sigaltstack, &ALTERNATE, &OUT_OR_NULL),
-    ROW(signals, kill, &PID, &SIGNAL),
-    ROW(signals, tkill, &TID, &SIGNAL),
-    ROW(signals, tgkill, &PID, &TID, &SIGNAL),
-    ROW(signals, rt_sigqueueinfo, &PID, &SIGNAL, &INFO),
-    ROW(signals, rt_tgsigqueueinfo, &PID, &TID, &SIGNAL, &INFO),
+    ROW(signals, kill, &PID, &SENT),
+    ROW(signals, tkill, &TID, &SENT),
+    ROW(signals, tgkill, &PID, &TID, &SENT),
+    ROW(signals, rt_sigqueueinfo, &PID, &SENT, &INFO),
+    ROW(signals, rt_tgsigqueueinfo, &PID, &TID, &SENT, &INFO),
     ROW(signals, pidfd_open, &PID, &FLAG),
-    ROW(signals, pidfd_send_signal, &PROCESS, &SIGNAL, &INFO, &NONE_BUT_0),
+    ROW(signals, pidfd_send_signal, &PROCESS, &SENT, &INFO, &NONE_BUT_0),
     ANY(identity, getpgid, &PID),
     ANY(identity, getsid, &PID),
     ROW(identity, setpgid, &PID, &PID),
