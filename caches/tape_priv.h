@@ -66,8 +66,6 @@ size_t cache_verdicts_stretch(struct cache_verdicts *verdicts, size_t words);
 /* Of the words before `stop`, where a stretch ends, says those that are as nearly all are; returns the first one that
  * is not, or a later word when enough was said. */
 const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *stop);
-/* A brief record of the first level and more, as most such are; false: it is not, and nothing is said. */
-bool cache_verdicts_further(struct cache_verdicts *verdicts, uint64_t first, const uint64_t *words);
 void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns);
 
 enum c2_status cache_tape_init(struct caches *caches, struct c2_error *err);

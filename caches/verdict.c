@@ -316,7 +316,7 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
         prefetch_row(&verdicts->rows, (uint32_t)word[VERDICTS_AHEAD]);
         if (!(first & TAPE_IS_BRIEF))
             status = verdict_say_record(verdicts, first, word, hearer, outcome, err);
-        else if (verdicts->pushed_count != 0 || !cache_verdicts_further(verdicts, first, word))
+        else
             say_briefly(verdicts, first, word);
         word += first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     }

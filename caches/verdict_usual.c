@@ -6,9 +6,8 @@
  *   Nearly all records are hits of the first level of the data path, or of L1I, in lines that their shadows have, and
  *   misses of the first level of the data path that the second serves, which have no listener or are only counted.
  *   The loop says these, and what it says is what verdict.c would say; it ends at the first word that is something
- *   else. What it needs of shadows and rows is in registers meanwhile. There are several such loops, made from one: for
- *   narrow evictors and for wide ones, and for rows that the host's caches may not have, which are asked for ahead.
- *   Misses of more levels that are only counted are said here too, one by one.
+ *   else. What it needs of shadows and rows is in registers meanwhile. Rows are asked of the host's memory ahead. There
+ *   are several such loops, made from one: without evictors, for narrow ones and for wide ones.
  *
  * Counting
  *   Of each level only lines that enter the shadow are counted one by one, as if they had been taken from those that it
@@ -19,8 +18,6 @@
  *   words are said in stretches of which no shadow of them is to be cleaned.
  */
 #include "caches/tape_priv.h"
-
-#define NEAR_GROUPS C2_HOST_SIZE(256u, 2u) /* rows of so many groups of lines stay in the host's caches */
 
 /* Shapes of first words: what is above the slot, without the caller's bits. */
 #define SHAPE_MISS (1u << (TAPE_MISSED - TAPE_COLUMN))
@@ -231,17 +228,15 @@ static inline uint32_t slots_below(const struct cache_rows *rows)
 /* Until `stop` no shadow is to be cleaned. */
 static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct cache_verdicts *verdicts,
                                                                          const enum cache_rows_evictors evictors,
-                                                                         const bool far, struct usual *u,
-                                                                         const uint64_t *word, const uint64_t *stop)
+                                                                         struct usual *u, const uint64_t *word,
+                                                                         const uint64_t *stop)
 {
     const uint32_t columns = verdicts->rows.columns, slots = slots_below(&verdicts->rows);
     uint32_t *const stamps = verdicts->rows.stamps.word;
     while (word < stop) {
         uint32_t *const row = &stamps[(size_t)(uint32_t)*word * columns];
-        if (far) {
-            const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD] & (slots - 1);
-            __builtin_prefetch((const void *)((uintptr_t)stamps + (size_t)ahead * columns * sizeof *stamps), 1);
-        }
+        const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD] & (slots - 1);
+        __builtin_prefetch((const void *)((uintptr_t)stamps + (size_t)ahead * columns * sizeof *stamps), 1);
         const unsigned said = verdict_usual_say_record(verdicts, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN),
                                                        word);
         if (said == 0)
@@ -253,13 +248,13 @@ static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct 
 
 static inline __attribute__((always_inline)) const uint64_t *verdict_usual_say(struct cache_verdicts *verdicts,
                                                                                const enum cache_rows_evictors evictors,
-                                                                               const bool far, const uint64_t *word,
+                                                                               const uint64_t *word,
                                                                                const uint64_t *stop)
 {
     struct cache_judged *const level = verdicts->level, *const code = &level[verdicts->rows.columns];
     struct usual u = {verdict_usual_asked_of(&level[0]), verdict_usual_asked_of(&level[1]),
                       verdict_usual_asked_of(code), 0, &verdicts->count[verdicts->counted]};
-    word = say_stretch(verdicts, evictors, far, &u, word, stop);
+    word = say_stretch(verdicts, evictors, &u, word, stop);
     verdicts->counted = (uint32_t)(u.count - verdicts->count);
     bring_up_to(&level[0], u.data.clock);
     if (verdicts->level_count > 1)
@@ -271,86 +266,24 @@ static inline __attribute__((always_inline)) const uint64_t *verdict_usual_say(s
 }
 
 /* One for each kind, so that what a loop does not need is not in it. */
-#define LOOP(name, evictors, far) \
+#define LOOP(name, evictors) \
     static __attribute__((noinline)) const uint64_t *name(struct cache_verdicts *verdicts, const uint64_t *word, \
                                                           const uint64_t *stop) \
     { \
-        return verdict_usual_say(verdicts, evictors, far, word, stop); \
+        return verdict_usual_say(verdicts, evictors, word, stop); \
     }
-LOOP(say_near, CACHE_ROWS_NONE, false)
-LOOP(say_far, CACHE_ROWS_NONE, true)
-LOOP(say_near_narrow, CACHE_ROWS_NARROW, false)
-LOOP(say_far_narrow, CACHE_ROWS_NARROW, true)
-LOOP(say_near_wide, CACHE_ROWS_WIDE, false)
-LOOP(say_far_wide, CACHE_ROWS_WIDE, true)
-
-typedef const uint64_t *(*loop)(struct cache_verdicts *, const uint64_t *, const uint64_t *);
+LOOP(say_unkept, CACHE_ROWS_NONE)
+LOOP(say_narrow, CACHE_ROWS_NARROW)
+LOOP(say_wide, CACHE_ROWS_WIDE)
 
 const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *stop)
 {
-    static const loop loops[][2] = {[CACHE_ROWS_NONE] = {say_near, say_far},
-                                    [CACHE_ROWS_NARROW] = {say_near_narrow, say_far_narrow},
-                                    [CACHE_ROWS_WIDE] = {say_near_wide, say_far_wide}};
-    const struct cache_rows *rows = &verdicts->rows;
-    return loops[rows->evictors][rows->stamps.groups > NEAR_GROUPS](verdicts, word, stop);
-}
-
-/* ------------------------------------------------------------------ misses of more than the first level */
-
-/* A level has lost its victim, and those above that have lost it too, one bit each. */
-static inline __attribute__((always_inline)) void verdict_usual_lose(struct cache_rows *rows,
-                                                                     const enum cache_rows_evictors evictors,
-                                                                     uint32_t actor, uint32_t column, uint32_t victim,
-                                                                     uint32_t above)
-{
-    if (C2_LIKELY(victim != 0))
-        lose_to(rows, evictors, victim - 1, column, actor);
-    for (; C2_UNLIKELY(above != 0); above &= above - 1)
-        cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctz(above), actor);
-}
-
-static inline enum caches_class verdict_usual_ask(struct cache_judged *level, uint32_t *stamp, uint32_t slot,
-                                                  const bool missed)
-{
-    const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, slot);
-    level->said[missed][class_]++;
-    return class_;
-}
-
-static inline __attribute__((always_inline)) bool say_deeper(struct cache_verdicts *verdicts,
-                                                             const enum cache_rows_evictors evictors, uint64_t first,
-                                                             const uint64_t *words)
-{
-    struct cache_rows *const rows = &verdicts->rows;
-    const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
-    const uint32_t actor = (uint32_t)(words[0] >> 32);
-    struct caches_brief *next = &verdicts->count[verdicts->counted];
-    uint32_t *const row = &rows->stamps.word[(size_t)slot * rows->columns];
-    if (!verdict_usual_fits(evictors, actor))
-        return false;
-    for (uint32_t i = 0; i < missed; i++) {
-        const enum caches_class class_ = verdict_usual_ask(&verdicts->level[i], &row[i], slot, true);
-        const uint64_t evictor = evictor_of(rows, evictors, slot, i);
-        verdict_usual_lose(rows, evictors, actor, i, (uint32_t)words[i], i == 0 ? 0 : (uint32_t)(words[i] >> 32));
-        verdict_usual_count(&next, actor, evictor, bits, i, class_);
-    }
-    if (missed < verdicts->level_count)
-        verdict_usual_ask(&verdicts->level[missed], &row[missed], slot, false);
-    verdicts->counted = (uint32_t)(next - verdicts->count);
-    return true;
-}
-
-bool cache_verdicts_further(struct cache_verdicts *verdicts, uint64_t first, const uint64_t *words)
-{
-    const uint32_t column = first >> TAPE_COLUMN & 15, missed = first >> TAPE_MISSED & 15;
-    if (!SHORTCUT(column == 0 && (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) == missed))
-        return false;
     switch (verdicts->rows.evictors) {
     case CACHE_ROWS_NARROW:
-        return say_deeper(verdicts, CACHE_ROWS_NARROW, first, words);
+        return say_narrow(verdicts, word, stop);
     case CACHE_ROWS_WIDE:
-        return say_deeper(verdicts, CACHE_ROWS_WIDE, first, words);
+        return say_wide(verdicts, word, stop);
     default:
-        return false;
+        return say_unkept(verdicts, word, stop);
     }
 }
