@@ -19,9 +19,9 @@
  * Forms
  *   The rules are written once (contents_rules.h), and compiled for each set of the host's instructions that compares
  *   and shifts the words of a set: contents_avx512.c, contents_avx2.c, contents_sse2.c, and contents_scalar.c, which is
- *   the slow twin of the others. The host's best is taken. In each they are compiled once for any machine, and for the
- *   shapes that most machines have (CACHE_SHAPES) with their ways as constants. There a miss of the first level that
- *   the second serves is a part of the function that found it, and needs no stack. No content and no count is another.
+ *   the slow twin of the others. The host's best is taken. In each they are compiled for any machine; and what begins
+ *   at a first level of eight ways, as most have, with these as a constant. There a miss that the second level serves
+ *   is a part of the function that found it, and needs no stack. No content and no count is another.
  *
  * Invariants (cache_contents_check)
  *   Those of hierarchy.c: an inclusive level has every line of the levels above, an exclusive one none, where the card
@@ -109,38 +109,26 @@ unsigned cache_contents_best(void)
     return form;
 }
 
-static bool has_ways(const struct cache_level *level, uint32_t ways, bool plain)
-{
-    return level->ordered && !level->exclusive && level->sets.ways == ways && (!plain || level->plain);
-}
+static bool is_by_age(const struct cache_level *level) { return level->ordered && level->plain && !level->exclusive; }
 
-/* Whether the levels are those of a shape, as far as there are any, and at least two; low bits of a line find the sets
- * of the first two. */
-static bool has_shape(const struct caches *caches, const uint32_t ways[CACHE_SHAPE_LEVELS])
+/* See struct cache_form. */
+static bool has_eight(const struct caches *caches)
 {
-    const uint32_t levels = caches->level_count < CACHE_SHAPE_LEVELS ? caches->level_count : CACHE_SHAPE_LEVELS;
-    bool has = levels > 1 && ways[0] != 0;
-    for (uint32_t i = 0; i < levels; i++)
-        has &= has_ways(&caches->level[i], ways[i], i < 2);
-    if (caches->node_count > caches->level_count)
-        has &= has_ways(&caches->level[caches->level_count], ways[0], true);
-    for (uint32_t i = CACHE_SHAPE_LEVELS; i < caches->level_count; i++)
-        has &= !caches->level[i].exclusive;
+    bool has = caches->level_count > 1 && is_by_age(&caches->level[1]);
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        if (caches->level[i].depth == 0)
+            has &= is_by_age(&caches->level[i]) && caches->level[i].sets.ways == CACHE_EIGHT;
     return has;
 }
 
 void cache_contents_use(struct caches *caches, unsigned name)
 {
     const struct cache_form *form = forms[name];
+    const bool eight = form->eight && has_eight(caches);
     caches->form = name;
-    caches->access = caches->access_any = form->any;
-    caches->missed = form->any_missed;
-    for (uint32_t i = 0; i < CACHE_SHAPE_COUNT; i++) {
-        if (!has_shape(caches, form->shaped[i].ways))
-            continue;
-        caches->access = form->shaped[i].access;
-        caches->missed = form->shaped[i].missed;
-    }
+    caches->access_any = form->any;
+    caches->access = eight ? form->eight : form->any;
+    caches->missed = eight ? form->eight_missed : form->any_missed;
     cache_contents_link(caches);
 }
 

@@ -16,26 +16,13 @@ void cache_contents_end(struct caches *caches);
 /* Of any machine, when its ports are known. */
 void cache_contents_link(struct caches *caches);
 
-/* ------------------------------------------------------------------ forms
- * Ways of L1D (and L1I), L2 and L3; of what is not there nothing is asked. */
-#define CACHE_SHAPE_LEVELS 3
-/* clang-format off */
-#define CACHE_SHAPES(X) \
-    X(8_8_20, 8, 8, 20) \
-    X(8_8_16, 8, 8, 16) \
-    X(8_4_16, 8, 4, 16) \
-    X(8_16_16, 8, 16, 16) \
-    X(8_16_20, 8, 16, 20)
-/* clang-format on */
-#define CACHE_SHAPE_ONE(name, one, two, three) +1
-#define CACHE_SHAPE_COUNT (0 CACHE_SHAPES(CACHE_SHAPE_ONE))
-
+/* ------------------------------------------------------------------ forms */
+#define CACHE_EIGHT 8u
 struct cache_form {
     cache_access_function *any, *any_missed;
-    struct {
-        uint32_t ways[CACHE_SHAPE_LEVELS]; /* 0: none */
-        cache_access_function *access, *missed;
-    } shaped[CACHE_SHAPE_COUNT];
+    /* Where all first levels have eight ways, in order of age, and the second, which is not exclusive, has its lines
+     * so, too; the low bits of a line find the sets of these. NULL: there are none. */
+    cache_access_function *eight, *eight_missed;
 };
 extern const struct cache_form cache_form_scalar, cache_form_sse2, cache_form_avx2, cache_form_avx512;
 

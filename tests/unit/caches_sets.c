@@ -199,9 +199,8 @@ static bool same_form(unsigned form, const uint32_t ways[3], uint32_t levels, bo
 
 static void check_form(unsigned form)
 {
-#define ROW(name, one, two, three) {one, two, three},
-    static const uint32_t shapes[][3] = {CACHE_SHAPES(ROW){1, 1, 1}, {2, 3, 5}, {12, 20, 12}, {7, 9, 64}, {33, 4, 11}};
-#undef ROW
+    static const uint32_t shapes[][3] = {{8, 8, 20}, {8, 8, 16}, {8, 4, 16},   {8, 16, 16}, {8, 5, 8},  {8, 64, 3},
+                                         {1, 1, 1},  {2, 3, 5},  {12, 20, 12}, {7, 9, 64},  {33, 4, 11}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (uint32_t levels = 1; levels <= 4; levels++)
             if (!same_form(form, shapes[i], levels, false))
@@ -231,21 +230,19 @@ static void a_form_that_is_wrong_shows(void **state)
     assert_false(same_form(CACHE_FORM_SSE2, (const uint32_t[]){8, 8, 20}, 3, true));
 }
 
-/* The shapes that are compiled for are taken where they fit, and nowhere else. */
-static void shapes_are_taken(void **state)
+/* What is compiled for eight ways is taken where they are, and nowhere else. */
+static void eight_ways_are_taken(void **state)
 {
+    static const uint32_t shapes[][3] = {{8, 8, 20}, {8, 5, 3}, {4, 8, 8}, {16, 8, 8}};
     (void)state;
-#define ROW(name, one, two, three) {one, two, three},
-    static const uint32_t shapes[][3] = {CACHE_SHAPES(ROW)};
-#undef ROW
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        struct caches *caches = create(shapes[i], 3, CACHE_FORM_SSE2);
-        assert_true(!caches->usual || caches->access == cache_form_sse2.shaped[i].access);
-        caches_destroy(caches);
-    }
-    struct caches *other = create((const uint32_t[]){8, 8, 12}, 3, CACHE_FORM_SSE2);
-    assert_true(!other->usual || other->access == cache_form_sse2.any);
-    caches_destroy(other);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (uint32_t levels = 1; levels <= 3; levels++) {
+            struct caches *caches = create(shapes[i], levels, CACHE_FORM_SSE2);
+            const bool eight = shapes[i][0] == 8 && levels > 1;
+            assert_true(!caches->usual || (caches->access == cache_form_sse2.eight) == eight);
+            assert_true(!caches->usual || (caches->missed == cache_form_sse2.eight_missed) == eight);
+            caches_destroy(caches);
+        }
 }
 
 int main(void)
@@ -255,7 +252,7 @@ int main(void)
         cmocka_unit_test(another_order_shows),
         cmocka_unit_test(all_forms_do_the_same),
         cmocka_unit_test(a_form_that_is_wrong_shows),
-        cmocka_unit_test(shapes_are_taken),
+        cmocka_unit_test(eight_ways_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
