@@ -92,9 +92,8 @@ def row(name, options, command, runs):
                 [*before, "--no-sim", "--record", "/dev/null", "--", *command]]
     native, alone, *recorded = (processor for processor, _ in
                                 in_turn(commands[:2] if command[0] == "gcc" else commands, runs, timed))
-    print("| %s | %.2f | %.2f | %.2f | %s |" % (name, native, alone, alone / native,
-                                              "%.2f | %.2f" % (recorded[0], recorded[0] / alone) if recorded else " | "),
-          flush=True)
+    recording = "%.2f | %.2f" % (recorded[0], recorded[0] / alone) if recorded else " | "
+    print("| %s | %.2f | %.2f | %.2f | %s |" % (name, native, alone, alone / native, recording), flush=True)
     return alone / native, recorded[0] / alone if recorded else None
 
 

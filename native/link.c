@@ -7,8 +7,8 @@
  *   go on to its translation or else to the next door of the same entry. The last one leaves for C, which makes a door
  *   more: an address has one as soon as it was jumped to. (A table with one address an entry had a program the size of
  *   a compiler leave 400,000 times in two seconds, for addresses that were in each other's place.)
- *   Translations lie as they are executed the first time: behind the jump that led there, which is then no jump any more
- *   (a conditional one changes places with the one behind it), or behind their door. A sixth less time in sqlite3.
+ *   Translations lie as they are executed the first time: behind the jump that led there, which is then no jump any
+ *   more (a conditional one changes places with the one behind it), or behind their door. A sixth less time in sqlite3.
  * Invariants
  *   Jumps and doors lead to translations of blocks that are neither rare nor stale, of the same kind, or leave. An
  *   address has one door at most in each table.

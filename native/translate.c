@@ -9,9 +9,10 @@
  *       R10 on by the record; on to the next block, or leave
  *
  *   Between blocks R10 is the pace - an address on the runway, or minus the instructions that are left, less one;
- *   recording, where the next record goes - and R11 is free; the guest's are in the context. Where instructions use R10 or R11 themselves, others that
- *   they do not use take their parts, and those are in the context meanwhile: from one instruction to another, if a
- *   block uses too many for one choice (struct part). No instruction is made another one for that.
+ *   recording, where the next record goes - and R11 is free; the guest's are in the context. Where instructions use R10
+ *   or R11 themselves, others that they do not use take their parts, and those are in the context meanwhile: from one
+ *   instruction to another, if a block uses too many for one choice (struct part). No instruction is made another one
+ *   for that.
  *   The look at the limit must change no flag that the guest may see. In long stays without recording it is a step
  *   along the runway: pages of zeros that end where the instructions do. A byte is read there, and the page behind
  *   faults: 3 us at the end of a stay, in place of eight instructions in each block, a fifth of a program's time. Else
