@@ -317,7 +317,7 @@ static enum c2_status make_context(struct native *n, struct c2_error *err)
 }
 
 /* All that is of one program; the rest is as it was made, or as new again. */
-static enum c2_status begin_program(struct native *n, const struct engine_config *config, struct c2_error *err)
+static enum c2_status begin_native_program(struct native *n, const struct engine_config *config, struct c2_error *err)
 {
     n->base.ops = &engine_native_ops;
     n->base.config = *config;
@@ -352,7 +352,7 @@ static enum c2_status native_create(struct engine **out, const struct engine_con
     if (status == C2_OK)
         status = native_codes_create(&n->codes, err);
     if (status == C2_OK)
-        status = begin_program(n, config, err);
+        status = begin_native_program(n, config, err);
     if (status != C2_OK) {
         native_destroy(&n->base);
         return status;
@@ -378,7 +378,7 @@ static enum c2_status native_reuse(struct engine *engine, const struct engine_co
     n->codes.most_slots = 0;
     if (was.codes.counting)
         madvise(n->context->executed, sizeof n->context->executed, MADV_DONTNEED);
-    return begin_program(n, config, err);
+    return begin_native_program(n, config, err);
 }
 
 const struct engine_ops engine_native_ops = {

@@ -97,7 +97,7 @@ static uint64_t take_gs(void)
 static void give_gs(uint64_t base) { __asm__ volatile("wrgsbase %0" : : "r"(base)); }
 
 /* Whether a block has found that it does not fit below the limit; then *in is its translation. */
-static bool is_limit(const siginfo_t *info, const greg_t *gregs, struct native_code **in)
+static bool is_end_of_runway(const siginfo_t *info, const greg_t *gregs, struct native_code **in)
 {
     const uint64_t behind = (uint64_t)(uintptr_t)info->si_addr - (running->runway + NATIVE_RUNWAY_BYTES);
     *in = behind < C2_PAGE_BYTES ? native_code_before(&running->codes, (uint64_t)gregs[REG_RIP]) : NULL;
@@ -122,7 +122,7 @@ bool native_signal(int number, void *info_of, void *context)
     greg_t *gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct native_code *code;
     unsigned insn;
-    if (is_limit(info, gregs, &code)) {
+    if (is_end_of_runway(info, gregs, &code)) {
         running->fault = (struct native_fault){.limit = true, .in = code};
         return leave(gregs, &between);
     }
