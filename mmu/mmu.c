@@ -102,16 +102,13 @@ enum c2_status mmu_written(const struct mmu *mmu, struct c2_error *err)
     return c2_fail(err, mmu->unwritten.status, "%s", mmu->unwritten.text);
 }
 
-/* The kernel's accesses change nothing that a reader could fail at. */
 void mmu_mark(struct mmu *mmu, enum stream_mark mark, const uint64_t *words, uint32_t count)
 {
     C2_PROMISE(count != 0);
     if (!mmu->writer || mmu->unwritten.status != C2_OK)
         return;
     struct c2_error why;
-    enum c2_status status = mark == STREAM_KERNEL ? stream_writer_mark(mmu->writer, mark, words, count, &why)
-                                                  : stream_writer_change(mmu->writer, mark, words, count, &why);
-    if (status != C2_OK)
+    if (stream_writer_change(mmu->writer, mark, words, count, &why) != C2_OK)
         mmu->unwritten = why;
 }
 

@@ -185,9 +185,6 @@ enum mmu_fault mmu_touch_range(struct mmu *mmu, struct guest_va va, uint64_t byt
         access = MMU_ACCESS_READ;
     uint64_t last = va.v + bytes - 1 < va.v ? UINT64_MAX : va.v + bytes - 1, page;
     enum mmu_fault fault = touch_pages(mmu, va.v, last, access, &page, err);
-    const uint64_t done = fault == MMU_FAULT_NONE ? last - va.v + 1 : page - va.v;
-    if (done != 0)
-        MMU_MARK(mmu, STREAM_KERNEL, va.v, done, access);
     if (fault != MMU_FAULT_NONE)
         at->v = page;
     return fault;

@@ -184,7 +184,7 @@ def read_sqlite(path):
 # ---------------------------------------------------------------- recordings
 
 MAGIC = b"\x89C2REC\r\n"
-RECORDING = 4 # version of docs/recording.md
+RECORDING = 5 # version of docs/recording.md
 
 
 class Recording:

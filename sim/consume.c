@@ -229,8 +229,6 @@ static __attribute__((noinline)) enum c2_status consume_take_mark(struct sim_cor
         return status;
     if (mark == STREAM_PHASE)
         return sim_window_end(sim, (enum stream_phase)words[0], err);
-    if (mark == STREAM_KERNEL)
-        return C2_OK;
     if (mark == STREAM_EMPTIED)
         return sim_empty(sim, err);
     if (mark == STREAM_DUMPED)

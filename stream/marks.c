@@ -131,11 +131,6 @@ static enum c2_status marks_entered(struct stream_marks *marks, const uint64_t *
     return C2_OK;
 }
 
-static enum c2_status kernel(struct stream_marks *marks, const uint64_t *words, uint32_t count, struct c2_error *err)
-{
-    return words[2] <= 2 ? range(marks, words, count, err) : marks_refuse(err, "a system call accesses as none can");
-}
-
 static enum c2_status phase(struct stream_marks *marks, const uint64_t *words, uint32_t count, struct c2_error *err)
 {
     (void)marks, (void)count;
@@ -199,7 +194,6 @@ enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, cons
         [STREAM_DISCARDED] = {2, 2, NULL},
         [STREAM_ADVISED] = {3, 3, NULL},
         [STREAM_TOUCHED] = {2, 2, NULL},
-        [STREAM_KERNEL] = {3, 3, kernel},
         [STREAM_PHASE] = {1, 1, phase},
         [STREAM_THREAD] = {2, 2, marks_thread},
         [STREAM_CODE] = {2, 2, range},

@@ -21,7 +21,7 @@
 /* A high bit, and both ends of a line: no text has them, and a transfer that takes the file for text shows. */
 #define RECORDING_MAGIC "\x89\x43\x32REC\r\n"
 #define RECORDING_MAGIC_BYTES 8u
-#define RECORDING_VERSION 4u /* of the bytes, and of what marks mean */
+#define RECORDING_VERSION 5u /* of the bytes, and of what marks mean */
 
 /* A chunk: four bytes with the length of the zstd frame that follows, whose content is at most CONTENT_BYTES:
  * HEAD_BYTES (the last four bytes of the frame before, the kind, the bytes of the first section), and two sections. */

@@ -173,7 +173,6 @@ enum stream_mark {
     STREAM_ADVISED,   /* 3 words: start, bytes; huge pages are 1 wanted, 0 refused there. All of it is mapped */
     STREAM_TOUCHED,   /* 2 words: address, access (0 read, 1 write, 2 fetch): its page became present, or was written
                        * first where reads and writes are told apart. A huge page's small ones are all touched */
-    STREAM_KERNEL,    /* 3 words: address, bytes, access: a system call read or wrote them on the guest's behalf */
     STREAM_PHASE,     /* 1 word: enum stream_phase: it begins here */
     STREAM_THREAD,    /* 2 words: tid, enum stream_thread: what becomes of it */
     STREAM_CODE,      /* 2 words: address, bytes: code there has changed; blocks there are not executed again */

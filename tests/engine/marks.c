@@ -93,7 +93,6 @@ static void take_mark(struct test *test, uint64_t header, const uint64_t *words)
         [STREAM_DISCARDED] = {2, 2},
         [STREAM_ADVISED] = {3, 3},
         [STREAM_TOUCHED] = {2, 2},
-        [STREAM_KERNEL] = {3, 3},
         [STREAM_PHASE] = {1, 1},
         [STREAM_THREAD] = {2, 2},
         [STREAM_CODE] = {2, 2},

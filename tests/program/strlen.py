@@ -54,6 +54,6 @@ with tempfile.TemporaryDirectory() as directory:
         file.write(b"\x02")
     result = emulate(["replay", recording])
     check(result.returncode == 125, "a recording of an older format: status %d" % result.returncode)
-    contains(result.stderr.decode(), ["has format 2, and this c2emu knows format 4", "record the run again"],
+    contains(result.stderr.decode(), ["has format 2, and this c2emu knows format 5", "record the run again"],
              "a recording of an older format")
 done()

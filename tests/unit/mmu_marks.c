@@ -257,7 +257,7 @@ static void every_placement(void **state)
     memset(marks, 0, sizeof marks);
     for (size_t i = 0; i < CONFIGS; i++)
         run(&configs[0], &configs[i], 7 + i);
-    for (unsigned mark = STREAM_MAPPED; mark <= STREAM_KERNEL; mark++)
+    for (unsigned mark = STREAM_MAPPED; mark <= STREAM_TOUCHED; mark++)
         assert_true(marks[mark] > 0);
 }
 
@@ -282,7 +282,7 @@ static void assert_written(const char *expected)
     static const char *const names[STREAM_MARKS] = {
         [STREAM_MAPPED] = "mapped", [STREAM_UNMAPPED] = "unmapped",   [STREAM_PROTECTED] = "protected",
         [STREAM_MOVED] = "moved",   [STREAM_DISCARDED] = "discarded", [STREAM_ADVISED] = "advised",
-        [STREAM_TOUCHED] = "touch", [STREAM_KERNEL] = "kernel",
+        [STREAM_TOUCHED] = "touch",
     };
     char text[1000] = "";
     size_t length = 0;
@@ -327,10 +327,10 @@ static void marks_say_what_happens_in_its_order(void **state)
     mmu_touch(mmu, (struct guest_va){0x10000457}, MMU_ACCESS_WRITE, NULL);
     SAYS("touch 10000456 1");
     mmu_touch_range(mmu, (struct guest_va){0x10000ffe}, 2 + PAGE + 1, MMU_ACCESS_WRITE, &at, NULL);
-    SAYS("touch 10001000 1; touch 10002000 1; kernel 10000ffe 1003 1");
+    SAYS("touch 10001000 1; touch 10002000 1");
     assert_int_equal(mmu_touch_range(mmu, (struct guest_va){0x10003ffe}, 4, MMU_ACCESS_READ, &at, NULL),
                      MMU_FAULT_UNMAPPED);
-    SAYS("touch 10003ffe 0; kernel 10003ffe 2 0");
+    SAYS("touch 10003ffe 0");
     assert_int_equal(mmu_protect(mmu, 0x10003000, 2 * PAGE, MMU_READ), -ENOMEM); /* one of them */
     SAYS("protected 10003000 1000 1");
     assert_int_equal(mmu_advise_huge(mmu, 0x10000000, PAGE, true), 0);
@@ -508,7 +508,6 @@ static void marks_that_cannot_be_are_refused(void **state)
     }
     /* What is not about memory is no business of this test. */
     assert_int_equal(C2_OK, mmu_replica_apply(replica, STREAM_FREED, map, 1, NULL));
-    assert_int_equal(C2_OK, mmu_replica_apply(replica, STREAM_KERNEL, map, 3, NULL));
     mmu_replica_destroy(replica);
 }
 

@@ -66,7 +66,7 @@ static void test_other_files_are_refused(void **state)
     assert_refused(as_text, sizeof as_text - 1, C2_ERR_FORMAT, none);
     assert_refused(
         old, sizeof old - 1, C2_ERR_UNSUPPORTED,
-        "the recording FILE has format 7, and this c2emu knows format 4: use the c2emu that wrote it, or record "
+        "the recording FILE has format 7, and this c2emu knows format 5: use the c2emu that wrote it, or record "
         "the run again with this one");
     assert_refused(
         old, 0, C2_ERR_FORMAT,
@@ -281,7 +281,7 @@ static size_t pack(char *out, size_t room, struct contents *contents)
         compressor = ZSTD_createCCtx();
     memcpy(out,
            "\x89"
-           "C2REC\r\n\x04\0\0\0",
+           "C2REC\r\n\x05\0\0\0",
            START_BYTES);
     ZSTD_CCtx_setParameter(compressor, ZSTD_c_compressionLevel, -5);
     ZSTD_CCtx_setParameter(compressor, ZSTD_c_checksumFlag, 1);

@@ -185,7 +185,7 @@ class Reader:
 
     def read(self, data):
         check, at, ended = data[8:12], 12, False
-        if data[:12] != bytes.fromhex("894332524543 0d0a 04000000"):
+        if data[:12] != bytes.fromhex("894332524543 0d0a 05000000"):
             sys.exit("another start")
         while at < len(data):
             end = at + 4 + struct.unpack("<I", data[at:at + 4])[0]

@@ -186,10 +186,10 @@ static void test_the_bytes_of_a_small_one(void **state)
     fclose(to);
     assert_memory_equal(bytes,
                         "\x89"
-                        "C2REC\r\n\x04\0\0\0",
+                        "C2REC\r\n\x05\0\0\0",
                         12);
     const char *at = bytes + 12;
-    uint32_t check = assert_chunk(&at, 4, facts, sizeof facts);
+    uint32_t check = assert_chunk(&at, 5, facts, sizeof facts);
     check = assert_chunk(&at, check, stream, sizeof stream);
     assert_chunk(&at, check, end, sizeof end);
     assert_int_equal(at - bytes, count);
