@@ -102,7 +102,7 @@ static double verdicts_ns;
 
 static bool say_verdicts(struct caches *caches)
 {
-    static const struct caches_hearer nobody; /* hears of misses: none is noted for him */
+    static const struct caches_listener nobody; /* hears of misses: none is noted for him */
     const double start = now_ns();
     const enum c2_status status = caches_hear(caches, tape, caches_deferred(caches), &nobody, NULL);
     verdicts_ns += now_ns() - start;

@@ -173,7 +173,7 @@ void caches_put_back(struct caches *caches, const struct caches_aside *aside);
 /* Something else to be heard at this place. */
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted);
 
-struct caches_hearer {
+struct caches_listener {
     void *self;
     /* Misses of accesses deferred briefly, in order, at least one: level after level, access after access. Those on a
      * tape are told before a note behind them, and before caches_hear() returns. */
@@ -183,9 +183,9 @@ struct caches_hearer {
                            const struct caches_outcome *outcome, struct c2_error *err);
 };
 /* The second stage, of what was on the tape at some time: all words in order, whole tapes. It may run while the first
- * one goes on. Fails where the hearer does, or for want of memory. */
+ * one goes on. Fails where the listener does, or for want of memory. */
 enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_t count,
-                           const struct caches_hearer *hearer, struct c2_error *err);
+                           const struct caches_listener *listener, struct c2_error *err);
 
 /* ------------------------------------------------------------------ repeats and walks */
 

@@ -232,8 +232,8 @@ uint32_t caches_deferred(struct caches *caches)
 }
 
 enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_t count,
-                           const struct caches_hearer *hearer, struct c2_error *err)
+                           const struct caches_listener *listener, struct c2_error *err)
 {
     struct cache_verdicts *verdicts = caches->verdicts;
-    return cache_verdicts_say(verdicts, words, count, hearer, &verdicts->outcome, err);
+    return cache_verdicts_say(verdicts, words, count, listener, &verdicts->outcome, err);
 }

@@ -58,7 +58,7 @@ void cache_verdicts_end(struct cache_verdicts *verdicts);
 /* Says what is on the tape; no memory for rows is all that may go wrong by itself. outcome: where that of each record
  * with words behind it is filled in. verdict.c */
 enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
-                                  const struct caches_hearer *hearer, struct caches_outcome *outcome,
+                                  const struct caches_listener *listener, struct caches_outcome *outcome,
                                   struct c2_error *err);
 /* How many words, of so many, may be said before a shadow of the levels asked first is to be cleaned, at least one; it
  * may be cleaned now. verdict_usual.c */

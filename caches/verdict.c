@@ -161,37 +161,39 @@ static inline void say_unheard(struct cache_verdicts *verdicts, uint32_t slot, u
 /* words: behind the first one. lost: as in struct heard. */
 static inline __attribute__((always_inline)) enum c2_status say_heard(
     struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, const uint32_t missed, const uint64_t *words,
-    const uint64_t lost, const struct caches_hearer *hearer, struct caches_outcome *outcome, struct c2_error *err)
+    const uint64_t lost, const struct caches_listener *listener, struct caches_outcome *outcome, struct c2_error *err)
 {
     const struct heard heard = {.noted = (const struct caches_noted *)words, .passed = words + TAPE_HEAD, .lost = lost};
     outcome->evicted = 0;
     end_outcome(verdicts, outcome, verdict_judge(verdicts, slot, column, missed, &heard, outcome));
     if (C2_UNLIKELY(verdicts->pushed_count != 0))
         say_pushed(verdicts, heard.noted->actor, outcome);
-    if (!hearer)
+    if (!listener)
         return C2_OK;
     const struct line_no line = {cache_rows_line(&verdicts->rows, slot)};
-    return hearer->told(hearer->self, heard.noted, line, outcome, err);
+    return listener->told(listener->self, heard.noted, line, outcome, err);
 }
 
 /* lost is behind what is said of levels, where it may be anything but 0: see put_miss() in tape.c. */
 static __attribute__((noinline)) enum c2_status say_further(struct cache_verdicts *verdicts, uint64_t first,
-                                                            const uint64_t *words, const struct caches_hearer *hearer,
+                                                            const uint64_t *words,
+                                                            const struct caches_listener *listener,
                                                             struct caches_outcome *outcome, struct c2_error *err)
 {
     const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     const uint64_t lost = behind > TAPE_HEAD + missed ? words[TAPE_HEAD + missed] : 0;
-    return say_heard(verdicts, (uint32_t)first, first >> TAPE_COLUMN & 15, missed, words, lost, hearer, outcome, err);
+    return say_heard(verdicts, (uint32_t)first, first >> TAPE_COLUMN & 15, missed, words, lost, listener, outcome, err);
 }
 
 /* ------------------------------------------------------------------ misses that are only counted */
 
 static __attribute__((noinline)) enum c2_status say_counted(struct cache_verdicts *verdicts,
-                                                            const struct caches_hearer *hearer, struct c2_error *err)
+                                                            const struct caches_listener *listener,
+                                                            struct c2_error *err)
 {
     const uint32_t count = verdicts->counted;
     verdicts->counted = 0;
-    return count != 0 ? hearer->counted(hearer->self, verdicts->count, count, err) : C2_OK;
+    return count != 0 ? listener->counted(listener->self, verdicts->count, count, err) : C2_OK;
 }
 
 /* A level has missed the line, and loses the victim, which those above have lost too. bits: 0: not to be counted. */
@@ -249,13 +251,13 @@ static enum c2_status verdict_no_memory(struct c2_error *err)
 }
 
 static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *verdicts, uint64_t first,
-                                                         const uint64_t *words, const struct caches_hearer *hearer,
+                                                         const uint64_t *words, const struct caches_listener *listener,
                                                          struct c2_error *err)
 {
     const struct line_no none = {0};
     if ((first >> TAPE_COLUMN & 15) == TAPE_NOTE) {
-        enum c2_status status = say_counted(verdicts, hearer, err);
-        return status == C2_OK ? hearer->told(hearer->self, (const struct caches_noted *)words, none, NULL, err)
+        enum c2_status status = say_counted(verdicts, listener, err);
+        return status == C2_OK ? listener->told(listener->self, (const struct caches_noted *)words, none, NULL, err)
                                : status;
     }
     if ((first >> TAPE_COLUMN & 15) == TAPE_GROUP)
@@ -271,7 +273,7 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
 /* Any record but a brief one. words: behind its first one. */
 static inline __attribute__((always_inline)) enum c2_status verdict_say_record(struct cache_verdicts *verdicts,
                                                                                uint64_t first, const uint64_t *words,
-                                                                               const struct caches_hearer *hearer,
+                                                                               const struct caches_listener *listener,
                                                                                struct caches_outcome *outcome,
                                                                                struct c2_error *err)
 {
@@ -282,11 +284,11 @@ static inline __attribute__((always_inline)) enum c2_status verdict_say_record(s
     else if (behind == 0)
         say_unheard(verdicts, slot, column, missed);
     else if (C2_LIKELY(column == 0 && behind == TAPE_HEAD + 1))
-        return say_heard(verdicts, slot, 0, 1, words, 0, hearer, outcome, err);
+        return say_heard(verdicts, slot, 0, 1, words, 0, listener, outcome, err);
     else if (column < TAPE_PUSHED)
-        return say_further(verdicts, first, words, hearer, outcome, err);
+        return say_further(verdicts, first, words, listener, outcome, err);
     else
-        return say_else(verdicts, first, words, hearer, err);
+        return say_else(verdicts, first, words, listener, err);
     return C2_OK;
 }
 
@@ -297,7 +299,7 @@ static inline bool seems_usual(uint64_t first)
 }
 
 enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
-                                  const struct caches_hearer *hearer, struct caches_outcome *outcome,
+                                  const struct caches_listener *listener, struct caches_outcome *outcome,
                                   struct c2_error *err)
 {
     const uint64_t *word = words, *const end = words + count, *stop = words;
@@ -309,19 +311,19 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
             word = cache_verdicts_usual(verdicts, word, stop);
         }
         if (C2_UNLIKELY(!counts_more(verdicts)))
-            status = say_counted(verdicts, hearer, err);
+            status = say_counted(verdicts, listener, err);
         if (word == end || C2_UNLIKELY(status != C2_OK))
             break;
         const uint64_t first = *word++;
         prefetch_row(&verdicts->rows, (uint32_t)word[VERDICTS_AHEAD]);
         if (!(first & TAPE_IS_BRIEF))
-            status = verdict_say_record(verdicts, first, word, hearer, outcome, err);
+            status = verdict_say_record(verdicts, first, word, listener, outcome, err);
         else
             say_briefly(verdicts, first, word);
         word += first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     }
     if (status == C2_OK)
-        status = say_counted(verdicts, hearer, err);
+        status = say_counted(verdicts, listener, err);
     return status == C2_OK && C2_UNLIKELY(verdicts->rows.failed) ? verdict_no_memory(err) : status;
 }
 

@@ -147,8 +147,8 @@ static enum c2_status verdicts_counted(void *self, const struct caches_brief *mi
 static enum c2_status verdicts_hear(void *self, const struct stream_batch *tape, struct c2_error *err)
 {
     struct sim *sim = self;
-    const struct caches_hearer hearer = {sim, verdicts_counted, verdicts_tell};
-    return caches_hear(sim->caches, tape->words, tape->used, &hearer, err);
+    const struct caches_listener listener = {sim, verdicts_counted, verdicts_tell};
+    return caches_hear(sim->caches, tape->words, tape->used, &listener, err);
 }
 
 static enum c2_status nothing_behind(void *self, struct c2_error *err)
