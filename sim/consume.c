@@ -302,7 +302,7 @@ enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, st
         status = C2_OK;
     count_pending(sim);
     if (status == C2_OK && C2_LIKELY(!sim->is_absent))
-        status = sim_records_until(sim, again ? sim->again : sim->untold.end, err);
+        status = sim_records_until(sim, again ? sim->again : sim->pending_records.end, err);
     if (status == C2_OK && C2_UNLIKELY(sim->is_absent))
         status = sim_fail_absent(sim, err);
     if (status != C2_OK)
@@ -357,7 +357,7 @@ enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t hea
     sim_records_begin(sim, words - 1, words + stream_header_slots(header), tid);
     if (status == C2_OK)
         status = unusual(core, tid, header, words, err);
-    return status == C2_OK ? sim_records_until(sim, sim->untold.end, err) : status;
+    return status == C2_OK ? sim_records_until(sim, sim->pending_records.end, err) : status;
 }
 
 /* *whole: it is a whole run that may go by its plan, with attribution. Else it is done. */

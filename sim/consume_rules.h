@@ -346,7 +346,7 @@ PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const str
                                const uint64_t **words, const uint32_t ways, const bool observed, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    sim->untold.at = *words;
+    sim->pending_records.at = *words;
     const uint64_t header = *(*words)++;
     const uint32_t number = stream_header_block(header);
     if (observed) {

@@ -21,14 +21,15 @@
 void sim_records_begin(struct sim *sim, const uint64_t *words, const uint64_t *end, uint32_t tid)
 {
     const struct sim_told nothing = {.record = words, .of = words};
-    sim->untold = (struct sim_untold){.told = {nothing, nothing}, .end = end, .at = words, .tid = tid};
+    sim->pending_records = (struct sim_pending_records){
+        .told = {nothing, nothing}, .end = end, .at = words, .tid = tid};
 }
 
 static enum c2_status tell_records(struct sim *sim, bool hears, const uint64_t *end, bool missing, struct c2_error *err)
 {
-    struct sim_untold *untold = &sim->untold;
-    struct sim_told *told = &untold->told[hears];
-    const struct sim_records records = {sim, sim->blocks, told->record, end, untold->tid, missing};
+    struct sim_pending_records *pending_records = &sim->pending_records;
+    struct sim_told *told = &pending_records->told[hears];
+    const struct sim_records records = {sim, sim->blocks, told->record, end, pending_records->tid, missing};
     if (told->record == end && !missing)
         return C2_OK;
     told->record = end;
@@ -38,7 +39,7 @@ static enum c2_status tell_records(struct sim *sim, bool hears, const uint64_t *
 /* Record by record, each before its references; but for the last one. */
 static enum c2_status tell_each(struct sim *sim, bool hears, const uint64_t *end, struct c2_error *err)
 {
-    const struct sim_told *told = &sim->untold.told[hears];
+    const struct sim_told *told = &sim->pending_records.told[hears];
     enum c2_status status = C2_OK;
     while (status == C2_OK && told->record != end) {
         status = sim_references_until(sim, hears, told->record, SIM_ALL_REFERENCES, err);
@@ -77,7 +78,7 @@ enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2
 {
     const struct sim_told next = {.record = sim_record_behind(mark), .of = sim_record_behind(mark)};
     enum c2_status status = sim_records_until(sim, mark, err);
-    sim->untold.told[0] = sim->untold.told[1] = next;
+    sim->pending_records.told[0] = sim->pending_records.told[1] = next;
     return status;
 }
 
@@ -86,25 +87,26 @@ enum c2_status sim_records_here(struct sim *sim, struct c2_error *err)
     if (!sim->tells_records)
         return C2_OK;
     const uint64_t begun = sim->references ? sim_references_begun(sim) : 0;
-    return tell_all_until(sim, sim_record_behind(sim->untold.at), begun, err);
+    return tell_all_until(sim, sim_record_behind(sim->pending_records.at), begun, err);
 }
 
 enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err)
 {
-    struct sim_untold *untold = &sim->untold;
-    const bool measuring = sim->attributed.measuring, first = untold->missing != untold->at && measuring;
+    struct sim_pending_records *pending_records = &sim->pending_records;
+    const bool measuring = sim->attributed.measuring,
+               first = pending_records->missing != pending_records->at && measuring;
     if ((!first && !sim->references) || (!measuring && !sim->announces_always))
         return C2_OK;
     const uint64_t begun = sim->references ? sim_references_begun(sim) : 0;
     enum c2_status status = sim_verdicts_before(sim, err);
-    untold->missing = measuring ? untold->at : NULL;
-    return status == C2_OK ? tell_until(sim, true, sim_record_behind(untold->at), begun, first, err) : status;
+    pending_records->missing = measuring ? pending_records->at : NULL;
+    return status == C2_OK ? tell_until(sim, true, sim_record_behind(pending_records->at), begun, first, err) : status;
 }
 
 enum c2_status sim_records_string(struct sim *sim, bool goes_on, struct c2_error *err)
 {
-    enum c2_status status = sim->references ? sim_records_until(sim, sim->untold.at, err) : C2_OK;
-    sim->untold.goes_on = goes_on ? sim->untold.at : NULL;
+    enum c2_status status = sim->references ? sim_records_until(sim, sim->pending_records.at, err) : C2_OK;
+    sim->pending_records.goes_on = goes_on ? sim->pending_records.at : NULL;
     return status;
 }
 

@@ -88,7 +88,7 @@ static enum c2_status references_refer(struct telling *telling, uint32_t insn, e
     if (number < telling->from || number >= telling->stop)
         return C2_OK;
     const struct sim_reference named = {.kind = kind,
-                                        .tid = sim->untold.tid,
+                                        .tid = sim->pending_records.tid,
                                         .size = size,
                                         .code = sim->attributed.on ? telling->code + insn : 0,
                                         .pc = {telling->block->pc.v + telling->block->insns[insn].offset},
@@ -164,7 +164,7 @@ static enum c2_status refer_record(struct telling *telling, const uint64_t *reco
     telling->words = record + 1;
     telling->code = sim->plans[number].first.code;
     telling->next = 0;
-    return stream_is_string(telling->block) ? refer_string(telling, sim->untold.goes_on == record, err)
+    return stream_is_string(telling->block) ? refer_string(telling, sim->pending_records.goes_on == record, err)
                                             : refer_plain(telling, stream_header_insns(*record), err);
 }
 
@@ -173,7 +173,7 @@ static enum c2_status refer_record(struct telling *telling, const uint64_t *reco
 enum c2_status sim_references_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t most,
                                     struct c2_error *err)
 {
-    struct sim_told *told = &sim->untold.told[hears];
+    struct sim_told *told = &sim->pending_records.told[hears];
     const bool wanted = sim_wants_references(sim, hears);
     struct telling telling = {.sim = sim, .hears = hears};
     enum c2_status status = C2_OK;
@@ -209,7 +209,7 @@ static uint64_t begun_in_plan(const struct sim_core *core, const struct sim_plan
 uint64_t sim_references_begun(const struct sim *sim)
 {
     const struct sim_core *core = sim->now;
-    const uint32_t number = stream_header_block(*sim->untold.at);
+    const uint32_t number = stream_header_block(*sim->pending_records.at);
     return core->alone ? core->references
                        : begun_in_plan(core, &sim->plans[number], stream_blocks_at(sim->blocks, number));
 }

@@ -158,7 +158,7 @@ struct sim_told {
 };
 
 /* What of the batch is told, and where it stands (records.c). */
-struct sim_untold {
+struct sim_pending_records {
     struct sim_told told[2]; /* [whether listeners of misses, too]: see sim_hears_misses() */
     const uint64_t *end;     /* the batch's */
     const uint64_t *at;      /* the record that is simulated; where a miss follows, or references are told */
@@ -215,7 +215,7 @@ struct sim {
     struct sim_references *references; /* NULL: no listeners of those */
     bool announces;                    /* a listener of either listens to misses, too; */
     bool announces_always;             /* in any phase */
-    bool tells_both[2];                /* a listener of both exists; as sim_untold.told */
+    bool tells_both[2];                /* a listener of both exists; as sim_pending_records.told */
     bool tells_accesses;               /* then no access is taken for a repeat */
     bool tells_walks;                  /* those found at once, too; */
     bool tells_stores;                 /* likewise of those that levels pass on */
@@ -230,7 +230,7 @@ struct sim {
     bool compares;                     /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
     struct sim_verdicts verdicts;
-    struct sim_untold untold;
+    struct sim_pending_records pending_records;
     struct sim_counts counts;
     enum stream_phase phase;
     struct sim_totals phase_start; /* when it began */
@@ -344,7 +344,7 @@ static inline bool sim_hears_misses(const struct sim_subscriber *s)
 #define SIM_ALL_REFERENCES UINT64_MAX
 enum c2_status sim_references_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t most,
                                     struct c2_error *err);
-/* So many of the record sim->untold.at have begun, with the one whose access is simulated. */
+/* So many of the record sim->pending.at have begun, with the one whose access is simulated. */
 uint64_t sim_references_begun(const struct sim *sim);
 enum c2_status sim_references_create(struct sim *sim, struct c2_error *err);
 void sim_references_forget(struct sim *sim); /* translations */
