@@ -104,8 +104,8 @@ PART struct sim_page *page_at(struct sim_core *core, uint64_t va)
 }
 
 /* A TLB that hears of all hits has the page where it had it last. */
-PART bool translated_aloud(struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side,
-                           uint64_t va)
+PART bool translated_and_notified(struct sim_core *core, const struct sim_page *page, const enum caches_tlb_side side,
+                                  uint64_t va)
 {
     if (SHORTCUT(va >> C2_PAGE_SHIFT == core->tlb_page[side])) {
         ++*page->found.accesses;
@@ -119,7 +119,7 @@ PART bool translated(struct sim_core *core, const struct sim_page *page, const e
 {
     const uint64_t tag = side == CACHES_TLB_LOAD ? 0 : core->tlb_tag[side];
     if (!caches_tlbs_again(&page->found, va >> C2_PAGE_SHIFT | tag))
-        return caches_tlbs_hears(&page->found) && translated_aloud(core, page, side, va);
+        return caches_tlbs_hears(&page->found) && translated_and_notified(core, page, side, va);
     C2_PROMISE(!core->tlb || caches_tlbs_found_holds(&page->found));
     return true;
 }
