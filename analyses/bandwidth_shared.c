@@ -45,7 +45,7 @@ struct asked {
 struct turn {
     struct asked *windows;
     uint32_t count, room;
-    uint32_t now; /* while the round is told: the window, */
+    uint32_t now; /* while the round is notified: the window, */
     double left;  /* and what is left of it, in cycles */
 };
 
@@ -128,7 +128,7 @@ static double excess(struct bandwidth_shared *shared, uint32_t flow)
 /* Sums of fractions that are one limit by itself may come out a little above it. */
 #define ABOVE (1 + 1e-9)
 
-static void tell_piece(struct bandwidth_shared *shared, double cycles)
+static void notify_piece(struct bandwidth_shared *shared, double cycles)
 {
     uint32_t dominant = shared->of->flow_count;
     double most = ABOVE;
@@ -179,7 +179,7 @@ void bandwidth_shared_end(struct bandwidth_shared *shared)
     shared->together.rounds += turns != 0;
     shared->together.parallel += turns > 1;
     for (double cycles; (cycles = bandwidth_shared_piece_of(shared)) > 0;) {
-        tell_piece(shared, cycles);
+        notify_piece(shared, cycles);
         for (uint32_t i = 0; i < shared->cores; i++)
             bandwidth_shared_pass(&shared->turns[i], cycles);
     }

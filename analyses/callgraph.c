@@ -30,10 +30,10 @@
  *   functions that were left without a return end where the guest goes on in one further out.
  *   Frames are followed in every phase, costs are those of phases that are measured: of a call what was measured, and
  *   the call itself where that was something, or it ended in such a phase.
- *   What records cost is added up where control passes. Misses are told later, many at a time (`counted`), so they
+ *   What records cost is added up where control passes. Misses are notified later, many at a time (`counted`), so they
  *   have no part in that: to each depth of a stack belongs a sum of the misses there. Where the next one comes in
- *   another frame than the last, those before are told first (sim_tell_pending); and before a frame is over that has
- *   any, whose sum is then added to its call and to the sum of the frame further out.
+ *   another frame than the last, those before are notified first (sim_notify_pending); and before a frame is over that
+ *   has any, whose sum is then added to its call and to the sum of the frame further out.
  *   Where stacks are wanted, each frame has a node: one for all frames of a function below the same node, up to a depth
  *   of ANALYSES_STACK_DEPTH; further in that of the frame further out. A thread's own
  *   first one is that of the code that it begins with. What is counted goes to the node of the frame on top, and to it
@@ -42,7 +42,7 @@
  *   A block that ends in a jump, and is no function's entry, has no effect where no call, return or stub comes before
  *   it: such records are counted and no more (`records`).
  *
- * Invariants (analyses_callgraph_check; the first, of each window, when it is told)
+ * Invariants (analyses_callgraph_check; the first, of each window, when it is notified)
  *   What is counted is what the simulator has counted in what is measured.
  *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
  *   What nodes have cost is all that was measured, of each event.
@@ -173,8 +173,8 @@ struct callgraph {
 
     struct stack **stacks; /* in the order in which their threads were met */
     uint32_t stack_count, stack_room;
-    struct stack *on; /* of the thread that runs */
-    uint32_t told;    /* the thread of marks, whose records may be still to come */
+    struct stack *on;  /* of the thread that runs */
+    uint32_t notified; /* the thread of marks, whose records may be still to come */
 
     struct c2_map *number_of;     /* address -> number, of instructions that call and of callees */
     struct c2_map *context_of;    /* with contexts: that number and the context's -> the number for both */
@@ -296,7 +296,7 @@ static enum c2_status callgraph_create(struct analysis **out, const struct analy
         status = contexts_create(&graph->contexts, &contexts, err);
     if (status == C2_OK) {
         graph->on = graph->stacks[0];
-        graph->told = FIRST_THREAD;
+        graph->notified = FIRST_THREAD;
         *out = &graph->base;
     } else {
         callgraph_destroy(&graph->base);
@@ -588,7 +588,7 @@ static enum c2_status move_here(struct heard *heard, uint64_t place, uint32_t no
 /* Behind all misses so far. */
 static enum c2_status place_misses(struct callgraph *graph, uint64_t place, uint32_t what, struct c2_error *err)
 {
-    enum c2_status status = graph->sim ? sim_tell_pending(graph->sim, err) : C2_OK;
+    enum c2_status status = graph->sim ? sim_notify_pending(graph->sim, err) : C2_OK;
     graph->here_node = graph->current;
     return status == C2_OK ? move_here(&graph->heard, place, graph->current, what, err) : status;
 }
@@ -1053,7 +1053,7 @@ static enum c2_status switch_thread(struct callgraph *graph, uint32_t tid, struc
     return status;
 }
 
-static void callgraph_thread(void *self, uint32_t tid) { ((struct callgraph *)self)->told = tid; }
+static void callgraph_thread(void *self, uint32_t tid) { ((struct callgraph *)self)->notified = tid; }
 
 /* Control passes to a block. */
 static enum c2_status callgraph_arrive(struct callgraph *graph, const struct known *known, struct c2_error *err)
@@ -1127,7 +1127,7 @@ static enum c2_status callgraph_records(void *self, const struct sim_records *re
     struct callgraph *graph = self;
     const uint64_t *words = records->words;
     enum c2_status status = C2_OK;
-    graph->sim = graph->contexts ? NULL : records->sim; /* with contexts misses are told at once */
+    graph->sim = graph->contexts ? NULL : records->sim; /* with contexts misses are notified at once */
     if (C2_UNLIKELY(graph->stale || records->tid != graph->on->tid))
         status = callgraph_begin(graph, records->tid, err);
     while (status == C2_OK && (words = pass_by(graph, words, records->end)) < records->end) {
@@ -1416,7 +1416,7 @@ static enum c2_status callgraph_dropped(void *self, struct c2_error *err)
 static enum c2_status callgraph_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
     struct callgraph *graph = self;
-    return mark == STREAM_ARGUMENTS ? contexts_arguments(graph->contexts, graph->told, words, err) : C2_OK;
+    return mark == STREAM_ARGUMENTS ? contexts_arguments(graph->contexts, graph->notified, words, err) : C2_OK;
 }
 
 static bool callgraph_is_wanted(const struct analyses_setup *setup) { return setup->separation || setup->stacks; }

@@ -137,7 +137,7 @@ struct contexts {
 
     uint64_t *dropped; /* [event]: what had been counted when it was dropped */
     uint64_t *sums;    /* of the result */
-    struct analyses_context *told;
+    struct analyses_context *notified;
     struct analyses_context_row *rows;
     struct analyses_cycle *cycles;
     struct analyses_contexts result;
@@ -309,11 +309,11 @@ static enum c2_status add_argument(struct contexts *contexts, const struct analy
         return status;
     snprintf(name, sizeof name, parameter.name ? "%.60s" : "p%.0s%u", parameter.name ? parameter.name : "", number);
     const int64_t value = contexts_value_of(&parameter, contexts->on->arguments.registers[number - 1]);
-    const uint64_t told = of->bound_count == 0 ? (uint64_t)value : range_of(of, &parameter, value);
-    words[0] = (uint32_t)told;
-    words[1] = (uint32_t)(told >> 32);
+    const uint64_t notified = of->bound_count == 0 ? (uint64_t)value : range_of(of, &parameter, value);
+    words[0] = (uint32_t)notified;
+    words[1] = (uint32_t)(notified >> 32);
     if (of->bound_count != 0) {
-        say_range(text, name, of, (uint32_t)told);
+        say_range(text, name, of, (uint32_t)notified);
         return C2_OK;
     }
     c2_say(text, ":%s", name);
@@ -812,24 +812,24 @@ static void sum_rows(struct contexts *contexts, const uint64_t *now)
     for (uint32_t i = 0; i < contexts->width; i++)
         C2_ASSERT(all[i] == now[i] - contexts->dropped[i]);
     for (uint32_t i = 0; i < count; i++)
-        contexts->told[i].self = of_context(contexts->sums, contexts, 1 + i);
+        contexts->notified[i].self = of_context(contexts->sums, contexts, 1 + i);
 }
 
-static enum c2_status tell_contexts(struct contexts *contexts, struct c2_error *err)
+static enum c2_status notify_contexts(struct contexts *contexts, struct c2_error *err)
 {
     const struct numbers *numbers = &contexts->context_numbers;
-    contexts->told = c2_calloc(numbers->count + 1u, sizeof *contexts->told);
-    if (!contexts->told)
+    contexts->notified = c2_calloc(numbers->count + 1u, sizeof *contexts->notified);
+    if (!contexts->notified)
         return contexts_no_memory(err);
     for (uint32_t i = 0; i < numbers->count; i++) {
         const uint32_t *words = numbers->words + words_begin(numbers, i);
-        contexts->told[i] = (struct analyses_context){.symbol = words[0],
-                                                      .level = words[1],
-                                                      .thread = words[2],
-                                                      .callers = words + FIXED,
-                                                      .caller_count = numbers->ends[i] - words_begin(numbers, i) -
-                                                                      FIXED,
-                                                      .inclusive = of_context(contexts->inclusive, contexts, i)};
+        contexts->notified[i] = (struct analyses_context){.symbol = words[0],
+                                                          .level = words[1],
+                                                          .thread = words[2],
+                                                          .callers = words + FIXED,
+                                                          .caller_count = numbers->ends[i] - words_begin(numbers, i) -
+                                                                          FIXED,
+                                                          .inclusive = of_context(contexts->inclusive, contexts, i)};
     }
     return C2_OK;
 }
@@ -846,7 +846,7 @@ static enum c2_status find_cycles(struct contexts *contexts, const struct analys
     if (status == C2_OK)
         status = contexts_cycles(of, cycles, count, edges, arcs->arc_count, err);
     for (uint32_t i = 0; i < count && status == C2_OK; i++)
-        contexts->told[i].cycle = of[i];
+        contexts->notified[i].cycle = of[i];
     c2_free(edges);
     c2_free(of);
     return status;
@@ -857,8 +857,8 @@ static void add_arcs(struct contexts *contexts, const struct analyses_callgraph_
 {
     for (size_t i = 0; i < arcs->arc_count; i++) {
         const struct analyses_arc *arc = &arcs->arcs[i];
-        struct analyses_context *to = &contexts->told[arc->to_context];
-        const uint32_t from_cycle = contexts->told[arc->from_context].cycle;
+        struct analyses_context *to = &contexts->notified[arc->to_context];
+        const uint32_t from_cycle = contexts->notified[arc->from_context].cycle;
         to->calls += arc->calls;
         if (to->cycle == from_cycle)
             continue;
@@ -875,7 +875,7 @@ static void sum_cycles(struct contexts *contexts, const struct analyses_callgrap
     uint64_t *self = of_context(contexts->sums, contexts, 1 + count);
     uint64_t *inclusive = of_context(self, contexts, cycles);
     for (uint32_t i = 0; i < count; i++) {
-        const struct analyses_context *context = &contexts->told[i];
+        const struct analyses_context *context = &contexts->notified[i];
         if (context->cycle == 0)
             continue;
         contexts->cycles[context->cycle - 1].contexts++;
@@ -895,7 +895,7 @@ enum c2_status contexts_finish(struct contexts *contexts, const struct analyses_
     uint32_t cycles = 0;
     enum c2_status status = contexts_make_rows(contexts, err);
     if (status == C2_OK)
-        status = tell_contexts(contexts, err);
+        status = notify_contexts(contexts, err);
     if (status == C2_OK)
         status = find_cycles(contexts, arcs, &cycles, err);
     if (status == C2_OK)
@@ -907,7 +907,7 @@ enum c2_status contexts_finish(struct contexts *contexts, const struct analyses_
     contexts->result = (struct analyses_contexts){.separation = contexts->separation,
                                                   .symbols = contexts->told_symbols,
                                                   .symbol_count = contexts->symbol_numbers.count,
-                                                  .contexts = contexts->told,
+                                                  .contexts = contexts->notified,
                                                   .context_count = contexts->context_numbers.count,
                                                   .rows = contexts->rows,
                                                   .row_count = contexts->result.row_count,
@@ -974,7 +974,7 @@ void contexts_destroy(struct contexts *contexts)
                             contexts->costs,
                             contexts->dropped,
                             contexts->sums,
-                            contexts->told,
+                            contexts->notified,
                             contexts->rows,
                             contexts->cycles};
     for (uint32_t i = 0; i < contexts->stack_count; i++)

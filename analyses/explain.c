@@ -9,7 +9,7 @@
  *   Misses are counted as reports count them: those of phases that are measured. Which one becomes the story: the N-th
  *   of the level, or the N-th of those that instructions of one line of the source made; or, without a number, one that
  *   is typical: of each class the 1st, 2nd, 4th, 8th ... is kept, the last of these stays, and of the classes that with
- *   most misses is told. So it is one of the second half, when the set is as it mostly is.
+ *   most misses is notified. So it is one of the second half, when the set is as it mostly is.
  *   The steps are the accesses behind it that the same cache was asked for in the same set.
  *
  * Counting
@@ -44,7 +44,7 @@ struct copy {
 };
 
 /* A story while its steps are collected. */
-struct telling {
+struct notified_of {
     struct explain_story story;
     uint32_t room; /* of its steps */
     uint32_t set;  /* through all slices */
@@ -72,7 +72,7 @@ struct explain {
     uint8_t *lies; /* [code]: whether it is of the line asked for: 0 not known, 1 no, 2 yes */
     uint32_t lies_room;
     struct copy copies[CACHES_MAX_CORES];
-    struct telling telling[EXPLAIN_CLASSES]; /* by class; of a miss by its number the first */
+    struct notified_of notified_of[EXPLAIN_CLASSES]; /* by class; of a miss by its number the first */
     struct approach now;
     uint64_t then; /* measured misses where the window began */
     struct analyses_explain_result result;
@@ -176,22 +176,22 @@ static enum c2_status lies_there(bool *out, struct explain *explain, uint32_t co
 }
 
 /* The telling that the miss, which was just counted, begins; NULL: none. */
-static struct telling *explain_begins(struct explain *explain, enum caches_class class_)
+static struct notified_of *explain_begins(struct explain *explain, enum caches_class class_)
 {
     const struct analyses_explain_result *result = &explain->result;
     if (result->miss != 0)
-        return result->asked == result->miss ? &explain->telling[0] : NULL;
-    return c2_is_power_of_two(result->classes[class_]) ? &explain->telling[class_] : NULL;
+        return result->asked == result->miss ? &explain->notified_of[0] : NULL;
+    return c2_is_power_of_two(result->classes[class_]) ? &explain->notified_of[class_] : NULL;
 }
 
 /* ------------------------------------------------------------------ steps */
 
-static void release_steps(struct telling *telling)
+static void release_steps(struct notified_of *notified_of)
 {
-    for (uint32_t i = 0; i < telling->story.step_count; i++)
-        c2_free(telling->story.steps[i].lines);
-    c2_free(telling->story.steps);
-    *telling = (struct telling){.set = 0};
+    for (uint32_t i = 0; i < notified_of->story.step_count; i++)
+        c2_free(notified_of->story.steps[i].lines);
+    c2_free(notified_of->story.steps);
+    *notified_of = (struct notified_of){.set = 0};
 }
 
 static enum c2_status keep_lines(struct explain_step *step, struct copy *copy, struct c2_error *err)
@@ -219,12 +219,12 @@ static uint32_t way_of(const struct caches_set *set, struct line_no line)
     return EXPLAIN_NO_WAY;
 }
 
-/* An access of the set of what is told, as it stands before. */
-static enum c2_status explain_add_step(struct explain *explain, struct telling *telling,
+/* An access of the set of what is notified, as it stands before. */
+static enum c2_status explain_add_step(struct explain *explain, struct notified_of *notified_of,
                                        const struct explain_step *step, struct copy *copy, struct c2_error *err)
 {
-    struct explain_story *story = &telling->story;
-    if (!c2_grow((void **)&story->steps, &telling->room, story->step_count, sizeof *story->steps))
+    struct explain_story *story = &notified_of->story;
+    if (!c2_grow((void **)&story->steps, &notified_of->room, story->step_count, sizeof *story->steps))
         return explain_no_memory(err);
     struct explain_step *to = &story->steps[story->step_count];
     *to = *step;
@@ -241,11 +241,11 @@ static enum c2_status explain_add_step(struct explain *explain, struct telling *
     return status;
 }
 
-static bool explain_goes_on(const struct explain *explain, const struct telling *telling, uint32_t copy)
+static bool explain_goes_on(const struct explain *explain, const struct notified_of *notified_of, uint32_t copy)
 {
-    const uint32_t count = telling->story.step_count;
-    return count != 0 && count <= explain->result.steps && telling->story.copy == copy &&
-           telling->set == explain->now.place[explain->now.depth].set;
+    const uint32_t count = notified_of->story.step_count;
+    return count != 0 && count <= explain->result.steps && notified_of->story.copy == copy &&
+           notified_of->set == explain->now.place[explain->now.depth].set;
 }
 
 static enum c2_status explain_add_steps(struct explain *explain, const struct explain_step *step, struct copy *copy,
@@ -254,8 +254,8 @@ static enum c2_status explain_add_steps(struct explain *explain, const struct ex
     const uint32_t number = (uint32_t)(copy - explain->copies);
     enum c2_status status = C2_OK;
     for (unsigned i = 0; i < EXPLAIN_CLASSES && status == C2_OK; i++)
-        if (explain_goes_on(explain, &explain->telling[i], number))
-            status = explain_add_step(explain, &explain->telling[i], step, copy, err);
+        if (explain_goes_on(explain, &explain->notified_of[i], number))
+            status = explain_add_step(explain, &explain->notified_of[i], step, copy, err);
     return status;
 }
 
@@ -285,12 +285,12 @@ static uint64_t distance_in_set(const struct copy *copy, const struct explain_li
     return distance;
 }
 
-static enum c2_status begin_story(struct explain *explain, struct telling *telling, const struct sim_miss *miss,
+static enum c2_status begin_story(struct explain *explain, struct notified_of *notified_of, const struct sim_miss *miss,
                                   const struct explain_step *step, struct copy *copy, struct c2_error *err)
 {
-    release_steps(telling);
-    struct explain_story *story = &telling->story;
-    telling->set = explain->now.place[explain->now.depth].set;
+    release_steps(notified_of);
+    struct explain_story *story = &notified_of->story;
+    notified_of->set = explain->now.place[explain->now.depth].set;
     story->of_all = explain->result.all;
     story->of_asked = explain->result.asked;
     story->of_class = explain->result.classes[step->class_];
@@ -298,7 +298,7 @@ static enum c2_status begin_story(struct explain *explain, struct telling *telli
     story->page_log2 = miss->page_log2;
     story->served_by = miss->outcome->served_by;
     describe_levels(story, explain, miss);
-    enum c2_status status = explain_add_step(explain, telling, step, copy, err);
+    enum c2_status status = explain_add_step(explain, notified_of, step, copy, err);
     if (status == C2_OK)
         story->steps[0].set_distance = step->own.asked != 0 ? distance_in_set(copy, &step->own) : 0;
     return status;
@@ -348,7 +348,7 @@ static enum c2_status hit(struct explain *explain, struct explain_step *step, st
 }
 
 /* A measured miss of the level; says which telling it begins. */
-static enum c2_status explain_count(struct telling **out, struct explain *explain, const struct sim_miss *miss,
+static enum c2_status explain_count(struct notified_of **out, struct explain *explain, const struct sim_miss *miss,
                                     enum caches_class class_, struct c2_error *err)
 {
     bool there;
@@ -381,15 +381,15 @@ static void lose_unseen(struct explain_step *step, struct copy *copy, uint64_t e
 static enum c2_status miss_level(struct explain *explain, const struct sim_miss *miss, struct explain_step *step,
                                  struct copy *copy, struct c2_error *err)
 {
-    struct telling *telling;
+    struct notified_of *notified_of;
     enum c2_status status = explain_ask(explain, step, copy, err);
     if (status == C2_OK && step->own.here)
         lose_unseen(step, copy, miss->outcome->event[explain->now.depth].evictor);
     if (status == C2_OK)
         status = explain_add_steps(explain, step, copy, err);
     if (status == C2_OK)
-        status = explain_count(&telling, explain, miss, step->class_, err);
-    return status == C2_OK && telling ? begin_story(explain, telling, miss, step, copy, err) : status;
+        status = explain_count(&notified_of, explain, miss, step->class_, err);
+    return status == C2_OK && notified_of ? begin_story(explain, notified_of, miss, step, copy, err) : status;
 }
 
 /* ------------------------------------------------------------------ what comes and goes */
@@ -436,7 +436,7 @@ static enum c2_status explain_settle(struct explain *explain, const struct sim_m
 /* All that was asked for is known; what is left is to be counted. */
 static bool explain_is_told(const struct explain *explain)
 {
-    return explain->result.miss != 0 && explain->telling[0].story.step_count > explain->result.steps;
+    return explain->result.miss != 0 && explain->notified_of[0].story.step_count > explain->result.steps;
 }
 
 /* Whether what is fetched ahead goes into the level. */
@@ -452,18 +452,19 @@ static bool goes_ahead(const struct explain *explain, const struct caches_prefet
     return inclusion != CACHES_EXCLUSIVE && (!event->by_passing || inclusion == CACHES_INCLUSIVE);
 }
 
-static enum c2_status explain_prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
+static enum c2_status explain_prefetched(void *self, const struct sim_prefetched *notified, struct c2_error *err)
 {
     struct explain *explain = self;
-    struct copy *copy = copy_of(explain, told->core);
+    struct copy *copy = copy_of(explain, notified->core);
     if (explain_is_told(explain))
         return C2_OK;
-    struct explain_access by = {.when = copy->asked, .va = told->va, .spot = NO_SPOT, .kind = (uint8_t)told->kind};
-    enum c2_status status = where_spot(explain->where, told->code, told->kind, told->va, &by.spot, err);
+    struct explain_access by = {
+        .when = copy->asked, .va = notified->va, .spot = NO_SPOT, .kind = (uint8_t)notified->kind};
+    enum c2_status status = where_spot(explain->where, notified->code, notified->kind, notified->va, &by.spot, err);
     by.pc = explain->now.pc;
-    by.core = (uint8_t)told->core;
-    for (size_t i = 0; i < told->count && status == C2_OK; i++) {
-        const struct caches_prefetched *event = &told->events[i];
+    by.core = (uint8_t)notified->core;
+    for (size_t i = 0; i < notified->count && status == C2_OK; i++) {
+        const struct caches_prefetched *event = &notified->events[i];
         by.prefetcher = (uint8_t)event->prefetcher;
         if (event->what == CACHES_PREFETCH_EVICTED && event->level == explain->result.level)
             explain_lose(copy, event->line, EXPLAIN_FOR_AHEAD, &by, event->line);
@@ -475,7 +476,7 @@ static enum c2_status explain_prefetched(void *self, const struct sim_prefetched
     return status;
 }
 
-/* ------------------------------------------------------------------ what is told */
+/* ------------------------------------------------------------------ what is notified */
 
 static struct explain_step explain_step_of(const struct explain *explain, enum sim_kind kind, struct guest_va va,
                                            struct line_no line, uint32_t core, uint64_t number)
@@ -534,7 +535,7 @@ static enum c2_status explain_approached(void *self, const struct sim_approach *
 static enum c2_status only_count(struct explain *explain, const struct sim_miss *miss, struct c2_error *err)
 {
     const uint32_t depth = explain->now.depth;
-    struct telling *none;
+    struct notified_of *none;
     if (!may_ask(explain, miss->kind, miss->first) || depth >= miss->outcome->served_by)
         return C2_OK;
     return explain_count(&none, explain, miss, miss->outcome->event[depth].class_, err);
@@ -588,7 +589,7 @@ static enum c2_status explain_dropped(void *self, struct c2_error *err)
     struct explain *explain = self;
     (void)err;
     for (unsigned i = 0; i < EXPLAIN_CLASSES; i++)
-        release_steps(&explain->telling[i]);
+        release_steps(&explain->notified_of[i]);
     explain->result.all = explain->result.asked = explain->then = 0;
     memset(explain->result.classes, 0, sizeof explain->result.classes);
     return C2_OK;
@@ -596,17 +597,17 @@ static enum c2_status explain_dropped(void *self, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the result */
 
-/* The story that is told: of what is typical that of the class with most misses. */
-static struct telling *explain_choose(struct explain *explain)
+/* The story that is notified: of what is typical that of the class with most misses. */
+static struct notified_of *explain_choose(struct explain *explain)
 {
     static const enum caches_class order[] = {CACHES_CONFLICT, CACHES_CAPACITY, CACHES_COHERENCE, CACHES_COLD};
     enum caches_class most = order[0];
     if (explain->result.miss != 0)
-        return &explain->telling[0];
+        return &explain->notified_of[0];
     for (unsigned i = 1; i < sizeof order / sizeof order[0]; i++)
         if (explain->result.classes[order[i]] > explain->result.classes[most])
             most = order[i];
-    return &explain->telling[most];
+    return &explain->notified_of[most];
 }
 
 static enum c2_status name_spots(struct explain *explain, struct c2_error *err)
@@ -675,7 +676,7 @@ static void explain_destroy(struct analysis *analysis)
 {
     struct explain *explain = (struct explain *)analysis;
     for (unsigned i = 0; i < EXPLAIN_CLASSES; i++)
-        release_steps(&explain->telling[i]);
+        release_steps(&explain->notified_of[i]);
     for (uint32_t i = 0; i < CACHES_MAX_CORES; i++) {
         c2_map_destroy(explain->copies[i].line_of);
         c2_free(explain->copies[i].lines);

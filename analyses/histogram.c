@@ -97,7 +97,7 @@ struct histogram {
     struct analyses_monitor monitored[MONITORS];
 
     struct c2_outfile *file; /* NULL: none is wanted */
-    struct analyses_cell *told;
+    struct analyses_cell *notified;
     const char *never[POINTS + 1];
     struct analyses_histogram_result result;
 };
@@ -547,8 +547,8 @@ static int by_phase(const void *a, const void *b)
 static void list_cells(struct histogram *histogram)
 {
     for (uint32_t i = 0; i < histogram->cell_count; i++)
-        histogram->told[i] = (struct analyses_cell){histogram->cells[i].phase, histogram->cells[i].key,
-                                                    &histogram->counts[(size_t)i * histogram->levels]};
+        histogram->notified[i] = (struct analyses_cell){histogram->cells[i].phase, histogram->cells[i].key,
+                                                        &histogram->counts[(size_t)i * histogram->levels]};
 }
 
 /* Spots become objects. */
@@ -565,7 +565,7 @@ static enum c2_status histogram_name_objects(struct histogram *histogram, struct
     for (size_t i = 0; i < count; i++)
         object_of[rows[i].spot] = rows[i].object;
     for (uint32_t i = 0; i < histogram->cell_count && status == C2_OK; i++)
-        histogram->told[i].number = object_of[histogram->told[i].number];
+        histogram->notified[i].number = object_of[histogram->notified[i].number];
     c2_free(object_of);
     c2_free(rows);
     return status;
@@ -580,16 +580,16 @@ static void add_count(struct analyses_level_count *to, const struct analyses_lev
 /* One cell for what several have of one number in one phase. */
 static size_t join_cells(struct histogram *histogram)
 {
-    struct analyses_cell *told = histogram->told;
+    struct analyses_cell *notified = histogram->notified;
     size_t kept = 0;
     for (size_t i = 0; i < histogram->cell_count; i++) {
-        if (kept == 0 || by_phase(&told[kept - 1], &told[i]) != 0) {
-            told[kept++] = told[i];
+        if (kept == 0 || by_phase(&notified[kept - 1], &notified[i]) != 0) {
+            notified[kept++] = notified[i];
             continue;
         }
-        struct analyses_level_count *to = histogram->counts + (told[kept - 1].levels - histogram->counts);
+        struct analyses_level_count *to = histogram->counts + (notified[kept - 1].levels - histogram->counts);
         for (uint32_t level = 0; level < histogram->levels; level++)
-            add_count(&to[level], &told[i].levels[level]);
+            add_count(&to[level], &notified[i].levels[level]);
     }
     return kept;
 }
@@ -686,8 +686,8 @@ static enum c2_status histogram_finish(void *self, struct sim *sim, struct c2_er
 {
     struct histogram *histogram = self;
     (void)sim;
-    histogram->told = c2_calloc(histogram->cell_count + 1u, sizeof *histogram->told);
-    if (!histogram->told)
+    histogram->notified = c2_calloc(histogram->cell_count + 1u, sizeof *histogram->notified);
+    if (!histogram->notified)
         return histogram_no_memory(err);
     list_cells(histogram);
     enum c2_status status = sum_insns(histogram, err);
@@ -697,11 +697,11 @@ static enum c2_status histogram_finish(void *self, struct sim *sim, struct c2_er
         status = finish_monitors(histogram, err);
     if (status != C2_OK)
         return status;
-    qsort(histogram->told, histogram->cell_count, sizeof *histogram->told, by_phase);
+    qsort(histogram->notified, histogram->cell_count, sizeof *histogram->notified, by_phase);
     list_never(histogram);
     histogram->result = (struct analyses_histogram_result){.by = histogram->by,
                                                            .bytes = histogram->bytes,
-                                                           .cells = histogram->told,
+                                                           .cells = histogram->notified,
                                                            .cell_count = join_cells(histogram),
                                                            .phases = histogram->phases,
                                                            .phase_count = histogram->phase_count,
@@ -711,14 +711,14 @@ static enum c2_status histogram_finish(void *self, struct sim *sim, struct c2_er
                                                            .insns = histogram->insns,
                                                            .insn_levels = histogram->levels};
     for (size_t i = 0; i < histogram->result.cell_count; i++)
-        histogram->phases[histogram->told[i].phase].cells++;
+        histogram->phases[histogram->notified[i].phase].cells++;
     return sum_pieces(histogram, err);
 }
 
 static const void *histogram_result(const struct analysis *analysis)
 {
     const struct histogram *histogram = (const struct histogram *)analysis;
-    return histogram->told ? &histogram->result : NULL;
+    return histogram->notified ? &histogram->result : NULL;
 }
 
 /* ------------------------------------------------------------------ the file */
@@ -805,7 +805,7 @@ static void histogram_destroy(struct analysis *analysis)
     c2_free(histogram->codes);
     c2_free(histogram->insns);
     c2_free(histogram->phases);
-    c2_free(histogram->told);
+    c2_free(histogram->notified);
     c2_pool_release(&histogram->pool);
     c2_free(histogram);
 }

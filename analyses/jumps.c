@@ -165,7 +165,7 @@ static enum c2_status jumps_take_records(void *self, const struct sim_records *r
     return status;
 }
 
-/* ------------------------------------------------------------------ what else is told */
+/* ------------------------------------------------------------------ what else is notified */
 
 static enum c2_status jumps_memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {

@@ -25,8 +25,8 @@
  *   levels below have counted. Rows and pairs add up to the levels.
  *
  * Price
- *   Every reference is told (the general loop of sim/). Memory: that of stays.c, 40 bytes for each instruction, object
- *   and level that meet, some 60 for each pair of those that evict each other.
+ *   Every reference is notified (the general loop of sim/). Memory: that of stays.c, 40 bytes for each instruction,
+ *   object and level that meet, some 60 for each pair of those that evict each other.
  */
 #include "analyses/line_use.h"
 
@@ -359,24 +359,25 @@ static bool moves_lines(enum caches_prefetch_what what)
            what == CACHES_PREFETCH_CLAIMED || what == CACHES_PREFETCH_FLUSHED;
 }
 
-static enum c2_status line_use_prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
+static enum c2_status line_use_prefetched(void *self, const struct sim_prefetched *notified, struct c2_error *err)
 {
     struct line_use *use = self;
     struct stays_actor actor;
     enum c2_status status = C2_OK;
-    const uint64_t line = told->va.v & ~(uint64_t)(use->machine->line_bytes - 1);
-    if (told->instruction)
+    const uint64_t line = notified->va.v & ~(uint64_t)(use->machine->line_bytes - 1);
+    if (notified->instruction)
         line_use_catch_up(use, UINT64_MAX);
     else
-        line_use_catch_up(use, told->kind == SIM_WALK ? line : line + use->machine->line_bytes);
+        line_use_catch_up(use, notified->kind == SIM_WALK ? line : line + use->machine->line_bytes);
     if (use->cores > 1)
-        stays_on_core(use->stays, told->core);
-    use->instructed |= told->instruction;
-    for (size_t i = 0; i < told->count && status == C2_OK; i++) {
-        const struct caches_prefetched *event = &told->events[i];
+        stays_on_core(use->stays, notified->core);
+    use->instructed |= notified->instruction;
+    for (size_t i = 0; i < notified->count && status == C2_OK; i++) {
+        const struct caches_prefetched *event = &notified->events[i];
         if (!moves_lines(event->what))
             continue;
-        status = line_use_find_actor(use, told->code, told->kind, told->va, told->measured, &actor, err);
+        status = line_use_find_actor(use, notified->code, notified->kind, notified->va, notified->measured, &actor,
+                                     err);
         actor.va = prefetched_at(use, actor.va, event->line);
         if (status == C2_OK)
             status = stays_prefetched(use->stays, event, &actor, err);

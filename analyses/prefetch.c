@@ -16,7 +16,7 @@
  *   side by side, but not on the second of --against.
  *
  * Invariants (asserted)
- *   Of the whole run since the caches were last emptied: what was told is what the caches have counted. Of what was
+ *   Of the whole run since the caches were last emptied: what was notified is what the caches have counted. Of what was
  *   measured: sums over instructions and objects are those of the levels, and misses those of the windows.
  *
  * Price
@@ -112,11 +112,11 @@ static struct analyses_prefetch_cell *cell_of(const struct prefetch *prefetch, u
 }
 
 /* An actor is one instruction and one object, so all that it does is of one spot. */
-static enum c2_status know_actor(struct prefetch *prefetch, const struct sim_prefetched *told, uint32_t actor,
+static enum c2_status know_actor(struct prefetch *prefetch, const struct sim_prefetched *notified, uint32_t actor,
                                  struct c2_error *err)
 {
     uint32_t spot;
-    enum c2_status status = find_spot(prefetch, told->code, told->kind, told->va, &spot, err);
+    enum c2_status status = find_spot(prefetch, notified->code, notified->kind, notified->va, &spot, err);
     if (status != C2_OK)
         return status;
     if (actor >= prefetch->actors) {
@@ -155,14 +155,14 @@ static bool is_new(const struct caches_prefetched *event)
            event->what == CACHES_PREFETCH_FILTERED;
 }
 
-static enum c2_status prefetch_count(struct prefetch *prefetch, const struct sim_prefetched *told,
+static enum c2_status prefetch_count(struct prefetch *prefetch, const struct sim_prefetched *notified,
                                      const struct caches_prefetched *event, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     count_event(prefetch, &prefetch->all[event->level][event->prefetcher], event);
     if (prefetch->where && is_new(event))
-        status = know_actor(prefetch, told, event->actor, err);
-    if (status != C2_OK || !told->measured)
+        status = know_actor(prefetch, notified, event->actor, err);
+    if (status != C2_OK || !notified->measured)
         return status;
     count_event(prefetch, &prefetch->result.levels[event->level][event->prefetcher], event);
     if (prefetch->where)
@@ -170,12 +170,12 @@ static enum c2_status prefetch_count(struct prefetch *prefetch, const struct sim
     return C2_OK;
 }
 
-static enum c2_status prefetch_prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
+static enum c2_status prefetch_prefetched(void *self, const struct sim_prefetched *notified, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    for (size_t i = 0; i < told->count && status == C2_OK; i++)
-        if (told->events[i].prefetcher != CACHES_PREFETCH_SOFTWARE)
-            status = prefetch_count(self, told, &told->events[i], err);
+    for (size_t i = 0; i < notified->count && status == C2_OK; i++)
+        if (notified->events[i].prefetcher != CACHES_PREFETCH_SOFTWARE)
+            status = prefetch_count(self, notified, &notified->events[i], err);
     return status;
 }
 
@@ -311,7 +311,7 @@ static bool prefetch_same(const struct caches_prefetch_counts *a, const struct c
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* Each event that the caches have counted was told. */
+/* Each event that the caches have counted was notified. */
 static void check_told(struct prefetch *prefetch, const struct caches *caches)
 {
     for (uint32_t level = 0; level < levels_of(prefetch); level++) {

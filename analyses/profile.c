@@ -275,8 +275,8 @@ static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, 
 }
 
 /* ------------------------------------------------------------------ misses
- * They are told on whatever thread judges them, while others may become actors: so what is counted for an actor grows
- * by itself, and nothing else of the profile is looked at. */
+ * They are notified on whatever thread judges them, while others may become actors: so what is counted for an actor
+ * grows by itself, and nothing else of the profile is looked at. */
 
 static enum c2_status reach_taken(struct profile *profile, size_t old, size_t room, struct c2_error *err)
 {
@@ -437,7 +437,7 @@ static enum c2_status profile_counted(void *self, const struct caches_brief *mis
     return C2_OK;
 }
 
-/* What `counted` would have been told of it. */
+/* What `counted` would have been notified of it. */
 static enum c2_status profile_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     const struct profile *profile = self;
@@ -593,7 +593,7 @@ static enum c2_status profile_mark(void *self, enum stream_mark which, const uin
     case STREAM_ENTERED:
         profile->early = false;
         return C2_OK;
-    default: /* memory is told of otherwise */
+    default: /* memory is notified of otherwise */
         return C2_OK;
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * rcd_chapter: re-conflict distances in the report - which loops suffer from conflicts, and how well that can be told.
+ * rcd_chapter: re-conflict distances in the report - which loops suffer from conflicts, and how well that can be
+ * notified.
  *
  * Model
  *   Loops with a hundredth of the level's misses or more are in the text, those with most first; the JSON has all that

@@ -30,9 +30,9 @@
  *   Sets and ways: what a level of the machine misses is in the report.
  *
  * Price
- *   Every reference is told (the general loop of sim/), found in its stack and counted: bench/README.md. Memory: some
- *   25 bytes a line accessed for each stack, 8 bytes for each distance that there was, up to 2^24, and 560 bytes for
- *   each instruction and object that meet.
+ *   Every reference is notified (the general loop of sim/), found in its stack and counted: bench/README.md. Memory:
+ *   some 25 bytes a line accessed for each stack, 8 bytes for each distance that there was, up to 2^24, and 560 bytes
+ *   for each instruction and object that meet.
  */
 #include "analyses/reuse.h"
 
@@ -55,7 +55,7 @@ struct curve {
     uint64_t room;
 };
 
-/* The line accesses of a reference that were told and not done yet. */
+/* The line accesses of a reference that were notified and not done yet. */
 struct pending {
     struct curve *of;
     uint32_t core;

@@ -5,8 +5,8 @@
  * Model
  *   A list of counts, sample after sample: misses of one actor at one level, of one class, and its upgrades. The count
  *   of the sample that is being measured is found by a table of all actors; when the sample is over its counts are left
- *   where they are. Translations may be told on another thread than misses, so they are found at the end of a sample,
- *   when all is said: what an actor has then more than at the end of the last one.
+ *   where they are. Translations may be notified on another thread than misses, so they are found at the end of a
+ *   sample, when all is said: what an actor has then more than at the end of the last one.
  *
  * Counting
  *   The counts of all samples are the profile's. A count that would not fit its 32 bits goes on in another.

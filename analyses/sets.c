@@ -6,7 +6,7 @@
  *   Each miss of a level is one of the set that the line goes to, of the object that is accessed, and of the page of
  *   the program that is accessed. A set's objects are those whose misses have filled it; they may have left it since.
  *   Of several cores a set is that of this number in the caches of all of them, where each has its own. Levels with
- *   many sets are told by groups of neighbours of one slice.
+ *   many sets are notified by groups of neighbours of one slice.
  *   A page is one of the program in one frame: where it comes to lie elsewhere it is another one.
  *
  * Counting
@@ -33,7 +33,7 @@ struct table {
     struct c2_map *filler_of;                /* set << 32 | actor -> filler */
     uint64_t *fillers;                       /* misses */
     uint32_t filler_count, filler_room;
-    struct analyses_set *told;
+    struct analyses_set *notified;
 };
 
 struct sets {
@@ -247,7 +247,7 @@ static enum c2_status list_filled(struct filled **out, size_t *count, const stru
     return status;
 }
 
-static enum c2_status tell_fills(struct sets *sets, uint32_t number, struct c2_error *err)
+static enum c2_status notify_fills(struct sets *sets, uint32_t number, struct c2_error *err)
 {
     struct filled *list;
     size_t count;
@@ -256,7 +256,7 @@ static enum c2_status tell_fills(struct sets *sets, uint32_t number, struct c2_e
         for (end = i; end < count && list[end].entry == list[i].entry;)
             end++;
         qsort(list + i, end - i, sizeof *list, sets_by_misses);
-        struct analyses_fill *fills = sets->tables[number].told[list[i].entry].fills;
+        struct analyses_fill *fills = sets->tables[number].notified[list[i].entry].fills;
         for (size_t k = 0; k < end - i && k < ANALYSES_SET_FILLS; k++)
             fills[k] = (struct analyses_fill){list[i + k].object, list[i + k].misses};
     }
@@ -264,7 +264,7 @@ static enum c2_status tell_fills(struct sets *sets, uint32_t number, struct c2_e
     return status;
 }
 
-static enum c2_status tell_level(struct sets *sets, uint32_t number, struct c2_error *err)
+static enum c2_status notify_level(struct sets *sets, uint32_t number, struct c2_error *err)
 {
     struct table *table = &sets->tables[number];
     struct analyses_set_level *to = &sets->result.levels[number];
@@ -274,16 +274,16 @@ static enum c2_status tell_level(struct sets *sets, uint32_t number, struct c2_e
     while ((uint64_t)((to->sets + to->group - 1) / to->group) * to->slices > ANALYSES_SET_ENTRIES)
         to->group *= 2;
     to->entries = (to->sets + to->group - 1) / to->group;
-    table->told = c2_calloc((size_t)to->entries * to->slices, sizeof *table->told);
-    to->list = table->told;
-    if (!table->told)
+    table->notified = c2_calloc((size_t)to->entries * to->slices, sizeof *table->notified);
+    to->list = table->notified;
+    if (!table->notified)
         return sets_no_memory(err);
     for (size_t set = 0; set < set_count(sets, number); set++) {
-        struct analyses_set *entry = &table->told[sets_entry_of(to, set)];
+        struct analyses_set *entry = &table->notified[sets_entry_of(to, set)];
         entry->misses += table->sets[set].misses;
         entry->conflict += table->sets[set].conflict;
     }
-    return tell_fills(sets, number, err);
+    return notify_fills(sets, number, err);
 }
 
 static uint64_t page_misses(const struct analyses_page *page)
@@ -311,7 +311,7 @@ static int pages_by_start(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static void tell_pages(struct sets *sets)
+static void notify_pages(struct sets *sets)
 {
     struct analyses_sets_result *to = &sets->result;
     if (sets->page_count > ANALYSES_SET_PAGES)
@@ -335,8 +335,8 @@ static enum c2_status sets_finish(void *self, struct sim *sim, struct c2_error *
     (void)sim;
     for (uint32_t i = 0; i < ANALYSES_LEVELS && status == C2_OK; i++)
         if (has_level(sets->machine, i))
-            status = tell_level(sets, i, err);
-    tell_pages(sets);
+            status = notify_level(sets, i, err);
+    notify_pages(sets);
     return status;
 }
 
@@ -349,7 +349,7 @@ static void sets_destroy(struct analysis *analysis)
         c2_free(sets->tables[i].sets);
         c2_map_destroy(sets->tables[i].filler_of);
         c2_free(sets->tables[i].fillers);
-        c2_free(sets->tables[i].told);
+        c2_free(sets->tables[i].notified);
     }
     caches_hash_destroy(sets->hash);
     c2_map_destroy(sets->page_of);

@@ -51,8 +51,8 @@ void stays_touch(struct stays *stays, uint64_t line, bool fetch, uint32_t depth,
 /* The core writes the line: it leaves the levels that are other cores' own. Before the access itself. */
 enum c2_status stays_written(struct stays *stays, uint64_t line, uint32_t writer, struct c2_error *err);
 /* An access of the line missed levels outcome->event[first .. served_by - 1]: lines leave, and this one comes. What it
- * touches is still to be told, but for an exclusive level that gives it up, of which that is the last: [from, from +
- * bytes). */
+ * touches is still to be notified, but for an exclusive level that gives it up, of which that is the last: [from, from
+ * + bytes). */
 enum c2_status stays_missed(struct stays *stays, uint64_t line, bool fetch, uint32_t first,
                             const struct caches_outcome *outcome, const struct stays_actor *actor, uint32_t from,
                             uint32_t bytes, struct c2_error *err);

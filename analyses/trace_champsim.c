@@ -157,7 +157,7 @@ static enum c2_status take_data(struct trace *trace, const struct sim_reference 
 }
 
 /* ------------------------------------------------------------------ string instructions that are interrupted
- * Their elements so far are told before they are fetched, which is when they are complete. */
+ * Their elements so far are notified before they are fetched, which is when they are complete. */
 
 static enum c2_status trace_champsim_hold(struct trace *trace, const struct sim_reference *reference,
                                           struct c2_error *err)

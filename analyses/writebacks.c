@@ -26,7 +26,7 @@ struct writebacks {
     struct analysis base;
     struct analysis *profile;
     uint32_t level_count;
-    const struct caches *caches; /* NULL: nothing has been told yet */
+    const struct caches *caches; /* NULL: nothing has been notified yet */
     uint64_t before[CACHES_MAX_LEVELS];
     uint32_t code;    /* of the last reference; UINT32_MAX: there was none since the counts were taken */
     bool idle;        /* in a phase that is not measured */

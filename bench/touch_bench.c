@@ -147,7 +147,7 @@ static double median(double measure(void))
 static void row(const char *name, int how)
 {
     struct c2_error err;
-    const struct mmu_guest_config config = {.guest_bytes = 1ull << 32, .tells_writes = true};
+    const struct mmu_guest_config config = {.guest_bytes = 1ull << 32, .notifies_writes = true};
     if (how >= 0 && mmu_create(&mmu, &config, &err) != C2_OK)
         must(false, err.text);
     if (how >= 0 && mmu_enforce(mmu, (enum mmu_enforcement)how, &err) != C2_OK) {

@@ -73,7 +73,7 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
     return added && caches->usual && !cache_tape_group(caches) ? LINES_NO_SLOT : slot;
 }
 
-static inline void tell_hit(struct caches_outcome *outcome, uint32_t depth)
+static inline void notify_hit(struct caches_outcome *outcome, uint32_t depth)
 {
     outcome->depth = depth + 1;
     outcome->served_by = depth;
@@ -101,7 +101,7 @@ static inline enum c2_status usual_access(struct caches *caches, cache_access_fu
         return C2_UNLIKELY(caches->verdicts->rows.failed) ? no_room(err) : C2_OK;
     }
     if (outcome)
-        tell_hit(outcome, first->depth);
+        notify_hit(outcome, first->depth);
     C2_PROMISE(cache_access_holds(caches, slot));
     return C2_OK;
 }
@@ -217,8 +217,8 @@ static void repeat_any(struct caches *caches, struct cache_level *first, bool wr
     state->seat |= write;
 }
 
-/* The same of a usual machine whose policy has to be told: LRU does not change at a hit of the way touched last, and no
- * policy but SHiP at a second one. The shadow needs no word, the line is its youngest. */
+/* The same of a usual machine whose policy has to be notified: LRU does not change at a hit of the way touched last,
+ * and no policy but SHiP at a second one. The shadow needs no word, the line is its youngest. */
 static void repeat_by_policy(struct cache_level *first, bool write, uint64_t n)
 {
     cache_policy_hits(&first->policy, (uint32_t)(first->touched - first->policy.word), n);

@@ -13,9 +13,9 @@
 
 /* ------------------------------------------------------------------ steps */
 
-/* caches_access() in steps, for callers that make many accesses and need to know of a miss before its outcome is told.
- * A line's slot is a number that it keeps. The CACHES_SLOTS lines from a multiple of that on have slots one behind the
- * other, so one known slot gives all of them. CACHES_NO_SLOT: no host memory. */
+/* caches_access() in steps, for callers that make many accesses and need to know of a miss before its outcome is
+ * notified. A line's slot is a number that it keeps. The CACHES_SLOTS lines from a multiple of that on have slots one
+ * behind the other, so one known slot gives all of them. CACHES_NO_SLOT: no host memory. */
 #define CACHES_NO_SLOT UINT32_MAX
 #define CACHES_SLOTS 64u
 uint32_t caches_slot(struct caches *caches, struct line_no physical_line);
@@ -42,7 +42,7 @@ struct caches_front {
     uint32_t *word; /* the youngest line of each set: its slot + 1, shifted by one, and whether it is dirty; */
     uint32_t set_mask, stride; /* if sets are found by the low bits of a line. Else no line is there */
     uint32_t ways;             /* likewise; else 0 */
-    uint32_t told;             /* the slot that the level was asked for last; CACHES_NO_SLOT: unknown */
+    uint32_t notified;         /* the slot that the level was asked for last; CACHES_NO_SLOT: unknown */
     uint64_t column_word;      /* its column, where the tape has it */
     uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
     uint64_t hits[2];   /* by whether it was a write */
@@ -74,11 +74,11 @@ static inline enum caches_tried caches_again(struct caches_front *front, bool wr
     *words = word | write;
     front->youngest = words;
     front->hits[write]++;
-    if (front->told == slot)
+    if (front->notified == slot)
         return CACHES_TRIED;
     struct caches_tape_end *const tape = front->tape;
     uint64_t *const at = tape->at;
-    front->told = slot;
+    front->notified = slot;
     *at = front->column_word | slot;
     tape->at = at + 1;
     C2_PROMISE(at + 1 >= tape->stop || caches_front_holds(front, slot));
@@ -106,7 +106,7 @@ static inline enum caches_tried caches_try_missed(struct caches_front *front, bo
 #define CACHE_FORMS 4
 unsigned caches_form(const struct caches *caches);
 /* Others may have been asked meanwhile. */
-static inline void caches_front_forget(struct caches_front *front) { front->told = CACHES_NO_SLOT; }
+static inline void caches_front_forget(struct caches_front *front) { front->notified = CACHES_NO_SLOT; }
 /* What caches_access() would have said of it; the actor may have been set since. */
 void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 
@@ -176,11 +176,11 @@ enum caches_tried caches_note(struct caches *caches, const struct caches_noted *
 struct caches_listener {
     void *self;
     /* Misses of accesses deferred briefly, in order, at least one: level after level, access after access. Those on a
-     * tape are told before a note behind them, and before caches_hear() returns. */
+     * tape are notified before a note behind them, and before caches_hear() returns. */
     enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
     /* outcome NULL: a note, of no line. */
-    enum c2_status (*told)(void *self, const struct caches_noted *noted, struct line_no line,
-                           const struct caches_outcome *outcome, struct c2_error *err);
+    enum c2_status (*notified)(void *self, const struct caches_noted *noted, struct line_no line,
+                               const struct caches_outcome *outcome, struct c2_error *err);
 };
 /* The second stage, of what was on the tape at some time: all words in order, whole tapes. It may run while the first
  * one goes on. Fails where the listener does, or for want of memory. */
@@ -303,8 +303,8 @@ static inline bool caches_tlbs_again(const struct caches_tlb_found *found, uint6
     ++*accesses;
     return true;
 }
-/* The same for pages that caches_tlbs_again() does not find: large ones, and those of TLBs whose policy has to be told
- * of hits. */
+/* The same for pages that caches_tlbs_again() does not find: large ones, and those of TLBs whose policy has to be
+ * notified of hits. */
 bool caches_tlbs_again_any(const struct caches_tlb_found *found, uint64_t tag, struct guest_va va);
 /* Of a page that is somewhere: no page of this TLB is found by caches_tlbs_again(). */
 static inline bool caches_tlbs_hears(const struct caches_tlb_found *found)

@@ -31,7 +31,7 @@
  *             too. The next miss of a level that has lost the line so, or whose shadow has, is a coherence miss: it is
  *             none of the other classes, and the shadow has it as well. A miss of a shared level is one, too, if a core
  *             has the line dirty and no shared level has it: the core's write has taken it from those, as their shadows
- *             are told then.
+ *             are notified then.
  *   Fetches and walks read all bytes of their line; what a core writes does not touch its own L1I.
  *
  * Counting
@@ -394,7 +394,7 @@ static void has_none(struct caches *caches, struct cache_directed *line, uint32_
         cache_filter_drop(caches->coherence->filter, &caches->lines, (uint32_t)(line - caches->coherence->lines));
 }
 
-static void tell_outcome(const struct caches *caches, struct caches_outcome *outcome, uint32_t victim)
+static void notify_outcome(const struct caches *caches, struct caches_outcome *outcome, uint32_t victim)
 {
     if (outcome)
         outcome->upgraded = caches->coherence->upgraded;
@@ -424,7 +424,7 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
     } else {
         has_none(caches, line, core);
     }
-    tell_outcome(caches, outcome, use_filter(caches, request->slot));
+    notify_outcome(caches, outcome, use_filter(caches, request->slot));
     coherence->counts[core].coherence_misses += missed && coherence->measuring;
     const bool done = line->record == 0 || cache_bytes_accessed(coherence, line, request->write, missed);
     return done && !coherence->failed;

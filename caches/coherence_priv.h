@@ -68,7 +68,7 @@ bool cache_coherence_reach(struct caches *caches);
 bool cache_coherence_before(struct caches *caches, const struct cache_request *request);
 bool cache_coherence_after(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
 /* Around what a prefetcher fetches into request->first, as an access that reads no bytes. Kept: a core has the line, so
- * that a shared level's prefetcher is told so. */
+ * that a shared level's prefetcher is notified so. */
 bool cache_coherence_keeps(const struct caches *caches, const struct cache_request *request);
 void cache_coherence_fetches(struct caches *caches, const struct cache_request *request);
 /* *filtered: the slot of a line that the cores have lost; LINES_NO_SLOT: none. False: no memory. */

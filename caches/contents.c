@@ -61,7 +61,7 @@ enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
     enum c2_status status = cache_tape_init(caches, err);
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
-        level->front.told = LINES_NO_SLOT;
+        level->front.notified = LINES_NO_SLOT;
         level->plain = level->power_of_two && !level->hash;
         level->hashed = SHORTCUT(level->power_of_two && level->hash && !level->hash->modulo &&
                                  c2_is_power_of_two(level->divisor) && level->line_shift == HASH_LINE_SHIFT);

@@ -394,7 +394,7 @@ static enum caches_tried missed_eight(struct caches_front *front, bool write, ui
     uint32_t *const words = front->youngest;
     C2_PROMISE(!(write && first->clean) && first->depth == 0);
     first->misses[(size_t)write]++;
-    front->told = slot;
+    front->notified = slot;
     if (!ask(second, write, slot + 1, (uint32_t)line & second->front.set_mask, true))
         return missed_further(front, write, slot, line);
     uint64_t *const at = front->tape->at;

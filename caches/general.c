@@ -75,7 +75,7 @@ static void move_sets(struct caches *caches, struct cache_level *level)
 static void leave_front(struct caches_front *front)
 {
     front->set_mask = front->stride = front->ways = 0;
-    front->told = LINES_NO_SLOT;
+    front->notified = LINES_NO_SLOT;
     front->youngest = NULL;
 }
 

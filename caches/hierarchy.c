@@ -10,7 +10,7 @@
  *   Of several cores each has nodes of its own, linked the same way, and the shared levels stand below all of them;
  *   coherence.c says what cores do to each other.
  *   Asking    The levels are asked from the nearest down until one has the line: a level so asked is accessed. A hit
- *             is told to the level's policy. Memory, number level_count, always has the line.
+ *             is notified to the level's policy. Memory, number level_count, always has the line.
  *   Filling   The levels that missed are filled from the lowest up to the first, the exclusive ones left out. A fill
  *             takes an empty way before it evicts.
  *   Writing   Write-allocate, write-back: a write dirties the line in level 0 only. Where a level says otherwise:

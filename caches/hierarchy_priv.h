@@ -201,8 +201,8 @@ static inline void cache_count_miss(struct caches_counts *counts, bool write, en
 }
 
 /* All of a miss but the eviction. */
-static inline void cache_tell_miss(struct caches_event *event, const struct cache_level *level, uint32_t slot,
-                                   enum caches_class class_, struct cache_place place)
+static inline void cache_notify_miss(struct caches_event *event, const struct cache_level *level, uint32_t slot,
+                                     enum caches_class class_, struct cache_place place)
 {
     event->class_ = class_;
     event->set_number = cache_level_set(level, place) - 1;
@@ -240,7 +240,7 @@ static inline enum caches_class cache_level_ask(struct cache_level *level, const
     }
     cache_count_miss(&level->counts, request->write, class_);
     if (event)
-        cache_tell_miss(event, level, request->slot, class_, cache_level_place(level, request->line));
+        cache_notify_miss(event, level, request->slot, class_, cache_level_place(level, request->line));
     return class_;
 }
 

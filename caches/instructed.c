@@ -33,8 +33,8 @@
  *   Classes    The program has thrown a flushed line away: no cache of any size or shape would have it. So all shadows
  *              lose it too, and the next miss of it is cold, as the first one was, without an evictor.
  * Counting
- *   By tag, the caller's number of the instruction, of what happens while caches are told to measure. A dirty line that
- *   is flushed or written back is a write-back of the last level of the data path, which stands next to memory; of
+ *   By tag, the caller's number of the instruction, of what happens while caches are notified to measure. A dirty line
+ *   that is flushed or written back is a write-back of the last level of the data path, which stands next to memory; of
  *   several cores that have one each, of the core's.
  * Invariants
  *   issued - useful - useless lines are in a level and not asked for (prefetch.c); no level has the line of a buffer,
@@ -419,7 +419,7 @@ struct held {
     bool any, dirty;
 };
 
-static void tell_written_back(struct caches *caches, struct held held, struct caches_instructed *counts)
+static void notify_written_back(struct caches *caches, struct held held, struct caches_instructed *counts)
 {
     counts->cached += held.any;
     counts->written_back += held.dirty;
@@ -443,8 +443,8 @@ static bool instructed_flush(struct caches *caches, const struct cache_request *
     }
     if (caches->coherence)
         cache_coherence_flushed(caches, request->slot);
-    tell_written_back(caches, held, counts);
-    return !held.any || cache_prefetch_tell(caches, CACHES_PREFETCH_FLUSHED, request->slot, tag);
+    notify_written_back(caches, held, counts);
+    return !held.any || cache_prefetch_notify(caches, CACHES_PREFETCH_FLUSHED, request->slot, tag);
 }
 
 static void write_back(struct caches *caches, const struct cache_request *request, struct caches_instructed *counts)
@@ -455,7 +455,7 @@ static void write_back(struct caches *caches, const struct cache_request *reques
         held.dirty |= request->row[i].seat & 1;
         request->row[i].seat &= ~1u;
     }
-    tell_written_back(caches, held, counts);
+    notify_written_back(caches, held, counts);
 }
 
 /* Which level of the data path the hint names. */
@@ -495,7 +495,7 @@ static enum c2_status prefetch(struct caches *caches, struct cache_request *requ
     const bool present = held_nearer(caches, request);
     if (what == CACHES_PREFETCH_FOR_WRITE && instructed_is_own(caches, depth) &&
         !(cache_coherence_claims(caches, request) &&
-          cache_prefetch_tell(caches, CACHES_PREFETCH_CLAIMED, request->slot, tag)))
+          cache_prefetch_notify(caches, CACHES_PREFETCH_CLAIMED, request->slot, tag)))
         return instructed_no_memory(err);
     const enum cache_instructed_fetch fetched = present ? CACHE_FETCH_PRESENT
                                                         : cache_prefetch_instructed(caches, request, tag, &served_by);

@@ -16,6 +16,6 @@ enum cache_instructed_fetch { CACHE_FETCH_PRESENT, CACHE_FETCH_ISSUED, CACHE_FET
 enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, const struct cache_request *request,
                                                       uint32_t tag, uint32_t *served_by);
 /* Something that has happened to the line by itself; false: no memory. */
-bool cache_prefetch_tell(struct caches *caches, enum caches_prefetch_what what, uint32_t slot, uint32_t tag);
+bool cache_prefetch_notify(struct caches *caches, enum caches_prefetch_what what, uint32_t slot, uint32_t tag);
 
 #endif

@@ -47,12 +47,13 @@ struct cache_level {
     uint64_t stored;                      /* stores that came from the level above as accesses of their own */
     const struct cache_level *apart_from; /* the level above, none of whose lines are here; NULL: see link_all() */
     unsigned line_shift;
-    uint32_t divisor;                /* of the line number, before the set index is taken from it */
-    struct caches_hash *hash;        /* NULL: one slice */
-    struct cache_prefetch *prefetch; /* of a machine that prefetches: it is told of what comes and goes; else NULL */
-    bool coherent;                   /* there are several cores */
-    uint64_t *allowed;               /* [core]: the ways that its accesses may fill; NULL: all */
-    uint64_t *origin;                /* [way]: virtual line of the fill; NULL: not needed */
+    uint32_t divisor;         /* of the line number, before the set index is taken from it */
+    struct caches_hash *hash; /* NULL: one slice */
+    struct cache_prefetch
+        *prefetch;     /* of a machine that prefetches: it is notified of what comes and goes; else NULL */
+    bool coherent;     /* there are several cores */
+    uint64_t *allowed; /* [core]: the ways that its accesses may fill; NULL: all */
+    uint64_t *origin;  /* [way]: virtual line of the fill; NULL: not needed */
     const struct caches_level *config;
 };
 

@@ -221,7 +221,8 @@ static uint32_t prefetch_number_of(const struct cache_level *level)
 
 #define EVENT(name, ...) ((struct caches_prefetched){.what = CACHES_PREFETCH_##name, ##__VA_ARGS__})
 /* The event is complete but for what every one has. */
-static void prefetch_tell(const struct cache_level *level, struct caches_prefetched event, uint64_t word, uint32_t slot)
+static void prefetch_notify(const struct cache_level *level, struct caches_prefetched event, uint64_t word,
+                            uint32_t slot)
 {
     struct cache_prefetch *prefetch = level->prefetch;
     const struct note note = unpack_note(word);
@@ -257,7 +258,7 @@ void cache_prefetch_left(const struct cache_level *level, uint32_t slot)
     uint64_t *note = note_of(level, slot);
     if (prefetch_is(*note, PENDING)) {
         prefetch_counts_of(level, *note)->useless++;
-        prefetch_tell(level, EVENT(USELESS), *note, slot);
+        prefetch_notify(level, EVENT(USELESS), *note, slot);
         if (is_software(*note))
             cache_instructed_useless(prefetch->caches, unpack_note(*note).actor);
     }
@@ -273,7 +274,7 @@ void cache_prefetch_evicted(const struct cache_level *level, uint32_t slot, uint
 {
     const uint64_t note = level->prefetch->note;
     if (note != 0)
-        prefetch_tell(level, EVENT(EVICTED, .set = set), note, slot);
+        prefetch_notify(level, EVENT(EVICTED, .set = set), note, slot);
 }
 
 bool cache_prefetch_taken(const struct cache_level *level, uint32_t slot)
@@ -292,7 +293,7 @@ void cache_prefetch_used(struct cache_level *level, uint32_t slot, bool waits)
     if (!prefetch_is(*note, PENDING))
         return;
     prefetch_counts_of(level, *note)->useful++;
-    prefetch_tell(level, EVENT(USEFUL), *note, slot);
+    prefetch_notify(level, EVENT(USEFUL), *note, slot);
     if (is_software(*note))
         cache_instructed_used(level->prefetch->caches, level, slot, unpack_note(*note).actor, waits);
     *note = 0;
@@ -309,7 +310,7 @@ void cache_prefetch_asked(struct cache_level *level, uint32_t slot, bool hit)
     if (hit || !prefetch_is(note, LOST))
         return;
     prefetch_counts_of(level, note)->polluting++;
-    prefetch_tell(level, EVENT(POLLUTING), note, slot);
+    prefetch_notify(level, EVENT(POLLUTING), note, slot);
     if (is_software(note))
         cache_instructed_polluting(prefetch->caches, unpack_note(note).actor);
 }
@@ -353,23 +354,23 @@ static uint32_t issue(struct caches *caches, const struct ask *ask, const struct
     prefetch->note = 0;
     prefetch_counts_of(ask->level, note)->issued++;
     prefetch_counts_of(ask->level, note)->from_memory += served_by == caches->level_count;
-    prefetch_tell(ask->level, EVENT(ISSUED, .served_by = served_by, .by_passing = request->by_passing), note,
-                  request->slot);
+    prefetch_notify(ask->level, EVENT(ISSUED, .served_by = served_by, .by_passing = request->by_passing), note,
+                    request->slot);
     if (filtered != LINES_NO_SLOT)
-        prefetch_tell(ask->level, EVENT(FILTERED), note, filtered);
+        prefetch_notify(ask->level, EVENT(FILTERED), note, filtered);
     return served_by;
 }
 
 static void prefetch_drop(const struct ask *ask, uint64_t note, uint32_t slot)
 {
     prefetch_counts_of(ask->level, note)->present++;
-    prefetch_tell(ask->level, EVENT(PRESENT), note, slot);
+    prefetch_notify(ask->level, EVENT(PRESENT), note, slot);
 }
 
 static void prefetch_stop(const struct ask *ask, uint64_t note)
 {
     prefetch_counts_of(ask->level, note)->stopped++;
-    prefetch_tell(ask->level, EVENT(STOPPED), note, ask->access->slot);
+    prefetch_notify(ask->level, EVENT(STOPPED), note, ask->access->slot);
 }
 
 static void request_line(struct caches *caches, const struct ask *ask)
@@ -423,10 +424,10 @@ enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, con
     return caches->prefetch->failed ? CACHE_FETCH_FAILED : CACHE_FETCH_ISSUED;
 }
 
-bool cache_prefetch_tell(struct caches *caches, enum caches_prefetch_what what, uint32_t slot, uint32_t tag)
+bool cache_prefetch_notify(struct caches *caches, enum caches_prefetch_what what, uint32_t slot, uint32_t tag)
 {
     const uint64_t note = pack_note((struct note){PENDING, CACHES_PREFETCH_SOFTWARE, tag});
-    prefetch_tell(caches->port[CACHE_PORT_DATA], (struct caches_prefetched){.what = what}, note, slot);
+    prefetch_notify(caches->port[CACHE_PORT_DATA], (struct caches_prefetched){.what = what}, note, slot);
     return !caches->prefetch->failed;
 }
 

@@ -43,7 +43,7 @@ struct cache_verdicts {
     uint32_t pushed_count;                            /* by the miss that is said next */
     struct cache_pushed pushed[CACHE_MAX_PUSHED];
     struct caches_outcome outcome;
-    uint32_t counted; /* misses to be told of: */
+    uint32_t counted; /* misses to be notified of: */
     struct caches_brief count[VERDICTS_COUNTED];
 };
 
@@ -87,14 +87,14 @@ static inline void cache_tape_put(struct caches *caches, uint64_t word) { *cache
 /* A level that walks enter further down is asked by others too. */
 static inline void cache_tape_asked(struct cache_level *first, uint32_t slot)
 {
-    first->front.told = first->above_count == 0 ? slot : CACHES_NO_SLOT;
+    first->front.notified = first->above_count == 0 ? slot : CACHES_NO_SLOT;
 }
 
 /* The level asked first has the line. To its shadow the line that it was asked for last is the youngest already. */
 static inline enum caches_tried cache_tape_hit(struct cache_level *first, uint32_t slot)
 {
     struct caches_tape_end *const tape = first->front.tape;
-    if (first->front.told == slot)
+    if (first->front.notified == slot)
         return CACHES_TRIED;
     cache_tape_asked(first, slot);
     uint64_t *const at = tape->at;

@@ -4,9 +4,9 @@
  *
  * Model
  *   Asking    An access asks the first-level TLB that holds pages of its size for its side. On a miss it asks the
- *             second level; a hit there is told to its policy and refills the first. A miss there, or a page size that
- *             no second-level TLB holds, is a walk, which fills both. The levels are neither inclusive nor exclusive: a
- *             victim is dropped, and hits in the first level are not seen by the second.
+ *             second level; a hit there is notified to its policy and refills the first. A miss there, or a page size
+ *             that no second-level TLB holds, is a walk, which fills both. The levels are neither inclusive nor
+ *             exclusive: a victim is dropped, and hits in the first level are not seen by the second.
  *   Walk      A walk of 4 entries (PML4E, PDPTE, PDE, PTE; 2M pages: 3, 1G pages: 2) asks the page-walk caches, the
  *             deepest pointer first; a hit skips that entry and those above. The pointers read are put into their
  *             caches, as they are read.
@@ -280,7 +280,7 @@ static uint8_t what(const struct caches_tlb_state *tlb, enum caches_tlb_kind kin
     return (uint8_t)(tlb_key_of(tlb, 0, kind) >> KIND_SHIFT);
 }
 
-/* A page that is another one to the TLB, and one of a TLB that has to be told of hits, is at no place that
+/* A page that is another one to the TLB, and one of a TLB that has to be notified of hits, is at no place that
  * caches_tlbs_again() looks at. */
 static inline void note_found(struct caches_tlb_found *found, enum caches_tlb_kind kind, struct caches_tlb_state *tlb,
                               uint32_t way)

@@ -7,8 +7,8 @@
  *   Everything is said from the tape that the contents leave (tape.c), in its order, and nothing of it changes what a
  *   level holds. Each level asked touches its shadow, which says the class of a miss; each level that lost a line
  *   gets its actor. Misses that are only counted are kept until there are many, or the tape ends, or something else
- *   is told: so the counting listener is called once for many. What nearly all records are is said by loops of their
- *   own (verdict_usual.c); this file says any record.
+ *   is notified: so the counting listener is called once for many. What nearly all records are is said by loops of
+ *   their own (verdict_usual.c); this file says any record.
  *
  * Counting
  *   By level: the class that the shadow says, of hits and of misses. A hit that the shadow does not have is one that a
@@ -74,8 +74,8 @@ struct heard {
     uint64_t lost;          /* above the levels that missed, 8 bits each */
 };
 
-static inline void verdict_tell(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth,
-                                uint64_t evictor, uint64_t passed, enum caches_class class_)
+static inline void verdict_notify(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth,
+                                  uint64_t evictor, uint64_t passed, enum caches_class class_)
 {
     struct caches_event *event = &outcome->event[depth];
     const uint32_t victim = (uint32_t)passed;
@@ -130,8 +130,8 @@ static inline __attribute__((always_inline)) uint32_t verdict_judge(struct cache
         const enum caches_class class_ = verdict_touch(&verdicts->level[column], stamp, slot, true);
         C2_PROMISE(!kept || verdict_knows(verdicts, slot, column, class_));
         if (heard)
-            verdict_tell(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i],
-                         class_);
+            verdict_notify(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i],
+                           class_);
         if (kept && C2_LIKELY((uint32_t)heard->passed[i] != 0))
             verdict_lose(rows, heard->noted->actor, column, (uint32_t)heard->passed[i],
                          heard->lost >> 8 * i & UINT8_MAX);
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) enum c2_status say_heard(
     if (!listener)
         return C2_OK;
     const struct line_no line = {cache_rows_line(&verdicts->rows, slot)};
-    return listener->told(listener->self, heard.noted, line, outcome, err);
+    return listener->notified(listener->self, heard.noted, line, outcome, err);
 }
 
 /* lost is behind what is said of levels, where it may be anything but 0: see put_miss() in tape.c. */
@@ -257,7 +257,7 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
     const struct line_no none = {0};
     if ((first >> TAPE_COLUMN & 15) == TAPE_NOTE) {
         enum c2_status status = say_counted(verdicts, listener, err);
-        return status == C2_OK ? listener->told(listener->self, (const struct caches_noted *)words, none, NULL, err)
+        return status == C2_OK ? listener->notified(listener->self, (const struct caches_noted *)words, none, NULL, err)
                                : status;
     }
     if ((first >> TAPE_COLUMN & 15) == TAPE_GROUP)

@@ -202,8 +202,8 @@ static enum c2_status moved_flush(const struct variant *variant, struct stream_b
     return status;
 }
 
-static enum c2_status moved_tell(struct player *player, struct variant *variant, enum stream_mark mark,
-                                 const uint64_t *words, uint32_t count, struct c2_error *err)
+static enum c2_status moved_notify(struct player *player, struct variant *variant, enum stream_mark mark,
+                                   const uint64_t *words, uint32_t count, struct c2_error *err)
 {
     struct stream_batch *out = &player->out;
     out->words[0] = stream_header(STREAM_MARK, mark, count);
@@ -220,8 +220,8 @@ static enum c2_status make_region(struct player *player, struct variant *variant
     const uint64_t advise[] = {REGION_BASE, bytes, 1};
     if (!variant->moves_any)
         return C2_OK;
-    enum c2_status status = moved_tell(player, variant, STREAM_MAPPED, map, 6, err);
-    return status == C2_OK && huge ? moved_tell(player, variant, STREAM_ADVISED, advise, 3, err) : status;
+    enum c2_status status = moved_notify(player, variant, STREAM_MAPPED, map, 6, err);
+    return status == C2_OK && huge ? moved_notify(player, variant, STREAM_ADVISED, advise, 3, err) : status;
 }
 
 /* ------------------------------------------------------------------ life */
@@ -572,9 +572,9 @@ static enum c2_status moved_repeat(struct player *player, struct variant *varian
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "the program maps memory at 0x%" PRIx64 ", where objects would be moved", start);
     if (!found)
-        return moved_tell(player, variant, mark, words, count, err);
+        return moved_notify(player, variant, mark, words, count, err);
     const uint64_t moved[] = {moved_address(variant, found, words[0]), words[1]};
-    return moved_tell(player, variant, mark, moved, count, err);
+    return moved_notify(player, variant, mark, moved, count, err);
 }
 
 /* What happened to the memory of the run, in each lane: where the lane has it. */

@@ -11,16 +11,19 @@
  *             words of lines that have several.
  *   Actors    The word that the caches keep with the lines that an access makes them lose. It is not requested as
  *             long as the first level has the line: such an access takes nothing from anyone.
- *   Misses    An access that the first level missed is told behind it, with its outcome; a walk's read before the
- *             access that needed it. Where the caches can do both apart it is told by the second stage (verdicts.c).
- *   TLBs      A first level's miss is told, with whether a walk followed. Where it is only counted, and the line access
+ *   Misses    An access that the first level missed is notified behind it, with its outcome; a walk's read before the
+ *             access that needed it. Where the caches can do both apart it is notified by the second stage
+ *             (verdicts.c).
+ *   TLBs      A first level's miss is notified, with whether a walk followed. Where it is only counted, and the line
+ *   access
  *             that follows misses too, both are one record, and the actor is asked for once.
  *   Prefetches  On a machine that prefetches every access comes here, none is a repeat. What prefetchers did in it and
- *             behind it is told when its miss has been; then the same machine without them gets the access, for those
- *             that compare.
- *   Stores    On a machine whose levels pass stores on every access comes here, too. What has been passed on is told
+ *             behind it is notified when its miss has been; then the same machine without them gets the access, for
+ *             those that compare.
+ *   Stores    On a machine whose levels pass stores on every access comes here, too. What has been passed on is
+ *   notified
  *             when its access has been.
- *   Marks     When all have been told, the attribution gives what has other owners now; those remembered for that
+ *   Marks     When all have been notified, the attribution gives what has other owners now; those remembered for that
  *             range are forgotten. So are those of memory that appears or goes.
  *
  * Invariants
@@ -53,7 +56,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
     static const struct sim_last_actors none;
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
-    a->on = attribution || sim->tells_misses || sim->tells_accesses || sim->prefetches || sim->writes_on ||
+    a->on = attribution || sim->notifies_misses || sim->notifies_accesses || sim->prefetches || sim->writes_on ||
             sim->hears_instructions || sim->core_count > 1;
     a->measuring = true;
     if (attribution)
@@ -91,7 +94,7 @@ enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *b
     if (status != C2_OK)
         return status;
     *first_code = a->code_count;
-    sim_tell_block(sim, block);
+    sim_notify_block(sim, block);
     for (uint32_t i = 0; i < block->insn_count; i++)
         a->codes[a->code_count++] = (struct sim_code){.pc = {block->pc.v + block->insns[i].offset}};
     return C2_OK;
@@ -279,7 +282,7 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
     uint64_t start = 0, bytes = 0;
     enum c2_status status = sim_verdicts_before(sim, err);
     if (status == C2_OK)
-        status = sim_tell_mark(sim, (enum stream_mark)stream_header_insns(header), words, err);
+        status = sim_notify_mark(sim, (enum stream_mark)stream_header_insns(header), words, err);
     if (status == C2_OK && to->changed)
         to->changed(to->self, &start, &bytes);
     if (bytes != 0)
@@ -298,7 +301,7 @@ static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struc
     return status;
 }
 
-/* What is told of a line access, whatever it was. */
+/* What is notified of a line access, whatever it was. */
 static struct sim_miss attribute_describe(const struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                           struct line_no line, uint64_t actor, uint32_t first,
                                           const struct caches_outcome *outcome)
@@ -324,23 +327,23 @@ static uint32_t attribute_first_of(const struct sim *sim, enum sim_kind kind)
     return kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
 }
 
-static bool tells_found(const struct sim *sim, enum sim_kind kind, uint32_t first)
+static bool notifies_found(const struct sim *sim, enum sim_kind kind, uint32_t first)
 {
-    return kind == SIM_WALK ? sim->tells_walks : first > 0 && sim->tells_stores;
+    return kind == SIM_WALK ? sim->notifies_walks : first > 0 && sim->notifies_stores;
 }
 
-static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
-                                uint64_t actor, uint32_t first, const struct caches_outcome *outcome,
-                                struct c2_error *err)
+static enum c2_status notify_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
+                                  uint64_t actor, uint32_t first, const struct caches_outcome *outcome,
+                                  struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const bool found = outcome->served_by == first;
-    if (found && !tells_found(sim, kind, first))
+    if (found && !notifies_found(sim, kind, first))
         return C2_OK;
     const struct sim_miss miss = attribute_describe(core, kind, va, line, actor, first, outcome);
     enum c2_status status = sim_records_missing(sim, err);
     if (status == C2_OK)
-        status = (found ? sim_tell_found : sim_tell_miss)(sim, &miss, err);
+        status = (found ? sim_notify_found : sim_notify_miss)(sim, &miss, err);
     return status;
 }
 
@@ -360,7 +363,7 @@ static enum c2_status access_plain(struct sim_core *core, const struct sim_miss 
 }
 
 /* The access is done, with what prefetchers did behind it. */
-static enum c2_status tell_prefetched(struct sim_core *core, const struct sim_miss *access, struct c2_error *err)
+static enum c2_status notify_prefetched(struct sim_core *core, const struct sim_miss *access, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     struct caches_outcome outcome;
@@ -374,14 +377,14 @@ static enum c2_status tell_prefetched(struct sim_core *core, const struct sim_mi
     sim_leave_line(core);
     enum c2_status status = prefetched.count != 0 || sim->plain ? sim_records_missing(sim, err) : C2_OK;
     if (status == C2_OK && prefetched.count != 0)
-        status = sim_tell_prefetched(sim, &prefetched, err);
+        status = sim_notify_prefetched(sim, &prefetched, err);
     if (status == C2_OK && sim->plain)
         status = access_plain(core, access, &outcome, err);
     if (status != C2_OK || !sim->plain)
         return status;
     unaided.outcome = &outcome;
     const bool missed = outcome.served_by != access->first || access->outcome->served_by != access->first;
-    return missed ? sim_tell_unaided(sim, &unaided, access->outcome->served_by, err) : C2_OK;
+    return missed ? sim_notify_unaided(sim, &unaided, access->outcome->served_by, err) : C2_OK;
 }
 
 /* Stride prefetchers and SHiP know the instruction of a read or a write. */
@@ -408,33 +411,33 @@ static void set_instruction(struct sim_core *core, enum sim_kind kind)
 
 /* ------------------------------------------------------------------ one line access */
 
-static enum c2_status tell_upgrade(const struct sim_core *core, uint64_t actor, struct c2_error *err)
+static enum c2_status notify_upgrade(const struct sim_core *core, uint64_t actor, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const struct sim_attribution *to = &sim->attributed.to;
     if (!sim->attributed.measuring)
         return C2_OK;
-    enum c2_status status = sim->tells_upgrades ? sim_records_missing(sim, err) : C2_OK;
-    if (status == C2_OK && sim->tells_upgrades)
-        sim_tell_upgraded(sim, core->code);
+    enum c2_status status = sim->notifies_upgrades ? sim_records_missing(sim, err) : C2_OK;
+    if (status == C2_OK && sim->notifies_upgrades)
+        sim_notify_upgraded(sim, core->code);
     return status == C2_OK && to->upgraded ? to->upgraded(to->self, actor, err) : status;
 }
 
 /* The stores that levels have passed on. What comes next is no repeat of this access: it may have to go on as well. */
-static enum c2_status tell_stores(struct sim_core *core, struct guest_va va, struct line_no line, uint64_t actor,
-                                  struct c2_error *err)
+static enum c2_status notify_stores(struct sim_core *core, struct guest_va va, struct line_no line, uint64_t actor,
+                                    struct c2_error *err)
 {
     size_t count;
     const struct caches_stored *stored = caches_stored(core->sim->caches, &count);
     enum c2_status status = C2_OK;
     sim_leave_line(core);
     for (size_t i = 0; i < count && status == C2_OK; i++)
-        status = tell_miss(core, SIM_WRITE, va, line, actor, stored[i].first, &stored[i].outcome, err);
+        status = notify_miss(core, SIM_WRITE, va, line, actor, stored[i].first, &stored[i].outcome, err);
     return status;
 }
 
-static enum c2_status tell_approach(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
-                                    struct c2_error *err)
+static enum c2_status notify_approach(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                      struct line_no line, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const struct sim_approach access = {.number = sim->attributed.number,
@@ -449,7 +452,7 @@ static enum c2_status tell_approach(struct sim_core *core, enum sim_kind kind, s
                                         .caches = sim->caches};
     sim_leave_line(core);
     enum c2_status status = sim_records_missing(sim, err);
-    return status == C2_OK ? sim_tell_approach(sim, &access, err) : status;
+    return status == C2_OK ? sim_notify_approach(sim, &access, err) : status;
 }
 
 /* A line access that the first level may not have. */
@@ -463,20 +466,20 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, stru
     enum c2_status status = set_actor(core, kind, va, &actor, err);
     if (sim->hears_instructions)
         set_instruction(core, kind);
-    if (status == C2_OK && sim->tells_accesses)
-        status = tell_approach(core, kind, va, physical_line, err);
+    if (status == C2_OK && sim->notifies_accesses)
+        status = notify_approach(core, kind, va, physical_line, err);
     if (status == C2_OK)
         status = caches_access(sim->caches, side, kind == SIM_WRITE, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(core, kind, va, physical_line, actor, 0, &outcome, err);
+        status = notify_miss(core, kind, va, physical_line, actor, 0, &outcome, err);
     if (status == C2_OK && sim->writes_on)
-        status = tell_stores(core, va, physical_line, actor, err);
+        status = notify_stores(core, va, physical_line, actor, err);
     if (status == C2_OK && sim->core_count > 1 && outcome.upgraded)
-        status = tell_upgrade(core, actor, err);
+        status = notify_upgrade(core, actor, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
     const struct sim_miss access = attribute_describe(core, kind, va, physical_line, actor, 0, &outcome);
-    return tell_prefetched(core, &access, err);
+    return notify_prefetched(core, &access, err);
 }
 
 /* A walk's read of an entry on the way to va. */
@@ -489,17 +492,17 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     enum c2_status status = set_actor(core, SIM_WALK, va, &actor, err);
     if (sim->hears_instructions)
         set_instruction(core, SIM_WALK);
-    if (status == C2_OK && sim->tells_accesses)
-        status = tell_approach(core, SIM_WALK, va, entry, err);
+    if (status == C2_OK && sim->notifies_accesses)
+        status = notify_approach(core, SIM_WALK, va, entry, err);
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(core, SIM_WALK, va, entry, actor, attribute_first_of(sim, SIM_WALK), &outcome, err);
+        status = notify_miss(core, SIM_WALK, va, entry, actor, attribute_first_of(sim, SIM_WALK), &outcome, err);
     if (status != C2_OK || !sim->prefetches)
         return status;
     const struct sim_miss access = attribute_describe(core, SIM_WALK, va, entry, actor,
                                                       attribute_first_of(sim, SIM_WALK), &outcome);
-    return tell_prefetched(core, &access, err);
+    return notify_prefetched(core, &access, err);
 }
 
 /* A walk's read that the first level asked has had, where there is a listener for those: after all others. */
@@ -512,14 +515,14 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
     enum c2_status status = sim_verdicts_settle(core->sim, err);
     if (status == C2_OK)
         status = sim_ask_actor(core, SIM_WALK, va, &actor, err);
-    return status == C2_OK ? tell_miss(core, SIM_WALK, va, entry, actor, first, &outcome, err) : status;
+    return status == C2_OK ? notify_miss(core, SIM_WALK, va, entry, actor, first, &outcome, err) : status;
 }
 
-static enum c2_status tell_page(struct sim *sim, enum sim_kind kind, unsigned reads, struct c2_error *err)
+static enum c2_status notify_page(struct sim *sim, enum sim_kind kind, unsigned reads, struct c2_error *err)
 {
     enum c2_status status = sim_records_missing(sim, err);
-    if (status == C2_OK && sim->tells_pages)
-        sim_tell_untranslated(sim, kind, reads);
+    if (status == C2_OK && sim->notifies_pages)
+        sim_notify_untranslated(sim, kind, reads);
     return status;
 }
 
@@ -533,7 +536,7 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
     struct sim_tlb_miss miss = {.code = core->code, .kind = kind, .va = va, .reads = reads};
     if (!sim->attributed.measuring)
         return C2_OK;
-    enum c2_status status = sim->tells_pages || sim->tells_tlb ? tell_page(sim, kind, reads, err) : C2_OK;
+    enum c2_status status = sim->notifies_pages || sim->notifies_tlb ? notify_page(sim, kind, reads, err) : C2_OK;
     if (status == C2_OK && sim->counts_pages) {
         sim_wait_for_line(core, reads);
         return C2_OK;
@@ -542,10 +545,10 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
         status = sim_ask_actor(core, kind, va, &miss.actor, err);
     if (status == C2_OK && to->untranslated)
         to->untranslated(to->self, miss.actor, reads);
-    if (status != C2_OK || !sim->tells_tlb)
+    if (status != C2_OK || !sim->notifies_tlb)
         return status;
     return sim->verdicts.tape ? sim_verdicts_tlb_missed(core, kind, va, reads, miss.actor, err)
-                              : sim_tell_tlb_miss(sim, &miss, err);
+                              : sim_notify_tlb_miss(sim, &miss, err);
 }
 
 /* The access that missed the TLBs found its line at once. status: what is known of it so far. */

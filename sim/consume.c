@@ -312,7 +312,7 @@ enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, st
     if (C2_UNLIKELY(again) && status == C2_OK)
         return SIM_AGAIN;
     C2_PROMISE(sim->verdicts.ring || status != C2_OK || sim_totals_hold(sim));
-    return status == C2_OK ? sim_tell_batch(sim, err) : status;
+    return status == C2_OK ? sim_notify_batch(sim, err) : status;
 }
 
 /* Up to so many words more than SIM_LOOK_AHEAD, so that not every record looks. */
@@ -371,7 +371,7 @@ enum c2_status sim_take_observed(struct sim_core *core, uint32_t tid, uint64_t h
         return consume_take_mark(core, header, words, err);
     if (C2_UNLIKELY(sim_needs_instructed(sim, number)))
         return stop_before(sim, words - 1);
-    *whole = SHORTCUT(sim->attributed.on && !sim->tells_accesses && !sim->prefetches && !sim->writes_on &&
+    *whole = SHORTCUT(sim->attributed.on && !sim->notifies_accesses && !sim->prefetches && !sim->writes_on &&
                       sim->core_count == 1 && number < sim->plan_capacity &&
                       sim->plans[number].whole == (uint32_t)header);
     return *whole ? C2_OK : unusual(core, tid, header, words, err);
@@ -412,7 +412,7 @@ static uint32_t usual_ways(const struct sim *sim)
 sim_consume_function *sim_loop_choose(const struct sim *sim, unsigned form)
 {
     const uint32_t ways = usual_ways(sim);
-    if (sim->tells_accesses || sim->prefetches || sim->writes_on || sim->instructed || sim->core_count > 1)
+    if (sim->notifies_accesses || sim->prefetches || sim->writes_on || sim->instructed || sim->core_count > 1)
         return sim_consume_observed;
     if (!SHORTCUT(ways != 0 && form >= CACHE_FORM_SSE2))
         return sim_consume_fast;

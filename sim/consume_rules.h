@@ -47,7 +47,7 @@ PART void tape_store(struct sim_core *core, const struct hot *hot)
     tape->at = hot->tape;
 }
 
-/* What follows from the rest is told too: only hits have come since. */
+/* What follows from the rest is notified too: only hits have come since. */
 PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t ways)
 {
     struct caches_front *const front = core->front[CACHES_DATA], *const code = core->front[CACHES_FETCH];
@@ -225,7 +225,7 @@ PART void flush(struct sim_core *core, struct hot *hot, uint64_t line, const uin
     caches_repeats(front, reads, writes);
 }
 
-/* There are repeats of the line before to be told of, or it is loose. False: the reference is one more of it. */
+/* There are repeats of the line before to be notified of, or it is loose. False: the reference is one more of it. */
 PART bool left(struct sim_core *core, struct hot *hot, uint64_t va, const uint32_t ways)
 {
     const bool loose = hot->repeats & LOOSE;

@@ -6,8 +6,8 @@
  *   Thread t of the program, counted from 1, runs on core (t - 1) mod cores, always. Each core has its own place in the
  *   program, TLBs and memory of translations; the caches keep which core has which line (caches/coherence.c). Records
  *   come in the order of the stream, and each is done to its end: what is interleaved how is said there.
- *   Of each access the caches are told the core, the bytes of the line, and the instruction's number. A fetch and the
- *   read of a walk are of all bytes of their line. No access is taken for a repeat of the one before.
+ *   Of each access the caches are notified the core, the bytes of the line, and the instruction's number. A fetch and
+ *   the read of a walk are of all bytes of their line. No access is taken for a repeat of the one before.
  *   Where memory changes every core's TLBs forget it. Those of another core than the one whose thread changed it,
  *   that had an entry of it, are shot down: one message each, for each change.
  *

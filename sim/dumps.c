@@ -41,7 +41,7 @@ enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err)
     sim_intervals_drop(sim);
     sim_cores_drop(sim);
     caches_drop_instructed(sim->caches);
-    return sim_tell_dropped(sim, err);
+    return sim_notify_dropped(sim, err);
 }
 
 const struct sim_dumped *sim_dumps(const struct sim *sim, size_t *count)

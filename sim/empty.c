@@ -76,6 +76,6 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     }
     caches_destroy(caches);
     caches_destroy(plain);
-    sim_tell_emptied(sim);
+    sim_notify_emptied(sim);
     return status;
 }

@@ -10,7 +10,8 @@
  *               as for any store. Its lines go past all levels.
  *   What caches do then is said in caches/instructed.c. The instruction's number is the tag there, and the time is that
  *   of the core: how many instructions it has begun.
- *   The machine without prefetchers, where there is one beside (sim->plain), is told the same: these are the program's.
+ *   The machine without prefetchers, where there is one beside (sim->plain), is notified the same: these are the
+ *   program's.
  * Counting
  *   past_lines are line accesses of the program that no level is asked for.
  * Cost
@@ -90,7 +91,7 @@ static enum c2_status ask_tlb(struct sim_core *core, enum sim_kind kind, struct 
     return sim_tlb_enter(core, side, page, va, err);
 }
 
-/* Before the caches are told: time, core, and the actor for what they lose. */
+/* Before the caches are notified: time, core, and the actor for what they lose. */
 static enum c2_status instructed_prepare(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                          struct c2_error *err)
 {
@@ -105,8 +106,8 @@ static enum c2_status instructed_prepare(struct sim_core *core, enum sim_kind ki
 }
 
 /* What has come and gone. */
-static enum c2_status instructed_tell(struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                      struct c2_error *err)
+static enum c2_status instructed_notify(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                        struct c2_error *err)
 {
     struct sim *sim = core->sim;
     struct sim_prefetched prefetched = {.code = core->code,
@@ -119,7 +120,7 @@ static enum c2_status instructed_tell(struct sim_core *core, enum sim_kind kind,
     if (prefetched.count == 0)
         return C2_OK;
     enum c2_status status = sim_records_missing(sim, err);
-    return status == C2_OK ? sim_tell_prefetched(sim, &prefetched, err) : status;
+    return status == C2_OK ? sim_notify_prefetched(sim, &prefetched, err) : status;
 }
 
 /* Nothing of the data side is at hand any more. */
@@ -150,7 +151,7 @@ static enum c2_status instructed_say(struct sim_core *core, enum caches_instruct
     whole.part[0].pa = sim_translate(core, named->va);
     whole.part[0].size = named->size;
     enum c2_status status = sim_records_here(core->sim, err);
-    return status == C2_OK ? sim_tell_instructed(core->sim, &whole, what, err) : status;
+    return status == C2_OK ? sim_notify_instructed(core->sim, &whole, what, err) : status;
 }
 
 static enum c2_status instruct(struct sim_core *core, const struct stream_slot *slot, const struct sim_reference *named,
@@ -174,7 +175,7 @@ static enum c2_status instruct(struct sim_core *core, const struct stream_slot *
         status = caches_instruct(sim->caches, what, virtual_line, line, core->code, err);
     if (status == C2_OK && sim->plain)
         status = caches_instruct(sim->plain, what, virtual_line, line, core->code, err);
-    return status == C2_OK ? instructed_tell(core, SIM_READ, va, err) : status;
+    return status == C2_OK ? instructed_notify(core, SIM_READ, va, err) : status;
 }
 
 static enum c2_status store_past(struct sim_core *core, struct guest_va va, uint32_t bytes, bool enters_page,
@@ -192,7 +193,7 @@ static enum c2_status store_past(struct sim_core *core, struct guest_va va, uint
     if (status == C2_OK && sim->plain)
         status = caches_store_past(sim->plain, &store, core->code, err);
     sim->past_lines++;
-    return status == C2_OK ? instructed_tell(core, SIM_WRITE, va, err) : status;
+    return status == C2_OK ? instructed_notify(core, SIM_WRITE, va, err) : status;
 }
 
 /* ------------------------------------------------------------------ one slot */

@@ -5,8 +5,8 @@
  * Model
  *   A subscriber with a length is notified of intervals of so many instructions. The first begins where a phase that is
  *   measured does, and each next one behind the last instruction of the one before: all accesses of that one are in,
- *   none of the next. The last interval of a phase ends with it, however short it is then, and is told if anything was
- *   counted in it. Outside of what is measured there are none.
+ *   none of the next. The last interval of a phase ends with it, however short it is then, and is notified if anything
+ *   was counted in it. Outside of what is measured there are none.
  *   The stream knows nothing of it: blocks are not cut there, so a run and its replay are cut alike, and nothing else
  *   changes, neither counts nor numbers of instructions. A record in which an interval ends is simulated instruction by
  *   instruction (record.c), what stands before and behind it in the batch by the loop that would have had all of it.
@@ -31,7 +31,7 @@ struct sim_length {
     const struct sim_subscriber *to;
     uint64_t next;            /* the interval ends when so many instructions were simulated; NEVER */
     struct sim_totals start;  /* of all phases, where it began */
-    struct sim_totals so_far; /* the sum of those that were told */
+    struct sim_totals so_far; /* the sum of those that were notified */
 };
 #define NEVER SIM_NO_CUT
 
@@ -86,8 +86,8 @@ void sim_intervals_begin(struct sim *sim, enum stream_phase phase)
     set_cut(sim);
 }
 
-static enum c2_status interval_tell(const struct sim *sim, struct sim_length *length, const struct sim_totals *now,
-                                    uint32_t rest, struct c2_error *err)
+static enum c2_status interval_notify(const struct sim *sim, struct sim_length *length, const struct sim_totals *now,
+                                      uint32_t rest, struct c2_error *err)
 {
     static const struct sim_totals nothing;
     struct sim_interval interval = {.of = *now, .rest = rest};
@@ -113,7 +113,7 @@ enum c2_status sim_intervals_end(struct sim *sim, uint32_t rest, struct c2_error
         struct sim_length *length = &sim->lengths[i];
         if (length->next != now.counts.instructions)
             continue;
-        status = interval_tell(sim, length, &now, rest, err);
+        status = interval_notify(sim, length, &now, rest, err);
         interval_begin(length, STREAM_MEASURE, &now);
     }
     set_cut(sim);
@@ -124,7 +124,7 @@ enum c2_status sim_intervals_phase(struct sim *sim, const struct sim_totals *now
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < sim->length_count && sim->phase == STREAM_MEASURE && status == C2_OK; i++)
-        status = interval_tell(sim, &sim->lengths[i], now, 0, err);
+        status = interval_notify(sim, &sim->lengths[i], now, 0, err);
     return status;
 }
 

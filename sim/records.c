@@ -3,91 +3,92 @@
  * records: listeners of records and references are notified of them, many at a time.
  *
  * Model
- *   The loops go on over a batch, whatever the listeners. All records that have begun are told before a mark, before
- *   the end of an interval, and when the batch ends; that is all for those without misses. Those with misses are
+ *   The loops go on over a batch, whatever the listeners. All records that have begun are notified before a mark,
+ *   before the end of an interval, and when the batch ends; that is all for those without misses. Those with misses are
  *   notified before each miss as well - of the caches or of the TLBs, a prefetch, an upgrade - of all records that have
  *   begun, the one that is being simulated among them, and of the references up to the one whose access it is
  *   (references.c). So they know at each miss where in the stream it is. (What the loops have of that is a store a
  *   record.)
- *   What is on the tape of a simulator with two stages has been missed before, so it is told before, where a subscriber
- *   listens to both (sim_verdicts_before); one for which the two are apart asks for it where it matters
- *   (sim_tell_pending).
+ *   What is on the tape of a simulator with two stages has been missed before, so it is notified before, where a
+ *   subscriber listens to both (sim_verdicts_before); one for which the two are apart asks for it where it matters
+ *   (sim_notify_pending).
  *
  * Invariants
- *   Every record, and every reference, is told once, in order, those before a mark before that mark.
+ *   Every record, and every reference, is notified once, in order, those before a mark before that mark.
  */
 #include "sim/sim_priv.h"
 
 void sim_records_begin(struct sim *sim, const uint64_t *words, const uint64_t *end, uint32_t tid)
 {
-    const struct sim_told nothing = {.record = words, .of = words};
+    const struct sim_notified nothing = {.record = words, .of = words};
     sim->pending_records = (struct sim_pending_records){
-        .told = {nothing, nothing}, .end = end, .at = words, .tid = tid};
+        .notified = {nothing, nothing}, .end = end, .at = words, .tid = tid};
 }
 
-static enum c2_status tell_records(struct sim *sim, bool hears, const uint64_t *end, bool missing, struct c2_error *err)
+static enum c2_status notify_records(struct sim *sim, bool hears, const uint64_t *end, bool missing,
+                                     struct c2_error *err)
 {
     struct sim_pending_records *pending_records = &sim->pending_records;
-    struct sim_told *told = &pending_records->told[hears];
-    const struct sim_records records = {sim, sim->blocks, told->record, end, pending_records->tid, missing};
-    if (told->record == end && !missing)
+    struct sim_notified *notified = &pending_records->notified[hears];
+    const struct sim_records records = {sim, sim->blocks, notified->record, end, pending_records->tid, missing};
+    if (notified->record == end && !missing)
         return C2_OK;
-    told->record = end;
-    return sim_tell_records(sim, hears, &records, err);
+    notified->record = end;
+    return sim_notify_records(sim, hears, &records, err);
 }
 
 /* Record by record, each before its references; but for the last one. */
-static enum c2_status tell_each(struct sim *sim, bool hears, const uint64_t *end, struct c2_error *err)
+static enum c2_status notify_each(struct sim *sim, bool hears, const uint64_t *end, struct c2_error *err)
 {
-    const struct sim_told *told = &sim->pending_records.told[hears];
+    const struct sim_notified *notified = &sim->pending_records.notified[hears];
     enum c2_status status = C2_OK;
-    while (status == C2_OK && told->record != end) {
-        status = sim_references_until(sim, hears, told->record, SIM_ALL_REFERENCES, err);
-        if (sim_record_behind(told->record) == end)
+    while (status == C2_OK && notified->record != end) {
+        status = sim_references_until(sim, hears, notified->record, SIM_ALL_REFERENCES, err);
+        if (sim_record_behind(notified->record) == end)
             return status;
         if (status == C2_OK)
-            status = tell_records(sim, hears, sim_record_behind(told->record), false, err);
+            status = notify_records(sim, hears, sim_record_behind(notified->record), false, err);
     }
     return status;
 }
 
 /* Records before `end`, and their references; of the last one no more than so many. */
-static enum c2_status tell_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t references, bool missing,
-                                 struct c2_error *err)
+static enum c2_status notify_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t references, bool missing,
+                                   struct c2_error *err)
 {
-    enum c2_status status = sim->tells_both[hears] ? tell_each(sim, hears, end, err) : C2_OK;
+    enum c2_status status = sim->notifies_both[hears] ? notify_each(sim, hears, end, err) : C2_OK;
     if (status == C2_OK)
-        status = tell_records(sim, hears, end, missing, err);
+        status = notify_records(sim, hears, end, missing, err);
     return status == C2_OK && sim->references ? sim_references_until(sim, hears, end, references, err) : status;
 }
 
-static enum c2_status tell_all_until(struct sim *sim, const uint64_t *end, uint64_t references, struct c2_error *err)
+static enum c2_status notify_all_until(struct sim *sim, const uint64_t *end, uint64_t references, struct c2_error *err)
 {
     enum c2_status status = sim_verdicts_before(sim, err);
     for (unsigned hears = 0; hears < 2 && status == C2_OK; hears++)
-        status = tell_until(sim, hears, end, references, false, err);
+        status = notify_until(sim, hears, end, references, false, err);
     return status;
 }
 
 enum c2_status sim_records_until(struct sim *sim, const uint64_t *record, struct c2_error *err)
 {
-    return sim->tells_records ? tell_all_until(sim, record, SIM_ALL_REFERENCES, err) : C2_OK;
+    return sim->notifies_records ? notify_all_until(sim, record, SIM_ALL_REFERENCES, err) : C2_OK;
 }
 
 enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err)
 {
-    const struct sim_told next = {.record = sim_record_behind(mark), .of = sim_record_behind(mark)};
+    const struct sim_notified next = {.record = sim_record_behind(mark), .of = sim_record_behind(mark)};
     enum c2_status status = sim_records_until(sim, mark, err);
-    sim->pending_records.told[0] = sim->pending_records.told[1] = next;
+    sim->pending_records.notified[0] = sim->pending_records.notified[1] = next;
     return status;
 }
 
 enum c2_status sim_records_here(struct sim *sim, struct c2_error *err)
 {
-    if (!sim->tells_records)
+    if (!sim->notifies_records)
         return C2_OK;
     const uint64_t begun = sim->references ? sim_references_begun(sim) : 0;
-    return tell_all_until(sim, sim_record_behind(sim->pending_records.at), begun, err);
+    return notify_all_until(sim, sim_record_behind(sim->pending_records.at), begun, err);
 }
 
 enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err)
@@ -100,7 +101,8 @@ enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err)
     const uint64_t begun = sim->references ? sim_references_begun(sim) : 0;
     enum c2_status status = sim_verdicts_before(sim, err);
     pending_records->missing = measuring ? pending_records->at : NULL;
-    return status == C2_OK ? tell_until(sim, true, sim_record_behind(pending_records->at), begun, first, err) : status;
+    return status == C2_OK ? notify_until(sim, true, sim_record_behind(pending_records->at), begun, first, err)
+                           : status;
 }
 
 enum c2_status sim_records_string(struct sim *sim, bool goes_on, struct c2_error *err)

@@ -66,7 +66,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     for (uint32_t i = 0; i < sim->core_count && status == C2_OK; i++)
         core_init(sim_core_at(sim, i), sim, i);
     if (status == C2_OK)
-        status = sim_tell_init(sim, config, err);
+        status = sim_notify_init(sim, config, err);
     if (status == C2_OK)
         status = sim_intervals_init(sim, err);
     if (status == C2_OK)
@@ -113,7 +113,7 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
     if (status != C2_OK)
         return status;
     if (C2_UNLIKELY(batch->tid != sim->told_thread))
-        sim_tell_thread(sim, batch->tid);
+        sim_notify_thread(sim, batch->tid);
     return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim_run_batch(sim, batch, err);
 }
 
@@ -179,7 +179,7 @@ bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va 
     return true;
 }
 
-/* Most pages that the first level has lost are in the second; here those of which that has to be told at once. */
+/* Most pages that the first level has lost are in the second; here those of which that has to be notified at once. */
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err)
 {
@@ -256,7 +256,8 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
                               .found = caches_tlb_nowhere};
     if (!core->tlb)
         sim_tlb_free(core, page);
-    if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS && !sim->tells_accesses) /* else all go the way of ask_any() */
+    if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS &&
+        !sim->notifies_accesses) /* else all go the way of ask_any() */
         page->slot = sim_slots_of(sim, page->line);
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
     if ((core->tlb || sim->attributed.on) && sim->translation.walk)
@@ -303,7 +304,7 @@ enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area 
 {
     enum c2_status status = sim_verdicts_before(sim, err);
     if (status == C2_OK)
-        status = sim_tell_memory(sim, appeared, area, err);
+        status = sim_notify_memory(sim, appeared, area, err);
     if (sim->attributed.on)
         sim_attribute_changed(sim, area->start, area->bytes);
     return status;

@@ -52,7 +52,7 @@ struct sim_reference {
 /* Records behind each other, without a mark among them, of one thread; may be none. A loop over them:
  * sim_record_behind(), sim_executed_at(). */
 struct sim_records {
-    struct sim *sim;                    /* for sim_tell_pending() */
+    struct sim *sim;                    /* for sim_notify_pending() */
     const struct stream_blocks *blocks; /* theirs */
     const uint64_t *words, *end;        /* headers and slots */
     uint32_t tid;
@@ -223,7 +223,7 @@ struct sim_dumped {
  * may be shorter. interval.c has the model. */
 struct sim_interval {
     struct sim_totals of;
-    uint32_t rest; /* of the record that was told last: its last so many instructions are the next interval's */
+    uint32_t rest; /* of the record that was notified last: its last so many instructions are the next interval's */
 };
 
 struct sim_window {
@@ -234,19 +234,19 @@ struct sim_window {
 /* ------------------------------------------------------------------ subscribers
  * Any function may be NULL. What has no listener costs nothing. All are called in program order, by one thread at a
  * time; of one event, in the order of the list. A failure ends the run.
- * Misses (missed, tlb_missed) may be told later than what the stream has behind them, and on another thread; but before
- * emptied, dropped, window, batch and finish, and to listeners of other things too before those, unless they are
+ * Misses (missed, tlb_missed) may be notified later than what the stream has behind them, and on another thread; but
+ * before emptied, dropped, window, batch and finish, and to listeners of other things too before those, unless they are
  * apart (verdicts.c).
- * A line access of a reference is told so: tlb_missed, missed for the reads of its page walk, missed (on machines that
- * prefetch, each time followed by prefetched and unaided). In a phase other than MEASURE there is no notice of
+ * A line access of a reference is notified so: tlb_missed, missed for the reads of its page walk, missed (on machines
+ * that prefetch, each time followed by prefetched and unaided). In a phase other than MEASURE there is no notice of
  * references, misses and prefetches, but to listeners of every phase.
- * Records and references are told many at a time, as late as may be: before marks, windows and intervals, and at the
- * end of a batch, all that have begun. A listener of misses or accesses, too, is notified before each one of the
+ * Records and references are notified many at a time, as late as may be: before marks, windows and intervals, and at
+ * the end of a batch, all that have begun. A listener of misses or accesses, too, is notified before each one of the
  * records up to the one that misses, and of the references up to the one whose access it is; one with both functions,
- * record by record, each before its references. How many are told at a time means nothing, and depends on the host.
+ * record by record, each before its references. How many are notified at a time means nothing, and depends on the host.
  * untranslated is for listeners that count misses by where in the stream they are: told by the thread that asks, where
- * misses may be told later. A listener of records that is apart, and has to know at some of them which misses
- * were before, has those told then (sim_tell_pending). */
+ * misses may be notified later. A listener of records that is apart, and has to know at some of them which misses
+ * were before, has those told then (sim_notify_pending). */
 struct sim;
 struct sim_subscriber {
     void *self;
@@ -276,16 +276,16 @@ struct sim_subscriber {
      * there. */
     enum c2_status (*instructed)(void *self, const struct sim_reference *named, enum caches_instruction what,
                                  struct c2_error *err);
-    /* Every line access, reads of cached walks too, just before the levels are asked; what came before has been told.
-     * Then none is taken for a repeat, and the caches have one stage. Not of stores that levels pass on, nor of what
-     * instructions made for caches do. */
+    /* Every line access, reads of cached walks too, just before the levels are asked; what came before has been
+     * notified. Then none is taken for a repeat, and the caches have one stage. Not of stores that levels pass on, nor
+     * of what instructions made for caches do. */
     enum c2_status (*approached)(void *self, const struct sim_approach *access, struct c2_error *err);
     enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
     /* Instead of `missed` where all listeners of that have this too, and the caches can do both stages apart: what is
      * measured, level by level, many at a time. It is faster. */
     enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
-    /* A store that a level has passed on (caches_stored) is told behind its access, as a write whose `first` is the
+    /* A store that a level has passed on (caches_stored) is notified behind its access, as a write whose `first` is the
      * level that it went to. */
     /* On machines that prefetch, behind `missed`: what the prefetchers did; and a line access that the first level of
      * the same machine without prefetchers has missed, or that of this one: `miss` is as it was without them (its
@@ -299,20 +299,20 @@ struct sim_subscriber {
     /* A phase is over; its STREAM_PHASE is no mark to `mark`. */
     enum c2_status (*window)(void *self, const struct sim_window *window, struct c2_error *err);
     /* Cuts what is measured every interval_instructions, exactly, and tells what was counted in each piece; the last of
-     * a phase before `window`. What happened in it - references, misses - has been told by then, and nothing else; but
-     * of the record that it ends in all. 0: no intervals. The intervals add up to sim_measured(). */
+     * a phase before `window`. What happened in it - references, misses - has been notified by then, and nothing else;
+     * but of the record that it ends in all. 0: no intervals. The intervals add up to sim_measured(). */
     uint64_t interval_instructions;
     enum c2_status (*interval)(void *self, const struct sim_interval *interval, struct c2_error *err);
     /* All of a batch, or of a piece of it, has been simulated, and all counts are current. */
     enum c2_status (*batch)(void *self, const struct sim *sim, struct c2_error *err);
-    /* The run is over; its last window has been told. */
+    /* The run is over; its last window has been notified. */
     enum c2_status (*finish)(void *self, struct sim *sim, struct c2_error *err);
 };
 
 /* ------------------------------------------------------------------ attribution
- * To be told and to be asked are two things: any number can listen to a miss, but the word that the caches keep with a
- * line, and the place where a reference of some memory is counted, are one's. The attribution mostly is a subscriber
- * as well; being told comes first. Each function may be NULL. */
+ * To be notified and to be asked are two things: any number can listen to a miss, but the word that the caches keep
+ * with a line, and the place where a reference of some memory is counted, are one's. The attribution mostly is a
+ * subscriber as well; being told comes first. Each function may be NULL. */
 
 /* The owner of memory: where its references are counted, and from where to where that holds. start <= va < end. */
 struct sim_owner {
@@ -345,7 +345,7 @@ struct sim_attribution {
      * comes with the miss, if the first level of the caches has missed too. */
     void (*untranslated)(void *self, uint64_t actor, unsigned reads);
     /* Of several cores, in a phase that is measured: what this actor accesses is written by a core that had the line
-     * and might not write it; behind what is told of its misses. */
+     * and might not write it; behind what is notified of its misses. */
     enum c2_status (*upgraded)(void *self, uint64_t actor, struct c2_error *err);
     /* Asked after each mark, when all subscribers have heard of it: what has other owners now is [*start, *start +
      * *bytes), to be filled in; 0 bytes: nothing. */
@@ -413,8 +413,8 @@ uint32_t sim_core_count(const struct sim *sim);
 const struct sim_thread *sim_threads(const struct sim *sim, size_t *count);
 struct sim_shootdowns sim_shootdowns(const struct sim *sim, uint32_t core);
 
-/* In `records`: all misses so far are told now. */
-enum c2_status sim_tell_pending(struct sim *sim, struct c2_error *err);
+/* In `records`: all misses so far are notified now. */
+enum c2_status sim_notify_pending(struct sim *sim, struct c2_error *err);
 
 enum stream_phase sim_phase(const struct sim *sim);
 const struct sim_counts *sim_counts(const struct sim *sim); /* lent until destroy */
@@ -423,8 +423,8 @@ const struct caches_tlbs *sim_tlb(const struct sim *sim);   /* lent until destro
 /* Reads of walks that go through the caches, by the level that served them; [level_count] is memory. Lent until
  * destroy. */
 const uint64_t *sim_walk_reads(const struct sim *sim);
-/* The guest's memory has changed: to be told the subscribers; when as sim_forget(). Owners remembered for the area are
- * asked for anew. */
+/* The guest's memory has changed: to be notified the subscribers; when as sim_forget(). Owners remembered for the area
+ * are asked for anew. */
 enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err);
 
 /* The instructions simulated so far, by code number, where they have one; what they did up to the last window's

@@ -85,7 +85,7 @@ struct sim_attributed {
     bool on; /* there is attribution, or a listener of misses */
     struct sim_attribution to;
     const struct sim_last_actors *actors; /* those of `to`, where misses are only counted; else none */
-    uint64_t number;                      /* line accesses so far, but for repeats that are not told of */
+    uint64_t number;                      /* line accesses so far, but for repeats that are not notified of */
     struct sim_owner last;
     bool measuring;          /* what is not measured is not counted */
     uint64_t nobody;         /* a sink for counts without a reader */
@@ -150,32 +150,32 @@ struct sim_verdicts {
     bool in_order;            /* every notice is given before one of something else */
 };
 
-/* Up to where records and references have been told. */
-struct sim_told {
+/* Up to where records and references have been notified. */
+struct sim_notified {
     const uint64_t *record; /* all before this one, */
     const uint64_t *of;     /* and the references of all before this one, */
     uint64_t references;    /* and so many of its own */
 };
 
-/* What of the batch is told, and where it stands (records.c). */
+/* What of the batch is notified, and where it stands (records.c). */
 struct sim_pending_records {
-    struct sim_told told[2]; /* [whether listeners of misses, too]: see sim_hears_misses() */
-    const uint64_t *end;     /* the batch's */
-    const uint64_t *at;      /* the record that is simulated; where a miss follows, or references are told */
+    struct sim_notified notified[2]; /* [whether listeners of misses, too]: see sim_hears_misses() */
+    const uint64_t *end;             /* the batch's */
+    const uint64_t *at;      /* the record that is simulated; where a miss follows, or references are notified */
     const uint64_t *missing; /* the one that a miss has been announced for; NULL: none */
     const uint64_t *goes_on; /* the last string record, where it goes on with the one before; else NULL */
     uint32_t tid;
 };
 
-/* Pages of which the references that are told last were; apart from sim_core.pages, in which what is told would push
- * out what is simulated. */
+/* Pages of which the references that are notified last were; apart from sim_core.pages, in which what is notified would
+ * push out what is simulated. */
 #define SIM_TOLD_PAGES C2_HOST_SIZE(64u, 2u)
-struct sim_told_page {
+struct sim_notified_page {
     uint64_t vpn, start; /* SIM_NOWHERE: empty; where it begins in physical memory */
 };
 #define SIM_TOLD_REFERENCES C2_HOST_SIZE(256u, 3u) /* at a time */
 struct sim_references {
-    struct sim_told_page pages[SIM_TOLD_PAGES];
+    struct sim_notified_page pages[SIM_TOLD_PAGES];
     size_t count;
     struct sim_reference list[SIM_TOLD_REFERENCES];
 };
@@ -185,7 +185,7 @@ struct sim {
     struct caches *caches;
     struct caches *plain;    /* the same without prefetchers, for comparison; else NULL */
     bool writes_on;          /* stores may go on from levels; then no access is taken for a repeat, either */
-    bool hears_instructions; /* the caches have to be told which instruction makes accesses */
+    bool hears_instructions; /* the caches have to be notified which instruction makes accesses */
     bool instructed;         /* there was an instruction made for caches: see instructed.c; */
     struct sim_instructed *instructions; /* when the run is over */
     size_t instruction_count;
@@ -211,22 +211,22 @@ struct sim {
 
     struct sim_subscriber *subscribers; /* up to subscriber_end */
     const struct sim_subscriber *subscriber_end;
-    bool tells_records;                /* records or references; */
+    bool notifies_records;             /* records or references; */
     struct sim_references *references; /* NULL: no listeners of those */
     bool announces;                    /* a listener of either listens to misses, too; */
     bool announces_always;             /* in any phase */
-    bool tells_both[2];                /* a listener of both exists; as sim_pending_records.told */
-    bool tells_accesses;               /* then no access is taken for a repeat */
-    bool tells_walks;                  /* those found at once, too; */
-    bool tells_stores;                 /* likewise of those that levels pass on */
-    bool tells_tlb;                    /* misses of the TLBs have a listener */
-    bool tells_upgrades;               /* those are counted at once */
-    bool tells_pages;                  /* misses of the TLBs are counted at once */
+    bool notifies_both[2];             /* a listener of both exists; as sim_pending_records.told */
+    bool notifies_accesses;            /* then no access is taken for a repeat */
+    bool notifies_walks;               /* those found at once, too; */
+    bool notifies_stores;              /* likewise of those that levels pass on */
+    bool notifies_tlb;                 /* misses of the TLBs have a listener */
+    bool notifies_upgrades;            /* those are counted at once */
+    bool notifies_pages;               /* misses of the TLBs are counted at once */
     bool counts_alone;                 /* all listeners of misses of the caches count them, and no more; */
     bool counts_plain;                 /* and none listens to records before, either */
     bool counts_pages;                 /* and misses of the TLBs with them */
     bool waits;                        /* counts_pages and nothing else */
-    bool tells_misses;                 /* or blocks, misses of the TLBs, prefetches */
+    bool notifies_misses;              /* or blocks, misses of the TLBs, prefetches */
     bool compares;                     /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
     struct sim_verdicts verdicts;
@@ -319,28 +319,28 @@ enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err);
 
-/* records.c: these words begin, of which nothing is told yet; all before this record, or mark, is told; and behind it;
- * all that has begun is, up to the reference that is simulated. */
+/* records.c: these words begin, of which nothing is notified yet; all before this record, or mark, is notified; and
+ * behind it; all that has begun is, up to the reference that is simulated. */
 void sim_records_begin(struct sim *sim, const uint64_t *words, const uint64_t *end, uint32_t tid);
 enum c2_status sim_records_until(struct sim *sim, const uint64_t *record, struct c2_error *err);
 enum c2_status sim_records_mark(struct sim *sim, const uint64_t *mark, struct c2_error *err);
 enum c2_status sim_records_here(struct sim *sim, struct c2_error *err);
 enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err);
-/* Something that is told of misses follows; the access that it is about is the one of sim->now. */
+/* Something that is notified of misses follows; the access that it is about is the one of sim->now. */
 static inline enum c2_status sim_records_missing(struct sim *sim, struct c2_error *err)
 {
     return sim->announces ? sim_records_missed(sim, err) : C2_OK;
 }
 /* The string record is simulated next: whether it goes on with the one before is known now, and not later. */
 enum c2_status sim_records_string(struct sim *sim, bool goes_on, struct c2_error *err);
-/* Whether a subscriber is told of records and references before each miss, or access. */
+/* Whether a subscriber is notified of records and references before each miss, or access. */
 static inline bool sim_hears_misses(const struct sim_subscriber *s)
 {
     return s->approached || s->missed || s->counted || s->tlb_missed || s->untranslated || s->upgraded ||
            s->prefetched || s->unaided;
 }
 
-/* references.c: those of the records before `end` are told, but of the last one before it no more than so many. */
+/* references.c: those of the records before `end` are notified, but of the last one before it no more than so many. */
 #define SIM_ALL_REFERENCES UINT64_MAX
 enum c2_status sim_references_until(struct sim *sim, bool hears, const uint64_t *end, uint64_t most,
                                     struct c2_error *err);
@@ -366,7 +366,7 @@ void sim_settle(struct sim *sim); /* nothing is pending afterwards: all counts a
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 
 /* interval.c */
-enum c2_status sim_intervals_init(struct sim *sim, struct c2_error *err); /* after sim_tell_init() */
+enum c2_status sim_intervals_init(struct sim *sim, struct c2_error *err); /* after sim_notify_init() */
 void sim_intervals_free(struct sim *sim);
 /* Instead of sim->consume, where there are intervals: their ends are found. */
 enum c2_status sim_intervals_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
@@ -387,7 +387,7 @@ enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind
                                        uint64_t actor, struct c2_error *err);
 enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err);   /* the tape is handed on */
 enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err); /* and all of it is said */
-enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err); /* something else is told */
+enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err); /* something else is notified */
 enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err);
 
 void sim_verdicts_leave(struct sim *sim); /* settled: there is one stage from now on */
@@ -444,7 +444,7 @@ enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct si
 uint32_t sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes);
 
 /* attribute.c */
-void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution); /* after sim_tell_init() */
+void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution); /* after sim_notify_init() */
 void sim_attribute_free(struct sim *sim);
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err);
@@ -455,7 +455,7 @@ uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struc
 bool sim_attribute_line_holds(const struct sim_core *core);
 bool sim_attribute_word_holds(const struct sim_core *core, struct guest_va va, const uint64_t *refs);
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va);
-/* Where the caches have to be told which instruction makes accesses: before each that is made in steps. */
+/* Where the caches have to be notified which instruction makes accesses: before each that is made in steps. */
 void sim_attribute_try(struct sim_core *core, enum sim_kind kind, struct guest_va va);
 enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
@@ -486,36 +486,38 @@ bool sim_totals_hold(const struct sim *sim); /* of all since the run began; sett
 enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2_error *err);
 
 /* tell.c */
-enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, struct c2_error *err);
-enum c2_status sim_tell_memory(const struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err);
-enum c2_status sim_tell_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
-void sim_tell_emptied(const struct sim *sim);
-enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err);
-void sim_tell_block(const struct sim *sim, const struct stream_block *block);
-void sim_tell_thread(struct sim *sim, uint32_t tid);
+enum c2_status sim_notify_init(struct sim *sim, const struct sim_config *config, struct c2_error *err);
+enum c2_status sim_notify_memory(const struct sim *sim, bool appeared, const struct mmu_area *area,
+                                 struct c2_error *err);
+enum c2_status sim_notify_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words,
+                               struct c2_error *err);
+void sim_notify_emptied(const struct sim *sim);
+enum c2_status sim_notify_dropped(const struct sim *sim, struct c2_error *err);
+void sim_notify_block(const struct sim *sim, const struct stream_block *block);
+void sim_notify_thread(struct sim *sim, uint32_t tid);
 /* hears: listeners of misses, too, or the others. */
-enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records,
-                                struct c2_error *err);
+enum c2_status sim_notify_records(const struct sim *sim, bool hears, const struct sim_records *records,
+                                  struct c2_error *err);
 bool sim_wants_references(const struct sim *sim, bool hears); /* in this phase */
-enum c2_status sim_tell_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,
-                                   struct c2_error *err);
-void sim_tell_upgraded(const struct sim *sim, uint32_t code);
-void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads);
-enum c2_status sim_tell_instructed(const struct sim *sim, const struct sim_reference *named,
-                                   enum caches_instruction what, struct c2_error *err);
-enum c2_status sim_tell_approach(const struct sim *sim, const struct sim_approach *access, struct c2_error *err);
-enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
-enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
-enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);
-enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
-enum c2_status sim_tell_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
-                                struct c2_error *err);
-enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err);
-enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
-enum c2_status sim_tell_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched,
-                                   struct c2_error *err);
-enum c2_status sim_tell_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,
-                                struct c2_error *err);
+enum c2_status sim_notify_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,
+                                     struct c2_error *err);
+void sim_notify_upgraded(const struct sim *sim, uint32_t code);
+void sim_notify_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads);
+enum c2_status sim_notify_instructed(const struct sim *sim, const struct sim_reference *named,
+                                     enum caches_instruction what, struct c2_error *err);
+enum c2_status sim_notify_approach(const struct sim *sim, const struct sim_approach *access, struct c2_error *err);
+enum c2_status sim_notify_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
+enum c2_status sim_notify_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
+enum c2_status sim_notify_finish(struct sim *sim, struct c2_error *err);
+enum c2_status sim_notify_batch(const struct sim *sim, struct c2_error *err);
+enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
+                                  struct c2_error *err);
+enum c2_status sim_notify_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err);
+enum c2_status sim_notify_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
+enum c2_status sim_notify_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched,
+                                     struct c2_error *err);
+enum c2_status sim_notify_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,
+                                  struct c2_error *err);
 
 /* ------------------------------------------------------------------ the way of one line access */
 
@@ -664,7 +666,7 @@ static inline bool sim_untranslated_waits(struct sim_core *core, unsigned reads)
     return true;
 }
 
-/* The same; else it is told at once, with attribution. */
+/* The same; else it is notified at once, with attribution. */
 static inline enum c2_status sim_untranslated(struct sim_core *core, unsigned tlb_side, struct guest_va va,
                                               unsigned reads, struct c2_error *err)
 {
@@ -682,8 +684,8 @@ static inline enum c2_status sim_translated(struct sim_core *core, enum sim_kind
 
 /* ------------------------------------------------------------------ and of one that is no repeat */
 
-/* All that is pending is told. Before anything else is accessed: among the repeats may be the write that makes the line
- * dirty, and the access may evict it. */
+/* All that is pending is notified. Before anything else is accessed: among the repeats may be the write that makes the
+ * line dirty, and the access may evict it. */
 void sim_flush_repeats(struct sim_core *core);
 
 /* Where the owner of a line is remembered whose page has several. */
@@ -722,7 +724,7 @@ static inline uint32_t sim_line_of(struct guest_va va, unsigned line_shift)
     return (uint32_t)(va.v & (C2_PAGE_BYTES - 1)) >> line_shift;
 }
 
-/* sim.c: the rarer ways of sim_ask(): the TLBs are to be told more, or there are none; the same of data on a usual
+/* sim.c: the rarer ways of sim_ask(): the TLBs are to be notified more, or there are none; the same of data on a usual
  * machine, of which what is not CACHES_TRIED is for sim_asked() (SIM_FAILED: none); what follows where more than a
  * count has changed, or nothing is done yet. */
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
@@ -730,8 +732,8 @@ enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim
 enum caches_tried sim_try_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
                               struct c2_error *err);
 /* The page that the first TLB of the data side has lost is in the second: the TLBs have done their part, and that there
- * was a miss of the first is told with that of the line, or by sim_line_found(). False: nothing has changed; it is not
- * there, or has to be told at once. */
+ * was a miss of the first is notified with that of the line, or by sim_line_found(). False: nothing has changed; it is
+ * not there, or has to be notified at once. */
 bool sim_refilled(struct sim_core *core, struct sim_page *page, struct guest_va va);
 enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind,
                          const struct sim_page *page, struct guest_va va, struct c2_error *err);

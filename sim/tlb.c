@@ -9,7 +9,7 @@
  *   Walks    With walks = cached each entry that a walk reads is a read of its simulated physical address, before the
  *            line access that needed the translation. It enters at the level the machine says, is counted there and
  *            below like any read, with class and all, and is no reference and no line access of the program.
- *   Changes  What sim_forget() is told of is an INVLPG of each page.
+ *   Changes  What sim_forget() is notified of is an INVLPG of each page.
  *
  * Counting
  *   The TLBs' accesses and misses and the number of walks and their reads are caches/tlb.c's; here the reads of cached
@@ -63,7 +63,7 @@ static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, s
     const enum caches_tried tried = caches_try_walk(sim->caches, entry, served_by);
     if (tried == CACHES_UNTRIED)
         return c2_fail_memory(err, "the table of lines accessed");
-    if (tried != CACHES_MISSED && C2_UNLIKELY(sim->tells_walks))
+    if (tried != CACHES_MISSED && C2_UNLIKELY(sim->notifies_walks))
         return sim_attribute_found(core, va, entry, err);
     if (tried == CACHES_FULL)
         return sim_verdicts_pass(sim, err);

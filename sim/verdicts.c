@@ -5,9 +5,9 @@
  * Model
  *   Where the caches can do both apart (caches_can_defer) a simulator has two stages. The first takes records: it
  *   translates, asks the TLBs, decides what the levels hold, and gets owners and actors from the attribution. What it
- *   does it writes on a tape. The second takes tapes: shadows, classes, evictors, and it tells subscribers of misses.
- *   Where all of them only count misses, by actor, level and class (sim->counts_alone), what is written of a miss is a
- *   third, no outcome is put together, and they are told of many at a time.
+ *   does it writes on a tape. The second takes tapes: shadows, classes, evictors, and it notifies subscribers of
+ *   misses. Where all of them only count misses, by actor, level and class (sim->counts_alone), what is written of a
+ *   miss is a third, no outcome is put together, and they are notified of many at a time.
  *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart), which copies
  *   them: a tape that were a place of the ring itself would be slower to write than to copy (stream/ring.c).
  *   All that both have to do with waits until everything is said (sim_verdicts_settle): windows, intervals, emptied
@@ -15,11 +15,11 @@
  *   short.
  *
  * Order
- *   Misses of the caches and of the TLBs are told in their order, by one thread at a time. Where a listener of them
- *   hears of something else of the stream too, and does not say that the two are apart, all is said before he is told
- *   of it, and there is no thread: so he hears of everything in the order of the program. One that says so, and yet has
- *   to know where in the program misses are, has all said when that place becomes another (sim_tell_pending); there is
- *   no thread, either, as the two would wait for each other at each such place.
+ *   Misses of the caches and of the TLBs are notified in their order, by one thread at a time. Where a listener of them
+ *   hears of something else of the stream too, and does not say that the two are apart, all is said before he is
+ *   notified of it, and there is no thread: so he hears of everything in the order of the program. One that says so,
+ *   and yet has to know where in the program misses are, has all said when that place becomes another
+ *   (sim_notify_pending); there is no thread, either, as the two would wait for each other at each such place.
  *
  * Invariants
  *   Nothing goes back: no count, no content and no answer of the first stage depends on the second, so that threads
@@ -106,7 +106,7 @@ enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind
 
 /* ------------------------------------------------------------------ and the second reads it */
 
-static enum c2_status tell_tlb(const struct sim *sim, const struct caches_noted *noted, struct c2_error *err)
+static enum c2_status notify_tlb(const struct sim *sim, const struct caches_noted *noted, struct c2_error *err)
 {
     const uint64_t bits = noted->word[2];
     const struct sim_tlb_miss miss = {.code = (uint32_t)(bits >> CODE),
@@ -114,16 +114,16 @@ static enum c2_status tell_tlb(const struct sim *sim, const struct caches_noted 
                                       .va = {noted->word[0]},
                                       .actor = noted->actor,
                                       .reads = bits >> READS & 15};
-    return sim_tell_tlb_miss(sim, &miss, err);
+    return sim_notify_tlb_miss(sim, &miss, err);
 }
 
-static enum c2_status verdicts_tell(void *self, const struct caches_noted *noted, struct line_no line,
-                                    const struct caches_outcome *outcome, struct c2_error *err)
+static enum c2_status verdicts_notify(void *self, const struct caches_noted *noted, struct line_no line,
+                                      const struct caches_outcome *outcome, struct c2_error *err)
 {
     const struct sim *sim = self;
     const uint64_t bits = noted->word[2];
     if (C2_UNLIKELY(!outcome))
-        return tell_tlb(sim, noted, err);
+        return notify_tlb(sim, noted, err);
     const struct sim_miss miss = {.number = noted->word[1],
                                   .code = (uint32_t)(bits >> CODE),
                                   .kind = (enum sim_kind)(bits >> KIND & 3),
@@ -135,19 +135,19 @@ static enum c2_status verdicts_tell(void *self, const struct caches_noted *noted
                                   .measured = bits >> MEASURED & 1,
                                   .entry = (uint32_t)(bits >> ENTRY),
                                   .outcome = outcome};
-    return sim_tell_miss(sim, &miss, err);
+    return sim_notify_miss(sim, &miss, err);
 }
 
 static enum c2_status verdicts_counted(void *self, const struct caches_brief *misses, size_t count,
                                        struct c2_error *err)
 {
-    return sim_tell_counted(self, misses, count, err);
+    return sim_notify_counted(self, misses, count, err);
 }
 
 static enum c2_status verdicts_hear(void *self, const struct stream_batch *tape, struct c2_error *err)
 {
     struct sim *sim = self;
-    const struct caches_listener listener = {sim, verdicts_counted, verdicts_tell};
+    const struct caches_listener listener = {sim, verdicts_counted, verdicts_notify};
     return caches_hear(sim->caches, tape->words, tape->used, &listener, err);
 }
 
@@ -182,7 +182,7 @@ enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err)
     return sim->verdicts.in_order ? sim_verdicts_settle(sim, err) : C2_OK;
 }
 
-enum c2_status sim_tell_pending(struct sim *sim, struct c2_error *err) { return sim_verdicts_settle(sim, err); }
+enum c2_status sim_notify_pending(struct sim *sim, struct c2_error *err) { return sim_verdicts_settle(sim, err); }
 
 enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err)
 {
@@ -191,7 +191,7 @@ enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err)
 
 /* ------------------------------------------------------------------ life */
 
-/* Hears of misses, and of what else is told while the first stage is at it. */
+/* Hears of misses, and of what else is notified while the first stage is at it. */
 static bool hears_both(const struct sim_subscriber *s)
 {
     return (s->missed || s->tlb_missed) && !s->apart &&
@@ -204,7 +204,7 @@ static bool counts_pages(const struct sim *sim)
     bool counts = false;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         counts |= s->missed && sim->attributed.to.untranslated && s->self == sim->attributed.to.self;
-    return counts && sim->counts_alone && !sim->tells_tlb;
+    return counts && sim->counts_alone && !sim->notifies_tlb;
 }
 
 /* At each interval's end the two threads wait for each other, some 20 us: as long as it takes to simulate a few
@@ -216,7 +216,7 @@ static bool cuts_often(const struct sim_subscriber *s)
     return s->interval && s->interval_instructions != 0 && s->interval_instructions < SHORT_INTERVAL;
 }
 
-/* Asks at records for the misses before (sim_tell_pending). */
+/* Asks at records for the misses before (sim_notify_pending). */
 static bool places_misses(const struct sim_subscriber *s) { return s->records && (s->missed || s->tlb_missed); }
 
 static bool suits_a_thread(const struct sim *sim)
@@ -250,13 +250,13 @@ static enum c2_status create_tape(struct sim_verdicts *verdicts, struct c2_error
 enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err)
 {
     struct sim_verdicts *verdicts = &sim->verdicts;
-    if (!caches_can_defer(sim->caches) || sim->tells_accesses)
+    if (!caches_can_defer(sim->caches) || sim->notifies_accesses)
         return C2_OK;
     verdicts->to = (struct stream_sink){sim, verdicts_hear, nothing_behind};
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         verdicts->in_order |= hears_both(s);
     sim->counts_pages = counts_pages(sim);
-    sim->waits = sim->counts_pages && !sim->tells_pages;
+    sim->waits = sim->counts_pages && !sim->notifies_pages;
     enum c2_status status = create_tape(verdicts, err);
     if (status == C2_OK && apart && suits_a_thread(sim))
         status = create_ring(verdicts, err);

@@ -8,7 +8,7 @@
  *   the difference of two sums. It is checked, and told; the last one when the run is over.
  *   In a phase that is not MEASURE everything is simulated as ever, but subscribers do not hear of references and
  *   misses (unless they ask for the latter, for what they remember of them), and neither instructions nor owners
- *   count. Records, blocks, marks and memory are told, and the attribution is asked for actors: of a line that is
+ *   count. Records, blocks, marks and memory are notified, and the attribution is asked for actors: of a line that is
  *   lost in a warm-up the miss may be measured.
  *   Where samples are wanted one by one, of each window that was measured and is not empty there are kept its
  *   instructions, and accesses and misses of each level, and the misses of the warm-up before it.
@@ -263,7 +263,7 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     sim->phase_start = now;
     sim->phase = next;
     sim_intervals_begin(sim, next);
-    return status == C2_OK ? sim_tell_window(sim, &window, err) : status;
+    return status == C2_OK ? sim_notify_window(sim, &window, err) : status;
 }
 
 static void window_check_samples(const struct sim *sim)
@@ -295,5 +295,5 @@ enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
     if (sim->samples_kept)
         window_check_samples(sim);
     sim_intervals_check(sim);
-    return sim_tell_finish(sim, err);
+    return sim_notify_finish(sim, err);
 }

@@ -58,7 +58,7 @@ struct item {
     uint64_t pc, tid; /* of the text form; else the thread is 1 */
 };
 
-/* A page, and what was told of it; a block of up to SHAPE_SLOTS slots. */
+/* A page, and what was notified of it; a block of up to SHAPE_SLOTS slots. */
 struct late_page {
     uint64_t page, state; /* a state of 0: none */
 };
@@ -220,7 +220,7 @@ static inline struct late_page *late_page_of(struct stream_trace *t, uint64_t pa
 
 static inline uint64_t wanted_state(unsigned access) { return access == 1 ? TOUCHED | WRITTEN : TOUCHED; }
 
-/* A page is there from its first reference on; its first write is told as well. */
+/* A page is there from its first reference on; its first write is notified as well. */
 static enum c2_status traces_touch_page(struct stream_trace *t, uint64_t page, unsigned access, struct c2_error *err)
 {
     const uint64_t wanted = wanted_state(access);

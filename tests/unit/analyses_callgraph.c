@@ -8,7 +8,7 @@
  * with it: by the call, then by jumps. Of several threads each has a stack of its own, and what it executes costs
  * nothing else; their arcs are one list.
  *
- * The call graph is told of records many at a time, and of misses of one core many at a time, too.
+ * The call graph is notified of records many at a time, and of misses of one core many at a time, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ struct bench {
     struct stream_blocks *blocks;
     const struct made *made[MADE]; /* by number in the table */
     uint32_t made_count;
-    uint64_t words[HELD]; /* records that it has not been told of, of thread told_tid */
+    uint64_t words[HELD]; /* records that it has not been notified of, of thread told_tid */
     uint32_t held, hold;  /* hold: words that it may have to wait for, but for a miss */
     uint32_t told_tid;
     struct sim_subscriber subscriber;
@@ -62,7 +62,7 @@ static enum c2_status create(struct bench *bench, struct c2_error *err)
     return analysis_callgraph.create(&bench->graph, &setup, NULL, err);
 }
 
-static enum c2_status tell(struct bench *bench, bool missing, struct c2_error *err)
+static enum c2_status notify(struct bench *bench, bool missing, struct c2_error *err)
 {
     const struct sim_records records = {.blocks = bench->blocks,
                                         .words = bench->words,
@@ -77,7 +77,7 @@ static enum c2_status tell(struct bench *bench, bool missing, struct c2_error *e
 
 static enum c2_status finish(struct bench *bench, const struct analyses_callgraph_result **out, struct c2_error *err)
 {
-    enum c2_status status = tell(bench, false, err);
+    enum c2_status status = notify(bench, false, err);
     if (status == C2_OK)
         status = bench->subscriber.finish(bench->graph, NULL, err);
     *out = analysis_callgraph.result(bench->graph);
@@ -112,7 +112,7 @@ static void entry(struct bench *bench, uint64_t va, bool resolver)
 static void gone(struct bench *bench, uint64_t start, uint64_t bytes)
 {
     const struct mmu_area area = {.start = {start}, .bytes = bytes};
-    assert_int_equal(C2_OK, tell(bench, false, NULL));
+    assert_int_equal(C2_OK, notify(bench, false, NULL));
     assert_int_equal(C2_OK, bench->subscriber.memory(bench->subscriber.self, false, &area, NULL));
 }
 
@@ -129,12 +129,12 @@ static void miss(struct bench *bench, enum sim_kind kind, struct work *work)
     const uint32_t first = kind == SIM_FETCH ? 2 : 0;
     outcome.event[0].class_ = taken ? CACHES_COHERENCE : CACHES_COLD;
     outcome.event[1].class_ = CACHES_CONFLICT;
-    const struct sim_miss told = {.kind = kind, .outcome = &outcome};
+    const struct sim_miss notified = {.kind = kind, .outcome = &outcome};
     const uint16_t bits = sim_counted_bits(kind, 12);
     const struct caches_brief brief[] = {{.bits = bits, .level = (uint8_t)first, .class_ = CACHES_COLD},
                                          {.bits = bits, .level = 1, .class_ = CACHES_CONFLICT}};
     if (bench->machine.cores > 1)
-        assert_int_equal(C2_OK, bench->subscriber.missed(bench->subscriber.self, &told, NULL));
+        assert_int_equal(C2_OK, bench->subscriber.missed(bench->subscriber.self, &notified, NULL));
     else
         assert_int_equal(C2_OK, bench->subscriber.counted(bench->subscriber.self, brief, 2, NULL));
     work->cost[bench->events.by_kind[first][kind]]++;
@@ -162,7 +162,7 @@ static void hold(struct bench *bench, const struct made *made, uint32_t insns, u
     const bool whole = insns == made->block.insn_count;
     const uint32_t slots = whole ? made->block.slot_count : 0;
     if (bench->tid != bench->told_tid || bench->held + 2 > HELD)
-        assert_int_equal(C2_OK, tell(bench, false, NULL));
+        assert_int_equal(C2_OK, notify(bench, false, NULL));
     bench->told_tid = bench->tid;
     bench->words[bench->held++] = stream_header(number_of(bench, made), insns, slots);
     if (slots != 0)
@@ -176,7 +176,7 @@ static struct work execute(struct bench *bench, const struct made *made, uint32_
     const bool whole = insns == made->block.insn_count;
     hold(bench, made, insns, slot);
     if (misses != 0 || bench->held > bench->hold)
-        assert_int_equal(C2_OK, tell(bench, misses != 0, NULL));
+        assert_int_equal(C2_OK, notify(bench, misses != 0, NULL));
     analyses_callgraph_check(bench->graph);
     work.cost[ANALYSES_IR] = insns;
     if (whole && made->block.slot_count != 0)
@@ -710,7 +710,7 @@ static void no_memory(void **state)
             status = analyses_callgraph_entry(bench.graph, (struct guest_va){G}, true, &err);
         if (status == C2_OK) {
             bench.subscriber = analysis_callgraph.subscriber(bench.graph);
-            status = tell(&bench, true, &err);
+            status = notify(&bench, true, &err);
         }
         if (status == C2_OK)
             status = finish(&bench, &result, &err);

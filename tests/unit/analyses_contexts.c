@@ -112,7 +112,7 @@ static void arguments(struct bench *bench, unsigned function, uint64_t number, c
 }
 
 /* All of the block, whose slot has this address. */
-static enum c2_status tell(const struct bench *bench, const struct made *made, uint64_t slot, struct c2_error *err)
+static enum c2_status notify(const struct bench *bench, const struct made *made, uint64_t slot, struct c2_error *err)
 {
     const uint64_t words[] = {stream_header(made->number, 2, made->block.slot_count), slot};
     const struct sim_records records = {
@@ -125,7 +125,7 @@ static void execute(struct bench *bench, struct made *made, uint64_t slot, unsig
 {
     struct caches_outcome outcome = {.depth = 1, .served_by = 1};
     outcome.event[0].class_ = CACHES_COLD;
-    assert_int_equal(C2_OK, tell(bench, made, slot, NULL));
+    assert_int_equal(C2_OK, notify(bench, made, slot, NULL));
     analyses_callgraph_check(bench->graph);
     if (!made->met)
         made->first_code = bench->codes;
@@ -134,9 +134,9 @@ static void execute(struct bench *bench, struct made *made, uint64_t slot, unsig
     bench->counts.instructions += 2;
     bench->counts.reads += made->block.slot_count != 0 && made->slots[0].kind != STREAM_WRITE;
     bench->counts.writes += made->block.slot_count != 0 && made->slots[0].kind != STREAM_READ;
-    const struct sim_miss told = {.kind = SIM_READ, .code = made->first_code + 1, .outcome = &outcome};
+    const struct sim_miss notified = {.kind = SIM_READ, .code = made->first_code + 1, .outcome = &outcome};
     for (unsigned i = 0; i < misses; i++)
-        assert_int_equal(C2_OK, bench->subscriber.missed(bench->graph, &told, NULL));
+        assert_int_equal(C2_OK, bench->subscriber.missed(bench->graph, &notified, NULL));
 }
 
 /* ------------------------------------------------------------------ the twin */
@@ -550,7 +550,7 @@ static void without_memory(void **state)
             bench.subscriber = analysis_callgraph.subscriber(graph);
             for (unsigned part = 0; part < PARTS && status == C2_OK; part++) {
                 const struct made *made = &made_of[part];
-                status = tell(&bench, made, STACK, &err);
+                status = notify(&bench, made, STACK, &err);
                 bench.counts.instructions += 2;
                 bench.counts.reads += made->block.slot_count != 0 && made->slots[0].kind != STREAM_WRITE;
                 bench.counts.writes += made->block.slot_count != 0 && made->slots[0].kind != STREAM_READ;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * explain: what is told of a miss against a list of all accesses that is searched from end to end: when each line of
- * the set came and was touched, when the missed one left and for which, and how many others were asked for since.
+ * explain: what is notified of a miss against a list of all accesses that is searched from end to end: when each line
+ * of the set came and was touched, when the missed one left and for which, and how many others were asked for since.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,7 +187,7 @@ static void compare_story(const struct run *run, const struct explain_story *sto
 
 /* ------------------------------------------------------------------ tests */
 
-/* miss: "": a typical one. Says the class of the miss that was told. */
+/* miss: "": a typical one. Says the class of the miss that was notified. */
 static enum caches_class explained(uint64_t seed, const char *miss)
 {
     static struct run run;
@@ -213,17 +213,17 @@ static void beside_the_list(void **state)
 {
     static const enum caches_policy policies[] = {CACHES_LRU, CACHES_FIFO, CACHES_RANDOM, CACHES_TREE_PLRU,
                                                   CACHES_DRRIP};
-    unsigned told[EXPLAIN_CLASSES] = {0};
+    unsigned notified[EXPLAIN_CLASSES] = {0};
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         char miss[16];
         machine.levels[0].policy = policies[seed % (sizeof policies / sizeof policies[0])];
         snprintf(miss, sizeof miss, "%llu", (unsigned long long)(1 + seed * 7 % 120));
-        told[explained(seed, miss)]++;
-        told[explained(seed, "")]++;
+        notified[explained(seed, miss)]++;
+        notified[explained(seed, "")]++;
     }
     machine.levels[0].policy = CACHES_LRU;
-    assert_true(told[CACHES_COLD] > 0 && told[CACHES_CAPACITY] > 0 && told[CACHES_CONFLICT] > 0);
+    assert_true(notified[CACHES_COLD] > 0 && notified[CACHES_CAPACITY] > 0 && notified[CACHES_CONFLICT] > 0);
 }
 
 static void every_allocation_may_fail(void **state)

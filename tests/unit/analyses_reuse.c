@@ -81,7 +81,7 @@ static void distances_are_those_of_a_list(void **state)
     the_same_as_a_list(2, 30000, 300, 0);
     the_same_as_a_list(3, 30000, 4000, 0); /* renumbered, and grown */
     the_same_as_a_list(4, 40000, 50, 0);
-    the_same_as_a_list(5, 3000, 50, 1000); /* the list is told another line once */
+    the_same_as_a_list(5, 3000, 50, 1000); /* the list is notified another line once */
 }
 
 /* ------------------------------------------------------------------ lines that are removed */

@@ -25,7 +25,7 @@ struct slow_stay {
     struct slow_stay *next;
 };
 
-/* What is told of the end of a stay, as one number each. */
+/* What is notified of the end of a stay, as one number each. */
 struct ended {
     uint64_t list[MOST_ENDED];
     uint32_t count;
@@ -156,7 +156,7 @@ static void slow_touch(struct both *both, uint32_t level, uint64_t line, uint32_
 
 /* ------------------------------------------------------------------ one step */
 
-static void tell_prefetches(struct both *both, const struct stays_actor *actor)
+static void notify_prefetches(struct both *both, const struct stays_actor *actor)
 {
     size_t count;
     const struct caches_prefetched *events = caches_prefetched(both->caches, &count);
@@ -187,7 +187,7 @@ static void do_step(struct both *both, const struct step *step)
     assert_int_equal(stays_missed(both->stays, line.v, fetch, first, &outcome, &actor, step_from, step_bytes, NULL),
                      C2_OK);
     stays_touch(both->stays, line.v, fetch, first, step_from, step_bytes);
-    tell_prefetches(both, &actor);
+    notify_prefetches(both, &actor);
     /* The twin's prefetches are part of its access: it is stopped between the two. */
     const enum caches_side side = step->walk ? CACHES_DATA : step->side;
     const uint64_t virtual_ = step->walk ? step->physical : step->virtual_;

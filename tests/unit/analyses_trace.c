@@ -47,8 +47,8 @@ static char *take_file(const char *name, size_t *bytes)
     return content;
 }
 
-static void tell(struct sim_subscriber trace, enum sim_kind kind, uint32_t tid, uint64_t pc, uint64_t va, uint64_t pa,
-                 uint32_t size)
+static void notify(struct sim_subscriber trace, enum sim_kind kind, uint32_t tid, uint64_t pc, uint64_t va, uint64_t pa,
+                   uint32_t size)
 {
     struct sim_reference reference = {.kind = kind, .tid = tid, .size = size, .pc = {pc}, .va = {va}, .parts = 1};
     reference.part[0].va.v = va;
@@ -74,17 +74,17 @@ static enum c2_status create(struct analysis **out, const char *path, struct c2_
     return analysis_trace.create(out, &setup, NULL, err);
 }
 
-static void tell_all(struct analysis *trace)
+static void notify_all(struct analysis *trace)
 {
     struct sim_subscriber subscriber = analysis_trace.subscriber(trace);
-    tell(subscriber, SIM_FETCH, 1, 0x401000, 0x401000, 0x1000, 5);
-    tell(subscriber, SIM_READ, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
-    tell(subscriber, SIM_WRITE, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
-    tell(subscriber, SIM_FETCH, 12, 0x401005, 0x401005, 0x1005, 3);
-    tell(subscriber, SIM_READ, 12, 0x401005, 0x10003c, 0xffff0003c, 16);
-    tell(subscriber, SIM_WRITE, 12, 0x401005, 0x200fc0, 0x30fc0, 512);
-    tell(subscriber, SIM_READ, 4294967295u, 0xffffffffffffffff, 0, 0, 1);
-    tell(subscriber, SIM_FETCH, 1, 0x401ffe, 0x401ffe, 0x61ffe, 4);
+    notify(subscriber, SIM_FETCH, 1, 0x401000, 0x401000, 0x1000, 5);
+    notify(subscriber, SIM_READ, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
+    notify(subscriber, SIM_WRITE, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
+    notify(subscriber, SIM_FETCH, 12, 0x401005, 0x401005, 0x1005, 3);
+    notify(subscriber, SIM_READ, 12, 0x401005, 0x10003c, 0xffff0003c, 16);
+    notify(subscriber, SIM_WRITE, 12, 0x401005, 0x200fc0, 0x30fc0, 512);
+    notify(subscriber, SIM_READ, 4294967295u, 0xffffffffffffffff, 0, 0, 1);
+    notify(subscriber, SIM_FETCH, 1, 0x401ffe, 0x401ffe, 0x61ffe, 4);
 }
 
 static const char text_golden[] = "F 401000 401000 1000 5 1\n"
@@ -123,7 +123,7 @@ static void write_trace(const char *name, int times)
     struct c2_error err;
     assert_int_equal(C2_OK, create(&trace, path_of(name), &err));
     for (int i = 0; i < times; i++)
-        tell_all(trace);
+        notify_all(trace);
     assert_int_not_equal(0, access(path_of(name), F_OK)); /* not before it is whole */
     assert_int_equal(C2_OK, analysis_trace.commit(trace, &err));
     analysis_trace.destroy(trace);
@@ -203,7 +203,7 @@ static void given_up_leaves_nothing(void **state)
     (void)state;
     struct analysis *trace;
     assert_int_equal(C2_OK, create(&trace, path_of("b.zst"), NULL));
-    tell_all(trace);
+    notify_all(trace);
     analysis_trace.destroy(trace);
     assert_int_not_equal(0, access(path_of("b.zst"), F_OK));
 }
@@ -215,7 +215,7 @@ static void a_full_disk(void **state)
     struct analysis *trace;
     struct c2_error err;
     assert_int_equal(C2_OK, create(&trace, "/dev/full", &err));
-    tell_all(trace);
+    notify_all(trace);
     assert_int_not_equal(C2_OK, analysis_trace.commit(trace, &err));
     assert_non_null(strstr(err.text, "/dev/full"));
     analysis_trace.destroy(trace);
@@ -223,8 +223,8 @@ static void a_full_disk(void **state)
     struct sim_subscriber subscriber = analysis_trace.subscriber(trace);
     struct sim_reference reference = {.kind = SIM_READ, .parts = 1, .size = 1};
     enum c2_status status = C2_OK;
-    int told = 0;
-    for (; told < 1000000 && status == C2_OK; told++)
+    int notified = 0;
+    for (; notified < 1000000 && status == C2_OK; notified++)
         status = subscriber.references(subscriber.self, &reference, 1, &err);
     assert_int_equal(C2_ERR_IO, status);
     assert_string_equal("cannot write the trace \"/dev/full\": No space left on device", err.text);

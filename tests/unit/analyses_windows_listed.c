@@ -35,7 +35,7 @@ static const struct analyses_windows_result *result(const struct bench *bench)
     return analysis_windows.result(bench->windows);
 }
 
-static void tell(struct bench *bench, uint64_t instructions)
+static void notify(struct bench *bench, uint64_t instructions)
 {
     const struct sim_interval interval = {.of = {.counts = {.instructions = instructions, .reads = 7}}};
     assert_int_equal(C2_OK, bench->subscriber.interval(bench->windows, &interval, NULL));
@@ -76,7 +76,7 @@ static void the_first_are_listed_all_are_written(void **state)
     (void)state;
     create(&bench);
     for (uint32_t i = 0; i < ANALYSES_WINDOWS_LISTED + 3; i++)
-        tell(&bench, 2000);
+        notify(&bench, 2000);
     const size_t listed = ((const struct analyses_windows_result *)analysis_windows.result(bench.windows))->listed;
     assert_int_equal(0, listed); /* until the run is over */
     assert_int_equal(ANALYSES_WINDOWS_LISTED + 3, result(&bench)->count);
@@ -91,10 +91,10 @@ static void phases_are_numbered_and_empty_ones_are_not(void **state)
     char last[64];
     (void)state;
     create(&bench);
-    tell(&bench, 2000);
+    notify(&bench, 2000);
     end_phase(&bench);
     end_phase(&bench);
-    tell(&bench, 300);
+    notify(&bench, 300);
     assert_int_equal(2, lines(&bench, last));
     assert_memory_equal("2,2,2000,300,", last, 13);
 }
@@ -105,12 +105,12 @@ static void what_is_dropped_is_not_written(void **state)
     char last[64];
     (void)state;
     create(&bench);
-    tell(&bench, 2000);
-    tell(&bench, 2000);
+    notify(&bench, 2000);
+    notify(&bench, 2000);
     end_phase(&bench);
     assert_int_equal(C2_OK, bench.subscriber.dropped(bench.windows, NULL));
     assert_int_equal(0, result(&bench)->count);
-    tell(&bench, 11);
+    notify(&bench, 11);
     assert_int_equal(1, lines(&bench, last));
     assert_memory_equal("1,1,0,11,0,7,", last, 13);
 }

@@ -222,7 +222,7 @@ static void large_pages_in_pieces(void **state)
     assert_counts(tlb, 0, 3, 2);
     assert_counts(tlb, 1, 0, 0);
     caches_tlbs_forget(tlb, (struct guest_va){(1 << 30) + 0x5000},
-                       1); /* the page is 1G, but only this piece was told of */
+                       1); /* the page is 1G, but only this piece was notified of */
     assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){1 << 30}, 2, NULL), 2);
     assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){(1 << 30) + 0x200000}, 2, NULL), 0);
     assert_int_equal(caches_tlb_coverage(&config.tlb[0], CACHES_KIND_2M), 16 << 20);

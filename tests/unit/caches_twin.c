@@ -141,7 +141,7 @@ struct pair {
     bool begun;     /* there was one */
 };
 
-static void tell_fifo(struct pair *pair, enum sim_kind kind, uint64_t physical, const struct caches_outcome *outcome)
+static void notify_fifo(struct pair *pair, enum sim_kind kind, uint64_t physical, const struct caches_outcome *outcome)
 {
     const uint32_t first = kind == SIM_WALK ? pair->twin->machine.walks_from : 0;
     const struct sim_miss miss = {
@@ -162,7 +162,7 @@ static bool do_walk(struct pair *pair, uint64_t physical, bool wanted)
     assert_int_equal(caches_walk(pair->caches, line, &served_by, wanted || pair->fifo ? &outcome : NULL, NULL), C2_OK);
     twin_walk(pair->twin, physical);
     if (pair->fifo)
-        tell_fifo(pair, SIM_WALK, physical, &outcome);
+        notify_fifo(pair, SIM_WALK, physical, &outcome);
     return served_by == pair->twin->outcome.served_by &&
            (!wanted || same_outcome(&outcome, pair->twin, pair->evictors));
 }
@@ -198,7 +198,7 @@ static bool do_access(struct pair *pair, const struct step *step, uint64_t physi
     if (!try || !do_steps(pair, step, line, &outcome))
         assert_int_equal(caches_access(pair->caches, step->side, step->write, virtual_, line, out, NULL), C2_OK);
     if (pair->fifo)
-        tell_fifo(pair, step->side == CACHES_FETCH ? SIM_FETCH : SIM_READ, physical, &outcome);
+        notify_fifo(pair, step->side == CACHES_FETCH ? SIM_FETCH : SIM_READ, physical, &outcome);
     return !wanted || same_outcome(&outcome, pair->twin, pair->evictors);
 }
 
@@ -295,8 +295,8 @@ static bool do_instruction(struct pair *pair, const struct step *step, enum wron
     caches_set_instruction(pair->caches, (struct guest_va){step->pc});
     caches_set_clock(pair->caches, pair->twin->instructed.now);
     if (what != CACHES_STORE_PAST) {
-        const enum caches_instruction told = wrong == RIGHT ? what : CACHES_FLUSH;
-        assert_int_equal(caches_instruct(pair->caches, told, virtual_, line, tag, NULL), C2_OK);
+        const enum caches_instruction notified = wrong == RIGHT ? what : CACHES_FLUSH;
+        assert_int_equal(caches_instruct(pair->caches, notified, virtual_, line, tag, NULL), C2_OK);
         twin_instruct(pair->twin, what, step->virtual_, step->physical, tag);
         return same_pair(pair) && same_instructed(pair);
     }

@@ -47,27 +47,27 @@ static void set_up(struct world *world)
 
 /* ------------------------------------------------------------------ two simulators */
 
-struct told {
+struct notified {
     struct sim_totals *list;
     size_t count;
     uint64_t records, fetches, instructions; /* instructions of the records told, fetches, and those of the intervals */
 };
 
-static void keep(struct told *told, const struct sim_totals *of)
+static void keep(struct notified *notified, const struct sim_totals *of)
 {
-    told->list = realloc(told->list, (told->count + 1) * sizeof *told->list);
-    assert_non_null(told->list);
-    told->list[told->count++] = *of;
+    notified->list = realloc(notified->list, (notified->count + 1) * sizeof *notified->list);
+    assert_non_null(notified->list);
+    notified->list[notified->count++] = *of;
 }
 
 static enum c2_status interval(void *self, const struct sim_interval *ended, struct c2_error *err)
 {
-    struct told *told = self;
+    struct notified *notified = self;
     (void)err;
-    keep(told, &ended->of);
-    told->instructions += ended->of.counts.instructions;
-    assert_true(told->records == 0 || told->records - ended->rest == told->instructions);
-    assert_true(told->fetches == 0 || told->fetches == told->instructions);
+    keep(notified, &ended->of);
+    notified->instructions += ended->of.counts.instructions;
+    assert_true(notified->records == 0 || notified->records - ended->rest == notified->instructions);
+    assert_true(notified->fetches == 0 || notified->fetches == notified->instructions);
     return C2_OK;
 }
 
@@ -80,11 +80,11 @@ static enum c2_status window(void *self, const struct sim_window *ended, struct 
     return C2_OK;
 }
 
-static enum c2_status records(void *self, const struct sim_records *told, struct c2_error *err)
+static enum c2_status records(void *self, const struct sim_records *notified, struct c2_error *err)
 {
     (void)err;
-    for (const uint64_t *at = told->words; at < told->end; at = sim_record_behind(at))
-        ((struct told *)self)->records += stream_header_insns(*at);
+    for (const uint64_t *at = notified->words; at < notified->end; at = sim_record_behind(at))
+        ((struct notified *)self)->records += stream_header_insns(*at);
     return C2_OK;
 }
 
@@ -93,7 +93,7 @@ static enum c2_status references(void *self, const struct sim_reference *list, s
 {
     (void)err;
     for (size_t i = 0; i < count; i++)
-        ((struct told *)self)->fetches += list[i].kind == SIM_FETCH;
+        ((struct notified *)self)->fetches += list[i].kind == SIM_FETCH;
     return C2_OK;
 }
 
@@ -208,7 +208,7 @@ static void string(struct world *world, struct feed *whole, struct feed *parted,
 /* listener: 0 to nothing else, 1 to misses, 2 to records as well, 3 to references. */
 static void cut_alike(struct world *world, uint64_t every, unsigned listener)
 {
-    struct told intervals = {.count = 0}, windows = {.count = 0}, other = {.count = 0};
+    struct notified intervals = {.count = 0}, windows = {.count = 0}, other = {.count = 0};
     const struct sim_subscriber subscribers[] = {{.self = &intervals,
                                                   .interval_instructions = every,
                                                   .interval = interval,
@@ -264,9 +264,9 @@ static void each_access_is_in_its_interval(void **state)
     const struct stream_block block = {{0x400000}, 16, 4, 4, STREAM_JUMP, insns, slots};
     const uint64_t words[] = {0x10000, 0x10040, 0x10080, 0x10000};
     struct world world;
-    struct told told = {.count = 0};
+    struct notified notified = {.count = 0};
     struct feed *feed = calloc(1, sizeof *feed);
-    const struct sim_subscriber subscriber = {.self = &told, .interval_instructions = 3, .interval = interval};
+    const struct sim_subscriber subscriber = {.self = &notified, .interval_instructions = 3, .interval = interval};
     uint32_t number;
     (void)state;
     assert_int_equal(C2_OK, stream_blocks_create(&world.blocks, NULL));
@@ -277,18 +277,18 @@ static void each_access_is_in_its_interval(void **state)
     put(feed, stream_header(number, 4, 4), words);
     flush(feed);
     assert_int_equal(C2_OK, sim_finish(feed->sim, NULL));
-    assert_int_equal(3, told.count); /* 3 cold; the first line twice, the second; the third and the first */
-    assert_int_equal(3, told.list[0].levels[0].cold);
-    assert_int_equal(1, told.list[0].l1i.cold);
-    assert_int_equal(1, told.list[0].tlbs[0].misses);
-    assert_int_equal(3, told.list[1].levels[0].hits);
-    assert_int_equal(3, told.list[1].tlbs[0].accesses);
-    assert_int_equal(0, told.list[1].l1i.accesses);
-    assert_int_equal(2, told.list[2].counts.instructions);
-    assert_int_equal(2, told.list[2].levels[0].hits);
+    assert_int_equal(3, notified.count); /* 3 cold; the first line twice, the second; the third and the first */
+    assert_int_equal(3, notified.list[0].levels[0].cold);
+    assert_int_equal(1, notified.list[0].l1i.cold);
+    assert_int_equal(1, notified.list[0].tlbs[0].misses);
+    assert_int_equal(3, notified.list[1].levels[0].hits);
+    assert_int_equal(3, notified.list[1].tlbs[0].accesses);
+    assert_int_equal(0, notified.list[1].l1i.accesses);
+    assert_int_equal(2, notified.list[2].counts.instructions);
+    assert_int_equal(2, notified.list[2].levels[0].hits);
     sim_destroy(feed->sim);
     stream_blocks_destroy(world.blocks);
-    free(told.list), free(feed);
+    free(notified.list), free(feed);
 }
 
 int main(void)

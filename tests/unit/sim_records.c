@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Records told many at a time, and what is noted among misses that are told later: the same random stream is simulated
- * for one that gets it record by record, so that each miss is that of the record told last, and for one that is
- * notified as late as may be. Both number the records that are not quiet; each miss must have happened in the same one,
- * in the same order.
+ * Records told many at a time, and what is noted among misses that are notified later: the same random stream is
+ * simulated for one that gets it record by record, so that each miss is that of the record told last, and for one that
+ * is notified as late as may be. Both number the records that are not quiet; each miss must have happened in the same
+ * one, in the same order.
  * References told many at a time, between misses: they come in the order in which a simulator refers that does each
  * record instruction by instruction, misses in their places.
  */
@@ -25,7 +25,7 @@
 enum shape {
     SMALL,
     USUAL,     /* of the loops that are made for such a one */
-    ONE_STAGE, /* misses are told at once */
+    ONE_STAGE, /* misses are notified at once */
     SPLIT,     /* loads and stores have TLBs of their own: the write of a modify may miss where its read did not */
 };
 
@@ -85,7 +85,7 @@ struct log {
 struct listener {
     const struct world *world;
     uint64_t place, misses_at; /* places: of the last record told, and where misses are */
-    uint64_t told, calls;
+    uint64_t notified, calls;
     struct log misses, pages;
     bool forgets;           /* to have misses told before their place is another */
     uint64_t behind, order; /* records told when they had been simulated; a mixture of records in their order */
@@ -126,7 +126,7 @@ static enum c2_status record(void *self, const struct sim_records *records, stru
         return C2_OK;
     assert_ptr_equal(records->end, sim_record_behind(records->words));
     listener->place += is_place(listener->world, stream_header(executed.number, executed.insns_run, 0));
-    listener->told++;
+    listener->notified++;
     listener->order = mixed(listener->order, stream_header(executed.number, run, slots), executed.words);
     return C2_OK;
 }
@@ -175,11 +175,11 @@ static enum c2_status records(void *self, const struct sim_records *records, str
     listener->calls++;
     for (const uint64_t *word = records->words; word < records->end; word += 1 + stream_header_slots(*word)) {
         listener->place += is_place(listener->world, *word);
-        listener->told++;
+        listener->notified++;
     }
     if (!records->missing || listener->place == listener->misses_at)
         return C2_OK;
-    const enum c2_status status = listener->forgets ? C2_OK : sim_tell_pending(records->sim, err);
+    const enum c2_status status = listener->forgets ? C2_OK : sim_notify_pending(records->sim, err);
     listener->misses_at = listener->place;
     return status;
 }
@@ -323,7 +323,7 @@ static bool heard_alike(struct world *world, enum shape shape, bool apart, bool 
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(C2_OK, sim_finish(feed->sims[i], NULL));
     const bool alike = same(&in_order.misses, &late.misses) && same(&in_order.pages, &late.pages);
-    assert_true(in_order.told == RECORDS && late.told == RECORDS && late.place == in_order.place);
+    assert_true(in_order.notified == RECORDS && late.notified == RECORDS && late.place == in_order.place);
     assert_true(late.calls < RECORDS);
     assert_true(late.behind == RECORDS && late.order == in_order.order);
     sim_destroy(feed->sims[0]), sim_destroy(feed->sims[1]);
@@ -357,7 +357,7 @@ static void not_where_misses_are_told_late(void **state)
 
 /* ------------------------------------------------------------------ references */
 
-/* All that is told, in its order. */
+/* All that is notified, in its order. */
 struct order {
     uint64_t digest, references, misses, pages, records;
     enum sim_kind kind;
@@ -385,7 +385,7 @@ static enum c2_status order_references(void *self, const struct sim_reference *l
     return C2_OK;
 }
 
-/* What misses has been told last. */
+/* What misses has been notified last. */
 static void is_of_last(const struct order *order, enum sim_kind kind, uint64_t va)
 {
     assert_true(kind == SIM_WALK || (kind == order->kind && va < order->end && va + 64 > order->start));

@@ -134,7 +134,7 @@ static void twin_set_instruction(struct twin *twin, uint64_t pc)
         caches_set_instruction(twin->plain, (struct guest_va){pc});
 }
 
-/* Every access is told to the TLBs, at its full length. */
+/* Every access is notified to the TLBs, at its full length. */
 static void twin_tlb(struct twin *twin, enum caches_tlb_side side, uint64_t va)
 {
     struct mmu_walk path;
@@ -437,7 +437,7 @@ static enum c2_status watch_references(void *self, const struct sim_reference *l
     return C2_OK;
 }
 
-/* What misses is what was told last. */
+/* What misses is what was notified last. */
 static enum c2_status watch_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct watch *watch = self;
@@ -525,36 +525,36 @@ static bool tlbs_equal(const struct twin *twin, const struct sim *sim)
 
 /* ------------------------------------------------------------------ attribution */
 
-/* What is told of one simulator. */
-struct told {
+/* What is notified of one simulator. */
+struct notified {
     uint64_t marks, changed, owned[OWNERS];
     uint64_t tally[CACHES_MAX_LEVELS + 1][CACHES_COHERENCE]; /* by level, L1I last; by class */
     uint32_t level_count;
     uint64_t last_number;
     uint64_t digest;          /* of the numbers, kinds and outcomes of all misses */
-    uint64_t counted, calls;  /* of what is told where they are only counted; how often they were told so */
+    uint64_t counted, calls;  /* of what is notified where they are only counted; how often they were notified so */
     uint64_t untranslated[5]; /* by what a walk read, 0: there was none */
     uint64_t with_misses[5];  /* likewise, those that came with a miss of the caches, on whatever thread */
     uint64_t windows;
     struct sim_totals all, measured; /* sums of windows */
 };
 
-static enum c2_status tell_window(void *self, const struct sim_window *window, struct c2_error *err)
+static enum c2_status notify_window(void *self, const struct sim_window *window, struct c2_error *err)
 {
-    struct told *told = self;
+    struct notified *notified = self;
     (void)err;
-    told->windows++;
-    sim_totals_add(&told->all, &window->of);
+    notified->windows++;
+    sim_totals_add(&notified->all, &window->of);
     if (window->phase == STREAM_MEASURE)
-        sim_totals_add(&told->measured, &window->of);
+        sim_totals_add(&notified->measured, &window->of);
     return C2_OK;
 }
 
-static void tell_owner(void *self, struct guest_va va, struct sim_owner *out)
+static void notify_owner(void *self, struct guest_va va, struct sim_owner *out)
 {
-    struct told *told = self;
-    const unsigned owner = owner_of(told->marks, va.v, out);
-    out->refs = &told->owned[owner];
+    struct notified *notified = self;
+    const unsigned owner = owner_of(notified->marks, va.v, out);
+    out->refs = &notified->owned[owner];
 }
 
 /* How long words of actors are: of 16 bits; of 16 until a longer one comes; of 32; of two halves, the upper one of
@@ -570,57 +570,57 @@ static uint64_t actor_of(uint32_t code, enum sim_kind kind)
     return is_short ? word + 1 : high | word | 1u << 31;
 }
 
-static enum c2_status tell_actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
-                                 struct c2_error *err)
+static enum c2_status notify_actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
+                                   struct c2_error *err)
 {
     (void)self, (void)va, (void)err;
     *out = actor_of(code, kind);
     return C2_OK;
 }
 
-static void tell_untranslated(void *self, uint64_t actor, unsigned reads)
+static void notify_untranslated(void *self, uint64_t actor, unsigned reads)
 {
-    struct told *told = self;
+    struct notified *notified = self;
     assert_true(actor != 0 && reads <= 4);
-    told->untranslated[reads]++;
+    notified->untranslated[reads]++;
 }
 
-static void count_brief(struct told *told, const struct caches_brief *miss)
+static void count_brief(struct notified *notified, const struct caches_brief *miss)
 {
     const uint64_t rest = (uint64_t)miss->bits << 24 | (uint64_t)miss->level << 16 | (uint64_t)miss->class_ << 8;
-    told->counted = told->counted * 6364136223846793005u + ((uint64_t)miss->actor << 32 | miss->evictor);
-    told->counted = told->counted * 6364136223846793005u + (rest | miss->same_high);
+    notified->counted = notified->counted * 6364136223846793005u + ((uint64_t)miss->actor << 32 | miss->evictor);
+    notified->counted = notified->counted * 6364136223846793005u + (rest | miss->same_high);
 }
 
-static enum c2_status tell_counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+static enum c2_status notify_counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
 {
-    struct told *told = self;
+    struct notified *notified = self;
     (void)err;
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
         struct caches_brief miss = misses[i];
-        const bool first = miss.level == 0 || miss.level == told->level_count;
+        const bool first = miss.level == 0 || miss.level == notified->level_count;
         if (sim_counted_untranslated(&miss) && first)
-            told->with_misses[sim_counted_reads(&miss)]++;
+            notified->with_misses[sim_counted_reads(&miss)]++;
         miss.bits &= (1u << SIM_COUNTED_UNTRANSLATED) - 1;
-        count_brief(told, &miss);
+        count_brief(notified, &miss);
     }
-    told->calls++;
+    notified->calls++;
     return C2_OK;
 }
 
-static enum c2_status tell_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status notify_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
-    struct told *told = self;
+    struct notified *notified = self;
     (void)err;
-    assert_true(miss->number >= told->last_number);
+    assert_true(miss->number >= notified->last_number);
     assert_true(miss->actor == 0 || miss->actor == actor_of(miss->code, miss->kind));
     assert_true(miss->first < miss->outcome->served_by);
-    told->last_number = miss->number;
+    notified->last_number = miss->number;
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
-        const uint32_t level = i == 0 && miss->kind == SIM_FETCH ? told->level_count : i;
-        told->tally[level][miss->outcome->event[i].class_]++;
-        told->digest = told->digest * 6364136223846793005u + miss->outcome->event[i].class_;
+        const uint32_t level = i == 0 && miss->kind == SIM_FETCH ? notified->level_count : i;
+        notified->tally[level][miss->outcome->event[i].class_]++;
+        notified->digest = notified->digest * 6364136223846793005u + miss->outcome->event[i].class_;
         const uint64_t evictor = miss->outcome->event[i].evictor;
         const struct caches_brief brief = {.actor = (uint32_t)miss->actor,
                                            .evictor = (uint32_t)evictor,
@@ -628,9 +628,9 @@ static enum c2_status tell_missed(void *self, const struct sim_miss *miss, struc
                                            .level = (uint8_t)level,
                                            .class_ = (uint8_t)miss->outcome->event[i].class_,
                                            .same_high = miss->actor >> 32 == evictor >> 32};
-        count_brief(told, &brief);
+        count_brief(notified, &brief);
     }
-    told->digest = told->digest * 6364136223846793005u + (miss->number << 3 | miss->kind);
+    notified->digest = notified->digest * 6364136223846793005u + (miss->number << 3 | miss->kind);
     return C2_OK;
 }
 
@@ -640,7 +640,7 @@ struct unaided {
     uint64_t misses[CACHES_MAX_LEVELS + 1], aided[CACHES_MAX_LEVELS + 1], issued;
 };
 
-static enum c2_status tell_unaided(void *self, const struct sim_miss *miss, uint32_t served_by, struct c2_error *err)
+static enum c2_status notify_unaided(void *self, const struct sim_miss *miss, uint32_t served_by, struct c2_error *err)
 {
     struct unaided *unaided = self;
     (void)err;
@@ -651,7 +651,7 @@ static enum c2_status tell_unaided(void *self, const struct sim_miss *miss, uint
     return C2_OK;
 }
 
-static enum c2_status tell_prefetched(void *self, const struct sim_prefetched *prefetched, struct c2_error *err)
+static enum c2_status notify_prefetched(void *self, const struct sim_prefetched *prefetched, struct c2_error *err)
 {
     struct unaided *unaided = self;
     (void)err;
@@ -666,7 +666,7 @@ struct approach {
     uint64_t accesses[CACHES_MAX_LEVELS + 1], absent[CACHES_MAX_LEVELS + 1];
 };
 
-static enum c2_status tell_approach(void *self, const struct sim_approach *access, struct c2_error *err)
+static enum c2_status notify_approach(void *self, const struct sim_approach *access, struct c2_error *err)
 {
     struct approach *approach = self;
     (void)err;
@@ -684,7 +684,7 @@ static enum c2_status tell_approach(void *self, const struct sim_approach *acces
     return C2_OK;
 }
 
-/* Each line access was told once, with the caches as they were before. */
+/* Each line access was notified once, with the caches as they were before. */
 static bool approaches_equal(const struct sim *sim, const struct approach *approach, bool has_l1i)
 {
     const struct caches_counts *data = caches_level_counts(sim_caches(sim), 0);
@@ -718,20 +718,20 @@ static bool prefetches_equal(const struct twin *twin, const struct sim *sim, con
     return equal && issued == unaided->issued && issued > 1000;
 }
 
-static enum c2_status tell_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+static enum c2_status notify_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
-    struct told *told = self;
+    struct notified *notified = self;
     (void)err;
     assert_int_equal(STREAM_FREED, mark);
-    told->changed = words[0];
-    told->marks++;
+    notified->changed = words[0];
+    notified->marks++;
     return C2_OK;
 }
 
-static void tell_changed(void *self, uint64_t *start, uint64_t *bytes)
+static void notify_changed(void *self, uint64_t *start, uint64_t *bytes)
 {
-    const struct told *told = self;
-    *start = told->changed;
+    const struct notified *notified = self;
+    *start = notified->changed;
     *bytes = (uint64_t)1 << 30;
 }
 
@@ -754,37 +754,37 @@ static bool codes_equal(const struct twin *twin, struct sim *sim)
     return equal;
 }
 
-/* What was told of the attributed simulator is what the twin has counted. */
-static bool attributed_equal(const struct twin *twin, struct sim *sim, const struct told *told)
+/* What was notified of the attributed simulator is what the twin has counted. */
+static bool attributed_equal(const struct twin *twin, struct sim *sim, const struct notified *notified)
 {
-    bool equal = memcmp(twin->owned, told->owned, sizeof twin->owned) == 0 && codes_equal(twin, sim);
-    for (uint32_t i = 0; i < told->level_count; i++)
-        equal = equal && tallies_equal(&told->measured.levels[i], told->tally[i]);
+    bool equal = memcmp(twin->owned, notified->owned, sizeof twin->owned) == 0 && codes_equal(twin, sim);
+    for (uint32_t i = 0; i < notified->level_count; i++)
+        equal = equal && tallies_equal(&notified->measured.levels[i], notified->tally[i]);
     uint64_t walks = 0, reads = 0;
     for (unsigned i = 1; i <= 4; i++) {
-        walks += told->untranslated[i];
-        reads += told->untranslated[i] * i;
+        walks += notified->untranslated[i];
+        reads += notified->untranslated[i] * i;
     }
-    equal = equal && told->untranslated[0] + walks == told->measured.tlb_misses;
-    equal = equal && walks == told->measured.walks.count && reads == told->measured.walks.reads;
-    return equal && tallies_equal(&told->measured.l1i, told->tally[told->level_count]);
+    equal = equal && notified->untranslated[0] + walks == notified->measured.tlb_misses;
+    equal = equal && walks == notified->measured.walks.count && reads == notified->measured.walks.reads;
+    return equal && tallies_equal(&notified->measured.l1i, notified->tally[notified->level_count]);
 }
 
-static bool counted_equal(const struct told *told, const struct told *brief)
+static bool counted_equal(const struct notified *notified, const struct notified *brief)
 {
-    bool equal = told->counted == brief->counted;
+    bool equal = notified->counted == brief->counted;
     for (unsigned reads = 0; reads <= 4; reads++)
-        equal = equal && told->untranslated[reads] == brief->untranslated[reads] + brief->with_misses[reads];
+        equal = equal && notified->untranslated[reads] == brief->untranslated[reads] + brief->with_misses[reads];
     return equal;
 }
 
 /* Wherever the run was cut, the windows add up to it. */
-static bool windows_add_up(const struct told *told, const struct sim *sim)
+static bool windows_add_up(const struct notified *notified, const struct sim *sim)
 {
-    const struct sim_totals *all = &told->all;
+    const struct sim_totals *all = &notified->all;
     bool equal = memcmp(&all->counts, sim_counts(sim), sizeof all->counts) == 0 &&
                  memcmp(all->walk_reads, sim_walk_reads(sim), sizeof all->walk_reads) == 0;
-    for (uint32_t i = 0; i < told->level_count; i++)
+    for (uint32_t i = 0; i < notified->level_count; i++)
         equal = equal && counts_equal(&all->levels[i], caches_level_counts(sim_caches(sim), i));
     if (caches_machine(sim_caches(sim))->has_l1i)
         equal = equal && counts_equal(&all->l1i, caches_l1i_counts(sim_caches(sim)));
@@ -792,8 +792,8 @@ static bool windows_add_up(const struct told *told, const struct sim *sim)
         equal = equal && memcmp(&all->tlbs[i], caches_tlbs_counts(sim_tlb(sim), i), sizeof all->tlbs[i]) == 0;
     if (sim_tlb(sim))
         equal = equal && memcmp(&all->walks, caches_tlbs_walks(sim_tlb(sim)), sizeof all->walks) == 0;
-    return equal && told->windows > RUNS / 160 && told->measured.counts.refs > 1000 &&
-           told->measured.counts.refs < all->counts.refs;
+    return equal && notified->windows > RUNS / 160 && notified->measured.counts.refs > 1000 &&
+           notified->measured.counts.refs < all->counts.refs;
 }
 
 /* A phase begins, in front of a record. */
@@ -823,10 +823,10 @@ static unsigned loops_used;
 static bool same(const struct caches_machine *shape, enum how how, enum mutant mutant, uint64_t seed)
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
-    struct told told = {.level_count = shape->level_count}, also = told, brief = told;
-    const struct sim_attribution attribution = {&told, tell_owner,   tell_actor, tell_untranslated,
-                                                NULL,  tell_changed, NULL};
-    const struct sim_attribution actors = {.self = &brief, .actor = tell_actor, .untranslated = tell_untranslated};
+    struct notified notified = {.level_count = shape->level_count}, also = notified, brief = notified;
+    const struct sim_attribution attribution = {&notified, notify_owner,   notify_actor, notify_untranslated,
+                                                NULL,      notify_changed, NULL};
+    const struct sim_attribution actors = {.self = &brief, .actor = notify_actor, .untranslated = notify_untranslated};
     struct unaided unaided = {.level_count = shape->level_count};
     struct approach approach = {.level_count = shape->level_count};
     const struct caches_machine plain = caches_machine_plain(shape);
@@ -841,22 +841,24 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     struct watch watch = {.twin = &twin, .equal = true};
     const bool counting = seed / 2 % 2 != 0;
     const struct sim_subscriber only_misses = {
-        .self = &brief, .missed = tell_missed, .counted = counting ? tell_counted : NULL};
-    const struct sim_subscriber approaching = {.self = &approach, .in_every_phase = true, .approached = tell_approach};
+        .self = &brief, .missed = notify_missed, .counted = counting ? notify_counted : NULL};
+    const struct sim_subscriber approaching = {
+        .self = &approach, .in_every_phase = true, .approached = notify_approach};
     struct sim_subscriber listeners[] = {
         {.self = &watch,
          .references = how == RECORDS ? NULL : watch_references,
          .missed = how == BOTH && !threads ? watch_missed : NULL,
          .records = how == RECORDS ? watch_records : NULL},
-        {.self = &told, .apart = threads, .mark = tell_mark, .missed = tell_missed, .window = tell_window},
-        {.self = &also, .missed = tell_missed},
-        {.self = &unaided, .in_every_phase = true, .unaided = tell_unaided, .prefetched = tell_prefetched},
+        {.self = &notified, .apart = threads, .mark = notify_mark, .missed = notify_missed, .window = notify_window},
+        {.self = &also, .missed = notify_missed},
+        {.self = &unaided, .in_every_phase = true, .unaided = notify_unaided, .prefetched = notify_prefetched},
     };
     const bool prefetches = caches_machine_prefetches(shape);
     const struct sim_subscriber *first = observed || how >= RECORDS ? listeners : listeners + 1;
     if (how == APPROACHED)
         listeners[0] = approaching;
-    struct sim *sim, *other = NULL; /* the other one is told of misses only, with a thread for what is said of them */
+    struct sim *sim,
+        *other = NULL; /* the other one is notified of misses only, with a thread for what is said of them */
     world_init(world, seed);
     struct sim_config config = {.machine = shape,
                                 .seed = seed,
@@ -927,11 +929,12 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     if (attributed && prefetches)
         equal = equal && prefetches_equal(&twin, sim, &unaided);
     if (attributed)
-        equal = equal && attributed_equal(&twin, sim, &told) && windows_add_up(&told, sim) &&
-                told.digest == also.digest && (counting ? counted_equal(&told, &brief) : told.digest == brief.digest);
+        equal = equal && attributed_equal(&twin, sim, &notified) && windows_add_up(&notified, sim) &&
+                notified.digest == also.digest &&
+                (counting ? counted_equal(&notified, &brief) : notified.digest == brief.digest);
     assert_true(!other || !counting || !SHORTCUT(caches_can_defer(sim_caches(other))) || brief.calls > 1);
     assert_true(brief.calls == 0 || shape->tlb_count == 0 || mutant != HEALTHY || brief.with_misses[0] > 100);
-    assert_true(!attributed || mutant != HEALTHY || (told.marks > RUNS / 80 && told.digest != 0));
+    assert_true(!attributed || mutant != HEALTHY || (notified.marks > RUNS / 80 && notified.digest != 0));
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;
     if (how == APPROACHED)
@@ -973,7 +976,7 @@ static void random_programs(void **state)
     }
 }
 
-/* In both stages, told of each instruction. */
+/* In both stages, notified of each instruction. */
 static void instructions(void **state)
 {
     (void)state;
@@ -1005,7 +1008,7 @@ static void prefetchers(void **state)
         shape.levels[1].prefetch_on = (enum caches_prefetch_on)(i % CACHES_PREFETCH_ONS);
         shape.levels[0].stride_distance = 1;
         shape.levels[1].stream_distance = 2;
-        if (i == 3) /* of which the machine without prefetchers has to be told instructions, too */
+        if (i == 3) /* of which the machine without prefetchers has to be notified instructions, too */
             shape.levels[1].policy = CACHES_SHIP;
         if (i == 4) /* one way: a prefetch evicts the line of the access that it follows */
             shape.levels[0].size_bytes = 1024, shape.levels[0].ways = 1;

@@ -23,7 +23,7 @@ static bool counts_alone(const struct sim *sim)
     return alone;
 }
 
-enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, struct c2_error *err)
+enum c2_status sim_notify_init(struct sim *sim, const struct sim_config *config, struct c2_error *err)
 {
     if (config->subscriber_count == 0)
         return C2_OK;
@@ -35,19 +35,19 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
     bool references = false;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++) {
         const bool records = s->records || s->references, hears = sim_hears_misses(s);
-        sim->tells_records |= records;
+        sim->notifies_records |= records;
         sim->announces |= records && hears;
         sim->announces_always |= records && hears && s->in_every_phase;
-        sim->tells_both[hears] |= s->records && s->references;
+        sim->notifies_both[hears] |= s->records && s->references;
         references |= !!s->references;
-        sim->tells_pages |= !!s->untranslated;
-        sim->tells_upgrades |= !!s->upgraded;
-        sim->tells_accesses |= !!s->approached;
-        sim->tells_walks |= s->every_walk;
-        sim->tells_stores |= s->every_store;
-        sim->tells_misses |= s->block || s->missed || s->tlb_missed || s->prefetched || s->unaided;
+        sim->notifies_pages |= !!s->untranslated;
+        sim->notifies_upgrades |= !!s->upgraded;
+        sim->notifies_accesses |= !!s->approached;
+        sim->notifies_walks |= s->every_walk;
+        sim->notifies_stores |= s->every_store;
+        sim->notifies_misses |= s->block || s->missed || s->tlb_missed || s->prefetched || s->unaided;
         sim->compares |= !!s->unaided;
-        sim->tells_tlb |= !!s->tlb_missed;
+        sim->notifies_tlb |= !!s->tlb_missed;
     }
     sim->counts_alone = SHORTCUT(counts_alone(sim));
     sim->counts_plain = sim->counts_alone && !sim->announces;
@@ -68,40 +68,42 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         if (s->function) \
     s->function(__VA_ARGS__)
 
-enum c2_status sim_tell_memory(const struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err)
+enum c2_status sim_notify_memory(const struct sim *sim, bool appeared, const struct mmu_area *area,
+                                 struct c2_error *err)
 {
     TELL(sim, memory, true, appeared, area, err);
 }
 
-enum c2_status sim_tell_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+enum c2_status sim_notify_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words,
+                               struct c2_error *err)
 {
     TELL(sim, mark, true, mark, words, err);
 }
 
-void sim_tell_emptied(const struct sim *sim) { TELL_ALL(sim, emptied, s->self); }
+void sim_notify_emptied(const struct sim *sim) { TELL_ALL(sim, emptied, s->self); }
 
-enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err) { TELL(sim, dropped, true, err); }
+enum c2_status sim_notify_dropped(const struct sim *sim, struct c2_error *err) { TELL(sim, dropped, true, err); }
 
-enum c2_status sim_tell_records(const struct sim *sim, bool hears, const struct sim_records *records,
-                                struct c2_error *err)
+enum c2_status sim_notify_records(const struct sim *sim, bool hears, const struct sim_records *records,
+                                  struct c2_error *err)
 {
     TELL(sim, records, sim_hears_misses(s) == hears, records, err);
 }
 
-void sim_tell_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads)
+void sim_notify_untranslated(const struct sim *sim, enum sim_kind kind, unsigned reads)
 {
     TELL_ALL(sim, untranslated, s->self, kind, reads);
 }
 
-void sim_tell_upgraded(const struct sim *sim, uint32_t code) { TELL_ALL(sim, upgraded, s->self, code); }
+void sim_notify_upgraded(const struct sim *sim, uint32_t code) { TELL_ALL(sim, upgraded, s->self, code); }
 
-void sim_tell_thread(struct sim *sim, uint32_t tid)
+void sim_notify_thread(struct sim *sim, uint32_t tid)
 {
     sim->told_thread = tid;
     TELL_ALL(sim, thread, s->self, tid);
 }
 
-void sim_tell_block(const struct sim *sim, const struct stream_block *block) { TELL_ALL(sim, block, s->self, block); }
+void sim_notify_block(const struct sim *sim, const struct stream_block *block) { TELL_ALL(sim, block, s->self, block); }
 
 static bool wants_references(const struct sim *sim, const struct sim_subscriber *s, bool hears)
 {
@@ -116,63 +118,64 @@ bool sim_wants_references(const struct sim *sim, bool hears)
     return wants;
 }
 
-enum c2_status sim_tell_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,
-                                   struct c2_error *err)
+enum c2_status sim_notify_references(const struct sim *sim, bool hears, const struct sim_reference *list, size_t count,
+                                     struct c2_error *err)
 {
     TELL(sim, references, wants_references(sim, s, hears), list, count, err);
 }
 
-enum c2_status sim_tell_instructed(const struct sim *sim, const struct sim_reference *named,
-                                   enum caches_instruction what, struct c2_error *err)
+enum c2_status sim_notify_instructed(const struct sim *sim, const struct sim_reference *named,
+                                     enum caches_instruction what, struct c2_error *err)
 {
     const bool measured = sim->phase == STREAM_MEASURE;
     TELL(sim, instructed, measured || s->in_every_phase, named, what, err);
 }
 
-enum c2_status sim_tell_approach(const struct sim *sim, const struct sim_approach *access, struct c2_error *err)
+enum c2_status sim_notify_approach(const struct sim *sim, const struct sim_approach *access, struct c2_error *err)
 {
     TELL(sim, approached, access->measured || s->in_every_phase, access, err);
 }
 
-enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err)
+enum c2_status sim_notify_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
     TELL(sim, tlb_missed, true, miss, err);
 }
 
-enum c2_status sim_tell_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
-                                struct c2_error *err)
+enum c2_status sim_notify_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
+                                  struct c2_error *err)
 {
     TELL(sim, counted, s->missed, misses, count, err);
 }
 
-enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
+enum c2_status sim_notify_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
 {
     TELL(sim, missed, miss->measured || s->in_every_phase, miss, err);
 }
 
 /* A walk's read, or a store that was passed on, that the first level asked has. */
-enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err)
+enum c2_status sim_notify_found(const struct sim *sim, const struct sim_miss *found, struct c2_error *err)
 {
     const bool walk = found->kind == SIM_WALK;
     TELL(sim, missed, (walk ? s->every_walk : s->every_store) && (found->measured || s->in_every_phase), found, err);
 }
 
-enum c2_status sim_tell_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched, struct c2_error *err)
+enum c2_status sim_notify_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched,
+                                     struct c2_error *err)
 {
     TELL(sim, prefetched, prefetched->measured || s->in_every_phase, prefetched, err);
 }
 
-enum c2_status sim_tell_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,
-                                struct c2_error *err)
+enum c2_status sim_notify_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,
+                                  struct c2_error *err)
 {
     TELL(sim, unaided, miss->measured || s->in_every_phase, miss, served_by, err);
 }
 
-enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err) { TELL(sim, batch, true, sim, err); }
+enum c2_status sim_notify_batch(const struct sim *sim, struct c2_error *err) { TELL(sim, batch, true, sim, err); }
 
-enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err)
+enum c2_status sim_notify_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err)
 {
     TELL(sim, window, true, window, err);
 }
 
-enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err) { TELL(sim, finish, true, sim, err); }
+enum c2_status sim_notify_finish(struct sim *sim, struct c2_error *err) { TELL(sim, finish, true, sim, err); }
