@@ -49,7 +49,7 @@
  *   Where misses are, there is a frame, which is marked as having some.
  *
  * Threads
- *   With contexts everything is heard in order; without, misses before their place becomes another. So verdicts have no
+ *   With contexts everything is heard in order; without, misses before their place becomes another. So classes have no
  *   thread of their own.
  *
  * Not modelled

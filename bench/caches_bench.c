@@ -7,7 +7,7 @@
  * EXTRA is what is switched on besides: "evictors" keeps which access made a level lose a line, and reads every
  * outcome. The time is then printed beside that of the plain run just before. "stages" prints the two stages' times
  * apart, each with its own clock on this one thread: contents, with the bench's loop and looking ahead as the simulator
- * does, and verdicts.
+ * does, and classes.
  *
  * Instructions instead of time, for the claim that the L3's size does not matter to a hit in L1:
  *     valgrind --tool=callgrind --toggle-collect='run' caches_bench 8 hits 1000000      (and with 64)
@@ -98,14 +98,14 @@ static double now_ns(void)
 /* Between two stages: as long as a tape of the simulator's. */
 #define TAPE_WORDS (32u * KIB)
 static uint64_t tape[TAPE_WORDS];
-static double verdicts_ns;
+static double classifier_ns;
 
 static bool say_verdicts(struct caches *caches)
 {
     static const struct caches_listener nobody; /* hears of misses: none is noted for him */
     const double start = now_ns();
     const enum c2_status status = caches_hear(caches, tape, caches_deferred(caches), &nobody, NULL);
-    verdicts_ns += now_ns() - start;
+    classifier_ns += now_ns() - start;
     return status == C2_OK;
 }
 
@@ -171,7 +171,7 @@ static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint
     const uint32_t *ahead = extra == STAGES ? caches_far(*caches) : NULL;
     if (!run(*caches, pattern, drawn, PREPARED, ahead, wanted))
         return 0;
-    verdicts_ns = 0;
+    classifier_ns = 0;
     double start = now_ns();
     if (!run(*caches, pattern, drawn, accesses, ahead, wanted))
         return 0;
@@ -193,9 +193,9 @@ static bool measure(const struct pattern *pattern, uint64_t l3_bytes, uint64_t a
     double other = extra == PLAIN || plain <= 0 ? plain : time_of(pattern, drawn, l3_bytes, accesses, extra, &caches);
     if (extra == EVICTORS && other > 0)
         printf("%-13s %7.2f ns  %.2f times as long: %s\n", "", other, other / plain, extra_names[extra]);
-    const double verdicts = verdicts_ns / (double)accesses;
+    const double classifier = classifier_ns / (double)accesses;
     if (extra == STAGES && other > 0)
-        printf("%-13s %7.2f ns  contents, %.2f ns  verdicts\n", "", other - verdicts, verdicts);
+        printf("%-13s %7.2f ns  contents, %.2f ns  verdicts\n", "", other - classifier, classifier);
     caches_destroy(caches);
     free(drawn);
     return other > 0;

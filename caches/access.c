@@ -97,8 +97,8 @@ static inline enum c2_status usual_access(struct caches *caches, cache_access_fu
     *last = slot;
     sign(caches, first, line.virtual_line);
     if (access(&first->front, write, slot, line.physical_line.v) == CACHES_MISSED) {
-        caches_judge(caches, outcome);
-        return C2_UNLIKELY(caches->verdicts->rows.failed) ? no_room(err) : C2_OK;
+        caches_classify(caches, outcome);
+        return C2_UNLIKELY(caches->classifier->rows.failed) ? no_room(err) : C2_OK;
     }
     if (outcome)
         notify_hit(outcome, first->depth);

@@ -98,7 +98,7 @@ struct caches_brief {
  * needs caches_keep_evictors(). */
 void caches_set_actor(struct caches *caches, uint64_t actor);
 /* Before the first access: each level records for each line which actor made it lose that line last. Costs 8 bytes a
- * line and level; where verdicts can be deferred 2, from the first word of more than 16 bits on 4, and as much again
+ * line and level; where classes can be deferred 2, from the first word of more than 16 bits on 4, and as much again
  * near words of more than 32. */
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err);
 

@@ -22,8 +22,8 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line);
 enum caches_tried {
     CACHES_UNTRIED, /* nothing at all has changed, and caches_access() is to be called */
     CACHES_TRIED,   /* a hit in the first level: done, all counts included */
-    CACHES_MISSED,  /* the levels have missed and been filled: caches_judge() or caches_defer() is to be called next */
-    CACHES_FULL,    /* as TRIED, and the tape is full: see caches_defer_to() */
+    CACHES_MISSED, /* the levels have missed and been filled: caches_classify() or caches_defer() is to be called next */
+    CACHES_FULL,   /* as TRIED, and the tape is full: see caches_defer_to() */
 };
 /* With SHiP, caches_set_instruction() comes before each: of a fetch with the address of its line, which has no other
  * instruction. */
@@ -108,7 +108,7 @@ unsigned caches_form(const struct caches *caches);
 /* Others may have been asked meanwhile. */
 static inline void caches_front_forget(struct caches_front *front) { front->notified = CACHES_NO_SLOT; }
 /* What caches_access() would have said of it; the actor may have been set since. */
-void caches_judge(struct caches *caches, struct caches_outcome *outcome);
+void caches_classify(struct caches *caches, struct caches_outcome *outcome);
 
 /* For callers that can look ahead: while *caches_far() is not 0, of late many accesses have missed the second level,
  * and it pays to name lines that will be accessed soon, so that the host fetches the sets that may have them. Changes
@@ -116,7 +116,7 @@ void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 const uint32_t *caches_far(const struct caches *caches);
 void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical_line);
 
-/* ------------------------------------------------------------------ verdicts deferred
+/* ------------------------------------------------------------------ classes deferred
  * On most machines - of one core, without prefetchers, a line has one set in each level - what is said of an access
  * changes nothing of what the levels hold. There an access may be made in two stages: the levels now, and shadows,
  * classes, evictors and outcomes later, from a tape that the first stage writes; on another thread if one likes. */
@@ -139,7 +139,7 @@ struct caches_noted {
     uint64_t actor;              /* its maker, as in caches_set_actor() */
     uint64_t word[CACHES_NOTED]; /* whatever the caller wants to find with the outcome */
 };
-/* After CACHES_MISSED, instead of caches_judge(): CACHES_TRIED, or CACHES_FULL. NULL: no listener. */
+/* After CACHES_MISSED, instead of caches_classify(): CACHES_TRIED, or CACHES_FULL. NULL: no listener. */
 enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted);
 /* The same where misses are only counted, by actor: it takes a third of the words. A caller that defers so defers
  * all accesses so. bits: below 1 << CACHES_BRIEF_BITS, whatever the caller wants to find with it; 0: it is not to be

@@ -62,7 +62,7 @@ void caches_check(const struct caches *caches)
         check_level_counts(caches, &caches->level[i]);
     if (caches->usual) {
         cache_contents_check(caches);
-        cache_verdicts_check(caches->verdicts, caches->node_count);
+        cache_classifier_check(caches->classifier, caches->node_count);
         return;
     }
     for (uint32_t i = 0; i < caches->node_count; i++)
@@ -107,7 +107,7 @@ bool cache_access_holds(struct caches *caches, uint32_t slot)
 static void dump_level(const struct caches *caches, const struct cache_level *level, FILE *to)
 {
     cache_level_counts(caches, level->column);
-    cache_level_dump(level, caches->usual ? &caches->verdicts->level[level->column].shadow : &level->shadow, to);
+    cache_level_dump(level, caches->usual ? &caches->classifier->level[level->column].shadow : &level->shadow, to);
 #define X(field, help) fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->counts.field, help);
     CACHES_COUNTERS(X)
     CACHES_STORE_COUNTERS(X)

@@ -10,7 +10,7 @@
  *   of a set stay where they are, and policy.c says which has to leave.
  *   A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and which lines had
  *   to leave them; and before that which lines exclusive levels have lost besides. All else - shadows, classes,
- *   evictors, outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing here.
+ *   evictors, outcomes - is said later of what is written down of it (tape.c, class.c), and changes nothing here.
  *
  * Counting
  *   Hits and misses by reads and writes, write-backs, back-invalidations. The rest of a level's counts is made of these

@@ -3,7 +3,7 @@
  * general: a usual machine in the middle of a run becomes one like all others.
  *
  * Model
- *   What contents.c and verdict.c know - lines in sets by age, stamps and evictors in rows, counts in parts - is put
+ *   What contents.c and class.c know - lines in sets by age, stamps and evictors in rows, counts in parts - is put
  *   where path.c looks for it: ways and seats, states, counts. Slots stay what they are. From then on every access goes
  *   the long way, to the same counts; it does so where something happens that the short one has no place for
  *   (instructed.c).
@@ -17,9 +17,9 @@
 /* Stamps and evictors of one line. */
 static void move_row(struct caches *caches, uint32_t slot)
 {
-    struct cache_rows *rows = &caches->verdicts->rows;
+    struct cache_rows *rows = &caches->classifier->rows;
     for (uint32_t column = 0; column < caches->node_count; column++) {
-        const uint32_t *stamp = cache_stamp(&rows->stamps, slot, caches->verdicts->level[column].shadow.at);
+        const uint32_t *stamp = cache_stamp(&rows->stamps, slot, caches->classifier->level[column].shadow.at);
         if (!stamp)
             continue; /* of L1I, beside which there is nothing: it was never asked */
         cache_lines_state(&caches->lines, slot, column)->stamp = *stamp;
@@ -30,7 +30,7 @@ static void move_row(struct caches *caches, uint32_t slot)
 
 static void move_shadow(struct caches *caches, uint32_t column)
 {
-    struct cache_shadow *from = &caches->verdicts->level[column].shadow, *to = &caches->level[column].shadow;
+    struct cache_shadow *from = &caches->classifier->level[column].shadow, *to = &caches->level[column].shadow;
     *to = *from;
     to->stamps = &caches->lines.stamps;
     to->at = 2 * column;
@@ -83,8 +83,8 @@ enum c2_status cache_generalize(struct caches *caches, struct c2_error *err)
 {
     cache_tape_catch_up(caches);
     C2_ASSERT(caches->tape.end.at == caches->tape.words &&
-              caches->verdicts->rows.stamps.groups == caches->lines.groups);
-    if (!cache_lines_dress(&caches->lines, caches->verdicts->rows.evictors != CACHE_ROWS_NONE))
+              caches->classifier->rows.stamps.groups == caches->lines.groups);
+    if (!cache_lines_dress(&caches->lines, caches->classifier->rows.evictors != CACHE_ROWS_NONE))
         return c2_fail_memory(err, "the table of lines accessed");
     for (uint32_t i = 0; i < caches->node_count; i++)
         cache_level_counts(caches, i);
@@ -96,9 +96,9 @@ enum c2_status cache_generalize(struct caches *caches, struct c2_error *err)
         move_sets(caches, &caches->level[i]);
         leave_front(&caches->level[i].front);
     }
-    const bool failed = caches->verdicts->rows.failed;
+    const bool failed = caches->classifier->rows.failed;
     cache_tape_end(caches);
-    caches->verdicts = NULL;
+    caches->classifier = NULL;
     caches->tape = (struct cache_tape){.words = NULL};
     caches->far = 0;
     caches->last[CACHES_DATA] = caches->last[CACHES_FETCH] = LINES_NO_SLOT;

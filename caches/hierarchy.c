@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The hierarchy: the levels of a machine, put together. This file has the life of it, access.c the way of an
- * access up to the first miss, path.c what follows. Usual machines take contents.c and, later, verdict.c instead, which
+ * access up to the first miss, path.c what follows. Usual machines take contents.c and, later, class.c instead, which
  * come to the same counts: without shortcuts (-DC2_NO_SHORTCUTS) there are none.
  *
  * Model
@@ -235,7 +235,7 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 {
     (void)err; /* rows get longer with the first line */
     if (caches->usual)
-        caches->verdicts->rows.evictors = CACHE_ROWS_NARROW;
+        caches->classifier->rows.evictors = CACHE_ROWS_NARROW;
     else
         cache_lines_keep_evictors(&caches->lines);
     return C2_OK;
@@ -251,7 +251,7 @@ void caches_set_instruction(struct caches *caches, struct guest_va pc)
 
 /* ------------------------------------------------------------------ getters */
 
-/* A usual machine's counts are made of those that its contents and verdicts keep. */
+/* A usual machine's counts are made of those that its contents and classes keep. */
 const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t column)
 {
     const struct cache_level *level = &caches->level[column];
@@ -259,7 +259,7 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
     if (!caches->usual)
         return n;
     cache_tape_catch_up((struct caches *)caches);
-    const uint64_t(*said)[CACHES_COHERENCE + 1] = caches->verdicts->level[column].said;
+    const uint64_t(*said)[CACHES_COHERENCE + 1] = caches->classifier->level[column].said;
     n->cold = said[1][CACHES_COLD];
     n->capacity = said[1][CACHES_CAPACITY];
     n->conflict = said[1][CACHES_CONFLICT];

@@ -47,7 +47,7 @@ struct cache_tape {
 struct caches {
     struct cache_level *port[CACHE_PORTS]; /* the level that is asked first; NULL: none */
     uint32_t level_count;                  /* of the data path */
-    bool usual;                            /* accesses go by contents.c, later verdict.c; and then these: */
+    bool usual;                            /* accesses go by contents.c, later class.c; and then these: */
     cache_access_function *access;         /* at the ports of data and fetches */
     cache_access_function *access_any;     /* at any level */
     cache_access_function *missed;         /* the rest of `access` where the level asked first does not have the line */
@@ -55,7 +55,7 @@ struct caches {
     uint32_t far;                          /* caches_far(); 0 where there are but two levels */
     const uint64_t *far_at;                /* on the tape: the last miss of the second level */
     struct cache_tape tape;
-    struct cache_verdicts *verdicts;
+    struct cache_classifier *classifier;
     uint32_t last[2];   /* slot of each side's last access */
     uint64_t page_mask; /* index bits in which the two names of a line must agree */
     uint32_t node_count;

@@ -10,7 +10,7 @@
  *   line has a row of them too, a 64-bit word a level: the actor at the time the level lost it last. Only misses and
  *   their victims look there.
  *   Of a usual machine there are slots alone: what a level has is in its sets (contents.c), and the rows are the
- *   verdicts' (rows.c).
+ *   classes' (rows.c).
  *
  * Price
  *   The direct-mapped table of recent groups answers for 16 MiB of neighbouring memory in eight instructions; behind

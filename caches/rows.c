@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * rows: what the verdicts of a usual machine know of each line ever accessed.
+ * rows: what the classes of a usual machine know of each line ever accessed.
  *
  * Model
  *   Groups and slots are those of lines.c, and come in the same order. A line has in its row, for each level of the
@@ -19,8 +19,8 @@
  *   are 0, but for evictors of exclusive levels.
  *
  * Failures
- *   What is beside is made in the middle of a verdict, which cannot fail: then it is kept nowhere, and `failed` says
- *   that the verdicts so far are to be thrown away.
+ *   What is beside is made in the middle of a class, which cannot fail: then it is kept nowhere, and `failed` says
+ *   that the classes so far are to be thrown away.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the verdicts of a usual machine know of each line. The model card is in rows.c.
+ * What the classes of a usual machine know of each line. The model card is in rows.c.
  */
 #ifndef C2_ROWS_PRIV_H
 #define C2_ROWS_PRIV_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * tape: what the contents of a usual machine tell its verdicts.
+ * tape: what the contents of a usual machine tell its classes.
  *
  * Model
  *   An access is simulated in two stages. The first (access.c, contents.c) decides what the levels hold, and writes a
- *   record on the tape; the second (verdict.c) reads it and says what it was: shadows, classes, evictors. Nothing goes
+ *   record on the tape; the second (class.c) reads it and says what it was: shadows, classes, evictors. Nothing goes
  *   back, so that the second may come at any time later, in the order of the tape, on whatever thread.
  *     hit        one word: the slot, and the column of the level. None where the level was asked for this line last
  *     miss       the same word, with the number of levels that missed. If there is a listener, behind it the
@@ -33,28 +33,29 @@
 
 enum c2_status cache_tape_init(struct caches *caches, struct c2_error *err)
 {
-    caches->verdicts = c2_calloc(1, sizeof *caches->verdicts);
+    caches->classifier = c2_calloc(1, sizeof *caches->classifier);
     caches->tape.own = c2_alloc((OWN_WORDS + CACHES_TAPE_SLACK) * sizeof *caches->tape.own);
-    if (!caches->verdicts || !caches->tape.own)
+    if (!caches->classifier || !caches->tape.own)
         return c2_fail_memory(err, "what is to be said of a cache");
     caches->tape.end.at = caches->tape.words = caches->tape.own;
     caches->tape.end.stop = caches->tape.own + OWN_WORDS;
-    cache_verdicts_init(caches->verdicts, caches);
+    cache_classifier_init(caches->classifier, caches);
     return C2_OK;
 }
 
 void cache_tape_end(struct caches *caches)
 {
     c2_free(caches->tape.own);
-    cache_verdicts_end(caches->verdicts);
+    cache_classifier_end(caches->classifier);
 }
 
 /* Of its own tape: the rows are there, so all that may go wrong is what `failed` says. */
 static void tape_say(struct caches *caches, struct caches_outcome *outcome)
 {
     const size_t count = caches_deferred(caches);
-    const enum c2_status status = cache_verdicts_say(caches->verdicts, caches->tape.own, count, NULL, outcome, NULL);
-    C2_ASSERT(status == C2_OK || caches->verdicts->rows.failed);
+    const enum c2_status status = cache_classifier_run(caches->classifier, caches->tape.own, count, NULL, outcome,
+                                                       NULL);
+    C2_ASSERT(status == C2_OK || caches->classifier->rows.failed);
 }
 
 bool cache_tape_is_own(const struct caches *caches) { return caches->tape.words == caches->tape.own; }
@@ -62,7 +63,7 @@ bool cache_tape_is_own(const struct caches *caches) { return caches->tape.words 
 void cache_tape_catch_up(struct caches *caches)
 {
     if (caches->usual && cache_tape_is_own(caches))
-        tape_say(caches, &caches->verdicts->outcome);
+        tape_say(caches, &caches->classifier->outcome);
 }
 
 enum caches_tried cache_tape_full(struct caches *caches)
@@ -78,7 +79,7 @@ bool cache_tape_group(struct caches *caches)
     const uint64_t key = caches->lines.group_key[caches->lines.groups - 1];
     if (cache_tape_is_own(caches)) {
         cache_tape_catch_up(caches);
-        return cache_rows_add(&caches->verdicts->rows, key);
+        return cache_rows_add(&caches->classifier->rows, key);
     }
     cache_tape_put(caches, TAPE_GROUP << TAPE_COLUMN | UINT64_C(1) << TAPE_BEHIND);
     cache_tape_put(caches, key);
@@ -203,13 +204,13 @@ void caches_put_back(struct caches *caches, const struct caches_aside *aside)
     memcpy(caches->tape.end.at, aside->word, sizeof aside->word);
 }
 
-void caches_judge(struct caches *caches, struct caches_outcome *outcome)
+void caches_classify(struct caches *caches, struct caches_outcome *outcome)
 {
     const struct caches_noted noted = {.actor = caches->lines.actor};
     C2_ASSERT(cache_tape_is_own(caches));
     const uint32_t slot = (uint32_t)*caches->tape.end.at;
     caches->tape.end.at = tape_put_miss(caches, &noted);
-    tape_say(caches, outcome ? outcome : &caches->verdicts->outcome);
+    tape_say(caches, outcome ? outcome : &caches->classifier->outcome);
     C2_PROMISE(cache_access_holds(caches, slot));
 }
 
@@ -234,6 +235,6 @@ uint32_t caches_deferred(struct caches *caches)
 enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_t count,
                            const struct caches_listener *listener, struct c2_error *err)
 {
-    struct cache_verdicts *verdicts = caches->verdicts;
-    return cache_verdicts_say(verdicts, words, count, listener, &verdicts->outcome, err);
+    struct cache_classifier *classifier = caches->classifier;
+    return cache_classifier_run(classifier, words, count, listener, &classifier->outcome, err);
 }

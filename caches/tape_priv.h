@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The tape between the contents of a usual machine and its verdicts. The model card is in tape.c.
+ * The tape between the contents of a usual machine and its classes. The model card is in tape.c.
  */
 #ifndef C2_TAPE_PRIV_H
 #define C2_TAPE_PRIV_H
@@ -26,7 +26,7 @@ _Static_assert(TAPE_BITS + CACHES_BRIEF_BITS == 64, "the caller's bits are the l
 _Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_PUSHED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
 
 /* What the level at a column has been asked, in the rows' order of events. */
-struct cache_judged {
+struct cache_classified {
     struct cache_shadow shadow;
     uint64_t said[2][CACHES_COHERENCE + 1]; /* [missed][enum caches_class of the shadow] */
 };
@@ -34,39 +34,39 @@ struct cache_judged {
 #define VERDICTS_AHEAD 24u /* words: of what comes then the row is asked of the host's memory now */
 #define VERDICTS_COUNTED C2_HOST_SIZE(64u, CACHES_MAX_LEVELS + 1u) /* at least one access's */
 
-/* What verdicts need, and contents never touch: so the two may be on two threads. */
-struct cache_verdicts {
+/* What classes need, and contents never touch: so the two may be on two threads. */
+struct cache_classifier {
     struct cache_rows rows;
-    uint32_t level_count;                             /* of the data path */
-    uint32_t exclusive;                               /* columns, as bits: lose lines that they were never asked for */
-    struct cache_judged level[CACHES_MAX_LEVELS + 1]; /* by column */
-    uint32_t pushed_count;                            /* by the miss that is said next */
+    uint32_t level_count; /* of the data path */
+    uint32_t exclusive;   /* columns, as bits: lose lines that they were never asked for */
+    struct cache_classified level[CACHES_MAX_LEVELS + 1]; /* by column */
+    uint32_t pushed_count;                                /* by the miss that is said next */
     struct cache_pushed pushed[CACHE_MAX_PUSHED];
     struct caches_outcome outcome;
     uint32_t counted; /* misses to be notified of: */
     struct caches_brief count[VERDICTS_COUNTED];
 };
 
-static inline uint32_t tape_depth(const struct cache_verdicts *verdicts, uint32_t column)
+static inline uint32_t tape_depth(const struct cache_classifier *classifier, uint32_t column)
 {
-    return column < verdicts->level_count ? column : 0; /* L1I is beside the first level */
+    return column < classifier->level_count ? column : 0; /* L1I is beside the first level */
 }
 
 /* All zeros before: takes the shadows, which the levels have been made with, and the rows. */
-void cache_verdicts_init(struct cache_verdicts *verdicts, struct caches *caches);
-void cache_verdicts_end(struct cache_verdicts *verdicts);
+void cache_classifier_init(struct cache_classifier *classifier, struct caches *caches);
+void cache_classifier_end(struct cache_classifier *classifier);
 /* Says what is on the tape; no memory for rows is all that may go wrong by itself. outcome: where that of each record
- * with words behind it is filled in. verdict.c */
-enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
-                                  const struct caches_listener *listener, struct caches_outcome *outcome,
-                                  struct c2_error *err);
+ * with words behind it is filled in. class.c */
+enum c2_status cache_classifier_run(struct cache_classifier *classifier, const uint64_t *words, size_t count,
+                                    const struct caches_listener *listener, struct caches_outcome *outcome,
+                                    struct c2_error *err);
 /* How many words, of so many, may be said before a shadow of the levels asked first is to be cleaned, at least one; it
- * may be cleaned now. verdict_usual.c */
-size_t cache_verdicts_stretch(struct cache_verdicts *verdicts, size_t words);
+ * may be cleaned now. classify_usual.c */
+size_t cache_classifier_stretch(struct cache_classifier *classifier, size_t words);
 /* Of the words before `stop`, where a stretch ends, says those that are as nearly all are; returns the first one that
  * is not, or a later word when enough was said. */
-const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *stop);
-void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns);
+const uint64_t *cache_classifier_usual(struct cache_classifier *classifier, const uint64_t *word, const uint64_t *stop);
+void cache_classifier_check(const struct cache_classifier *classifier, uint32_t columns);
 
 enum c2_status cache_tape_init(struct caches *caches, struct c2_error *err);
 void cache_tape_end(struct caches *caches);

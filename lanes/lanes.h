@@ -31,7 +31,7 @@ struct lane_config {
      * elsewhere as by a read. Both 0: there is no such page. */
     uint64_t region_start, region_end;
     bool samples;                    /* each is kept by itself: sim_samples(), and in profiles */
-    bool apart;                      /* verdicts may have a thread of their own: as in struct sim_config */
+    bool apart;                      /* classes may have a thread of their own: as in struct sim_config */
     struct loader_symbols **retired; /* of the program before: loader_symbols_take(); NULL: none */
 };
 

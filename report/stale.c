@@ -8,7 +8,7 @@
  *   by what it took in for each instruction of all warm-ups and samples behind the start; they are at most the level's
  *   lines. The lines that a warm-up or a sample brings in are right, and push the oldest out: behind w of them at most
  *   the level's lines less w are stale. What is stale behind a sample still is so before the next one.
- *   In a sample each stale line can turn one access's verdict: its first one. A line that is missing makes a miss of a
+ *   In a sample each stale line can turn one access's class: its first one. A line that is missing makes a miss of a
  *   hit, one that should be gone a hit of a miss. So a sample's misses are off by at most its stale lines, and by no
  *   more than it has misses, or hits. These, summed, divided by what the rate is divided by, are the doubt: a bound of
  *   what the rate is off by.

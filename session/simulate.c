@@ -170,7 +170,7 @@ static struct lane_config lane_of(const struct session_simulation *s, const stru
                                 .name = lane->name};
 }
 
-/* And the threads for them: one a lane as far as they go, then a second one for verdicts. */
+/* And the threads for them: one a lane as far as they go, then a second one for classes. */
 static enum c2_status make_lanes(struct session_simulation *s, const struct session_plan *plan,
                                  const struct session_options *options, const struct stream_blocks *blocks,
                                  struct c2_error *err)

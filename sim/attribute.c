@@ -13,7 +13,7 @@
  *             long as the first level has the line: such an access takes nothing from anyone.
  *   Misses    An access that the first level missed is notified behind it, with its outcome; a walk's read before the
  *             access that needed it. Where the caches can do both apart it is notified by the second stage
- *             (verdicts.c).
+ *             (classes.c).
  *   TLBs      A first level's miss is notified, with whether a walk followed. Where it is only counted, and the line
  *   access
  *             that follows misses too, both are one record, and the actor is asked for once.
@@ -90,7 +90,7 @@ enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *b
     struct sim_attributed *a = &sim->attributed;
     enum c2_status status = attribute_reach(a, a->code_count + block->insn_count, err);
     if (status == C2_OK)
-        status = sim_verdicts_before(sim, err);
+        status = sim_classifier_before(sim, err);
     if (status != C2_OK)
         return status;
     *first_code = a->code_count;
@@ -280,7 +280,7 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 {
     const struct sim_attribution *to = &sim->attributed.to;
     uint64_t start = 0, bytes = 0;
-    enum c2_status status = sim_verdicts_before(sim, err);
+    enum c2_status status = sim_classifier_before(sim, err);
     if (status == C2_OK)
         status = sim_notify_mark(sim, (enum stream_mark)stream_header_insns(header), words, err);
     if (status == C2_OK && to->changed)
@@ -512,7 +512,7 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
     const uint32_t first = caches_machine(core->sim->caches)->walks_from;
     const struct caches_outcome outcome = {.depth = first + 1, .served_by = first};
     uint64_t actor;
-    enum c2_status status = sim_verdicts_settle(core->sim, err);
+    enum c2_status status = sim_classifier_settle(core->sim, err);
     if (status == C2_OK)
         status = sim_ask_actor(core, SIM_WALK, va, &actor, err);
     return status == C2_OK ? notify_miss(core, SIM_WALK, va, entry, actor, first, &outcome, err) : status;
@@ -547,8 +547,8 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
         to->untranslated(to->self, miss.actor, reads);
     if (status != C2_OK || !sim->notifies_tlb)
         return status;
-    return sim->verdicts.tape ? sim_verdicts_tlb_missed(core, kind, va, reads, miss.actor, err)
-                              : sim_notify_tlb_miss(sim, &miss, err);
+    return sim->classifier.tape ? sim_classifier_tlb_missed(core, kind, va, reads, miss.actor, err)
+                                : sim_notify_tlb_miss(sim, &miss, err);
 }
 
 /* The access that missed the TLBs found its line at once. status: what is known of it so far. */

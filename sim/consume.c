@@ -308,10 +308,10 @@ enum c2_status sim_finish_batch(struct sim_core *core, enum c2_status status, st
     if (status != C2_OK)
         return status;
     sim_settle(sim);
-    status = sim_verdicts_end_batch(sim, err);
+    status = sim_classifier_end_batch(sim, err);
     if (C2_UNLIKELY(again) && status == C2_OK)
         return SIM_AGAIN;
-    C2_PROMISE(sim->verdicts.ring || status != C2_OK || sim_totals_hold(sim));
+    C2_PROMISE(sim->classifier.ring || status != C2_OK || sim_totals_hold(sim));
     return status == C2_OK ? sim_notify_batch(sim, err) : status;
 }
 
@@ -405,7 +405,7 @@ static uint32_t usual_ways(const struct sim *sim)
     const struct caches_front *data = core->front[CACHES_DATA];
     const bool more = consume_is_usual(data, SIM_USUAL_MORE_WAYS), any = more || consume_is_usual(data, SIM_USUAL_WAYS);
     const bool code = !sim->has_l1i || consume_is_usual(core->front[CACHES_FETCH], SIM_USUAL_WAYS);
-    const bool stages = sim->verdicts.tape && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
+    const bool stages = sim->classifier.tape && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
     return !any || !code || !stages || sim->hears_instructions ? 0 : more ? SIM_USUAL_MORE_WAYS : SIM_USUAL_WAYS;
 }
 

@@ -79,7 +79,7 @@ PART enum c2_status keep_room(struct sim_core *core, enum c2_status status, stru
 {
     const struct caches_tape_end *tape = core->front[CACHES_DATA]->tape;
     const bool lacks = tape->stop - tape->at < ROOM;
-    return C2_UNLIKELY(lacks) && status == C2_OK ? sim_verdicts_pass(core->sim, err) : status;
+    return C2_UNLIKELY(lacks) && status == C2_OK ? sim_classifier_pass(core->sim, err) : status;
 }
 
 /* Behind a call. */

@@ -29,7 +29,7 @@ enum c2_status sim_dump_measured(struct sim *sim, const uint64_t *words, struct 
 enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err)
 {
     sim_settle(sim);
-    enum c2_status status = sim_verdicts_settle(sim, err);
+    enum c2_status status = sim_classifier_settle(sim, err);
     if (status != C2_OK)
         return status;
     sim_totals_read(&sim->phase_start, sim); /* of this phase, too, nothing has been measured so far */

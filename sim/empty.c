@@ -53,7 +53,7 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
                        "machine %s has %u cores: caches are emptied on the way of one core only",
                        caches_machine(caches)->name, sim->core_count);
     sim_settle(sim);
-    enum c2_status status = sim_verdicts_settle(sim, err);
+    enum c2_status status = sim_classifier_settle(sim, err);
     if (status != C2_OK)
         return status;
     caches_settle_instructed(caches);
@@ -71,7 +71,7 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     sim->caches = sim->plain = NULL;
     status = sim_caches_create(sim, caches_machine(caches), err);
     if (status == C2_OK) {
-        sim_verdicts_use(sim);
+        sim_classifier_use(sim);
         caches_instructed_inherit(sim->caches, caches);
     }
     caches_destroy(caches);

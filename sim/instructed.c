@@ -15,7 +15,7 @@
  * Counting
  *   past_lines are line accesses of the program that no level is asked for.
  * Cost
- *   The first such instruction ends what is fast: caches are those of path.c from then on, verdicts are not put off,
+ *   The first such instruction ends what is fast: caches are those of path.c from then on, classes are not put off,
  *   and records are done by the loop that does each by itself (sim_consume_observed). The loop that meets it stops
  *   before its record (SIM_AGAIN), and another one takes the rest of the batch.
  * Source
@@ -47,14 +47,14 @@ bool sim_block_is_special(const struct stream_block *block)
 enum c2_status sim_instructed_begin(struct sim *sim, struct c2_error *err)
 {
     sim_settle(sim);
-    enum c2_status status = sim_verdicts_settle(sim, err);
+    enum c2_status status = sim_classifier_settle(sim, err);
     if (status == C2_OK)
         status = caches_instructed_begin(sim->caches, err);
     if (status == C2_OK && sim->plain)
         status = caches_instructed_begin(sim->plain, err);
     if (status != C2_OK)
         return status;
-    sim_verdicts_leave(sim);
+    sim_classifier_leave(sim);
     for (uint32_t i = 0; i < sim->core_count; i++)
         sim_leave_line(sim_core_at(sim, i));
     caches_instructed_measure(sim->caches, sim->phase == STREAM_MEASURE);

@@ -105,7 +105,7 @@ enum c2_status sim_intervals_end(struct sim *sim, uint32_t rest, struct c2_error
     sim_settle(sim);
     enum c2_status status = sim_records_here(sim, err);
     if (status == C2_OK)
-        status = sim_verdicts_settle(sim, err);
+        status = sim_classifier_settle(sim, err);
     if (status != C2_OK)
         return status;
     sim_totals_read(&now, sim);

@@ -10,7 +10,7 @@
  *   (references.c). So they know at each miss where in the stream it is. (What the loops have of that is a store a
  *   record.)
  *   What is on the tape of a simulator with two stages has been missed before, so it is notified before, where a
- *   subscriber listens to both (sim_verdicts_before); one for which the two are apart asks for it where it matters
+ *   subscriber listens to both (sim_classifier_before); one for which the two are apart asks for it where it matters
  *   (sim_notify_pending).
  *
  * Invariants
@@ -64,7 +64,7 @@ static enum c2_status notify_until(struct sim *sim, bool hears, const uint64_t *
 
 static enum c2_status notify_all_until(struct sim *sim, const uint64_t *end, uint64_t references, struct c2_error *err)
 {
-    enum c2_status status = sim_verdicts_before(sim, err);
+    enum c2_status status = sim_classifier_before(sim, err);
     for (unsigned hears = 0; hears < 2 && status == C2_OK; hears++)
         status = notify_until(sim, hears, end, references, false, err);
     return status;
@@ -99,7 +99,7 @@ enum c2_status sim_records_missed(struct sim *sim, struct c2_error *err)
     if ((!first && !sim->references) || (!measuring && !sim->announces_always))
         return C2_OK;
     const uint64_t begun = sim->references ? sim_references_begun(sim) : 0;
-    enum c2_status status = sim_verdicts_before(sim, err);
+    enum c2_status status = sim_classifier_before(sim, err);
     pending_records->missing = measuring ? pending_records->at : NULL;
     return status == C2_OK ? notify_until(sim, true, sim_record_behind(pending_records->at), begun, first, err)
                            : status;

@@ -13,7 +13,7 @@
  *
  * Counting
  *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
- *   the first data level. Counts are current after each batch; where verdicts have a thread (verdicts.c), those of
+ *   the first data level. Counts are current after each batch; where classes have a thread (classes.c), those of
  *   the caches only when all is settled.
  *
  * Invariants (sim_check; those of sums also of each window, see window.c)
@@ -75,7 +75,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     if (status == C2_OK)
         status = sim_caches_create(sim, config->machine, err);
     if (status == C2_OK)
-        status = sim_verdicts_create(sim, config->apart, err);
+        status = sim_classifier_create(sim, config->apart, err);
     if (status != C2_OK) {
         sim_destroy(sim);
         return status;
@@ -89,7 +89,7 @@ void sim_destroy(struct sim *sim)
 {
     if (!sim)
         return;
-    sim_verdicts_destroy(sim);
+    sim_classifier_destroy(sim);
     caches_destroy(sim->caches);
     caches_destroy(sim->plain);
     sim_cores_destroy(sim);
@@ -133,7 +133,7 @@ static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const s
         sim_cores_origin(core, kind == SIM_FETCH);
     if (C2_UNLIKELY(sim->instructed))
         caches_set_clock(sim->caches, sim_clock(core));
-    if (!sim->verdicts.tape)
+    if (!sim->classifier.tape)
         return sim->attributed.on ? sim_attribute_any(core, kind, va, virtual_line, line, err)
                                   : caches_access(sim->caches, side_of(kind), write, virtual_line, line, NULL, err);
     const uint32_t slot = caches_slot(sim->caches, line);
@@ -148,10 +148,10 @@ enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum si
                          const struct sim_page *page, struct guest_va va, struct c2_error *err)
 {
     if (C2_LIKELY(tried == CACHES_MISSED))
-        return sim_verdicts_missed(core, kind, va, err);
+        return sim_classifier_missed(core, kind, va, err);
     if (tried == CACHES_UNTRIED)
         return ask_any(core, kind, page, va, err);
-    return tried == CACHES_FULL ? sim_verdicts_pass(core->sim, err) : C2_OK;
+    return tried == CACHES_FULL ? sim_classifier_pass(core->sim, err) : C2_OK;
 }
 
 enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
@@ -302,7 +302,7 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
 
 enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
-    enum c2_status status = sim_verdicts_before(sim, err);
+    enum c2_status status = sim_classifier_before(sim, err);
     if (status == C2_OK)
         status = sim_notify_memory(sim, appeared, area, err);
     if (sim->attributed.on)

@@ -142,8 +142,8 @@ struct sim_core {
     struct sim_page pages[SIM_PAGES];
 };
 
-/* The second stage (verdicts.c). */
-struct sim_verdicts {
+/* The second stage (classes.c). */
+struct sim_classifier {
     struct stream_batch *tape; /* of records of its own; NULL: one stage */
     struct stream_sink to;
     struct stream_ring *ring; /* NULL: the thread that consumes does it */
@@ -229,7 +229,7 @@ struct sim {
     bool notifies_misses;              /* or blocks, misses of the TLBs, prefetches */
     bool compares;                     /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
-    struct sim_verdicts verdicts;
+    struct sim_classifier classifier;
     struct sim_pending_records pending_records;
     struct sim_counts counts;
     enum stream_phase phase;
@@ -378,19 +378,20 @@ void sim_intervals_begin(struct sim *sim, enum stream_phase phase);
 void sim_intervals_drop(struct sim *sim); /* nothing has been measured so far; phase_start is here */
 void sim_intervals_check(const struct sim *sim);
 
-/* verdicts.c */
-enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err);
-void sim_verdicts_destroy(struct sim *sim);
-void sim_verdicts_use(struct sim *sim); /* the caches, or the tape, are new */
-enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err);
-enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
-                                       uint64_t actor, struct c2_error *err);
-enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err);   /* the tape is handed on */
-enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err); /* and all of it is said */
-enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err); /* something else is notified */
-enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err);
+/* classes.c */
+enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_error *err);
+void sim_classifier_destroy(struct sim *sim);
+void sim_classifier_use(struct sim *sim); /* the caches, or the tape, are new */
+enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                     struct c2_error *err);
+enum c2_status sim_classifier_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
+                                         uint64_t actor, struct c2_error *err);
+enum c2_status sim_classifier_pass(struct sim *sim, struct c2_error *err);   /* the tape is handed on */
+enum c2_status sim_classifier_settle(struct sim *sim, struct c2_error *err); /* and all of it is said */
+enum c2_status sim_classifier_before(struct sim *sim, struct c2_error *err); /* something else is notified */
+enum c2_status sim_classifier_end_batch(struct sim *sim, struct c2_error *err);
 
-void sim_verdicts_leave(struct sim *sim); /* settled: there is one stage from now on */
+void sim_classifier_leave(struct sim *sim); /* settled: there is one stage from now on */
 
 /* instructed.c: whether the record needs caches that know instructions made for them, which are not there yet; these
  * are there from now on, and another loop; what a slot does: of the kind CACHE, and the lines of a store past the
@@ -632,20 +633,20 @@ static inline bool sim_last_actor_holds(struct sim_core *core, enum sim_kind kin
     return sim_ask_actor(core, kind, va, &actor, NULL) == C2_OK && actor == word;
 }
 
-/* Behind CACHES_MISSED, of data: sim_verdicts_missed(), with the usual way of it as a part. page: that of va. */
+/* Behind CACHES_MISSED, of data: sim_classifier_missed(), with the usual way of it as a part. page: that of va. */
 static inline enum c2_status sim_missed_data(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
                                              struct guest_va va, struct c2_error *err)
 {
     const struct sim_last_actors *all = core->sim->attributed.actors;
     if (!SHORTCUT(core->code < all->room))
-        return sim_verdicts_missed(core, kind, va, err);
+        return sim_classifier_missed(core, kind, va, err);
     const struct sim_last_actor *last = &all->code[core->code];
     if (!SHORTCUT(va.v - last->start < last->bytes && last->epoch == all->epoch))
-        return sim_verdicts_missed(core, kind, va, err);
+        return sim_classifier_missed(core, kind, va, err);
     C2_PROMISE(sim_last_actor_holds(core, kind, va, last->word));
     const uint32_t bits = sim_miss_bits(core, kind, page);
     return caches_defer_front(core->front[CACHES_DATA], last->word, bits) == CACHES_FULL
-               ? sim_verdicts_pass(core->sim, err)
+               ? sim_classifier_pass(core->sim, err)
                : C2_OK;
 }
 

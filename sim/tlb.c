@@ -66,10 +66,10 @@ static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, s
     if (tried != CACHES_MISSED && C2_UNLIKELY(sim->notifies_walks))
         return sim_attribute_found(core, va, entry, err);
     if (tried == CACHES_FULL)
-        return sim_verdicts_pass(sim, err);
+        return sim_classifier_pass(sim, err);
     if (tried == CACHES_TRIED)
         return C2_OK;
-    return sim_verdicts_missed(core, SIM_WALK, va, err);
+    return sim_classifier_missed(core, SIM_WALK, va, err);
 }
 
 static enum c2_status tlb_read_entry(struct sim_core *core, struct guest_va va, struct line_no entry,
@@ -78,7 +78,7 @@ static enum c2_status tlb_read_entry(struct sim_core *core, struct guest_va va, 
     const struct sim *sim = core->sim;
     if (sim->core_count > 1)
         sim_cores_origin(core, true);
-    if (sim->verdicts.tape)
+    if (sim->classifier.tape)
         return read_deferred(core, va, entry, served_by, err);
     return sim->attributed.on ? sim_attribute_walk(core, va, entry, served_by, err)
                               : caches_walk(sim->caches, entry, served_by, NULL, err);

@@ -241,7 +241,7 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     struct sim_totals now;
     C2_PROMISE(next <= STREAM_SKIP);
     sim_settle(sim);
-    enum c2_status status = sim_verdicts_settle(sim, err);
+    enum c2_status status = sim_classifier_settle(sim, err);
     if (status != C2_OK)
         return status;
     sim_totals_read(&now, sim);

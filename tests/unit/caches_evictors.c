@@ -211,7 +211,7 @@ static void first_try(void **state)
         break;
     case CACHES_MISSED:
         caches_set_actor(caches, 11);
-        caches_judge(caches, &outcome);
+        caches_classify(caches, &outcome);
         assert_int_equal(outcome.event[0].class_, CACHES_COLD);
     }
     for (uint64_t i = 1; i <= 3; i++) {

@@ -183,7 +183,7 @@ static bool do_steps(struct pair *pair, const struct step *step, struct line_no 
         outcome->event[0].class_ = CACHES_HIT;
         return true;
     default:
-        caches_judge(pair->caches, outcome);
+        caches_classify(pair->caches, outcome);
         return true;
     }
 }

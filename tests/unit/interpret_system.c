@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * CPUID, time, segment selectors, traps and privileged instructions; and the verdict - engine, interpreter or refusal -
+ * CPUID, time, segment selectors, traps and privileged instructions; and the class - engine, interpreter or refusal -
  * on a list of instructions of every extension.
  */
 #include <setjmp.h>
@@ -233,16 +233,16 @@ static void test_traps(void **state)
     }
 }
 
-/* ------------------------------------------------------------------ verdicts */
+/* ------------------------------------------------------------------ classes */
 
-struct verdict {
+struct class_found {
     const char *name;
     uint8_t bytes[12];
     unsigned length;
     const char *refusal; /* a word of it; NULL: the engine's to execute */
 };
 
-static const struct verdict verdicts[] = {
+static const struct class_found classifier[] = {
     {"mov", {0x48, 0x89, 0xc8}, 3, NULL},
     {"repz ret", {0xf3, 0xc3}, 2, NULL},
     {"pause", {0xf3, 0x90}, 2, NULL},
@@ -308,8 +308,8 @@ static void test_verdicts(void **state)
 {
     static struct twin_result r;
     (void)state;
-    for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
-        const struct verdict *v = &verdicts[i];
+    for (size_t i = 0; i < sizeof classifier / sizeof classifier[0]; i++) {
+        const struct class_found *v = &classifier[i];
         struct native_state s = {.flags = 0x202};
         if (twin_wanted(v->bytes, v->length) != !!v->refusal)
             fail_msg("%s: wanted %d", v->name, !v->refusal);

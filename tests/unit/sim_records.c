@@ -294,7 +294,7 @@ static bool same(const struct log *one, const struct log *other)
     return one->count == other->count && memcmp(one->list, other->list, one->count * sizeof *one->list) == 0;
 }
 
-/* apart: verdicts have a thread of their own; cut: there are intervals as well. */
+/* apart: classes have a thread of their own; cut: there are intervals as well. */
 static bool heard_alike(struct world *world, enum shape shape, bool apart, bool cut, bool forgets)
 {
     struct listener in_order = {.world = world}, late = {.world = world, .forgets = forgets};
@@ -487,7 +487,7 @@ static void short_intervals_need_no_thread(void **state)
     for (unsigned i = 0; i < 4; i++) {
         const struct sim_subscriber who = {.interval_instructions = lengths[i], .interval = interval};
         struct sim *sim = create(world, SMALL, true, &who, 1);
-        assert_true(!!sim->verdicts.ring == SHORTCUT(i == 0 || i == 3));
+        assert_true(!!sim->classifier.ring == SHORTCUT(i == 0 || i == 3));
         sim_destroy(sim);
     }
     stream_blocks_destroy(world->blocks);

@@ -819,7 +819,7 @@ static bool use_form(struct sim *sim, unsigned form)
 static unsigned loop_form, other_form;
 static unsigned loops_used;
 
-/* The same batches to both; whether everything came out the same. Every second one has a thread for verdicts. */
+/* The same batches to both; whether everything came out the same. Every second one has a thread for classes. */
 static bool same(const struct caches_machine *shape, enum how how, enum mutant mutant, uint64_t seed)
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * verdict: what is said of the accesses of a usual machine: classes, evictors, outcomes. The rules are those of
+ * class: what is said of the accesses of a usual machine: classes, evictors, outcomes. The rules are those of
  * hierarchy.c.
  *
  * Model
@@ -8,7 +8,7 @@
  *   level holds. Each level asked touches its shadow, which says the class of a miss; each level that lost a line
  *   gets its actor. Misses that are only counted are kept until there are many, or the tape ends, or something else
  *   is notified: so the counting listener is called once for many. What nearly all records are is said by loops of
- *   their own (verdict_usual.c); this file says any record.
+ *   their own (classify_usual.c); this file says any record.
  *
  * Counting
  *   By level: the class that the shadow says, of hits and of misses. A hit that the shadow does not have is one that a
@@ -17,29 +17,29 @@
 #include "caches/contents_priv.h"
 #include "caches/tape_priv.h"
 
-void cache_verdicts_init(struct cache_verdicts *verdicts, struct caches *caches)
+void cache_classifier_init(struct cache_classifier *classifier, struct caches *caches)
 {
-    verdicts->level_count = caches->level_count;
+    classifier->level_count = caches->level_count;
     cache_lines_bare(&caches->lines);
-    verdicts->rows.columns = verdicts->rows.stamps.width = caches->level_count;
+    classifier->rows.columns = classifier->rows.stamps.width = caches->level_count;
     for (uint32_t i = 0; i < caches->node_count; i++) {
-        struct cache_shadow *shadow = &verdicts->level[i].shadow;
+        struct cache_shadow *shadow = &classifier->level[i].shadow;
         *shadow = caches->level[i].shadow;
-        shadow->stamps = &verdicts->rows.stamps;
+        shadow->stamps = &classifier->rows.stamps;
         shadow->at = i < caches->level_count ? i : LINES_BESIDE;
-        verdicts->exclusive |= (uint32_t)caches->level[i].exclusive << i;
+        classifier->exclusive |= (uint32_t)caches->level[i].exclusive << i;
         caches->level[i].shadow = (struct cache_shadow){.log = NULL};
     }
 }
 
-void cache_verdicts_end(struct cache_verdicts *verdicts)
+void cache_classifier_end(struct cache_classifier *classifier)
 {
-    if (!verdicts)
+    if (!classifier)
         return;
     for (uint32_t i = 0; i < CACHES_MAX_LEVELS + 1; i++)
-        cache_shadow_end(&verdicts->level[i].shadow);
-    cache_rows_end(&verdicts->rows);
-    c2_free(verdicts);
+        cache_shadow_end(&classifier->level[i].shadow);
+    cache_rows_end(&classifier->rows);
+    c2_free(classifier);
 }
 
 /* Not every word is the first of a record; rows that there are do no harm. */
@@ -50,7 +50,8 @@ static inline void prefetch_row(const struct cache_rows *rows, uint32_t slot)
 }
 
 /* A level was asked for the line, of which it keeps this stamp. */
-static inline enum caches_class verdict_touch(struct cache_judged *level, uint32_t *stamp, uint32_t slot, bool missed)
+static inline enum caches_class classify_touch(struct cache_classified *level, uint32_t *stamp, uint32_t slot,
+                                               bool missed)
 {
     const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, slot);
     level->said[missed][class_]++;
@@ -58,10 +59,11 @@ static inline enum caches_class verdict_touch(struct cache_judged *level, uint32
 }
 
 /* A line that the level was never asked for it has not lost. */
-static bool verdict_knows(struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, enum caches_class class_)
+static bool classify_knows(struct cache_classifier *classifier, uint32_t slot, uint32_t column,
+                           enum caches_class class_)
 {
-    C2_ASSERT(class_ != CACHES_COLD || verdicts->exclusive >> column & 1 ||
-              cache_rows_evictor(&verdicts->rows, slot, column) == 0);
+    C2_ASSERT(class_ != CACHES_COLD || classifier->exclusive >> column & 1 ||
+              cache_rows_evictor(&classifier->rows, slot, column) == 0);
     return true;
 }
 
@@ -74,8 +76,8 @@ struct heard {
     uint64_t lost;          /* above the levels that missed, 8 bits each */
 };
 
-static inline void verdict_notify(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth,
-                                  uint64_t evictor, uint64_t passed, enum caches_class class_)
+static inline void classify_notify(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth,
+                                   uint64_t evictor, uint64_t passed, enum caches_class class_)
 {
     struct caches_event *event = &outcome->event[depth];
     const uint32_t victim = (uint32_t)passed;
@@ -88,8 +90,8 @@ static inline void verdict_notify(const struct cache_rows *rows, struct caches_o
     outcome->evicted |= 1u << depth;
 }
 
-static inline void verdict_lose(struct cache_rows *rows, uint64_t actor, uint32_t column, uint32_t victim,
-                                uint64_t above)
+static inline void classify_lose(struct cache_rows *rows, uint64_t actor, uint32_t column, uint32_t victim,
+                                 uint64_t above)
 {
     cache_rows_lose(rows, victim - 1, column, actor);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
@@ -97,12 +99,12 @@ static inline void verdict_lose(struct cache_rows *rows, uint64_t actor, uint32_
 }
 
 /* Lines that exclusive levels lose to the miss: said when it is. outcome: or NULL. */
-static __attribute__((noinline)) void say_pushed(struct cache_verdicts *verdicts, uint64_t actor,
+static __attribute__((noinline)) void say_pushed(struct cache_classifier *classifier, uint64_t actor,
                                                  struct caches_outcome *outcome)
 {
-    struct cache_rows *rows = &verdicts->rows;
-    for (uint32_t i = 0; i < verdicts->pushed_count; i++) {
-        const struct cache_pushed *pushed = &verdicts->pushed[i];
+    struct cache_rows *rows = &classifier->rows;
+    for (uint32_t i = 0; i < classifier->pushed_count; i++) {
+        const struct cache_pushed *pushed = &classifier->pushed[i];
         if (rows->evictors != CACHE_ROWS_NONE)
             cache_rows_lose(rows, pushed->slot, pushed->column, actor);
         if (!outcome || pushed->set == CACHE_MOVED)
@@ -111,184 +113,186 @@ static __attribute__((noinline)) void say_pushed(struct cache_verdicts *verdicts
         outcome->event[pushed->column].victim.v = cache_rows_line(rows, pushed->slot);
         outcome->event[pushed->column].victim_set = pushed->set;
     }
-    verdicts->pushed_count = 0;
+    classifier->pushed_count = 0;
 }
 
 /* One level after the other; returns the depth of that which has the line. An access does not make the levels lose its
  * own line, so what is known of it may be read first. column, missed: as the record says, constants where they are what
  * they mostly are. heard: NULL: no listener. */
-static inline __attribute__((always_inline)) uint32_t verdict_judge(struct cache_verdicts *verdicts, uint32_t slot,
+static inline __attribute__((always_inline)) uint32_t classify_miss(struct cache_classifier *classifier, uint32_t slot,
                                                                     uint32_t column, const uint32_t missed,
                                                                     const struct heard *heard,
                                                                     struct caches_outcome *outcome)
 {
-    struct cache_rows *rows = &verdicts->rows;
+    struct cache_rows *rows = &classifier->rows;
     const bool kept = heard && rows->evictors != CACHE_ROWS_NONE;
-    uint32_t depth = column == 0 ? 0 : tape_depth(verdicts, column), *const row = cache_rows_stamp(rows, slot, 0);
+    uint32_t depth = column == 0 ? 0 : tape_depth(classifier, column), *const row = cache_rows_stamp(rows, slot, 0);
     uint32_t *stamp = column == 0 ? row : cache_rows_stamp(rows, slot, column);
     for (uint32_t i = 0; i < missed; i++) {
-        const enum caches_class class_ = verdict_touch(&verdicts->level[column], stamp, slot, true);
-        C2_PROMISE(!kept || verdict_knows(verdicts, slot, column, class_));
+        const enum caches_class class_ = classify_touch(&classifier->level[column], stamp, slot, true);
+        C2_PROMISE(!kept || classify_knows(classifier, slot, column, class_));
         if (heard)
-            verdict_notify(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i],
-                           class_);
+            classify_notify(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i],
+                            class_);
         if (kept && C2_LIKELY((uint32_t)heard->passed[i] != 0))
-            verdict_lose(rows, heard->noted->actor, column, (uint32_t)heard->passed[i],
-                         heard->lost >> 8 * i & UINT8_MAX);
+            classify_lose(rows, heard->noted->actor, column, (uint32_t)heard->passed[i],
+                          heard->lost >> 8 * i & UINT8_MAX);
         column = ++depth;
         stamp = &row[depth];
     }
-    if (depth < verdicts->level_count)
-        verdict_touch(&verdicts->level[depth], stamp, slot, false);
+    if (depth < classifier->level_count)
+        classify_touch(&classifier->level[depth], stamp, slot, false);
     return depth;
 }
 
-static inline void end_outcome(const struct cache_verdicts *verdicts, struct caches_outcome *outcome, uint32_t server)
+static inline void end_outcome(const struct cache_classifier *classifier, struct caches_outcome *outcome,
+                               uint32_t server)
 {
-    const bool memory = server == verdicts->level_count;
+    const bool memory = server == classifier->level_count;
     outcome->served_by = server;
     outcome->depth = server + !memory;
     if (!memory)
         outcome->event[server].class_ = CACHES_HIT;
 }
 
-static inline void say_unheard(struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, uint32_t missed)
+static inline void say_unheard(struct cache_classifier *classifier, uint32_t slot, uint32_t column, uint32_t missed)
 {
-    verdict_judge(verdicts, slot, column, missed, NULL, NULL);
-    verdicts->pushed_count = 0;
+    classify_miss(classifier, slot, column, missed, NULL, NULL);
+    classifier->pushed_count = 0;
 }
 
 /* words: behind the first one. lost: as in struct heard. */
 static inline __attribute__((always_inline)) enum c2_status say_heard(
-    struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, const uint32_t missed, const uint64_t *words,
+    struct cache_classifier *classifier, uint32_t slot, uint32_t column, const uint32_t missed, const uint64_t *words,
     const uint64_t lost, const struct caches_listener *listener, struct caches_outcome *outcome, struct c2_error *err)
 {
     const struct heard heard = {.noted = (const struct caches_noted *)words, .passed = words + TAPE_HEAD, .lost = lost};
     outcome->evicted = 0;
-    end_outcome(verdicts, outcome, verdict_judge(verdicts, slot, column, missed, &heard, outcome));
-    if (C2_UNLIKELY(verdicts->pushed_count != 0))
-        say_pushed(verdicts, heard.noted->actor, outcome);
+    end_outcome(classifier, outcome, classify_miss(classifier, slot, column, missed, &heard, outcome));
+    if (C2_UNLIKELY(classifier->pushed_count != 0))
+        say_pushed(classifier, heard.noted->actor, outcome);
     if (!listener)
         return C2_OK;
-    const struct line_no line = {cache_rows_line(&verdicts->rows, slot)};
+    const struct line_no line = {cache_rows_line(&classifier->rows, slot)};
     return listener->notified(listener->self, heard.noted, line, outcome, err);
 }
 
 /* lost is behind what is said of levels, where it may be anything but 0: see put_miss() in tape.c. */
-static __attribute__((noinline)) enum c2_status say_further(struct cache_verdicts *verdicts, uint64_t first,
+static __attribute__((noinline)) enum c2_status say_further(struct cache_classifier *classifier, uint64_t first,
                                                             const uint64_t *words,
                                                             const struct caches_listener *listener,
                                                             struct caches_outcome *outcome, struct c2_error *err)
 {
     const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     const uint64_t lost = behind > TAPE_HEAD + missed ? words[TAPE_HEAD + missed] : 0;
-    return say_heard(verdicts, (uint32_t)first, first >> TAPE_COLUMN & 15, missed, words, lost, listener, outcome, err);
+    return say_heard(classifier, (uint32_t)first, first >> TAPE_COLUMN & 15, missed, words, lost, listener, outcome,
+                     err);
 }
 
 /* ------------------------------------------------------------------ misses that are only counted */
 
-static __attribute__((noinline)) enum c2_status say_counted(struct cache_verdicts *verdicts,
+static __attribute__((noinline)) enum c2_status say_counted(struct cache_classifier *classifier,
                                                             const struct caches_listener *listener,
                                                             struct c2_error *err)
 {
-    const uint32_t count = verdicts->counted;
-    verdicts->counted = 0;
-    return count != 0 ? listener->counted(listener->self, verdicts->count, count, err) : C2_OK;
+    const uint32_t count = classifier->counted;
+    classifier->counted = 0;
+    return count != 0 ? listener->counted(listener->self, classifier->count, count, err) : C2_OK;
 }
 
 /* A level has missed the line, and loses the victim, which those above have lost too. bits: 0: not to be counted. */
-static inline __attribute__((always_inline)) void count_briefly(struct cache_verdicts *verdicts, uint32_t slot,
+static inline __attribute__((always_inline)) void count_briefly(struct cache_classifier *classifier, uint32_t slot,
                                                                 uint32_t column, enum caches_class class_,
                                                                 uint64_t actor, uint32_t bits, uint32_t victim,
                                                                 uint32_t above)
 {
-    struct cache_rows *rows = &verdicts->rows;
+    struct cache_rows *rows = &classifier->rows;
     const bool kept = rows->evictors != CACHE_ROWS_NONE;
     const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, column) : 0;
     if (kept && C2_LIKELY(victim != 0))
-        verdict_lose(rows, actor, column, victim, above);
-    C2_PROMISE(!kept || verdict_knows(verdicts, slot, column, class_));
-    verdicts->count[verdicts->counted] = (struct caches_brief){.actor = (uint32_t)actor,
-                                                               .evictor = (uint32_t)evictor,
-                                                               .bits = (uint16_t)bits,
-                                                               .level = (uint8_t)column,
-                                                               .class_ = (uint8_t)class_,
-                                                               .same_high = actor >> 32 == evictor >> 32};
-    verdicts->counted += bits != 0;
+        classify_lose(rows, actor, column, victim, above);
+    C2_PROMISE(!kept || classify_knows(classifier, slot, column, class_));
+    classifier->count[classifier->counted] = (struct caches_brief){.actor = (uint32_t)actor,
+                                                                   .evictor = (uint32_t)evictor,
+                                                                   .bits = (uint16_t)bits,
+                                                                   .level = (uint8_t)column,
+                                                                   .class_ = (uint8_t)class_,
+                                                                   .same_high = actor >> 32 == evictor >> 32};
+    classifier->counted += bits != 0;
 }
 
 /* There is room for what one access may add. */
-static inline bool counts_more(const struct cache_verdicts *verdicts)
+static inline bool counts_more(const struct cache_classifier *classifier)
 {
-    return verdicts->counted < VERDICTS_COUNTED - CACHES_MAX_LEVELS;
+    return classifier->counted < VERDICTS_COUNTED - CACHES_MAX_LEVELS;
 }
 
 /* words: behind the first one. */
-static __attribute__((noinline)) void say_briefly(struct cache_verdicts *verdicts, uint64_t first,
+static __attribute__((noinline)) void say_briefly(struct cache_classifier *classifier, uint64_t first,
                                                   const uint64_t *words)
 {
     const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
     const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
     const uint64_t actor = words[0] >> 32 | rest << 32;
-    uint32_t column = first >> TAPE_COLUMN & 15, depth = tape_depth(verdicts, column);
+    uint32_t column = first >> TAPE_COLUMN & 15, depth = tape_depth(classifier, column);
     for (uint32_t i = 0; i < missed; i++) {
-        uint32_t *stamp = cache_rows_stamp(&verdicts->rows, slot, column);
-        const enum caches_class class_ = verdict_touch(&verdicts->level[column], stamp, slot, true);
-        count_briefly(verdicts, slot, column, class_, actor, bits, (uint32_t)words[i],
+        uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, column);
+        const enum caches_class class_ = classify_touch(&classifier->level[column], stamp, slot, true);
+        count_briefly(classifier, slot, column, class_, actor, bits, (uint32_t)words[i],
                       (uint32_t)((i == 0 ? rest : words[i]) >> 32));
         column = ++depth;
     }
-    if (depth < verdicts->level_count)
-        verdict_touch(&verdicts->level[depth], cache_rows_stamp(&verdicts->rows, slot, depth), slot, false);
-    say_pushed(verdicts, actor, NULL);
+    if (depth < classifier->level_count)
+        classify_touch(&classifier->level[depth], cache_rows_stamp(&classifier->rows, slot, depth), slot, false);
+    say_pushed(classifier, actor, NULL);
 }
 
 /* ------------------------------------------------------------------ notes and groups */
 
-static enum c2_status verdict_no_memory(struct c2_error *err)
+static enum c2_status classify_no_memory(struct c2_error *err)
 {
     return c2_fail_memory(err, "the table of lines accessed");
 }
 
-static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *verdicts, uint64_t first,
+static __attribute__((noinline)) enum c2_status say_else(struct cache_classifier *classifier, uint64_t first,
                                                          const uint64_t *words, const struct caches_listener *listener,
                                                          struct c2_error *err)
 {
     const struct line_no none = {0};
     if ((first >> TAPE_COLUMN & 15) == TAPE_NOTE) {
-        enum c2_status status = say_counted(verdicts, listener, err);
+        enum c2_status status = say_counted(classifier, listener, err);
         return status == C2_OK ? listener->notified(listener->self, (const struct caches_noted *)words, none, NULL, err)
                                : status;
     }
     if ((first >> TAPE_COLUMN & 15) == TAPE_GROUP)
-        return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : verdict_no_memory(err);
+        return cache_rows_add(&classifier->rows, words[0]) ? C2_OK : classify_no_memory(err);
     for (uint32_t i = 0; i < (first >> TAPE_BEHIND & TAPE_BEHIND_MASK); i += 2)
-        verdicts->pushed[verdicts->pushed_count++] = (struct cache_pushed){(uint32_t)(words[i] >> 32),
-                                                                           (uint32_t)words[i], (uint32_t)words[i + 1]};
+        classifier->pushed[classifier->pushed_count++] = (struct cache_pushed){
+            (uint32_t)(words[i] >> 32), (uint32_t)words[i], (uint32_t)words[i + 1]};
     return C2_OK;
 }
 
 /* ------------------------------------------------------------------ a tape */
 
 /* Any record but a brief one. words: behind its first one. */
-static inline __attribute__((always_inline)) enum c2_status verdict_say_record(struct cache_verdicts *verdicts,
-                                                                               uint64_t first, const uint64_t *words,
-                                                                               const struct caches_listener *listener,
-                                                                               struct caches_outcome *outcome,
-                                                                               struct c2_error *err)
+static inline __attribute__((always_inline)) enum c2_status classify_run_record(struct cache_classifier *classifier,
+                                                                                uint64_t first, const uint64_t *words,
+                                                                                const struct caches_listener *listener,
+                                                                                struct caches_outcome *outcome,
+                                                                                struct c2_error *err)
 {
     const uint32_t slot = (uint32_t)first, column = first >> TAPE_COLUMN & 15;
     const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     if (first >> TAPE_MISSED == 0)
-        verdict_touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, slot, column), slot, false);
+        classify_touch(&classifier->level[column], cache_rows_stamp(&classifier->rows, slot, column), slot, false);
     else if (behind == 0)
-        say_unheard(verdicts, slot, column, missed);
+        say_unheard(classifier, slot, column, missed);
     else if (C2_LIKELY(column == 0 && behind == TAPE_HEAD + 1))
-        return say_heard(verdicts, slot, 0, 1, words, 0, listener, outcome, err);
+        return say_heard(classifier, slot, 0, 1, words, 0, listener, outcome, err);
     else if (column < TAPE_PUSHED)
-        return say_further(verdicts, first, words, listener, outcome, err);
+        return say_further(classifier, first, words, listener, outcome, err);
     else
-        return say_else(verdicts, first, words, listener, err);
+        return say_else(classifier, first, words, listener, err);
     return C2_OK;
 }
 
@@ -298,38 +302,38 @@ static inline bool seems_usual(uint64_t first)
     return SHORTCUT((first >> TAPE_MISSED & 15) <= 1 && (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) <= 1);
 }
 
-enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
-                                  const struct caches_listener *listener, struct caches_outcome *outcome,
-                                  struct c2_error *err)
+enum c2_status cache_classifier_run(struct cache_classifier *classifier, const uint64_t *words, size_t count,
+                                    const struct caches_listener *listener, struct caches_outcome *outcome,
+                                    struct c2_error *err)
 {
     const uint64_t *word = words, *const end = words + count, *stop = words;
     enum c2_status status = C2_OK;
     while (word < end && status == C2_OK) {
-        if (seems_usual(*word) && verdicts->pushed_count == 0) {
+        if (seems_usual(*word) && classifier->pushed_count == 0) {
             if (C2_UNLIKELY(word >= stop))
-                stop = word + cache_verdicts_stretch(verdicts, (size_t)(end - word));
-            word = cache_verdicts_usual(verdicts, word, stop);
+                stop = word + cache_classifier_stretch(classifier, (size_t)(end - word));
+            word = cache_classifier_usual(classifier, word, stop);
         }
-        if (C2_UNLIKELY(!counts_more(verdicts)))
-            status = say_counted(verdicts, listener, err);
+        if (C2_UNLIKELY(!counts_more(classifier)))
+            status = say_counted(classifier, listener, err);
         if (word == end || C2_UNLIKELY(status != C2_OK))
             break;
         const uint64_t first = *word++;
-        prefetch_row(&verdicts->rows, (uint32_t)word[VERDICTS_AHEAD]);
+        prefetch_row(&classifier->rows, (uint32_t)word[VERDICTS_AHEAD]);
         if (!(first & TAPE_IS_BRIEF))
-            status = verdict_say_record(verdicts, first, word, listener, outcome, err);
+            status = classify_run_record(classifier, first, word, listener, outcome, err);
         else
-            say_briefly(verdicts, first, word);
+            say_briefly(classifier, first, word);
         word += first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     }
     if (status == C2_OK)
-        status = say_counted(verdicts, listener, err);
-    return status == C2_OK && C2_UNLIKELY(verdicts->rows.failed) ? verdict_no_memory(err) : status;
+        status = say_counted(classifier, listener, err);
+    return status == C2_OK && C2_UNLIKELY(classifier->rows.failed) ? classify_no_memory(err) : status;
 }
 
-void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns)
+void cache_classifier_check(const struct cache_classifier *classifier, uint32_t columns)
 {
-    cache_rows_check(&verdicts->rows, verdicts->exclusive);
+    cache_rows_check(&classifier->rows, classifier->exclusive);
     for (uint32_t i = 0; i < columns; i++)
-        cache_shadow_check(&verdicts->level[i].shadow);
+        cache_shadow_check(&classifier->level[i].shadow);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * verdicts: what is said of line accesses, behind what they did.
+ * classes: what is said of line accesses, behind what they did.
  *
  * Model
  *   Where the caches can do both apart (caches_can_defer) a simulator has two stages. The first takes records: it
@@ -10,7 +10,7 @@
  *   miss is a third, no outcome is put together, and they are notified of many at a time.
  *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart), which copies
  *   them: a tape that were a place of the ring itself would be slower to write than to copy (stream/ring.c).
- *   All that both have to do with waits until everything is said (sim_verdicts_settle): windows, intervals, emptied
+ *   All that both have to do with waits until everything is said (sim_classifier_settle): windows, intervals, emptied
  *   caches, what is dropped, the end; without a thread the end of each batch. So there is none where intervals are
  *   short.
  *
@@ -36,7 +36,7 @@
 /* The words are the address, the number, and these bits; of a TLB miss READS are where others have FIRST. */
 enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, READS = FIRST, MEASURED = 48, ENTRY = 50 };
 
-static inline uint64_t verdicts_bits_of(const struct sim_core *core, enum sim_kind kind)
+static inline uint64_t classifier_bits_of(const struct sim_core *core, enum sim_kind kind)
 {
     return (uint64_t)core->code << CODE | (uint64_t)kind << KIND |
            (uint64_t)core->sim->attributed.measuring << MEASURED;
@@ -44,7 +44,7 @@ static inline uint64_t verdicts_bits_of(const struct sim_core *core, enum sim_ki
 
 static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, struct c2_error *err)
 {
-    return C2_UNLIKELY(tried == CACHES_FULL) ? sim_verdicts_pass(sim, err) : C2_OK;
+    return C2_UNLIKELY(tried == CACHES_FULL) ? sim_classifier_pass(sim, err) : C2_OK;
 }
 
 static inline enum c2_status count_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
@@ -76,7 +76,7 @@ static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core,
     if (status != C2_OK || sim->counts_alone)
         return status == C2_OK ? count_missed(core, kind, va, actor, err) : status;
     struct caches_noted noted = {actor, {va.v, sim->attributed.number}};
-    noted.word[2] = verdicts_bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
+    noted.word[2] = classifier_bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
     if (C2_UNLIKELY(kind == SIM_WALK))
         noted.word[2] |= (uint64_t)caches_machine(sim->caches)->walks_from << FIRST | (uint64_t)core->walk_entry
                                                                                           << ENTRY;
@@ -84,7 +84,8 @@ static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core,
 }
 
 /* CACHES_MISSED: the actor is requested, and goes on the tape with it. */
-enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
+enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                     struct c2_error *err)
 {
     struct sim *sim = core->sim;
     uint64_t actor;
@@ -97,10 +98,10 @@ enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, st
                                         : missed_by(core, kind, va, actor, err);
 }
 
-enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
-                                       uint64_t actor, struct c2_error *err)
+enum c2_status sim_classifier_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
+                                         uint64_t actor, struct c2_error *err)
 {
-    const struct caches_noted noted = {actor, {va.v, 0, verdicts_bits_of(core, kind) | (uint64_t)reads << READS}};
+    const struct caches_noted noted = {actor, {va.v, 0, classifier_bits_of(core, kind) | (uint64_t)reads << READS}};
     return pass_if(core->sim, caches_note(core->sim->caches, &noted), err);
 }
 
@@ -117,8 +118,8 @@ static enum c2_status notify_tlb(const struct sim *sim, const struct caches_note
     return sim_notify_tlb_miss(sim, &miss, err);
 }
 
-static enum c2_status verdicts_notify(void *self, const struct caches_noted *noted, struct line_no line,
-                                      const struct caches_outcome *outcome, struct c2_error *err)
+static enum c2_status classifier_notify(void *self, const struct caches_noted *noted, struct line_no line,
+                                        const struct caches_outcome *outcome, struct c2_error *err)
 {
     const struct sim *sim = self;
     const uint64_t bits = noted->word[2];
@@ -138,16 +139,16 @@ static enum c2_status verdicts_notify(void *self, const struct caches_noted *not
     return sim_notify_miss(sim, &miss, err);
 }
 
-static enum c2_status verdicts_counted(void *self, const struct caches_brief *misses, size_t count,
-                                       struct c2_error *err)
+static enum c2_status classifier_counted(void *self, const struct caches_brief *misses, size_t count,
+                                         struct c2_error *err)
 {
     return sim_notify_counted(self, misses, count, err);
 }
 
-static enum c2_status verdicts_hear(void *self, const struct stream_batch *tape, struct c2_error *err)
+static enum c2_status classifier_hear(void *self, const struct stream_batch *tape, struct c2_error *err)
 {
     struct sim *sim = self;
-    const struct caches_listener listener = {sim, verdicts_counted, verdicts_notify};
+    const struct caches_listener listener = {sim, classifier_counted, classifier_notify};
     return caches_hear(sim->caches, tape->words, tape->used, &listener, err);
 }
 
@@ -159,34 +160,34 @@ static enum c2_status nothing_behind(void *self, struct c2_error *err)
 
 /* ------------------------------------------------------------------ from one to the other */
 
-enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err)
+enum c2_status sim_classifier_pass(struct sim *sim, struct c2_error *err)
 {
-    struct sim_verdicts *verdicts = &sim->verdicts;
-    verdicts->tape->used = caches_deferred(sim->caches);
-    if (verdicts->tape->used == 0)
+    struct sim_classifier *classifier = &sim->classifier;
+    classifier->tape->used = caches_deferred(sim->caches);
+    if (classifier->tape->used == 0)
         return C2_OK;
-    return verdicts->to.consume(verdicts->to.self, verdicts->tape, err);
+    return classifier->to.consume(classifier->to.self, classifier->tape, err);
 }
 
-enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err)
+enum c2_status sim_classifier_settle(struct sim *sim, struct c2_error *err)
 {
-    struct sim_verdicts *verdicts = &sim->verdicts;
-    if (!verdicts->tape)
+    struct sim_classifier *classifier = &sim->classifier;
+    if (!classifier->tape)
         return C2_OK;
-    enum c2_status status = sim_verdicts_pass(sim, err);
-    return status == C2_OK ? verdicts->to.drain(verdicts->to.self, err) : status;
+    enum c2_status status = sim_classifier_pass(sim, err);
+    return status == C2_OK ? classifier->to.drain(classifier->to.self, err) : status;
 }
 
-enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err)
+enum c2_status sim_classifier_before(struct sim *sim, struct c2_error *err)
 {
-    return sim->verdicts.in_order ? sim_verdicts_settle(sim, err) : C2_OK;
+    return sim->classifier.in_order ? sim_classifier_settle(sim, err) : C2_OK;
 }
 
-enum c2_status sim_notify_pending(struct sim *sim, struct c2_error *err) { return sim_verdicts_settle(sim, err); }
+enum c2_status sim_notify_pending(struct sim *sim, struct c2_error *err) { return sim_classifier_settle(sim, err); }
 
-enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err)
+enum c2_status sim_classifier_end_batch(struct sim *sim, struct c2_error *err)
 {
-    return sim->verdicts.ring ? C2_OK : sim_verdicts_settle(sim, err);
+    return sim->classifier.ring ? C2_OK : sim_classifier_settle(sim, err);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -227,53 +228,53 @@ static bool suits_a_thread(const struct sim *sim)
     return suits;
 }
 
-void sim_verdicts_use(struct sim *sim)
+void sim_classifier_use(struct sim *sim)
 {
-    if (sim->verdicts.tape)
-        caches_defer_to(sim->caches, sim->verdicts.tape->words, STREAM_BATCH_WORDS);
+    if (sim->classifier.tape)
+        caches_defer_to(sim->caches, sim->classifier.tape->words, STREAM_BATCH_WORDS);
 }
 
-static enum c2_status create_ring(struct sim_verdicts *verdicts, struct c2_error *err)
+static enum c2_status create_ring(struct sim_classifier *classifier, struct c2_error *err)
 {
-    enum c2_status status = stream_ring_create(&verdicts->ring, &verdicts->to, 1, 1, "c2emu classes", err);
+    enum c2_status status = stream_ring_create(&classifier->ring, &classifier->to, 1, 1, "c2emu classes", err);
     if (status == C2_OK)
-        verdicts->to = stream_ring_sink(verdicts->ring);
+        classifier->to = stream_ring_sink(classifier->ring);
     return status;
 }
 
-static enum c2_status create_tape(struct sim_verdicts *verdicts, struct c2_error *err)
+static enum c2_status create_tape(struct sim_classifier *classifier, struct c2_error *err)
 {
-    verdicts->tape = c2_alloc(sizeof *verdicts->tape);
-    return verdicts->tape ? C2_OK : c2_fail_memory(err, "what is to be said of accesses");
+    classifier->tape = c2_alloc(sizeof *classifier->tape);
+    return classifier->tape ? C2_OK : c2_fail_memory(err, "what is to be said of accesses");
 }
 
-enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err)
+enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_error *err)
 {
-    struct sim_verdicts *verdicts = &sim->verdicts;
+    struct sim_classifier *classifier = &sim->classifier;
     if (!caches_can_defer(sim->caches) || sim->notifies_accesses)
         return C2_OK;
-    verdicts->to = (struct stream_sink){sim, verdicts_hear, nothing_behind};
+    classifier->to = (struct stream_sink){sim, classifier_hear, nothing_behind};
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
-        verdicts->in_order |= hears_both(s);
+        classifier->in_order |= hears_both(s);
     sim->counts_pages = counts_pages(sim);
     sim->waits = sim->counts_pages && !sim->notifies_pages;
-    enum c2_status status = create_tape(verdicts, err);
+    enum c2_status status = create_tape(classifier, err);
     if (status == C2_OK && apart && suits_a_thread(sim))
-        status = create_ring(verdicts, err);
+        status = create_ring(classifier, err);
     if (status == C2_OK)
-        sim_verdicts_use(sim);
+        sim_classifier_use(sim);
     return status;
 }
 
-void sim_verdicts_leave(struct sim *sim)
+void sim_classifier_leave(struct sim *sim)
 {
-    sim_verdicts_destroy(sim);
-    sim->verdicts = (struct sim_verdicts){.tape = NULL};
+    sim_classifier_destroy(sim);
+    sim->classifier = (struct sim_classifier){.tape = NULL};
     sim->counts_pages = sim->waits = false;
 }
 
-void sim_verdicts_destroy(struct sim *sim)
+void sim_classifier_destroy(struct sim *sim)
 {
-    stream_ring_destroy(sim->verdicts.ring);
-    c2_free(sim->verdicts.tape);
+    stream_ring_destroy(sim->classifier.ring);
+    c2_free(sim->classifier.tape);
 }

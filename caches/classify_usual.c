@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * verdict_usual: what is said of nearly all that is on a tape, in one loop.
+ * classify_usual: what is said of nearly all that is on a tape, in one loop.
  *
  * Model
  *   Nearly all records are hits of the first level of the data path, or of L1I, in lines that their shadows have, and
  *   misses of the first level of the data path that the second serves, which have no listener or are only counted.
- *   The loop says these, and what it says is what verdict.c would say; it ends at the first word that is something
+ *   The loop says these, and what it says is what class.c would say; it ends at the first word that is something
  *   else. What it needs of shadows and rows is in registers meanwhile. Rows are asked of the host's memory ahead. There
  *   are several such loops, made from one: without evictors, for narrow ones and for wide ones.
  *
@@ -29,7 +29,7 @@ struct asked {
     uint32_t clock, horizon;
 };
 
-static inline struct asked verdict_usual_asked_of(const struct cache_judged *level)
+static inline struct asked classify_usual_asked_of(const struct cache_classified *level)
 {
     return (struct asked){level->shadow.clock, level->shadow.horizon};
 }
@@ -37,7 +37,7 @@ static inline struct asked verdict_usual_asked_of(const struct cache_judged *lev
 /* ------------------------------------------------------------------ stretches */
 
 /* How many words may be said before the level's shadow is to be cleaned. */
-static uint32_t room_of(struct cache_judged *level)
+static uint32_t room_of(struct cache_classified *level)
 {
     struct cache_shadow *shadow = &level->shadow;
     if (!shadow->log)
@@ -47,11 +47,11 @@ static uint32_t room_of(struct cache_judged *level)
     return shadow->stop - shadow->clock;
 }
 
-size_t cache_verdicts_stretch(struct cache_verdicts *verdicts, size_t words)
+size_t cache_classifier_stretch(struct cache_classifier *classifier, size_t words)
 {
-    const uint32_t columns[] = {0, 1, verdicts->rows.columns};
+    const uint32_t columns[] = {0, 1, classifier->rows.columns};
     for (unsigned i = 0; i < 3; i++) {
-        const uint32_t room = room_of(&verdicts->level[columns[i]]);
+        const uint32_t room = room_of(&classifier->level[columns[i]]);
         words = room < words ? room : words;
     }
     return words;
@@ -60,15 +60,15 @@ size_t cache_verdicts_stretch(struct cache_verdicts *verdicts, size_t words)
 /* ------------------------------------------------------------------ shadows */
 
 /* The clock has gone on, for hits of lines that the shadow had, until more is known of them. */
-static inline void bring_up_to(struct cache_judged *level, uint32_t clock)
+static inline void bring_up_to(struct cache_classified *level, uint32_t clock)
 {
     level->said[0][CACHES_CONFLICT] += clock - level->shadow.clock;
     level->shadow.clock = clock;
 }
 
 /* The last line accessed enters the shadow, old being its stamp so far. */
-static __attribute__((noinline)) enum caches_class verdict_usual_enter(struct cache_judged *level, uint32_t clock,
-                                                                       uint32_t slot, uint32_t old, bool missed)
+static __attribute__((noinline)) enum caches_class classify_usual_enter(struct cache_classified *level, uint32_t clock,
+                                                                        uint32_t slot, uint32_t old, bool missed)
 {
     const enum caches_class class_ = old == 0 ? CACHES_COLD : CACHES_CAPACITY;
     bring_up_to(level, clock);
@@ -79,15 +79,16 @@ static __attribute__((noinline)) enum caches_class verdict_usual_enter(struct ca
 }
 
 /* cache_shadow_touch(), of a shadow that is not to be cleaned. */
-static inline __attribute__((always_inline)) enum caches_class verdict_usual_touch(struct cache_judged *level,
-                                                                                   struct asked *asked, uint32_t *stamp,
-                                                                                   uint32_t slot, const bool missed)
+static inline __attribute__((always_inline)) enum caches_class classify_usual_touch(struct cache_classified *level,
+                                                                                    struct asked *asked,
+                                                                                    uint32_t *stamp, uint32_t slot,
+                                                                                    const bool missed)
 {
     const uint32_t old = *stamp;
     *stamp = asked->clock++;
     if (C2_LIKELY(old >= asked->horizon))
         return CACHES_CONFLICT;
-    const enum caches_class class_ = verdict_usual_enter(level, asked->clock, slot, old, missed);
+    const enum caches_class class_ = classify_usual_enter(level, asked->clock, slot, old, missed);
     asked->horizon = level->shadow.horizon;
     return class_;
 }
@@ -95,8 +96,8 @@ static inline __attribute__((always_inline)) enum caches_class verdict_usual_tou
 /* ------------------------------------------------------------------ evictors */
 
 /* Of actors whose words have 32 bits at most, and 16 where evictors are narrow. evictors: a constant. */
-static inline __attribute__((always_inline)) bool verdict_usual_fits(const enum cache_rows_evictors evictors,
-                                                                     uint32_t actor)
+static inline __attribute__((always_inline)) bool classify_usual_fits(const enum cache_rows_evictors evictors,
+                                                                      uint32_t actor)
 {
     return C2_LIKELY(evictors != CACHE_ROWS_NARROW || actor <= UINT16_MAX);
 }
@@ -131,9 +132,9 @@ static inline __attribute__((always_inline)) void lose_to(const struct cache_row
 }
 
 /* The next miss that is counted, if it is. */
-static inline __attribute__((always_inline)) void verdict_usual_count(struct caches_brief **next, uint32_t actor,
-                                                                      uint64_t evictor, uint32_t bits, uint32_t level,
-                                                                      enum caches_class class_)
+static inline __attribute__((always_inline)) void classify_usual_count(struct caches_brief **next, uint32_t actor,
+                                                                       uint64_t evictor, uint32_t bits, uint32_t level,
+                                                                       enum caches_class class_)
 {
     struct caches_brief *const brief = *next;
     brief->actor = actor;
@@ -155,7 +156,7 @@ struct usual {
 };
 
 /* A hit of L1I; false: its shadow does not have the line. */
-static inline bool verdict_usual_say_code(struct usual *u, const struct cache_rows *rows, uint32_t slot)
+static inline bool classify_usual_run_code(struct usual *u, const struct cache_rows *rows, uint32_t slot)
 {
     struct cache_beside *const beside = rows->stamps.beside[slot >> LINES_GROUP_SHIFT];
     if (C2_UNLIKELY(!beside))
@@ -168,37 +169,37 @@ static inline bool verdict_usual_say_code(struct usual *u, const struct cache_ro
 }
 
 /* The first level misses, the second has the line, if there is one. */
-static inline __attribute__((always_inline)) enum caches_class say_missed(struct cache_verdicts *verdicts,
+static inline __attribute__((always_inline)) enum caches_class say_missed(struct cache_classifier *classifier,
                                                                           struct usual *u, uint32_t *row, uint32_t slot)
 {
     u->misses++;
-    if (C2_LIKELY(verdicts->level_count > 1))
-        verdict_usual_touch(&verdicts->level[1], &u->second, &row[1], slot, false);
-    return verdict_usual_touch(&verdicts->level[0], &u->data, &row[0], slot, true);
+    if (C2_LIKELY(classifier->level_count > 1))
+        classify_usual_touch(&classifier->level[1], &u->second, &row[1], slot, false);
+    return classify_usual_touch(&classifier->level[0], &u->data, &row[0], slot, true);
 }
 
 /* The same, counted; words: its two. false: nothing is said, as there is no room, or it is not what it mostly is. */
-static inline __attribute__((always_inline)) bool say_brief(struct cache_verdicts *verdicts,
+static inline __attribute__((always_inline)) bool say_brief(struct cache_classifier *classifier,
                                                             const enum cache_rows_evictors evictors, struct usual *u,
                                                             uint32_t *row, const uint64_t *words)
 {
     const uint32_t slot = (uint32_t)words[0], victim = (uint32_t)words[1], actor = (uint32_t)(words[1] >> 32);
-    if (C2_UNLIKELY(victim == 0 || u->count >= &verdicts->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
-        !verdict_usual_fits(evictors, actor))
+    if (C2_UNLIKELY(victim == 0 || u->count >= &classifier->count[VERDICTS_COUNTED - CACHES_MAX_LEVELS]) ||
+        !classify_usual_fits(evictors, actor))
         return false;
-    const uint64_t evictor = evictor_of(&verdicts->rows, evictors, slot, 0);
-    lose_to(&verdicts->rows, evictors, victim - 1, 0, actor);
-    const enum caches_class class_ = say_missed(verdicts, u, row, slot);
-    verdict_usual_count(&u->count, actor, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
+    const uint64_t evictor = evictor_of(&classifier->rows, evictors, slot, 0);
+    lose_to(&classifier->rows, evictors, victim - 1, 0, actor);
+    const enum caches_class class_ = say_missed(classifier, u, row, slot);
+    classify_usual_count(&u->count, actor, evictor, (uint32_t)(words[0] >> TAPE_BITS), 0, class_);
     return true;
 }
 
 /* Says a record, kind being what its first word has above the slot; returns of how many words it is, 0: it is something
  * else. */
-static inline __attribute__((always_inline)) unsigned verdict_usual_say_record(struct cache_verdicts *verdicts,
-                                                                               const enum cache_rows_evictors evictors,
-                                                                               struct usual *u, uint32_t *row,
-                                                                               uint32_t kind, const uint64_t *word)
+static inline __attribute__((always_inline)) unsigned classify_usual_run_record(struct cache_classifier *classifier,
+                                                                                const enum cache_rows_evictors evictors,
+                                                                                struct usual *u, uint32_t *row,
+                                                                                uint32_t kind, const uint64_t *word)
 {
     const uint32_t slot = (uint32_t)*word;
     if (kind == 0) {
@@ -207,13 +208,13 @@ static inline __attribute__((always_inline)) unsigned verdict_usual_say_record(s
         *row = u->data.clock++;
         return 1;
     }
-    if (kind == verdicts->rows.columns)
-        return verdict_usual_say_code(u, &verdicts->rows, slot) ? 1 : 0;
+    if (kind == classifier->rows.columns)
+        return classify_usual_run_code(u, &classifier->rows, slot) ? 1 : 0;
     if (evictors != CACHE_ROWS_NONE)
-        return (uint16_t)kind == SHAPE_BRIEF && say_brief(verdicts, evictors, u, row, word) ? 2 : 0;
+        return (uint16_t)kind == SHAPE_BRIEF && say_brief(classifier, evictors, u, row, word) ? 2 : 0;
     if (kind != SHAPE_MISS)
         return 0;
-    say_missed(verdicts, u, row, slot);
+    say_missed(classifier, u, row, slot);
     return 1;
 }
 
@@ -226,19 +227,19 @@ static inline uint32_t slots_below(const struct cache_rows *rows)
 }
 
 /* Until `stop` no shadow is to be cleaned. */
-static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct cache_verdicts *verdicts,
+static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct cache_classifier *classifier,
                                                                          const enum cache_rows_evictors evictors,
                                                                          struct usual *u, const uint64_t *word,
                                                                          const uint64_t *stop)
 {
-    const uint32_t columns = verdicts->rows.columns, slots = slots_below(&verdicts->rows);
-    uint32_t *const stamps = verdicts->rows.stamps.word;
+    const uint32_t columns = classifier->rows.columns, slots = slots_below(&classifier->rows);
+    uint32_t *const stamps = classifier->rows.stamps.word;
     while (word < stop) {
         uint32_t *const row = &stamps[(size_t)(uint32_t)*word * columns];
         const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD] & (slots - 1);
         __builtin_prefetch((const void *)((uintptr_t)stamps + (size_t)ahead * columns * sizeof *stamps), 1);
-        const unsigned said = verdict_usual_say_record(verdicts, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN),
-                                                       word);
+        const unsigned said = classify_usual_run_record(classifier, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN),
+                                                        word);
         if (said == 0)
             break;
         word += said;
@@ -246,18 +247,18 @@ static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct 
     return word;
 }
 
-static inline __attribute__((always_inline)) const uint64_t *verdict_usual_say(struct cache_verdicts *verdicts,
-                                                                               const enum cache_rows_evictors evictors,
-                                                                               const uint64_t *word,
-                                                                               const uint64_t *stop)
+static inline __attribute__((always_inline)) const uint64_t *classify_usual_run(struct cache_classifier *classifier,
+                                                                                const enum cache_rows_evictors evictors,
+                                                                                const uint64_t *word,
+                                                                                const uint64_t *stop)
 {
-    struct cache_judged *const level = verdicts->level, *const code = &level[verdicts->rows.columns];
-    struct usual u = {verdict_usual_asked_of(&level[0]), verdict_usual_asked_of(&level[1]),
-                      verdict_usual_asked_of(code), 0, &verdicts->count[verdicts->counted]};
-    word = say_stretch(verdicts, evictors, &u, word, stop);
-    verdicts->counted = (uint32_t)(u.count - verdicts->count);
+    struct cache_classified *const level = classifier->level, *const code = &level[classifier->rows.columns];
+    struct usual u = {classify_usual_asked_of(&level[0]), classify_usual_asked_of(&level[1]),
+                      classify_usual_asked_of(code), 0, &classifier->count[classifier->counted]};
+    word = say_stretch(classifier, evictors, &u, word, stop);
+    classifier->counted = (uint32_t)(u.count - classifier->count);
     bring_up_to(&level[0], u.data.clock);
-    if (verdicts->level_count > 1)
+    if (classifier->level_count > 1)
         bring_up_to(&level[1], u.second.clock);
     bring_up_to(code, u.code.clock);
     level[0].said[0][CACHES_CONFLICT] -= u.misses;
@@ -267,23 +268,23 @@ static inline __attribute__((always_inline)) const uint64_t *verdict_usual_say(s
 
 /* One for each kind, so that what a loop does not need is not in it. */
 #define LOOP(name, evictors) \
-    static __attribute__((noinline)) const uint64_t *name(struct cache_verdicts *verdicts, const uint64_t *word, \
+    static __attribute__((noinline)) const uint64_t *name(struct cache_classifier *classifier, const uint64_t *word, \
                                                           const uint64_t *stop) \
     { \
-        return verdict_usual_say(verdicts, evictors, word, stop); \
+        return classify_usual_run(classifier, evictors, word, stop); \
     }
 LOOP(say_unkept, CACHE_ROWS_NONE)
 LOOP(say_narrow, CACHE_ROWS_NARROW)
 LOOP(say_wide, CACHE_ROWS_WIDE)
 
-const uint64_t *cache_verdicts_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *stop)
+const uint64_t *cache_classifier_usual(struct cache_classifier *classifier, const uint64_t *word, const uint64_t *stop)
 {
-    switch (verdicts->rows.evictors) {
+    switch (classifier->rows.evictors) {
     case CACHE_ROWS_NARROW:
-        return say_narrow(verdicts, word, stop);
+        return say_narrow(classifier, word, stop);
     case CACHE_ROWS_WIDE:
-        return say_wide(verdicts, word, stop);
+        return say_wide(classifier, word, stop);
     default:
-        return say_unkept(verdicts, word, stop);
+        return say_unkept(classifier, word, stop);
     }
 }
