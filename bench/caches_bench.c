@@ -95,16 +95,16 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Between two stages: as long as a tape of the simulator's. */
+/* Between two stages: as long as a event log of the simulator's. */
 #define TAPE_WORDS (32u * KIB)
-static uint64_t tape[TAPE_WORDS];
+static uint64_t event_log[TAPE_WORDS];
 static double classifier_ns;
 
 static bool say_verdicts(struct caches *caches)
 {
     static const struct caches_listener nobody; /* hears of misses: none is noted for him */
     const double start = now_ns();
-    const enum c2_status status = caches_hear(caches, tape, caches_deferred(caches), &nobody, NULL);
+    const enum c2_status status = caches_hear(caches, event_log, caches_deferred(caches), &nobody, NULL);
     classifier_ns += now_ns() - start;
     return status == C2_OK;
 }
@@ -167,7 +167,7 @@ static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint
         (extra == EVICTORS && caches_keep_evictors(*caches, NULL) != C2_OK))
         return 0;
     if (extra == STAGES)
-        caches_defer_to(*caches, tape, TAPE_WORDS);
+        caches_defer_to(*caches, event_log, TAPE_WORDS);
     const uint32_t *ahead = extra == STAGES ? caches_far(*caches) : NULL;
     if (!run(*caches, pattern, drawn, PREPARED, ahead, wanted))
         return 0;

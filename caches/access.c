@@ -4,7 +4,7 @@
  */
 #include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 #define HOST_LINE 64u
 
@@ -70,7 +70,7 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
         return recent;
     const uint32_t slot = cache_lines_slot(&caches->lines, physical_line.v);
     const bool added = caches->lines.groups != groups;
-    return added && caches->usual && !cache_tape_group(caches) ? LINES_NO_SLOT : slot;
+    return added && caches->usual && !cache_event_log_group(caches) ? LINES_NO_SLOT : slot;
 }
 
 static inline void notify_hit(struct caches_outcome *outcome, uint32_t depth)
@@ -156,7 +156,7 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
         caches->last[side] = slot;
     if (tried == CACHES_UNTRIED)
         return caches_try_others(&first->front, write, slot, physical_line);
-    return C2_UNLIKELY(tried == CACHES_FULL) ? cache_tape_full(caches) : CACHES_TRIED;
+    return C2_UNLIKELY(tried == CACHES_FULL) ? cache_event_log_full(caches) : CACHES_TRIED;
 }
 
 struct caches_front *caches_front(struct caches *caches, enum caches_side side)
@@ -201,7 +201,7 @@ enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical
     *served_by = first->depth;
     const enum caches_tried tried = caches->access_any(&first->front, false, slot, physical_line.v);
     if (tried == CACHES_MISSED)
-        *served_by = first->depth + tape_missed(*caches->tape.end.at);
+        *served_by = first->depth + event_log_missed(*caches->event_log.end.at);
     return tried;
 }
 

@@ -2,8 +2,8 @@
  *
  * caches_fast: what sim/, whose loop makes many accesses, needs besides caches.h: accesses in steps and in two
  * stages, what follows an access, instructions made for caches, phases. Of others tests and benchmarks alone include
- * it. A front is what the loop has in its hands of a level that is asked first: its tape is the loop's to write on,
- * all else of it is looked at by the functions here and in front_simd.h.
+ * it. A front is what the loop has in its hands of a level that is asked first: its event log is the loop's to write
+ * on, all else of it is looked at by the functions here and in front_simd.h.
  */
 #ifndef C2_CACHES_FAST_H
 #define C2_CACHES_FAST_H
@@ -23,7 +23,7 @@ enum caches_tried {
     CACHES_UNTRIED, /* nothing at all has changed, and caches_access() is to be called */
     CACHES_TRIED,   /* a hit in the first level: done, all counts included */
     CACHES_MISSED, /* the levels have missed and been filled: caches_classify() or caches_defer() is to be called next */
-    CACHES_FULL,   /* as TRIED, and the tape is full: see caches_defer_to() */
+    CACHES_FULL,   /* as TRIED, and the event log is full: see caches_defer_to() */
 };
 /* With SHiP, caches_set_instruction() comes before each: of a fetch with the address of its line, which has no other
  * instruction. */
@@ -35,7 +35,7 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
 #define CACHES_TAPE_MISSED 36u
 #define CACHES_TAPE_BEHIND 40u
 #define CACHES_TAPE_BITS 48u
-struct caches_tape_end {
+struct caches_event_log_end {
     uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
 };
 struct caches_front {
@@ -43,11 +43,11 @@ struct caches_front {
     uint32_t set_mask, stride; /* if sets are found by the low bits of a line. Else no line is there */
     uint32_t ways;             /* likewise; else 0 */
     uint32_t notified;         /* the slot that the level was asked for last; CACHES_NO_SLOT: unknown */
-    uint64_t column_word;      /* its column, where the tape has it */
+    uint64_t column_word;      /* its column, where the event log has it */
     uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
     uint64_t hits[2];   /* by whether it was a write */
     uint64_t missed;    /* what the record of a miss of this level alone begins with, but for the slot */
-    struct caches_tape_end *tape;
+    struct caches_event_log_end *event_log;
     struct caches *caches;
     enum caches_tried (*others)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
     enum caches_tried (*missing)(struct caches_front *front, bool write, uint32_t slot, uint64_t physical_line);
@@ -76,13 +76,13 @@ static inline enum caches_tried caches_again(struct caches_front *front, bool wr
     front->hits[write]++;
     if (front->notified == slot)
         return CACHES_TRIED;
-    struct caches_tape_end *const tape = front->tape;
-    uint64_t *const at = tape->at;
+    struct caches_event_log_end *const event_log = front->event_log;
+    uint64_t *const at = event_log->at;
     front->notified = slot;
     *at = front->column_word | slot;
-    tape->at = at + 1;
-    C2_PROMISE(at + 1 >= tape->stop || caches_front_holds(front, slot));
-    return C2_UNLIKELY(at + 1 >= tape->stop) ? CACHES_FULL : CACHES_TRIED;
+    event_log->at = at + 1;
+    C2_PROMISE(at + 1 >= event_log->stop || caches_front_holds(front, slot));
+    return C2_UNLIKELY(at + 1 >= event_log->stop) ? CACHES_FULL : CACHES_TRIED;
 }
 /* caches_try() of a line that caches_again() does not have. */
 static inline enum caches_tried caches_try_others(struct caches_front *front, bool write, uint32_t slot,
@@ -119,20 +119,21 @@ void caches_expect(struct caches *caches, uint32_t slot, struct line_no physical
 /* ------------------------------------------------------------------ classes deferred
  * On most machines - of one core, without prefetchers, a line has one set in each level - what is said of an access
  * changes nothing of what the levels hold. There an access may be made in two stages: the levels now, and shadows,
- * classes, evictors and outcomes later, from a tape that the first stage writes; on another thread if one likes. */
+ * classes, evictors and outcomes later, from a event log that the first stage writes; on another thread if one likes.
+ * */
 bool caches_can_defer(const struct caches *caches);
-/* Before the first access, and then while the tape is empty: from now on they write on this one, and are made by
+/* Before the first access, and then while the event log is empty: from now on they write on this one, and are made by
  * caches_try(), caches_try_walk(), caches_defer(), caches_defer_briefly() and caches_note() alone. room: more than
  * CACHES_TAPE_SLACK words.
  * What returns CACHES_FULL has left room for a few accesses more. The counts of levels are current when all was
  * heard. */
 #define CACHES_TAPE_SLACK 256u
 void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room);
-/* How many words are on the tape now; it is empty then. */
+/* How many words are on the event log now; it is empty then. */
 uint32_t caches_deferred(struct caches *caches);
 
-/* Behind CACHES_MISSED the tape has at its end, not yet a part of it, what the caches have to say of the miss; one of
- * the following must come next. */
+/* Behind CACHES_MISSED the event log has at its end, not yet a part of it, what the caches have to say of the miss; one
+ * of the following must come next. */
 /* What goes with an access. */
 #define CACHES_NOTED 3u
 struct caches_noted {
@@ -145,26 +146,28 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
  * all accesses so. bits: below 1 << CACHES_BRIEF_BITS, whatever the caller wants to find with it; 0: it is not to be
  * counted. */
 enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits);
-/* Adds the caller's to the record that is at the end of the tape, of which it becomes a part. rest: the actor's upper
- * half, and what the caches add to it. Says whether the tape is full. */
-static inline bool caches_tape_brief(struct caches_tape_end *tape, uint64_t actor, uint64_t rest, uint32_t bits)
+/* Adds the caller's to the record that is at the end of the event log, of which it becomes a part. rest: the actor's
+ * upper half, and what the caches add to it. Says whether the event log is full. */
+static inline bool caches_event_log_brief(struct caches_event_log_end *event_log, uint64_t actor, uint64_t rest,
+                                          uint32_t bits)
 {
-    uint64_t *const at = tape->at;
+    uint64_t *const at = event_log->at;
     const uint64_t first = at[0], more = rest != 0;
     uint64_t *const last = at + (first >> CACHES_TAPE_MISSED & 15);
     at[0] = (first | (uint64_t)bits << CACHES_TAPE_BITS) + (more << CACHES_TAPE_BEHIND);
     at[1] |= actor << 32;
     last[1] = rest;
-    tape->at = last + 1 + more;
-    return tape->at >= tape->stop;
+    event_log->at = last + 1 + more;
+    return event_log->at >= event_log->stop;
 }
-/* caches_defer_briefly() of what caches_again() or caches_try_others() said of this front, where the tape is the
+/* caches_defer_briefly() of what caches_again() or caches_try_others() said of this front, where the event log is the
  * caller's. */
 static inline enum caches_tried caches_defer_front(struct caches_front *front, uint64_t actor, uint32_t bits)
 {
-    return C2_UNLIKELY(caches_tape_brief(front->tape, actor, actor >> 32, bits)) ? CACHES_FULL : CACHES_TRIED;
+    return C2_UNLIKELY(caches_event_log_brief(front->event_log, actor, actor >> 32, bits)) ? CACHES_FULL : CACHES_TRIED;
 }
-/* What is at the end of the tape behind CACHES_MISSED is taken away, so that notes may come before it, and put back. */
+/* What is at the end of the event log behind CACHES_MISSED is taken away, so that notes may come before it, and put
+ * back. */
 struct caches_aside {
     uint64_t word[CACHES_MAX_LEVELS + 1];
 };
@@ -176,14 +179,14 @@ enum caches_tried caches_note(struct caches *caches, const struct caches_noted *
 struct caches_listener {
     void *self;
     /* Misses of accesses deferred briefly, in order, at least one: level after level, access after access. Those on a
-     * tape are notified before a note behind them, and before caches_hear() returns. */
+     * event log are notified before a note behind them, and before caches_hear() returns. */
     enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
     /* outcome NULL: a note, of no line. */
     enum c2_status (*notified)(void *self, const struct caches_noted *noted, struct line_no line,
                                const struct caches_outcome *outcome, struct c2_error *err);
 };
-/* The second stage, of what was on the tape at some time: all words in order, whole tapes. It may run while the first
- * one goes on. Fails where the listener does, or for want of memory. */
+/* The second stage, of what was on the event log at some time: all words in order, whole event logs. It may run while
+ * the first one goes on. Fails where the listener does, or for want of memory. */
 enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_t count,
                            const struct caches_listener *listener, struct c2_error *err);
 
@@ -223,9 +226,9 @@ const struct caches_prefetched *caches_prefetched(const struct caches *caches, s
 
 /* ------------------------------------------------------------------ instructions made for caches
  * instructed.c has the model; what they have done is read in caches.h. */
-/* Before the first one: a usual machine becomes one like all others, to the same counts; what is on a tape of the
+/* Before the first one: a usual machine becomes one like all others, to the same counts; what is on a event log of the
  * caller's has been heard. Verdicts cannot be deferred any more, and fronts are of no usual machine. Done by itself
- * where there is no such tape. Again: nothing. */
+ * where there is no such event log. Again: nothing. */
 enum c2_status caches_instructed_begin(struct caches *caches, struct c2_error *err);
 /* When the accesses and instructions that follow are made: instructions that the core has begun. After the former. */
 void caches_set_clock(struct caches *caches, uint64_t now);

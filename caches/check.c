@@ -4,7 +4,7 @@
  */
 #include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 #include <inttypes.h>
 
@@ -91,7 +91,7 @@ bool cache_access_holds(struct caches *caches, uint32_t slot)
 {
     if (!caches->usual)
         cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
-    else if (!cache_tape_is_own(caches))
+    else if (!cache_event_log_is_own(caches))
         return true; /* what is said of it is still to come */
     if (caches->coherence)
         cache_coherence_holds(caches, slot);

@@ -4,18 +4,18 @@
  * hierarchy.c.
  *
  * Model
- *   Everything is said from the tape that the contents leave (tape.c), in its order, and nothing of it changes what a
- *   level holds. Each level asked touches its shadow, which says the class of a miss; each level that lost a line
- *   gets its actor. Misses that are only counted are kept until there are many, or the tape ends, or something else
- *   is notified: so the counting listener is called once for many. What nearly all records are is said by loops of
- *   their own (classify_usual.c); this file says any record.
+ *   Everything is said from the event log that the contents leave (event log.c), in its order, and nothing of it
+ *   changes what a level holds. Each level asked touches its shadow, which says the class of a miss; each level that
+ *   lost a line gets its actor. Misses that are only counted are kept until there are many, or the event log ends, or
+ *   something else is notified: so the counting listener is called once for many. What nearly all records are is said
+ *   by loops of their own (classify_usual.c); this file says any record.
  *
  * Counting
  *   By level: the class that the shadow says, of hits and of misses. A hit that the shadow does not have is one that a
  *   fully associative cache would miss.
  */
 #include "caches/contents_priv.h"
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 void cache_classifier_init(struct cache_classifier *classifier, struct caches *caches)
 {
@@ -126,7 +126,8 @@ static inline __attribute__((always_inline)) uint32_t classify_miss(struct cache
 {
     struct cache_rows *rows = &classifier->rows;
     const bool kept = heard && rows->evictors != CACHE_ROWS_NONE;
-    uint32_t depth = column == 0 ? 0 : tape_depth(classifier, column), *const row = cache_rows_stamp(rows, slot, 0);
+    uint32_t depth = column == 0 ? 0 : event_log_depth(classifier, column), *const row = cache_rows_stamp(rows, slot,
+                                                                                                          0);
     uint32_t *stamp = column == 0 ? row : cache_rows_stamp(rows, slot, column);
     for (uint32_t i = 0; i < missed; i++) {
         const enum caches_class class_ = classify_touch(&classifier->level[column], stamp, slot, true);
@@ -177,7 +178,7 @@ static inline __attribute__((always_inline)) enum c2_status say_heard(
     return listener->notified(listener->self, heard.noted, line, outcome, err);
 }
 
-/* lost is behind what is said of levels, where it may be anything but 0: see put_miss() in tape.c. */
+/* lost is behind what is said of levels, where it may be anything but 0: see put_miss() in event log.c. */
 static __attribute__((noinline)) enum c2_status say_further(struct cache_classifier *classifier, uint64_t first,
                                                             const uint64_t *words,
                                                             const struct caches_listener *listener,
@@ -234,7 +235,7 @@ static __attribute__((noinline)) void say_briefly(struct cache_classifier *class
     const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
     const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
     const uint64_t actor = words[0] >> 32 | rest << 32;
-    uint32_t column = first >> TAPE_COLUMN & 15, depth = tape_depth(classifier, column);
+    uint32_t column = first >> TAPE_COLUMN & 15, depth = event_log_depth(classifier, column);
     for (uint32_t i = 0; i < missed; i++) {
         uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, column);
         const enum caches_class class_ = classify_touch(&classifier->level[column], stamp, slot, true);
@@ -272,7 +273,7 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_classifier
     return C2_OK;
 }
 
-/* ------------------------------------------------------------------ a tape */
+/* ------------------------------------------------------------------ a event log */
 
 /* Any record but a brief one. words: behind its first one. */
 static inline __attribute__((always_inline)) enum c2_status classify_run_record(struct cache_classifier *classifier,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * classify_usual: what is said of nearly all that is on a tape, in one loop.
+ * classify_usual: what is said of nearly all that is on a event log, in one loop.
  *
  * Model
  *   Nearly all records are hits of the first level of the data path, or of L1I, in lines that their shadows have, and
@@ -17,7 +17,7 @@
  *   No clock of these levels gets beyond its shadow's stop: it goes on once a word at most, whichever loop it is, so
  *   words are said in stretches of which no shadow of them is to be cleaned.
  */
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 /* Shapes of first words: what is above the slot, without the caller's bits. */
 #define SHAPE_MISS (1u << (TAPE_MISSED - TAPE_COLUMN))

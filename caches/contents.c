@@ -8,9 +8,10 @@
  *   level has is in its sets and nowhere else. Policies may be any, and levels inclusive, exclusive or neither.
  *   A level with true LRU that may fill all ways has the lines of a set in order of age (sets.c); of others the words
  *   of a set stay where they are, and policy.c says which has to leave.
- *   A miss leaves behind the end of the tape what a brief record of it has: the levels that missed, and which lines had
- *   to leave them; and before that which lines exclusive levels have lost besides. All else - shadows, classes,
- *   evictors, outcomes - is said later of what is written down of it (tape.c, class.c), and changes nothing here.
+ *   A miss leaves behind the end of the event log what a brief record of it has: the levels that missed, and which
+ *   lines had to leave them; and before that which lines exclusive levels have lost besides. All else - shadows,
+ *   classes, evictors, outcomes - is said later of what is written down of it (event log.c, class.c), and changes
+ *   nothing here.
  *
  * Counting
  *   Hits and misses by reads and writes, write-backs, back-invalidations. The rest of a level's counts is made of these
@@ -31,7 +32,7 @@
  *   See hierarchy.c. Other machines: path.c.
  */
 #include "caches/contents_priv.h"
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 /* ------------------------------------------------------------------ life */
 
@@ -58,7 +59,7 @@ static struct cache_sets contents_sets_of(const struct cache_policy *policy)
 
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
 {
-    enum c2_status status = cache_tape_init(caches, err);
+    enum c2_status status = cache_event_log_init(caches, err);
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
         level->front.notified = LINES_NO_SLOT;
@@ -80,7 +81,7 @@ void cache_contents_end(struct caches *caches)
 {
     for (uint32_t i = 0; i < caches->node_count; i++)
         cache_sets_end(&caches->level[i].sets);
-    cache_tape_end(caches);
+    cache_event_log_end(caches);
 }
 
 /* ------------------------------------------------------------------ forms */
@@ -141,7 +142,7 @@ void cache_contents_link(struct caches *caches)
         struct cache_level *level = &caches->level[i];
         struct caches_front *front = &level->front;
         front->caches = caches;
-        front->tape = &caches->tape.end;
+        front->event_log = &caches->event_log.end;
         front->column_word = (uint64_t)level->column << CACHES_TAPE_COLUMN;
         front->missed = front->column_word | TAPE_BRIEF_FIRST;
         front->word = &nothing;

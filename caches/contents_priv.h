@@ -34,7 +34,7 @@ void cache_contents_use(struct caches *caches, unsigned form);
 /* Of other machines: nothing is tried. access.c */
 cache_access_function cache_untried;
 
-/* A miss of the second level so few words of the tape behind the one before is reason to look ahead for that many
+/* A miss of the second level so few words of the event log behind the one before is reason to look ahead for that many
  * accesses (caches_far()): to look costs a quarter of what it saves, if it saves. */
 #define CACHE_FAR 16u
 #define CACHE_FAR_WORDS 24u

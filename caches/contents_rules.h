@@ -9,7 +9,7 @@
 
 #include "caches/contents_priv.h"
 #include "caches/sets_simd.h"
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 #define PART static inline __attribute__((always_inline))
 
@@ -209,7 +209,7 @@ PART bool ask(struct cache_level *level, uint64_t write, uint32_t tag, uint32_t 
 
 /* ------------------------------------------------------------------ misses */
 
-/* An access that has missed, and the record of it behind the end of the tape. */
+/* An access that has missed, and the record of it behind the end of the event log. */
 struct missed {
     struct caches *caches;
     struct cache_level *first;
@@ -293,13 +293,13 @@ PART enum caches_tried fill_first(const struct missed *m, uint32_t count)
     if (m->first->depth != 0)
         m->caches->trail.lost = (uint32_t)(left >> 32);
     if (C2_UNLIKELY(m->caches->trail.pushed_count != 0))
-        cache_tape_push(m->caches, 1 + count);
+        cache_event_log_push(m->caches, 1 + count);
     return CACHES_MISSED;
 }
 
 PART struct missed missed_by(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
 {
-    return (struct missed){front->caches, cache_level_of(front), front->tape->at, write, slot, line};
+    return (struct missed){front->caches, cache_level_of(front), front->event_log->at, write, slot, line};
 }
 
 /* A hint for caches_far(): whatever the words between two misses are, nothing else depends on it. */
@@ -341,7 +341,7 @@ static __attribute__((noinline)) enum caches_tried missed_any(struct caches_fron
     struct cache_level *second = m.first->next;
     C2_ASSERT(!(write && m.first->clean));
     m.first->misses[(size_t)write]++;
-    cache_tape_asked(m.first, slot);
+    cache_event_log_asked(m.first, slot);
     if (second && !ask(second, write, slot + 1, cache_contents_set_of(second, line), false))
         return missed_further(front, write, slot, line);
     return fill_first(&m, 1);
@@ -358,7 +358,7 @@ static __attribute__((noinline)) enum caches_tried access_by_policy(struct cache
     front->hits[(size_t)write]++;
     words[place] |= write;
     hit_by_policy(first, &words[place]);
-    return cache_tape_hit(first, slot);
+    return cache_event_log_hit(first, slot);
 }
 
 static enum caches_tried access_any(struct caches_front *front, bool write, uint32_t slot, uint64_t line)
@@ -371,7 +371,7 @@ static enum caches_tried access_any(struct caches_front *front, bool write, uint
     if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, first->sets.ways)))
         return missed_any(front, write, slot, line);
     front->hits[(size_t)write]++;
-    return cache_tape_hit(first, slot);
+    return cache_event_log_hit(first, slot);
 }
 
 #if CACHE_FORM != CACHE_FORM_SCALAR
@@ -397,7 +397,7 @@ static enum caches_tried missed_eight(struct caches_front *front, bool write, ui
     front->notified = slot;
     if (!ask(second, write, slot + 1, (uint32_t)line & second->front.set_mask, true))
         return missed_further(front, write, slot, line);
-    uint64_t *const at = front->tape->at;
+    uint64_t *const at = front->event_log->at;
     const uint32_t victim = words[CACHE_EIGHT - 1];
     sets_front(words, CACHE_EIGHT - 1, cache_sets_word(slot + 1, write), CACHE_EIGHT);
     at[0] = front->missed + slot;
@@ -412,7 +412,7 @@ static enum caches_tried access_eight(struct caches_front *front, bool write, ui
     if (C2_UNLIKELY(!sets_hit(words, slot + 1, write, CACHE_EIGHT)))
         return missed_eight(front, write, slot, line);
     front->hits[(size_t)write]++;
-    return cache_tape_hit(cache_level_of(front), slot);
+    return cache_event_log_hit(cache_level_of(front), slot);
 }
 
 #endif

@@ -12,7 +12,7 @@
  */
 #include "caches/contents_priv.h"
 #include "caches/instructed_priv.h"
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 /* Stamps and evictors of one line. */
 static void move_row(struct caches *caches, uint32_t slot)
@@ -81,8 +81,8 @@ static void leave_front(struct caches_front *front)
 
 enum c2_status cache_generalize(struct caches *caches, struct c2_error *err)
 {
-    cache_tape_catch_up(caches);
-    C2_ASSERT(caches->tape.end.at == caches->tape.words &&
+    cache_event_log_catch_up(caches);
+    C2_ASSERT(caches->event_log.end.at == caches->event_log.words &&
               caches->classifier->rows.stamps.groups == caches->lines.groups);
     if (!cache_lines_dress(&caches->lines, caches->classifier->rows.evictors != CACHE_ROWS_NONE))
         return c2_fail_memory(err, "the table of lines accessed");
@@ -97,9 +97,9 @@ enum c2_status cache_generalize(struct caches *caches, struct c2_error *err)
         leave_front(&caches->level[i].front);
     }
     const bool failed = caches->classifier->rows.failed;
-    cache_tape_end(caches);
+    cache_event_log_end(caches);
     caches->classifier = NULL;
-    caches->tape = (struct cache_tape){.words = NULL};
+    caches->event_log = (struct cache_event_log){.words = NULL};
     caches->far = 0;
     caches->last[CACHES_DATA] = caches->last[CACHES_FETCH] = LINES_NO_SLOT;
     cache_contents_link(caches);

@@ -64,7 +64,7 @@
  */
 #include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 static bool virtual_exclusive_below(const struct caches_machine *machine, uint32_t depth)
 {
@@ -258,7 +258,7 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
     struct caches_counts *n = (struct caches_counts *)&level->counts; /* what it says stays the same */
     if (!caches->usual)
         return n;
-    cache_tape_catch_up((struct caches *)caches);
+    cache_event_log_catch_up((struct caches *)caches);
     const uint64_t(*said)[CACHES_COHERENCE + 1] = caches->classifier->level[column].said;
     n->cold = said[1][CACHES_COLD];
     n->capacity = said[1][CACHES_CAPACITY];

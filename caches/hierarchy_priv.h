@@ -21,7 +21,7 @@ struct cache_pushed {
 /* At most each level that is filled pushes a line out of each exclusive one, and a line moves up. */
 #define CACHE_MAX_PUSHED (CACHES_MAX_LEVELS * CACHES_MAX_LEVELS / 4 + 1)
 
-/* Of an access of a usual machine that missed, what is not in the brief record at the end of the tape. */
+/* Of an access of a usual machine that missed, what is not in the brief record at the end of the event log. */
 struct cache_trail {
     uint32_t set[CACHES_MAX_LEVELS]; /* of levels that missed, counted from the one asked first, which is not among
                                         them; through all slices, from 0 */
@@ -34,13 +34,13 @@ struct cache_trail {
 
 struct caches;
 /* An access of a usual machine that begins at the level of this front, as far as contents go; line: its physical
- * number. A hit is written on the tape; of a miss (CACHES_MISSED) there is a brief record behind its end, and
+ * number. A hit is written on the event log; of a miss (CACHES_MISSED) there is a brief record behind its end, and
  * the trail. */
 typedef enum caches_tried cache_access_function(struct caches_front *front, bool write, uint32_t slot, uint64_t line);
 
-/* Where that is written down (tape.c). */
-struct cache_tape {
-    struct caches_tape_end end;
+/* Where that is written down (event log.c). */
+struct cache_event_log {
+    struct caches_event_log_end end;
     uint64_t *words, *own;
 };
 
@@ -53,8 +53,8 @@ struct caches {
     cache_access_function *missed;         /* the rest of `access` where the level asked first does not have the line */
     unsigned form;                         /* whose these are */
     uint32_t far;                          /* caches_far(); 0 where there are but two levels */
-    const uint64_t *far_at;                /* on the tape: the last miss of the second level */
-    struct cache_tape tape;
+    const uint64_t *far_at;                /* on the event log: the last miss of the second level */
+    struct cache_event_log event_log;
     struct cache_classifier *classifier;
     uint32_t last[2];   /* slot of each side's last access */
     uint64_t page_mask; /* index bits in which the two names of a line must agree */

@@ -7,8 +7,8 @@
 
 #include "caches/hierarchy_priv.h"
 
-/* general.c: a usual machine is one like all others from now on; no count and no content changes. What is on a tape of
- * the caller's has been heard. */
+/* general.c: a usual machine is one like all others from now on; no count and no content changes. What is on a event
+ * log of the caller's has been heard. */
 enum c2_status cache_generalize(struct caches *caches, struct c2_error *err);
 
 /* prefetch.c: request->first fetches the line, which neither it nor a nearer level has. */

@@ -547,8 +547,8 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
         to->untranslated(to->self, miss.actor, reads);
     if (status != C2_OK || !sim->notifies_tlb)
         return status;
-    return sim->classifier.tape ? sim_classifier_tlb_missed(core, kind, va, reads, miss.actor, err)
-                                : sim_notify_tlb_miss(sim, &miss, err);
+    return sim->classifier.event_log ? sim_classifier_tlb_missed(core, kind, va, reads, miss.actor, err)
+                                     : sim_notify_tlb_miss(sim, &miss, err);
 }
 
 /* The access that missed the TLBs found its line at once. status: what is known of it so far. */

@@ -5,14 +5,14 @@
  * Model
  *   Where the caches can do both apart (caches_can_defer) a simulator has two stages. The first takes records: it
  *   translates, asks the TLBs, decides what the levels hold, and gets owners and actors from the attribution. What it
- *   does it writes on a tape. The second takes tapes: shadows, classes, evictors, and it notifies subscribers of
- *   misses. Where all of them only count misses, by actor, level and class (sim->counts_alone), what is written of a
+ *   does it writes on a event log. The second takes event logs: shadows, classes, evictors, and it notifies subscribers
+ *   of misses. Where all of them only count misses, by actor, level and class (sim->counts_alone), what is written of a
  *   miss is a third, no outcome is put together, and they are notified of many at a time.
- *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart), which copies
- *   them: a tape that were a place of the ring itself would be slower to write than to copy (stream/ring.c).
- *   All that both have to do with waits until everything is said (sim_classifier_settle): windows, intervals, emptied
- *   caches, what is dropped, the end; without a thread the end of each batch. So there is none where intervals are
- *   short.
+ *   Full event logs go to the second stage at once, or to its own thread through a ring (sim_config.apart), which
+ *   copies them: a event log that were a place of the ring itself would be slower to write than to copy
+ *   (stream/ring.c). All that both have to do with waits until everything is said (sim_classifier_settle): windows,
+ *   intervals, emptied caches, what is dropped, the end; without a thread the end of each batch. So there is none where
+ *   intervals are short.
  *
  * Order
  *   Misses of the caches and of the TLBs are notified in their order, by one thread at a time. Where a listener of them
@@ -27,7 +27,7 @@
  *
  * Elsewhere
  *   Machines that the caches do as a whole (caches/path.c: several cores, prefetchers and a few more) have one stage,
- *   and no tape.
+ *   and no event log.
  */
 #include "sim/sim_priv.h"
 
@@ -83,7 +83,7 @@ static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core,
     return pass_if(sim, caches_defer(sim->caches, &noted), err);
 }
 
-/* CACHES_MISSED: the actor is requested, and goes on the tape with it. */
+/* CACHES_MISSED: the actor is requested, and goes on the event log with it. */
 enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                      struct c2_error *err)
 {
@@ -145,11 +145,11 @@ static enum c2_status classifier_counted(void *self, const struct caches_brief *
     return sim_notify_counted(self, misses, count, err);
 }
 
-static enum c2_status classifier_hear(void *self, const struct stream_batch *tape, struct c2_error *err)
+static enum c2_status classifier_hear(void *self, const struct stream_batch *event_log, struct c2_error *err)
 {
     struct sim *sim = self;
     const struct caches_listener listener = {sim, classifier_counted, classifier_notify};
-    return caches_hear(sim->caches, tape->words, tape->used, &listener, err);
+    return caches_hear(sim->caches, event_log->words, event_log->used, &listener, err);
 }
 
 static enum c2_status nothing_behind(void *self, struct c2_error *err)
@@ -163,16 +163,16 @@ static enum c2_status nothing_behind(void *self, struct c2_error *err)
 enum c2_status sim_classifier_pass(struct sim *sim, struct c2_error *err)
 {
     struct sim_classifier *classifier = &sim->classifier;
-    classifier->tape->used = caches_deferred(sim->caches);
-    if (classifier->tape->used == 0)
+    classifier->event_log->used = caches_deferred(sim->caches);
+    if (classifier->event_log->used == 0)
         return C2_OK;
-    return classifier->to.consume(classifier->to.self, classifier->tape, err);
+    return classifier->to.consume(classifier->to.self, classifier->event_log, err);
 }
 
 enum c2_status sim_classifier_settle(struct sim *sim, struct c2_error *err)
 {
     struct sim_classifier *classifier = &sim->classifier;
-    if (!classifier->tape)
+    if (!classifier->event_log)
         return C2_OK;
     enum c2_status status = sim_classifier_pass(sim, err);
     return status == C2_OK ? classifier->to.drain(classifier->to.self, err) : status;
@@ -230,8 +230,8 @@ static bool suits_a_thread(const struct sim *sim)
 
 void sim_classifier_use(struct sim *sim)
 {
-    if (sim->classifier.tape)
-        caches_defer_to(sim->caches, sim->classifier.tape->words, STREAM_BATCH_WORDS);
+    if (sim->classifier.event_log)
+        caches_defer_to(sim->caches, sim->classifier.event_log->words, STREAM_BATCH_WORDS);
 }
 
 static enum c2_status create_ring(struct sim_classifier *classifier, struct c2_error *err)
@@ -242,10 +242,10 @@ static enum c2_status create_ring(struct sim_classifier *classifier, struct c2_e
     return status;
 }
 
-static enum c2_status create_tape(struct sim_classifier *classifier, struct c2_error *err)
+static enum c2_status create_event_log(struct sim_classifier *classifier, struct c2_error *err)
 {
-    classifier->tape = c2_alloc(sizeof *classifier->tape);
-    return classifier->tape ? C2_OK : c2_fail_memory(err, "what is to be said of accesses");
+    classifier->event_log = c2_alloc(sizeof *classifier->event_log);
+    return classifier->event_log ? C2_OK : c2_fail_memory(err, "what is to be said of accesses");
 }
 
 enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_error *err)
@@ -258,7 +258,7 @@ enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_erro
         classifier->in_order |= hears_both(s);
     sim->counts_pages = counts_pages(sim);
     sim->waits = sim->counts_pages && !sim->notifies_pages;
-    enum c2_status status = create_tape(classifier, err);
+    enum c2_status status = create_event_log(classifier, err);
     if (status == C2_OK && apart && suits_a_thread(sim))
         status = create_ring(classifier, err);
     if (status == C2_OK)
@@ -269,12 +269,12 @@ enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_erro
 void sim_classifier_leave(struct sim *sim)
 {
     sim_classifier_destroy(sim);
-    sim->classifier = (struct sim_classifier){.tape = NULL};
+    sim->classifier = (struct sim_classifier){.event_log = NULL};
     sim->counts_pages = sim->waits = false;
 }
 
 void sim_classifier_destroy(struct sim *sim)
 {
     stream_ring_destroy(sim->classifier.ring);
-    c2_free(sim->classifier.tape);
+    c2_free(sim->classifier.event_log);
 }

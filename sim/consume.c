@@ -405,7 +405,7 @@ static uint32_t usual_ways(const struct sim *sim)
     const struct caches_front *data = core->front[CACHES_DATA];
     const bool more = consume_is_usual(data, SIM_USUAL_MORE_WAYS), any = more || consume_is_usual(data, SIM_USUAL_WAYS);
     const bool code = !sim->has_l1i || consume_is_usual(core->front[CACHES_FETCH], SIM_USUAL_WAYS);
-    const bool stages = sim->classifier.tape && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
+    const bool stages = sim->classifier.event_log && !core->tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT;
     return !any || !code || !stages || sim->hears_instructions ? 0 : more ? SIM_USUAL_MORE_WAYS : SIM_USUAL_WAYS;
 }
 

@@ -17,13 +17,13 @@
  * two alone, and only repeats change here. */
 struct hot {
     uint64_t line_start;
-    uint64_t repeats; /* with LOOSE */
-    uint64_t *tape;   /* where the next word goes: see ROOM */
+    uint64_t repeats;    /* with LOOSE */
+    uint64_t *event_log; /* where the next word goes: see ROOM */
 };
 
-/* Records that begin in so many words of a batch go by before the tape is looked at, or ahead. There is room on it for
- * the hits of all of them, and of the last one whatever it is, when they begin and behind each call; a call looks to
- * its own. */
+/* Records that begin in so many words of a batch go by before the event log is looked at, or ahead. There is room on it
+ * for the hits of all of them, and of the last one whatever it is, when they begin and behind each call; a call looks
+ * to its own. */
 #define STRIDE C2_HOST_SIZE(16, 4)
 #define ROOM (STRIDE * SIM_PLAN_LINES + SIM_PLAN_MOST)
 
@@ -40,11 +40,11 @@ PART void page_known(struct sim_core *core, const enum caches_tlb_side side, uin
         core->tlb_page[side] = SIM_NOWHERE;
 }
 
-PART void tape_store(struct sim_core *core, const struct hot *hot)
+PART void event_log_store(struct sim_core *core, const struct hot *hot)
 {
-    struct caches_tape_end *const tape = core->front[CACHES_DATA]->tape;
-    core->sim->attributed.number += (uint64_t)(hot->tape - tape->at); /* a word each */
-    tape->at = hot->tape;
+    struct caches_event_log_end *const event_log = core->front[CACHES_DATA]->event_log;
+    core->sim->attributed.number += (uint64_t)(hot->event_log - event_log->at); /* a word each */
+    event_log->at = hot->event_log;
 }
 
 /* What follows from the rest is notified too: only hits have come since. */
@@ -56,7 +56,7 @@ PART void hot_store(struct sim_core *core, const struct hot *hot, const uint32_t
         return;
     core->line_start = hot->line_start;
     page_known(core, CACHES_TLB_FETCH, core->fetch_line >> (C2_PAGE_SHIFT - SIM_USUAL_LINE_SHIFT));
-    tape_store(core, hot);
+    event_log_store(core, hot);
     caches_front_forget(front);
     if (code)
         caches_front_forget(code);
@@ -72,13 +72,13 @@ PART struct hot hot_load(const struct sim_core *core, const uint32_t ways)
     if (ways == 0)
         return (struct hot){core->line_start, core->repeats, NULL};
     const uint64_t loose = core->line_start != core->data_start ? LOOSE : 0;
-    return (struct hot){core->line_start, core->repeats | loose, core->front[CACHES_DATA]->tape->at};
+    return (struct hot){core->line_start, core->repeats | loose, core->front[CACHES_DATA]->event_log->at};
 }
 
 PART enum c2_status keep_room(struct sim_core *core, enum c2_status status, struct c2_error *err)
 {
-    const struct caches_tape_end *tape = core->front[CACHES_DATA]->tape;
-    const bool lacks = tape->stop - tape->at < ROOM;
+    const struct caches_event_log_end *event_log = core->front[CACHES_DATA]->event_log;
+    const bool lacks = event_log->stop - event_log->at < ROOM;
     return C2_UNLIKELY(lacks) && status == C2_OK ? sim_classifier_pass(core->sim, err) : status;
 }
 
@@ -133,7 +133,7 @@ PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_s
     const uint32_t slot = page->slot + (uint32_t)line;
     if (C2_UNLIKELY(!caches_front_hit(front, line, slot, write, ways)))
         return false;
-    *hot->tape++ = (side == CACHES_FETCH ? front->column_word : 0) | slot; /* L1D is column 0 */
+    *hot->event_log++ = (side == CACHES_FETCH ? front->column_word : 0) | slot; /* L1D is column 0 */
     return true;
 }
 
@@ -194,20 +194,20 @@ PART enum c2_status refer_owned(struct sim_core *core, struct hot *hot, const st
 }
 
 /* The first level does not have it, and the TLBs have done their part: the levels below are asked, and what is to be
- * said of it goes on the tape. */
+ * said of it goes on the event log. */
 PART enum c2_status miss(struct sim_core *core, struct hot *hot, const struct sim_slot *slot,
                          const struct sim_page *page, uint64_t va, const uint32_t ways, struct c2_error *err)
 {
     struct caches_front *const front = core->front[CACHES_DATA];
     const uint32_t line = (uint32_t)line_in_page(va);
-    tape_store(core, hot);
+    event_log_store(core, hot);
     caches_front_at(front, line_in_page(va), ways);
     const enum caches_tried tried = caches_try_missed(front, slot->write != 0, page->slot + line,
                                                       (struct line_no){page->line + line});
     C2_PROMISE(tried == CACHES_MISSED);
     (void)tried;
     const enum c2_status status = keep_room(core, sim_line_missed(core, slot, page, va, err), err);
-    hot->tape = front->tape->at;
+    hot->event_log = front->event_log->at;
     return status;
 }
 
@@ -366,10 +366,10 @@ PART enum c2_status run_record(struct sim_core *core, struct hot *hot, const str
     return back(core, hot, sim_take_other(core, batch->tid, header, slots, err), ways, err);
 }
 
-/* Hits alone have filled the tape. */
+/* Hits alone have filled the event log. */
 PART enum c2_status make_room(struct sim_core *core, struct hot *hot, const uint32_t ways, struct c2_error *err)
 {
-    if (ways == 0 || C2_LIKELY(core->front[CACHES_DATA]->tape->stop - hot->tape >= ROOM))
+    if (ways == 0 || C2_LIKELY(core->front[CACHES_DATA]->event_log->stop - hot->event_log >= ROOM))
         return C2_OK;
     hot_store(core, hot, ways);
     return back(core, hot, C2_OK, ways, err);

@@ -9,7 +9,7 @@
  *   begun, the one that is being simulated among them, and of the references up to the one whose access it is
  *   (references.c). So they know at each miss where in the stream it is. (What the loops have of that is a store a
  *   record.)
- *   What is on the tape of a simulator with two stages has been missed before, so it is notified before, where a
+ *   What is on the event log of a simulator with two stages has been missed before, so it is notified before, where a
  *   subscriber listens to both (sim_classifier_before); one for which the two are apart asks for it where it matters
  *   (sim_notify_pending).
  *

@@ -133,7 +133,7 @@ static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, const s
         sim_cores_origin(core, kind == SIM_FETCH);
     if (C2_UNLIKELY(sim->instructed))
         caches_set_clock(sim->caches, sim_clock(core));
-    if (!sim->classifier.tape)
+    if (!sim->classifier.event_log)
         return sim->attributed.on ? sim_attribute_any(core, kind, va, virtual_line, line, err)
                                   : caches_access(sim->caches, side_of(kind), write, virtual_line, line, NULL, err);
     const uint32_t slot = caches_slot(sim->caches, line);

@@ -144,7 +144,7 @@ struct sim_core {
 
 /* The second stage (classes.c). */
 struct sim_classifier {
-    struct stream_batch *tape; /* of records of its own; NULL: one stage */
+    struct stream_batch *event_log; /* of records of its own; NULL: one stage */
     struct stream_sink to;
     struct stream_ring *ring; /* NULL: the thread that consumes does it */
     bool in_order;            /* every notice is given before one of something else */
@@ -315,7 +315,7 @@ enum c2_status sim_refer_unslotted(struct sim_core *core, const struct sim_slot 
                                    struct c2_error *err);
 /* L1D has the line, and the TLBs had to be refilled (sim_refilled). */
 enum c2_status sim_line_found(struct sim_core *core, const struct sim_slot *slot, uint64_t va, struct c2_error *err);
-/* L1D has missed it, and the levels have done their part: its actor goes on the tape. */
+/* L1D has missed it, and the levels have done their part: its actor goes on the event log. */
 enum c2_status sim_line_missed(struct sim_core *core, const struct sim_slot *slot, const struct sim_page *page,
                                uint64_t va, struct c2_error *err);
 
@@ -381,12 +381,12 @@ void sim_intervals_check(const struct sim *sim);
 /* classes.c */
 enum c2_status sim_classifier_create(struct sim *sim, bool apart, struct c2_error *err);
 void sim_classifier_destroy(struct sim *sim);
-void sim_classifier_use(struct sim *sim); /* the caches, or the tape, are new */
+void sim_classifier_use(struct sim *sim); /* the caches, or the event log, are new */
 enum c2_status sim_classifier_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                      struct c2_error *err);
 enum c2_status sim_classifier_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, unsigned reads,
                                          uint64_t actor, struct c2_error *err);
-enum c2_status sim_classifier_pass(struct sim *sim, struct c2_error *err);   /* the tape is handed on */
+enum c2_status sim_classifier_pass(struct sim *sim, struct c2_error *err);   /* the event log is handed on */
 enum c2_status sim_classifier_settle(struct sim *sim, struct c2_error *err); /* and all of it is said */
 enum c2_status sim_classifier_before(struct sim *sim, struct c2_error *err); /* something else is notified */
 enum c2_status sim_classifier_end_batch(struct sim *sim, struct c2_error *err);

@@ -78,7 +78,7 @@ static enum c2_status tlb_read_entry(struct sim_core *core, struct guest_va va, 
     const struct sim *sim = core->sim;
     if (sim->core_count > 1)
         sim_cores_origin(core, true);
-    if (sim->classifier.tape)
+    if (sim->classifier.event_log)
         return read_deferred(core, va, entry, served_by, err);
     return sim->attributed.on ? sim_attribute_walk(core, va, entry, served_by, err)
                               : caches_walk(sim->caches, entry, served_by, NULL, err);

@@ -207,7 +207,7 @@ static void first_try(void **state)
         miss(caches, 11, A, 0);
         break;
     case CACHES_FULL:
-        fail(); /* the tape is the caches' own */
+        fail(); /* the event log is the caches' own */
         break;
     case CACHES_MISSED:
         caches_set_actor(caches, 11);

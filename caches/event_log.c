@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * tape: what the contents of a usual machine tell its classes.
+ * event log: what the contents of a usual machine tell its classes.
  *
  * Model
  *   An access is simulated in two stages. The first (access.c, contents.c) decides what the levels hold, and writes a
- *   record on the tape; the second (class.c) reads it and says what it was: shadows, classes, evictors. Nothing goes
- *   back, so that the second may come at any time later, in the order of the tape, on whatever thread.
+ *   record on the event log; the second (class.c) reads it and says what it was: shadows, classes, evictors. Nothing
+ *   goes back, so that the second may come at any time later, in the order of the event log, on whatever thread.
  *     hit        one word: the slot, and the column of the level. None where the level was asked for this line last
  *     miss       the same word, with the number of levels that missed. If there is a listener, behind it the
  *                actor, three words of the caller's, and for each level that missed its set and its victim; and, of
@@ -14,85 +14,85 @@
  *                side, the victim of the first level and the low half of the actor; then, of each further level that
  *                missed, its victim and what those above have lost; and, if either is not 0, the actor's upper half and
  *                what those above the first level have lost. So a miss that the second level serves takes two words.
- *                The contents write it behind the end of the tape, but for the caller's; the caller that defers the
- *                miss completes it, or makes one of the others of it
+ *                The contents write it behind the end of the event log, but for the caller's; the caller that defers
+ *                the miss completes it, or makes one of the others of it
  *     pushed     before a miss, what it does besides to exclusive levels: of each line that one of them loses the
  *                column and the slot, and the set that it was pushed out of, if it has not moved up
  *     note       three words of the caller's, and an actor
  *     group      lines that are new get their rows
- *   The tape is the caller's (caches_defer_to), and handed on when it is full; else the caches have one, and judge it
- *   themselves when it is full, when they tell an outcome, and when they are asked for counts.
+ *   The event log is the caller's (caches_defer_to), and handed on when it is full; else the caches have one, and judge
+ *   it themselves when it is full, when they tell an outcome, and when they are asked for counts.
  *
  * Invariants
- *   Between two accesses the tape has room for all that one access and its walks may write.
+ *   Between two accesses the event log has room for all that one access and its walks may write.
  */
 #include "caches/contents_priv.h"
-#include "caches/tape_priv.h"
+#include "caches/event_log_priv.h"
 
 #define OWN_WORDS C2_HOST_SIZE(512u, 4u)
 
-enum c2_status cache_tape_init(struct caches *caches, struct c2_error *err)
+enum c2_status cache_event_log_init(struct caches *caches, struct c2_error *err)
 {
     caches->classifier = c2_calloc(1, sizeof *caches->classifier);
-    caches->tape.own = c2_alloc((OWN_WORDS + CACHES_TAPE_SLACK) * sizeof *caches->tape.own);
-    if (!caches->classifier || !caches->tape.own)
+    caches->event_log.own = c2_alloc((OWN_WORDS + CACHES_TAPE_SLACK) * sizeof *caches->event_log.own);
+    if (!caches->classifier || !caches->event_log.own)
         return c2_fail_memory(err, "what is to be said of a cache");
-    caches->tape.end.at = caches->tape.words = caches->tape.own;
-    caches->tape.end.stop = caches->tape.own + OWN_WORDS;
+    caches->event_log.end.at = caches->event_log.words = caches->event_log.own;
+    caches->event_log.end.stop = caches->event_log.own + OWN_WORDS;
     cache_classifier_init(caches->classifier, caches);
     return C2_OK;
 }
 
-void cache_tape_end(struct caches *caches)
+void cache_event_log_end(struct caches *caches)
 {
-    c2_free(caches->tape.own);
+    c2_free(caches->event_log.own);
     cache_classifier_end(caches->classifier);
 }
 
-/* Of its own tape: the rows are there, so all that may go wrong is what `failed` says. */
-static void tape_say(struct caches *caches, struct caches_outcome *outcome)
+/* Of its own event log: the rows are there, so all that may go wrong is what `failed` says. */
+static void event_log_say(struct caches *caches, struct caches_outcome *outcome)
 {
     const size_t count = caches_deferred(caches);
-    const enum c2_status status = cache_classifier_run(caches->classifier, caches->tape.own, count, NULL, outcome,
+    const enum c2_status status = cache_classifier_run(caches->classifier, caches->event_log.own, count, NULL, outcome,
                                                        NULL);
     C2_ASSERT(status == C2_OK || caches->classifier->rows.failed);
 }
 
-bool cache_tape_is_own(const struct caches *caches) { return caches->tape.words == caches->tape.own; }
+bool cache_event_log_is_own(const struct caches *caches) { return caches->event_log.words == caches->event_log.own; }
 
-void cache_tape_catch_up(struct caches *caches)
+void cache_event_log_catch_up(struct caches *caches)
 {
-    if (caches->usual && cache_tape_is_own(caches))
-        tape_say(caches, &caches->classifier->outcome);
+    if (caches->usual && cache_event_log_is_own(caches))
+        event_log_say(caches, &caches->classifier->outcome);
 }
 
-enum caches_tried cache_tape_full(struct caches *caches)
+enum caches_tried cache_event_log_full(struct caches *caches)
 {
-    if (!cache_tape_is_own(caches))
+    if (!cache_event_log_is_own(caches))
         return CACHES_FULL;
-    cache_tape_catch_up(caches);
+    cache_event_log_catch_up(caches);
     return CACHES_TRIED;
 }
 
-bool cache_tape_group(struct caches *caches)
+bool cache_event_log_group(struct caches *caches)
 {
     const uint64_t key = caches->lines.group_key[caches->lines.groups - 1];
-    if (cache_tape_is_own(caches)) {
-        cache_tape_catch_up(caches);
+    if (cache_event_log_is_own(caches)) {
+        cache_event_log_catch_up(caches);
         return cache_rows_add(&caches->classifier->rows, key);
     }
-    cache_tape_put(caches, TAPE_GROUP << TAPE_COLUMN | UINT64_C(1) << TAPE_BEHIND);
-    cache_tape_put(caches, key);
+    cache_event_log_put(caches, TAPE_GROUP << TAPE_COLUMN | UINT64_C(1) << TAPE_BEHIND);
+    cache_event_log_put(caches, key);
     return true;
 }
 
 /* ------------------------------------------------------------------ misses and notes */
 
-void cache_tape_push(struct caches *caches, uint32_t words)
+void cache_event_log_push(struct caches *caches, uint32_t words)
 {
     struct cache_trail *trail = &caches->trail;
     const uint32_t behind = 2 * trail->pushed_count;
-    uint64_t *at = caches->tape.end.at;
+    uint64_t *at = caches->event_log.end.at;
     memmove(at + 1 + behind, at, words * sizeof *at);
     *at++ = TAPE_PUSHED << TAPE_COLUMN | (uint64_t)behind << TAPE_BEHIND;
     for (uint32_t i = 0; i < trail->pushed_count; i++) {
@@ -100,7 +100,7 @@ void cache_tape_push(struct caches *caches, uint32_t words)
         *at++ = trail->pushed[i].set;
     }
     trail->pushed_count = 0;
-    caches->tape.end.at = at;
+    caches->event_log.end.at = at;
 }
 
 /* Returns where the next word goes. The place is kept by the caller: behind each word it would be read anew. */
@@ -113,10 +113,10 @@ static inline uint64_t *put_head(uint64_t *at, uint64_t first, const struct cach
     return at;
 }
 
-/* What the caches have said of the miss, behind the end of the tape. */
+/* What the caches have said of the miss, behind the end of the event log. */
 static inline struct cache_level *level_asked(struct caches *caches)
 {
-    return &caches->level[*caches->tape.end.at >> TAPE_COLUMN & 15];
+    return &caches->level[*caches->event_log.end.at >> TAPE_COLUMN & 15];
 }
 
 static inline uint64_t first_word(uint64_t said, uint64_t behind)
@@ -139,8 +139,8 @@ static inline uint64_t lost_first(const struct caches *caches, const struct cach
 static __attribute__((noinline)) uint64_t *put_further(struct caches *caches, const struct caches_noted *noted)
 {
     const struct cache_level *first = level_asked(caches);
-    uint64_t *at = caches->tape.end.at, said[CACHES_MAX_LEVELS + 1], lost = lost_first(caches, first);
-    const uint32_t missed = tape_missed(*at);
+    uint64_t *at = caches->event_log.end.at, said[CACHES_MAX_LEVELS + 1], lost = lost_first(caches, first);
+    const uint32_t missed = event_log_missed(*at);
     memcpy(said, at, (1 + missed) * sizeof *said);
     at = put_head(at, first_word(said[0], TAPE_HEAD + 1 + missed), noted);
     *at++ = first_set(caches, first, (uint32_t)said[0]) << 32 | (uint32_t)said[1];
@@ -153,82 +153,82 @@ static __attribute__((noinline)) uint64_t *put_further(struct caches *caches, co
 }
 
 /* One level has missed that is above all others, so what it loses only it has lost. */
-static inline uint64_t *tape_put_miss(struct caches *caches, const struct caches_noted *noted)
+static inline uint64_t *event_log_put_miss(struct caches *caches, const struct caches_noted *noted)
 {
     const struct cache_level *first = level_asked(caches);
-    uint64_t *at = caches->tape.end.at;
+    uint64_t *at = caches->event_log.end.at;
     const uint64_t said = at[0], victim = at[1];
-    if (C2_UNLIKELY(tape_missed(said) != 1 || first->depth != 0))
+    if (C2_UNLIKELY(event_log_missed(said) != 1 || first->depth != 0))
         return put_further(caches, noted);
     at = put_head(at, first_word(said, TAPE_HEAD + 1), noted);
     *at++ = first_set(caches, first, (uint32_t)said) << 32 | victim;
     return at;
 }
 
-static inline enum caches_tried tape_written(struct caches *caches, uint64_t *at)
+static inline enum caches_tried event_log_written(struct caches *caches, uint64_t *at)
 {
-    caches->tape.end.at = at;
-    return C2_UNLIKELY(at >= caches->tape.end.stop) ? cache_tape_full(caches) : CACHES_TRIED;
+    caches->event_log.end.at = at;
+    return C2_UNLIKELY(at >= caches->event_log.end.stop) ? cache_event_log_full(caches) : CACHES_TRIED;
 }
 
 enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted)
 {
-    uint64_t *at = caches->tape.end.at;
+    uint64_t *at = caches->event_log.end.at;
     if (noted)
-        return tape_written(caches, tape_put_miss(caches, noted));
+        return event_log_written(caches, event_log_put_miss(caches, noted));
     *at = first_word(*at, 0);
-    return tape_written(caches, at + 1);
+    return event_log_written(caches, at + 1);
 }
 
 enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits)
 {
     const uint64_t lost = lost_first(caches, level_asked(caches));
     C2_ASSERT(bits >> CACHES_BRIEF_BITS == 0);
-    const bool full = caches_tape_brief(&caches->tape.end, actor, actor >> 32 | lost << 32, bits);
-    return C2_UNLIKELY(full) ? cache_tape_full(caches) : CACHES_TRIED;
+    const bool full = caches_event_log_brief(&caches->event_log.end, actor, actor >> 32 | lost << 32, bits);
+    return C2_UNLIKELY(full) ? cache_event_log_full(caches) : CACHES_TRIED;
 }
 
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted)
 {
     const uint64_t first = TAPE_NOTE << TAPE_COLUMN | (uint64_t)TAPE_HEAD << TAPE_BEHIND;
-    return tape_written(caches, put_head(caches->tape.end.at, first, noted));
+    return event_log_written(caches, put_head(caches->event_log.end.at, first, noted));
 }
 
 void caches_put_aside(const struct caches *caches, struct caches_aside *out)
 {
-    memcpy(out->word, caches->tape.end.at, sizeof out->word);
+    memcpy(out->word, caches->event_log.end.at, sizeof out->word);
 }
 
 void caches_put_back(struct caches *caches, const struct caches_aside *aside)
 {
-    memcpy(caches->tape.end.at, aside->word, sizeof aside->word);
+    memcpy(caches->event_log.end.at, aside->word, sizeof aside->word);
 }
 
 void caches_classify(struct caches *caches, struct caches_outcome *outcome)
 {
     const struct caches_noted noted = {.actor = caches->lines.actor};
-    C2_ASSERT(cache_tape_is_own(caches));
-    const uint32_t slot = (uint32_t)*caches->tape.end.at;
-    caches->tape.end.at = tape_put_miss(caches, &noted);
-    tape_say(caches, outcome ? outcome : &caches->classifier->outcome);
+    C2_ASSERT(cache_event_log_is_own(caches));
+    const uint32_t slot = (uint32_t)*caches->event_log.end.at;
+    caches->event_log.end.at = event_log_put_miss(caches, &noted);
+    event_log_say(caches, outcome ? outcome : &caches->classifier->outcome);
     C2_PROMISE(cache_access_holds(caches, slot));
 }
 
-/* ------------------------------------------------------------------ a tape of the caller's */
+/* ------------------------------------------------------------------ a event log of the caller's */
 
 bool caches_can_defer(const struct caches *caches) { return caches->usual; }
 
 void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room)
 {
-    C2_ASSERT(caches->usual && caches->tape.end.at == caches->tape.words && room > CACHES_TAPE_SLACK);
-    caches->tape.end.at = caches->tape.words = words;
-    caches->tape.end.stop = words + room - CACHES_TAPE_SLACK;
+    C2_ASSERT(caches->usual && caches->event_log.end.at == caches->event_log.words && room > CACHES_TAPE_SLACK);
+    caches->event_log.end.at = caches->event_log.words = words;
+    caches->event_log.end.stop = words + room - CACHES_TAPE_SLACK;
 }
 
 uint32_t caches_deferred(struct caches *caches)
 {
-    const size_t count = (size_t)(caches->tape.end.at - caches->tape.words);
-    caches->tape.end.at = caches->tape.words;
+    const size_t count = (size_t)(caches->event_log.end.at - caches->event_log.words);
+    caches->event_log.end.at = caches->event_log.words;
     return (uint32_t)count;
 }
 

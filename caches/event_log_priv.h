@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The tape between the contents of a usual machine and its classes. The model card is in tape.c.
+ * The event log between the contents of a usual machine and its classes. The model card is in event log.c.
  */
 #ifndef C2_TAPE_PRIV_H
 #define C2_TAPE_PRIV_H
@@ -47,7 +47,7 @@ struct cache_classifier {
     struct caches_brief count[VERDICTS_COUNTED];
 };
 
-static inline uint32_t tape_depth(const struct cache_classifier *classifier, uint32_t column)
+static inline uint32_t event_log_depth(const struct cache_classifier *classifier, uint32_t column)
 {
     return column < classifier->level_count ? column : 0; /* L1I is beside the first level */
 }
@@ -55,8 +55,8 @@ static inline uint32_t tape_depth(const struct cache_classifier *classifier, uin
 /* All zeros before: takes the shadows, which the levels have been made with, and the rows. */
 void cache_classifier_init(struct cache_classifier *classifier, struct caches *caches);
 void cache_classifier_end(struct cache_classifier *classifier);
-/* Says what is on the tape; no memory for rows is all that may go wrong by itself. outcome: where that of each record
- * with words behind it is filled in. class.c */
+/* Says what is on the event log; no memory for rows is all that may go wrong by itself. outcome: where that of each
+ * record with words behind it is filled in. class.c */
 enum c2_status cache_classifier_run(struct cache_classifier *classifier, const uint64_t *words, size_t count,
                                     const struct caches_listener *listener, struct caches_outcome *outcome,
                                     struct c2_error *err);
@@ -68,40 +68,40 @@ size_t cache_classifier_stretch(struct cache_classifier *classifier, size_t word
 const uint64_t *cache_classifier_usual(struct cache_classifier *classifier, const uint64_t *word, const uint64_t *stop);
 void cache_classifier_check(const struct cache_classifier *classifier, uint32_t columns);
 
-enum c2_status cache_tape_init(struct caches *caches, struct c2_error *err);
-void cache_tape_end(struct caches *caches);
-bool cache_tape_is_own(const struct caches *caches);
+enum c2_status cache_event_log_init(struct caches *caches, struct c2_error *err);
+void cache_event_log_end(struct caches *caches);
+bool cache_event_log_is_own(const struct caches *caches);
 /* If it is their own, the caches say now what is on it. */
-void cache_tape_catch_up(struct caches *caches);
-/* The last record has filled the tape: catches up, or CACHES_FULL. */
-enum caches_tried cache_tape_full(struct caches *caches);
+void cache_event_log_catch_up(struct caches *caches);
+/* The last record has filled the event log: catches up, or CACHES_FULL. */
+enum caches_tried cache_event_log_full(struct caches *caches);
 /* A group was added to caches->lines; false: no memory. */
-bool cache_tape_group(struct caches *caches);
+bool cache_event_log_group(struct caches *caches);
 /* Writes what the trail has of lines pushed out before the record of so many words behind the end. */
-void cache_tape_push(struct caches *caches, uint32_t words);
+void cache_event_log_push(struct caches *caches, uint32_t words);
 
-static inline uint32_t tape_missed(uint64_t first) { return first >> TAPE_MISSED & 15; }
+static inline uint32_t event_log_missed(uint64_t first) { return first >> TAPE_MISSED & 15; }
 
-static inline void cache_tape_put(struct caches *caches, uint64_t word) { *caches->tape.end.at++ = word; }
+static inline void cache_event_log_put(struct caches *caches, uint64_t word) { *caches->event_log.end.at++ = word; }
 
 /* A level that walks enter further down is asked by others too. */
-static inline void cache_tape_asked(struct cache_level *first, uint32_t slot)
+static inline void cache_event_log_asked(struct cache_level *first, uint32_t slot)
 {
     first->front.notified = first->above_count == 0 ? slot : CACHES_NO_SLOT;
 }
 
 /* The level asked first has the line. To its shadow the line that it was asked for last is the youngest already. */
-static inline enum caches_tried cache_tape_hit(struct cache_level *first, uint32_t slot)
+static inline enum caches_tried cache_event_log_hit(struct cache_level *first, uint32_t slot)
 {
-    struct caches_tape_end *const tape = first->front.tape;
+    struct caches_event_log_end *const event_log = first->front.event_log;
     if (first->front.notified == slot)
         return CACHES_TRIED;
-    cache_tape_asked(first, slot);
-    uint64_t *const at = tape->at;
+    cache_event_log_asked(first, slot);
+    uint64_t *const at = event_log->at;
     *at = (uint64_t)first->column << TAPE_COLUMN | slot;
-    tape->at = at + 1;
-    C2_PROMISE(at + 1 >= tape->stop || cache_access_holds(first->front.caches, slot));
-    return C2_UNLIKELY(at + 1 >= tape->stop) ? cache_tape_full(first->front.caches) : CACHES_TRIED;
+    event_log->at = at + 1;
+    C2_PROMISE(at + 1 >= event_log->stop || cache_access_holds(first->front.caches, slot));
+    return C2_UNLIKELY(at + 1 >= event_log->stop) ? cache_event_log_full(first->front.caches) : CACHES_TRIED;
 }
 
 #endif
