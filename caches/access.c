@@ -16,7 +16,7 @@ struct cache_level *cache_access_first(struct caches *caches, const struct cache
         *outcome = (struct caches_outcome){.depth = first->depth + 1, .served_by = first->depth};
     if (cache_level_ask(first, request, false, outcome ? &outcome->event[first->depth] : NULL) != CACHES_HIT)
         return cache_path_miss(caches, request, outcome);
-    struct cache_state *state = &request->row[first->column];
+    struct cache_state *state = &request->row[first->level_index];
     cache_policy_hit(&first->policy, cache_state_way(state));
     state->seat |= request->write && !first->through;
     return first;

@@ -43,7 +43,7 @@ struct caches_front {
     uint32_t set_mask, stride; /* if sets are found by the low bits of a line. Else no line is there */
     uint32_t ways;             /* likewise; else 0 */
     uint32_t notified;         /* the slot that the level was asked for last; CACHES_NO_SLOT: unknown */
-    uint64_t column_word;      /* its column, where the event log has it */
+    uint64_t level_index_word; /* its level index, where the event log has it */
     uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
     uint64_t hits[2];   /* by whether it was a write */
     uint64_t missed;    /* what the record of a miss of this level alone begins with, but for the slot */
@@ -79,7 +79,7 @@ static inline enum caches_tried caches_again(struct caches_front *front, bool wr
     struct caches_event_log_end *const event_log = front->event_log;
     uint64_t *const at = event_log->at;
     front->notified = slot;
-    *at = front->column_word | slot;
+    *at = front->level_index_word | slot;
     event_log->at = at + 1;
     C2_PROMISE(at + 1 >= event_log->stop || caches_front_holds(front, slot));
     return C2_UNLIKELY(at + 1 >= event_log->stop) ? CACHES_FULL : CACHES_TRIED;

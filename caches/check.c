@@ -31,7 +31,7 @@ static void check_check_flow(const struct caches *caches, const struct cache_lev
 
 static void check_level_counts(const struct caches *caches, const struct cache_level *level)
 {
-    check_check_counts(cache_level_counts(caches, level->column));
+    check_check_counts(cache_level_counts(caches, level->level_index));
     C2_ASSERT(caches->coherence || level->counts.coherence == 0);
     check_check_flow(caches, level);
     if (level->clean)
@@ -40,12 +40,12 @@ static void check_level_counts(const struct caches *caches, const struct cache_l
 
 static void check_state(const struct cache_level *level, const struct cache_state *row)
 {
-    const uint32_t seat = row[level->column].seat;
+    const uint32_t seat = row[level->level_index].seat;
     C2_ASSERT(!level->clean || (seat & 1) == 0);
     C2_ASSERT(!level->through || (seat & 1) == 0);
-    C2_ASSERT(seat == 0 || !level->apart_from || row[level->apart_from->column].seat == 0);
+    C2_ASSERT(seat == 0 || !level->apart_from || row[level->apart_from->level_index].seat == 0);
     for (uint32_t i = 0; level->inclusive && i < level->above_count; i++)
-        C2_ASSERT(seat != 0 || row[level->above[i]->column].seat == 0);
+        C2_ASSERT(seat != 0 || row[level->above[i]->level_index].seat == 0);
 }
 
 bool cache_row_holds(const struct caches *caches, const struct cache_state *row)
@@ -106,8 +106,8 @@ bool cache_access_holds(struct caches *caches, uint32_t slot)
 
 static void dump_level(const struct caches *caches, const struct cache_level *level, FILE *to)
 {
-    cache_level_counts(caches, level->column);
-    cache_level_dump(level, caches->usual ? &caches->classifier->level[level->column].shadow : &level->shadow, to);
+    cache_level_counts(caches, level->level_index);
+    cache_level_dump(level, caches->usual ? &caches->classifier->level[level->level_index].shadow : &level->shadow, to);
 #define X(field, help) fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->counts.field, help);
     CACHES_COUNTERS(X)
     CACHES_STORE_COUNTERS(X)

@@ -21,7 +21,7 @@ void cache_classifier_init(struct cache_classifier *classifier, struct caches *c
 {
     classifier->level_count = caches->level_count;
     cache_lines_bare(&caches->lines);
-    classifier->rows.columns = classifier->rows.stamps.width = caches->level_count;
+    classifier->rows.level_indices = classifier->rows.stamps.width = caches->level_count;
     for (uint32_t i = 0; i < caches->node_count; i++) {
         struct cache_shadow *shadow = &classifier->level[i].shadow;
         *shadow = caches->level[i].shadow;
@@ -46,7 +46,7 @@ void cache_classifier_end(struct cache_classifier *classifier)
 static inline void prefetch_row(const struct cache_rows *rows, uint32_t slot)
 {
     const uint32_t slots = rows->stamps.groups << LINES_GROUP_SHIFT;
-    __builtin_prefetch(&rows->stamps.word[(size_t)(slot < slots ? slot : 0) * rows->columns], 1);
+    __builtin_prefetch(&rows->stamps.word[(size_t)(slot < slots ? slot : 0) * rows->level_indices], 1);
 }
 
 /* A level was asked for the line, of which it keeps this stamp. */
@@ -59,11 +59,11 @@ static inline enum caches_class classify_touch(struct cache_classified *level, u
 }
 
 /* A line that the level was never asked for it has not lost. */
-static bool classify_knows(struct cache_classifier *classifier, uint32_t slot, uint32_t column,
+static bool classify_knows(struct cache_classifier *classifier, uint32_t slot, uint32_t level_index,
                            enum caches_class class_)
 {
-    C2_ASSERT(class_ != CACHES_COLD || classifier->exclusive >> column & 1 ||
-              cache_rows_evictor(&classifier->rows, slot, column) == 0);
+    C2_ASSERT(class_ != CACHES_COLD || classifier->exclusive >> level_index & 1 ||
+              cache_rows_evictor(&classifier->rows, slot, level_index) == 0);
     return true;
 }
 
@@ -90,10 +90,10 @@ static inline void classify_notify(const struct cache_rows *rows, struct caches_
     outcome->evicted |= 1u << depth;
 }
 
-static inline void classify_lose(struct cache_rows *rows, uint64_t actor, uint32_t column, uint32_t victim,
+static inline void classify_lose(struct cache_rows *rows, uint64_t actor, uint32_t level_index, uint32_t victim,
                                  uint64_t above)
 {
-    cache_rows_lose(rows, victim - 1, column, actor);
+    cache_rows_lose(rows, victim - 1, level_index, actor);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
         cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctzll(above), actor);
 }
@@ -106,39 +106,39 @@ static __attribute__((noinline)) void say_pushed(struct cache_classifier *classi
     for (uint32_t i = 0; i < classifier->pushed_count; i++) {
         const struct cache_pushed *pushed = &classifier->pushed[i];
         if (rows->evictors != CACHE_ROWS_NONE)
-            cache_rows_lose(rows, pushed->slot, pushed->column, actor);
+            cache_rows_lose(rows, pushed->slot, pushed->level_index, actor);
         if (!outcome || pushed->set == CACHE_MOVED)
             continue;
-        outcome->evicted |= 1u << pushed->column; /* of the data path, whose columns are depths */
-        outcome->event[pushed->column].victim.v = cache_rows_line(rows, pushed->slot);
-        outcome->event[pushed->column].victim_set = pushed->set;
+        outcome->evicted |= 1u << pushed->level_index; /* of the data path, whose level indices are depths */
+        outcome->event[pushed->level_index].victim.v = cache_rows_line(rows, pushed->slot);
+        outcome->event[pushed->level_index].victim_set = pushed->set;
     }
     classifier->pushed_count = 0;
 }
 
 /* One level after the other; returns the depth of that which has the line. An access does not make the levels lose its
- * own line, so what is known of it may be read first. column, missed: as the record says, constants where they are what
- * they mostly are. heard: NULL: no listener. */
+ * own line, so what is known of it may be read first. level index, missed: as the record says, constants where they are
+ * what they mostly are. heard: NULL: no listener. */
 static inline __attribute__((always_inline)) uint32_t classify_miss(struct cache_classifier *classifier, uint32_t slot,
-                                                                    uint32_t column, const uint32_t missed,
+                                                                    uint32_t level_index, const uint32_t missed,
                                                                     const struct heard *heard,
                                                                     struct caches_outcome *outcome)
 {
     struct cache_rows *rows = &classifier->rows;
     const bool kept = heard && rows->evictors != CACHE_ROWS_NONE;
-    uint32_t depth = column == 0 ? 0 : event_log_depth(classifier, column), *const row = cache_rows_stamp(rows, slot,
-                                                                                                          0);
-    uint32_t *stamp = column == 0 ? row : cache_rows_stamp(rows, slot, column);
+    uint32_t depth = level_index == 0 ? 0 : event_log_depth(classifier, level_index), *const row = cache_rows_stamp(
+                                                                                          rows, slot, 0);
+    uint32_t *stamp = level_index == 0 ? row : cache_rows_stamp(rows, slot, level_index);
     for (uint32_t i = 0; i < missed; i++) {
-        const enum caches_class class_ = classify_touch(&classifier->level[column], stamp, slot, true);
-        C2_PROMISE(!kept || classify_knows(classifier, slot, column, class_));
+        const enum caches_class class_ = classify_touch(&classifier->level[level_index], stamp, slot, true);
+        C2_PROMISE(!kept || classify_knows(classifier, slot, level_index, class_));
         if (heard)
-            classify_notify(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i],
-                            class_);
+            classify_notify(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, level_index) : 0,
+                            heard->passed[i], class_);
         if (kept && C2_LIKELY((uint32_t)heard->passed[i] != 0))
-            classify_lose(rows, heard->noted->actor, column, (uint32_t)heard->passed[i],
+            classify_lose(rows, heard->noted->actor, level_index, (uint32_t)heard->passed[i],
                           heard->lost >> 8 * i & UINT8_MAX);
-        column = ++depth;
+        level_index = ++depth;
         stamp = &row[depth];
     }
     if (depth < classifier->level_count)
@@ -156,20 +156,22 @@ static inline void end_outcome(const struct cache_classifier *classifier, struct
         outcome->event[server].class_ = CACHES_HIT;
 }
 
-static inline void say_unheard(struct cache_classifier *classifier, uint32_t slot, uint32_t column, uint32_t missed)
+static inline void say_unheard(struct cache_classifier *classifier, uint32_t slot, uint32_t level_index,
+                               uint32_t missed)
 {
-    classify_miss(classifier, slot, column, missed, NULL, NULL);
+    classify_miss(classifier, slot, level_index, missed, NULL, NULL);
     classifier->pushed_count = 0;
 }
 
 /* words: behind the first one. lost: as in struct heard. */
 static inline __attribute__((always_inline)) enum c2_status say_heard(
-    struct cache_classifier *classifier, uint32_t slot, uint32_t column, const uint32_t missed, const uint64_t *words,
-    const uint64_t lost, const struct caches_listener *listener, struct caches_outcome *outcome, struct c2_error *err)
+    struct cache_classifier *classifier, uint32_t slot, uint32_t level_index, const uint32_t missed,
+    const uint64_t *words, const uint64_t lost, const struct caches_listener *listener, struct caches_outcome *outcome,
+    struct c2_error *err)
 {
     const struct heard heard = {.noted = (const struct caches_noted *)words, .passed = words + TAPE_HEAD, .lost = lost};
     outcome->evicted = 0;
-    end_outcome(classifier, outcome, classify_miss(classifier, slot, column, missed, &heard, outcome));
+    end_outcome(classifier, outcome, classify_miss(classifier, slot, level_index, missed, &heard, outcome));
     if (C2_UNLIKELY(classifier->pushed_count != 0))
         say_pushed(classifier, heard.noted->actor, outcome);
     if (!listener)
@@ -203,20 +205,20 @@ static __attribute__((noinline)) enum c2_status say_counted(struct cache_classif
 
 /* A level has missed the line, and loses the victim, which those above have lost too. bits: 0: not to be counted. */
 static inline __attribute__((always_inline)) void count_briefly(struct cache_classifier *classifier, uint32_t slot,
-                                                                uint32_t column, enum caches_class class_,
+                                                                uint32_t level_index, enum caches_class class_,
                                                                 uint64_t actor, uint32_t bits, uint32_t victim,
                                                                 uint32_t above)
 {
     struct cache_rows *rows = &classifier->rows;
     const bool kept = rows->evictors != CACHE_ROWS_NONE;
-    const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, column) : 0;
+    const uint64_t evictor = kept ? cache_rows_evictor(rows, slot, level_index) : 0;
     if (kept && C2_LIKELY(victim != 0))
-        classify_lose(rows, actor, column, victim, above);
-    C2_PROMISE(!kept || classify_knows(classifier, slot, column, class_));
+        classify_lose(rows, actor, level_index, victim, above);
+    C2_PROMISE(!kept || classify_knows(classifier, slot, level_index, class_));
     classifier->count[classifier->counted] = (struct caches_brief){.actor = (uint32_t)actor,
                                                                    .evictor = (uint32_t)evictor,
                                                                    .bits = (uint16_t)bits,
-                                                                   .level = (uint8_t)column,
+                                                                   .level = (uint8_t)level_index,
                                                                    .class_ = (uint8_t)class_,
                                                                    .same_high = actor >> 32 == evictor >> 32};
     classifier->counted += bits != 0;
@@ -235,13 +237,13 @@ static __attribute__((noinline)) void say_briefly(struct cache_classifier *class
     const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
     const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
     const uint64_t actor = words[0] >> 32 | rest << 32;
-    uint32_t column = first >> TAPE_COLUMN & 15, depth = event_log_depth(classifier, column);
+    uint32_t level_index = first >> TAPE_COLUMN & 15, depth = event_log_depth(classifier, level_index);
     for (uint32_t i = 0; i < missed; i++) {
-        uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, column);
-        const enum caches_class class_ = classify_touch(&classifier->level[column], stamp, slot, true);
-        count_briefly(classifier, slot, column, class_, actor, bits, (uint32_t)words[i],
+        uint32_t *stamp = cache_rows_stamp(&classifier->rows, slot, level_index);
+        const enum caches_class class_ = classify_touch(&classifier->level[level_index], stamp, slot, true);
+        count_briefly(classifier, slot, level_index, class_, actor, bits, (uint32_t)words[i],
                       (uint32_t)((i == 0 ? rest : words[i]) >> 32));
-        column = ++depth;
+        level_index = ++depth;
     }
     if (depth < classifier->level_count)
         classify_touch(&classifier->level[depth], cache_rows_stamp(&classifier->rows, slot, depth), slot, false);
@@ -282,15 +284,16 @@ static inline __attribute__((always_inline)) enum c2_status classify_run_record(
                                                                                 struct caches_outcome *outcome,
                                                                                 struct c2_error *err)
 {
-    const uint32_t slot = (uint32_t)first, column = first >> TAPE_COLUMN & 15;
+    const uint32_t slot = (uint32_t)first, level_index = first >> TAPE_COLUMN & 15;
     const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     if (first >> TAPE_MISSED == 0)
-        classify_touch(&classifier->level[column], cache_rows_stamp(&classifier->rows, slot, column), slot, false);
+        classify_touch(&classifier->level[level_index], cache_rows_stamp(&classifier->rows, slot, level_index), slot,
+                       false);
     else if (behind == 0)
-        say_unheard(classifier, slot, column, missed);
-    else if (C2_LIKELY(column == 0 && behind == TAPE_HEAD + 1))
+        say_unheard(classifier, slot, level_index, missed);
+    else if (C2_LIKELY(level_index == 0 && behind == TAPE_HEAD + 1))
         return say_heard(classifier, slot, 0, 1, words, 0, listener, outcome, err);
-    else if (column < TAPE_PUSHED)
+    else if (level_index < TAPE_PUSHED)
         return say_further(classifier, first, words, listener, outcome, err);
     else
         return say_else(classifier, first, words, listener, err);
@@ -332,9 +335,9 @@ enum c2_status cache_classifier_run(struct cache_classifier *classifier, const u
     return status == C2_OK && C2_UNLIKELY(classifier->rows.failed) ? classify_no_memory(err) : status;
 }
 
-void cache_classifier_check(const struct cache_classifier *classifier, uint32_t columns)
+void cache_classifier_check(const struct cache_classifier *classifier, uint32_t level_indices)
 {
     cache_rows_check(&classifier->rows, classifier->exclusive);
-    for (uint32_t i = 0; i < columns; i++)
+    for (uint32_t i = 0; i < level_indices; i++)
         cache_shadow_check(&classifier->level[i].shadow);
 }

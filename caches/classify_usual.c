@@ -49,9 +49,9 @@ static uint32_t room_of(struct cache_classified *level)
 
 size_t cache_classifier_stretch(struct cache_classifier *classifier, size_t words)
 {
-    const uint32_t columns[] = {0, 1, classifier->rows.columns};
+    const uint32_t level_indices[] = {0, 1, classifier->rows.level_indices};
     for (unsigned i = 0; i < 3; i++) {
-        const uint32_t room = room_of(&classifier->level[columns[i]]);
+        const uint32_t room = room_of(&classifier->level[level_indices[i]]);
         words = room < words ? room : words;
     }
     return words;
@@ -105,22 +105,22 @@ static inline __attribute__((always_inline)) bool classify_usual_fits(const enum
 /* cache_rows_evictor(), of a level of the data path. */
 static inline __attribute__((always_inline)) uint64_t evictor_of(const struct cache_rows *rows,
                                                                  const enum cache_rows_evictors evictors, uint32_t slot,
-                                                                 uint32_t column)
+                                                                 uint32_t level_index)
 {
-    const size_t at = (size_t)slot * rows->columns + column;
+    const size_t at = (size_t)slot * rows->level_indices + level_index;
     if (evictors == CACHE_ROWS_NARROW)
         return rows->narrow[at];
     const uint32_t *const high = rows->high[slot >> LINES_GROUP_SHIFT];
     return C2_LIKELY(!high) ? rows->evictor[at]
-                            : (uint64_t)high[cache_rows_high_at(rows, slot, column)] << 32 | rows->evictor[at];
+                            : (uint64_t)high[cache_rows_high_at(rows, slot, level_index)] << 32 | rows->evictor[at];
 }
 
 /* cache_rows_lose(), likewise, to an actor that fits. */
 static inline __attribute__((always_inline)) void lose_to(const struct cache_rows *rows,
                                                           const enum cache_rows_evictors evictors, uint32_t slot,
-                                                          uint32_t column, uint32_t actor)
+                                                          uint32_t level_index, uint32_t actor)
 {
-    const size_t at = (size_t)slot * rows->columns + column;
+    const size_t at = (size_t)slot * rows->level_indices + level_index;
     if (evictors == CACHE_ROWS_NARROW) {
         rows->narrow[at] = (uint16_t)actor;
         return;
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void lose_to(const struct cache_row
     uint32_t *const high = rows->high[slot >> LINES_GROUP_SHIFT];
     rows->evictor[at] = actor;
     if (C2_UNLIKELY(high))
-        high[cache_rows_high_at(rows, slot, column)] = 0;
+        high[cache_rows_high_at(rows, slot, level_index)] = 0;
 }
 
 /* The next miss that is counted, if it is. */
@@ -208,7 +208,7 @@ static inline __attribute__((always_inline)) unsigned classify_usual_run_record(
         *row = u->data.clock++;
         return 1;
     }
-    if (kind == classifier->rows.columns)
+    if (kind == classifier->rows.level_indices)
         return classify_usual_run_code(u, &classifier->rows, slot) ? 1 : 0;
     if (evictors != CACHE_ROWS_NONE)
         return (uint16_t)kind == SHAPE_BRIEF && say_brief(classifier, evictors, u, row, word) ? 2 : 0;
@@ -232,12 +232,12 @@ static inline __attribute__((always_inline)) const uint64_t *say_stretch(struct 
                                                                          struct usual *u, const uint64_t *word,
                                                                          const uint64_t *stop)
 {
-    const uint32_t columns = classifier->rows.columns, slots = slots_below(&classifier->rows);
+    const uint32_t level_indices = classifier->rows.level_indices, slots = slots_below(&classifier->rows);
     uint32_t *const stamps = classifier->rows.stamps.word;
     while (word < stop) {
-        uint32_t *const row = &stamps[(size_t)(uint32_t)*word * columns];
+        uint32_t *const row = &stamps[(size_t)(uint32_t)*word * level_indices];
         const uint32_t ahead = (uint32_t)word[VERDICTS_AHEAD] & (slots - 1);
-        __builtin_prefetch((const void *)((uintptr_t)stamps + (size_t)ahead * columns * sizeof *stamps), 1);
+        __builtin_prefetch((const void *)((uintptr_t)stamps + (size_t)ahead * level_indices * sizeof *stamps), 1);
         const unsigned said = classify_usual_run_record(classifier, evictors, u, row, (uint32_t)(*word >> TAPE_COLUMN),
                                                         word);
         if (said == 0)
@@ -252,7 +252,7 @@ static inline __attribute__((always_inline)) const uint64_t *classify_usual_run(
                                                                                 const uint64_t *word,
                                                                                 const uint64_t *stop)
 {
-    struct cache_classified *const level = classifier->level, *const code = &level[classifier->rows.columns];
+    struct cache_classified *const level = classifier->level, *const code = &level[classifier->rows.level_indices];
     struct usual u = {classify_usual_asked_of(&level[0]), classify_usual_asked_of(&level[1]),
                       classify_usual_asked_of(code), 0, &classifier->count[classifier->counted]};
     word = say_stretch(classifier, evictors, &u, word, stop);

@@ -83,7 +83,7 @@ static struct cache_level *own_node(const struct caches *caches, uint32_t core, 
 static bool has_copy(const struct caches *caches, uint32_t core, const struct cache_state *row)
 {
     for (uint32_t i = 0; i < caches->coherence->own_nodes; i++)
-        if (row[own_node(caches, core, i)->column].seat != 0)
+        if (row[own_node(caches, core, i)->level_index].seat != 0)
             return true;
     return false;
 }
@@ -148,7 +148,7 @@ static void coherence_take_level(struct cache_coherence *coherence, struct cache
                                  const struct cache_request *request, struct taken *taken)
 {
     struct caches_core_level *counts = &coherence->levels[level->core * coherence->own_nodes + node];
-    struct cache_state *const row = request->row, *state = &row[level->column];
+    struct cache_state *const row = request->row, *state = &row[level->level_index];
     bool dirty = false;
     if (C2_UNLIKELY(level->prefetch) && cache_prefetch_taken(level, request->slot))
         coherence->counts[level->core].prefetches_taken += coherence->measuring;
@@ -239,7 +239,7 @@ static void coherence_share(struct caches *caches, struct cache_state *row, uint
     struct cache_coherence *coherence = caches->coherence;
     bool dirty = false;
     for (uint32_t i = 0; i < coherence->own_nodes; i++) {
-        uint32_t *seat = &row[own_node(caches, core, i)->column].seat;
+        uint32_t *seat = &row[own_node(caches, core, i)->level_index].seat;
         coherence->levels[core * coherence->own_nodes + i].interventions += *seat & coherence->measuring;
         dirty |= *seat & 1;
         *seat &= ~1u;
@@ -287,7 +287,7 @@ static uint32_t marked_nodes(const struct caches *caches, const struct cache_sta
 {
     uint32_t nodes = 0;
     for (uint32_t i = 0; i < caches->coherence->own_nodes; i++)
-        nodes |= (uint32_t)(row[own_node(caches, caches->coherence->origin.core, i)->column].stamp == SHADOW_TAKEN)
+        nodes |= (uint32_t)(row[own_node(caches, caches->coherence->origin.core, i)->level_index].stamp == SHADOW_TAKEN)
                  << i;
     return nodes;
 }
@@ -547,7 +547,7 @@ bool cache_coherence_holds(const struct caches *caches, uint32_t slot)
         C2_ASSERT(has_copy(caches, core, row) == (line->sharers >> core & 1));
         for (uint32_t i = 0; i < caches->coherence->own_nodes; i++) {
             const struct cache_level *level = own_node(caches, core, i);
-            const struct cache_state *state = &row[level->column];
+            const struct cache_state *state = &row[level->level_index];
             C2_ASSERT((state->seat & 1) == 0 || line->owner == core + 1);
             C2_ASSERT(state->stamp < level->shadow.horizon || (line->touched >> core & 1));
             C2_ASSERT(state->stamp != SHADOW_TAKEN || (line->marked >> core & 1));

@@ -143,8 +143,8 @@ void cache_contents_link(struct caches *caches)
         struct caches_front *front = &level->front;
         front->caches = caches;
         front->event_log = &caches->event_log.end;
-        front->column_word = (uint64_t)level->column << CACHES_TAPE_COLUMN;
-        front->missed = front->column_word | TAPE_BRIEF_FIRST;
+        front->level_index_word = (uint64_t)level->level_index << CACHES_TAPE_COLUMN;
+        front->missed = front->level_index_word | TAPE_BRIEF_FIRST;
         front->word = &nothing;
         front->others = caches->usual ? caches->access : cache_untried;
         front->missing = caches->missed;

@@ -104,7 +104,7 @@ static __attribute__((noinline)) bool invalidate(struct cache_level *level, uint
         const uint32_t ways = above->sets.ways, place = sets_find(words, tag, ways);
         if (C2_LIKELY(place >= ways))
             continue;
-        *lost |= 1u << above->column;
+        *lost |= 1u << above->level_index;
         level->counts.back_invalidations++;
         dirty |= take(above, words, place) & CACHE_SETS_DIRTY;
     }
@@ -116,7 +116,7 @@ static inline void note_pushed(struct cache_level *level, uint32_t slot, uint32_
 {
     struct cache_trail *trail = &level->front.caches->trail;
     C2_ASSERT(trail->pushed_count < CACHE_MAX_PUSHED);
-    trail->pushed[trail->pushed_count++] = (struct cache_pushed){level->column, slot, set};
+    trail->pushed[trail->pushed_count++] = (struct cache_pushed){level->level_index, slot, set};
 }
 
 static void push_down(struct cache_level *level, uint32_t word, uint64_t line);

@@ -6,8 +6,8 @@
  *   An access is simulated in two stages. The first (access.c, contents.c) decides what the levels hold, and writes a
  *   record on the event log; the second (class.c) reads it and says what it was: shadows, classes, evictors. Nothing
  *   goes back, so that the second may come at any time later, in the order of the event log, on whatever thread.
- *     hit        one word: the slot, and the column of the level. None where the level was asked for this line last
- *     miss       the same word, with the number of levels that missed. If there is a listener, behind it the
+ *     hit        one word: the slot, and the level index of the level. None where the level was asked for this line
+ *     last miss       the same word, with the number of levels that missed. If there is a listener, behind it the
  *                actor, three words of the caller's, and for each level that missed its set and its victim; and, of
  *                more than the first level, what those above have lost
  *     brief      a miss that is only counted by actor: in the first word the caller's bits as well; behind it, side by
@@ -17,7 +17,7 @@
  *                The contents write it behind the end of the event log, but for the caller's; the caller that defers
  *                the miss completes it, or makes one of the others of it
  *     pushed     before a miss, what it does besides to exclusive levels: of each line that one of them loses the
- *                column and the slot, and the set that it was pushed out of, if it has not moved up
+ *                level index and the slot, and the set that it was pushed out of, if it has not moved up
  *     note       three words of the caller's, and an actor
  *     group      lines that are new get their rows
  *   The event log is the caller's (caches_defer_to), and handed on when it is full; else the caches have one, and judge
@@ -96,7 +96,7 @@ void cache_event_log_push(struct caches *caches, uint32_t words)
     memmove(at + 1 + behind, at, words * sizeof *at);
     *at++ = TAPE_PUSHED << TAPE_COLUMN | (uint64_t)behind << TAPE_BEHIND;
     for (uint32_t i = 0; i < trail->pushed_count; i++) {
-        *at++ = (uint64_t)trail->pushed[i].column << 32 | trail->pushed[i].slot;
+        *at++ = (uint64_t)trail->pushed[i].level_index << 32 | trail->pushed[i].slot;
         *at++ = trail->pushed[i].set;
     }
     trail->pushed_count = 0;

@@ -8,8 +8,8 @@
 #include "caches/hierarchy_priv.h"
 #include "caches/rows_priv.h"
 
-/* The first word of a record. Slot 32 bits, column 4, levels missed 4, words behind it 7, whether these are those of a
- * brief one; of such a one, the caller's bits. */
+/* The first word of a record. Slot 32 bits, level index 4, levels missed 4, words behind it 7, whether these are those
+ * of a brief one; of such a one, the caller's bits. */
 #define TAPE_COLUMN CACHES_TAPE_COLUMN
 #define TAPE_MISSED CACHES_TAPE_MISSED
 #define TAPE_BEHIND CACHES_TAPE_BEHIND
@@ -19,13 +19,13 @@
 _Static_assert(TAPE_BITS + CACHES_BRIEF_BITS == 64, "the caller's bits are the last");
 #define TAPE_SHAPE ((UINT64_C(1) << TAPE_BITS) - (UINT64_C(1) << TAPE_COLUMN))
 #define TAPE_BRIEF_FIRST (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND | TAPE_IS_BRIEF)
-#define TAPE_PUSHED UINT64_C(13)     /* columns of no level: what the miss behind it does besides, two words each; */
-#define TAPE_NOTE UINT64_C(14)       /* the caller's own words; */
-#define TAPE_GROUP UINT64_C(15)      /* a new group of lines, and its key */
+#define TAPE_PUSHED UINT64_C(13) /* level indices of no level: what the miss behind it does besides, two words each; */
+#define TAPE_NOTE UINT64_C(14)   /* the caller's own words; */
+#define TAPE_GROUP UINT64_C(15)  /* a new group of lines, and its key */
 #define TAPE_HEAD (1 + CACHES_NOTED) /* words behind the first one of a miss or note: the actor, and the caller's */
 _Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_PUSHED && CACHES_MAX_LEVELS + 1 <= 8, "columns");
 
-/* What the level at a column has been asked, in the rows' order of events. */
+/* What the level at a level index has been asked, in the rows' order of events. */
 struct cache_classified {
     struct cache_shadow shadow;
     uint64_t said[2][CACHES_COHERENCE + 1]; /* [missed][enum caches_class of the shadow] */
@@ -38,8 +38,8 @@ struct cache_classified {
 struct cache_classifier {
     struct cache_rows rows;
     uint32_t level_count; /* of the data path */
-    uint32_t exclusive;   /* columns, as bits: lose lines that they were never asked for */
-    struct cache_classified level[CACHES_MAX_LEVELS + 1]; /* by column */
+    uint32_t exclusive;   /* level indices, as bits: lose lines that they were never asked for */
+    struct cache_classified level[CACHES_MAX_LEVELS + 1]; /* by level index */
     uint32_t pushed_count;                                /* by the miss that is said next */
     struct cache_pushed pushed[CACHE_MAX_PUSHED];
     struct caches_outcome outcome;
@@ -47,9 +47,9 @@ struct cache_classifier {
     struct caches_brief count[VERDICTS_COUNTED];
 };
 
-static inline uint32_t event_log_depth(const struct cache_classifier *classifier, uint32_t column)
+static inline uint32_t event_log_depth(const struct cache_classifier *classifier, uint32_t level_index)
 {
-    return column < classifier->level_count ? column : 0; /* L1I is beside the first level */
+    return level_index < classifier->level_count ? level_index : 0; /* L1I is beside the first level */
 }
 
 /* All zeros before: takes the shadows, which the levels have been made with, and the rows. */
@@ -66,7 +66,7 @@ size_t cache_classifier_stretch(struct cache_classifier *classifier, size_t word
 /* Of the words before `stop`, where a stretch ends, says those that are as nearly all are; returns the first one that
  * is not, or a later word when enough was said. */
 const uint64_t *cache_classifier_usual(struct cache_classifier *classifier, const uint64_t *word, const uint64_t *stop);
-void cache_classifier_check(const struct cache_classifier *classifier, uint32_t columns);
+void cache_classifier_check(const struct cache_classifier *classifier, uint32_t level_indices);
 
 enum c2_status cache_event_log_init(struct caches *caches, struct c2_error *err);
 void cache_event_log_end(struct caches *caches);
@@ -98,7 +98,7 @@ static inline enum caches_tried cache_event_log_hit(struct cache_level *first, u
         return CACHES_TRIED;
     cache_event_log_asked(first, slot);
     uint64_t *const at = event_log->at;
-    *at = (uint64_t)first->column << TAPE_COLUMN | slot;
+    *at = (uint64_t)first->level_index << TAPE_COLUMN | slot;
     event_log->at = at + 1;
     C2_PROMISE(at + 1 >= event_log->stop || cache_access_holds(first->front.caches, slot));
     return C2_UNLIKELY(at + 1 >= event_log->stop) ? cache_event_log_full(first->front.caches) : CACHES_TRIED;

@@ -18,22 +18,23 @@
 static void move_row(struct caches *caches, uint32_t slot)
 {
     struct cache_rows *rows = &caches->classifier->rows;
-    for (uint32_t column = 0; column < caches->node_count; column++) {
-        const uint32_t *stamp = cache_stamp(&rows->stamps, slot, caches->classifier->level[column].shadow.at);
+    for (uint32_t level_index = 0; level_index < caches->node_count; level_index++) {
+        const uint32_t *stamp = cache_stamp(&rows->stamps, slot, caches->classifier->level[level_index].shadow.at);
         if (!stamp)
             continue; /* of L1I, beside which there is nothing: it was never asked */
-        cache_lines_state(&caches->lines, slot, column)->stamp = *stamp;
+        cache_lines_state(&caches->lines, slot, level_index)->stamp = *stamp;
         if (rows->evictors != CACHE_ROWS_NONE)
-            *cache_lines_evictor_at(&caches->lines, slot, column) = cache_rows_evictor(rows, slot, column);
+            *cache_lines_evictor_at(&caches->lines, slot, level_index) = cache_rows_evictor(rows, slot, level_index);
     }
 }
 
-static void move_shadow(struct caches *caches, uint32_t column)
+static void move_shadow(struct caches *caches, uint32_t level_index)
 {
-    struct cache_shadow *from = &caches->classifier->level[column].shadow, *to = &caches->level[column].shadow;
+    struct cache_shadow *from = &caches->classifier->level[level_index].shadow,
+                        *to = &caches->level[level_index].shadow;
     *to = *from;
     to->stamps = &caches->lines.stamps;
-    to->at = 2 * column;
+    to->at = 2 * level_index;
     *from = (struct cache_shadow){.log = NULL};
 }
 
@@ -44,9 +45,9 @@ static void move_dirt(struct caches *caches, struct cache_level *level)
     for (uint32_t way = first; way < (level->sets.set_count + 1) << level->policy.way_bits; way++) {
         uint32_t *word = &level->policy.word[way];
         if (*word != 0)
-            cache_lines_state(&caches->lines, cache_sets_tag(*word) - 1, level->column)->seat = way << 1 |
-                                                                                                (*word &
-                                                                                                 CACHE_SETS_DIRTY);
+            cache_lines_state(&caches->lines, cache_sets_tag(*word) - 1, level->level_index)->seat = way << 1 |
+                                                                                                     (*word &
+                                                                                                      CACHE_SETS_DIRTY);
         *word &= ~CACHE_SETS_DIRTY;
     }
 }

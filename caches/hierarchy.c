@@ -88,7 +88,7 @@ static enum c2_status hierarchy_init_level(struct caches *caches, uint32_t core,
     const bool l1i = depth == machine->level_count;
     const struct caches_level *config = l1i ? &machine->l1i : &machine->levels[depth];
     struct cache_level *level = cache_node(caches, core, depth);
-    const uint32_t column = (uint32_t)(level - caches->level);
+    const uint32_t level_index = (uint32_t)(level - caches->level);
     depth = l1i ? 0 : depth;
     level->depth = depth;
     level->core = core;
@@ -97,8 +97,8 @@ static enum c2_status hierarchy_init_level(struct caches *caches, uint32_t core,
         return c2_fail_memory(err, "the levels of the caches");
     if (config->index == CACHES_VIRTUAL && machine->line_bytes < C2_PAGE_BYTES)
         caches->page_mask = C2_PAGE_BYTES / machine->line_bytes - 1;
-    return cache_level_init(level, machine, config, &caches->lines, column, virtual_exclusive_below(machine, depth),
-                            seed, err);
+    return cache_level_init(level, machine, config, &caches->lines, level_index,
+                            virtual_exclusive_below(machine, depth), seed, err);
 }
 
 /* Of the first core all levels, of the others their own. */
@@ -252,14 +252,14 @@ void caches_set_instruction(struct caches *caches, struct guest_va pc)
 /* ------------------------------------------------------------------ getters */
 
 /* A usual machine's counts are made of those that its contents and classes keep. */
-const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t column)
+const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t level_index)
 {
-    const struct cache_level *level = &caches->level[column];
+    const struct cache_level *level = &caches->level[level_index];
     struct caches_counts *n = (struct caches_counts *)&level->counts; /* what it says stays the same */
     if (!caches->usual)
         return n;
     cache_event_log_catch_up((struct caches *)caches);
-    const uint64_t(*said)[CACHES_COHERENCE + 1] = caches->classifier->level[column].said;
+    const uint64_t(*said)[CACHES_COHERENCE + 1] = caches->classifier->level[level_index].said;
     n->cold = said[1][CACHES_COLD];
     n->capacity = said[1][CACHES_CAPACITY];
     n->conflict = said[1][CACHES_CONFLICT];

@@ -14,8 +14,8 @@ _Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == C
 /* What an access does besides: a victim of the level above pushes another line out of an exclusive level, or a line
  * moves up from there. */
 struct cache_pushed {
-    uint32_t column, slot; /* the level, and the line that it has lost */
-    uint32_t set;          /* pushed out of it; CACHE_MOVED: the line has moved up */
+    uint32_t level_index, slot; /* the level, and the line that it has lost */
+    uint32_t set;               /* pushed out of it; CACHE_MOVED: the line has moved up */
 };
 #define CACHE_MOVED UINT32_MAX
 /* At most each level that is filled pushes a line out of each exclusive one, and a line moves up. */
@@ -25,8 +25,9 @@ struct cache_pushed {
 struct cache_trail {
     uint32_t set[CACHES_MAX_LEVELS]; /* of levels that missed, counted from the one asked first, which is not among
                                         them; through all slices, from 0 */
-    uint32_t lost; /* of that one, if there are levels above it: which of these have lost its victim, by columns */
-    bool dirty;    /* a line is on its way up from an exclusive level, and is dirty; it was in: */
+    uint32_t
+        lost;   /* of that one, if there are levels above it: which of these have lost its victim, by level indices */
+    bool dirty; /* a line is on its way up from an exclusive level, and is dirty; it was in: */
     struct cache_level *server;
     uint32_t pushed_count;
     struct cache_pushed pushed[CACHE_MAX_PUSHED];
@@ -71,7 +72,8 @@ struct caches {
     struct caches_stored stored[CACHES_MAX_LEVELS]; /* by the last access */
     size_t stored_count;
     struct cache_coherence *coherence; /* NULL: one core */
-    struct cache_level level[]; /* [column]: the first core's data path, and behind it L1I; then what the other cores
+    struct cache_level
+        level[]; /* [level index]: the first core's data path, and behind it L1I; then what the other cores
                                  * have for themselves: cache_node() */
 };
 
@@ -142,7 +144,7 @@ void cache_instructed_forget(struct caches *caches, uint32_t slot);
 void cache_instructed_check(const struct caches *caches);
 
 /* The counts of a level, current. hierarchy.c */
-const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t column);
+const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t level_index);
 
 /* check.c: what the model cards promise of one line at all levels, and after an access of the line in this slot
  * (C2_PROMISE): they assert, and are true. */
@@ -154,9 +156,9 @@ bool cache_access_holds(struct caches *caches, uint32_t slot);
 static inline void cache_write_down(const struct cache_level *level, struct cache_state *row)
 {
     for (; level; level = level->next) {
-        if (row[level->column].seat == 0 || level->through)
+        if (row[level->level_index].seat == 0 || level->through)
             continue;
-        row[level->column].seat |= 1;
+        row[level->level_index].seat |= 1;
         return;
     }
 }
@@ -206,7 +208,7 @@ static inline void cache_notify_miss(struct caches_event *event, const struct ca
 {
     event->class_ = class_;
     event->set_number = cache_level_set(level, place) - 1;
-    event->evictor = cache_lines_evictor(level->lines, slot, level->column);
+    event->evictor = cache_lines_evictor(level->lines, slot, level->level_index);
     C2_PROMISE(class_ != CACHES_COLD || level->exclusive || event->evictor == 0);
 }
 
@@ -220,7 +222,7 @@ static inline bool cache_level_passes(const struct cache_level *level, const str
 static inline enum caches_class cache_level_ask(struct cache_level *level, const struct cache_request *request,
                                                 bool above, struct caches_event *event)
 {
-    struct cache_state *state = &request->row[level->column];
+    struct cache_state *state = &request->row[level->level_index];
     const bool taken = level->coherent && state->stamp == SHADOW_TAKEN;
     enum caches_class class_ = C2_UNLIKELY(cache_level_passes(level, request, above))
                                    ? cache_shadow_pass(&level->shadow, &state->stamp, request->slot)

@@ -95,7 +95,7 @@ struct cache_instructed {
     struct caches_instructed nobody; /* what is not measured */
     struct caches_instructed_flows flows;
     uint32_t tags, tag_room;
-    struct ahead *ahead;             /* [slot * columns + column] */
+    struct ahead *ahead;             /* [slot * level indices + level index] */
     struct taken *taken;             /* [slot] */
     uint32_t ahead_room, taken_room; /* in groups of lines */
     uint64_t *waited;                /* [core]: by its accesses, in cycles */
@@ -217,7 +217,7 @@ void caches_drop_instructed(struct caches *caches)
 
 static struct ahead *ahead_of(struct caches *caches, const struct cache_level *level, uint32_t slot)
 {
-    return &caches->instructed->ahead[(size_t)slot * caches->node_count + level->column];
+    return &caches->instructed->ahead[(size_t)slot * caches->node_count + level->level_index];
 }
 
 static bool instructed_reach(struct caches *caches)
@@ -473,7 +473,7 @@ static uint32_t instructed_depth_of(const struct caches *caches, enum caches_ins
 static bool held_nearer(const struct caches *caches, const struct cache_request *request)
 {
     for (const struct cache_level *level = caches->port[CACHE_PORT_DATA]; level != request->first; level = level->next)
-        if (cache_level_holds(level, &request->row[level->column], request->line))
+        if (cache_level_holds(level, &request->row[level->level_index], request->line))
             return true;
     return false;
 }

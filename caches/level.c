@@ -104,7 +104,7 @@ static enum c2_status init_origin(struct cache_level *level, struct c2_error *er
 }
 
 enum c2_status cache_level_init(struct cache_level *level, const struct caches_machine *machine,
-                                const struct caches_level *config, struct cache_lines *lines, uint32_t column,
+                                const struct caches_level *config, struct cache_lines *lines, uint32_t level_index,
                                 bool keep_origin, uint64_t seed, struct c2_error *err)
 {
     enum c2_status status = level_check_config(machine, config, err);
@@ -112,7 +112,7 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
         return status;
     level->config = config;
     level->lines = lines;
-    level->column = column;
+    level->level_index = level_index;
     level->slice_count = config->slices;
     level->set_count = caches_level_sets(machine, config);
     level->power_of_two = c2_is_power_of_two(level->set_count);
@@ -129,7 +129,7 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     if (status == C2_OK)
         status = init_policy(level, seed, err);
     if (status == C2_OK)
-        status = cache_shadow_init(&level->shadow, &lines->stamps, 2 * column,
+        status = cache_shadow_init(&level->shadow, &lines->stamps, 2 * level_index,
                                    (uint32_t)(config->size_bytes / machine->line_bytes), err);
     if (status == C2_OK)
         status = init_allowed(level, caches_machine_cores(machine), err);
@@ -152,7 +152,7 @@ void cache_level_end(struct cache_level *level)
 
 bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty)
 {
-    uint32_t way = cache_state_way(&row[level->column]);
+    uint32_t way = cache_state_way(&row[level->level_index]);
     if (way == 0)
         return false;
     *dirty |= cache_level_take(level, way).dirty;

@@ -28,7 +28,7 @@ struct cache_level {
     bool hashed;               /* slices by masks, and shifts and masks find the set in one; */
     unsigned divisor_shift;    /* divisor as a power of two */
     struct cache_lines *lines;
-    uint32_t column;          /* of the level in them */
+    uint32_t level_index;     /* of the level in them */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */
     struct cache_level *next; /* NULL: memory */
     bool clean;               /* only fetches enter: it holds nothing dirty */
@@ -83,7 +83,7 @@ struct cache_victim {
 
 /* keep_origin: an exclusive level further down has a virtual index. */
 enum c2_status cache_level_init(struct cache_level *level, const struct caches_machine *machine,
-                                const struct caches_level *config, struct cache_lines *lines, uint32_t column,
+                                const struct caches_level *config, struct cache_lines *lines, uint32_t level_index,
                                 bool keep_origin, uint64_t seed, struct c2_error *err);
 void cache_level_end(struct cache_level *level);
 /* What the model card promises of a way that has a line (C2_PROMISE): it asserts, and is true. */
@@ -119,7 +119,7 @@ static inline uint32_t cache_level_set(const struct cache_level *level, struct c
 
 static inline struct cache_state *cache_level_state(const struct cache_level *level, uint32_t slot)
 {
-    return cache_lines_state(level->lines, slot, level->column);
+    return cache_lines_state(level->lines, slot, level->level_index);
 }
 
 /* The way that a line is in, 0: none. */
@@ -137,7 +137,7 @@ static inline uint32_t cache_level_signature(const struct cache_level *level, ui
 static inline void cache_level_put(struct cache_level *level, uint32_t way, uint32_t slot, struct cache_state *row,
                                    struct line_no virtual_line, bool dirty)
 {
-    struct cache_state *state = &row[level->column];
+    struct cache_state *state = &row[level->level_index];
     C2_ASSERT(state->seat == 0 && level->policy.word[way] == 0);
     state->seat = way << 1 | dirty;
     level->policy.word[way] = cache_sets_word(slot + 1, false);
@@ -156,13 +156,13 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
 {
     struct cache_victim victim = {.slot = cache_sets_tag(level->policy.word[way]) - 1};
     victim.row = cache_lines_row(level->lines, victim.slot);
-    struct cache_state *state = &victim.row[level->column];
+    struct cache_state *state = &victim.row[level->level_index];
     C2_ASSERT(cache_state_way(state) == way);
     victim.dirty = state->seat & 1;
     if (level->origin)
         victim.virtual_line.v = level->origin[way];
     state->seat = 0;
-    cache_lines_lose(level->lines, victim.slot, level->column);
+    cache_lines_lose(level->lines, victim.slot, level->level_index);
     level->policy.word[way] = 0;
     if (C2_UNLIKELY(level->prefetch))
         cache_prefetch_left(level, victim.slot);

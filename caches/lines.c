@@ -17,8 +17,8 @@
  *   it stands a hash map. 8 bytes a line and level, 16 with evictors.
  *
  * Invariants (cache_lines_check)
- *   Rows are powers of two, and have room for their columns. The map has as many keys as there are groups and says what
- *   group_key says; every recent entry says what the map says.
+ *   Rows are powers of two, and have room for their level indices. The map has as many keys as there are groups and
+ *   says what group_key says; every recent entry says what the map says.
  *
  * Not modelled
  *   Memory that the guest gives back keeps its slots.
@@ -39,11 +39,11 @@ bool cache_lines_extend(const struct cache_lines *lines, void **table, uint32_t 
     return true;
 }
 
-enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, struct c2_error *err)
+enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t level_indices, struct c2_error *err)
 {
-    lines->columns = columns;
-    lines->column_bits = columns > 1 ? c2_log2(columns - 1) + 1 : 0;
-    lines->stride = 1u << lines->column_bits;
+    lines->level_indices = level_indices;
+    lines->level_index_bits = level_indices > 1 ? c2_log2(level_indices - 1) + 1 : 0;
+    lines->stride = 1u << lines->level_index_bits;
     lines->stamps.width = 2 * lines->stride;
     return c2_map_create(&lines->map, err);
 }
@@ -75,7 +75,7 @@ static size_t group_bytes(const struct cache_lines *lines)
 
 static size_t evictor_bytes(const struct cache_lines *lines)
 {
-    return lines->has_evictors ? ((size_t)LINES_GROUP << lines->column_bits) * sizeof *lines->evictor : 0;
+    return lines->has_evictors ? ((size_t)LINES_GROUP << lines->level_index_bits) * sizeof *lines->evictor : 0;
 }
 
 /* Room for so many groups; of none there is nothing. */
@@ -155,7 +155,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
 void cache_lines_check(const struct cache_lines *lines)
 {
     C2_ASSERT(c2_map_count(lines->map) == lines->groups && lines->groups <= lines->room);
-    C2_ASSERT(lines->stride == 1u << lines->column_bits && lines->columns <= lines->stride);
+    C2_ASSERT(lines->stride == 1u << lines->level_index_bits && lines->level_indices <= lines->stride);
     uint64_t group;
     for (uint32_t i = 0; i < lines->groups; i++)
         C2_ASSERT(c2_map_get(lines->map, lines->group_key[i], &group) && group == i);

@@ -43,14 +43,14 @@ static inline uint32_t *cache_stamp(const struct cache_stamps *stamps, uint32_t 
 }
 
 struct cache_lines {
-    struct cache_state *state;  /* [slot * stride + column] */
+    struct cache_state *state;  /* [slot * stride + level index] */
     struct cache_stamps stamps; /* these, for shadows */
-    uint32_t columns;           /* one a level */
-    unsigned column_bits;       /* their number, rounded up, as a power of two */
+    uint32_t level_indices;     /* one a level */
+    unsigned level_index_bits;  /* their number, rounded up, as a power of two */
     uint32_t stride;            /* of a row, in states */
     bool has_evictors;
     bool bare;           /* slots alone: the rows are in struct cache_rows */
-    uint64_t *evictor;   /* [slot << column_bits + column] */
+    uint64_t *evictor;   /* [slot << level_index_bits + level index] */
     uint64_t actor;      /* of what makes a level lose a line now */
     uint64_t pc;         /* as caches_set_instruction() */
     uint32_t signature;  /* of the access being made: see policy.c */
@@ -73,7 +73,7 @@ static inline bool cache_lines_cover(const struct cache_lines *lines, void **tab
     return C2_LIKELY(lines->groups <= *room) || cache_lines_extend(lines, table, room, bytes);
 }
 
-enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, struct c2_error *err);
+enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t level_indices, struct c2_error *err);
 void cache_lines_end(struct cache_lines *lines);
 /* The slot of a line, a new one if need be (then every struct cache_state may have moved); LINES_NO_SLOT: no memory. */
 uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line);
@@ -96,33 +96,34 @@ static inline uint32_t cache_lines_slot_recent(const struct cache_lines *lines, 
     return (uint32_t)(lines->recent[at].first_slot + (line & (LINES_GROUP - 1)));
 }
 
-/* What the levels know of a line, by column. Lent until the next new slot. */
+/* What the levels know of a line, by level index. Lent until the next new slot. */
 static inline struct cache_state *cache_lines_row(const struct cache_lines *lines, uint32_t slot)
 {
     return &lines->state[(size_t)slot * lines->stride];
 }
 
-static inline struct cache_state *cache_lines_state(const struct cache_lines *lines, uint32_t slot, uint32_t column)
+static inline struct cache_state *cache_lines_state(const struct cache_lines *lines, uint32_t slot,
+                                                    uint32_t level_index)
 {
-    return &cache_lines_row(lines, slot)[column];
+    return &cache_lines_row(lines, slot)[level_index];
 }
 
-static inline uint64_t *cache_lines_evictor_at(const struct cache_lines *lines, uint32_t slot, uint32_t column)
+static inline uint64_t *cache_lines_evictor_at(const struct cache_lines *lines, uint32_t slot, uint32_t level_index)
 {
-    return &lines->evictor[((size_t)slot << lines->column_bits) + column];
+    return &lines->evictor[((size_t)slot << lines->level_index_bits) + level_index];
 }
 
 /* The actor that made the level lose the line last, 0: unknown. */
-static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, uint32_t slot, uint32_t column)
+static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, uint32_t slot, uint32_t level_index)
 {
-    return lines->has_evictors ? *cache_lines_evictor_at(lines, slot, column) : 0;
+    return lines->has_evictors ? *cache_lines_evictor_at(lines, slot, level_index) : 0;
 }
 
 /* The level loses the line. */
-static inline void cache_lines_lose(const struct cache_lines *lines, uint32_t slot, uint32_t column)
+static inline void cache_lines_lose(const struct cache_lines *lines, uint32_t slot, uint32_t level_index)
 {
     if (lines->has_evictors)
-        *cache_lines_evictor_at(lines, slot, column) = lines->actor;
+        *cache_lines_evictor_at(lines, slot, level_index) = lines->actor;
 }
 
 static inline uint64_t cache_lines_line(const struct cache_lines *lines, uint32_t slot)

@@ -39,7 +39,7 @@ static void seat(struct walk *walk, struct cache_level *level, struct cache_line
 static __attribute__((noinline)) void path_insert(struct walk *walk, struct cache_level *level,
                                                   const struct cache_victim *victim)
 {
-    struct cache_state *state = &victim->row[level->column];
+    struct cache_state *state = &victim->row[level->level_index];
     struct cache_line line = {victim->virtual_line, path_line_of(walk->caches, victim->slot)};
     if (state->seat == 0)
         seat(walk, level, line, victim->slot, victim->row, victim->dirty);
@@ -159,7 +159,7 @@ static __attribute__((noinline)) struct cache_level *store_there(const struct wa
     if (!server)
         return NULL;
     C2_ASSERT(!server->exclusive);
-    struct cache_state *state = &walk->request->row[server->column];
+    struct cache_state *state = &walk->request->row[server->level_index];
     cache_policy_hit(&server->policy, cache_state_way(state));
     state->seat |= !server->through;
     return server;
@@ -175,8 +175,8 @@ static inline struct cache_level *path_bring(struct walk *walk)
     if (walk->server && walk->server->exclusive)
         dirty = move_out(walk);
     else if (walk->server)
-        cache_policy_hit(&walk->server->policy, cache_state_way(&request->row[walk->server->column]));
-    C2_PROMISE(!walk->server || !walk->server->exclusive || request->row[walk->server->column].seat == 0);
+        cache_policy_hit(&walk->server->policy, cache_state_way(&request->row[walk->server->level_index]));
+    C2_PROMISE(!walk->server || !walk->server->exclusive || request->row[walk->server->level_index].seat == 0);
     fill_all(walk, dirty);
     return walk->missed[0];
 }
@@ -232,8 +232,8 @@ static void find_unasked(struct walk *walk)
         walk->missed[walk->missed_count++] = level;
         level = level->next;
         if (level)
-            cache_shadow_touch(&level->shadow, &request->row[level->column].stamp, request->slot);
-    } while (level && !cache_level_holds(level, &request->row[level->column], request->line));
+            cache_shadow_touch(&level->shadow, &request->row[level->level_index].stamp, request->slot);
+    } while (level && !cache_level_holds(level, &request->row[level->level_index], request->line));
     walk->server = level;
     if (level)
         cache_prefetch_used(level, request->slot, false);

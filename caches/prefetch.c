@@ -96,12 +96,12 @@ struct prefetching {
 };
 
 struct cache_prefetch {
-    struct prefetching *at; /* [column] */
+    struct prefetching *at; /* [level index] */
     struct caches *caches;
     struct caches_prefetch_counts counts[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS + 1]; /* [number of the level] */
-    uint32_t columns, level_count;
+    uint32_t level_indices, level_count;
     uint64_t page_lines;
-    uint64_t *notes; /* [slot * columns + column], packed */
+    uint64_t *notes; /* [slot * level indices + level index], packed */
     uint32_t room;   /* of notes, in groups of lines */
     uint64_t note;   /* of what is being fetched; 0: nothing is */
     const struct cache_level *target;
@@ -160,7 +160,7 @@ enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err)
     if (!prefetch->at)
         return c2_fail_memory(err, "the prefetchers");
     prefetch->caches = caches;
-    prefetch->columns = caches->node_count;
+    prefetch->level_indices = caches->node_count;
     prefetch->level_count = caches->level_count;
     prefetch->page_lines = C2_PAGE_BYTES / caches->machine.line_bytes;
     enum c2_status status = C2_OK;
@@ -177,7 +177,7 @@ void cache_prefetch_end(struct caches *caches)
     struct cache_prefetch *prefetch = caches->prefetch;
     if (!prefetch)
         return;
-    for (uint32_t i = 0; i < prefetch->columns; i++) {
+    for (uint32_t i = 0; i < prefetch->level_indices; i++) {
         c2_map_destroy(prefetch->at[i].streams);
         c2_map_destroy(prefetch->at[i].of_pc);
         c2_free(prefetch->at[i].strides);
@@ -192,7 +192,7 @@ bool cache_prefetch_reach(struct caches *caches)
 {
     struct cache_prefetch *prefetch = caches->prefetch;
     return cache_lines_cover(&caches->lines, (void **)&prefetch->notes, &prefetch->room,
-                             (size_t)LINES_GROUP * prefetch->columns * sizeof *prefetch->notes);
+                             (size_t)LINES_GROUP * prefetch->level_indices * sizeof *prefetch->notes);
 }
 
 /* ------------------------------------------------------------------ notes and events */
@@ -210,7 +210,7 @@ static struct note unpack_note(uint64_t word)
 static uint64_t *note_of(const struct cache_level *level, uint32_t slot)
 {
     const struct cache_prefetch *prefetch = level->prefetch;
-    return &prefetch->notes[(size_t)slot * prefetch->columns + level->column];
+    return &prefetch->notes[(size_t)slot * prefetch->level_indices + level->level_index];
 }
 
 /* Cores' levels of one kind have one number. Of L1I it is behind all others. */
@@ -396,7 +396,7 @@ static void request_line(struct caches *caches, const struct ask *ask)
         prefetch_drop(ask, note, request.slot);
         return;
     }
-    struct cache_state *state = &request.row[ask->level->column];
+    struct cache_state *state = &request.row[ask->level->level_index];
     cache_shadow_offer(&ask->level->shadow, &state->stamp, request.slot);
     if (cache_level_holds(ask->level, state, request.line))
         prefetch_drop(ask, note, request.slot);
@@ -410,7 +410,7 @@ enum cache_instructed_fetch cache_prefetch_instructed(struct caches *caches, con
 {
     const uint64_t note = pack_note((struct note){PENDING, CACHES_PREFETCH_SOFTWARE, tag});
     const struct ask ask = {request->first, request, CACHES_PREFETCH_SOFTWARE, 0};
-    struct cache_state *state = &request->row[request->first->column];
+    struct cache_state *state = &request->row[request->first->level_index];
     if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, request)) {
         prefetch_drop(&ask, note, request->slot);
         return CACHE_FETCH_PRESENT;
@@ -451,7 +451,7 @@ static int32_t one_more(int32_t in_a_row, int32_t direction)
 /* How far on the stream prefetcher wants to fetch; 0: nothing. */
 static int64_t see_stream(struct cache_prefetch *prefetch, const struct cache_level *level, uint64_t line)
 {
-    struct c2_map *streams = prefetch->at[level->column].streams;
+    struct c2_map *streams = prefetch->at[level->level_index].streams;
     const uint64_t page = line / prefetch->page_lines;
     const uint32_t here = (uint32_t)(line % prefetch->page_lines);
     struct stream stream = {.line = here};
@@ -489,7 +489,7 @@ static int64_t see_stride(struct cache_prefetch *prefetch, const struct cache_le
     bool fresh;
     if (pc == 0)
         return 0;
-    struct stride *stride = stride_of(&prefetch->at[level->column], pc, &fresh);
+    struct stride *stride = stride_of(&prefetch->at[level->level_index], pc, &fresh);
     if (!stride || fresh) {
         prefetch->failed |= !stride;
         if (stride)

@@ -43,7 +43,7 @@ void cache_rows_end(struct cache_rows *rows)
 }
 
 /* What there is of each line and level in a group. */
-static size_t places(const struct cache_rows *rows) { return (size_t)LINES_GROUP * rows->columns; }
+static size_t places(const struct cache_rows *rows) { return (size_t)LINES_GROUP * rows->level_indices; }
 
 /* Room for so many groups. */
 static bool rows_make_part(void **part, uint32_t room, size_t bytes)
@@ -127,25 +127,25 @@ static void rows_widen(struct cache_rows *rows)
     rows->evictors = CACHE_ROWS_WIDE;
 }
 
-static void lose_high(struct cache_rows *rows, uint32_t slot, uint32_t column, uint32_t half)
+static void lose_high(struct cache_rows *rows, uint32_t slot, uint32_t level_index, uint32_t half)
 {
     uint32_t **high = &rows->high[slot >> LINES_GROUP_SHIFT];
     if (!*high)
-        *high = c2_calloc((size_t)LINES_GROUP * (rows->columns + 1), sizeof **high);
+        *high = c2_calloc((size_t)LINES_GROUP * (rows->level_indices + 1), sizeof **high);
     if (*high)
-        (*high)[cache_rows_high_at(rows, slot, column)] = half;
+        (*high)[cache_rows_high_at(rows, slot, level_index)] = half;
     else
         rows->failed = true;
 }
 
-void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t column, uint64_t actor)
+void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t level_index, uint64_t actor)
 {
     if (rows->evictors == CACHE_ROWS_NARROW && actor > UINT16_MAX)
         rows_widen(rows);
-    if (rows->evictors == CACHE_ROWS_WIDE || column == rows->columns)
-        *cache_rows_evictor_low(rows, slot, column) = (uint32_t)actor;
+    if (rows->evictors == CACHE_ROWS_WIDE || level_index == rows->level_indices)
+        *cache_rows_evictor_low(rows, slot, level_index) = (uint32_t)actor;
     if (C2_UNLIKELY(actor >> 32 != 0 || rows->high[slot >> LINES_GROUP_SHIFT]))
-        lose_high(rows, slot, column, (uint32_t)(actor >> 32));
+        lose_high(rows, slot, level_index, (uint32_t)(actor >> 32));
 }
 
 static uint32_t kept(const struct cache_rows *rows, size_t at)
@@ -156,7 +156,7 @@ static uint32_t kept(const struct cache_rows *rows, size_t at)
 void cache_rows_check(const struct cache_rows *rows, uint32_t exclusive)
 {
     const size_t all = rows->stamps.groups * places(rows);
-    C2_ASSERT(rows->stamps.groups <= rows->room && rows->stamps.width == rows->columns);
+    C2_ASSERT(rows->stamps.groups <= rows->room && rows->stamps.width == rows->level_indices);
     for (size_t i = 0; i < all && rows->evictors != CACHE_ROWS_NONE; i++)
-        C2_ASSERT(rows->stamps.word[i] != 0 || kept(rows, i) == 0 || exclusive >> i % rows->columns & 1);
+        C2_ASSERT(rows->stamps.word[i] != 0 || kept(rows, i) == 0 || exclusive >> i % rows->level_indices & 1);
 }

@@ -133,7 +133,7 @@ PART bool hits(const struct sim_core *core, struct hot *hot, const enum caches_s
     const uint32_t slot = page->slot + (uint32_t)line;
     if (C2_UNLIKELY(!caches_front_hit(front, line, slot, write, ways)))
         return false;
-    *hot->event_log++ = (side == CACHES_FETCH ? front->column_word : 0) | slot; /* L1D is column 0 */
+    *hot->event_log++ = (side == CACHES_FETCH ? front->level_index_word : 0) | slot; /* L1D is level index 0 */
     return true;
 }
 

@@ -32,24 +32,24 @@ static void feed(struct caches *caches, const uint64_t *address, size_t count, b
     }
 }
 
-/* Three columns of 8 rows of 512 bytes. A row further is 8 lines further: the 8 lines of a column share one set of L1
- * and two of L2. */
-static void columns(uint64_t *address)
+/* Three level indices of 8 rows of 512 bytes. A row further is 8 lines further: the 8 lines of a level index share one
+ * set of L1 and two of L2. */
+static void level_indices(uint64_t *address)
 {
     for (uint64_t i = 0; i < 24; i++)
         address[i] = 0x10000 + i / 8 * 8 + i % 8 * 512;
 }
 
-static void column_walk(void **state)
+static void level_index_walk(void **state)
 {
     (void)state;
     uint64_t address[24];
-    columns(address);
+    level_indices(address);
     struct caches *caches = small();
     feed(caches, address, 24, false);
     const struct caches_counts *l1 = caches_level_counts(caches, 0), *l2 = caches_level_counts(caches, 1);
-    /* The columns are 8 bytes apart and so in the same 8 lines. L1's one set keeps two of them, so every access misses;
-     * 16 lines would fit into L1, so all but the first 8 misses are conflicts. */
+    /* The level indices are 8 bytes apart and so in the same 8 lines. L1's one set keeps two of them, so every access
+     * misses; 16 lines would fit into L1, so all but the first 8 misses are conflicts. */
     assert_int_equal(l1->accesses, 24);
     assert_int_equal(l1->misses, 24);
     assert_int_equal(l1->cold, 8);
@@ -69,7 +69,7 @@ static void writes_come_back(void **state)
 {
     (void)state;
     uint64_t address[24];
-    columns(address);
+    level_indices(address);
     struct caches *caches = small();
     feed(caches, address, 24, true);
     const struct caches_counts *l1 = caches_level_counts(caches, 0), *l2 = caches_level_counts(caches, 1);
@@ -95,6 +95,6 @@ static void writes_come_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(column_walk), cmocka_unit_test(writes_come_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(level_index_walk), cmocka_unit_test(writes_come_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
