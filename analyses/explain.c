@@ -8,8 +8,8 @@
  *   looked at (caches_look), so that what is shown of ways is what the simulated caches hold.
  *   Misses are counted as reports count them: those of phases that are measured. Which one becomes the story: the N-th
  *   of the level, or the N-th of those that instructions of one line of the source made; or, without a number, one that
- *   is typical: of each class the 1st, 2nd, 4th, 8th ... is kept, the last of these stays, and of the classes that with
- *   most misses is notified. So it is one of the second half, when the set is as it mostly is.
+ *   is typical: of each class the 1st, 2nd, 4th, 8th ... is kept, the last of these residencies, and of the classes
+ *   that with most misses is notified. So it is one of the second half, when the set is as it mostly is.
  *   The steps are the accesses behind it that the same cache was asked for in the same set.
  *
  * Counting

@@ -6,24 +6,25 @@
  *   Debug information says of some objects that they are structures, or arrays of them: static variables, and blocks
  *   that a variable takes which points to such (loader/structs.c). An object whose size is no multiple of the
  *   structure's is none. A line is cut into pieces, one for each such object that has bytes of it, by what lies there
- *   when its stay ends, and of the other bytes by what lay there when it began: a block may be freed meanwhile, or
+ *   when its residency ends, and of the other bytes by what lay there when it began: a block may be freed meanwhile, or
  *   allocated, as the allocator loads lines before it gives them away. The bytes of each piece count for their place in
- *   the structure, loaded, and used if they were touched during the stay.
+ *   the structure, loaded, and used if they were touched during the residency.
  *   Structures of one name with the same fields are one, whatever unit describes them.
  *
  * Counting
- *   Bytes, by level: sums over the stays that count. What the allocator writes into freed blocks counts as use.
+ *   Bytes, by level: sums over the residencies that count. What the allocator writes into freed blocks counts as use.
  *
  * Not modelled
- *   Memory that is freed and given to another object during a stay: its bytes count for the last one. Arrays on the
- *   stack: their lines are mostly there before them and stay behind, and which access touched which bytes is not known.
+ *   Memory that is freed and given to another object during a residency: its bytes count for the last one. Arrays on
+ *   the stack: their lines are mostly there before them and stay behind, and which access touched which bytes is not
+ *   known.
  *
  * Price
  *   Two searches among the objects for each line that comes into a level; 24 bytes for each piece of each line there,
  *   and 16 for each byte of each structure and level.
  */
 #include "analyses/fields_priv.h"
-#include "analyses/stays_priv.h"
+#include "analyses/residencies_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -278,7 +279,7 @@ static void fields_count_pieces(struct fields *fields, uint32_t level, uint32_t 
     for (uint32_t i = pieces; i != 0; i = fields->pieces[i].next)
         count_piece(fields, level, &fields->pieces[i], mask, others);
     for (uint32_t i = pieces; i != 0; i = fields->pieces[i].next)
-        stays_mask_add(others, fields->pieces[i].from, fields->pieces[i].bytes);
+        residencies_mask_add(others, fields->pieces[i].from, fields->pieces[i].bytes);
 }
 
 static void fields_give_back(struct fields *fields, uint32_t pieces)

@@ -12,8 +12,8 @@ struct fields;
 enum c2_status fields_create(struct fields **out, const struct profile *profile, uint32_t levels, struct c2_error *err);
 void fields_destroy(struct fields *fields); /* takes NULL */
 
-/* What lies in the line of data at this address now: a number to be given back at the end of the stay; 0: nothing that
- * is known to have fields. */
+/* What lies in the line of data at this address now: a number to be given back at the end of the residency; 0: nothing
+ * that is known to have fields. */
 enum c2_status fields_begin(struct fields *fields, uint64_t va, uint32_t *pieces, struct c2_error *err);
 /* The stay is over; pieces: as it began. mask: of the bytes touched; NULL: it does not count. */
 enum c2_status fields_end(struct fields *fields, uint32_t level, uint64_t va, uint32_t pieces, const uint64_t *mask,

@@ -10,23 +10,23 @@
  *   translation.
  *   Evictor: the access that made room for itself there, or at the inclusive level below that took the line away.
  *   At the end of the run what is there still counts as it is; so it does where caches are emptied.
- *   Of several cores the stays in each core's own levels count together. A stay that another core's write ends is
+ *   Of several cores the residencies in each core's own levels count together. A stay that another core's write ends is
  *   taken, and the access that writes is the evictor.
  *
  * Counting
  *   Stays that began while it was measured, whenever they end; what is accessed of them in a phase before the next one
- *   is measured counts as well, as it would without phases. Spatial loss is the bytes of a stay that were not used.
- *   access_cost is 1000 / accesses, rounded down, 1000 where there was none: the sum over the stays is large where
- *   lines are loaded for few accesses. Both are those of Callgrind (J. Weidendorfer, "Simulation Driven Performance
- *   Analysis for Software Optimization", section 3.5), whose masks have a bit for two bytes.
+ *   is measured counts as well, as it would without phases. Spatial loss is the bytes of a residency that were not
+ *   used. access_cost is 1000 / accesses, rounded down, 1000 where there was none: the sum over the residencies is
+ *   large where lines are loaded for few accesses. Both are those of Callgrind (J. Weidendorfer, "Simulation Driven
+ *   Performance Analysis for Software Optimization", section 3.5), whose masks have a bit for two bytes.
  *
  * Invariants (asserted when the run is over)
  *   Loads of a level that is not exclusive are its misses, where nothing prefetches, and lines invalidated are what the
  *   levels below have counted. Rows and pairs add up to the levels.
  *
  * Price
- *   Every reference is notified (the general loop of sim/). Memory: that of stays.c, 40 bytes for each instruction,
- *   object and level that meet, some 60 for each pair of those that evict each other.
+ *   Every reference is notified (the general loop of sim/). Memory: that of residencies.c, 40 bytes for each
+ *   instruction, object and level that meet, some 60 for each pair of those that evict each other.
  */
 #include "analyses/line_use.h"
 
@@ -35,14 +35,14 @@
 #include <string.h>
 
 #include "analyses/fields_priv.h"
-#include "analyses/stays_priv.h"
+#include "analyses/residencies_priv.h"
 #include "analyses/where.h"
 
 #define WALK_BYTES 8u
 
 struct pair {
     uint32_t loader, evictor; /* spots; the evictor may be NOBODY */
-    uint64_t stays, unused_bytes;
+    uint64_t residencies, unused_bytes;
 };
 struct pairs { /* of a level */
     struct pair *list;
@@ -55,7 +55,7 @@ struct line_use {
     const struct caches_machine *machine;
     struct loader_symbols *symbols;
     struct where *where;
-    struct stays *stays;
+    struct residencies *residencies;
     struct fields *fields;
     uint32_t levels, mask_words, cores;
     unsigned line_shift;
@@ -82,9 +82,9 @@ static enum c2_status line_use_no_memory(struct c2_error *err) { return c2_fail_
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status began(void *self, struct stay *stay, struct c2_error *err);
-static enum c2_status ended(void *self, uint32_t level, const struct stay *stay, const uint64_t *mask,
-                            enum stays_end end, uint32_t evictor, struct c2_error *err);
+static enum c2_status began(void *self, struct residency *residency, struct c2_error *err);
+static enum c2_status ended(void *self, uint32_t level, const struct residency *residency, const uint64_t *mask,
+                            enum residencies_end end, uint32_t evictor, struct c2_error *err);
 
 static void line_use_destroy(struct analysis *analysis)
 {
@@ -95,7 +95,7 @@ static void line_use_destroy(struct analysis *analysis)
     }
     c2_outfile_abandon(use->file);
     where_destroy(use->where);
-    stays_destroy(use->stays);
+    residencies_destroy(use->residencies);
     fields_destroy(use->fields);
     c2_free(use->cells);
     c2_free(use->rows);
@@ -106,12 +106,12 @@ static void line_use_destroy(struct analysis *analysis)
 
 static enum c2_status line_use_create_parts(struct line_use *use, const struct analyses *analyses, struct c2_error *err)
 {
-    const struct stays_listener listener = {use, began, ended};
+    const struct residencies_listener listener = {use, began, ended};
     enum c2_status status = where_create(&use->where, analyses, err);
     if (status == C2_OK)
         status = fields_create(&use->fields, (const struct profile *)use->profile, use->levels, err);
     if (status == C2_OK)
-        status = stays_create(&use->stays, use->machine, &listener, err);
+        status = residencies_create(&use->residencies, use->machine, &listener, err);
     for (uint32_t i = 0; i < use->levels && status == C2_OK; i++)
         status = c2_map_create(&use->pairs[i].number_of, err);
     return status;
@@ -129,7 +129,7 @@ static enum c2_status line_use_create(struct analysis **out, const struct analys
     use->symbols = setup->symbols;
     use->profile = analyses_find(analyses, ANALYSIS_profile);
     use->levels = use->result.level_count = use->machine->level_count + use->machine->has_l1i;
-    use->mask_words = stays_mask_words(use->machine);
+    use->mask_words = residencies_mask_words(use->machine);
     use->cores = caches_machine_cores(use->machine);
     use->line_shift = c2_log2(use->machine->line_bytes);
     use->result.line_bytes = use->machine->line_bytes;
@@ -144,7 +144,7 @@ static enum c2_status line_use_create(struct analysis **out, const struct analys
     return status;
 }
 
-/* ------------------------------------------------------------------ a stay is over */
+/* ------------------------------------------------------------------ a residency is over */
 
 static enum c2_status line_use_count_pair(struct pairs *pairs, uint32_t loader, uint32_t evictor, uint64_t unused_bytes,
                                           struct c2_error *err)
@@ -159,18 +159,18 @@ static enum c2_status line_use_count_pair(struct pairs *pairs, uint32_t loader, 
             return status;
         pairs->list[pairs->count++] = (struct pair){loader, evictor, 0, 0};
     }
-    pairs->list[number].stays++;
+    pairs->list[number].residencies++;
     pairs->list[number].unused_bytes += unused_bytes;
     return C2_OK;
 }
 
-static enum c2_status began(void *self, struct stay *stay, struct c2_error *err)
+static enum c2_status began(void *self, struct residency *residency, struct c2_error *err)
 {
     struct line_use *use = self;
-    return stay->va == 0 ? C2_OK : fields_begin(use->fields, stay->va, &stay->note, err);
+    return residency->va == 0 ? C2_OK : fields_begin(use->fields, residency->va, &residency->note, err);
 }
 
-static void count_end(struct analyses_line_use_level *level, enum stays_end end)
+static void count_end(struct analyses_line_use_level *level, enum residencies_end end)
 {
     level->evicted += end == STAYS_EVICTED;
     level->invalidated += end == STAYS_INVALIDATED;
@@ -180,28 +180,29 @@ static void count_end(struct analyses_line_use_level *level, enum stays_end end)
     level->left += end == STAYS_LEFT;
 }
 
-static enum c2_status ended(void *self, uint32_t number, const struct stay *stay, const uint64_t *mask,
-                            enum stays_end end, uint32_t evictor, struct c2_error *err)
+static enum c2_status ended(void *self, uint32_t number, const struct residency *residency, const uint64_t *mask,
+                            enum residencies_end end, uint32_t evictor, struct c2_error *err)
 {
     struct line_use *use = self;
-    const uint32_t line_bytes = use->machine->line_bytes, used = stays_mask_count(mask, use->mask_words);
+    const uint32_t line_bytes = use->machine->line_bytes, used = residencies_mask_count(mask, use->mask_words);
     struct analyses_line_use_level *level = &use->result.levels[number];
     use->invalidated += end == STAYS_INVALIDATED && use->measuring;
     enum c2_status status = C2_OK;
-    if (stay->va != 0)
-        status = fields_end(use->fields, number, stay->va, stay->note, stay->measured ? mask : NULL, err);
-    if (!stay->measured || status != C2_OK)
+    if (residency->va != 0)
+        status = fields_end(use->fields, number, residency->va, residency->note, residency->measured ? mask : NULL,
+                            err);
+    if (!residency->measured || status != C2_OK)
         return status;
     const struct analyses_line_use one = {.loads = 1,
-                                          .accesses = stay->accesses,
+                                          .accesses = residency->accesses,
                                           .used_bytes = used,
-                                          .unused = stay->accesses == 0,
-                                          .access_cost = 1000 / (stay->accesses == 0 ? 1 : stay->accesses)};
+                                          .unused = residency->accesses == 0,
+                                          .access_cost = 1000 / (residency->accesses == 0 ? 1 : residency->accesses)};
     analyses_line_use_add(&level->of, &one);
-    analyses_line_use_add(&use->cells[(size_t)stay->loader * use->levels + number], &one);
+    analyses_line_use_add(&use->cells[(size_t)residency->loader * use->levels + number], &one);
     level->by_bytes[(used * ANALYSES_LINE_USE_PARTS + line_bytes - 1) / line_bytes]++;
     count_end(level, end);
-    return line_use_count_pair(&use->pairs[number], stay->loader, evictor, line_bytes - used, err);
+    return line_use_count_pair(&use->pairs[number], residency->loader, evictor, line_bytes - used, err);
 }
 
 /* ------------------------------------------------------------------ spots */
@@ -223,10 +224,10 @@ static enum c2_status line_use_reach_spot(struct line_use *use, uint32_t spot, s
 
 /* What is not measured has no place in the reports. */
 static enum c2_status line_use_find_actor(struct line_use *use, uint32_t code, enum sim_kind kind, struct guest_va va,
-                                          bool measured, struct stays_actor *out, struct c2_error *err)
+                                          bool measured, struct residencies_actor *out, struct c2_error *err)
 {
     const bool data = kind == SIM_READ || kind == SIM_WRITE;
-    *out = (struct stays_actor){STAYS_NOBODY, {data ? va.v : 0}, measured};
+    *out = (struct residencies_actor){STAYS_NOBODY, {data ? va.v : 0}, measured};
     if (!measured)
         return C2_OK;
     enum c2_status status = where_spot(use->where, code, kind, va, &out->number, err);
@@ -256,21 +257,21 @@ static uint64_t physical_of(const struct sim_reference *reference, uint64_t va)
 /* Of several cores, a write takes the line from the others. */
 static void take_here(struct line_use *use)
 {
-    struct stays_actor actor;
+    struct residencies_actor actor;
     if (use->cores == 1 || use->pending.kind != SIM_WRITE || use->failed != C2_OK)
         return;
     use->failed = line_use_find_actor(use, use->pending.code, SIM_WRITE, (struct guest_va){use->done}, use->measuring,
                                       &actor, &use->failure);
     if (use->failed == C2_OK)
-        use->failed = stays_written(use->stays, physical_of(&use->pending, use->done) >> use->line_shift, actor.number,
-                                    &use->failure);
+        use->failed = residencies_written(use->residencies, physical_of(&use->pending, use->done) >> use->line_shift,
+                                          actor.number, &use->failure);
 }
 
 static void touch_here(struct line_use *use)
 {
     const uint64_t pa = physical_of(&use->pending, use->done);
-    stays_touch(use->stays, pa >> use->line_shift, use->pending.kind == SIM_FETCH, 0,
-                (uint32_t)(pa & (use->machine->line_bytes - 1)), bytes_here(use));
+    residencies_touch(use->residencies, pa >> use->line_shift, use->pending.kind == SIM_FETCH, 0,
+                      (uint32_t)(pa & (use->machine->line_bytes - 1)), bytes_here(use));
     use->done = line_use_next_line(use, use->done);
 }
 
@@ -295,7 +296,7 @@ static enum c2_status line_use_reference(struct line_use *use, const struct sim_
     if (use->failed != C2_OK)
         return failed(use, err);
     if (use->cores > 1)
-        stays_on_core(use->stays, sim_core_of(reference->tid, use->cores));
+        residencies_on_core(use->residencies, sim_core_of(reference->tid, use->cores));
     if ((reference->kind == SIM_FETCH && !use->machine->has_l1i) || reference->past)
         return C2_OK;
     use->pending = *reference;
@@ -316,21 +317,21 @@ static enum c2_status line_use_references(void *self, const struct sim_reference
 /* ------------------------------------------------------------------ what comes and goes */
 
 /* A read of a page table, before the line access that needs it. */
-static enum c2_status walked(struct line_use *use, const struct sim_miss *miss, const struct stays_actor *actor,
+static enum c2_status walked(struct line_use *use, const struct sim_miss *miss, const struct residencies_actor *actor,
                              struct c2_error *err)
 {
     const uint32_t from = miss->entry * WALK_BYTES;
     line_use_catch_up(use, miss->va.v & ~(uint64_t)(use->machine->line_bytes - 1));
-    enum c2_status status = stays_missed(use->stays, miss->line.v, false, miss->first, miss->outcome, actor, from,
-                                         WALK_BYTES, err);
-    stays_touch(use->stays, miss->line.v, false, miss->first, from, WALK_BYTES);
+    enum c2_status status = residencies_missed(use->residencies, miss->line.v, false, miss->first, miss->outcome, actor,
+                                               from, WALK_BYTES, err);
+    residencies_touch(use->residencies, miss->line.v, false, miss->first, from, WALK_BYTES);
     return status;
 }
 
 static enum c2_status line_use_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct line_use *use = self;
-    struct stays_actor actor;
+    struct residencies_actor actor;
     enum c2_status status = line_use_find_actor(use, miss->code, miss->kind, miss->va, miss->measured, &actor, err);
     if (status != C2_OK)
         return status;
@@ -340,8 +341,8 @@ static enum c2_status line_use_missed(void *self, const struct sim_miss *miss, s
     const uint64_t pa = physical_of(&use->pending, use->done);
     C2_PROMISE(use->done < use->end && pa >> use->line_shift == miss->line.v);
     take_here(use);
-    status = stays_missed(use->stays, miss->line.v, miss->kind == SIM_FETCH, 0, miss->outcome, &actor,
-                          (uint32_t)(pa & (use->machine->line_bytes - 1)), bytes_here(use), err);
+    status = residencies_missed(use->residencies, miss->line.v, miss->kind == SIM_FETCH, 0, miss->outcome, &actor,
+                                (uint32_t)(pa & (use->machine->line_bytes - 1)), bytes_here(use), err);
     touch_here(use);
     return status;
 }
@@ -362,7 +363,7 @@ static bool moves_lines(enum caches_prefetch_what what)
 static enum c2_status line_use_prefetched(void *self, const struct sim_prefetched *notified, struct c2_error *err)
 {
     struct line_use *use = self;
-    struct stays_actor actor;
+    struct residencies_actor actor;
     enum c2_status status = C2_OK;
     const uint64_t line = notified->va.v & ~(uint64_t)(use->machine->line_bytes - 1);
     if (notified->instruction)
@@ -370,7 +371,7 @@ static enum c2_status line_use_prefetched(void *self, const struct sim_prefetche
     else
         line_use_catch_up(use, notified->kind == SIM_WALK ? line : line + use->machine->line_bytes);
     if (use->cores > 1)
-        stays_on_core(use->stays, notified->core);
+        residencies_on_core(use->residencies, notified->core);
     use->instructed |= notified->instruction;
     for (size_t i = 0; i < notified->count && status == C2_OK; i++) {
         const struct caches_prefetched *event = &notified->events[i];
@@ -380,7 +381,7 @@ static enum c2_status line_use_prefetched(void *self, const struct sim_prefetche
                                      err);
         actor.va = prefetched_at(use, actor.va, event->line);
         if (status == C2_OK)
-            status = stays_prefetched(use->stays, event, &actor, err);
+            status = residencies_prefetched(use->residencies, event, &actor, err);
     }
     return status;
 }
@@ -402,13 +403,13 @@ static void line_use_emptied(void *self)
 {
     struct line_use *use = self;
     line_use_catch_up(use, UINT64_MAX);
-    use->failed = stays_end_all(use->stays, &use->failure);
+    use->failed = residencies_end_all(use->residencies, &use->failure);
 }
 
 static void clear_pairs(struct pairs *pairs)
 {
     for (uint32_t i = 0; i < pairs->count; i++)
-        pairs->list[i].stays = pairs->list[i].unused_bytes = 0;
+        pairs->list[i].residencies = pairs->list[i].unused_bytes = 0;
 }
 
 static enum c2_status line_use_dropped(void *self, struct c2_error *err)
@@ -416,7 +417,7 @@ static enum c2_status line_use_dropped(void *self, struct c2_error *err)
     struct line_use *use = self;
     (void)err;
     line_use_catch_up(use, UINT64_MAX);
-    stays_drop(use->stays);
+    residencies_drop(use->residencies);
     fields_drop(use->fields);
     memset(use->result.levels, 0, sizeof use->result.levels);
     if (use->cells)
@@ -491,7 +492,7 @@ static size_t line_use_merge_pairs(struct analyses_line_use_pair *list, size_t c
             list[kept++] = list[i];
             continue;
         }
-        list[kept - 1].stays += list[i].stays;
+        list[kept - 1].residencies += list[i].residencies;
         list[kept - 1].unused_bytes += list[i].unused_bytes;
     }
     qsort(list, kept, sizeof *list, line_use_by_unused);
@@ -511,9 +512,9 @@ static enum c2_status make_pairs(struct line_use *use, const uint32_t *row_of, s
         for (uint32_t i = 0; i < use->pairs[level].count; i++) {
             const struct pair *pair = &use->pairs[level].list[i];
             const uint32_t evictor = pair->evictor == STAYS_NOBODY ? ANALYSES_NOBODY : row_of[pair->evictor];
-            if (pair->stays != 0)
+            if (pair->residencies != 0)
                 use->all_pairs[count++] = (struct analyses_line_use_pair){level, row_of[pair->loader], evictor,
-                                                                          pair->stays, pair->unused_bytes};
+                                                                          pair->residencies, pair->unused_bytes};
         }
     use->result.pairs = use->all_pairs;
     use->result.pair_count = line_use_merge_pairs(use->all_pairs, count);
@@ -550,18 +551,18 @@ static void line_use_check_level(const struct line_use *use, uint32_t number, co
     const bool data = number < use->machine->level_count;
     const bool exclusive = data && use->machine->levels[number].inclusion == CACHES_EXCLUSIVE;
     struct analyses_line_use rows = {.loads = 0};
-    uint64_t stays = 0, unused = 0;
+    uint64_t residencies = 0, unused = 0;
     for (size_t i = 0; i < use->result.row_count; i++)
         analyses_line_use_add(&rows, &use->result.rows[i].level[number]);
     for (size_t i = 0; i < use->result.pair_count; i++) {
         const struct analyses_line_use_pair *pair = &use->result.pairs[i];
-        stays += pair->level == number ? pair->stays : 0;
+        residencies += pair->level == number ? pair->residencies : 0;
         unused += pair->level == number ? pair->unused_bytes : 0;
     }
     C2_ASSERT(exclusive || caches_machine_prefetches(use->machine) || use->instructed ||
               level->of.loads == counts->misses);
     C2_ASSERT(memcmp(&rows, &level->of, sizeof rows) == 0);
-    C2_ASSERT(stays == level->of.loads && unused == analyses_line_use_loss(&level->of, use->machine->line_bytes));
+    C2_ASSERT(residencies == level->of.loads && unused == analyses_line_use_loss(&level->of, use->machine->line_bytes));
     C2_ASSERT(level->evicted + level->invalidated + level->taken + level->filtered + level->flushed + level->left ==
               level->of.loads);
 }
@@ -576,7 +577,7 @@ static void line_use_check(const struct line_use *use)
     if (use->machine->has_l1i)
         line_use_check_level(use, use->machine->level_count, &use->measured.l1i);
     C2_ASSERT(invalidated == use->invalidated);
-    stays_check(use->stays);
+    residencies_check(use->residencies);
 }
 
 static enum c2_status line_use_finish(void *self, struct sim *sim, struct c2_error *err)
@@ -584,10 +585,10 @@ static enum c2_status line_use_finish(void *self, struct sim *sim, struct c2_err
     struct line_use *use = self;
     (void)sim;
     line_use_catch_up(use, UINT64_MAX);
-    stays_check(use->stays);
+    residencies_check(use->residencies);
     enum c2_status status = failed(use, err);
     if (status == C2_OK)
-        status = stays_end_all(use->stays, err);
+        status = residencies_end_all(use->residencies, err);
     fields_check(use->fields);
     if (status == C2_OK)
         status = line_use_make_rows(use, err);

@@ -37,7 +37,8 @@ static inline uint64_t analyses_line_use_loss(const struct analyses_line_use *of
 #define ANALYSES_LINE_USE_PARTS 8u
 struct analyses_line_use_level {
     struct analyses_line_use of;
-    uint64_t evicted, invalidated, taken, filtered, flushed, left; /* how the stays ended; their sum is of.loads */
+    uint64_t evicted, invalidated, taken, filtered, flushed,
+        left;                                       /* how the residencies ended; their sum is of.loads */
     uint64_t by_bytes[ANALYSES_LINE_USE_PARTS + 1]; /* stays by bytes used: [0] none; [k]: up to k eighths of a line */
 };
 
@@ -51,7 +52,7 @@ struct analyses_line_use_row {
 struct analyses_line_use_pair {
     uint32_t level;
     uint32_t loader, evictor; /* rows; the evictor may be ANALYSES_NOBODY */
-    uint64_t stays, unused_bytes;
+    uint64_t residencies, unused_bytes;
 };
 
 /* Bytes of a field at a level: summed over stays. */

@@ -271,7 +271,7 @@ static void line_use_chapter_add_pair(struct document *d, const struct digest *d
         line_use_chapter_add_insn(d, digest, pair->evictor);
         doc_close(d);
     }
-    doc_count(d, DOC_JSON, "loads", pair->stays);
+    doc_count(d, DOC_JSON, "loads", pair->residencies);
     doc_count(d, DOC_JSON, "unused_bytes", pair->unused_bytes);
     doc_close(d);
 }
@@ -283,11 +283,11 @@ static void line_use_chapter_add_pairs(struct document *d, const struct digest *
     const struct analyses_line_use_result *of = line_use_chapter_result_of(digest);
     doc_table(d, DOC_JSON, "pairs");
     for (size_t from = 0, to; from < of->pair_count; from = to) {
-        uint64_t stays = 0, unused = 0;
+        uint64_t residencies = 0, unused = 0;
         for (to = from; to < of->pair_count && of->pairs[to].level == of->pairs[from].level; to++) {
             if (to - from < PAIRS)
                 line_use_chapter_add_pair(d, digest, &of->pairs[to]);
-            stays += to - from < PAIRS ? 0 : of->pairs[to].stays;
+            residencies += to - from < PAIRS ? 0 : of->pairs[to].residencies;
             unused += to - from < PAIRS ? 0 : of->pairs[to].unused_bytes;
         }
         if (to - from <= PAIRS)
@@ -297,7 +297,7 @@ static void line_use_chapter_add_pairs(struct document *d, const struct digest *
         doc_group(d, DOC_JSON, "rest");
         doc_count(d, DOC_JSON, "pairs", to - from - PAIRS);
         doc_close(d);
-        doc_count(d, DOC_JSON, "loads", stays);
+        doc_count(d, DOC_JSON, "loads", residencies);
         doc_count(d, DOC_JSON, "unused_bytes", unused);
         doc_close(d);
     }
@@ -665,8 +665,8 @@ static void note_pair(struct document *d, const struct digest *digest)
     names_place_text(loader, sizeof loader, digest->run, insns[of->rows[pair->loader].insn].pc);
     names_place_text(evictor, sizeof evictor, digest->run, insns[of->rows[pair->evictor].insn].pc);
     doc_note(d, DOC_FLOW, "evicted:", "of what %s loads into %s, %s lets %s lines go with %s of their bytes unused",
-             loader, name, pair->loader == pair->evictor ? "its own next access" : evictor, doc_digits(d, pair->stays),
-             doc_share(d, pair->unused_bytes, pair->stays * of->line_bytes));
+             loader, name, pair->loader == pair->evictor ? "its own next access" : evictor,
+             doc_digits(d, pair->residencies), doc_share(d, pair->unused_bytes, pair->residencies * of->line_bytes));
 }
 
 static void line_use_chapter_add_text(struct document *d, const struct digest *digest, const struct groups *objects,

@@ -318,7 +318,7 @@ static bool is_access(struct reuse *reuse, uint32_t core, enum sim_kind kind, st
 }
 
 /* Most fetches: all of the instruction is in the line of the fetch before. */
-static bool reuse_stays(const struct reuse *reuse, uint32_t core, const struct sim_reference *reference)
+static bool reuse_residencies(const struct reuse *reuse, uint32_t core, const struct sim_reference *reference)
 {
     const uint64_t va = reference->va.v, last = va + reference->size - 1;
     return reference->kind == SIM_FETCH && va >> reuse->line_shift == reuse->fetch_line[core] &&
@@ -329,7 +329,7 @@ static enum c2_status reuse_reference(struct reuse *reuse, const struct sim_refe
 {
     struct pending *pending = &reuse->pending;
     const uint32_t core = reuse->cores > 1 ? sim_core_of(reference->tid, reuse->cores) : 0;
-    if (reference->past || SHORTCUT(reuse_stays(reuse, core, reference)))
+    if (reference->past || SHORTCUT(reuse_residencies(reuse, core, reference)))
         return C2_OK;
     struct curve *of = reference->kind == SIM_FETCH ? reuse->code : reuse->data;
     enum c2_status status = reuse->failed == C2_OK ? reuse_catch_up(reuse, UINT64_MAX, err)

@@ -18,7 +18,7 @@ struct cache_level *cache_access_first(struct caches *caches, const struct cache
         return cache_path_miss(caches, request, outcome);
     struct cache_state *state = &request->row[first->level_index];
     cache_policy_hit(&first->policy, cache_state_way(state));
-    state->seat |= request->write && !first->through;
+    state->residency |= request->write && !first->through;
     return first;
 }
 
@@ -208,13 +208,13 @@ enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical
 static void repeat_any(struct caches *caches, struct cache_level *first, bool write, uint64_t n)
 {
     struct cache_state *state = cache_level_state(first, caches->last[CACHES_DATA]);
-    C2_ASSERT(state->seat != 0);
+    C2_ASSERT(state->residency != 0);
     first->counts.accesses += n;
     first->counts.hits += n;
     first->counts.reads += write ? 0 : n;
     first->counts.writes += write ? n : 0;
     cache_policy_hits(&first->policy, cache_state_way(state), n);
-    state->seat |= write;
+    state->residency |= write;
 }
 
 /* The same of a usual machine whose policy has to be notified: LRU does not change at a hit of the way touched last,

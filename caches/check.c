@@ -40,12 +40,12 @@ static void check_level_counts(const struct caches *caches, const struct cache_l
 
 static void check_state(const struct cache_level *level, const struct cache_state *row)
 {
-    const uint32_t seat = row[level->level_index].seat;
-    C2_ASSERT(!level->clean || (seat & 1) == 0);
-    C2_ASSERT(!level->through || (seat & 1) == 0);
-    C2_ASSERT(seat == 0 || !level->apart_from || row[level->apart_from->level_index].seat == 0);
+    const uint32_t residency = row[level->level_index].residency;
+    C2_ASSERT(!level->clean || (residency & 1) == 0);
+    C2_ASSERT(!level->through || (residency & 1) == 0);
+    C2_ASSERT(residency == 0 || !level->apart_from || row[level->apart_from->level_index].residency == 0);
     for (uint32_t i = 0; level->inclusive && i < level->above_count; i++)
-        C2_ASSERT(seat != 0 || row[level->above[i]->level_index].seat == 0);
+        C2_ASSERT(residency != 0 || row[level->above[i]->level_index].residency == 0);
 }
 
 bool cache_row_holds(const struct caches *caches, const struct cache_state *row)

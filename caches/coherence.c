@@ -83,7 +83,7 @@ static struct cache_level *own_node(const struct caches *caches, uint32_t core, 
 static bool has_copy(const struct caches *caches, uint32_t core, const struct cache_state *row)
 {
     for (uint32_t i = 0; i < caches->coherence->own_nodes; i++)
-        if (row[own_node(caches, core, i)->level_index].seat != 0)
+        if (row[own_node(caches, core, i)->level_index].residency != 0)
             return true;
     return false;
 }
@@ -166,7 +166,7 @@ static void coherence_take_level(struct cache_coherence *coherence, struct cache
 static bool held_by_shared(const struct caches *caches, const struct cache_state *row)
 {
     for (uint32_t i = caches->coherence->private_levels; i < caches->level_count; i++)
-        if (row[i].seat != 0)
+        if (row[i].residency != 0)
             return true;
     return false;
 }
@@ -239,10 +239,10 @@ static void coherence_share(struct caches *caches, struct cache_state *row, uint
     struct cache_coherence *coherence = caches->coherence;
     bool dirty = false;
     for (uint32_t i = 0; i < coherence->own_nodes; i++) {
-        uint32_t *seat = &row[own_node(caches, core, i)->level_index].seat;
-        coherence->levels[core * coherence->own_nodes + i].interventions += *seat & coherence->measuring;
-        dirty |= *seat & 1;
-        *seat &= ~1u;
+        uint32_t *residency = &row[own_node(caches, core, i)->level_index].residency;
+        coherence->levels[core * coherence->own_nodes + i].interventions += *residency & coherence->measuring;
+        dirty |= *residency & 1;
+        *residency &= ~1u;
     }
     if (!dirty)
         return;
@@ -548,7 +548,7 @@ bool cache_coherence_holds(const struct caches *caches, uint32_t slot)
         for (uint32_t i = 0; i < caches->coherence->own_nodes; i++) {
             const struct cache_level *level = own_node(caches, core, i);
             const struct cache_state *state = &row[level->level_index];
-            C2_ASSERT((state->seat & 1) == 0 || line->owner == core + 1);
+            C2_ASSERT((state->residency & 1) == 0 || line->owner == core + 1);
             C2_ASSERT(state->stamp < level->shadow.horizon || (line->touched >> core & 1));
             C2_ASSERT(state->stamp != SHADOW_TAKEN || (line->marked >> core & 1));
         }

@@ -45,9 +45,8 @@ static void move_dirt(struct caches *caches, struct cache_level *level)
     for (uint32_t way = first; way < (level->sets.set_count + 1) << level->policy.way_bits; way++) {
         uint32_t *word = &level->policy.word[way];
         if (*word != 0)
-            cache_lines_state(&caches->lines, cache_sets_tag(*word) - 1, level->level_index)->seat = way << 1 |
-                                                                                                     (*word &
-                                                                                                      CACHE_SETS_DIRTY);
+            cache_lines_state(&caches->lines, cache_sets_tag(*word) - 1, level->level_index)->residency =
+                way << 1 | (*word & CACHE_SETS_DIRTY);
         *word &= ~CACHE_SETS_DIRTY;
     }
 }

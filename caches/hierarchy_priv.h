@@ -156,9 +156,9 @@ bool cache_access_holds(struct caches *caches, uint32_t slot);
 static inline void cache_write_down(const struct cache_level *level, struct cache_state *row)
 {
     for (; level; level = level->next) {
-        if (row[level->level_index].seat == 0 || level->through)
+        if (row[level->level_index].residency == 0 || level->through)
             continue;
-        row[level->level_index].seat |= 1;
+        row[level->level_index].residency |= 1;
         return;
     }
 }

@@ -451,9 +451,9 @@ static void write_back(struct caches *caches, const struct cache_request *reques
 {
     struct held held = {.any = false};
     for (uint32_t i = 0; i < caches->node_count; i++) {
-        held.any |= request->row[i].seat != 0;
-        held.dirty |= request->row[i].seat & 1;
-        request->row[i].seat &= ~1u;
+        held.any |= request->row[i].residency != 0;
+        held.dirty |= request->row[i].residency & 1;
+        request->row[i].residency &= ~1u;
     }
     notify_written_back(caches, held, counts);
 }
@@ -597,12 +597,12 @@ void cache_instructed_check(const struct caches *caches)
             C2_ASSERT(there && buffers->list[i].bytes != 0 && buffers->list[i].bytes != instructed_whole(caches));
             const uint32_t slot = (uint32_t)(group << LINES_GROUP_SHIFT | (line & (LINES_GROUP - 1)));
             for (uint32_t k = 0; k < caches->node_count; k++)
-                C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].seat == 0);
+                C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].residency == 0);
         }
     }
     C2_ASSERT(open == caches->instructed->open);
     for (uint32_t slot = 0;
          slot < caches->instructed->taken_room * LINES_GROUP && slot < caches->lines.groups * LINES_GROUP; slot++)
         for (uint32_t k = 0; k < caches->node_count && caches->instructed->taken[slot].tag != 0; k++)
-            C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].seat == 0);
+            C2_ASSERT(cache_lines_row(&caches->lines, slot)[k].residency == 0);
 }

@@ -186,7 +186,7 @@ void cache_level_check(const struct cache_level *level)
             cache_level_way_holds(level, way);
         }
     for (uint32_t slot = 0; slot < level->lines->groups << LINES_GROUP_SHIFT; slot++)
-        known += cache_level_state(level, slot)->seat != 0;
+        known += cache_level_state(level, slot)->residency != 0;
     C2_ASSERT(taken == known);
     cache_policy_check(&level->policy);
     cache_shadow_check(&level->shadow);
@@ -204,7 +204,7 @@ static uint32_t content_of(const struct cache_level *level, uint32_t set, uint32
     }
     const uint32_t line = cache_sets_tag(level->policy.word[(set << level->policy.way_bits) + w]);
     if (line != 0)
-        *dirty = cache_level_state(level, line - 1)->seat & 1;
+        *dirty = cache_level_state(level, line - 1)->residency & 1;
     return line;
 }
 

@@ -123,7 +123,7 @@ static inline struct cache_state *cache_level_state(const struct cache_level *le
 }
 
 /* The way that a line is in, 0: none. */
-static inline uint32_t cache_state_way(const struct cache_state *state) { return state->seat >> 1; }
+static inline uint32_t cache_state_way(const struct cache_state *state) { return state->residency >> 1; }
 
 /* What SHiP takes a line for: which instruction missed it, or where it lies. */
 static inline uint32_t cache_level_signature(const struct cache_level *level, uint32_t slot)
@@ -138,8 +138,8 @@ static inline void cache_level_put(struct cache_level *level, uint32_t way, uint
                                    struct line_no virtual_line, bool dirty)
 {
     struct cache_state *state = &row[level->level_index];
-    C2_ASSERT(state->seat == 0 && level->policy.word[way] == 0);
-    state->seat = way << 1 | dirty;
+    C2_ASSERT(state->residency == 0 && level->policy.word[way] == 0);
+    state->residency = way << 1 | dirty;
     level->policy.word[way] = cache_sets_word(slot + 1, false);
     if (level->origin)
         level->origin[way] = virtual_line.v;
@@ -158,10 +158,10 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
     victim.row = cache_lines_row(level->lines, victim.slot);
     struct cache_state *state = &victim.row[level->level_index];
     C2_ASSERT(cache_state_way(state) == way);
-    victim.dirty = state->seat & 1;
+    victim.dirty = state->residency & 1;
     if (level->origin)
         victim.virtual_line.v = level->origin[way];
-    state->seat = 0;
+    state->residency = 0;
     cache_lines_lose(level->lines, victim.slot, level->level_index);
     level->policy.word[way] = 0;
     if (C2_UNLIKELY(level->prefetch))

@@ -15,8 +15,8 @@ _Static_assert(LINES_GROUP == CACHES_SLOTS, "one slot of a group gives all");
 
 /* One line at one level. All zero: the level was never asked for it. */
 struct cache_state {
-    uint32_t stamp; /* of the last time the level was asked; the shadow's */
-    uint32_t seat;  /* 0: not in the level; else number of its way * 2 + dirty; the level's */
+    uint32_t stamp;     /* of the last time the level was asked; the shadow's */
+    uint32_t residency; /* 0: not in the level; else number of its way * 2 + dirty; the level's */
 };
 
 /* What is known of the lines of a group by a level that few are asked of. */

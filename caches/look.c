@@ -62,7 +62,7 @@ static void look_by_number(struct caches_set *out, const struct caches *caches, 
         const uint32_t word = level->policy.word[first + w];
         look_put(&out->way[w], level, word);
         if (word != 0 && !caches->usual)
-            out->way[w].dirty = cache_level_state(level, cache_sets_tag(word) - 1)->seat & 1;
+            out->way[w].dirty = cache_level_state(level, cache_sets_tag(word) - 1)->residency & 1;
     }
     cache_policy_look(out, &level->policy, set + 1);
 }

@@ -32,8 +32,8 @@ static uint32_t path_invalidate_above(const struct cache_level *level, struct ca
     return copies;
 }
 
-static void seat(struct walk *walk, struct cache_level *level, struct cache_line line, uint32_t slot,
-                 struct cache_state *row, bool dirty);
+static void residency(struct walk *walk, struct cache_level *level, struct cache_line line, uint32_t slot,
+                      struct cache_state *row, bool dirty);
 
 /* The victim of the level above becomes a line of this exclusive one. */
 static __attribute__((noinline)) void path_insert(struct walk *walk, struct cache_level *level,
@@ -41,10 +41,10 @@ static __attribute__((noinline)) void path_insert(struct walk *walk, struct cach
 {
     struct cache_state *state = &victim->row[level->level_index];
     struct cache_line line = {victim->virtual_line, path_line_of(walk->caches, victim->slot)};
-    if (state->seat == 0)
-        seat(walk, level, line, victim->slot, victim->row, victim->dirty);
+    if (state->residency == 0)
+        residency(walk, level, line, victim->slot, victim->row, victim->dirty);
     else
-        state->seat |= victim->dirty;
+        state->residency |= victim->dirty;
 }
 
 static inline void path_evict(struct walk *walk, struct cache_level *level, uint32_t way)
@@ -70,8 +70,8 @@ static inline void path_evict(struct walk *walk, struct cache_level *level, uint
 }
 
 /* Makes room for a line that the level does not have, and puts it there. */
-static void seat(struct walk *walk, struct cache_level *level, struct cache_line line, uint32_t slot,
-                 struct cache_state *row, bool dirty)
+static void residency(struct walk *walk, struct cache_level *level, struct cache_line line, uint32_t slot,
+                      struct cache_state *row, bool dirty)
 {
     uint32_t set = cache_level_set(level, cache_level_place(level, line));
     uint32_t way = cache_level_choose(level, set);
@@ -108,7 +108,7 @@ static void path_fill(struct walk *walk, struct cache_level *level, bool dirty)
     const struct cache_request *request = walk->request;
     if (C2_UNLIKELY(level->synonyms))
         cache_level_invalidate(level, request->row, &dirty); /* it missed, so what is there is a synonym */
-    seat(walk, level, request->line, request->slot, request->row, dirty);
+    residency(walk, level, request->line, request->slot, request->row, dirty);
 }
 
 /* dirty: what came from below is. */
@@ -161,7 +161,7 @@ static __attribute__((noinline)) struct cache_level *store_there(const struct wa
     C2_ASSERT(!server->exclusive);
     struct cache_state *state = &walk->request->row[server->level_index];
     cache_policy_hit(&server->policy, cache_state_way(state));
-    state->seat |= !server->through;
+    state->residency |= !server->through;
     return server;
 }
 
@@ -176,7 +176,7 @@ static inline struct cache_level *path_bring(struct walk *walk)
         dirty = move_out(walk);
     else if (walk->server)
         cache_policy_hit(&walk->server->policy, cache_state_way(&request->row[walk->server->level_index]));
-    C2_PROMISE(!walk->server || !walk->server->exclusive || request->row[walk->server->level_index].seat == 0);
+    C2_PROMISE(!walk->server || !walk->server->exclusive || request->row[walk->server->level_index].residency == 0);
     fill_all(walk, dirty);
     return walk->missed[0];
 }

@@ -573,7 +573,7 @@ static void caches_prefetch_check_level(const struct caches *caches, const struc
     const uint32_t slots = caches->lines.groups << LINES_GROUP_SHIFT;
     for (uint32_t slot = 0; slot < slots && slot >> LINES_GROUP_SHIFT < caches->prefetch->room; slot++) {
         const uint64_t note = *note_of(level, slot);
-        C2_ASSERT(note == 0 || (cache_level_state(level, slot)->seat != 0) == prefetch_is(note, PENDING));
+        C2_ASSERT(note == 0 || (cache_level_state(level, slot)->residency != 0) == prefetch_is(note, PENDING));
         if (prefetch_is(note, PENDING))
             pending[unpack_note(note).prefetcher]++;
     }

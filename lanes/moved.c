@@ -332,7 +332,7 @@ static void moved_narrow(uint64_t *start, uint64_t *end, uint64_t from, uint64_t
     *end = *end - from > bytes ? from + bytes : *end;
 }
 
-/* To bytes of one element that stay side by side. */
+/* To bytes of one element that residency side by side. */
 static void narrow_to_element(const struct move *move, const struct finder_found *found, uint64_t va, uint64_t *start,
                               uint64_t *end)
 {

@@ -93,7 +93,7 @@ static void bit_above(struct caches *caches) { caches->level[L1I].policy.use[1].
 
 static void none_valid(struct caches *caches) { caches->level[L3].policy.set[1].valid ^= 1; }
 
-static void two_places(struct caches *caches) { row_in(caches, L1I)[L1I].seat += 2; }
+static void two_places(struct caches *caches) { row_in(caches, L1I)[L1I].residency += 2; }
 
 static void not_below(struct caches *caches)
 {
@@ -120,7 +120,7 @@ static void above_too(struct caches *caches)
 static void dirty_code(struct caches *caches)
 {
     struct cache_state *row = row_in(caches, L1I);
-    row[L1I].seat |= 1;
+    row[L1I].residency |= 1;
     ask(caches, CACHES_FETCH, row);
 }
 

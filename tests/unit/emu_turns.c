@@ -75,20 +75,20 @@ static void work(unsigned times)
 /* The next letter's: it does that when it gets its first turn, and leaves. */
 static pid_t start(void (*body)(void))
 {
-    uint32_t seat;
-    assert_true(turns_add(turns, &seat));
+    uint32_t residency;
+    assert_true(turns_add(turns, &residency));
     const pid_t host = fork();
     assert_true(host >= 0);
     if (host == 0) {
         self = (char)('A' + child_count);
-        if (turns_begin(turns, seat, 1001 + child_count, &now) == TURNS_GO) {
+        if (turns_begin(turns, residency, 1001 + child_count, &now) == TURNS_GO) {
             body();
             if (!emu_turns_failed(turns))
                 emu_turns_leave(turns, now);
         }
         _exit(0);
     }
-    turns_made(turns, seat, 1001 + child_count, host);
+    turns_made(turns, residency, 1001 + child_count, host);
     return children[child_count++] = host;
 }
 
@@ -368,15 +368,15 @@ static void the_holder_vanishes(void **state)
 static void seats_are_used_again(void **state)
 {
     (void)state;
-    uint32_t seat, last = 0;
+    uint32_t residency, last = 0;
     for (uint32_t i = 1; i < SEATS; i++) {
-        assert_true(turns_add(turns, &seat));
-        assert_int_equal(seat, i);
+        assert_true(turns_add(turns, &residency));
+        assert_int_equal(residency, i);
     }
     assert_false(turns_add(turns, &last));
     turns_cancel(turns, 77);
-    assert_true(turns_add(turns, &seat));
-    assert_int_equal(seat, 77);
+    assert_true(turns_add(turns, &residency));
+    assert_int_equal(residency, 77);
     for (uint32_t i = 1; i < SEATS; i++)
         turns_cancel(turns, i);
     assert_false(turns_shared(turns));

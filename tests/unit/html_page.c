@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Pages: what of a report goes there, with sums that stay whole; nothing of it is a tag; damaged reports; want of
+ * Pages: what of a report goes there, with sums that residency whole; nothing of it is a tag; damaged reports; want of
  * memory. What browsers make of pages: tests/program/html.py. C2_FUZZ_INPUTS=1000000 is the long way, by hand.
  */
 #include <setjmp.h>

@@ -199,7 +199,7 @@ static void try_gather(const struct form *form)
     now = kept;
 }
 
-/* Random registers; indices that stay within the page. */
+/* Random registers; indices that residency within the page. */
 static void fill_registers(const struct form *form, uint64_t mask)
 {
     c2_rng_fill(&rng, now.zmm, sizeof now.zmm);

@@ -11,21 +11,21 @@
 
 #include <cmocka.h>
 
-#include "analyses/stays_priv.h"
+#include "analyses/residencies_priv.h"
 #include "unit/caches_random.h"
 #include "unit/caches_twin.h"
 
 enum { MOST_ENDED = 1 << 17, MOST_BYTES = 4096 };
 
 /* A line in a level, its bytes one by one. */
-struct slow_stay {
+struct slow_residency {
     uint32_t level, loader;
     uint64_t line, accesses;
     bool touched[MOST_BYTES];
-    struct slow_stay *next;
+    struct slow_residency *next;
 };
 
-/* What is notified of the end of a stay, as one number each. */
+/* What is notified of the end of a residency, as one number each. */
 struct ended {
     uint64_t list[MOST_ENDED];
     uint32_t count;
@@ -35,8 +35,8 @@ struct both {
     const struct caches_machine *machine;
     struct caches *caches;
     struct twin *twin;
-    struct stays *stays;
-    struct slow_stay *slow; /* the youngest first */
+    struct residencies *residencies;
+    struct slow_residency *slow; /* the youngest first */
     struct ended fast_ended, slow_ended;
     uint32_t actor; /* of the step */
     bool fetch;
@@ -56,8 +56,8 @@ static void note(struct ended *ended, uint32_t level, uint32_t loader, uint64_t 
     ended->list[ended->count++] = word;
 }
 
-static enum c2_status fast_end(void *self, uint32_t level, const struct stay *stay, const uint64_t *mask,
-                               enum stays_end end, uint32_t evictor, struct c2_error *err)
+static enum c2_status fast_end(void *self, uint32_t level, const struct residency *residency, const uint64_t *mask,
+                               enum residencies_end end, uint32_t evictor, struct c2_error *err)
 {
     struct both *both = self;
     uint64_t hash = 0;
@@ -66,24 +66,24 @@ static enum c2_status fast_end(void *self, uint32_t level, const struct stay *st
     assert_true(end == STAYS_LEFT || evictor == both->actor);
     for (uint32_t i = 0; i < both->machine->line_bytes; i++)
         hash = hash * 31 + (mask[i / 64] >> i % 64 & 1);
-    note(&both->fast_ended, level, stay->loader, stay->accesses, hash);
+    note(&both->fast_ended, level, residency->loader, residency->accesses, hash);
     return C2_OK;
 }
 
-static void slow_end(struct both *both, struct slow_stay **at)
+static void slow_end(struct both *both, struct slow_residency **at)
 {
-    struct slow_stay *stay = *at;
+    struct slow_residency *residency = *at;
     uint64_t hash = 0;
     for (uint32_t i = 0; i < both->machine->line_bytes; i++)
-        hash = hash * 31 + stay->touched[i];
-    note(&both->slow_ended, stay->level, stay->loader, stay->accesses, hash);
-    *at = stay->next;
-    free(stay);
+        hash = hash * 31 + residency->touched[i];
+    note(&both->slow_ended, residency->level, residency->loader, residency->accesses, hash);
+    *at = residency->next;
+    free(residency);
 }
 
-static struct slow_stay **slow_find(struct both *both, uint32_t level, uint64_t line)
+static struct slow_residency **slow_find(struct both *both, uint32_t level, uint64_t line)
 {
-    struct slow_stay **at = &both->slow;
+    struct slow_residency **at = &both->slow;
     while (*at && ((*at)->level != level || (*at)->line != line))
         at = &(*at)->next;
     return at;
@@ -123,7 +123,7 @@ static void moved(void *self, const struct twin_level *level, uint64_t physical,
     struct both *both = self;
     const uint32_t number = number_of(both, level);
     const bool exclusive = level->config.inclusion == CACHES_EXCLUSIVE;
-    struct slow_stay **at = slow_find(both, number, physical);
+    struct slow_residency **at = slow_find(both, number, physical);
     if (!came) {
         assert_non_null(*at);
         lost[lost_count % LOST].level = number;
@@ -136,32 +136,32 @@ static void moved(void *self, const struct twin_level *level, uint64_t physical,
         return;
     }
     assert_null(*at);
-    struct slow_stay *stay = calloc(1, sizeof *stay);
+    struct slow_residency *residency = calloc(1, sizeof *residency);
     const bool from_above = exclusive && (physical != step_line || number != both->twin->entry) &&
                             (!both->twin->target || level != both->twin->target);
-    *stay = (struct slow_stay){.level = number, .line = physical, .next = both->slow};
-    stay->loader = from_above ? loader_above(both, number, physical) : both->actor;
-    both->slow = stay;
+    *residency = (struct slow_residency){.level = number, .line = physical, .next = both->slow};
+    residency->loader = from_above ? loader_above(both, number, physical) : both->actor;
+    both->slow = residency;
 }
 
 static void slow_touch(struct both *both, uint32_t level, uint64_t line, uint32_t from, uint32_t bytes)
 {
-    struct slow_stay *stay = *slow_find(both, level, line);
-    if (!stay)
+    struct slow_residency *residency = *slow_find(both, level, line);
+    if (!residency)
         return;
-    stay->accesses++;
+    residency->accesses++;
     for (uint32_t i = from; i < from + bytes; i++)
-        stay->touched[i] = true;
+        residency->touched[i] = true;
 }
 
 /* ------------------------------------------------------------------ one step */
 
-static void notify_prefetches(struct both *both, const struct stays_actor *actor)
+static void notify_prefetches(struct both *both, const struct residencies_actor *actor)
 {
     size_t count;
     const struct caches_prefetched *events = caches_prefetched(both->caches, &count);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(stays_prefetched(both->stays, &events[i], actor, NULL), C2_OK);
+        assert_int_equal(residencies_prefetched(both->residencies, &events[i], actor, NULL), C2_OK);
 }
 
 /* As line_use.c does it, and the twin. Touches come before what prefetchers do behind the access. */
@@ -170,7 +170,7 @@ static void do_step(struct both *both, const struct step *step)
     const uint32_t first = step->walk ? both->machine->walks_from : 0, levels = both->machine->level_count;
     const bool fetch = step->side == CACHES_FETCH && !step->walk;
     const struct line_no line = {step->physical};
-    const struct stays_actor actor = {++both->actor, {0}, true};
+    const struct residencies_actor actor = {++both->actor, {0}, true};
     struct caches_outcome outcome;
     uint32_t served_by;
     step_from = (uint32_t)c2_rng_below(&both->rng, both->machine->line_bytes);
@@ -184,9 +184,10 @@ static void do_step(struct both *both, const struct step *step)
         assert_int_equal(caches_access(both->caches, step->side, step->write, (struct line_no){step->virtual_}, line,
                                        &outcome, NULL),
                          C2_OK);
-    assert_int_equal(stays_missed(both->stays, line.v, fetch, first, &outcome, &actor, step_from, step_bytes, NULL),
-                     C2_OK);
-    stays_touch(both->stays, line.v, fetch, first, step_from, step_bytes);
+    assert_int_equal(
+        residencies_missed(both->residencies, line.v, fetch, first, &outcome, &actor, step_from, step_bytes, NULL),
+        C2_OK);
+    residencies_touch(both->residencies, line.v, fetch, first, step_from, step_bytes);
     notify_prefetches(both, &actor);
     /* The twin's prefetches are part of its access: it is stopped between the two. */
     const enum caches_side side = step->walk ? CACHES_DATA : step->side;
@@ -202,9 +203,9 @@ static void stop(struct both *both)
 {
     caches_destroy(both->caches);
     twin_destroy(both->twin);
-    stays_destroy(both->stays);
+    residencies_destroy(both->residencies);
     while (both->slow) {
-        struct slow_stay *next = both->slow->next;
+        struct slow_residency *next = both->slow->next;
         free(both->slow);
         both->slow = next;
     }
@@ -228,25 +229,25 @@ static bool same_ended(struct both *both)
 static bool run(const struct caches_machine *machine, uint64_t seed, uint32_t steps, bool mutant)
 {
     struct both *both = calloc(1, sizeof *both);
-    const struct stays_listener listener = {both, NULL, fast_end};
+    const struct residencies_listener listener = {both, NULL, fast_end};
     both->machine = machine;
     both->mutant = mutant;
     both->twin = twin_create(machine, seed);
     both->twin->moved = moved;
     both->twin->self = both;
     assert_int_equal(caches_create(&both->caches, machine, seed, NULL), C2_OK);
-    assert_int_equal(stays_create(&both->stays, machine, &listener, NULL), C2_OK);
+    assert_int_equal(residencies_create(&both->residencies, machine, &listener, NULL), C2_OK);
     trace_init(&both->trace, machine, seed);
     c2_rng_init(&both->rng, seed, "bytes");
     for (uint32_t i = 0; i < steps; i++) {
         const struct step step = next_step(&both->trace, machine);
         do_step(both, &step);
         if (i % 256 == 255)
-            stays_check(both->stays);
+            residencies_check(both->residencies);
     }
-    stays_check(both->stays);
+    residencies_check(both->residencies);
     both->actor = STAYS_NOBODY;
-    assert_int_equal(stays_end_all(both->stays, NULL), C2_OK);
+    assert_int_equal(residencies_end_all(both->residencies, NULL), C2_OK);
     while (both->slow)
         slow_end(both, &both->slow);
     const bool same = same_ended(both);
@@ -267,7 +268,7 @@ enum { MACHINES = 40 };
 enum { MACHINES = 100 };
 #endif
 
-static void stays_are_the_twins(void **state)
+static void residencies_are_the_twins(void **state)
 {
     uint64_t prefetching = 0, exclusive = 0;
     (void)state;
@@ -302,10 +303,10 @@ struct counted {
 };
 static struct counted counted[CACHES_MAX_LEVELS + 1];
 
-static enum c2_status count_end(void *self, uint32_t level, const struct stay *stay, const uint64_t *mask,
-                                enum stays_end end, uint32_t evictor, struct c2_error *err)
+static enum c2_status count_end(void *self, uint32_t level, const struct residency *residency, const uint64_t *mask,
+                                enum residencies_end end, uint32_t evictor, struct c2_error *err)
 {
-    (void)self, (void)stay, (void)mask, (void)evictor, (void)err;
+    (void)self, (void)residency, (void)mask, (void)evictor, (void)err;
     counted[level].ended[end]++;
     counted[level].began++; /* each ends, once */
     return C2_OK;
@@ -329,14 +330,14 @@ static struct caches_machine random_cores(struct c2_rng *rng)
 }
 
 /* mutant: writes take nothing. */
-static void step_on_core(struct stays *stays, struct caches *caches, const struct step *step, struct c2_rng *rng,
-                         bool mutant)
+static void step_on_core(struct residencies *residencies, struct caches *caches, const struct step *step,
+                         struct c2_rng *rng, bool mutant)
 {
     const struct caches_machine *machine = caches_machine(caches);
     const uint32_t first = step->walk ? machine->walks_from : 0, core = (uint32_t)c2_rng_below(rng, machine->cores);
     const bool fetch = step->side == CACHES_FETCH && !step->walk, write = step->write && !step->walk && !fetch;
     const struct line_no line = {step->physical};
-    const struct stays_actor actor = {1, {0}, true};
+    const struct residencies_actor actor = {1, {0}, true};
     struct caches_outcome outcome;
     uint32_t served_by;
     caches_on_core(caches, &(struct caches_origin){.core = core, .bytes = machine->line_bytes});
@@ -345,11 +346,11 @@ static void step_on_core(struct stays *stays, struct caches *caches, const struc
     else
         assert_int_equal(
             caches_access(caches, step->side, write, (struct line_no){step->virtual_}, line, &outcome, NULL), C2_OK);
-    stays_on_core(stays, core);
+    residencies_on_core(residencies, core);
     if (write && !mutant)
-        assert_int_equal(stays_written(stays, line.v, 2, NULL), C2_OK);
-    assert_int_equal(stays_missed(stays, line.v, fetch, first, &outcome, &actor, 0, 1, NULL), C2_OK);
-    stays_touch(stays, line.v, fetch, first, 0, 1);
+        assert_int_equal(residencies_written(residencies, line.v, 2, NULL), C2_OK);
+    assert_int_equal(residencies_missed(residencies, line.v, fetch, first, &outcome, &actor, 0, 1, NULL), C2_OK);
+    residencies_touch(residencies, line.v, fetch, first, 0, 1);
 }
 
 /* What is there at the end began as well: so began is the misses of a level that is not exclusive. */
@@ -370,23 +371,23 @@ static bool level_agrees(const struct caches *caches, uint32_t level)
 
 static bool cores_agree(const struct caches_machine *machine, uint64_t seed, bool mutant)
 {
-    const struct stays_listener listener = {NULL, NULL, count_end};
+    const struct residencies_listener listener = {NULL, NULL, count_end};
     struct caches *caches;
-    struct stays *stays;
+    struct residencies *residencies;
     struct trace trace;
     struct c2_rng rng;
     uint64_t invalidated = 0, back = 0;
     memset(counted, 0, sizeof counted);
     assert_int_equal(caches_create(&caches, machine, seed, NULL), C2_OK);
-    assert_int_equal(stays_create(&stays, caches_machine(caches), &listener, NULL), C2_OK);
+    assert_int_equal(residencies_create(&residencies, caches_machine(caches), &listener, NULL), C2_OK);
     trace_init(&trace, machine, seed);
     c2_rng_init(&rng, seed, "cores");
     for (uint32_t i = 0; i < 800; i++) {
         const struct step step = next_step(&trace, machine);
-        step_on_core(stays, caches, &step, &rng, mutant);
+        step_on_core(residencies, caches, &step, &rng, mutant);
     }
-    stays_check(stays);
-    assert_int_equal(stays_end_all(stays, NULL), C2_OK);
+    residencies_check(residencies);
+    assert_int_equal(residencies_end_all(residencies, NULL), C2_OK);
     bool agree = true;
     for (uint32_t i = 0; i < machine->level_count + machine->has_l1i; i++) {
         agree &= level_agrees(caches, i);
@@ -394,7 +395,7 @@ static bool cores_agree(const struct caches_machine *machine, uint64_t seed, boo
         back += i < machine->level_count ? caches_level_counts(caches, i)->back_invalidations : 0;
     }
     caches_destroy(caches);
-    stays_destroy(stays);
+    residencies_destroy(residencies);
     return agree && invalidated == back;
 }
 
@@ -423,42 +424,42 @@ static void masks(void **state)
 {
     uint64_t mask[2] = {0, 0};
     (void)state;
-    stays_mask_add(mask, 60, 8);
+    residencies_mask_add(mask, 60, 8);
     assert_int_equal(mask[0], UINT64_C(0xf) << 60);
     assert_int_equal(mask[1], 0xf);
-    stays_mask_add(mask, 0, 64);
+    residencies_mask_add(mask, 0, 64);
     assert_int_equal(mask[0], UINT64_MAX);
-    stays_mask_add(mask, 127, 1);
-    assert_int_equal(stays_mask_count(mask, 2), 64 + 5);
+    residencies_mask_add(mask, 127, 1);
+    assert_int_equal(residencies_mask_count(mask, 2), 64 + 5);
 }
 
 /* ------------------------------------------------------------------ want of memory */
 
-static enum c2_status hears_nothing(void *self, uint32_t level, const struct stay *stay, const uint64_t *mask,
-                                    enum stays_end end, uint32_t evictor, struct c2_error *err)
+static enum c2_status hears_nothing(void *self, uint32_t level, const struct residency *residency, const uint64_t *mask,
+                                    enum residencies_end end, uint32_t evictor, struct c2_error *err)
 {
-    (void)self, (void)level, (void)stay, (void)mask, (void)end, (void)evictor, (void)err;
+    (void)self, (void)level, (void)residency, (void)mask, (void)end, (void)evictor, (void)err;
     return C2_OK;
 }
 
 static void want_of_memory_is_said(void **state)
 {
     const struct caches_machine machine = {.line_bytes = 64, .level_count = 1, .levels = {{.name = "L1D"}}};
-    const struct stays_listener listener = {NULL, NULL, hears_nothing};
+    const struct residencies_listener listener = {NULL, NULL, hears_nothing};
     const struct caches_outcome outcome = {.served_by = 1, .depth = 1};
     enum c2_status status = C2_ERR_NO_MEMORY;
     (void)state;
     for (uint64_t n = 1; status != C2_OK && n < 1000; n++) {
         struct c2_error err;
-        struct stays *stays;
-        const struct stays_actor actor = {0, {0}, true};
+        struct residencies *residencies;
+        const struct residencies_actor actor = {0, {0}, true};
         c2_alloc_fail_from(n);
-        status = stays_create(&stays, &machine, &listener, &err);
+        status = residencies_create(&residencies, &machine, &listener, &err);
         for (uint64_t line = 0; line < 3000 && status == C2_OK; line++)
-            status = stays_missed(stays, line, false, 0, &outcome, &actor, 0, 8, &err);
+            status = residencies_missed(residencies, line, false, 0, &outcome, &actor, 0, 8, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
-        stays_destroy(stays);
+        residencies_destroy(residencies);
     }
     assert_int_equal(status, C2_OK);
 }
@@ -466,7 +467,7 @@ static void want_of_memory_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stays_are_the_twins),           cmocka_unit_test(a_byte_more_is_noticed),
+        cmocka_unit_test(residencies_are_the_twins),     cmocka_unit_test(a_byte_more_is_noticed),
         cmocka_unit_test(cores_are_as_the_caches_count), cmocka_unit_test(masks),
         cmocka_unit_test(want_of_memory_is_said),
     };
